@@ -1,0 +1,3 @@
+//! The ftk command.
+
+fn main() {}

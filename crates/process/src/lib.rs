@@ -1,0 +1,1 @@
+//! The driver that hash, dup and manifest share.

@@ -1,0 +1,1 @@
+//! Every list ftk reads or writes goes through here.

@@ -1,0 +1,1 @@
+//! Which entries of a tree a command wants.

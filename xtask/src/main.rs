@@ -1,0 +1,3 @@
+//! Developer tasks: `cargo xtask ci`, `tidy`, `bench`.
+
+fn main() {}
