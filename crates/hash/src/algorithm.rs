@@ -1,6 +1,11 @@
 //! Which digests there are, and the one place where a kernel is chosen.
 
-use crate::Engine;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::serial::Serial;
+use crate::stream::RustCrypto;
+use crate::{Digest, Engine, Event, Platform};
 
 /// A digest algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,17 +31,6 @@ pub enum Algorithm {
     Xxh128,
 }
 
-/// What this CPU can do, found once at run time.
-#[derive(Clone, Copy, Debug)]
-pub struct Platform(());
-
-impl Platform {
-    /// Looks at the CPU.
-    pub fn detect() -> Self {
-        Self(())
-    }
-}
-
 impl Algorithm {
     /// Every algorithm, in the order they are listed to users.
     pub const ALL: [Self; 9] = [
@@ -50,21 +44,171 @@ impl Algorithm {
         Self::Xxh3,
         Self::Xxh128,
     ];
+
     /// The name on the command line and in JSON: `sha256`.
     pub fn name(self) -> &'static str {
-        todo!()
+        match self {
+            Self::Sha256 => "sha256",
+            Self::Sha512 => "sha512",
+            Self::Sha1 => "sha1",
+            Self::Md5 => "md5",
+            Self::Blake2b => "blake2b",
+            Self::Blake3 => "blake3",
+            Self::Xxh64 => "xxh64",
+            Self::Xxh3 => "xxh3",
+            Self::Xxh128 => "xxh128",
+        }
     }
-    /// The name in BSD tag lines: `SHA256`.
+
+    /// The name in BSD tag lines, as `cksum`, `b2sum`, `b3sum` and `xxhsum` print it: `SHA256`.
     pub fn tag(self) -> &'static str {
-        todo!()
+        match self {
+            Self::Sha256 => "SHA256",
+            Self::Sha512 => "SHA512",
+            Self::Sha1 => "SHA1",
+            Self::Md5 => "MD5",
+            Self::Blake2b => "BLAKE2b",
+            Self::Blake3 => "BLAKE3",
+            Self::Xxh64 => "XXH64",
+            Self::Xxh3 => "XXH3",
+            Self::Xxh128 => "XXH128",
+        }
     }
+
     /// Digest length in bytes.
     pub fn digest_len(self) -> usize {
-        todo!()
+        match self {
+            Self::Sha512 | Self::Blake2b => 64,
+            Self::Sha256 | Self::Blake3 => 32,
+            Self::Sha1 => 20,
+            Self::Md5 | Self::Xxh128 => 16,
+            Self::Xxh64 | Self::Xxh3 => 8,
+        }
     }
+
+    /// What the engine of this algorithm runs on this CPU, for messages to the user: `sha-ni`, `avx2`,
+    /// `portable`.
+    pub fn kernel_name(self, platform: Platform) -> &'static str {
+        match self {
+            Self::Sha256 | Self::Sha1 if platform.sha => {
+                if cfg!(target_arch = "x86_64") {
+                    "sha-ni"
+                } else {
+                    "sha2"
+                }
+            }
+            Self::Sha512 if platform.sha512 => "sha3",
+            Self::Blake3 if platform.avx512 => "avx512",
+            Self::Sha512 | Self::Blake3 | Self::Xxh3 | Self::Xxh128 if platform.avx2 => "avx2",
+            Self::Blake3 if platform.sse41 => "sse4.1",
+            Self::Blake3 | Self::Xxh3 | Self::Xxh128 if cfg!(target_arch = "x86_64") => "sse2",
+            Self::Blake3 | Self::Xxh3 | Self::Xxh128 if cfg!(target_arch = "aarch64") => "neon",
+            _ => "portable",
+        }
+    }
+
     /// An engine for up to `keys` messages under way at once.
     pub fn engine<'d, D: AsRef<[u8]> + 'd>(self, platform: Platform, keys: usize) -> Box<dyn Engine<D> + 'd> {
-        let _ = (platform, keys);
-        todo!()
+        let _ = platform; // the crates behind the serial engines look at the CPU themselves
+        match self {
+            Self::Sha256 => Box::new(Serial::<RustCrypto<sha2::Sha256>, D>::new(keys)),
+            Self::Sha512 => Box::new(Serial::<RustCrypto<sha2::Sha512>, D>::new(keys)),
+            Self::Sha1 => Box::new(Serial::<RustCrypto<sha1::Sha1>, D>::new(keys)),
+            Self::Md5 => Box::new(Serial::<RustCrypto<md5::Md5>, D>::new(keys)),
+            Self::Blake2b => Box::new(Serial::<RustCrypto<blake2::Blake2b512>, D>::new(keys)),
+            Self::Blake3 => Box::new(Serial::<blake3::Hasher, D>::new(keys)),
+            Self::Xxh64 => Box::new(Serial::<twox_hash::XxHash64, D>::new(keys)),
+            Self::Xxh3 => Box::new(Serial::<twox_hash::XxHash3_64, D>::new(keys)),
+            Self::Xxh128 => Box::new(Serial::<twox_hash::XxHash3_128, D>::new(keys)),
+        }
+    }
+
+    /// The digest of one message that is in memory.
+    pub fn hash_one(self, platform: Platform, data: &[u8]) -> Digest {
+        let mut engine = self.engine(platform, 1);
+        let mut events = Vec::with_capacity(1);
+        engine.feed(0, true, true, data);
+        engine.step(&mut events);
+        match events.pop() {
+            Some(Event::Done { digest, .. }) => digest,
+            _ => unreachable!("a step ends the only piece, and that piece ends its message"),
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    /// Reads a [name](Algorithm::name). Case, `-` and `_` do not matter, and `xxh3_64` and `xxh3_128` are
+    /// understood too.
+    fn from_str(text: &str) -> Result<Self, UnknownAlgorithm> {
+        let mut name = text.to_ascii_lowercase();
+        name.retain(|c| c != '-' && c != '_');
+        match name.as_str() {
+            "xxh364" => Ok(Self::Xxh3),
+            "xxh3128" => Ok(Self::Xxh128),
+            name => Self::ALL
+                .into_iter()
+                .find(|algorithm| algorithm.name() == name)
+                .ok_or_else(|| UnknownAlgorithm(text.to_owned())),
+        }
+    }
+}
+
+/// A name that no algorithm has. The message lists those there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownAlgorithm(String);
+
+impl fmt::Display for UnknownAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Algorithm::ALL.map(Algorithm::name).join(", ");
+        write!(f, "unknown algorithm {:?}, expected one of {names}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownAlgorithm {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for algorithm in Algorithm::ALL {
+            assert_eq!(algorithm.name().parse(), Ok(algorithm));
+            assert_eq!(algorithm.tag().parse(), Ok(algorithm));
+            assert_eq!(algorithm.to_string(), algorithm.name());
+        }
+        for (text, algorithm) in [
+            ("SHA-256", Algorithm::Sha256),
+            ("sha_1", Algorithm::Sha1),
+            ("xxh3_64", Algorithm::Xxh3),
+            ("XXH3-128", Algorithm::Xxh128),
+        ] {
+            assert_eq!(text.parse(), Ok(algorithm));
+        }
+    }
+
+    #[test]
+    fn the_error_lists_every_name() {
+        for bad in ["", "sha", "sha2567", "crc32", "sha256 "] {
+            let message = bad.parse::<Algorithm>().unwrap_err().to_string();
+            assert!(message.contains(&format!("{bad:?}")), "{message}");
+            assert!(Algorithm::ALL.iter().all(|a| message.contains(a.name())), "{message}");
+        }
+    }
+
+    #[test]
+    fn digest_len_is_what_comes_out() {
+        for algorithm in Algorithm::ALL {
+            let digest = algorithm.hash_one(Platform::detect(), b"x");
+            assert_eq!(digest.as_bytes().len(), algorithm.digest_len(), "{algorithm}");
+        }
     }
 }

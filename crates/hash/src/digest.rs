@@ -1,15 +1,114 @@
 //! A finished digest.
 
-/// The value of a digest: 8 to 64 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+use std::fmt;
+
+/// The value of a digest: at most 64 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest {
-    bytes: [u8; 64],
+    bytes: [u8; Self::MAX_LEN], // zero past `len`, so that the derived comparisons are right
     len: u8,
 }
 
 impl Digest {
+    /// Length in bytes of the longest digest.
+    pub const MAX_LEN: usize = 64;
+
+    /// A digest of these bytes, in the order they are printed.
+    ///
+    /// # Panics
+    /// If there are more than [`MAX_LEN`](Self::MAX_LEN).
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        assert!(bytes.len() <= Self::MAX_LEN, "a digest of {} bytes", bytes.len());
+        let mut digest = Self { bytes: [0; Self::MAX_LEN], len: bytes.len() as u8 };
+        digest.bytes[..bytes.len()].copy_from_slice(bytes);
+        digest
+    }
+
+    /// The digest written as these hexadecimal digits of either case, or `None` if they are not digits, odd
+    /// in number, none at all or more than a digest has. Whether the length fits the algorithm is for the
+    /// caller to check.
+    pub fn from_hex(hex: &[u8]) -> Option<Self> {
+        let (pairs, odd) = hex.as_chunks::<2>();
+        if pairs.is_empty() || pairs.len() > Self::MAX_LEN || !odd.is_empty() {
+            return None;
+        }
+        let mut digest = Self { bytes: [0; Self::MAX_LEN], len: pairs.len() as u8 };
+        for (byte, &[high, low]) in digest.bytes.iter_mut().zip(pairs) {
+            *byte = nibble(high)? << 4 | nibble(low)?;
+        }
+        Some(digest)
+    }
+
     /// The bytes, in the order they are printed.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
+    }
+
+    /// Appends the lower-case hexadecimal form, the one that [`Display`](fmt::Display) prints.
+    pub fn write_hex(&self, out: &mut Vec<u8>) {
+        let mut hex = [0; 2 * Self::MAX_LEN];
+        out.extend_from_slice(self.hex(&mut hex).as_bytes());
+    }
+
+    fn hex<'b>(&self, buffer: &'b mut [u8; 2 * Self::MAX_LEN]) -> &'b str {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        for (pair, byte) in buffer.as_chunks_mut::<2>().0.iter_mut().zip(self.as_bytes()) {
+            *pair = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+        }
+        str::from_utf8(&buffer[..2 * usize::from(self.len)]).expect("hexadecimal digits are ASCII")
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.hex(&mut [0; 2 * Self::MAX_LEN]))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
+
+fn nibble(digit: u8) -> Option<u8> {
+    Some(char::from(digit).to_digit(16)? as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hex_goes_both_ways() {
+        for len in 1..=Digest::MAX_LEN {
+            let bytes: Vec<u8> = (0..len).map(|i| (i * 37 + 5) as u8).collect();
+            let digest = Digest::from_bytes(&bytes);
+            let text = digest.to_string();
+            assert_eq!(text.len(), 2 * len);
+            assert_eq!(Digest::from_hex(text.as_bytes()), Some(digest));
+            assert_eq!(Digest::from_hex(text.to_uppercase().as_bytes()), Some(digest));
+            let mut written = b"x".to_vec();
+            digest.write_hex(&mut written);
+            assert_eq!(written, format!("x{text}").as_bytes());
+        }
+    }
+
+    #[test]
+    fn digits_are_lower_case_and_high_nibble_first() {
+        assert_eq!(Digest::from_bytes(&[0x01, 0x9f, 0xea]).to_string(), "019fea");
+    }
+
+    #[test]
+    fn what_is_not_hex_is_refused() {
+        for bad in ["", "a", "abc", "0g", "+1", " 1", "0x", "\u{e9}"] {
+            assert_eq!(Digest::from_hex(bad.as_bytes()), None, "{bad:?}");
+        }
+        assert_eq!(Digest::from_hex(&[b'0'; 130]), None);
+    }
+
+    #[test]
+    fn digests_of_different_lengths_differ() {
+        assert_ne!(Digest::from_bytes(&[0]), Digest::from_bytes(&[0, 0]));
     }
 }

@@ -1,9 +1,23 @@
 //! Digests: algorithms, and engines that hash many messages side by side. No I/O, no threads.
+//!
+//! An [`Algorithm`] makes an [`Engine`]; pieces of messages go in by value, [`Event`]s come out, and every
+//! piece is given back. A whole message in memory needs no engine of its own:
+//!
+//! ```
+//! use ftk_hash::{Algorithm, Platform};
+//!
+//! let digest = Algorithm::Sha1.hash_one(Platform::detect(), b"abc");
+//! assert_eq!(digest.to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+//! ```
 
 mod algorithm;
 mod digest;
 mod engine;
+mod platform;
+mod serial;
+mod stream;
 
-pub use algorithm::{Algorithm, Platform};
+pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use digest::Digest;
 pub use engine::{Engine, Event};
+pub use platform::Platform;

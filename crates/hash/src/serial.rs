@@ -1,0 +1,73 @@
+//! The engine of width 1: one piece at a time, through a hash function that takes one message.
+
+use crate::stream::Stream;
+use crate::{Digest, Engine, Event};
+
+/// Hashes one piece at a time; as many messages may be open as there are keys.
+pub(crate) struct Serial<H, D> {
+    /// The state of each message that is open between two pieces. Boxed, so that a key which is never used,
+    /// or only for messages of one piece, costs a pointer and not the two kilobytes of a BLAKE3 state.
+    open: Vec<Option<Box<H>>>,
+    now: Option<Piece<D>>,
+}
+
+struct Piece<D> {
+    key: u32,
+    start: bool,
+    end: bool,
+    data: D,
+}
+
+impl<H, D> Serial<H, D> {
+    /// An engine for messages with keys below `keys`.
+    pub(crate) fn new(keys: usize) -> Self {
+        Self { open: (0..keys).map(|_| None).collect(), now: None }
+    }
+}
+
+impl<H: Stream, D: AsRef<[u8]>> Serial<H, D> {
+    /// Takes a piece in; the digest, if it was the last.
+    fn run(&mut self, piece: &Piece<D>) -> Option<Digest> {
+        let (slot, data) = (&mut self.open[piece.key as usize], piece.data.as_ref());
+        if piece.start && piece.end {
+            *slot = None;
+            return Some(H::whole(data));
+        }
+        if piece.start {
+            *slot = Some(Box::new(H::new()));
+        }
+        let hasher = slot.as_mut().expect("the first piece of a message comes with `start`");
+        hasher.update(data);
+        if piece.end { slot.take().map(|hasher| hasher.finish()) } else { None }
+    }
+}
+
+impl<H: Stream, D: AsRef<[u8]>> Engine<D> for Serial<H, D> {
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn vacant(&self) -> usize {
+        usize::from(self.now.is_none())
+    }
+
+    fn feed(&mut self, key: u32, start: bool, end: bool, data: D) {
+        assert!((key as usize) < self.open.len(), "key {key} is out of range");
+        assert!(self.now.is_none(), "a piece was fed where none was vacant");
+        self.now = Some(Piece { key, start, end, data });
+    }
+
+    fn step(&mut self, out: &mut Vec<Event<D>>) {
+        let Some(piece) = self.now.take() else { return };
+        let digest = self.run(&piece);
+        let Piece { key, data, .. } = piece;
+        out.push(match digest {
+            Some(digest) => Event::Done { key, data, digest },
+            None => Event::Dry { key, data },
+        });
+    }
+
+    fn forget(&mut self, key: u32) {
+        self.open[key as usize] = None;
+    }
+}

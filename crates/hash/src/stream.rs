@@ -1,0 +1,99 @@
+//! One message at a time: what a serial engine asks of a hash function, and the crates that provide it.
+
+use crate::Digest;
+
+/// A hash function that takes one message, in pieces.
+pub(crate) trait Stream: Sized {
+    /// The state before the first byte.
+    fn new() -> Self;
+    /// Takes the next bytes.
+    fn update(&mut self, data: &[u8]);
+    /// The digest of all bytes taken.
+    fn finish(self) -> Digest;
+    /// The digest of a message that is all there.
+    fn whole(data: &[u8]) -> Digest {
+        let mut state = Self::new();
+        state.update(data);
+        state.finish()
+    }
+}
+
+/// Any hasher of the RustCrypto family.
+pub(crate) struct RustCrypto<H>(H);
+
+impl<H: sha2::Digest> Stream for RustCrypto<H> {
+    fn new() -> Self {
+        Self(H::new())
+    }
+    fn update(&mut self, data: &[u8]) {
+        self.0.update(data);
+    }
+    fn finish(self) -> Digest {
+        Digest::from_bytes(&self.0.finalize())
+    }
+    fn whole(data: &[u8]) -> Digest {
+        Digest::from_bytes(&H::digest(data))
+    }
+}
+
+impl Stream for blake3::Hasher {
+    fn new() -> Self {
+        Self::new()
+    }
+    fn update(&mut self, data: &[u8]) {
+        self.update(data);
+    }
+    fn finish(self) -> Digest {
+        Digest::from_bytes(self.finalize().as_bytes())
+    }
+    fn whole(data: &[u8]) -> Digest {
+        Digest::from_bytes(blake3::hash(data).as_bytes())
+    }
+}
+
+// The canonical form of an XXH digest, the one that xxhsum prints, is big-endian.
+
+impl Stream for twox_hash::XxHash64 {
+    fn new() -> Self {
+        Self::with_seed(0)
+    }
+    fn update(&mut self, data: &[u8]) {
+        std::hash::Hasher::write(self, data);
+    }
+    fn finish(self) -> Digest {
+        Digest::from_bytes(&std::hash::Hasher::finish(&self).to_be_bytes())
+    }
+    fn whole(data: &[u8]) -> Digest {
+        Digest::from_bytes(&Self::oneshot(0, data).to_be_bytes())
+    }
+}
+
+impl Stream for twox_hash::XxHash3_64 {
+    fn new() -> Self {
+        Self::new()
+    }
+    fn update(&mut self, data: &[u8]) {
+        std::hash::Hasher::write(self, data);
+    }
+    fn finish(self) -> Digest {
+        Digest::from_bytes(&std::hash::Hasher::finish(&self).to_be_bytes())
+    }
+    fn whole(data: &[u8]) -> Digest {
+        Digest::from_bytes(&Self::oneshot(data).to_be_bytes())
+    }
+}
+
+impl Stream for twox_hash::XxHash3_128 {
+    fn new() -> Self {
+        Self::new()
+    }
+    fn update(&mut self, data: &[u8]) {
+        self.write(data);
+    }
+    fn finish(self) -> Digest {
+        Digest::from_bytes(&self.finish_128().to_be_bytes())
+    }
+    fn whole(data: &[u8]) -> Digest {
+        Digest::from_bytes(&Self::oneshot(data).to_be_bytes())
+    }
+}
