@@ -16,8 +16,13 @@ mod engine;
 mod platform;
 mod serial;
 mod stream;
+mod tree;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use digest::Digest;
 pub use engine::{Engine, Event};
 pub use platform::Platform;
+pub use tree::{Subtree, Tree};
+
+/// What a [`Subtree`] comes to.
+pub use blake3::hazmat::ChainingValue;

@@ -1,0 +1,231 @@
+//! One BLAKE3 message hashed by several workers.
+//!
+//! A BLAKE3 digest is the root of a binary tree over chunks of 1 KiB, in which every left subtree is complete
+//! (section 2.1 of the BLAKE3 paper). Cut at multiples of a power of two, the message therefore falls apart
+//! into subtrees that can be hashed in any order, by anyone; their chaining values make the root.
+//!
+//! ```
+//! use ftk_hash::{Algorithm, Platform, Tree};
+//!
+//! let data = vec![7; 3_500_000];
+//! let tree = Tree::new(data.len() as u64).expect("more than one window");
+//! let values: Vec<_> = (0..tree.windows())
+//!     .map(|nth| {
+//!         let window = tree.window(nth);
+//!         let mut subtree = tree.subtree(nth);
+//!         subtree.update(&data[window.start as usize..window.end as usize]);
+//!         subtree.finalize()
+//!     })
+//!     .collect();
+//! assert_eq!(tree.root(&values), Algorithm::Blake3.hash_one(Platform::detect(), &data));
+//! ```
+
+use std::ops::Range;
+
+use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
+
+use crate::Digest;
+
+/// How one long message is cut into windows, each the data of one subtree.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree {
+    total: u64,
+    window: u64,
+}
+
+impl Tree {
+    /// Bytes of every window but the last. A multiple of every sensible buffer size, and long enough that
+    /// handing out windows costs nothing beside hashing them.
+    pub const WINDOW: u64 = 1 << 20;
+
+    /// The plan for a message of `total` bytes, or `None` if that is a single window: then it has no subtrees
+    /// to share, and the ordinary [engine](crate::Algorithm::engine) does it.
+    pub fn new(total: u64) -> Option<Self> {
+        Self::with_window(total, Self::WINDOW)
+    }
+
+    fn with_window(total: u64, window: u64) -> Option<Self> {
+        assert!(window.is_power_of_two() && window >= blake3::CHUNK_LEN as u64);
+        (total > window).then_some(Self { total, window })
+    }
+
+    /// Number of windows, at least two.
+    pub fn windows(&self) -> usize {
+        self.total.div_ceil(self.window) as usize
+    }
+
+    /// Where window `nth` lies in the message.
+    ///
+    /// # Panics
+    /// If there is no such window.
+    pub fn window(&self, nth: usize) -> Range<u64> {
+        assert!(nth < self.windows(), "window {nth} of {}", self.windows());
+        let start = nth as u64 * self.window;
+        start..self.total.min(start.saturating_add(self.window))
+    }
+
+    /// A hasher for window `nth`.
+    ///
+    /// # Panics
+    /// If there is no such window.
+    pub fn subtree(&self, nth: usize) -> Subtree {
+        let Range { start, end } = self.window(nth);
+        let mut hasher = blake3::Hasher::new();
+        hasher.set_input_offset(start);
+        Subtree { hasher, left: end - start }
+    }
+
+    /// The digest of the message whose windows have these chaining values, in order.
+    ///
+    /// # Panics
+    /// If there are more or fewer values than [windows](Self::windows).
+    pub fn root(&self, values: &[ChainingValue]) -> Digest {
+        assert_eq!(values.len(), self.windows(), "a chaining value for each window");
+        let (left, right) = halves(values);
+        Digest::from_bytes(merge_subtrees_root(&merge(left), &merge(right), Mode::Hash).as_bytes())
+    }
+}
+
+/// Hashes the bytes of one window, which arrive in order.
+#[derive(Clone, Debug)]
+pub struct Subtree {
+    hasher: blake3::Hasher,
+    left: u64,
+}
+
+impl Subtree {
+    /// Takes the next bytes of the window.
+    ///
+    /// # Panics
+    /// If the window ends before them.
+    pub fn update(&mut self, data: &[u8]) {
+        self.left = self.left.checked_sub(data.len() as u64).expect("bytes past the end of the window");
+        self.hasher.update(data);
+    }
+
+    /// The chaining value of the window.
+    ///
+    /// # Panics
+    /// If bytes of the window are missing.
+    pub fn finalize(self) -> ChainingValue {
+        assert_eq!(self.left, 0, "bytes of the window are missing");
+        self.hasher.finalize_non_root()
+    }
+}
+
+/// The chaining value of a subtree of the tree over windows.
+fn merge(values: &[ChainingValue]) -> ChainingValue {
+    if let [value] = values {
+        return *value;
+    }
+    let (left, right) = halves(values);
+    merge_subtrees_non_root(&merge(left), &merge(right), Mode::Hash)
+}
+
+/// The left subtree takes the largest power of two that leaves something to the right one.
+fn halves(values: &[ChainingValue]) -> (&[ChainingValue], &[ChainingValue]) {
+    values.split_at(values.len().div_ceil(2).next_power_of_two())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pattern(len: usize) -> Vec<u8> {
+        (0..len).map(|i| (i % 251) as u8).collect()
+    }
+
+    /// The digest by subtrees of `window` bytes that are fed `piece` bytes at a time, last window first.
+    fn by_windows(data: &[u8], window: u64, piece: usize) -> Option<Digest> {
+        let tree = Tree::with_window(data.len() as u64, window)?;
+        let mut values: Vec<_> = (0..tree.windows())
+            .rev()
+            .map(|nth| {
+                let Range { start, end } = tree.window(nth);
+                let mut subtree = tree.subtree(nth);
+                for piece in data[start as usize..end as usize].chunks(piece) {
+                    subtree.update(piece);
+                }
+                subtree.finalize()
+            })
+            .collect();
+        values.reverse();
+        Some(tree.root(&values))
+    }
+
+    fn whole(data: &[u8]) -> Digest {
+        Digest::from_bytes(blake3::hash(data).as_bytes())
+    }
+
+    #[test]
+    fn around_chunks_and_windows() {
+        let data = pattern(70 * 1024);
+        for window in [1024, 2048, 4096, 16384] {
+            for edge in (0..=data.len()).step_by(1024) {
+                for len in [edge.saturating_sub(1), edge, (edge + 1).min(data.len())] {
+                    let data = &data[..len];
+                    let expected = (len as u64 > window).then(|| whole(data));
+                    assert_eq!(
+                        by_windows(data, window, 3000),
+                        expected,
+                        "{len} bytes in windows of {window}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn windows_of_the_real_size() {
+        let window = Tree::WINDOW as usize;
+        let data = pattern(5 * window + 1);
+        for len in [
+            window + 1,
+            2 * window - 1,
+            2 * window,
+            2 * window + 1,
+            3 * window,
+            4 * window + 1023,
+            5 * window + 1,
+        ] {
+            assert_eq!(by_windows(&data[..len], Tree::WINDOW, 256 << 10), Some(whole(&data[..len])), "{len}");
+        }
+    }
+
+    #[test]
+    fn windows_cover_the_message() {
+        assert!(Tree::new(0).is_none() && Tree::new(Tree::WINDOW).is_none());
+        for total in [Tree::WINDOW + 1, 10 * Tree::WINDOW, u64::MAX] {
+            let tree = Tree::new(total).unwrap();
+            let last = tree.windows() - 1;
+            assert_eq!(tree.window(0), 0..Tree::WINDOW);
+            assert_eq!(tree.window(last - 1).end, tree.window(last).start);
+            assert_eq!(tree.window(last).end, total);
+            assert!(!tree.window(last).is_empty());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "past the end of the window")]
+    fn too_many_bytes_are_refused() {
+        Tree::with_window(5000, 1024).unwrap().subtree(4).update(&[0; 905]);
+    }
+
+    #[test]
+    #[should_panic(expected = "bytes of the window are missing")]
+    fn too_few_bytes_are_refused() {
+        let mut subtree = Tree::with_window(5000, 1024).unwrap().subtree(0);
+        subtree.update(&[0; 1023]);
+        subtree.finalize();
+    }
+
+    proptest! {
+        #[test]
+        fn any_length_window_and_piece(len in 1025_usize..200_000, shift in 10_u32..15, piece in 1_usize..10_000) {
+            let data = pattern(len);
+            let expected = (len as u64 > 1 << shift).then(|| whole(&data));
+            prop_assert_eq!(by_windows(&data, 1 << shift, piece), expected);
+        }
+    }
+}
