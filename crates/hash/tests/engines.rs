@@ -1,0 +1,241 @@
+//! Engines against the crates' own one-shot functions: any split, any order, any neighbours.
+
+use std::collections::HashMap;
+
+use ftk_hash::{Algorithm, Digest, Engine, Event, Platform};
+use proptest::prelude::*;
+use sha2::Digest as _;
+
+fn oracle(algorithm: Algorithm, data: &[u8]) -> Digest {
+    match algorithm {
+        Algorithm::Sha256 => Digest::from_bytes(&sha2::Sha256::digest(data)),
+        Algorithm::Sha512 => Digest::from_bytes(&sha2::Sha512::digest(data)),
+        Algorithm::Sha1 => Digest::from_bytes(&sha1::Sha1::digest(data)),
+        Algorithm::Md5 => Digest::from_bytes(&md5::Md5::digest(data)),
+        Algorithm::Blake2b => Digest::from_bytes(&blake2::Blake2b512::digest(data)),
+        Algorithm::Blake3 => Digest::from_bytes(blake3::hash(data).as_bytes()),
+        Algorithm::Xxh64 => Digest::from_bytes(&twox_hash::XxHash64::oneshot(0, data).to_be_bytes()),
+        Algorithm::Xxh3 => Digest::from_bytes(&twox_hash::XxHash3_64::oneshot(data).to_be_bytes()),
+        Algorithm::Xxh128 => Digest::from_bytes(&twox_hash::XxHash3_128::oneshot(data).to_be_bytes()),
+        other => panic!("no oracle for {other}"),
+    }
+}
+
+/// A few bytes of a message, at any alignment.
+#[derive(Clone, Debug, PartialEq)]
+struct Piece {
+    bytes: Vec<u8>,
+    skip: usize,
+}
+
+impl Piece {
+    fn new(data: &[u8], skip: usize) -> Self {
+        let mut bytes = vec![0xEE; skip];
+        bytes.extend_from_slice(data);
+        Self { bytes, skip }
+    }
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[self.skip..]
+    }
+}
+
+/// The generator of Steele, Lea and Flood (SplitMix64): tests need no better one.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        let mut bytes: Vec<u8> = (0..len.div_ceil(8)).flat_map(|_| self.next().to_le_bytes()).collect();
+        bytes.truncate(len);
+        bytes
+    }
+}
+
+/// A message on its way through an engine.
+struct Open {
+    message: usize,
+    fed: usize,
+    last: Option<Piece>, // the piece that the engine was given last, and must give back
+    ended: bool,
+}
+
+/// Hashes `messages` as a driver would, in pieces of up to `longest` bytes cut at random, up to `keys` open at
+/// once, fed in random order; checks everything that the trait promises on the way.
+fn hash_all(
+    engine: &mut dyn Engine<Piece>,
+    messages: &[Vec<u8>],
+    keys: usize,
+    longest: usize,
+    seed: u64,
+) -> Vec<Digest> {
+    let mut random = Random(seed);
+    let mut digests = vec![None; messages.len()];
+    let mut open: HashMap<u32, Open> = HashMap::new();
+    let mut free: Vec<u32> = (0..keys as u32).collect();
+    let mut waiting: Vec<u32> = Vec::new();
+    let mut next = 0;
+    let mut events = Vec::new();
+    while digests.iter().any(Option::is_none) {
+        while next < messages.len() && !free.is_empty() {
+            let key = free.swap_remove(random.below(free.len()));
+            open.insert(key, Open { message: next, fed: 0, last: None, ended: false });
+            waiting.push(key);
+            next += 1;
+        }
+        while engine.vacant() > 0 && !waiting.is_empty() {
+            let key = waiting.swap_remove(random.below(waiting.len()));
+            let state = open.get_mut(&key).unwrap();
+            let rest = &messages[state.message][state.fed..];
+            // Now and then a piece is empty, as at the end of a file whose size was not known.
+            let len = if random.below(8) == 0 { 0 } else { rest.len().min(1 + random.below(longest)) };
+            let piece = Piece::new(&rest[..len], random.below(70));
+            let end = len == rest.len() && random.below(4) != 0;
+            engine.feed(key, state.last.is_none(), end, piece.clone());
+            state.fed += len;
+            state.ended = end;
+            state.last = Some(piece);
+        }
+        engine.step(&mut events);
+        assert!(!events.is_empty(), "a step with pieces in the engine says something");
+        for event in events.drain(..) {
+            match event {
+                Event::Dry { key, data } => {
+                    let state = open.get_mut(&key).unwrap();
+                    assert!(!state.ended, "the last piece ends the message");
+                    assert_eq!(state.last.as_ref(), Some(&data), "the piece comes back as it was");
+                    waiting.push(key);
+                }
+                Event::Done { key, data, digest } => {
+                    let state = open.remove(&key).unwrap();
+                    assert!(state.ended, "only the last piece ends the message");
+                    assert_eq!(state.last.as_ref(), Some(&data), "the piece comes back as it was");
+                    assert_eq!(digests[state.message].replace(digest), None, "one digest a message");
+                    free.push(key);
+                }
+            }
+        }
+    }
+    engine.step(&mut events);
+    assert!(events.is_empty(), "an empty engine has nothing to say");
+    digests.into_iter().flatten().collect()
+}
+
+fn check(algorithm: Algorithm, messages: &[Vec<u8>], keys: usize, longest: usize, seed: u64) {
+    let mut engine = algorithm.engine(Platform::detect(), keys);
+    let digests = hash_all(&mut *engine, messages, keys, longest, seed);
+    for (message, digest) in messages.iter().zip(digests) {
+        assert_eq!(digest, oracle(algorithm, message), "{algorithm} of {} bytes, seed {seed}", message.len());
+    }
+}
+
+#[test]
+fn every_short_length() {
+    for algorithm in Algorithm::ALL {
+        let messages: Vec<_> = (0..=300).map(|len| Random(len as u64).bytes(len)).collect();
+        check(algorithm, &messages, 33, 400, 1);
+        check(algorithm, &messages, 7, 50, 2);
+    }
+}
+
+#[test]
+fn around_blocks_and_buffers() {
+    let lens = [512, 1024, 2048, 4096, 65_536, 131_072].into_iter().flat_map(|edge| {
+        [
+            edge - 129,
+            edge - 65,
+            edge - 64,
+            edge - 9,
+            edge - 1,
+            edge,
+            edge + 1,
+            edge + 63,
+            edge + 64,
+            edge + 128,
+        ]
+    });
+    let messages: Vec<_> = lens.map(|len| Random(len as u64).bytes(len)).collect();
+    for algorithm in Algorithm::ALL {
+        check(algorithm, &messages, 20, 65_536, 3);
+        check(algorithm, &messages, 3, 5000, 4);
+    }
+}
+
+#[test]
+fn one_shot() {
+    for algorithm in Algorithm::ALL {
+        for len in (0..300).chain([1000, 100_000]) {
+            let data = Random(len as u64).bytes(len);
+            assert_eq!(
+                algorithm.hash_one(Platform::detect(), &data),
+                oracle(algorithm, &data),
+                "{algorithm} {len}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_forgotten_message_leaves_nothing_behind() {
+    for algorithm in Algorithm::ALL {
+        let mut engine = algorithm.engine::<Vec<u8>>(Platform::detect(), 2);
+        let mut events = Vec::new();
+        for key in [0, 1] {
+            engine.feed(key, true, false, vec![key as u8; 200]);
+            engine.step(&mut events);
+            assert!(matches!(events.pop(), Some(Event::Dry { key: dry, .. }) if dry == key), "{algorithm}");
+        }
+        engine.forget(0);
+        let kept = [vec![1; 200], b"end".to_vec()].concat();
+        for (key, start, data, whole) in [(0, true, b"new", b"new".to_vec()), (1, false, b"end", kept)] {
+            engine.feed(key, start, true, Vec::from(data));
+            engine.step(&mut events);
+            let Some(Event::Done { digest, .. }) = events.pop() else { panic!("{algorithm}: no digest") };
+            assert_eq!(digest, oracle(algorithm, &whole), "{algorithm}");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "out of range")]
+fn a_key_out_of_range_is_refused() {
+    Algorithm::Sha256.engine(Platform::detect(), 3).feed(3, true, true, b"");
+}
+
+#[test]
+#[should_panic(expected = "none was vacant")]
+fn a_piece_too_many_is_refused() {
+    let mut engine = Algorithm::Sha256.engine(Platform::detect(), 300);
+    for key in 0..=engine.vacant() as u32 {
+        engine.feed(key, true, true, b"");
+    }
+}
+
+proptest! {
+    /// Ragged batches: a few messages up to three times as many as the widest engine has lanes.
+    #[test]
+    fn any_messages(
+        which in 0..Algorithm::ALL.len(),
+        lens in prop::collection::vec(prop_oneof![0_usize..200, 0_usize..3000, 0_usize..40_000], 1..48),
+        keys in 1_usize..40,
+        longest in prop_oneof![1_usize..200, 200_usize..20_000],
+        seed: u64,
+    ) {
+        let mut random = Random(seed);
+        let messages: Vec<_> = lens.into_iter().map(|len| random.bytes(len)).collect();
+        check(Algorithm::ALL[which], &messages, keys, longest, seed);
+    }
+}
