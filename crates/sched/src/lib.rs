@@ -7,6 +7,6 @@ mod stop;
 mod team;
 
 pub use constants::Constants;
-pub use model::{Backend, Choice, Limits, Model, Sample, Threads};
+pub use model::{Backend, Choice, Limits, Model, Reason, Sample, Threads};
 pub use stop::Stop;
 pub use team::Team;
