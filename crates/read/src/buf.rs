@@ -9,6 +9,16 @@ impl Buf {
     pub fn new(len: usize) -> Self {
         Self(vec![0; len].into_boxed_slice())
     }
+
+    /// Bytes it can hold.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Its bytes from `at` on.
+    pub(crate) fn room(&mut self, at: usize) -> &mut [u8] {
+        &mut self.0[at..]
+    }
 }
 
 /// Where a chunk stands in its file.

@@ -38,14 +38,15 @@ pub enum Failure {
         /// The cause.
         source: io::Error,
     },
-    /// Not a regular file (any longer).
+    /// Not a regular file (any longer): a directory, FIFO, socket or device, or a symbolic link where none is
+    /// followed.
     NotRegular,
     /// It changed while it was read.
     Changed {
         /// As it was after opening.
-        before: Stat,
+        before: Box<Stat>,
         /// As it was after the last read.
-        after: Stat,
+        after: Box<Stat>,
         /// Bytes read.
         read: u64,
     },
@@ -82,11 +83,18 @@ pub trait Reader {
     /// Asks for the next bytes of the file on `slot`.
     fn more(&mut self, slot: u32, buf: Buf);
     /// The next thing that is ready, in any order of slots. Without `wait` only what needs no blocking on
-    /// other files; `None` when nothing is under way, or nothing is ready and `wait` is false.
+    /// other files; a reader that has nobody to wait for may do the work of one file either way.
+    ///
+    /// `None` when nothing is ready and `wait` is false, or when nothing can become ready before the caller
+    /// acts: nothing is under way, or what is waits for a descriptor that `finish` or `cancel` will free.
     fn poll(&mut self, wait: bool) -> Option<Ready>;
-    /// What `fstat` said when the file on `slot` was opened. Valid from its first chunk to `finish`.
+    /// What `fstat` said when the file on `slot` was opened.
+    ///
+    /// # Panics
+    /// If no chunk of the file is out. So do `more`, `finish` and `cancel`.
     fn stat(&self, slot: u32) -> &Stat;
-    /// Closes a file whose end was delivered and says whether its bytes can be trusted.
+    /// Closes a file whose end was delivered and says whether its bytes can be trusted. The slot is free
+    /// again, whatever is answered.
     ///
     /// # Errors
     /// [`Failure::Changed`] when the file changed while it was read; [`Failure::Io`] when asking failed.

@@ -1,5 +1,10 @@
 //! What `fstat` says about an open file.
 
+use std::os::fd::AsFd;
+
+use rustix::fs::FileType;
+use rustix::io;
+
 /// Identity, size and times of an open file. Times are nanoseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
@@ -21,4 +26,38 @@ pub struct Stat {
     pub mtime_ns: i128,
     /// Last change of the inode.
     pub ctime_ns: i128,
+}
+
+impl Stat {
+    /// Asks the open file.
+    #[allow(clippy::unnecessary_cast, reason = "the widths of the fields differ between platforms")]
+    pub(crate) fn of(file: impl AsFd) -> io::Result<Self> {
+        let raw = rustix::fs::fstat(file)?;
+        Ok(Self {
+            dev: raw.st_dev as u64,
+            ino: raw.st_ino as u64,
+            mode: raw.st_mode as u32,
+            nlink: raw.st_nlink as u64,
+            uid: raw.st_uid as u32,
+            gid: raw.st_gid as u32,
+            size: raw.st_size as u64,
+            mtime_ns: nanos(raw.st_mtime as i64, raw.st_mtime_nsec as i64),
+            ctime_ns: nanos(raw.st_ctime as i64, raw.st_ctime_nsec as i64),
+        })
+    }
+
+    /// Whether this is a regular file.
+    pub(crate) fn is_regular(&self) -> bool {
+        FileType::from_raw_mode(self.mode as _) == FileType::RegularFile
+    }
+
+    /// Whether both describe the same file with the same content, as far as `fstat` can tell.
+    pub(crate) fn is_same_content(&self, other: &Self) -> bool {
+        let key = |s: &Self| (s.dev, s.ino, s.size, s.mtime_ns, s.ctime_ns);
+        key(self) == key(other)
+    }
+}
+
+fn nanos(seconds: i64, nanoseconds: i64) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds)
 }

@@ -1,0 +1,140 @@
+//! One regular file, opened so that nothing on a path can make the reader hang, and the one place that says
+//! whether its bytes can be trusted.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
+
+use crate::{Failure, Stat};
+
+/// A file whose times are younger than this when it is opened is asked twice. Two seconds is the coarsest
+/// time stamp of a file system in use (FAT), so that a writer at work is always noticed.
+const YOUNG: Duration = Duration::from_secs(2);
+
+/// Spares the disk the write of an access time.
+#[cfg(target_os = "linux")]
+const NOATIME: OFlags = OFlags::NOATIME;
+#[cfg(not(target_os = "linux"))]
+const NOATIME: OFlags = OFlags::empty();
+
+/// Whether `O_NOATIME` is still tried: it is refused on files of other people, and where one is there are
+/// mostly more, so the first refusal ends it for the whole process.
+static TRY_NOATIME: AtomicBool = AtomicBool::new(true);
+
+/// An open regular file and what `fstat` said of it first.
+///
+/// May be shared: any number of threads can [`read_at`](File::read_at) windows of their own. One of them
+/// calls [`verify`](File::verify) when all are done.
+#[derive(Debug)]
+pub struct File {
+    fd: OwnedFd,
+    stat: Stat,
+    is_young: bool,
+}
+
+impl File {
+    /// Opens `name` in `dir` (or an absolute path) for reading, without blocking on a FIFO or a device and
+    /// without taking a terminal. A symbolic link as last component is followed only if `follow` says so.
+    ///
+    /// # Errors
+    /// [`Failure::NotRegular`] for whatever is not a regular file, a symbolic link not followed included;
+    /// [`Failure::Io`] when a system call fails.
+    pub fn open(dir: impl AsFd, name: &CStr, follow: bool) -> Result<Self, Failure> {
+        let dir = dir.as_fd();
+        let open = |flags| retry_on_intr(|| rustix::fs::openat(dir, name, flags, Mode::empty()));
+        let flags = open_flags(follow);
+        let fd = match open(flags) {
+            Err(Errno::PERM) if flags.intersects(NOATIME) => {
+                open(flags - NOATIME).inspect(|_| TRY_NOATIME.store(false, Relaxed))
+            }
+            result => result,
+        };
+        Self::from_fd(fd.map_err(open_failure)?)
+    }
+
+    /// Takes a descriptor opened with [`open_flags`].
+    pub(crate) fn from_fd(fd: OwnedFd) -> Result<Self, Failure> {
+        let stat = Stat::of(&fd).map_err(stat_failure)?;
+        if !stat.is_regular() {
+            return Err(Failure::NotRegular);
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let young_from = now.saturating_sub(YOUNG).as_nanos() as i128;
+        let is_young = stat.mtime_ns.max(stat.ctime_ns) > young_from;
+        Ok(Self { fd, stat, is_young })
+    }
+
+    /// What `fstat` said when the file was opened.
+    pub fn stat(&self) -> &Stat {
+        &self.stat
+    }
+
+    /// Reads from `offset` into `buf` once, and says how many bytes came. Fewer than asked is **not** the end
+    /// of the file; 0 is.
+    ///
+    /// # Errors
+    /// Any error of `pread` but an interruption, which is tried again.
+    pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        Ok(retry_on_intr(|| rustix::io::pread(&self.fd, &mut *buf, offset))?)
+    }
+
+    /// Whether the bytes that were read are those of one state of the file; `bytes` is how many came in
+    /// `reads` calls up to the end of the file.
+    ///
+    /// The file is asked again only where that can tell something: when more than one read was needed, when
+    /// `bytes` is not the size it had, or when its content or inode changed less than two seconds before it
+    /// was opened. What remains open is a file untouched for two seconds, read whole by one call, and
+    /// rewritten in the microseconds between the first `fstat` and that call; and a change of equal length
+    /// within one tick of the file system's clock. A file whose size never was its length but which did not
+    /// change (procfs, sysfs) is accepted.
+    ///
+    /// # Errors
+    /// [`Failure::Changed`] when identity, size, or time of content or inode differ; [`Failure::Io`] when
+    /// asking fails.
+    pub fn verify(&self, bytes: u64, reads: u64) -> Result<(), Failure> {
+        if reads <= 1 && bytes == self.stat.size && !self.is_young {
+            return Ok(());
+        }
+        let after = Stat::of(&self.fd).map_err(stat_failure)?;
+        if self.stat.is_same_content(&after) {
+            return Ok(());
+        }
+        Err(Failure::Changed { before: Box::new(self.stat), after: Box::new(after), read: bytes })
+    }
+}
+
+impl AsFd for File {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// How every file is opened.
+pub(crate) fn open_flags(follow: bool) -> OFlags {
+    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    if !follow {
+        flags |= OFlags::NOFOLLOW;
+    }
+    if TRY_NOATIME.load(Relaxed) {
+        flags |= NOATIME;
+    }
+    flags
+}
+
+/// `ELOOP` is a symbolic link that was not to be followed (or a circle of them), `ENXIO` a socket or a device
+/// without a driver: no regular file gives either.
+pub(crate) fn open_failure(errno: Errno) -> Failure {
+    match errno {
+        Errno::LOOP | Errno::NXIO => Failure::NotRegular,
+        errno => Failure::Io { op: "open", source: errno.into() },
+    }
+}
+
+fn stat_failure(errno: Errno) -> Failure {
+    Failure::Io { op: "stat", source: errno.into() }
+}

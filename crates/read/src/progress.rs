@@ -1,0 +1,129 @@
+//! How far a file has been read, where it ends, and what its chunks are called: what all readers share.
+
+use crate::{Buf, Chunk, Failure, File, Part, Stat};
+
+/// A file on its way through a reader.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    file: File,
+    slot: u32,
+    bytes: u64,
+    reads: u64,
+    has_started: bool,
+    has_ended: bool,
+}
+
+impl Progress {
+    /// A file of which nothing was read yet.
+    pub(crate) fn new(slot: u32, file: File) -> Self {
+        Self { file, slot, bytes: 0, reads: 0, has_started: false, has_ended: false }
+    }
+
+    pub(crate) fn slot(&self) -> u32 {
+        self.slot
+    }
+
+    pub(crate) fn stat(&self) -> &Stat {
+        self.file.stat()
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Closes the file and says whether its bytes can be trusted.
+    ///
+    /// # Panics
+    /// If its end was not delivered: the bytes so far are no content.
+    pub(crate) fn finish(self) -> Result<Stat, Failure> {
+        assert!(self.has_ended, "slot {} is finished before its end", self.slot);
+        self.file.verify(self.bytes, self.reads).map(|()| *self.file.stat())
+    }
+
+    /// Counts a read. A short one is the end only if it reaches the size the file had, since file systems may
+    /// return less than asked anywhere; a size of 0 says nothing, since procfs reports it for every file.
+    fn took(&mut self, asked: usize, got: usize) {
+        self.bytes += got as u64;
+        self.reads += 1;
+        let size = self.file.stat().size;
+        self.has_ended = got == 0
+            || (got < asked && self.bytes == size)
+            // A file that grows as fast as it is read would never end; `finish` calls this one changed.
+            || (self.bytes > size && self.file.verify(self.bytes, self.reads).is_err());
+    }
+}
+
+/// A file and the buffer its next bytes go into.
+#[derive(Debug)]
+pub(crate) struct Filling {
+    progress: Progress,
+    buf: Buf,
+    filled: usize,
+}
+
+impl Filling {
+    /// # Panics
+    /// If `buf` is empty, as that would look like the end of the file; or if the end was delivered.
+    pub(crate) fn new(progress: Progress, buf: Buf) -> Self {
+        assert!(buf.len() > 0, "a buffer of no bytes was handed in");
+        assert!(!progress.has_ended, "slot {} is read on after its end", progress.slot);
+        Self { progress, buf, filled: 0 }
+    }
+
+    /// Where the next read goes: from `offset` of the file into the rest of the buffer.
+    pub(crate) fn room(&mut self) -> (&File, &mut [u8], u64) {
+        (&self.progress.file, self.buf.room(self.filled), self.progress.bytes)
+    }
+
+    pub(crate) fn slot(&self) -> u32 {
+        self.progress.slot
+    }
+
+    /// Counts a read of `got` bytes into [`room`](Self::room). `true` when the chunk is complete.
+    pub(crate) fn took(&mut self, got: usize) -> bool {
+        let asked = self.buf.len() - self.filled;
+        self.filled += got;
+        self.progress.took(asked, got);
+        self.progress.has_ended || got == asked
+    }
+
+    /// The complete chunk.
+    pub(crate) fn into_chunk(mut self) -> (Progress, Chunk) {
+        let part = match (self.progress.has_started, self.progress.has_ended) {
+            (false, true) => Part::Only,
+            (false, false) => Part::First,
+            (true, false) => Part::Middle,
+            (true, true) => Part::Last,
+        };
+        self.progress.has_started = true;
+        let chunk = Chunk { slot: self.progress.slot, part, buf: self.buf, len: self.filled };
+        (self.progress, chunk)
+    }
+
+    /// Gives up: closes the file.
+    pub(crate) fn into_buf(self) -> Buf {
+        self.buf
+    }
+
+    /// Reads with plain system calls until the chunk is complete.
+    pub(crate) fn fill(self) -> Result<(Progress, Chunk), (Buf, Failure)> {
+        self.fill_with(File::read_at)
+    }
+
+    fn fill_with(
+        mut self,
+        mut read: impl FnMut(&File, &mut [u8], u64) -> std::io::Result<usize>,
+    ) -> Result<(Progress, Chunk), (Buf, Failure)> {
+        loop {
+            let (file, room, offset) = self.room();
+            match read(file, room, offset) {
+                Ok(got) => {
+                    if self.took(got) {
+                        return Ok(self.into_chunk());
+                    }
+                }
+                Err(source) => return Err((self.buf, Failure::Io { op: "read", source })),
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The reader of plain system calls: `openat`, `fstat`, `pread`, `close`.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use rustix::io::Errno;
+
+use crate::name::Name;
+use crate::progress::{Filling, Progress};
+use crate::{Buf, Failure, File, Open, Reader, Ready, Span, Stat};
+
+/// Reads one file at a time, with plain system calls, when it is polled.
+///
+/// It works everywhere, and is the fastest reader of what the page cache holds. `start` and `more` only
+/// remember; every `poll`, waiting or not, opens or reads on one file and blocks for it if need be. Files
+/// being read go before files to be opened, so that descriptors are given back soon.
+///
+/// When descriptors run out while files of this reader are open, the next open waits for one of them to be
+/// closed: `poll` then returns `None`, waiting or not, if nothing else is under way.
+#[derive(Debug)]
+pub struct Sync {
+    slots: Vec<Slot>,
+    names: Vec<Name>,
+    opens: VecDeque<u32>,
+    reads: VecDeque<u32>,
+    /// Files held open.
+    held: usize,
+    /// The last open found no free descriptor, and none was given back since.
+    is_starved: bool,
+    buf_len: usize,
+}
+
+#[derive(Debug)]
+enum Slot {
+    Free,
+    Opening {
+        dir: Rc<OwnedFd>,
+        follow: bool,
+        buf: Buf,
+    },
+    Reading(Filling),
+    /// A chunk is out.
+    Out(Progress),
+}
+
+impl Sync {
+    /// Bytes of a buffer where several files are read beside each other.
+    pub const LANE_BUF_LEN: usize = 64 << 10;
+    /// Bytes of a buffer where one file is read alone; more no longer fits the second-level cache.
+    pub const STREAM_BUF_LEN: usize = 256 << 10;
+
+    /// A reader of `slots` files (at least 1) that asks for buffers of `buf_len` bytes.
+    ///
+    /// # Panics
+    /// If `slots` or `buf_len` is 0.
+    pub fn new(slots: usize, buf_len: usize) -> Self {
+        assert!(slots > 0 && buf_len > 0, "a reader needs a slot and a buffer");
+        Self {
+            slots: (0..slots).map(|_| Slot::Free).collect(),
+            names: vec![Name::new(); slots],
+            opens: VecDeque::new(),
+            reads: VecDeque::new(),
+            held: 0,
+            is_starved: false,
+            buf_len,
+        }
+    }
+
+    /// Reads on a file that another reader opened.
+    pub(crate) fn adopt(&mut self, filling: Filling) {
+        let slot = filling.slot();
+        self.held += 1;
+        self.reads.push_back(slot);
+        let before = mem::replace(&mut self.slots[slot as usize], Slot::Reading(filling));
+        assert!(matches!(before, Slot::Free), "slot {slot} is taken");
+    }
+
+    /// Tells that a descriptor was given back.
+    pub(crate) fn feed(&mut self) {
+        self.is_starved = false;
+    }
+
+    /// Polls, while the owner of this reader holds `elsewhere` files open itself.
+    pub(crate) fn poll_beside(&mut self, elsewhere: usize) -> Option<Ready> {
+        if let Some(slot) = self.reads.pop_front() {
+            let Slot::Reading(filling) = self.take(slot) else { unreachable!("slot {slot} is not read") };
+            return Some(self.fill(filling));
+        }
+        let others = self.held + elsewhere;
+        if self.is_starved && others > 0 {
+            return None;
+        }
+        let slot = self.opens.pop_front()?;
+        let Slot::Opening { dir, follow, buf } = self.take(slot) else {
+            unreachable!("slot {slot} is not new")
+        };
+        match File::open(&*dir, self.names[slot as usize].as_c_str(), follow) {
+            Ok(file) => {
+                self.held += 1;
+                Some(self.fill(Filling::new(Progress::new(slot, file), buf)))
+            }
+            Err(failure) if others > 0 && is_out_of_descriptors(&failure) => {
+                self.slots[slot as usize] = Slot::Opening { dir, follow, buf };
+                self.opens.push_front(slot);
+                self.is_starved = true;
+                None
+            }
+            Err(failure) => Some(Ready::Failed { slot, buf, failure }),
+        }
+    }
+
+    fn fill(&mut self, filling: Filling) -> Ready {
+        let slot = filling.slot();
+        match filling.fill() {
+            Ok((progress, chunk)) => {
+                self.slots[slot as usize] = Slot::Out(progress);
+                Ready::Data(chunk)
+            }
+            Err((buf, failure)) => {
+                self.closed();
+                Ready::Failed { slot, buf, failure }
+            }
+        }
+    }
+
+    fn closed(&mut self) {
+        self.held -= 1;
+        self.feed();
+    }
+
+    fn take(&mut self, slot: u32) -> Slot {
+        mem::replace(&mut self.slots[slot as usize], Slot::Free)
+    }
+
+    fn take_out(&mut self, slot: u32) -> Progress {
+        match self.take(slot) {
+            Slot::Out(progress) => progress,
+            other => panic!("no chunk of slot {slot} is out: {other:?}"),
+        }
+    }
+}
+
+impl Reader for Sync {
+    fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    fn buf_len(&self) -> usize {
+        self.buf_len
+    }
+
+    fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
+        let Span::Whole = file.span;
+        self.names[slot as usize].set(file.name);
+        self.opens.push_back(slot);
+        let opening = Slot::Opening { dir: Rc::clone(file.dir), follow: file.follow, buf };
+        let before = mem::replace(&mut self.slots[slot as usize], opening);
+        assert!(matches!(before, Slot::Free), "slot {slot} is taken");
+    }
+
+    fn more(&mut self, slot: u32, buf: Buf) {
+        let progress = self.take_out(slot);
+        self.slots[slot as usize] = Slot::Reading(Filling::new(progress, buf));
+        self.reads.push_back(slot);
+    }
+
+    fn poll(&mut self, _wait: bool) -> Option<Ready> {
+        self.poll_beside(0)
+    }
+
+    fn stat(&self, slot: u32) -> &Stat {
+        match &self.slots[slot as usize] {
+            Slot::Out(progress) => progress.stat(),
+            other => panic!("no chunk of slot {slot} is out: {other:?}"),
+        }
+    }
+
+    fn finish(&mut self, slot: u32) -> Result<Stat, Failure> {
+        let result = self.take_out(slot).finish();
+        self.closed();
+        result
+    }
+
+    fn cancel(&mut self, slot: u32) {
+        drop(self.take_out(slot));
+        self.closed();
+    }
+}
+
+/// Whether an open failed only because too many files are open, here or on the whole machine.
+fn is_out_of_descriptors(failure: &Failure) -> bool {
+    let Failure::Io { op: "open", source } = failure else { return false };
+    matches!(Errno::from_io_error(source), Some(Errno::MFILE | Errno::NFILE))
+}

@@ -1,0 +1,122 @@
+//! A tree to read, every reader there is, and a driver that reads whole files through one.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString};
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::rc::Rc;
+
+use ftk_read::{Buf, Failure, Open, Part, Reader, Ready, Span, Stat, Sync};
+
+/// Bytes of a buffer in these tests: small, so that few bytes make many chunks.
+pub(crate) const BUF: usize = 4096;
+
+/// A directory of its own, removed at the end.
+pub(crate) struct Tree {
+    pub(crate) dir: tempfile::TempDir,
+}
+
+impl Tree {
+    pub(crate) fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn file(&self, name: &str, content: &[u8]) -> &Self {
+        fs::write(self.path(name), content).unwrap();
+        self
+    }
+
+    pub(crate) fn open(&self) -> Rc<OwnedFd> {
+        open_dir(self.dir.path())
+    }
+}
+
+pub(crate) fn open_dir(path: &Path) -> Rc<OwnedFd> {
+    Rc::new(fs::File::open(path).unwrap().into())
+}
+
+pub(crate) fn name(name: &str) -> CString {
+    CString::new(name).unwrap()
+}
+
+/// Bytes that differ at every place and from seed to seed.
+pub(crate) fn content(len: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u8
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// Every reader, with what to call it in a message.
+pub(crate) fn readers() -> Vec<(String, Box<dyn Reader>)> {
+    let mut all: Vec<(String, Box<dyn Reader>)> = Vec::new();
+    for slots in [1, 2, 16] {
+        all.push((format!("sync {slots}"), Box::new(Sync::new(slots, BUF))));
+    }
+    all
+}
+
+pub(crate) fn start(reader: &mut dyn Reader, slot: u32, dir: &Rc<OwnedFd>, name: &CStr) {
+    let buf = Buf::new(reader.buf_len());
+    reader.start(slot, Open { dir, name, follow: false, span: Span::Whole }, buf);
+}
+
+/// The bytes of a file and its `fstat`, or why there are none.
+pub(crate) type Outcome = Result<(Vec<u8>, Stat), Failure>;
+
+/// Reads files of one directory through all slots of `reader`, and checks the order of parts.
+pub(crate) fn read_all(reader: &mut dyn Reader, dir: &Rc<OwnedFd>, names: &[&str]) -> Vec<Outcome> {
+    let mut outcomes: Vec<Option<Outcome>> = names.iter().map(|_| None).collect();
+    let mut free: Vec<u32> = (0..reader.slots() as u32).rev().collect();
+    let mut busy: HashMap<u32, (usize, Vec<u8>)> = HashMap::new();
+    let mut waiting = names.iter().enumerate();
+    loop {
+        while let Some(&slot) = free.last() {
+            let Some((nth, file)) = waiting.next() else { break };
+            free.pop();
+            start(reader, slot, dir, &name(file));
+            busy.insert(slot, (nth, Vec::new()));
+        }
+        let Some(ready) = reader.poll(true) else { break };
+        let (slot, outcome) = match ready {
+            Ready::Failed { slot, failure, .. } => (slot, Err(failure)),
+            Ready::Data(chunk) => {
+                let slot = chunk.slot;
+                let (_, bytes) = busy.get_mut(&slot).expect("a chunk of a file that was started");
+                if chunk.part.is_start() {
+                    assert!(bytes.is_empty(), "{:?} after other bytes", chunk.part);
+                } else {
+                    assert!(!bytes.is_empty(), "{:?} before other bytes", chunk.part);
+                }
+                if matches!(chunk.part, Part::First | Part::Middle) {
+                    assert!(!chunk.as_ref().is_empty(), "only the end may be empty");
+                }
+                bytes.extend_from_slice(chunk.as_ref());
+                if !chunk.part.is_end() {
+                    reader.more(slot, chunk.into_buf());
+                    continue;
+                }
+                let stat = *reader.stat(slot);
+                let finished = reader.finish(slot);
+                (
+                    slot,
+                    finished.map(|last| (std::mem::take(bytes), last)).inspect(|(_, s)| assert_eq!(*s, stat)),
+                )
+            }
+        };
+        let (nth, _) = busy.remove(&slot).expect("an answer for a file that was started");
+        outcomes[nth] = Some(outcome);
+        free.push(slot);
+    }
+    assert!(busy.is_empty(), "nothing is under way, but slots {:?} never answered", busy.keys());
+    outcomes.into_iter().map(|o| o.expect("every file was started")).collect()
+}
