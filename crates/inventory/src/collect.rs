@@ -1,6 +1,9 @@
 //! The visitor that fills one worker's part of the table.
 
-use ftk_walk::{Directory, Entry, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, FileType, Step, Visitor, WalkError};
+
+use crate::shard::{Found, ROOT, Shard};
+use crate::{Full, Refused, Skipped};
 
 /// What goes into the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,39 +14,116 @@ pub enum Keep {
     All,
 }
 
-/// One worker's part of the table.
+/// One worker's part of the table. What does not fit ends the walk, and [`Inventory::merge`] says so.
+///
+/// [`Inventory::merge`]: crate::Inventory::merge
 #[derive(Debug)]
 pub struct Collect {
     /// What the walk could not open, list or stat, in no particular order.
     pub errors: Vec<WalkError>,
+    pub(crate) worker: u16,
+    pub(crate) shard: Shard,
+    pub(crate) skipped: Skipped,
+    pub(crate) refused: Vec<Refused>,
+    pub(crate) full: Option<Full>,
+    keep: Keep,
+    /// Device and inode of the directory being listed.
+    identity: (u64, u64),
 }
 
-/// A directory that waits to be listed.
+/// A directory that waits to be listed; `None` when its name did not fit.
 #[derive(Debug)]
 pub struct DirTag {
-    _todo: (),
+    found: Option<Found>,
 }
 
 impl Collect {
     /// An empty part for worker `worker` (its number in the walk).
     pub fn new(worker: usize, keep: Keep) -> Self {
-        let _ = (worker, keep);
-        todo!()
+        let (worker, full) = match u16::try_from(worker) {
+            Ok(worker) => (worker, None),
+            Err(_) => (u16::MAX, Some(Full::Workers)),
+        };
+        Self {
+            errors: Vec::new(),
+            worker,
+            shard: Shard::default(),
+            skipped: Skipped::default(),
+            refused: Vec::new(),
+            full,
+            keep,
+            identity: (0, 0),
+        }
+    }
+
+    fn add(&mut self, entry: &Entry<'_>) -> Step {
+        let (file_type, via_link) = (entry.file_type(), entry.via_link());
+        let added = self.shard.add(entry.name_c(), entry.ino(), file_type, via_link);
+        self.step(added)
+    }
+
+    /// Goes on unless something did not fit, now or before.
+    fn step(&mut self, done: Result<(), Full>) -> Step {
+        self.full = self.full.or(done.err());
+        if self.full.is_some() { Step::Stop } else { Step::Descend }
     }
 }
 
 impl Visitor for Collect {
     type Dir = DirTag;
-    fn descend(&mut self, _from: Option<&DirTag>, _entry: &Entry<'_>) -> DirTag {
-        todo!()
+
+    fn root(&mut self, root: &mut Entry<'_>) -> Step {
+        match (self.keep, root.file_type()) {
+            (Keep::All, _) | (Keep::Files, FileType::Regular) => self.add(root),
+            (Keep::Files, FileType::Directory) => Step::Descend,
+            (Keep::Files, file_type) => {
+                self.refused.push(Refused { path: root.name().to_vec(), file_type });
+                Step::Next
+            }
+        }
     }
-    fn enter(&mut self, _tag: &DirTag, _dir: &Directory<'_>) -> Step {
-        todo!()
+
+    fn descend(&mut self, from: Option<&DirTag>, entry: &Entry<'_>) -> DirTag {
+        let up = if from.is_some() { self.shard.current() } else { ROOT };
+        match self.shard.names.push(entry.name_c()) {
+            Ok(name) => DirTag { found: Some(Found { shard: self.worker, up, name }) },
+            Err(full) => {
+                self.full = Some(full);
+                DirTag { found: None }
+            }
+        }
     }
-    fn entry(&mut self, _tag: &DirTag, _entry: &mut Entry<'_>) -> Step {
-        todo!()
+
+    fn enter(&mut self, tag: &DirTag, dir: &Directory<'_>) -> Step {
+        self.identity = (dir.dev(), dir.ino());
+        let ended = self.shard.finish_arguments(self.worker);
+        match tag.found {
+            Some(_) => self.step(ended),
+            None => Step::Stop,
+        }
     }
-    fn error(&mut self, _error: WalkError) -> Step {
-        todo!()
+
+    fn entry(&mut self, _tag: &DirTag, entry: &mut Entry<'_>) -> Step {
+        match (self.keep, entry.file_type()) {
+            (Keep::All, _) | (Keep::Files, FileType::Regular) => self.add(entry),
+            (Keep::Files, FileType::Directory) => self.step(Ok(())),
+            (Keep::Files, file_type) => {
+                self.skipped.count(file_type);
+                Step::Next
+            }
+        }
+    }
+
+    fn leave(&mut self, tag: &DirTag) {
+        if let Some(found) = tag.found {
+            let (dev, ino) = self.identity;
+            let ended = self.shard.finish(found, dev, ino);
+            self.step(ended);
+        }
+    }
+
+    fn error(&mut self, error: WalkError) -> Step {
+        self.errors.push(error);
+        Step::Next
     }
 }

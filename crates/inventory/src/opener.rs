@@ -1,31 +1,126 @@
 //! Re-opening the directories of a table.
 
+use std::ffi::CStr;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use crate::{DirNo, Inventory};
+use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+
+use crate::shard::ROOT;
+use crate::{DirNo, FileNo, Inventory};
 
 /// A directory descriptor. An open still in flight holds a clone, so the number stays taken.
 pub type DirFd = Rc<OwnedFd>;
 
+/// Longest path the kernel takes in one call, with its terminator.
+const PATH_MAX: usize = 4096;
+
 /// Opens directories of one inventory again, for the thread that reads their files.
+///
+/// Holds one descriptor, that of the directory opened last, and from there opens what lies below it. Every
+/// clone handed out keeps its own directory open for as long as it lives.
 #[derive(Debug)]
 pub struct Opener<'i> {
-    _inventory: &'i Inventory,
+    inventory: &'i Inventory,
+    last: Option<(DirNo, DirFd)>,
+    /// The directories between the one wanted and the place to start from, the outermost last.
+    climb: Vec<DirNo>,
+    path: Vec<u8>,
 }
 
 impl<'i> Opener<'i> {
     /// An opener that holds no descriptor yet.
     pub fn new(inventory: &'i Inventory) -> Self {
-        Self { _inventory: inventory }
+        Self { inventory, last: None, climb: Vec::new(), path: Vec::new() }
     }
+
     /// A descriptor (`O_PATH`) of the directory; the last one is kept and handed out again.
     ///
+    /// Links on the way are followed: that the way ends at the directory that was walked is what is checked.
+    ///
+    /// For the directory of file arguments this is the working directory, or the root directory when the
+    /// working directory cannot be opened and no argument needs it.
+    ///
     /// # Errors
-    /// When it cannot be opened, or is not the directory that was walked: another device or inode.
+    /// When it cannot be opened, or is not the directory that was walked, as its device and inode tell: then
+    /// the error's raw number is `ESTALE`, and [`Opener::is_replaced`] says so.
     pub fn open(&mut self, dir: DirNo) -> io::Result<DirFd> {
-        let _ = dir;
-        todo!()
+        if let Some((last, fd)) = &self.last
+            && *last == dir
+        {
+            return Ok(fd.clone());
+        }
+        let fd = if self.inventory.dir_name(dir).is_empty() {
+            self.open_for_arguments(dir)?
+        } else {
+            let fd = self.find(dir)?;
+            let stat = fstat(&fd)?;
+            let expected = &self.inventory.dirs[dir.0 as usize];
+            if (stat.st_dev, stat.st_ino) != (expected.dev, expected.ino) {
+                return Err(rustix::io::Errno::STALE.into());
+            }
+            fd
+        };
+        let fd = Rc::new(fd);
+        self.last = Some((dir, fd.clone()));
+        Ok(fd)
     }
+
+    /// Whether an error of [`Opener::open`] means that another directory stands where this one was walked.
+    pub fn is_replaced(error: &io::Error) -> bool {
+        error.raw_os_error() == Some(rustix::io::Errno::STALE.raw_os_error())
+    }
+
+    fn open_for_arguments(&self, dir: DirNo) -> io::Result<OwnedFd> {
+        open_directory(CWD, c".").or_else(|error| {
+            // Sorted, so what stands between two absolute paths is absolute too.
+            let files = self.inventory.files_of(dir);
+            let is_absolute = |file| self.inventory.name(dir, FileNo(file)).to_bytes().starts_with(b"/");
+            let ends = [files.start, files.end.saturating_sub(1)];
+            if ends.into_iter().all(is_absolute) { open_directory(CWD, c"/") } else { Err(error) }
+        })
+    }
+
+    /// Opens what stands where the directory was, in as few calls as the length of the path allows.
+    fn find(&mut self, dir: DirNo) -> io::Result<OwnedFd> {
+        let known = self.last.as_ref().map(|&(dir, _)| dir);
+        self.climb.clear();
+        let mut at = dir;
+        let from_last = loop {
+            if known == Some(at) {
+                break true;
+            }
+            self.climb.push(at);
+            match self.inventory.dirs[at.0 as usize].up {
+                ROOT => break false,
+                up => at = DirNo(up),
+            }
+        };
+        let mut base = self.last.as_ref().filter(|_| from_last).map(|(_, fd)| fd.clone());
+        self.path.clear();
+        while let Some(part) = self.climb.pop() {
+            let name = self.inventory.dir_name(part);
+            if !self.path.is_empty() && self.path.len() + 1 + name.len() >= PATH_MAX {
+                base = Some(Rc::new(self.open_path(base)?));
+                self.path.clear();
+            }
+            if !self.path.is_empty() && !self.path.ends_with(b"/") {
+                self.path.push(b'/');
+            }
+            self.path.extend_from_slice(name);
+        }
+        self.open_path(base)
+    }
+
+    /// Opens `path` below `base`, or below the working directory.
+    fn open_path(&mut self, base: Option<DirFd>) -> io::Result<OwnedFd> {
+        self.path.push(0);
+        let path = CStr::from_bytes_with_nul(&self.path).expect("names contain no zero byte");
+        open_directory(base.as_ref().map_or(CWD, |fd| fd.as_fd()), path)
+    }
+}
+
+fn open_directory(base: BorrowedFd<'_>, path: &CStr) -> io::Result<OwnedFd> {
+    Ok(openat(base, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }

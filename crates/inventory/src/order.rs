@@ -1,8 +1,14 @@
 //! Path order: a cursor over the table.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
 use ftk_walk::FileType;
 
-use crate::{FileNo, Inventory};
+use crate::cursor::Cursor;
+use crate::shard::ROOT;
+use crate::{DirNo, FileNo, Inventory};
 
 /// One entry in path order.
 #[derive(Debug)]
@@ -16,15 +22,61 @@ pub struct Item<'c> {
 }
 
 /// A cursor over all entries in the byte order of their whole paths.
+///
+/// What lies below one starting point is merged directory by directory, and several starting points, which
+/// may lie in one another, by whole paths.
 #[derive(Debug)]
 pub struct PathOrder<'i> {
-    _inventory: &'i Inventory,
+    /// Each at its next entry, but the first one, once begun, at the one returned last.
+    roots: BinaryHeap<Root<'i>>,
+    begun: bool,
 }
 
-impl PathOrder<'_> {
+impl<'i> PathOrder<'i> {
+    pub(crate) fn new(inventory: &'i Inventory) -> Self {
+        let is_root = |&dir: &u32| inventory.dirs[dir as usize].up == ROOT;
+        let cursor = |dir| Cursor::new(inventory, DirNo(dir)).map(|cursor| Root { cursor, dir });
+        Self { roots: (0..inventory.dirs()).filter(is_root).filter_map(cursor).collect(), begun: false }
+    }
+
     /// The next entry; the path is valid until the next call.
     #[expect(clippy::should_implement_trait, reason = "a lending cursor cannot be an Iterator")]
     pub fn next(&mut self) -> Option<Item<'_>> {
-        todo!()
+        if self.begun {
+            let mut first = self.roots.peek_mut()?;
+            if !first.cursor.advance() {
+                PeekMut::pop(first);
+            }
+        }
+        self.begun = true;
+        let cursor = &self.roots.peek()?.cursor;
+        Some(Item { path: cursor.path(), file_type: cursor.file_type(), file: cursor.file() })
     }
 }
+
+/// One starting point; the greatest is the one with the least path, then the least number.
+#[derive(Debug)]
+struct Root<'i> {
+    cursor: Cursor<'i>,
+    dir: u32,
+}
+
+impl Ord for Root<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.cursor.path(), other.dir).cmp(&(self.cursor.path(), self.dir))
+    }
+}
+
+impl PartialOrd for Root<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Root<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Root<'_> {}

@@ -1,0 +1,146 @@
+//! Phase B: the parts of all workers become one table.
+
+use std::cmp::Ordering;
+
+use crate::shard::{Found, Listing, ROOT, Shard};
+use crate::table::{Dir, Inventory};
+use crate::{Collect, Full, Skipped};
+
+impl Inventory {
+    /// One table of all the workers' parts: directories in depth-first order, siblings by the bytes of
+    /// `name/`, and regular files numbered in that order. O(directories), but for sorting siblings; no file is
+    /// touched.
+    ///
+    /// # Errors
+    /// When something did not fit, here or while the parts were filled.
+    ///
+    /// # Panics
+    /// When the parts are not those of workers `0..parts.len()` of one walk.
+    pub fn merge(mut parts: Vec<Collect>) -> Result<Self, Full> {
+        parts.sort_by_key(|part| part.worker);
+        let mut shards = Vec::with_capacity(parts.len());
+        let mut skipped = Skipped::default();
+        let (mut errors, mut refused) = (Vec::new(), Vec::new());
+        for (number, mut part) in parts.into_iter().enumerate() {
+            if let Some(full) = part.full {
+                return Err(full);
+            }
+            assert_eq!(usize::from(part.worker), number, "a worker's part is missing or there twice");
+            part.shard.finish_arguments(part.worker)?;
+            shards.push(part.shard);
+            skipped += part.skipped;
+            errors.append(&mut part.errors);
+            refused.append(&mut part.refused);
+        }
+        errors.sort_by(|a, b| a.path.cmp(&b.path));
+        refused.sort();
+        let (dirs, files) = Order::of(&shards)?.number()?;
+        for shard in &mut shards {
+            shard.listings = Vec::new();
+        }
+        Ok(Self { shards, dirs, files, skipped, errors, refused })
+    }
+}
+
+/// All listings, counted through from shard to shard, and the listings below each.
+struct Order<'s> {
+    shards: &'s [Shard],
+    /// The count at which each shard begins, and the end.
+    bases: Vec<u32>,
+    /// Listings ordered by parent, those without one last, and within a parent by `name/`.
+    children: Vec<u32>,
+    /// Where each parent's children begin in `children`; one more for those without a parent, and the end.
+    begins: Vec<u32>,
+}
+
+impl<'s> Order<'s> {
+    fn of(shards: &'s [Shard]) -> Result<Self, Full> {
+        let mut bases = vec![0_u32];
+        let mut total = 0_u32;
+        for shard in shards {
+            let count = u32::try_from(shard.listings.len()).map_err(|_| Full::Directories)?;
+            total = total.checked_add(count).filter(|&sum| sum < ROOT).ok_or(Full::Directories)?;
+            bases.push(total);
+        }
+        let mut order = Self { shards, bases, children: vec![0; total as usize], begins: Vec::new() };
+        order.group();
+        order.sort();
+        Ok(order)
+    }
+
+    /// Counting sort of all listings by parent.
+    fn group(&mut self) {
+        let total = self.children.len();
+        let mut ends = vec![0_u32; total + 2];
+        for listing in self.shards.iter().flat_map(|shard| &shard.listings) {
+            ends[self.parent(&listing.found) + 1] += 1;
+        }
+        for at in 1..ends.len() {
+            ends[at] += ends[at - 1];
+        }
+        self.begins.clone_from(&ends);
+        for (number, listing) in self.shards.iter().flat_map(|shard| &shard.listings).enumerate() {
+            let next = &mut ends[self.parent(&listing.found)];
+            self.children[*next as usize] = number as u32;
+            *next += 1;
+        }
+    }
+
+    fn sort(&mut self) {
+        let mut children = std::mem::take(&mut self.children);
+        for range in self.begins.windows(2) {
+            children[range[0] as usize..range[1] as usize]
+                .sort_by(|&a, &b| by_name_as_directory(self.name(a), self.name(b)));
+        }
+        self.children = children;
+    }
+
+    /// Depth-first numbers for all directories, and the number of files.
+    fn number(&self) -> Result<(Vec<Dir>, u32), Full> {
+        let mut dirs: Vec<Dir> = Vec::with_capacity(self.children.len());
+        let mut files = 0_u32;
+        // Waiting directories and the numbers of their parents, the next one last.
+        let mut waiting: Vec<(u32, u32)> = Vec::new();
+        waiting.extend(self.children_of(self.children.len()).iter().rev().map(|&root| (root, ROOT)));
+        while let Some((at, up)) = waiting.pop() {
+            let (shard, listing) = self.listing(at);
+            let Found { shard: name_shard, name, .. } = listing.found;
+            let &Listing { dev, ino, start, others, .. } = listing;
+            let number = dirs.len() as u32;
+            dirs.push(Dir { dev, ino, up, name, name_shard, shard, start, others, first: files });
+            files = files.checked_add(listing.files).ok_or(Full::Entries)?;
+            waiting.extend(self.children_of(at as usize).iter().rev().map(|&child| (child, number)));
+        }
+        Ok((dirs, files))
+    }
+
+    fn children_of(&self, parent: usize) -> &[u32] {
+        &self.children[self.begins[parent] as usize..self.begins[parent + 1] as usize]
+    }
+
+    /// The count of a directory's parent, or the count of all for a starting point.
+    fn parent(&self, found: &Found) -> usize {
+        match found.up {
+            ROOT => self.children.len(),
+            up => (self.bases[usize::from(found.shard)] + up) as usize,
+        }
+    }
+
+    fn listing(&self, at: u32) -> (u16, &'s Listing) {
+        let shard = self.bases.partition_point(|&base| base <= at) - 1;
+        (shard as u16, &self.shards[shard].listings[(at - self.bases[shard]) as usize])
+    }
+
+    fn name(&self, at: u32) -> &'s [u8] {
+        let found = self.listing(at).1.found;
+        self.shards[usize::from(found.shard)].names.get(found.name)
+    }
+}
+
+/// Compares as if a slash followed each name, so that what lies in the directories comes in path order.
+fn by_name_as_directory(a: &[u8], b: &[u8]) -> Ordering {
+    let common = a.len().min(b.len());
+    a[..common]
+        .cmp(&b[..common])
+        .then_with(|| a[common..].iter().chain(b"/").cmp(b[common..].iter().chain(b"/")))
+}
