@@ -1,0 +1,206 @@
+//! Reading checksum lines back.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::End;
+use crate::sum::{XXH3, XXH3_PREFIX};
+
+/// One line of a checksum list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SumLine<'l> {
+    /// The algorithm, as the line names it; `None` where it does not.
+    pub tag: Option<&'l str>,
+    /// The digest: hexadecimal digits of either case, even in number, at least two. Whether there are as
+    /// many as the algorithm gives is for the caller to check.
+    pub hex: &'l [u8],
+    /// The file name, unescaped; never empty and without NUL.
+    pub name: Cow<'l, [u8]>,
+}
+
+impl<'l> SumLine<'l> {
+    /// Reads a line as [`SumFormat`](crate::SumFormat) writes it, or with ` *` before the name as the
+    /// coreutils do in binary mode. `line` comes without its end, newline or NUL.
+    ///
+    /// A list may hold empty lines and comments after `#`; they are for the caller to skip.
+    ///
+    /// # Errors
+    /// For anything else, blanks before the digest and a carriage return at the end included: the name that
+    /// was meant would be a guess.
+    pub fn parse(line: &'l [u8], end: End) -> Result<Self, SumError> {
+        let (escaped, rest) = match line.strip_prefix(b"\\") {
+            Some(rest) if end == End::Newline => (true, rest),
+            _ => (false, line),
+        };
+        if end == End::Newline && line.ends_with(b"\r") {
+            return Err(SumError::CarriageReturn);
+        }
+        let space = rest.iter().position(|&byte| byte == b' ').ok_or(SumError::Shape)?;
+        let (first, rest) = rest.split_at(space);
+        let (tag, hex, name) = match rest {
+            [b' ', b'(', rest @ ..] => {
+                let tag = tag(first)?;
+                let close = rest.windows(4).rposition(|w| w == b") = ").ok_or(SumError::Shape)?;
+                (Some(tag), &rest[close + 4..], &rest[..close])
+            }
+            [b' ', b' ' | b'*', name @ ..] => match first.strip_prefix(XXH3_PREFIX) {
+                Some(hex) => (Some(XXH3), hex, name),
+                None => (None, first, name),
+            },
+            _ => return Err(SumError::Shape),
+        };
+        if hex.is_empty() || hex.len() % 2 != 0 || !hex.iter().all(u8::is_ascii_hexdigit) {
+            return Err(if line.starts_with("\u{feff}".as_bytes()) {
+                SumError::ByteOrderMark
+            } else {
+                SumError::Digest
+            });
+        }
+        if name.is_empty() {
+            return Err(SumError::NoName);
+        }
+        if name.contains(&0) {
+            return Err(SumError::Nul);
+        }
+        let name = if escaped { Cow::Owned(unescape(name)?) } else { Cow::Borrowed(name) };
+        Ok(Self { tag, hex, name })
+    }
+}
+
+/// Why a line is not a checksum line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SumError {
+    /// Neither `HEX  name` nor `TAG (name) = HEX`.
+    Shape,
+    /// What stands in the place of the digest is not an even number of hexadecimal digits.
+    Digest,
+    /// What stands in the place of the algorithm is not a name of letters, digits, `-`, `/` and `_`.
+    Tag,
+    /// A digest with no name.
+    NoName,
+    /// A NUL inside the name, as in a UTF-16 file.
+    Nul,
+    /// A line marked as escaped holds a backslash that is not part of `\\`, `\n` or `\r`.
+    Escape,
+    /// A carriage return at the end: a list with DOS line ends, or a name that ends so and is not escaped.
+    CarriageReturn,
+    /// The line begins with the byte order mark of UTF-8.
+    ByteOrderMark,
+}
+
+impl fmt::Display for SumError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shape => "neither 'HEX  name' nor 'TAG (name) = HEX'",
+            Self::Digest => "the digest is not an even number of hexadecimal digits",
+            Self::Tag => "the name of the algorithm is malformed",
+            Self::NoName => "no file name",
+            Self::Nul => "NUL in the file name",
+            Self::Escape => "backslash that escapes nothing in an escaped name",
+            Self::CarriageReturn => "carriage return at the end of the line (DOS line ends?)",
+            Self::ByteOrderMark => "byte order mark at the start of the line",
+        })
+    }
+}
+
+impl std::error::Error for SumError {}
+
+fn tag(bytes: &[u8]) -> Result<&str, SumError> {
+    let known = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'/' | b'_');
+    match str::from_utf8(bytes) {
+        Ok(tag) if !tag.is_empty() && bytes.iter().all(known) => Ok(tag),
+        _ if bytes.starts_with("\u{feff}".as_bytes()) => Err(SumError::ByteOrderMark),
+        _ => Err(SumError::Tag),
+    }
+}
+
+fn unescape(name: &[u8]) -> Result<Vec<u8>, SumError> {
+    let mut plain = Vec::with_capacity(name.len());
+    let mut bytes = name.iter();
+    while let Some(&byte) = bytes.next() {
+        plain.push(match byte {
+            b'\\' => match bytes.next() {
+                Some(b'\\') => b'\\',
+                Some(b'n') => b'\n',
+                Some(b'r') => b'\r',
+                _ => return Err(SumError::Escape),
+            },
+            _ => byte,
+        });
+    }
+    Ok(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<(Option<&str>, &str, String), SumError> {
+        let line = SumLine::parse(line.as_bytes(), End::Newline)?;
+        Ok((line.tag, str::from_utf8(line.hex).unwrap(), String::from_utf8(line.name.into_owned()).unwrap()))
+    }
+
+    #[test]
+    fn every_form_is_read() {
+        let name = |name: &str| name.to_owned();
+        assert_eq!(parse("00Fa  a b"), Ok((None, "00Fa", name("a b"))));
+        assert_eq!(parse("00fa *a b"), Ok((None, "00fa", name("a b"))));
+        assert_eq!(parse("00fa   a"), Ok((None, "00fa", name(" a"))));
+        assert_eq!(parse("00fa  *a"), Ok((None, "00fa", name("*a"))));
+        assert_eq!(parse("00fa  a\\b"), Ok((None, "00fa", name("a\\b"))));
+        assert_eq!(parse("\\00fa  a\\\\\\n\\r"), Ok((None, "00fa", name("a\\\n\r"))));
+        assert_eq!(parse("00fa  a\rb"), Ok((None, "00fa", name("a\rb"))));
+        assert_eq!(parse("XXH3_00fa  a"), Ok((Some("XXH3"), "00fa", name("a"))));
+        assert_eq!(parse("XXH3 (a) = 00fa"), Ok((Some("XXH3"), "00fa", name("a"))));
+        assert_eq!(parse("BLAKE2b-256 (a) = 0) = 00fa"), Ok((Some("BLAKE2b-256"), "00fa", name("a) = 0"))));
+        assert_eq!(parse("\\SHA256 (a\\nb) = 00fa"), Ok((Some("SHA256"), "00fa", name("a\nb"))));
+        // The tag consists of hexadecimal digits: only what follows it tells the styles apart.
+        assert_eq!(parse("ADD (a) = 00fa"), Ok((Some("ADD"), "00fa", name("a"))));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (line, error) in [
+            ("", SumError::Shape),
+            ("00fa", SumError::Shape),
+            ("00fa a", SumError::Shape),
+            ("00fa\ta", SumError::Shape),
+            (" 00fa  a", SumError::Shape),
+            ("SHA256 (a) 00fa", SumError::Shape),
+            ("SHA256 (a)= 00fa", SumError::Shape),
+            ("SHA256(a)= 00fa", SumError::Shape),
+            ("  a", SumError::Digest),
+            ("00f  a", SumError::Digest),
+            ("00fg  a", SumError::Digest),
+            ("XXH3_  a", SumError::Digest),
+            ("SHA256 (a) = ", SumError::Digest),
+            ("SHA256 (a) = 00fa ", SumError::Digest),
+            ("SHA256 (a) = 00f", SumError::Digest),
+            (" (a) = 00fa", SumError::Tag),
+            ("S:A (a) = 00fa", SumError::Tag),
+            ("00fa  ", SumError::NoName),
+            ("SHA256 () = 00fa", SumError::NoName),
+            ("0\x000\x00  a", SumError::Digest),
+            ("00fa  a\0", SumError::Nul),
+            ("\\00fa  a\\", SumError::Escape),
+            ("\\00fa  a\\t", SumError::Escape),
+            ("\\00fa  a\\x", SumError::Escape),
+            ("\\\\00fa  a", SumError::Digest),
+            ("00fa  a\r", SumError::CarriageReturn),
+            ("SHA256 (a) = 00fa\r", SumError::CarriageReturn),
+            ("\u{feff}00fa  a", SumError::ByteOrderMark),
+            ("\u{feff}SHA256 (a) = 00fa", SumError::ByteOrderMark),
+        ] {
+            assert_eq!(parse(line), Err(error), "{line:?}");
+            assert!(!error.to_string().is_empty());
+        }
+    }
+
+    #[test]
+    fn nul_ended_lines_have_no_escapes() {
+        let line = SumLine::parse(b"00fa  a\\n\r", End::Nul).unwrap();
+        assert_eq!(&*line.name, b"a\\n\r");
+        assert_eq!(SumLine::parse(b"\\00fa  a", End::Nul), Err(SumError::Digest));
+    }
+}

@@ -1,0 +1,145 @@
+//! Writing checksum lines, byte for byte as coreutils 9 does.
+
+use data_encoding::HEXLOWER;
+
+/// Which of the two shapes of a checksum line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// `HEX  name`, as `sha256sum` prints; the algorithm is not said, except for XXH3, which xxhsum 0.8.2
+    /// and later print as `XXH3_HEX  name` so that it cannot be taken for XXH64.
+    #[default]
+    Untagged,
+    /// `SHA256 (name) = HEX`, as `cksum --tag` prints.
+    Tagged,
+}
+
+/// What ends a checksum line, and with it how odd names are kept on one line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// A newline. A name that holds newline, carriage return or backslash is escaped with backslashes, and
+    /// a backslash at the very start of the line says so.
+    #[default]
+    Newline,
+    /// A NUL, which no name holds; names are never escaped.
+    Nul,
+}
+
+/// How to write the lines of one list.
+#[derive(Clone, Copy, Debug)]
+pub struct SumFormat<'t> {
+    tag: &'t str,
+    style: Style,
+    end: End,
+}
+
+impl<'t> SumFormat<'t> {
+    /// Lines of the algorithm called `tag` in tagged lines: `SHA256`, `BLAKE2b`, `XXH3`.
+    pub fn new(tag: &'t str, style: Style, end: End) -> Self {
+        Self { tag, style, end }
+    }
+
+    /// Appends one line to `out`, its end included.
+    ///
+    /// `name` is the path as it should be read back; it must not hold a NUL, as no path does.
+    pub fn write_line(&self, out: &mut Vec<u8>, digest: &[u8], name: &[u8]) {
+        let escaped = self.end == End::Newline && needs_escape(name);
+        out.reserve(name.len() + 2 * digest.len() + self.tag.len() + 8);
+        if escaped {
+            out.push(b'\\');
+        }
+        match self.style {
+            Style::Untagged => {
+                if self.tag == XXH3 {
+                    out.extend_from_slice(XXH3_PREFIX);
+                }
+                push_hex(out, digest);
+                out.extend_from_slice(b"  ");
+                push_name(out, name, escaped);
+            }
+            Style::Tagged => {
+                out.extend_from_slice(self.tag.as_bytes());
+                out.extend_from_slice(b" (");
+                push_name(out, name, escaped);
+                out.extend_from_slice(b") = ");
+                push_hex(out, digest);
+            }
+        }
+        out.push(match self.end {
+            End::Newline => b'\n',
+            End::Nul => 0,
+        });
+    }
+}
+
+/// The tag of the one algorithm whose untagged lines name it.
+pub(crate) const XXH3: &str = "XXH3";
+/// What stands before the digest there.
+pub(crate) const XXH3_PREFIX: &[u8] = b"XXH3_";
+
+fn needs_escape(name: &[u8]) -> bool {
+    // Without an early exit the loop vectorises, and nearly every name is walked to its end anyway.
+    name.iter().fold(false, |found, byte| found | matches!(byte, b'\n' | b'\r' | b'\\'))
+}
+
+fn push_hex(out: &mut Vec<u8>, digest: &[u8]) {
+    let start = out.len();
+    out.resize(start + HEXLOWER.encode_len(digest.len()), 0);
+    HEXLOWER.encode_mut(digest, &mut out[start..]);
+}
+
+fn push_name(out: &mut Vec<u8>, name: &[u8], escaped: bool) {
+    if !escaped {
+        return out.extend_from_slice(name);
+    }
+    for &byte in name {
+        match byte {
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            _ => out.push(byte),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(tag: &str, style: Style, end: End, name: &str) -> String {
+        let mut out = Vec::new();
+        SumFormat::new(tag, style, end).write_line(&mut out, &[0x00, 0xf1], name.as_bytes());
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn untagged() {
+        let write = |name| line("SHA256", Style::Untagged, End::Newline, name);
+        assert_eq!(write("a b"), "00f1  a b\n");
+        assert_eq!(write("a\nb"), "\\00f1  a\\nb\n");
+        assert_eq!(write("a\rb"), "\\00f1  a\\rb\n");
+        assert_eq!(write("a\\nb"), "\\00f1  a\\\\nb\n");
+        assert_eq!(write("*a\tb"), "00f1  *a\tb\n");
+    }
+
+    #[test]
+    fn tagged() {
+        let write = |name| line("BLAKE2b", Style::Tagged, End::Newline, name);
+        assert_eq!(write("a) = 00"), "BLAKE2b (a) = 00) = 00f1\n");
+        assert_eq!(write("a\nb"), "\\BLAKE2b (a\\nb) = 00f1\n");
+    }
+
+    #[test]
+    fn nul_ended_lines_are_raw() {
+        assert_eq!(line("MD5", Style::Untagged, End::Nul, "a\n\r\\"), "00f1  a\n\r\\\0");
+        assert_eq!(line("MD5", Style::Tagged, End::Nul, "a\n\r\\"), "MD5 (a\n\r\\) = 00f1\0");
+    }
+
+    #[test]
+    fn xxh3_is_named_in_both_styles() {
+        assert_eq!(line("XXH3", Style::Untagged, End::Newline, "a"), "XXH3_00f1  a\n");
+        assert_eq!(line("XXH3", Style::Untagged, End::Newline, "a\\"), "\\XXH3_00f1  a\\\\\n");
+        assert_eq!(line("XXH3", Style::Tagged, End::Newline, "a"), "XXH3 (a) = 00f1\n");
+        assert_eq!(line("XXH64", Style::Untagged, End::Newline, "a"), "00f1  a\n");
+        assert_eq!(line("XXH128", Style::Untagged, End::Newline, "a"), "00f1  a\n");
+    }
+}

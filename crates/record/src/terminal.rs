@@ -1,0 +1,156 @@
+//! Names as they are shown to people.
+//!
+//! A name may hold any byte, and a terminal obeys some of them: it can be made to move the cursor, change
+//! colours, hide text or show it in another order. What could act is shown as an escape instead:
+//!
+//! | in the name | shown as |
+//! |---|---|
+//! | newline, carriage return, tab | `\n` `\r` `\t` |
+//! | other controls below 0x20 (escape among them), delete | `\x1b` |
+//! | C1 controls, U+0080 to U+009F | `\u{9b}` |
+//! | bidirectional controls: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 | `\u{202e}` |
+//! | line and paragraph separators, U+2028 and U+2029 | `\u{2028}` |
+//! | bytes that are not UTF-8 | `\xff` |
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// `name` with everything that could act on a terminal shown as an escape; borrowed where there is nothing.
+///
+/// This is for display and cannot be undone: a backslash in the name stays as it is, so that ordinary names
+/// stay ordinary. Use [`quote`] where the reader must be able to tell.
+pub fn sanitize(name: &[u8]) -> Cow<'_, str> {
+    match str::from_utf8(name) {
+        Ok(text) if !text.chars().any(acts) => Cow::Borrowed(text),
+        _ => {
+            let mut shown = String::with_capacity(name.len() + 8);
+            push_shown(&mut shown, name, |_| false);
+            Cow::Owned(shown)
+        }
+    }
+}
+
+/// `name` between single quotes, for messages: `'private/keys'`.
+///
+/// Everything [`sanitize`] escapes is escaped, and backslashes and single quotes are too (`\\`, `\'`), so
+/// different names never look the same.
+pub fn quote(name: &[u8]) -> String {
+    let mut shown = String::with_capacity(name.len() + 2);
+    shown.push('\'');
+    push_shown(&mut shown, name, |c| matches!(c, '\\' | '\''));
+    shown.push('\'');
+    shown
+}
+
+/// Whether a terminal may obey `c` instead of showing it.
+pub(crate) fn acts(c: char) -> bool {
+    matches!(c,
+        '\0'..='\u{1f}'
+        | '\u{7f}'..='\u{9f}'
+        | '\u{61c}'
+        | '\u{200e}' | '\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}')
+}
+
+fn push_shown(shown: &mut String, name: &[u8], also: impl Fn(char) -> bool) {
+    for chunk in name.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\n' => shown.push_str("\\n"),
+                '\r' => shown.push_str("\\r"),
+                '\t' => shown.push_str("\\t"),
+                '\0'..='\x7f' if acts(c) => push_byte(shown, c as u8),
+                c if acts(c) => shown.extend(c.escape_unicode()),
+                c => {
+                    if also(c) {
+                        shown.push('\\');
+                    }
+                    shown.push(c);
+                }
+            }
+        }
+        for &byte in chunk.invalid() {
+            push_byte(shown, byte);
+        }
+    }
+}
+
+fn push_byte(shown: &mut String, byte: u8) {
+    write!(shown, "\\x{byte:02x}").expect("a String takes everything");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn clean_names_are_borrowed() {
+        for name in ["", "a b", "back\\slash", "it's", "caf\u{e9}", "\u{5d0}\u{5d1}", "\u{1f600}", "\u{a0}"] {
+            assert!(matches!(sanitize(name.as_bytes()), Cow::Borrowed(shown) if shown == name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn what_acts_is_escaped() {
+        for (name, shown) in [
+            (&b"\x1b[31mred"[..], "\\x1b[31mred"),
+            (b"a\nb\rc\td\0", "a\\nb\\rc\\td\\x00"),
+            (b"\x7f", "\\x7f"),
+            (b"\xff\x9b", "\\xff\\x9b"),
+            (b"\xc2\x9b0m", "\\u{9b}0m"),
+            (b"\xe2\x80", "\\xe2\\x80"),
+            (b"\xed\xa0\x80", "\\xed\\xa0\\x80"),
+            ("\u{202e}gpj.exe".as_bytes(), "\\u{202e}gpj.exe"),
+            (
+                "\u{61c}\u{200e}\u{200f}\u{2029}\u{2066}".as_bytes(),
+                "\\u{61c}\\u{200e}\\u{200f}\\u{2029}\\u{2066}",
+            ),
+        ] {
+            assert_eq!(sanitize(name), shown);
+            assert_eq!(quote(name), format!("'{shown}'"));
+        }
+    }
+
+    #[test]
+    fn quotes_cannot_be_closed_from_inside() {
+        assert_eq!(quote(b"private/keys"), "'private/keys'");
+        assert_eq!(quote(b"it's"), r"'it\'s'");
+        assert_eq!(quote(br"a\x1b"), r"'a\\x1b'");
+        assert_eq!(quote(b"'\\"), r"'\'\\'");
+    }
+
+    /// The characters that must never come out, spelled out apart from the code that escapes them.
+    const FORBIDDEN: &str = "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\
+                             \u{2066}\u{2067}\u{2068}\u{2069}";
+
+    fn is_safe(shown: &str) -> bool {
+        !shown.chars().any(|c| c.is_control() || FORBIDDEN.contains(c))
+    }
+
+    #[test]
+    fn every_character_alone_is_safe() {
+        for c in '\0'..=char::MAX {
+            let text = c.to_string();
+            assert!(is_safe(&sanitize(text.as_bytes())), "{c:?}");
+            assert!(is_safe(&quote(text.as_bytes())), "{c:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_acts_comes_out(name in proptest::collection::vec(any::<u8>(), 0..40)) {
+            prop_assert!(is_safe(&sanitize(&name)));
+            prop_assert!(is_safe(&quote(&name)));
+        }
+
+        #[test]
+        fn different_names_are_quoted_differently(
+            a in proptest::collection::vec(0x5c_u8..0x7a, 0..6),
+            b in proptest::collection::vec(0x5c_u8..0x7a, 0..6),
+        ) {
+            prop_assert_eq!(a == b, quote(&a) == quote(&b));
+        }
+    }
+}
