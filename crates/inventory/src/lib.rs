@@ -11,6 +11,8 @@
 
 mod collect;
 mod cursor;
+#[cfg(test)]
+mod fixture;
 mod full;
 mod merge;
 mod names;

@@ -144,3 +144,88 @@ fn by_name_as_directory(a: &[u8], b: &[u8]) -> Ordering {
         .cmp(&b[..common])
         .then_with(|| a[common..].iter().chain(b"/").cmp(b[common..].iter().chain(b"/")))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+
+    use ftk_walk::FileType;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixture::forest;
+    use crate::{DirNo, FileNo, Keep};
+
+    proptest! {
+        #[test]
+        fn numbers_are_depth_first_and_lead_back_to_names(forest in forest()) {
+            let (parts, lines) = forest.collect(Keep::Files);
+            let inventory = Inventory::merge(parts).unwrap();
+            prop_assert_eq!(inventory.files() as usize, lines.len());
+            let mut next = 0;
+            for dir in (0..inventory.dirs()).map(DirNo) {
+                let files = inventory.files_of(dir);
+                prop_assert_eq!(files.start, next);
+                next = files.end;
+                for file in files.map(FileNo) {
+                    prop_assert_eq!(inventory.dir_of(file), dir);
+                    let (path, ..) = &lines[inventory.ino(dir, file) as usize];
+                    let mut found = b"before ".to_vec();
+                    inventory.push_path(file, &mut found);
+                    prop_assert_eq!(&found, &[b"before ", &path[..]].concat());
+                    prop_assert!(path.ends_with(inventory.name(dir, file).to_bytes()));
+                }
+                let up = inventory.dirs[dir.0 as usize].up;
+                prop_assert!(up == ROOT || up < dir.0);
+            }
+            prop_assert_eq!(next, inventory.files());
+        }
+
+        #[test]
+        fn the_sharing_of_work_leaves_no_trace(mut forest in forest(), seed in any::<u64>()) {
+            let paths = |forest: &crate::fixture::Forest| {
+                let inventory = Inventory::merge(forest.collect(Keep::Files).0).unwrap();
+                let path = |file| {
+                    let mut path = Vec::new();
+                    inventory.push_path(FileNo(file), &mut path);
+                    path
+                };
+                (0..inventory.files()).map(path).collect::<Vec<_>>()
+            };
+            let before = paths(&forest);
+            (forest.workers, forest.seed) = (7, seed);
+            prop_assert_eq!(paths(&forest), before);
+        }
+    }
+
+    #[test]
+    fn ten_thousand_levels_need_no_stack_and_no_paths() {
+        const DEPTH: usize = 10_000;
+        let mut part = Collect::new(0, Keep::Files);
+        let mut up = ROOT;
+        for level in 0..DEPTH {
+            let name = part.shard.names.push(&CString::new(format!("directory{level}")).unwrap()).unwrap();
+            part.shard.add(c"file", level as u64, FileType::Regular, false).unwrap();
+            let current = part.shard.current();
+            part.shard.finish(Found { shard: 0, up, name }, 0, 0).unwrap();
+            up = current;
+        }
+        let inventory = Inventory::merge(vec![part]).unwrap();
+        let mut order = inventory.in_path_order();
+        let mut last = 0;
+        // `file` comes after `directory...`, so the deepest comes first.
+        for level in (0..DEPTH).rev() {
+            let item = order.next().unwrap();
+            assert_eq!(item.file, Some(FileNo(level as u32)));
+            last = item.path.len();
+        }
+        assert_eq!(last, "directory0/file".len());
+        assert!(order.next().is_none());
+    }
+
+    #[test]
+    fn a_part_that_is_full_fails_the_merge() {
+        let parts = vec![Collect::new(0, Keep::Files), Collect::new(70_000, Keep::Files)];
+        assert_eq!(Inventory::merge(parts).unwrap_err(), Full::Workers);
+    }
+}

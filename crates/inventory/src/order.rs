@@ -80,3 +80,41 @@ impl PartialEq for Root<'_> {
 }
 
 impl Eq for Root<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Keep;
+    use crate::fixture::forest;
+
+    proptest! {
+        #[test]
+        fn entries_come_in_the_order_of_their_whole_paths(forest in forest(), all in any::<bool>()) {
+            let (parts, mut expected) = forest.collect(if all { Keep::All } else { Keep::Files });
+            let inventory = Inventory::merge(parts).unwrap();
+            let mut order = inventory.in_path_order();
+            let mut found = Vec::new();
+            while let Some(item) = order.next() {
+                let ino = item.file.map(|file| inventory.ino(inventory.dir_of(file), file));
+                found.push((item.path.to_vec(), item.file_type, ino));
+            }
+            prop_assert!(found.is_sorted_by(|a, b| a.0 <= b.0), "{:?}", found);
+            found.sort();
+            expected.sort();
+            let expected: Vec<_> = expected
+                .into_iter()
+                .map(|(path, kind, ino)| (path, kind, (kind == FileType::Regular).then_some(ino)))
+                .collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn an_empty_table_has_no_entries() {
+        let inventory = Inventory::merge(Vec::new()).unwrap();
+        assert!(inventory.in_path_order().next().is_none());
+        assert_eq!((inventory.files(), inventory.dirs()), (0, 0));
+    }
+}

@@ -1,0 +1,125 @@
+//! Trees in memory, put into a table without a walk.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+
+use ftk_walk::FileType;
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+use crate::shard::{Found, ROOT};
+use crate::{Collect, Keep};
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Leaf(FileType),
+    Dir(BTreeMap<Vec<u8>, Node>),
+}
+
+/// Starting points, and how their directories were shared out.
+#[derive(Clone, Debug)]
+pub(crate) struct Forest {
+    pub(crate) roots: Vec<(Vec<u8>, Node)>,
+    pub(crate) workers: u16,
+    pub(crate) seed: u64,
+}
+
+/// One expected entry: whole path, type, inode number.
+pub(crate) type Line = (Vec<u8>, FileType, u64);
+
+/// Names around the slash in byte order, prefixes of each other, shorter and longer than a sorting key.
+fn names() -> impl Strategy<Value = Vec<u8>> {
+    let bytes = select(b"\x01-.0a\xff".to_vec());
+    (any::<bool>(), vec(bytes, 1..4))
+        .prop_map(|(long, tail)| if long { [b"aaaaaaaa", &tail[..]].concat() } else { tail })
+        .prop_filter("no name of an entry", |name| name != b"." && name != b"..")
+}
+
+fn leaf() -> impl Strategy<Value = Node> {
+    let types = vec![FileType::Regular, FileType::Regular, FileType::Symlink, FileType::Fifo];
+    select(types).prop_map(Node::Leaf)
+}
+
+fn tree() -> impl Strategy<Value = Node> {
+    leaf().prop_recursive(4, 60, 8, |inner| btree_map(names(), inner, 0..8).prop_map(Node::Dir))
+}
+
+/// Some of these arguments, which lie in one another as bytes or as paths, each with a tree of its own.
+pub(crate) fn forest() -> impl Strategy<Value = Forest> {
+    let paths =
+        [".", "./a", "/", "a", "a-b", "a.c", "a/", "a/b", "a0", "aa"].map(|path| path.as_bytes().to_vec());
+    let roots = subsequence(paths.to_vec(), 1..=10).prop_shuffle();
+    let trees = vec(tree(), 10);
+    (roots, trees, 1_u16..4, any::<u64>()).prop_map(|(roots, trees, workers, seed)| Forest {
+        roots: roots.into_iter().zip(trees).collect(),
+        workers,
+        seed,
+    })
+}
+
+impl Forest {
+    /// The parts as a walk would leave them, and what they hold in no particular order.
+    pub(crate) fn collect(&self, keep: Keep) -> (Vec<Collect>, Vec<Line>) {
+        let parts = (0..self.workers).map(|worker| Collect::new(usize::from(worker), keep)).collect();
+        let mut filler = Filler { parts, lines: Vec::new(), keep, seed: self.seed };
+        let mut waiting = Vec::new();
+        for (path, node) in &self.roots {
+            filler.entry(0, path, path.clone(), node);
+            if let Node::Dir(below) = node {
+                let name = filler.parts[0].shard.names.push(&CString::new(path.clone()).unwrap()).unwrap();
+                waiting.push((Found { shard: 0, up: ROOT, name }, path, below));
+            }
+        }
+        filler.parts[0].shard.finish_arguments(0).unwrap();
+        for (found, path, below) in waiting {
+            let slash = if path.ends_with(b"/") { "" } else { "/" };
+            filler.dir(found, &[path, slash.as_bytes()].concat(), below);
+        }
+        (filler.parts, filler.lines)
+    }
+}
+
+struct Filler {
+    parts: Vec<Collect>,
+    lines: Vec<Line>,
+    keep: Keep,
+    seed: u64,
+}
+
+impl Filler {
+    fn entry(&mut self, worker: u16, name: &[u8], path: Vec<u8>, node: &Node) {
+        let file_type = match node {
+            Node::Leaf(file_type) => *file_type,
+            Node::Dir(_) => FileType::Directory,
+        };
+        if self.keep == Keep::All || file_type == FileType::Regular {
+            let ino = self.lines.len() as u64;
+            let name = CString::new(name).unwrap();
+            self.parts[usize::from(worker)].shard.add(&name, ino, file_type, false).unwrap();
+            self.lines.push((path, file_type, ino));
+        }
+    }
+
+    /// Lists a directory as some worker, and then what lies below it.
+    fn dir(&mut self, found: Found, prefix: &[u8], entries: &BTreeMap<Vec<u8>, Node>) {
+        self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let worker = ((self.seed >> 33) % self.parts.len() as u64) as u16;
+        let mut waiting = Vec::new();
+        // Backwards, so that nothing is sorted by accident.
+        for (name, node) in entries.iter().rev() {
+            self.entry(worker, name, [prefix, name].concat(), node);
+            if let Node::Dir(below) = node {
+                let shard = &mut self.parts[usize::from(worker)].shard;
+                let held = shard.names.push(&CString::new(name.clone()).unwrap()).unwrap();
+                let found = Found { shard: worker, up: shard.current(), name: held };
+                waiting.push((found, [prefix, name, b"/"].concat(), below));
+            }
+        }
+        self.parts[usize::from(worker)].shard.finish(found, 0, 0).unwrap();
+        for (found, prefix, below) in waiting {
+            self.dir(found, &prefix, below);
+        }
+    }
+}
