@@ -2,15 +2,25 @@
 //! back. Nothing is borrowed across the seam, so a buffer may wait in an engine's lane for as long as it likes.
 
 mod buf;
+mod depth;
 mod file;
 mod name;
 mod progress;
 mod reader;
+#[cfg(all(target_os = "linux", not(ftk_portable)))]
+mod ring;
 mod stat;
 mod sync;
+#[cfg(all(target_os = "linux", not(ftk_portable)))]
+mod uring;
+#[cfg(not(all(target_os = "linux", not(ftk_portable))))]
+#[path = "no_uring.rs"]
+mod uring;
 
 pub use buf::{Buf, Chunk, Part};
+pub use depth::depth;
 pub use file::File;
 pub use reader::{Failure, Open, Reader, Ready, Span};
 pub use stat::Stat;
 pub use sync::Sync;
+pub use uring::Uring;

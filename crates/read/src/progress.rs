@@ -19,16 +19,8 @@ impl Progress {
         Self { file, slot, bytes: 0, reads: 0, has_started: false, has_ended: false }
     }
 
-    pub(crate) fn slot(&self) -> u32 {
-        self.slot
-    }
-
     pub(crate) fn stat(&self) -> &Stat {
         self.file.stat()
-    }
-
-    pub(crate) fn has_ended(&self) -> bool {
-        self.has_ended
     }
 
     /// Closes the file and says whether its bytes can be trusted.
@@ -82,6 +74,7 @@ impl Filling {
     /// Counts a read of `got` bytes into [`room`](Self::room). `true` when the chunk is complete.
     pub(crate) fn took(&mut self, got: usize) -> bool {
         let asked = self.buf.len() - self.filled;
+        assert!(got <= asked, "a read of {asked} bytes returned {got}");
         self.filled += got;
         self.progress.took(asked, got);
         self.progress.has_ended || got == asked
@@ -103,6 +96,14 @@ impl Filling {
     /// Gives up: closes the file.
     pub(crate) fn into_buf(self) -> Buf {
         self.buf
+    }
+
+    /// Starts the chunk over in a buffer of the same length, and hands out the one it had.
+    pub(crate) fn start_over(&mut self) -> Buf {
+        self.progress.bytes -= self.filled as u64;
+        self.filled = 0;
+        let fresh = Buf::new(self.buf.len());
+        std::mem::replace(&mut self.buf, fresh)
     }
 
     /// Reads with plain system calls until the chunk is complete.

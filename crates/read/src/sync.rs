@@ -82,14 +82,14 @@ impl Sync {
         self.is_starved = false;
     }
 
-    /// Polls, while the owner of this reader holds `elsewhere` files open itself.
-    pub(crate) fn poll_beside(&mut self, elsewhere: usize) -> Option<Ready> {
+    /// Polls on behalf of another reader, which may hold or be about to hold files open itself.
+    pub(crate) fn poll_beside(&mut self, owner_holds: bool) -> Option<Ready> {
         if let Some(slot) = self.reads.pop_front() {
             let Slot::Reading(filling) = self.take(slot) else { unreachable!("slot {slot} is not read") };
             return Some(self.fill(filling));
         }
-        let others = self.held + elsewhere;
-        if self.is_starved && others > 0 {
+        let may_wait = owner_holds || self.held > 0;
+        if self.is_starved && may_wait {
             return None;
         }
         let slot = self.opens.pop_front()?;
@@ -101,7 +101,7 @@ impl Sync {
                 self.held += 1;
                 Some(self.fill(Filling::new(Progress::new(slot, file), buf)))
             }
-            Err(failure) if others > 0 && is_out_of_descriptors(&failure) => {
+            Err(failure) if may_wait && is_out_of_descriptors(&failure) => {
                 self.slots[slot as usize] = Slot::Opening { dir, follow, buf };
                 self.opens.push_front(slot);
                 self.is_starved = true;
@@ -167,7 +167,7 @@ impl Reader for Sync {
     }
 
     fn poll(&mut self, _wait: bool) -> Option<Ready> {
-        self.poll_beside(0)
+        self.poll_beside(false)
     }
 
     fn stat(&self, slot: u32) -> &Stat {

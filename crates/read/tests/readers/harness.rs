@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::rc::Rc;
 
-use ftk_read::{Buf, Failure, Open, Part, Reader, Ready, Span, Stat, Sync};
+use ftk_read::{Buf, Failure, Open, Part, Reader, Ready, Span, Stat, Sync, Uring};
 
 /// Bytes of a buffer in these tests: small, so that few bytes make many chunks.
 pub(crate) const BUF: usize = 4096;
@@ -61,6 +61,15 @@ pub(crate) fn readers() -> Vec<(String, Box<dyn Reader>)> {
     let mut all: Vec<(String, Box<dyn Reader>)> = Vec::new();
     for slots in [1, 2, 16] {
         all.push((format!("sync {slots}"), Box::new(Sync::new(slots, BUF))));
+    }
+    for depth in [1, 3, 64] {
+        match Uring::new(depth, BUF) {
+            Ok(ring) => all.push((format!("uring {depth}"), Box::new(ring))),
+            Err(e) if std::env::var_os("FTK_REQUIRE_URING").is_none() => {
+                eprintln!("io_uring is not tested here, since there is none: {e}");
+            }
+            Err(e) => panic!("io_uring was to be tested: {e}"),
+        }
     }
     all
 }
