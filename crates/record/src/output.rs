@@ -137,12 +137,17 @@ fn identity(file: &Metadata) -> (u64, u64) {
 fn hand_on_permissions(old: &Metadata, file: &File) -> io::Result<()> {
     let now = file.metadata()?;
     let mut mode = old.mode() & 0o777;
-    if (now.uid(), now.gid()) != (old.uid(), old.gid())
-        && fchown(file, Some(old.uid()), Some(old.gid())).is_err()
-    {
-        // Of another owner or group now: nobody may gain rights by that.
-        mode &= 0o707;
-        mode |= (mode & 0o007) << 3;
+    let same = (now.uid(), now.gid()) == (old.uid(), old.gid());
+    if !same && fchown(file, Some(old.uid()), Some(old.gid())).is_err() {
+        mode = mode_of_another_owner(mode);
     }
     file.set_permissions(Permissions::from_mode(mode))
 }
+
+/// Permissions for a file that had to change hands: its new group gets what everybody had.
+fn mode_of_another_owner(mode: u32) -> u32 {
+    mode & 0o707 | (mode & 0o007) << 3
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,347 @@
+//! Output files, made both ways: without a name, and under a temporary one.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use rustix::io::Errno;
+use tempfile::TempDir;
+
+use super::*;
+
+type Make = fn(OwnedFd, Mode) -> io::Result<(Temp, File)>;
+const WAYS: [(&str, Make); 2] = [("unnamed", Temp::create), ("named", Temp::create_named)];
+
+fn both_ways(test: impl Fn(&Path, &dyn Fn(&Path) -> io::Result<Output>)) {
+    for (way, make) in WAYS {
+        let dir = TempDir::with_prefix(format!("ftk-{way}-")).unwrap();
+        test(dir.path(), &|path| Output::with(path, make));
+    }
+}
+
+fn write_all(mut output: Output, bytes: &[u8]) -> io::Result<()> {
+    output.write_all(bytes)?;
+    output.commit()
+}
+
+fn listing(dir: &Path) -> Vec<OsString> {
+    let mut names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    names
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn temporary_files_have_no_name_here() {
+    let dir = TempDir::new().unwrap();
+    let output = Output::create(&dir.path().join("new")).unwrap();
+    assert!(listing(dir.path()).is_empty());
+    drop(output);
+}
+
+#[test]
+fn a_new_file_appears_on_commit() {
+    both_ways(|dir, create| {
+        let (path, peer) = (dir.join("new"), dir.join("peer"));
+        let mut output = create(&path).unwrap();
+        output.write_all(b"line\n").unwrap();
+        output.flush().unwrap();
+        assert!(!path.exists());
+        output.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"line\n");
+        fs::write(&peer, b"").unwrap();
+        assert_eq!(path.metadata().unwrap().mode(), peer.metadata().unwrap().mode(), "the umask applies");
+        assert_eq!(listing(dir), ["new", "peer"]);
+    });
+}
+
+#[test]
+fn an_old_file_is_replaced_whole() {
+    both_ways(|dir, create| {
+        let (path, other) = (dir.join("list"), dir.join("hard link"));
+        fs::write(&path, b"a long old list").unwrap();
+        fs::hard_link(&path, &other).unwrap();
+        let mut open_before = File::open(&path).unwrap();
+        write_all(create(&path).unwrap(), b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read(&other).unwrap(), b"a long old list");
+        let mut seen = String::new();
+        open_before.read_to_string(&mut seen).unwrap();
+        assert_eq!(seen, "a long old list");
+        assert_eq!(listing(dir), ["hard link", "list"]);
+    });
+}
+
+#[test]
+fn dropped_output_leaves_no_trace() {
+    both_ways(|dir, create| {
+        let (old, new) = (dir.join("old"), dir.join("new"));
+        fs::write(&old, b"old").unwrap();
+        for path in [&old, &new] {
+            let mut output = create(path).unwrap();
+            output.write_all(&vec![b'x'; 3 * BUFFER]).unwrap();
+        }
+        assert_eq!(fs::read(&old).unwrap(), b"old");
+        assert_eq!(listing(dir), ["old"]);
+    });
+}
+
+#[test]
+fn permissions_are_kept() {
+    both_ways(|dir, create| {
+        for mode in [0o600, 0o640, 0o666, 0o755, 0o200] {
+            let path = dir.join(format!("{mode:o}"));
+            fs::write(&path, b"old").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            write_all(create(&path).unwrap(), b"new").unwrap();
+            assert_eq!(path.metadata().unwrap().mode() & 0o7777, mode);
+        }
+    });
+}
+
+#[test]
+fn owner_and_group_are_kept() {
+    both_ways(|dir, create| {
+        let path = dir.join("list");
+        fs::write(&path, b"old").unwrap();
+        if rustix::process::geteuid().is_root() {
+            chown(&path, Some(12345), Some(23456)).unwrap();
+        }
+        let before = path.metadata().unwrap();
+        write_all(create(&path).unwrap(), b"new").unwrap();
+        let after = path.metadata().unwrap();
+        assert_ne!(before.ino(), after.ino());
+        assert_eq!((before.uid(), before.gid()), (after.uid(), after.gid()));
+    });
+}
+
+#[test]
+fn nobody_gains_rights_when_the_owner_cannot_be_kept() {
+    assert_eq!(mode_of_another_owner(0o640), 0o600);
+    assert_eq!(mode_of_another_owner(0o660), 0o600);
+    assert_eq!(mode_of_another_owner(0o604), 0o644);
+    assert_eq!(mode_of_another_owner(0o777), 0o777);
+}
+
+#[test]
+fn names_may_be_as_long_as_names_can_be() {
+    both_ways(|dir, create| {
+        let path = dir.join("n".repeat(255));
+        for text in [b"one", b"two"] {
+            write_all(create(&path).unwrap(), text).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), text);
+        }
+        assert_eq!(listing(dir).len(), 1);
+    });
+}
+
+#[test]
+fn a_symbolic_link_stays_and_its_target_is_replaced() {
+    both_ways(|dir, create| {
+        fs::create_dir(dir.join("sub")).unwrap();
+        symlink("sub/second", dir.join("first")).unwrap();
+        symlink("../file", dir.join("sub/second")).unwrap();
+        for text in ["the links dangle", "they do no longer"] {
+            write_all(create(&dir.join("first")).unwrap(), text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(dir.join("file")).unwrap(), text);
+        }
+        assert_eq!(listing(dir), ["file", "first", "sub"]);
+        assert_eq!(fs::read_link(dir.join("first")).unwrap(), Path::new("sub/second"));
+        assert_eq!(fs::read_link(dir.join("sub/second")).unwrap(), Path::new("../file"));
+    });
+}
+
+#[test]
+fn what_cannot_be_written_is_refused_at_once() {
+    let dir = TempDir::new().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    symlink("loop", path("loop")).unwrap();
+    symlink("nowhere/", path("to a directory")).unwrap();
+    let error = |path: PathBuf| Output::create(&path).unwrap_err();
+    assert_eq!(error(dir.path().to_owned()).kind(), ErrorKind::IsADirectory);
+    assert_eq!(error(path("new/")).kind(), ErrorKind::IsADirectory);
+    assert_eq!(error(path("to a directory")).kind(), ErrorKind::IsADirectory);
+    assert_eq!(error(path("absent/new")).kind(), ErrorKind::NotFound);
+    assert_eq!(error(PathBuf::new()).kind(), ErrorKind::NotFound);
+    assert_eq!(error(path("loop")).raw_os_error(), Some(Errno::LOOP.raw_os_error()));
+    fs::write(path("file"), b"").unwrap();
+    assert_eq!(error(path("file/below")).kind(), ErrorKind::NotADirectory);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_only_file_is_not_replaced() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("list");
+    fs::write(&path, b"old").unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
+    let error = thread::scope(|scope| {
+        let refused = scope.spawn(|| {
+            if rustix::process::geteuid().is_root() {
+                use rustix::process::{Gid, Uid};
+                // The permissions of a thread are its own on Linux: the other tests keep theirs.
+                let (nobody, nogroup) = (Uid::from_raw(65534), Gid::from_raw(65534));
+                rustix::thread::set_thread_res_gid(nogroup, nogroup, nogroup).unwrap();
+                rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            }
+            Output::create(&path).unwrap_err()
+        });
+        refused.join().unwrap()
+    });
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+}
+
+#[test]
+fn a_full_device_is_an_error() {
+    let output = Output::create(Path::new("/dev/full")).unwrap();
+    assert_eq!(write_all(output, b"little").unwrap_err().kind(), ErrorKind::StorageFull);
+
+    let mut output = Output::create(Path::new("/dev/full")).unwrap();
+    assert_eq!(output.write_all(&vec![0; 2 * BUFFER]).unwrap_err().kind(), ErrorKind::StorageFull);
+    assert!(output.commit().is_err(), "what was lost is not committed");
+}
+
+#[test]
+fn a_fifo_is_written_in_place() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| fs::read(&path).unwrap());
+        write_all(Output::create(&path).unwrap(), b"through").unwrap();
+        assert_eq!(reader.join().unwrap(), b"through");
+    });
+    assert_eq!(listing(dir.path()), ["fifo"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_descriptor_under_proc_is_written_in_place_after_what_is_there() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("log");
+    fs::write(&path, b"old\n").unwrap();
+    let inherited = OpenOptions::new().append(true).open(&path).unwrap();
+    let ino = path.metadata().unwrap().ino();
+    symlink(format!("/proc/self/fd/{}", inherited.as_raw_fd()), dir.path().join("link")).unwrap();
+    write_all(Output::create(&dir.path().join("link")).unwrap(), b"new\n").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"old\nnew\n");
+    assert_eq!(path.metadata().unwrap().ino(), ino);
+    assert_eq!(listing(dir.path()), ["link", "log"]);
+}
+
+#[test]
+fn identities_name_the_new_file_and_the_old() {
+    both_ways(|dir, create| {
+        let path = dir.join("list");
+        let mut seen = Vec::new();
+        for text in [b"one", b"two"] {
+            let output = create(&path).unwrap();
+            let mut expected = seen.clone();
+            let identities = output.identities().to_vec();
+            write_all(output, text).unwrap();
+            seen = vec![identity(&path.metadata().unwrap())];
+            expected.splice(0..0, seen.clone());
+            assert_eq!(identities, expected);
+        }
+    });
+    let output = Output::create(Path::new("/dev/null")).unwrap();
+    assert_eq!(output.identities(), [identity(&fs::metadata("/dev/null").unwrap())]);
+}
+
+#[test]
+fn what_came_meanwhile_is_replaced_if_it_can_be() {
+    both_ways(|dir, create| {
+        let (file, taken) = (dir.join("file"), dir.join("taken"));
+        let outputs = [create(&file).unwrap(), create(&taken).unwrap()];
+        fs::write(&file, b"another writer's").unwrap();
+        fs::create_dir(&taken).unwrap();
+        let [to_file, to_directory] = outputs.map(|output| write_all(output, b"ours"));
+        to_file.unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"ours");
+        assert_eq!(to_directory.unwrap_err().kind(), ErrorKind::IsADirectory);
+        assert_eq!(listing(dir), ["file", "taken"]);
+    });
+}
+
+/// Where [`child`] writes; set by the tests that run it.
+const CHILD_PATH: &str = "FTK_RECORD_TEST_PATH";
+
+/// Not a test: writes a megabyte in another process, so that it can be killed or run out of room.
+#[test]
+#[ignore = "run as a child process by the tests below"]
+fn child() {
+    let path = PathBuf::from(std::env::var_os(CHILD_PATH).expect("set by the parent"));
+    let mut output = Output::create(&path).unwrap();
+    output.write_all(&vec![b'x'; 1 << 20]).unwrap();
+    output.flush().unwrap();
+    writeln!(io::stdout(), "\nwritten").unwrap();
+    let _ = std::io::stdin().read(&mut [0]); // until the parent closes the pipe
+    output.commit().unwrap();
+}
+
+/// The command that runs [`child`], by way of a shell that runs `limits` first.
+fn child_command(path: &Path, limits: &str) -> Command {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("{limits}\nexec \"$@\""), "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "--nocapture", "output::tests::child"])
+        .env(CHILD_PATH, path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// A directory with an old file, and the paths of that file and of one that is not there.
+fn old_and_new() -> (TempDir, [PathBuf; 2]) {
+    let dir = TempDir::new().unwrap();
+    let paths = ["old", "new"].map(|name| dir.path().join(name));
+    fs::write(&paths[0], b"old").unwrap();
+    (dir, paths)
+}
+
+#[test]
+fn the_child_writes_when_it_is_left_alone() {
+    let (dir, paths) = old_and_new();
+    for path in &paths {
+        assert!(child_command(path, "").output().unwrap().status.success());
+        assert_eq!(path.metadata().unwrap().len(), 1 << 20);
+    }
+    assert_eq!(listing(dir.path()), ["new", "old"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_writer_leaves_nothing_behind() {
+    let (dir, paths) = old_and_new();
+    for path in &paths {
+        let mut child = child_command(path, "").spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        assert!(lines.any(|line| line == "written"), "the child got as far as its commit");
+        child.kill().unwrap();
+        assert!(!child.wait().unwrap().success());
+        assert_eq!(fs::read(&paths[0]).unwrap(), b"old");
+        assert_eq!(listing(dir.path()), ["old"]);
+    }
+}
+
+#[test]
+fn a_writer_without_room_leaves_nothing_behind() {
+    let (dir, paths) = old_and_new();
+    for path in &paths {
+        // The limit counts blocks of 512 bytes. With the signal ignored the write fails instead.
+        let output = child_command(path, "trap '' XFSZ; ulimit -f 512").output().unwrap();
+        assert!(!output.status.success());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("FileTooLarge") || said.contains("File too large"), "{said}");
+        assert_eq!(fs::read(&paths[0]).unwrap(), b"old");
+        assert_eq!(listing(dir.path()), ["old"]);
+    }
+}

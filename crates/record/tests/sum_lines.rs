@@ -1,0 +1,209 @@
+//! Checksum lines: everything written is read back, and the real `sha256sum` agrees.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use ftk_record::{End, Style, SumFormat, SumLine};
+use proptest::prelude::*;
+
+const STYLES: [Style; 2] = [Style::Untagged, Style::Tagged];
+const ENDS: [End; 2] = [End::Newline, End::Nul];
+
+fn end_byte(end: End) -> u8 {
+    match end {
+        End::Newline => b'\n',
+        End::Nul => 0,
+    }
+}
+
+/// Names, with the bytes that matter to a line far more often than chance would have them.
+fn name() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![2 => 1_u8.., 3 => proptest::sample::select(&b"\n\r\\nr*() =/aF0\xff"[..])];
+    proptest::collection::vec(byte, 1..24)
+}
+
+fn tag() -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(&["SHA256", "BLAKE2b", "XXH3", "XXH64", "MD5", "ADD"][..])
+}
+
+/// Pieces of lines in an order that is rarely right.
+fn nearly_a_line() -> impl Strategy<Value = Vec<u8>> {
+    const PIECES: &[&[u8]] =
+        &[b"\\", b"00fa", b"f", b" ", b"  ", b" *", b" (", b") = ", b"SHA256", b"XXH3_", b"a", b"\r", b"\0"];
+    let piece = proptest::sample::select(PIECES);
+    proptest::collection::vec(piece, 0..9).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn every_name_comes_back(
+        names in proptest::collection::vec(name(), 1..4),
+        tag in tag(),
+        digest in proptest::collection::vec(any::<u8>(), 1..65),
+    ) {
+        for (style, end) in STYLES.iter().flat_map(|&style| ENDS.map(|end| (style, end))) {
+            let mut list = Vec::new();
+            for name in &names {
+                SumFormat::new(tag, style, end).write_line(&mut list, &digest, name);
+            }
+            let list = list.strip_suffix(&[end_byte(end)]).expect("the last line is ended too");
+            let lines: Vec<_> = list.split(|&byte| byte == end_byte(end)).collect();
+            prop_assert_eq!(lines.len(), names.len());
+            for (line, name) in lines.into_iter().zip(&names) {
+                let line = SumLine::parse(line, end)?;
+                prop_assert_eq!(line.name.as_ref(), &name[..]);
+                prop_assert_eq!(line.tag, (style == Style::Tagged || tag == "XXH3").then_some(tag));
+                prop_assert_eq!(str::from_utf8(line.hex).unwrap(), hex(&digest));
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+        for end in ENDS {
+            let _ = SumLine::parse(&bytes, end);
+        }
+    }
+
+    #[test]
+    fn what_is_read_has_one_meaning(line in nearly_a_line()) {
+        for end in ENDS {
+            if let Ok(read) = SumLine::parse(&line, end) {
+                prop_assert!(!read.name.is_empty() && !read.name.contains(&0));
+                let digest: Vec<u8> = read
+                    .hex
+                    .chunks(2)
+                    .map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap())
+                    .collect();
+                let style = if read.tag.is_some() { Style::Tagged } else { Style::Untagged };
+                let mut again = Vec::new();
+                SumFormat::new(read.tag.unwrap_or(""), style, end).write_line(&mut again, &digest, &read.name);
+                again.pop();
+                let again = SumLine::parse(&again, end)?;
+                prop_assert_eq!((again.tag, again.name), (read.tag, read.name));
+            }
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The SHA-256 of no bytes at all, which every file here holds.
+const EMPTY: [u8; 32] = [
+    0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24, 0x27,
+    0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
+];
+
+/// Names that have broken the lists of one tool or another.
+fn hostile_names() -> Vec<Vec<u8>> {
+    let mut names: Vec<Vec<u8>> = [
+        &b"plain"[..],
+        b" leading and trailing ",
+        b"*star",
+        b"-dash",
+        b"#comment",
+        b"new\nline",
+        b"\n",
+        b"carriage\rreturn",
+        b"ends in return\r",
+        b"back\\slash",
+        b"\\",
+        b"\\n",
+        b"mixed\\\n\r\\r",
+        b"tab\t",
+        b"\x1b[2J",
+        b"not\xffutf8\xfe",
+        b"caf\xc3\xa9",
+        b"a) = e3b0",
+        b"SHA256 (x) = 00",
+        b"x\ne3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  victim",
+        b"\xef\xbb\xbfmark",
+        b"$(touch X); `'\"",
+    ]
+    .map(<[u8]>::to_vec)
+    .to_vec();
+    names.push(vec![b'n'; 255]);
+    names.push(vec![b'\\'; 255]);
+    names.extend((1..=255).filter(|byte| !b"/.".contains(byte)).map(|byte| vec![b'b', byte]));
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn sha256sum(dir: &Path, flags: &[&str], names: &[Vec<u8>]) -> Vec<u8> {
+    let output = Command::new("sha256sum")
+        .args(flags)
+        .arg("--")
+        .args(names.iter().map(|name| OsStr::from_bytes(name)))
+        .current_dir(dir)
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("sha256sum is installed");
+    assert!(output.status.success());
+    output.stdout
+}
+
+#[test]
+fn sha256sum_writes_the_same_lines() {
+    let dir = tempfile::tempdir().unwrap();
+    let names = hostile_names();
+    for name in &names {
+        fs::write(dir.path().join(OsStr::from_bytes(name)), b"").unwrap();
+    }
+    for (flags, style, end) in [
+        (&[][..], Style::Untagged, End::Newline),
+        (&["--tag"], Style::Tagged, End::Newline),
+        (&["-z"], Style::Untagged, End::Nul),
+        (&["-z", "--tag"], Style::Tagged, End::Nul),
+    ] {
+        let theirs = sha256sum(dir.path(), flags, &names);
+        let mut ours = Vec::new();
+        for name in &names {
+            SumFormat::new("SHA256", style, end).write_line(&mut ours, &EMPTY, name);
+        }
+        assert_eq!(ours.escape_ascii().to_string(), theirs.escape_ascii().to_string(), "{flags:?}");
+
+        let lines = theirs.split(|&byte| byte == end_byte(end)).filter(|line| !line.is_empty());
+        let read: Vec<Vec<u8>> =
+            lines.map(|line| SumLine::parse(line, end).map(|line| line.name.into_owned()).unwrap()).collect();
+        assert_eq!(read, names, "{flags:?}");
+    }
+}
+
+#[test]
+fn sha256sum_accepts_our_lists() {
+    let dir = tempfile::tempdir().unwrap();
+    let names = hostile_names();
+    for style in STYLES {
+        let mut list = Vec::new();
+        for name in &names {
+            fs::write(dir.path().join(OsStr::from_bytes(name)), b"").unwrap();
+            SumFormat::new("SHA256", style, End::Newline).write_line(&mut list, &EMPTY, name);
+        }
+        let list_file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(list_file.path(), &list).unwrap();
+        let check = Command::new("sha256sum")
+            .args(["--check", "--strict"])
+            .arg(list_file.path())
+            .current_dir(dir.path())
+            .output()
+            .expect("sha256sum is installed");
+        let said = String::from_utf8_lossy(&check.stderr);
+        assert!(check.status.success(), "{style:?}: {said}");
+        assert_eq!(check.stdout.iter().filter(|&&byte| byte == b'\n').count(), names.len(), "{style:?}");
+    }
+}
+
+#[test]
+fn ordinary_names_are_not_copied() {
+    let line = SumLine::parse(b"00fa  name", End::Newline).unwrap();
+    assert!(matches!(line.name, Cow::Borrowed(b"name")));
+}
