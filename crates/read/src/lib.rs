@@ -1,6 +1,7 @@
 //! File contents into buffers that move: the reader fills a buffer, the caller takes it away and gives it
 //! back. Nothing is borrowed across the seam, so a buffer may wait in an engine's lane for as long as it likes.
 
+mod ahead;
 mod buf;
 mod depth;
 mod file;
@@ -17,6 +18,7 @@ mod uring;
 #[path = "no_uring.rs"]
 mod uring;
 
+pub use ahead::Ahead;
 pub use buf::{Buf, Chunk, Part};
 pub use depth::depth;
 pub use file::File;

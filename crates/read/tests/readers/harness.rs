@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::rc::Rc;
 
-use ftk_read::{Buf, Failure, Open, Part, Reader, Ready, Span, Stat, Sync, Uring};
+use ftk_read::{Ahead, Buf, Failure, Open, Part, Reader, Ready, Span, Stat, Sync, Uring};
 
 /// Bytes of a buffer in these tests: small, so that few bytes make many chunks.
 pub(crate) const BUF: usize = 4096;
@@ -57,11 +57,13 @@ pub(crate) fn content(len: usize, seed: u64) -> Vec<u8> {
 }
 
 /// Every reader, with what to call it in a message.
+#[expect(clippy::print_stderr, reason = "a test that cannot run must say so")]
 pub(crate) fn readers() -> Vec<(String, Box<dyn Reader>)> {
     let mut all: Vec<(String, Box<dyn Reader>)> = Vec::new();
     for slots in [1, 2, 16] {
         all.push((format!("sync {slots}"), Box::new(Sync::new(slots, BUF))));
     }
+    all.push(("ahead".into(), Box::new(Ahead::new(BUF))));
     for depth in [1, 3, 64] {
         match Uring::new(depth, BUF) {
             Ok(ring) => all.push((format!("uring {depth}"), Box::new(ring))),
