@@ -1,0 +1,59 @@
+//! Tests on the end of a name.
+
+/// Extensions, any of which will do. Empty: no test.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extensions(Vec<Box<[u8]>>);
+
+impl Extensions {
+    /// Adds an extension, with or without its dot.
+    pub(crate) fn push(&mut self, extension: &[u8]) {
+        self.0.push(extension.strip_prefix(b".").unwrap_or(extension).into());
+    }
+
+    /// Whether a name has one of the extensions, ASCII case aside. What follows a leading dot is no
+    /// extension: `.bashrc` has none.
+    pub(crate) fn take(&self, name: &[u8]) -> bool {
+        self.0.is_empty() || self.0.iter().any(|extension| has(name, extension))
+    }
+}
+
+fn has(name: &[u8], extension: &[u8]) -> bool {
+    let Some(dot) = name.len().checked_sub(extension.len() + 1) else { return false };
+    dot > 0 && name[dot] == b'.' && name[dot + 1..].eq_ignore_ascii_case(extension)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(extension: &str, name: &[u8]) -> bool {
+        let mut extensions = Extensions::default();
+        extensions.push(extension.as_bytes());
+        extensions.take(name)
+    }
+
+    #[test]
+    fn the_last_extension_counts_whatever_its_case() {
+        for name in [&b"a.jpg"[..], b"a.JPG", b"\xff.jPg", b"a.tar.jpg", b".a.jpg", b"..jpg"] {
+            assert!(take("jpg", name) && take(".jpg", name) && take("JPG", name), "{name:?}");
+        }
+        for name in [&b"jpg"[..], b".jpg", b"ajpg", b"a.jpg.gz", b"a.jpg~", b"a.jp", b"", b"a."] {
+            assert!(!take("jpg", name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn an_extension_of_several_parts_is_the_end_of_the_name() {
+        assert!(take("tar.gz", b"a.tar.GZ"));
+        assert!(!take("tar.gz", b".tar.gz") && !take("tar.gz", b"a.gz"));
+    }
+
+    #[test]
+    fn no_extension_asked_for_takes_all_and_several_are_alternatives() {
+        let mut extensions = Extensions::default();
+        assert!(extensions.take(b"a") && extensions.take(b".b"));
+        extensions.push(b"c");
+        extensions.push(b"h");
+        assert!(extensions.take(b"a.c") && extensions.take(b"a.h") && !extensions.take(b"a.o"));
+    }
+}

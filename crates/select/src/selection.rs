@@ -1,0 +1,93 @@
+//! The tests, compiled.
+
+use ftk_walk::{Entry, FileType, WalkError};
+
+use crate::extensions::Extensions;
+use crate::glob::Globs;
+use crate::{SelectionBuilder, Size, Types};
+
+/// What a command wants from a tree. Made by [`SelectionBuilder`], shared by all workers.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    pub(crate) types: Types,
+    pub(crate) extensions: Extensions,
+    /// Empty: no test.
+    pub(crate) names: Globs,
+    /// Empty: no test.
+    pub(crate) sizes: Vec<Size>,
+    pub(crate) excluded: Excluded,
+    pub(crate) excluded_dirs: Excluded,
+    pub(crate) min_depth: u32,
+    pub(crate) max_depth: u32,
+    pub(crate) one_file_system: bool,
+    pub(crate) no_hidden: bool,
+}
+
+/// What is left out with all below it.
+#[derive(Clone, Debug)]
+pub(crate) struct Excluded {
+    /// By name.
+    pub(crate) names: Globs,
+    /// By path below the root.
+    pub(crate) paths: Globs,
+}
+
+impl Selection {
+    /// A selection to be put together, which so far takes everything.
+    pub fn builder() -> SelectionBuilder {
+        SelectionBuilder::default()
+    }
+
+    /// Whether an entry passes every test but those on depth. What needs a system call comes last.
+    pub(crate) fn take(&self, entry: &mut Entry<'_>, is_root: bool) -> Result<bool, WalkError> {
+        let name = if is_root { last_part(entry.name()) } else { entry.name() };
+        let passes = self.types.take(entry.file_type())
+            && self.extensions.take(name)
+            && (self.names.is_empty() || self.names.take(name));
+        if !passes || self.sizes.is_empty() {
+            return Ok(passes);
+        }
+        let bytes = entry.metadata()?.size;
+        Ok(self.sizes.iter().any(|size| size.takes(bytes)))
+    }
+
+    /// Whether an exclusion names this entry; `path` is its path below the root.
+    pub(crate) fn exclude(&self, name: &[u8], path: &[u8], file_type: FileType) -> bool {
+        let excluded = |by: &Excluded| by.names.take(name) || by.paths.take(path);
+        excluded(&self.excluded) || (file_type == FileType::Directory && excluded(&self.excluded_dirs))
+    }
+
+    /// Whether paths must be put together to decide.
+    pub(crate) fn needs_paths(&self) -> bool {
+        !self.excluded.paths.is_empty() || !self.excluded_dirs.paths.is_empty()
+    }
+}
+
+/// The name at the end of an argument: slashes behind it do not count, and a path of slashes only is `/`.
+fn last_part(path: &[u8]) -> &[u8] {
+    match path.iter().rposition(|&byte| byte != b'/') {
+        Some(end) => path[..=end].rsplit(|&byte| byte == b'/').next().unwrap_or(path),
+        None => &path[..path.len().min(1)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_an_argument_is_its_last_part() {
+        for (path, name) in [
+            ("a", "a"),
+            ("a/b", "b"),
+            ("a/b//", "b"),
+            ("/", "/"),
+            ("//", "/"),
+            (".", "."),
+            ("./.x", ".x"),
+            ("", ""),
+        ] {
+            assert_eq!(last_part(path.as_bytes()), name.as_bytes());
+        }
+    }
+}

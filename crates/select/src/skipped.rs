@@ -1,0 +1,32 @@
+//! What was left out for another reason than a filter.
+
+use std::ops::AddAssign;
+
+/// How much was left out, by reason. A directory counts as one, however much lies below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Entries whose name begins with a dot, where those were to be left out.
+    pub hidden: u64,
+    /// Mount points not entered because one file system was asked for.
+    pub other_file_systems: u64,
+    /// Mount points not entered because nothing is stored there: proc, sysfs and their kin.
+    pub pseudo_file_systems: u64,
+    /// Links not followed because they lead back to a directory on their own path. Each is also an error.
+    pub loops: u64,
+}
+
+impl Skipped {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.hidden + self.other_file_systems + self.pseudo_file_systems + self.loops
+    }
+}
+
+impl AddAssign for Skipped {
+    fn add_assign(&mut self, other: Self) {
+        self.hidden += other.hidden;
+        self.other_file_systems += other.other_file_systems;
+        self.pseudo_file_systems += other.pseudo_file_systems;
+        self.loops += other.loops;
+    }
+}
