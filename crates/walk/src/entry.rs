@@ -1,92 +1,180 @@
 //! What a visitor is shown: one entry, one opened directory.
 
 use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::{FileType, Metadata, WalkError};
+use crate::node::{Id, Place};
+use crate::sys::{self, CWD};
+use crate::{FileType, Metadata, Op, WalkError};
 
 /// A directory whose listing is about to start.
+///
+/// [`AsFd`] gives its descriptor, for opening what lies in it however long its path is.
 #[derive(Debug)]
 pub struct Directory<'a> {
-    _todo: &'a (),
+    pub(crate) fd: BorrowedFd<'a>,
+    pub(crate) place: &'a dyn Place,
+    pub(crate) id: Id,
+    pub(crate) root_dev: u64,
+    pub(crate) up_dev: Option<u64>,
 }
 
 impl Directory<'_> {
     /// Device of this directory.
     pub fn dev(&self) -> u64 {
-        todo!()
+        self.id.dev
     }
     /// Inode number of this directory.
     pub fn ino(&self) -> u64 {
-        todo!()
+        self.id.ino
     }
     /// Device of the root this directory was reached from.
     pub fn root_dev(&self) -> u64 {
-        todo!()
+        self.root_dev
     }
     /// Directories between this one and its root; `0` for a root.
     pub fn depth(&self) -> u32 {
-        todo!()
+        self.place.depth()
+    }
+    /// The number of the starting point this was reached from.
+    pub fn root(&self) -> usize {
+        self.place.root_number()
     }
     /// Whether it lies on another device than the directory it was found in; `false` for a root.
     pub fn is_mount(&self) -> bool {
-        todo!()
+        self.up_dev.is_some_and(|dev| dev != self.id.dev)
     }
     /// Whether it lies on a file system without stored files (proc, sysfs, cgroup and their kin).
+    ///
+    /// Each call asks the system. Where the system cannot be asked the answer is `false`.
     pub fn is_pseudo(&self) -> bool {
-        todo!()
+        sys::is_pseudo(self.fd)
     }
     /// Appends the path: the root as given, joined with the names below it.
     pub fn push_path(&self, path: &mut Vec<u8>) {
-        let _ = path;
-        todo!()
+        self.place.push_path(path);
+    }
+}
+
+impl AsFd for Directory<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd
     }
 }
 
 /// One entry of a directory, or a starting point.
 #[derive(Debug)]
 pub struct Entry<'a> {
-    _todo: &'a (),
+    name: &'a CStr,
+    ino: u64,
+    file_type: FileType,
+    via_link: bool,
+    /// The directory it lies in; none for a starting point.
+    place: Option<&'a dyn Place>,
+    fd: BorrowedFd<'a>,
+    root: usize,
+    metadata: Option<Metadata>,
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    /// Starting point number `root`; `via_link`: `metadata` is that of a link's target.
+    pub(crate) fn of_root(name: &'a CStr, root: usize, via_link: bool, metadata: Metadata) -> Self {
+        let Metadata { ino, file_type, .. } = metadata;
+        Self { name, ino, file_type, via_link, place: None, fd: CWD, root, metadata: Some(metadata) }
+    }
+
+    /// What the listing of the directory `fd` says about `name`. A type it does not know is asked for.
+    pub(crate) fn listed(
+        name: &'a CStr,
+        ino: u64,
+        file_type: Option<FileType>,
+        place: &'a dyn Place,
+        fd: BorrowedFd<'a>,
+    ) -> Result<Self, WalkError> {
+        let root = place.root_number();
+        let place = Some(place);
+        let known = file_type.unwrap_or(FileType::Regular);
+        let mut entry =
+            Self { name, ino, file_type: known, via_link: false, place, fd, root, metadata: None };
+        if file_type.is_none() {
+            entry.file_type = entry.metadata()?.file_type;
+        }
+        Ok(entry)
+    }
+
+    /// Makes a symbolic link stand for its target. One that leads nowhere stays a link.
+    pub(crate) fn follow(&mut self) -> Result<(), WalkError> {
+        match sys::stat_at(self.fd, self.name, true) {
+            Ok(target) => {
+                self.file_type = target.file_type;
+                self.via_link = true;
+                self.metadata = Some(target);
+                Ok(())
+            }
+            Err(error) if sys::leads_nowhere(&error) => Ok(()),
+            Err(error) if sys::leads_in_circles(&error) => Err(self.error(Op::Loop, error)),
+            Err(error) => Err(self.error(Op::Stat, error)),
+        }
+    }
+
     /// The name without its directory, as bytes; for a root the path as given.
     pub fn name(&self) -> &[u8] {
-        todo!()
+        self.name.to_bytes()
     }
     /// The same, as the system calls want it.
     pub fn name_c(&self) -> &CStr {
-        todo!()
+        self.name
     }
-    /// The inode number the directory records; a mount point's is that of the directory it covers.
+    /// The inode number the directory records; a mount point's is that of the directory it covers, and a
+    /// followed link's is its own. That of a root is its own, or its target's.
     pub fn ino(&self) -> u64 {
-        todo!()
+        self.ino
     }
     /// The type; of the target where links are followed.
     pub fn file_type(&self) -> FileType {
-        todo!()
+        self.file_type
     }
     /// Whether this is a symbolic link that is being followed.
     pub fn via_link(&self) -> bool {
-        todo!()
+        self.via_link
     }
     /// `0` for a root, `1` for what lies directly in it.
     pub fn depth(&self) -> u32 {
-        todo!()
+        self.place.map_or(0, |place| place.depth() + 1)
     }
     /// The number of the starting point this was reached from.
     pub fn root(&self) -> usize {
-        todo!()
+        self.root
     }
-    /// Asks the system once; later calls are free.
+    /// Asks the system once; later calls are free. A followed link's target is what it tells about.
     ///
     /// # Errors
     /// When the entry cannot be statted, for example because it vanished.
     pub fn metadata(&mut self) -> Result<&Metadata, WalkError> {
-        todo!()
+        let metadata = match self.metadata {
+            Some(metadata) => metadata,
+            None => match sys::stat_at(self.fd, self.name, self.via_link) {
+                Ok(metadata) => metadata,
+                Err(error) => return Err(self.error(Op::Stat, error)),
+            },
+        };
+        Ok(self.metadata.insert(metadata))
     }
     /// Appends the path: the root as given, joined with the names below it.
     pub fn push_path(&self, path: &mut Vec<u8>) {
-        let _ = path;
-        todo!()
+        if let Some(place) = self.place {
+            place.push_path(path);
+            if !path.ends_with(b"/") {
+                path.push(b'/');
+            }
+        }
+        path.extend_from_slice(self.name());
+    }
+
+    /// What went wrong with this entry.
+    pub(crate) fn error(&self, op: Op, source: std::io::Error) -> WalkError {
+        let mut path = Vec::new();
+        self.push_path(&mut path);
+        WalkError { op, path, source }
     }
 }

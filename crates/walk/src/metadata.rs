@@ -1,5 +1,7 @@
 //! File types and metadata, free of any platform's own structures.
 
+use crate::node::Id;
+
 /// The type of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -16,7 +18,7 @@ pub enum FileType {
     Socket,
     /// A block device.
     Block,
-    /// A character device.
+    /// A character device; also what has no type at all, as the anonymous inodes that links in proc lead to.
     Char,
 }
 
@@ -47,4 +49,11 @@ pub struct Metadata {
     pub ctime_ns: i128,
     /// Last access.
     pub atime_ns: i128,
+}
+
+impl Metadata {
+    /// What tells it from all other inodes.
+    pub(crate) fn id(&self) -> Id {
+        Id { dev: self.dev, ino: self.ino }
+    }
 }

@@ -1,0 +1,167 @@
+//! A directory on its way through the walk: its name, its parent, and nothing that grows with depth.
+
+use std::ffi::CStr;
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// What tells one directory from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Id {
+    pub(crate) dev: u64,
+    pub(crate) ino: u64,
+}
+
+/// A directory that waits, is being listed, or has descendants that do.
+pub(crate) struct Node<T> {
+    up: Option<Arc<Node<T>>>,
+    name: Box<CStr>,
+    /// The open directory, while some worker's ring keeps it.
+    fd: Mutex<Option<Arc<OwnedFd>>>,
+    /// Set when it is opened, hence known to all its descendants.
+    id: OnceLock<Id>,
+    root_dev: u64,
+    root: usize,
+    depth: u32,
+    via_link: bool,
+    below_link: bool,
+    tag: T,
+}
+
+impl<T> Node<T> {
+    /// The starting point number `root`, on device `dev`.
+    pub(crate) fn root(name: &CStr, via_link: bool, root: usize, dev: u64, tag: T) -> Self {
+        Self {
+            up: None,
+            name: name.into(),
+            fd: Mutex::default(),
+            id: OnceLock::new(),
+            root_dev: dev,
+            root,
+            depth: 0,
+            via_link,
+            below_link: false,
+            tag,
+        }
+    }
+
+    /// The directory `name` in `up`.
+    pub(crate) fn child(up: &Arc<Self>, name: &CStr, via_link: bool, tag: T) -> Self {
+        Self {
+            name: name.into(),
+            fd: Mutex::default(),
+            id: OnceLock::new(),
+            root_dev: up.root_dev,
+            root: up.root,
+            depth: up.depth + 1,
+            via_link,
+            below_link: via_link || up.below_link,
+            tag,
+            up: Some(Arc::clone(up)),
+        }
+    }
+
+    pub(crate) fn up(&self) -> Option<&Arc<Self>> {
+        self.up.as_ref()
+    }
+
+    pub(crate) fn name(&self) -> &CStr {
+        &self.name
+    }
+
+    /// The cell of the open directory. Held for as long as it takes to clone or replace it.
+    pub(crate) fn fd(&self) -> MutexGuard<'_, Option<Arc<OwnedFd>>> {
+        self.fd.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its identity, if it was opened before.
+    pub(crate) fn id(&self) -> Option<Id> {
+        self.id.get().copied()
+    }
+
+    /// Records the identity it had when it was opened first.
+    pub(crate) fn set_id(&self, id: Id) {
+        self.id.get_or_init(|| id);
+    }
+
+    pub(crate) fn root_dev(&self) -> u64 {
+        self.root_dev
+    }
+
+    /// Whether it was reached through a symbolic link at its own name.
+    pub(crate) fn via_link(&self) -> bool {
+        self.via_link
+    }
+
+    /// Whether it was reached through a symbolic link met in the tree, at its own name or above it.
+    pub(crate) fn below_link(&self) -> bool {
+        self.below_link
+    }
+
+    pub(crate) fn tag(&self) -> &T {
+        &self.tag
+    }
+
+    /// This directory or the nearest above it that is `id`.
+    pub(crate) fn find(&self, id: Id) -> Option<&Self> {
+        let mut node = self;
+        while node.id() != Some(id) {
+            node = node.up()?;
+        }
+        Some(node)
+    }
+}
+
+/// A chain that ends here is taken apart link by link: dropping it recursively would overflow the stack.
+impl<T> Drop for Node<T> {
+    fn drop(&mut self) {
+        let mut up = self.up.take();
+        while let Some(node) = up {
+            up = Arc::into_inner(node).and_then(|mut node| node.up.take());
+        }
+    }
+}
+
+/// A directory as seen from its entries, whatever its tag is.
+pub(crate) trait Place {
+    fn depth(&self) -> u32;
+    fn root_number(&self) -> usize;
+    /// Appends the path: the root as given, joined with the names below it.
+    fn push_path(&self, path: &mut Vec<u8>);
+}
+
+impl<T> Place for Node<T> {
+    fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    fn root_number(&self) -> usize {
+        self.root
+    }
+
+    fn push_path(&self, path: &mut Vec<u8>) {
+        let chain = || std::iter::successors(Some(self), |node| node.up().map(|up| &**up));
+        // Only a root can end in a slash.
+        let joint = |node: &Self| usize::from(!node.name.to_bytes().ends_with(b"/"));
+        let length: usize = chain().map(|node| node.name.count_bytes() + joint(node)).sum();
+        let mut end = path.len() + length;
+        path.resize(end, b'/');
+        for node in chain() {
+            end -= joint(node);
+            let start = end - node.name.count_bytes();
+            path[start..end].copy_from_slice(node.name.to_bytes());
+            end = start;
+        }
+        if self.up.is_some() || joint(self) == 1 {
+            path.pop();
+        }
+    }
+}
+
+impl fmt::Debug for dyn Place + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut path = Vec::new();
+        self.push_path(&mut path);
+        write!(f, "{:?}", String::from_utf8_lossy(&path))
+    }
+}

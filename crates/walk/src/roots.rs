@@ -1,0 +1,92 @@
+//! Starting points, and which of them overlap.
+//!
+//! With one starting point nothing is remembered and nothing compared. With more, a name that is itself a
+//! starting point is left to it wherever else the walk meets it.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CStr, CString};
+use std::io;
+
+use crate::node::Id;
+use crate::sys::{self, CWD};
+use crate::{FileType, Follow, Metadata};
+
+/// Names in one directory.
+pub(crate) type Names = HashSet<Box<[u8]>>;
+
+/// What the starting points are, in so far as a walk below one of them can meet another.
+#[derive(Default)]
+pub(crate) struct Roots {
+    /// Directories, and the number of the starting point that each is.
+    directories: HashMap<Id, usize>,
+    /// Everything that has a name, by the directory it lies in.
+    names: HashMap<Id, Names>,
+    /// The directory asked for last: many arguments in a row tend to lie in one.
+    parent: Option<(Box<[u8]>, Option<Id>)>,
+}
+
+impl Roots {
+    /// Adds a starting point. `false` if it was one already.
+    pub(crate) fn insert(&mut self, number: usize, path: &CStr, metadata: &Metadata) -> bool {
+        let directory = metadata.file_type == FileType::Directory;
+        if directory {
+            if self.directories.contains_key(&metadata.id()) {
+                return false;
+            }
+            self.directories.insert(metadata.id(), number);
+        }
+        let Some((parent, name)) = split(path.to_bytes()) else { return true };
+        let Some(parent) = self.identity(parent) else { return true };
+        self.names.entry(parent).or_default().insert(name.into()) || directory
+    }
+
+    /// The names in the directory `id` that are starting points.
+    pub(crate) fn names_in(&self, id: Id) -> Option<&Names> {
+        self.names.get(&id)
+    }
+
+    /// Whether a directory met below starting point `root` is another one.
+    pub(crate) fn is_other(&self, id: Id, root: usize) -> bool {
+        self.directories.get(&id).is_some_and(|&number| number != root)
+    }
+
+    /// Whether there is nothing to compare with.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.directories.is_empty()
+    }
+
+    fn identity(&mut self, parent: &[u8]) -> Option<Id> {
+        if let Some((path, id)) = &self.parent
+            && **path == *parent
+        {
+            return *id;
+        }
+        let path = CString::new(parent).ok()?;
+        let id = sys::stat_at(CWD, &path, true).ok().map(|metadata| metadata.id());
+        self.parent = Some((parent.into(), id));
+        id
+    }
+}
+
+/// What `path` is, and whether that is a link's target. A link that leads nowhere is an error unless all links
+/// are followed: then it is listed as the link it is, as below a starting point.
+pub(crate) fn look_up(path: &CStr, follow: Follow) -> io::Result<(Metadata, bool)> {
+    let own = sys::stat_at(CWD, path, false)?;
+    if own.file_type != FileType::Symlink || follow == Follow::Never {
+        return Ok((own, false));
+    }
+    match sys::stat_at(CWD, path, true) {
+        Ok(target) => Ok((target, true)),
+        Err(error) if follow == Follow::Always && sys::leads_nowhere(&error) => Ok((own, false)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The directory a path lies in and its name there, unless the path ends in no name.
+fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = path.iter().rposition(|&byte| byte != b'/')? + 1;
+    let start = path[..end].iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+    let name = &path[start..end];
+    let parent = if start == 0 { b"." } else { &path[..start] };
+    (name != b"." && name != b"..").then_some((parent, name))
+}

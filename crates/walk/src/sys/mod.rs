@@ -1,0 +1,106 @@
+//! The system calls of a walk. What is particular to Linux has a portable twin.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, FileType as RawType, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::path::Arg;
+use rustix::process::{Resource, getrlimit};
+
+use crate::node::Id;
+use crate::{FileType, Metadata};
+
+#[cfg(all(target_os = "linux", not(ftk_portable)))]
+mod linux;
+#[cfg(not(all(target_os = "linux", not(ftk_portable))))]
+mod portable;
+
+#[cfg(all(target_os = "linux", not(ftk_portable)))]
+pub(crate) use linux::{Listing, NO_ATIME, is_pseudo};
+#[cfg(not(all(target_os = "linux", not(ftk_portable))))]
+pub(crate) use portable::{Listing, NO_ATIME, is_pseudo};
+pub(crate) use rustix::fs::CWD;
+
+/// Longest path a system call takes, its terminating NUL included; also what Linux calls `PATH_MAX`.
+pub(crate) const PATH_MAX: usize = if cfg!(target_os = "linux") { 4096 } else { 1024 };
+
+/// Opens a directory, never anything else. A symbolic link as its last component is refused unless followed.
+pub(crate) fn open_directory(
+    at: BorrowedFd<'_>,
+    path: impl Arg + Copy,
+    follow: bool,
+    extra: OFlags,
+) -> Result<OwnedFd, Errno> {
+    let mut flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK | extra;
+    if !follow {
+        flags |= OFlags::NOFOLLOW;
+    }
+    retry_on_intr(|| openat(at, path, flags, Mode::empty()))
+}
+
+/// Which directory this is.
+pub(crate) fn identity(fd: impl AsFd) -> io::Result<Id> {
+    let Metadata { dev, ino, .. } = metadata(&fstat(fd)?);
+    Ok(Id { dev, ino })
+}
+
+/// What `stat` says about `path`, or about the target where it is a link to be followed.
+pub(crate) fn stat_at(at: BorrowedFd<'_>, path: &CStr, follow: bool) -> io::Result<Metadata> {
+    let flags = if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
+    let stat = retry_on_intr(|| statat(at, path, flags))?;
+    Ok(metadata(&stat))
+}
+
+/// Whether following a link failed because nothing is there, not because it could not be looked at.
+pub(crate) fn leads_nowhere(error: &io::Error) -> bool {
+    [Errno::NOENT, Errno::NOTDIR].contains(&errno(error))
+}
+
+/// Whether following a link led from link to link without end.
+pub(crate) fn leads_in_circles(error: &io::Error) -> bool {
+    errno(error) == Errno::LOOP
+}
+
+/// Descriptors this process may have open. `None` without a limit.
+pub(crate) fn descriptor_limit() -> Option<u64> {
+    getrlimit(Resource::Nofile).current
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// The type a listing or a mode names. None where the file system does not say.
+pub(crate) fn file_type(raw: RawType) -> Option<FileType> {
+    Some(match raw {
+        RawType::RegularFile => FileType::Regular,
+        RawType::Directory => FileType::Directory,
+        RawType::Symlink => FileType::Symlink,
+        RawType::Fifo => FileType::Fifo,
+        RawType::Socket => FileType::Socket,
+        RawType::BlockDevice => FileType::Block,
+        RawType::CharacterDevice => FileType::Char,
+        RawType::Unknown => return None,
+    })
+}
+
+#[allow(clippy::unnecessary_cast, reason = "the widths of these fields differ between platforms")]
+fn metadata(stat: &Stat) -> Metadata {
+    let nanoseconds = |seconds, rest| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    Metadata {
+        file_type: file_type(RawType::from_raw_mode(stat.st_mode)).unwrap_or(FileType::Char),
+        mode: stat.st_mode as u32 & 0o7777,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+        dev: stat.st_dev as u64,
+        ino: stat.st_ino as u64,
+        nlink: stat.st_nlink as u64,
+        size: stat.st_size as u64,
+        blocks: stat.st_blocks as u64,
+        mtime_ns: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
+        ctime_ns: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
+        atime_ns: nanoseconds(stat.st_atime, stat.st_atime_nsec),
+    }
+}

@@ -1,0 +1,245 @@
+//! One worker: takes a directory, lists it, queues what its visitor wants listed too.
+
+use std::io;
+use std::ops::ControlFlow::{self, Break, Continue};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use crossbeam_deque::{Steal, Stealer, Worker as Deque};
+
+use crate::idle::Idle;
+use crate::node::{Id, Node, Place};
+use crate::opener::Opener;
+use crate::roots::{Names, Roots};
+use crate::sys::{self, Listing};
+use crate::{Directory, Entry, FileType, Op, Step, Visitor, WalkError};
+
+/// What all workers of a walk share.
+pub(crate) struct Shared<T> {
+    pub(crate) idle: Idle,
+    pub(crate) stealers: Box<[Stealer<Arc<Node<T>>>]>,
+    pub(crate) roots: Roots,
+    pub(crate) follow: bool,
+}
+
+/// One worker's own things.
+pub(crate) struct Worker<'a, V: Visitor> {
+    me: usize,
+    shared: &'a Shared<V::Dir>,
+    visitor: &'a mut V,
+    deque: Deque<Arc<Node<V::Dir>>>,
+    opener: Opener<V::Dir>,
+    buffer: Vec<u8>,
+    /// Directories found and not yet queued.
+    found: Vec<Arc<Node<V::Dir>>>,
+}
+
+impl<'a, V: Visitor> Worker<'a, V> {
+    /// Worker number `me`, which keeps at most `ring` directories open.
+    pub(crate) fn new(
+        me: usize,
+        shared: &'a Shared<V::Dir>,
+        visitor: &'a mut V,
+        deque: Deque<Arc<Node<V::Dir>>>,
+        ring: usize,
+    ) -> Self {
+        Self { me, shared, visitor, deque, opener: Opener::new(ring), buffer: Vec::new(), found: Vec::new() }
+    }
+
+    /// Works until the walk is over. `grow` is told how many directories wait whenever that may have changed.
+    pub(crate) fn run(&mut self, grow: &mut dyn FnMut(usize)) {
+        while let Some(node) = self.next() {
+            let job = self.shared.idle.job();
+            if self.list(&node, grow).is_break() {
+                self.shared.idle.stop();
+            }
+            job.finish();
+            grow(self.deque.len());
+        }
+    }
+
+    fn next(&self) -> Option<Arc<Node<V::Dir>>> {
+        let Shared { idle, stealers, .. } = self.shared;
+        idle.next(self.me, || {
+            self.deque.pop().or_else(|| {
+                let (before, from) = stealers.split_at(self.me);
+                from[1..].iter().chain(before).find_map(|victim| {
+                    let job = steal(victim)?;
+                    if !victim.is_empty() {
+                        idle.wake_one();
+                    }
+                    Some(job)
+                })
+            })
+        })
+    }
+
+    fn list(&mut self, node: &Arc<Node<V::Dir>>, grow: &mut dyn FnMut(usize)) -> ControlFlow<()> {
+        let (fd, id) = match self.opener.open(node) {
+            Ok(opened) => opened,
+            Err(error) => return self.report(failure(&**node, Op::Open, error)),
+        };
+        if let Some(up) = node.up() {
+            // What its listing said about a mount point was about the directory that it covers.
+            if self.shared.roots.is_other(id, node.root_number()) {
+                return Continue(());
+            }
+            if node.below_link()
+                && let Some(ancestor) = up.find(id)
+            {
+                return self.report(failure(&**node, Op::Loop, leads_back_to(ancestor)));
+            }
+        }
+        node.set_id(id);
+        let up_dev = node.up().and_then(|up| up.id()).map(|id| id.dev);
+        let dir = Directory { fd: fd.as_fd(), place: &**node, id, root_dev: node.root_dev(), up_dev };
+        match self.visitor.enter(node.tag(), &dir) {
+            Step::Next => return Continue(()),
+            Step::Stop => return Break(()),
+            Step::Descend => {}
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let flow = self.entries(node, id, &fd, &mut buffer, grow);
+        self.buffer = buffer;
+        self.publish(node, &fd, grow);
+        self.visitor.leave(node.tag());
+        flow
+    }
+
+    fn entries(
+        &mut self,
+        node: &Arc<Node<V::Dir>>,
+        id: Id,
+        fd: &Arc<OwnedFd>,
+        buffer: &mut Vec<u8>,
+        grow: &mut dyn FnMut(usize),
+    ) -> ControlFlow<()> {
+        let shared = self.shared;
+        let names = shared.roots.names_in(id);
+        let mut listing = match Listing::new(fd.as_fd(), buffer) {
+            Ok(listing) => listing,
+            Err(error) => return self.report(failure(&**node, Op::List, error)),
+        };
+        while let Some(next) = listing.next() {
+            if shared.idle.stopped() {
+                return Break(());
+            }
+            match next {
+                Ok(raw) if matches!(raw.file_name().to_bytes(), b"." | b"..") => {}
+                Ok(raw) => {
+                    let file_type = sys::file_type(raw.file_type());
+                    match Entry::listed(raw.file_name(), raw.ino(), file_type, &**node, fd.as_fd()) {
+                        Ok(entry) => self.show(node, id, names, entry)?,
+                        Err(error) => self.report(error)?,
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return self.report(failure(&**node, Op::List, error)),
+            }
+            if listing.drained() {
+                self.publish(node, fd, grow);
+            }
+        }
+        Continue(())
+    }
+
+    /// Hands an entry to the visitor, unless it is left to a starting point or leads back.
+    fn show(
+        &mut self,
+        node: &Arc<Node<V::Dir>>,
+        id: Id,
+        names: Option<&Names>,
+        mut entry: Entry<'_>,
+    ) -> ControlFlow<()> {
+        if self.shared.follow && entry.file_type() == FileType::Symlink {
+            match entry.follow() {
+                Err(error) if error.op == Op::Loop => return self.report(error),
+                Err(error) => self.report(error)?,
+                Ok(()) => {}
+            }
+        }
+        if self.shared.follow || !self.shared.roots.is_empty() {
+            match self.admits(node, id, names, &mut entry) {
+                Ok(true) => {}
+                Ok(false) => return Continue(()),
+                Err(error) => return self.report(error),
+            }
+        }
+        match self.visitor.entry(node.tag(), &mut entry) {
+            Step::Stop => return Break(()),
+            Step::Descend if entry.file_type() == FileType::Directory => {
+                let tag = self.visitor.descend(Some(node.tag()), &entry);
+                self.found.push(Arc::new(Node::child(node, entry.name_c(), entry.via_link(), tag)));
+            }
+            Step::Descend | Step::Next => {}
+        }
+        Continue(())
+    }
+
+    /// Whether an entry of the directory `id` is `node`'s to deliver: not if it is a starting point itself.
+    fn admits(
+        &self,
+        node: &Node<V::Dir>,
+        id: Id,
+        names: Option<&Names>,
+        entry: &mut Entry<'_>,
+    ) -> Result<bool, WalkError> {
+        let named = names.is_some_and(|names| names.contains(entry.name()));
+        if entry.file_type() != FileType::Directory {
+            return Ok(!named);
+        }
+        let other = |id| self.shared.roots.is_other(id, node.root_number());
+        let linked = entry.via_link() || node.below_link();
+        let listed = Id { dev: id.dev, ino: entry.ino() };
+        if !(named || entry.via_link() || other(listed) || linked && node.find(listed).is_some()) {
+            return Ok(true);
+        }
+        // What a listing says about a mount point is about the directory that it covers.
+        let id = entry.metadata()?.id();
+        if linked && let Some(ancestor) = node.find(id) {
+            return Err(entry.error(Op::Loop, leads_back_to(ancestor)));
+        }
+        Ok(!other(id))
+    }
+
+    /// Queues the directories found so far in `node`.
+    fn publish(&mut self, node: &Arc<Node<V::Dir>>, fd: &Arc<OwnedFd>, grow: &mut dyn FnMut(usize)) {
+        if self.found.is_empty() {
+            return;
+        }
+        self.opener.keep(node, fd);
+        let (deque, found) = (&self.deque, &mut self.found);
+        self.shared.idle.publish(found.len(), || found.drain(..).for_each(|child| deque.push(child)));
+        grow(self.deque.len());
+    }
+
+    fn report(&mut self, error: WalkError) -> ControlFlow<()> {
+        match self.visitor.error(error) {
+            Step::Stop => Break(()),
+            Step::Next | Step::Descend => Continue(()),
+        }
+    }
+}
+
+/// The oldest job of another worker. Another thief's luck is no reason to give up.
+fn steal<J>(victim: &Stealer<J>) -> Option<J> {
+    loop {
+        match victim.steal() {
+            Steal::Success(job) => return Some(job),
+            Steal::Empty => return None,
+            Steal::Retry => {}
+        }
+    }
+}
+
+fn failure(place: &dyn Place, op: Op, source: io::Error) -> WalkError {
+    let mut path = Vec::new();
+    place.push_path(&mut path);
+    WalkError { op, path, source }
+}
+
+fn leads_back_to(ancestor: &dyn Place) -> io::Error {
+    let mut path = Vec::new();
+    ancestor.push_path(&mut path);
+    io::Error::other(format!("leads back to {:?}", String::from_utf8_lossy(&path)))
+}
