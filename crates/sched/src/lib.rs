@@ -2,11 +2,15 @@
 #![forbid(unsafe_code)]
 
 mod constants;
+mod cpus;
 mod model;
 mod stop;
 mod team;
+mod usage;
 
 pub use constants::Constants;
+pub use cpus::{logical_cpus, physical_cores};
 pub use model::{Backend, Choice, Limits, Model, Reason, Sample, Threads};
 pub use stop::Stop;
 pub use team::Team;
+pub use usage::voluntary_switches;
