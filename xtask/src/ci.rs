@@ -1,0 +1,226 @@
+//! What CI runs, in order: the cheap checks first.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::tidy;
+
+/// One line of the report.
+struct Step {
+    name: &'static str,
+    action: Action,
+}
+
+enum Action {
+    Tidy,
+    /// Arguments of cargo, and the environment they run in.
+    Cargo {
+        args: &'static str,
+        env: &'static [(&'static str, &'static str)],
+    },
+    /// The same for `cargo test`: a run without a single test is a failure. Other flags of the compiler need
+    /// another target directory, or each run would build everything again.
+    Test {
+        args: &'static str,
+        flags: Option<Flags>,
+    },
+}
+
+/// A build with `--cfg` set.
+struct Flags {
+    rustflags: &'static str,
+    target: &'static str,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "fmt", action: Action::Cargo { args: "fmt --all --check", env: &[] } },
+    Step { name: "tidy", action: Action::Tidy },
+    Step {
+        name: "clippy",
+        action: Action::Cargo { args: "clippy --locked --workspace --all-targets -- -D warnings", env: &[] },
+    },
+    Step {
+        name: "doc",
+        action: Action::Cargo {
+            args: "doc --locked --workspace --no-deps --document-private-items",
+            env: &[("RUSTDOCFLAGS", "-D warnings")],
+        },
+    },
+    Step {
+        name: "portable", // what systems other than Linux compile, run on this one
+        action: Action::Test {
+            args: "-p ftk-walk -p ftk-read",
+            flags: Some(Flags { rustflags: "--cfg ftk_portable", target: "portable" }),
+        },
+    },
+    Step {
+        name: "loom", // every interleaving of the walk's idle protocol
+        action: Action::Test {
+            args: "-p ftk-walk --test loom --release",
+            flags: Some(Flags { rustflags: "--cfg ftk_loom", target: "loom" }),
+        },
+    },
+    // Last, so that its closing lines are the last of the log.
+    Step { name: "test", action: Action::Test { args: "--workspace", flags: None } },
+];
+
+/// Runs the steps that `names` lists, or all if it is empty. The first that fails ends the run with its
+/// status.
+pub(crate) fn run(names: &[&str]) -> Result<ExitCode> {
+    if let Some(name) = names.iter().find(|name| STEPS.iter().all(|step| step.name != **name)) {
+        let known: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+        bail!("no step {name:?}, expected some of {}", known.join(", "));
+    }
+    let start = Instant::now();
+    for step in STEPS.iter().filter(|step| names.is_empty() || names.contains(&step.name)) {
+        println!("== {}", step.name);
+        let begun = Instant::now();
+        let status = step.action.run().with_context(|| format!("step {}", step.name))?;
+        let seconds = begun.elapsed().as_secs_f64();
+        if status != 0 {
+            println!("== {} FAILED after {seconds:.1} s, status {status}", step.name);
+            return Ok(ExitCode::from(status));
+        }
+        println!("== {} ok in {seconds:.1} s", step.name);
+    }
+    println!("== all ok in {:.1} s", start.elapsed().as_secs_f64());
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Action {
+    /// The exit status: 0 for success.
+    fn run(&self) -> Result<u8> {
+        match self {
+            Self::Tidy => Ok(u8::from(!tidy::is_clean()?)),
+            Self::Cargo { args, env } => {
+                let status = cargo(args).envs(env.iter().copied()).status()?;
+                Ok(code(status.code()))
+            }
+            Self::Test { args, flags } => {
+                let mut command = cargo("test --locked");
+                command.args(args.split_whitespace());
+                if let Some(Flags { rustflags, target }) = flags {
+                    command.env("RUSTFLAGS", rustflags).env("CARGO_TARGET_DIR", target_dir().join(target));
+                }
+                test(command, &mut std::io::stdout())
+            }
+        }
+    }
+}
+
+/// Runs a test command, passes on to `out` what it prints, and counts the tests in it.
+fn test(mut command: Command, out: &mut dyn Write) -> Result<u8> {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let mut reader = BufReader::new(child.stdout.take().context("stdout is a pipe")?);
+    let mut tally = Tally::default();
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        out.write_all(&line)?;
+        tally.add(&String::from_utf8_lossy(&line));
+        line.clear();
+    }
+    let status = code(child.wait()?.code());
+    writeln!(out, "{} tests passed, {} failed, {} ignored", tally.passed, tally.failed, tally.ignored)?;
+    if status == 0 && tally.passed == 0 {
+        writeln!(out, "a run without tests proves nothing")?;
+        return Ok(1);
+    }
+    Ok(status)
+}
+
+/// What the closing lines of test binaries add up to.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl Tally {
+    /// Takes in one line of output; only lines like `test result: ok. 3 passed; 0 failed; ...` count.
+    fn add(&mut self, line: &str) {
+        let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". "))
+        else {
+            return;
+        };
+        for count in counts.split("; ") {
+            let Some((number, what)) = count.trim_end().split_once(' ') else { continue };
+            let total = match what {
+                "passed" => &mut self.passed,
+                "failed" => &mut self.failed,
+                "ignored" => &mut self.ignored,
+                _ => continue,
+            };
+            *total += number.parse::<u64>().unwrap_or(0);
+        }
+    }
+}
+
+/// The cargo that runs us, with `args` separated by blanks.
+fn cargo(args: &str) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args.split_whitespace());
+    command
+}
+
+fn target_dir() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
+}
+
+/// A status to exit with; a process that a signal ended has none of its own.
+fn code(code: Option<i32>) -> u8 {
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_add_up() {
+        let mut tally = Tally::default();
+        for line in [
+            "running 3 tests\n",
+            "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s\n",
+            "test a_test_named_result: ok ... ok\n",
+            "test result: FAILED. 20 passed; 2 failed; 0 ignored; 7 measured; 9 filtered out; finished in 1s\n",
+        ] {
+            tally.add(line);
+        }
+        assert_eq!(tally, Tally { passed: 23, failed: 2, ignored: 1 });
+    }
+
+    /// Status and output of a made-up test run.
+    fn shell(script: &str) -> (u8, String) {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let mut out = Vec::new();
+        let status = test(command, &mut out).unwrap();
+        (status, String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn a_run_without_tests_fails() {
+        assert_eq!(shell("echo 'test result: ok. 0 passed; 0 failed; 0 ignored'").0, 1);
+        assert_eq!(shell("true").0, 1);
+        assert_eq!(shell("echo 'test result: ok. 1 passed; 0 failed; 0 ignored'").0, 0);
+    }
+
+    #[test]
+    fn a_failed_run_keeps_its_status() {
+        assert_eq!(shell("echo 'test result: FAILED. 1 passed; 1 failed; 0 ignored'; exit 101").0, 101);
+        assert_eq!(shell("kill -9 $$").0, 1);
+    }
+
+    #[test]
+    fn what_the_tests_print_is_passed_on() {
+        let (_, out) =
+            shell("echo one; printf 'test result: ok. 7 passed; 0 failed; 2 ignored\n'; printf end");
+        assert!(out.starts_with("one\ntest result: ok. 7 passed; 0 failed; 2 ignored\nend"), "{out}");
+        assert!(out.ends_with("7 tests passed, 0 failed, 2 ignored\n"), "{out}");
+    }
+}

@@ -1,0 +1,11 @@
+//! Conventions turned into failures.
+//!
+//! Each rule is a function from the tracked files to findings, so that its tests can show it a bad tree.
+
+mod manifests;
+mod repository;
+mod run;
+mod sources;
+mod tree;
+
+pub(crate) use run::{is_clean, run};

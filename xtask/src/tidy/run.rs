@@ -1,0 +1,37 @@
+//! All rules over the files of this repository.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use super::tree::{Finding, Tree};
+use super::{manifests, repository, sources};
+
+/// Every rule there is.
+const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
+    sources::module_docs,
+    sources::silent_libraries,
+    sources::tree_changes,
+    sources::file_length,
+    manifests::inherited_fields,
+    manifests::crate_dependencies,
+    repository::licences,
+    repository::changelog,
+    repository::machine_paths,
+];
+
+/// Prints what breaks a rule; the status says whether there was anything.
+pub(crate) fn run() -> Result<ExitCode> {
+    Ok(if is_clean()? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints what breaks a rule, and says whether nothing did.
+pub(crate) fn is_clean() -> Result<bool> {
+    let tree = Tree::of_repository()?;
+    let findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(&tree)).collect();
+    for finding in &findings {
+        println!("{finding}");
+    }
+    println!("{} files, {} rules, {} findings", tree.len(), RULES.len(), findings.len());
+    Ok(findings.is_empty())
+}

@@ -1,0 +1,196 @@
+//! Rules for Rust sources.
+
+use super::tree::{Finding, Tree};
+
+/// The longest file there may be: nine in ten of the projects we learn from stay under it.
+const MAX_LINES: usize = 1100;
+
+/// What makes a library speak, exit or depend on its surroundings.
+const LOUD: &[&str] = &[
+    "println!",
+    "print!",
+    "eprintln!",
+    "eprint!",
+    "dbg!",
+    "process::exit",
+    "env::var",
+    "env::var_os",
+    "clap",
+];
+
+/// What changes the names in a directory.
+const TREE_CHANGES: &[&str] = &[
+    "fs::rename",
+    "fs::link",
+    "fs::unlink",
+    "hard_link",
+    "linkat",
+    "remove_dir",
+    "remove_dir_all",
+    "remove_file",
+    "renameat",
+    "renameat_with",
+    "symlinkat",
+    "unlinkat",
+];
+
+/// The only sources that may: complete-or-nothing output, and the action engine when there is one.
+const MAY_CHANGE_TREES: &[&str] = &["crates/record/src/temp.rs", "crates/apply/src/"];
+
+/// Every source begins with its module documentation.
+pub(crate) fn module_docs(tree: &Tree) -> Vec<Finding> {
+    tree.ending(".rs")
+        .filter(|(_, text)| !text.starts_with("//!"))
+        .map(|(path, _)| Finding::line(path, 1, "the file does not begin with module documentation (//!)"))
+        .collect()
+}
+
+/// Library crates do not print, exit or read the environment, and know no command line.
+pub(crate) fn silent_libraries(tree: &Tree) -> Vec<Finding> {
+    uses(tree, LOUD, is_library, "does not belong into a library crate")
+}
+
+/// Only few places rename, link or unlink.
+pub(crate) fn tree_changes(tree: &Tree) -> Vec<Finding> {
+    let concerned = |path: &str| {
+        path.starts_with("crates/") && !MAY_CHANGE_TREES.iter().any(|allowed| path.starts_with(allowed))
+    };
+    uses(tree, TREE_CHANGES, concerned, "changes a tree, which only the action engine may")
+}
+
+/// No file outgrows its reader.
+pub(crate) fn file_length(tree: &Tree) -> Vec<Finding> {
+    tree.ending(".rs")
+        .map(|(path, text)| (path, text.lines().count()))
+        .filter(|&(_, lines)| lines > MAX_LINES)
+        .map(|(path, lines)| Finding::file(path, format!("{lines} lines, more than {MAX_LINES}")))
+        .collect()
+}
+
+fn is_library(path: &str) -> bool {
+    path.starts_with("crates/") && !path.starts_with("crates/cli/")
+}
+
+/// Where the code of concerned files, tests and comments apart, uses one of `words`.
+fn uses(tree: &Tree, words: &[&str], concerned: impl Fn(&str) -> bool, why: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.ending(".rs").filter(|&(path, _)| concerned(path) && !is_test(path)) {
+        for (number, line) in shipped_lines(text) {
+            let code = line.split("//").next().unwrap_or_default();
+            for word in words.iter().filter(|word| has_word(code, word)) {
+                findings.push(Finding::line(path, number, format!("`{word}` {why}")));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether the whole file is only for tests, benchmarks or readers.
+fn is_test(path: &str) -> bool {
+    path.ends_with("/tests.rs") || ["/tests/", "/benches/", "/examples/"].iter().any(|dir| path.contains(dir))
+}
+
+/// Lines with their numbers, up to the test module at the end of the file.
+fn shipped_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let tests = text.find("\n#[cfg(test)]\nmod ").unwrap_or(text.len());
+    text[..tests].lines().zip(1..).map(|(line, number)| (number, line))
+}
+
+/// Whether `word` is in `code` and is not part of a longer name.
+fn has_word(code: &str, word: &str) -> bool {
+    let in_name = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(word).any(|(at, _)| {
+        let after = &code[at + word.len()..];
+        !code[..at].ends_with(in_name) && (word.ends_with('!') || !after.starts_with(in_name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(findings: &[Finding]) -> Vec<String> {
+        findings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_file_without_module_docs_is_found() {
+        let tree = Tree::of(&[
+            ("crates/a/src/lib.rs", "//! Docs.\n"),
+            ("crates/a/src/b.rs", "use std::fs;\n//! Too late.\n"),
+            ("crates/a/src/c.rs", "// A comment only.\n"),
+            ("README.md", "no source"),
+        ]);
+        let found = lines(&module_docs(&tree));
+        assert_eq!(found.len(), 2);
+        assert!(
+            found[0].starts_with("crates/a/src/b.rs:1: ") && found[1].starts_with("crates/a/src/c.rs:1: ")
+        );
+    }
+
+    #[test]
+    fn a_loud_library_is_found() {
+        for bad in [
+            "println!(\"x\");",
+            "std::eprint!(\"x\");",
+            "std::process::exit(1);",
+            "use clap::Parser;",
+            "std::env::var(\"HOME\")",
+            "env::var_os(\"HOME\")",
+        ] {
+            let tree = Tree::of(&[("crates/a/src/lib.rs", &format!("//! Docs.\nfn f() {{ {bad} }}\n"))]);
+            let found = lines(&silent_libraries(&tree));
+            assert_eq!(found.len(), 1, "{bad}: {found:?}");
+            assert!(found[0].starts_with("crates/a/src/lib.rs:2: "), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn tests_comments_and_the_binary_may_be_loud() {
+        let loud = "fn f() { println!(\"x\") }\n";
+        let tree = Tree::of(&[
+            ("crates/cli/main.rs", loud),
+            ("xtask/src/main.rs", loud),
+            ("crates/a/tests/a.rs", loud),
+            ("crates/a/examples/a.rs", loud),
+            ("crates/a/src/b/tests.rs", loud),
+            ("crates/a/src/b.rs", &format!("// println!\n#[cfg(test)]\nmod tests {{\n{loud}}}\n")),
+            ("crates/a/src/c.rs", "fn my_println() {} // clap\nfn clapped() {}\n"),
+        ]);
+        assert_eq!(silent_libraries(&tree), []);
+    }
+
+    #[test]
+    fn code_after_a_test_only_import_is_still_looked_at() {
+        let text = "#[cfg(test)]\nuse std::fs;\nfn f() { dbg!(1); }\n";
+        assert_eq!(silent_libraries(&Tree::of(&[("crates/a/src/b.rs", text)])).len(), 1);
+    }
+
+    #[test]
+    fn a_change_to_a_tree_is_found_outside_its_place() {
+        for word in TREE_CHANGES {
+            let text = format!("fn f() {{ {word}(a, b); }}\n");
+            let tree = Tree::of(&[
+                ("crates/cli/find.rs", &text),
+                ("crates/dedup/src/plan.rs", &text),
+                ("crates/record/src/temp.rs", &text),
+                ("crates/apply/src/act.rs", &text),
+                ("crates/record/tests/output.rs", &text),
+            ]);
+            let found = lines(&tree_changes(&tree));
+            assert_eq!(found.len(), 2, "{word}: {found:?}");
+            assert!(found[0].starts_with("crates/cli/find.rs:1: ") && found[1].starts_with("crates/dedup/"));
+        }
+        let reading = Tree::of(&[("crates/a/src/lib.rs", "readlinkat(dir, name); Self::rename_field(x);")]);
+        assert_eq!(tree_changes(&reading), []);
+    }
+
+    #[test]
+    fn a_long_file_is_found() {
+        let tree = Tree::of(&[
+            ("crates/a/src/long.rs", &"//! x\n".repeat(MAX_LINES + 1)),
+            ("crates/a/src/fits.rs", &"//! x\n".repeat(MAX_LINES)),
+        ]);
+        assert_eq!(lines(&file_length(&tree)), ["crates/a/src/long.rs: 1101 lines, more than 1100"]);
+    }
+}
