@@ -1,0 +1,367 @@
+//! Selections on real trees, held against GNU find.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr};
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use ftk_select::{Filtered, Selection, SelectionBuilder, Skipped};
+use ftk_walk::{Entry, Follow, Step, Visitor, WalkError, Walker};
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Depth and path of everything shown.
+#[derive(Default)]
+struct Shown(Vec<(u32, Vec<u8>)>);
+
+impl Shown {
+    fn push(&mut self, entry: &Entry<'_>) -> Step {
+        let mut path = Vec::new();
+        entry.push_path(&mut path);
+        self.0.push((entry.depth(), path));
+        Step::Descend
+    }
+}
+
+impl Visitor for Shown {
+    type Dir = ();
+    fn root(&mut self, root: &mut Entry<'_>) -> Step {
+        self.push(root)
+    }
+    fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
+    fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
+        self.push(entry)
+    }
+    fn error(&mut self, error: WalkError) -> Step {
+        panic!("{error}: {}", error.source);
+    }
+}
+
+/// What is shown of some roots, sorted, and what was left out.
+fn shown(selection: &Selection, roots: &[&Path]) -> (Vec<(u32, Vec<u8>)>, Skipped) {
+    let roots = roots.iter().map(|root| CString::new(root.as_os_str().as_bytes()).unwrap());
+    let parts = Walker::new(roots).threads(2).run(|_| Filtered::new(selection, Shown::default()));
+    let (mut all, mut skipped) = (Vec::new(), Skipped::default());
+    for (mut part, left_out) in parts.into_iter().map(Filtered::into_parts) {
+        all.append(&mut part.0);
+        skipped += left_out;
+    }
+    all.sort();
+    (all, skipped)
+}
+
+fn paths(selection: SelectionBuilder, root: &Path) -> Vec<String> {
+    let (shown, _) = shown(&selection.build().unwrap(), &[root]);
+    let below = |path: Vec<u8>| path[root.as_os_str().len()..].to_vec();
+    shown.into_iter().map(|(_, path)| String::from_utf8(below(path)).unwrap()).collect()
+}
+
+/// Filters as a user would write them.
+#[derive(Clone, Debug, Default)]
+struct Request {
+    types: Option<&'static str>,
+    extensions: Vec<&'static str>,
+    names: Vec<(&'static str, bool)>,
+    sizes: Vec<&'static str>,
+    excluded: Vec<&'static str>,
+    min_depth: u32,
+    max_depth: Option<u32>,
+    no_hidden: bool,
+}
+
+impl Request {
+    fn selection(&self) -> Selection {
+        let mut builder = Selection::builder().min_depth(self.min_depth).no_hidden(self.no_hidden);
+        if let Some(types) = self.types {
+            builder = builder.types(types.parse().unwrap());
+        }
+        if let Some(depth) = self.max_depth {
+            builder = builder.max_depth(depth);
+        }
+        for extension in &self.extensions {
+            builder = builder.extension(extension);
+        }
+        for &(glob, ignore_case) in &self.names {
+            builder = if ignore_case { builder.iname(glob) } else { builder.name(glob) };
+        }
+        for size in &self.sizes {
+            builder = builder.size(size.parse().unwrap());
+        }
+        for &glob in &self.excluded {
+            builder = builder.exclude(glob);
+        }
+        builder.build().unwrap()
+    }
+
+    /// The same question for GNU find, but for the least depth, which there also keeps from pruning.
+    fn find_arguments(&self, root: &str) -> Vec<String> {
+        let mut arguments = vec![root.to_owned()];
+        let mut push = |parts: &[&str]| arguments.extend(parts.iter().map(|&part| part.to_owned()));
+        if let Some(depth) = self.max_depth {
+            push(&["-maxdepth", &depth.to_string()]);
+        }
+        push(&["(", "!", "-path", root, "(", "-false"]);
+        if self.no_hidden {
+            push(&["-o", "-name", ".*"]);
+        }
+        for glob in &self.excluded {
+            let (bare, is_dir) = glob.strip_suffix('/').map_or((*glob, false), |bare| (bare, true));
+            push(&["-o", "("]);
+            if is_dir {
+                push(&["-type", "d"]);
+            }
+            if bare.contains('/') {
+                push(&["-path", &format!("{root}/{}", bare.trim_start_matches('/'))]);
+            } else {
+                push(&["-name", bare]);
+            }
+            push(&[")"]);
+        }
+        push(&[")", "-prune", ")", "-o", "("]);
+        if let Some(types) = self.types {
+            push(&["-type", types]);
+        }
+        push(&["("]);
+        push(if self.extensions.is_empty() { &["-true"] } else { &["-false"] });
+        for extension in &self.extensions {
+            push(&["-o", "-iname", &format!("?*.{extension}")]);
+        }
+        push(&[")", "("]);
+        push(if self.names.is_empty() { &["-true"] } else { &["-false"] });
+        for &(glob, ignore_case) in &self.names {
+            push(&["-o", if ignore_case { "-iname" } else { "-name" }, glob]);
+        }
+        push(&[")", "("]);
+        push(if self.sizes.is_empty() { &["-true"] } else { &["-false"] });
+        for size in &self.sizes {
+            push(&["-o", "-size", &format!("{}c", size.replace("1K", "1024"))]);
+        }
+        push(&[")", ")", "-printf", "%d %p\\0"]);
+        arguments
+    }
+}
+
+/// What GNU find prints, sorted.
+fn found(request: &Request, root: &Path) -> Vec<(u32, Vec<u8>)> {
+    let arguments = request.find_arguments(root.to_str().unwrap());
+    let output = Command::new("find").env("LC_ALL", "C").args(arguments).output().expect("GNU find runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut lines: Vec<_> = output
+        .stdout
+        .split(|&byte| byte == 0)
+        .filter(|line| !line.is_empty())
+        .map(|line| {
+            let space = line.iter().position(|&byte| byte == b' ').unwrap();
+            let depth: u32 = str::from_utf8(&line[..space]).unwrap().parse().unwrap();
+            (depth, line[space + 1..].to_vec())
+        })
+        .filter(|&(depth, _)| depth >= request.min_depth)
+        .collect();
+    lines.sort();
+    lines
+}
+
+/// What is on the disk.
+#[derive(Clone, Debug)]
+enum Node {
+    File(u64),
+    Link(&'static str),
+    Dir(BTreeMap<&'static [u8], Node>),
+}
+
+fn make(path: &Path, node: &Node) {
+    match node {
+        Node::File(len) => File::create(path).unwrap().set_len(*len).unwrap(),
+        Node::Link(target) => symlink(target, path).unwrap(),
+        Node::Dir(entries) => {
+            fs::create_dir(path).unwrap();
+            for (name, node) in entries {
+                make(&path.join(OsStr::from_bytes(name)), node);
+            }
+        }
+    }
+}
+
+fn dir() -> impl Strategy<Value = Node> {
+    let leaf = prop_oneof![
+        3 => select(vec![0, 1, 1023, 1024, 1025, 4096]).prop_map(Node::File),
+        1 => select(vec!["nowhere", ".", "b.c"]).prop_map(Node::Link),
+    ];
+    let names: [&[u8]; 12] =
+        [b"a", b"b.c", b"B.C", b".h", b".h.c", b"..x", b"x.tar.GZ", b"\xff.c", b"\n", b"-n", b"[a]", b"a b"];
+    let below = move |inner| btree_map(select(names.to_vec()), inner, 0..6).prop_map(Node::Dir);
+    let node = leaf.prop_recursive(3, 40, 6, below);
+    btree_map(select(names.to_vec()), node, 1..8).prop_map(Node::Dir)
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    let globs = ["*", "*.c", "*.C", ".*", "a*", "?", "[!a]*", "b.c", "*.[ch]", "\\[a]", "*\n*", "?.c", "a?b"];
+    let excluded = ["a", "*.c", ".*", "b.c/", "a/b.c", "a/*", "*/a", "/a", "*/.h/", "[!b]*.c", "root"];
+    let sizes = ["0", "+0", "-1K", "1K", "+1K", "1025", "-1", "+4095"];
+    (
+        option::of(select(vec!["f", "d", "l", "f,l", "d,l"])),
+        vec(select(vec!["c", "gz", "tar.gz"]), 0..2),
+        vec((select(globs.to_vec()), any::<bool>()), 0..3),
+        vec(select(sizes.to_vec()), 0..2),
+        vec(select(excluded.to_vec()), 0..3),
+        0_u32..3,
+        option::of(0_u32..4),
+        any::<bool>(),
+    )
+        .prop_map(|(types, extensions, names, sizes, excluded, min_depth, max_depth, no_hidden)| {
+            Request { types, extensions, names, sizes, excluded, min_depth, max_depth, no_hidden }
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_selection_finds_what_find_finds(tree in dir(), requests in vec(request(), 8)) {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("root");
+        make(&root, &tree);
+        for request in requests {
+            let (shown, _) = shown(&request.selection(), &[&root]);
+            prop_assert_eq!(shown, found(&request, &root), "{:?}", request);
+        }
+    }
+}
+
+fn tree(paths: &[&str]) -> tempfile::TempDir {
+    let temp = tempfile::tempdir().unwrap();
+    for path in paths {
+        let path = temp.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        File::create(path).unwrap();
+    }
+    temp
+}
+
+#[test]
+fn everything_is_taken_by_default() {
+    let temp = tree(&[".hidden/.x", ".gitignore", "a/b"]);
+    let all = ["", "/.gitignore", "/.hidden", "/a", "/.hidden/.x", "/a/b"];
+    assert_eq!(paths(Selection::builder(), temp.path()), all);
+}
+
+#[test]
+fn hidden_entries_are_counted_and_roots_are_never_hidden() {
+    let temp = tree(&[".r/.h/x", ".r/.f", ".r/a/.g", ".r/a/b"]);
+    let root = temp.path().join(".r");
+    let selection = Selection::builder().no_hidden(true).build().unwrap();
+    let file = root.join(".f");
+    let (shown, skipped) = shown(&selection, &[&root, &file]);
+    let expected = [(0, &root), (0, &file), (1, &root.join("a")), (2, &root.join("a/b"))];
+    assert_eq!(shown, expected.map(|(depth, path)| (depth, path.as_os_str().as_bytes().to_vec())));
+    // `.h` and `a/.g`; the walk delivers the file once, as an argument.
+    assert_eq!(skipped, Skipped { hidden: 2, ..Skipped::default() });
+}
+
+#[test]
+fn roots_are_never_excluded_but_the_other_tests_hold_for_them() {
+    let temp = tree(&["root/root/x", "root/y", "root/z.c"]);
+    let root = temp.path().join("root");
+    assert_eq!(paths(Selection::builder().exclude("root"), &root), ["", "/y", "/z.c"]);
+    assert_eq!(paths(Selection::builder().name("*.c"), &root), ["/z.c"]);
+    let file = root.join("y");
+    assert!(paths(Selection::builder().extension("c"), &file).is_empty());
+    assert_eq!(paths(Selection::builder().exclude("y"), &file), [""]);
+}
+
+#[test]
+fn paths_for_exclusion_begin_below_the_root_however_it_is_written() {
+    let temp = tree(&["a/b/c", "b/c"]);
+    for root in ["", "/", "//", "/."] {
+        let root = format!("{}{root}", temp.path().display());
+        let left = paths(Selection::builder().exclude("/b").exclude("a/*/c"), Path::new(&root));
+        assert_eq!(
+            left.iter().map(|path| path.trim_matches('/')).collect::<Vec<_>>(),
+            ["", "a", "a/b"],
+            "{root}"
+        );
+    }
+}
+
+#[test]
+fn mount_points_are_taken_and_not_entered() {
+    let only = || Selection::builder().exclude("{[!p]*,p[!r]*,pr[!o]*,pro[!c]*,proc?*}").max_depth(2);
+    let slash = Path::new("/");
+    let expected = vec![(0, b"/".to_vec()), (1, b"/proc".to_vec())];
+    let one = only().one_file_system(true).build().unwrap();
+    let (paths, skipped) = shown(&one, &[slash]);
+    assert_eq!((paths, skipped.other_file_systems, skipped.pseudo_file_systems), (expected.clone(), 1, 0));
+    let any = only().build().unwrap();
+    let (paths, skipped) = shown(&any, &[slash]);
+    assert_eq!((paths, skipped.other_file_systems, skipped.pseudo_file_systems), (expected, 0, 1));
+}
+
+#[test]
+fn a_pseudo_file_system_is_walked_when_named() {
+    let (paths, skipped) =
+        shown(&Selection::builder().max_depth(1).build().unwrap(), &[Path::new("/proc/sys")]);
+    assert!(paths.contains(&(1, b"/proc/sys/kernel".to_vec())));
+    assert_eq!(skipped, Skipped::default());
+}
+
+/// Counts errors instead of failing.
+#[derive(Default)]
+struct Tolerant {
+    shown: Shown,
+    errors: usize,
+}
+
+impl Visitor for Tolerant {
+    type Dir = ();
+    fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
+    fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
+        self.shown.push(entry)
+    }
+    fn error(&mut self, _error: WalkError) -> Step {
+        self.errors += 1;
+        Step::Next
+    }
+}
+
+#[test]
+fn loops_are_counted_and_delivered() {
+    let temp = tree(&["a/b"]);
+    symlink("..", temp.path().join("a/up")).unwrap();
+    let selection = Selection::builder().build().unwrap();
+    let root = CString::new(temp.path().as_os_str().as_bytes()).unwrap();
+    let walker = Walker::new([root]).threads(1).follow(Follow::Always);
+    let mut parts = walker.run(|_| Filtered::new(&selection, Tolerant::default()));
+    let (part, skipped) = parts.pop().unwrap().into_parts();
+    assert_eq!((skipped.loops, part.errors), (1, 1));
+    assert!(part.shown.0.iter().any(|(_, path)| path.ends_with(b"/a/b")));
+}
+
+#[test]
+fn a_visitor_that_will_not_descend_is_obeyed_and_stop_stops() {
+    struct Shallow(Shown, Step);
+    impl Visitor for Shallow {
+        type Dir = ();
+        fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
+        fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
+            self.0.push(entry);
+            self.1
+        }
+        fn error(&mut self, error: WalkError) -> Step {
+            panic!("{error}");
+        }
+    }
+    let temp = tree(&["a/b/c", "d/e/f"]);
+    for (step, entries) in [(Step::Next, 2), (Step::Descend, 6), (Step::Stop, 1)] {
+        let selection = Selection::builder().build().unwrap();
+        let root = CString::new(temp.path().as_os_str().as_bytes()).unwrap();
+        let walker = Walker::new([root]).threads(1);
+        let parts = walker.run(|_| Filtered::new(&selection, Shallow(Shown::default(), step)));
+        let shown: usize = parts.into_iter().map(|part| part.into_parts().0.0.0.len()).sum();
+        assert_eq!(shown, entries);
+    }
+}
