@@ -249,3 +249,43 @@ fn read_ahead(
     }
     Some(progress)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::harness::{BUF, Tree, bytes_of, content, read_all, start};
+
+    #[test]
+    fn without_a_thread_it_reads_in_place() {
+        let tree = Tree::new();
+        tree.file("file", &content(9 * BUF + 5, 1));
+        let mut reader = Ahead::new(BUF);
+        // No address space has room for this stack.
+        reader.stack = 1 << 60;
+        start(&mut reader, 0, &tree.open(), c"file");
+        reader.poll(true).unwrap();
+        assert!(matches!(reader.state, State::Out(_)), "a thread was had");
+        reader.cancel(0);
+        let outcome = read_all(&mut reader, &tree.open(), &["file"]).remove(0);
+        assert_eq!(bytes_of(outcome), Ok(content(9 * BUF + 5, 1)));
+    }
+
+    #[test]
+    fn it_is_two_buffers_ahead_and_no_more() {
+        let tree = Tree::new();
+        tree.file("file", &content(9 * BUF, 1));
+        let file = File::open(tree.open().as_ref(), c"file", false).unwrap();
+        let (progress, _) = Filling::new(Progress::new(0, file), Buf::new(BUF)).fill().unwrap();
+        let helper = Helper::start(progress, BUF, 128 << 10).unwrap_or_else(|_| panic!("no thread"));
+        for nth in 1..=2 {
+            let chunk = helper.take(true).unwrap().unwrap();
+            assert!(chunk.as_ref() == &content(9 * BUF, 1)[nth * BUF..][..BUF]);
+        }
+        let progress = helper.stop().unwrap();
+        let (_, chunk) = Filling::new(progress, Buf::new(BUF)).fill().unwrap();
+        assert!(
+            chunk.as_ref() == &content(9 * BUF, 1)[3 * BUF..][..BUF],
+            "it read what nobody had asked for"
+        );
+    }
+}

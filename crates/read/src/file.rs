@@ -138,3 +138,65 @@ pub(crate) fn open_failure(errno: Errno) -> Failure {
 fn stat_failure(errno: Errno) -> Failure {
     Failure::Io { op: "stat", source: errno.into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::thread;
+
+    use rustix::fs::CWD;
+
+    use super::*;
+
+    /// A file of 100 bytes, opened; and its directory and path.
+    fn hundred() -> (tempfile::TempDir, std::path::PathBuf, File) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, [7; 100]).unwrap();
+        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
+        let file = File::open(CWD, &name, false).unwrap();
+        (dir, path, file)
+    }
+
+    #[test]
+    fn asked_again_only_where_it_can_tell_something() {
+        let (_dir, path, mut file) = hundred();
+        assert!(file.is_young, "its inode was made just now");
+        fs::write(&path, [7; 101]).unwrap();
+        let is_changed = |file: &File, bytes, reads| matches!(file.verify(bytes, reads), Err(Failure::Changed { read, .. }) if read == bytes);
+        assert!(is_changed(&file, 100, 1));
+        file.is_young = false;
+        assert!(!is_changed(&file, 100, 1), "the window that is left open");
+        assert!(is_changed(&file, 100, 2));
+        assert!(is_changed(&file, 99, 1));
+        assert!(is_changed(&file, 101, 1));
+    }
+
+    #[test]
+    fn a_size_that_never_was_the_length_is_accepted() {
+        let (_dir, _path, file) = hundred();
+        for bytes in [0, 99, 101] {
+            file.verify(bytes, 2).unwrap();
+        }
+    }
+
+    #[test]
+    fn windows_read_by_several_threads() {
+        let (_dir, _path, file) = hundred();
+        let sum: u64 = thread::scope(|scope| {
+            let window = |nth: u64| {
+                let mut buf = [0; 25];
+                assert_eq!(file.read_at(&mut buf, 25 * nth).unwrap(), 25);
+                buf.iter().map(|&b| u64::from(b)).sum::<u64>()
+            };
+            let threads: Vec<_> = (0..4).map(|nth| scope.spawn(move || window(nth))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!(sum, 700);
+        file.verify(100, 4).unwrap();
+        assert_eq!(file.read_at(&mut [0; 8], 100).unwrap(), 0, "the end");
+        assert_eq!(file.stat().size, 100);
+    }
+}

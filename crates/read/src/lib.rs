@@ -12,6 +12,8 @@ mod reader;
 mod ring;
 mod stat;
 mod sync;
+#[cfg(test)]
+mod tests;
 #[cfg(all(target_os = "linux", not(ftk_portable)))]
 mod uring;
 #[cfg(not(all(target_os = "linux", not(ftk_portable))))]

@@ -128,3 +128,114 @@ impl Filling {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io::{self, Write};
+    use std::os::unix::ffi::OsStrExt;
+
+    use proptest::prelude::*;
+    use rustix::fs::CWD;
+
+    use super::*;
+
+    fn open(path: &std::path::Path) -> File {
+        let path = std::ffi::CString::new(path.as_os_str().as_bytes()).unwrap();
+        File::open(CWD, &path, false).unwrap()
+    }
+
+    /// Reads a whole file in chunks of `buf_len`, and gives its bytes and what `finish` says.
+    fn read_whole(
+        file: File,
+        buf_len: usize,
+        mut read: impl FnMut(&File, &mut [u8], u64) -> io::Result<usize>,
+    ) -> (Vec<u8>, Result<Stat, Failure>) {
+        let mut progress = Progress::new(0, file);
+        let mut bytes = Vec::new();
+        loop {
+            let filling = Filling::new(progress, Buf::new(buf_len));
+            let chunk;
+            (progress, chunk) = filling.fill_with(&mut read).unwrap();
+            assert_eq!(chunk.part.is_start(), bytes.is_empty());
+            bytes.extend_from_slice(chunk.as_ref());
+            if chunk.part.is_end() {
+                return (bytes, progress.finish());
+            }
+            assert_eq!(chunk.as_ref().len(), buf_len, "only the end may be short");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn short_reads_are_no_end(
+            content in prop::collection::vec(any::<u8>(), 0..300),
+            buf_len in 1..100_usize,
+            lengths in prop::collection::vec(1..100_usize, 1..20),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("file");
+            fs::write(&path, &content).unwrap();
+            let mut lengths = lengths.iter().cycle();
+            let (bytes, verdict) = read_whole(open(&path), buf_len, |file, room, offset| {
+                let len = room.len().min(*lengths.next().unwrap());
+                file.read_at(&mut room[..len], offset)
+            });
+            prop_assert_eq!(bytes, content);
+            prop_assert!(verdict.is_ok());
+        }
+    }
+
+    #[test]
+    fn a_file_that_grows_as_it_is_read_ends_as_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        for content in ["", "some lines"] {
+            fs::write(&path, content).unwrap();
+            let mut log = OpenOptions::new().append(true).open(&path).unwrap();
+            let (bytes, verdict) = read_whole(open(&path), 4, |file, room, offset| {
+                log.write_all(b"another line").unwrap();
+                file.read_at(room, offset)
+            });
+            assert!(bytes.len() <= content.len() + 4, "read on after it had outgrown its size");
+            assert!(matches!(verdict, Err(Failure::Changed { .. })), "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn one_read_is_enough_for_a_file_smaller_than_its_buffer() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, b"content").unwrap();
+        let mut reads = 0;
+        let (bytes, _) = read_whole(open(&path), 8, |file, room, offset| {
+            reads += 1;
+            file.read_at(room, offset)
+        });
+        assert_eq!((bytes.as_slice(), reads), (&b"content"[..], 1));
+    }
+
+    #[test]
+    fn an_error_gives_the_buffer_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, b"content").unwrap();
+        let filling = Filling::new(Progress::new(0, open(&path)), Buf::new(8));
+        let (buf, failure) = filling.fill_with(|_, _, _| Err(io::ErrorKind::Other.into())).unwrap_err();
+        assert_eq!(buf.len(), 8);
+        assert!(matches!(failure, Failure::Io { op: "read", .. }));
+    }
+
+    #[test]
+    #[should_panic(expected = "before its end")]
+    fn no_verdict_before_the_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, b"content").unwrap();
+        let filling = Filling::new(Progress::new(0, open(&path)), Buf::new(3));
+        let (progress, _) = filling.fill().unwrap();
+        let _ = progress.finish();
+    }
+}

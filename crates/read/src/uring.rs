@@ -90,7 +90,7 @@ impl Uring {
         Ok(Self::on(Box::new(Kernel::new(entries)?), depth, buf_len))
     }
 
-    fn on(ring: Box<dyn Ring>, depth: usize, buf_len: usize) -> Self {
+    pub(crate) fn on(ring: Box<dyn Ring>, depth: usize, buf_len: usize) -> Self {
         Self {
             slots: (0..depth).map(|_| Slot::Free).collect(),
             names: vec![Name::new(); depth],

@@ -7,7 +7,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::rc::Rc;
 
-use ftk_read::{Ahead, Buf, Failure, Open, Part, Reader, Ready, Span, Stat, Sync, Uring};
+use crate::tests::fake::{Fake, Script};
+use crate::{Ahead, Buf, Failure, Open, Part, Reader, Ready, Span, Stat, Sync, Uring};
 
 /// Bytes of a buffer in these tests: small, so that few bytes make many chunks.
 pub(crate) const BUF: usize = 4096;
@@ -64,6 +65,10 @@ pub(crate) fn readers() -> Vec<(String, Box<dyn Reader>)> {
         all.push((format!("sync {slots}"), Box::new(Sync::new(slots, BUF))));
     }
     all.push(("ahead".into(), Box::new(Ahead::new(BUF))));
+    for depth in [1, 5] {
+        let script = Script::new(depth as u64).short_reads();
+        all.push((format!("fake ring {depth}"), Box::new(Fake::reader(&script, depth))));
+    }
     for depth in [1, 3, 64] {
         match Uring::new(depth, BUF) {
             Ok(ring) => all.push((format!("uring {depth}"), Box::new(ring))),
@@ -130,4 +135,38 @@ pub(crate) fn read_all(reader: &mut dyn Reader, dir: &Rc<OwnedFd>, names: &[&str
     }
     assert!(busy.is_empty(), "nothing is under way, but slots {:?} never answered", busy.keys());
     outcomes.into_iter().map(|o| o.expect("every file was started")).collect()
+}
+
+/// What became of a file, without what differs from run to run.
+pub(crate) fn bytes_of(outcome: Outcome) -> Result<Vec<u8>, String> {
+    match outcome {
+        Ok((bytes, _)) => Ok(bytes),
+        Err(Failure::Io { op, source }) => Err(format!("{op}: {:?}", source.kind())),
+        Err(Failure::NotRegular) => Err("not regular".into()),
+        Err(Failure::Changed { .. }) => Err("changed".into()),
+    }
+}
+
+/// Reads one file through slot 0, and calls `between` each time a chunk is out that is not the end.
+pub(crate) fn read_one(
+    reader: &mut dyn Reader,
+    dir: &Rc<OwnedFd>,
+    file: &str,
+    mut between: impl FnMut(),
+) -> Result<Vec<u8>, String> {
+    start(reader, 0, dir, &name(file));
+    let mut bytes = Vec::new();
+    loop {
+        match reader.poll(true).expect("a file is under way") {
+            Ready::Failed { failure, .. } => return bytes_of(Err(failure)),
+            Ready::Data(chunk) => {
+                bytes.extend_from_slice(chunk.as_ref());
+                between();
+                if chunk.part.is_end() {
+                    return bytes_of(reader.finish(0).map(|stat| (bytes, stat)));
+                }
+                reader.more(0, chunk.into_buf());
+            }
+        }
+    }
 }

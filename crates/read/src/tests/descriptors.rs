@@ -1,0 +1,210 @@
+//! Descriptors: given back, enough when few, and never those of another directory.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::set_thread_res_uid;
+
+use super::harness::{BUF, Tree, bytes_of, content, name, open_dir, read_all, readers, start};
+use crate::{Reader, Ready, Sync, Uring};
+
+/// How often this process holds `path` open.
+fn held(path: &Path) -> usize {
+    let fds = fs::read_dir("/proc/self/fd").unwrap();
+    fds.filter(|fd| fs::read_link(fd.as_ref().unwrap().path()).is_ok_and(|target| target == path)).count()
+}
+
+#[test]
+fn cancel_and_finish_and_drop_give_them_back() {
+    let tree = Tree::new();
+    tree.file("file", &content(8 * BUF, 1));
+    let path: PathBuf = fs::canonicalize(tree.path("file")).unwrap();
+    let dir = tree.open();
+    for (which, mut reader) in readers() {
+        for chunks in 1..9 {
+            start(&mut *reader, 0, &dir, &name("file"));
+            for chunk in 1..=chunks {
+                let Some(Ready::Data(data)) = reader.poll(true) else { panic!("{which}: no chunk {chunk}") };
+                if chunk < chunks {
+                    reader.more(0, data.into_buf());
+                }
+            }
+            assert_eq!(held(&path), 1, "{which}");
+            reader.cancel(0);
+            assert_eq!(held(&path), 0, "{which}: {chunks} chunks");
+        }
+        bytes_of(read_all(&mut *reader, &dir, &["file"]).remove(0)).unwrap();
+        assert_eq!(held(&path), 0, "{which}");
+        start(&mut *reader, 0, &dir, &name("file"));
+        reader.poll(true).unwrap();
+        drop(reader);
+        assert_eq!(held(&path), 0, "{which}");
+        assert_eq!(Rc::strong_count(&dir), 1, "{which}");
+    }
+}
+
+#[test]
+fn a_directory_closed_by_the_caller_keeps_its_number_until_the_open() {
+    let tree = Tree::new();
+    let n = 64;
+    for i in 0..n {
+        fs::create_dir(tree.path(&format!("{i}"))).unwrap();
+        tree.file(&format!("{i}/file"), format!("of {i}").as_bytes());
+    }
+    for (which, mut reader) in readers() {
+        let slots = reader.slots().min(n);
+        let mut last: Option<Rc<OwnedFd>> = None;
+        for slot in 0..slots {
+            // Whatever number was given back by the caller is taken by the next directory.
+            drop(last.take());
+            let dir = open_dir(&tree.path(&format!("{slot}")));
+            start(&mut *reader, slot as u32, &dir, &name("file"));
+            last = Some(dir);
+        }
+        drop(last);
+        let _others: Vec<_> = (0..n).map(|i| open_dir(&tree.path(&format!("{i}")))).collect();
+        for _ in 0..slots {
+            let Some(Ready::Data(chunk)) = reader.poll(true) else { panic!("{which}") };
+            assert_eq!(chunk.as_ref(), format!("of {}", chunk.slot).as_bytes(), "{which}");
+            reader.finish(chunk.slot).unwrap();
+        }
+    }
+}
+
+/// Runs a test again, in a process of its own that it may limit as it likes. `true` in that process.
+fn is_alone(test: &str) -> bool {
+    const ALONE: &str = "FTK_READ_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--test-threads=1", "--nocapture"])
+        .env(ALONE, "1")
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8_lossy(&child.stdout);
+    assert!(
+        child.status.success() && stdout.contains("1 passed"),
+        "{stdout}{}",
+        String::from_utf8_lossy(&child.stderr)
+    );
+    false
+}
+
+/// Lets this process open `n` more files.
+fn leave_descriptors(n: usize) {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+    let listed: Vec<_> = fs::read_dir("/proc/self/fd").unwrap().map(|fd| fd.unwrap().path()).collect();
+    let is_free = |fd: &u64| !listed.contains(&format!("/proc/self/fd/{fd}").into());
+    // The listing had a descriptor too, which is free again.
+    let is_free = |fd: &u64| is_free(fd) || fs::read_link(format!("/proc/self/fd/{fd}")).is_err();
+    let current = (0..).filter(is_free).nth(n);
+    setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
+}
+
+#[test]
+fn few_are_enough() {
+    if !is_alone("tests::descriptors::few_are_enough") {
+        return;
+    }
+    let tree = Tree::new();
+    let names: Vec<String> = (0..60).map(|i| i.to_string()).collect();
+    for (i, name) in names.iter().enumerate() {
+        tree.file(name, &content(i * BUF / 10, i as u64));
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let dir = tree.open();
+    for left in [1, 2, 5] {
+        for (which, mut reader) in readers() {
+            leave_descriptors(left);
+            for (i, outcome) in read_all(&mut *reader, &dir, &names).into_iter().enumerate() {
+                assert_eq!(bytes_of(outcome), Ok(content(i * BUF / 10, i as u64)), "{which}, {left}: {i}");
+            }
+            leave_descriptors(100);
+        }
+    }
+}
+
+#[test]
+fn none_is_an_error_and_no_hang() {
+    if !is_alone("tests::descriptors::none_is_an_error_and_no_hang") {
+        return;
+    }
+    let tree = Tree::new();
+    tree.file("file", b"content");
+    let dir = tree.open();
+    let mut readers = readers();
+    leave_descriptors(0);
+    let ring = Uring::new(8, BUF).map(drop).unwrap_err();
+    for (which, reader) in &mut readers {
+        let names = vec!["file"; reader.slots() + 1];
+        for outcome in read_all(&mut **reader, &dir, &names) {
+            let Err(crate::Failure::Io { op: "open", source }) = outcome else { panic!("{which}") };
+            assert_eq!(source.raw_os_error(), Some(rustix::io::Errno::MFILE.raw_os_error()), "{which}");
+        }
+    }
+    leave_descriptors(100);
+    assert_eq!(ring.kind(), io::Error::from(rustix::io::Errno::MFILE).kind());
+}
+
+#[test]
+fn a_held_chunk_delays_an_open_but_does_not_fail_it() {
+    if !is_alone("tests::descriptors::a_held_chunk_delays_an_open_but_does_not_fail_it") {
+        return;
+    }
+    let tree = Tree::new();
+    tree.file("a", b"a").file("b", b"b");
+    let dir = tree.open();
+    let mut readers: Vec<Box<dyn Reader>> = vec![Box::new(Sync::new(2, BUF))];
+    readers.extend(Uring::new(2, BUF).map(|ring| Box::new(ring) as Box<dyn Reader>));
+    for reader in &mut readers {
+        leave_descriptors(1);
+        start(&mut **reader, 0, &dir, &name("a"));
+        let Some(Ready::Data(_held)) = reader.poll(true) else { panic!("no chunk") };
+        start(&mut **reader, 1, &dir, &name("b"));
+        for _ in 0..3 {
+            assert!(reader.poll(true).is_none(), "there is no descriptor, and nothing to wait for");
+        }
+        reader.finish(0).unwrap();
+        let Some(Ready::Data(chunk)) = reader.poll(true) else { panic!("no chunk") };
+        assert_eq!((chunk.slot, chunk.as_ref()), (1, &b"b"[..]));
+        reader.finish(1).unwrap();
+        leave_descriptors(100);
+    }
+}
+
+#[test]
+fn files_of_other_people_are_read_without_noatime() {
+    use std::os::unix::fs::PermissionsExt;
+    let tree = Tree::new();
+    let (dir, file) = match rustix::process::geteuid() {
+        root if root.is_root() => {
+            fs::set_permissions(tree.dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+            tree.file("file", b"content");
+            (tree.dir.path().to_owned(), "file")
+        }
+        _ => ("/etc".into(), "passwd"),
+    };
+    let expected = fs::read(dir.join(file)).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let dir = open_dir(&dir);
+            if rustix::process::geteuid().is_root() {
+                let nobody = rustix::process::Uid::from_raw(65534);
+                set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            }
+            for (which, mut reader) in readers() {
+                for outcome in read_all(&mut *reader, &dir, &[file; 20]) {
+                    assert_eq!(bytes_of(outcome).as_ref(), Ok(&expected), "{which}");
+                }
+            }
+            assert!(!crate::file::open_flags(false).contains(rustix::fs::OFlags::NOATIME), "was not refused");
+        });
+    });
+}

@@ -1,0 +1,59 @@
+//! What is not a regular file is refused, and never waited for.
+
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+
+use rustix::fs::{CWD, FileType, Mode};
+
+use super::harness::{Tree, bytes_of, name, open_dir, read_all, readers};
+use crate::{Buf, Open, Ready, Span};
+
+#[test]
+fn fifo_symlink_socket_directory_device() {
+    let tree = Tree::new();
+    rustix::fs::mknodat(CWD, tree.path("fifo"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+    tree.file("target", b"content");
+    symlink("target", tree.path("link")).unwrap();
+    symlink("circle", tree.path("circle")).unwrap();
+    let _socket = UnixListener::bind(tree.path("socket")).unwrap();
+    std::fs::create_dir(tree.path("dir")).unwrap();
+    let names = ["fifo", "link", "circle", "socket", "dir", "target"];
+    for (which, mut reader) in readers() {
+        let outcomes = read_all(&mut *reader, &tree.open(), &names);
+        for (name, outcome) in names.iter().zip(outcomes) {
+            let expected = match *name {
+                "target" => Ok(b"content".to_vec()),
+                _ => Err("not regular".to_owned()),
+            };
+            assert_eq!(bytes_of(outcome), expected, "{which}: {name}");
+        }
+        for device in ["zero", "null", "tty"] {
+            let outcome = read_all(&mut *reader, &open_dir("/dev".as_ref()), &[device]).remove(0);
+            assert_eq!(bytes_of(outcome), Err("not regular".to_owned()), "{which}: {device}");
+        }
+    }
+}
+
+#[test]
+fn a_link_is_followed_when_asked() {
+    let tree = Tree::new();
+    symlink("target", tree.path("link")).unwrap();
+    tree.file("target", b"content");
+    let (dir, name) = (tree.open(), name("link"));
+    for (which, mut reader) in readers() {
+        let buf = Buf::new(reader.buf_len());
+        reader.start(0, Open { dir: &dir, name: &name, follow: true, span: Span::Whole }, buf);
+        let Some(Ready::Data(chunk)) = reader.poll(true) else { panic!("{which}") };
+        assert_eq!(chunk.as_ref(), b"content", "{which}");
+        reader.finish(0).unwrap();
+    }
+}
+
+#[test]
+fn vanished() {
+    let tree = Tree::new();
+    for (which, mut reader) in readers() {
+        let outcome = read_all(&mut *reader, &tree.open(), &["gone"]).remove(0);
+        assert_eq!(bytes_of(outcome), Err("open: NotFound".to_owned()), "{which}");
+    }
+}
