@@ -1,1 +1,28 @@
-//! The driver that hash, dup and manifest share.
+//! The driver that hash, dup and manifest share: the files of an inventory in, a row with a state and a
+//! digest for each out.
+//!
+//! [`process`] goes through four steps. The calling thread processes a small *sample* of the files, which are
+//! real work and stay done. From what they cost the model *chooses* workers and reader. The *team* claims runs
+//! of the remaining files. The *large* files that were met on the way come last, largest first.
+//!
+//! Nothing here prints, walks, or decides what is done with a digest.
+
+mod claims;
+mod driver;
+mod large;
+mod progress;
+mod readers;
+mod regime;
+mod rows;
+mod run;
+mod sample;
+mod shared;
+mod small;
+mod stream;
+mod team;
+
+pub use driver::Failed;
+pub use progress::{Progress, Watch};
+pub use rows::{Rows, State};
+pub use run::{Env, Plan, Report, Work, process};
+pub use stream::hash_stream;

@@ -1,0 +1,229 @@
+//! The command line as a whole: commands, and the options they all have.
+
+use std::str::FromStr;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use ftk_sched::{Backend, Threads, logical_cpus, physical_cores};
+
+use crate::find::FindArgs;
+use crate::hash::HashArgs;
+
+/// A file toolkit for large trees: find, hash, and more to come
+///
+/// Everything is included by default, hidden and ignored files too. What is left out is said at the end.
+#[derive(Debug, Parser)]
+#[command(name = "ftk", version, max_term_width = 100, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ftk find -e jpg -S +10M ~/Pictures      pictures of more than 10 MiB
+  ftk hash -o SHA256SUMS .                what `sha256sum` would print for every file, sorted
+  ftk hash -a blake3 disk.img             one huge file, on all cores
+
+Exit status: 0 done, 1 the answer is no, 2 something failed, even once.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Find(FindArgs),
+    Hash(HashArgs),
+}
+
+/// Options that every command takes, before or after its name.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Globals {
+    /// Number of workers: auto, mono, compute, io or a number
+    ///
+    /// `auto` lets the cost model decide, `mono` is 1, `compute` one a physical core, `io` one a logical CPU.
+    #[arg(short = 'j', long, global = true, value_name = "N", default_value = "auto")]
+    pub(crate) threads: ThreadsArg,
+
+    /// How files are read
+    ///
+    /// `auto` takes io_uring where it wins and can be had. `uring` is an error where it cannot.
+    #[arg(long, global = true, value_name = "READER", default_value = "auto")]
+    pub(crate) io: IoArg,
+
+    /// Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]
+    #[arg(long, alias = "memory-budget", global = true, value_name = "SIZE", value_parser = parse_memory)]
+    pub(crate) memory: Option<u64>,
+
+    /// When to show progress on stderr; `auto`: on a terminal, after a second
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) progress: When,
+
+    /// When to use colours; `auto`: on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: When,
+
+    /// No summary on stderr; `find` prints nothing at all and only sets the status
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Say what was decided, on which grounds, and how it came out
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+impl Globals {
+    /// The ceiling for buffers and tables, in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory.unwrap_or_else(|| physical_memory() / 4)
+    }
+}
+
+/// Bytes of memory in this machine; 4 GiB where the system does not say.
+fn physical_memory() -> u64 {
+    #[cfg(target_os = "linux")]
+    {
+        let info = rustix::system::sysinfo();
+        info.totalram as u64 * u64::from(info.mem_unit)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        4 << 30
+    }
+}
+
+/// `auto`, `always` or `never`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+impl When {
+    /// Settles the colours of everything written through `anstream`.
+    pub(crate) fn write_global(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+/// The value of `--io`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IoArg {
+    Auto,
+    Sync,
+    Uring,
+}
+
+impl IoArg {
+    /// The reader asked for, if one was.
+    pub(crate) fn backend(self) -> Option<Backend> {
+        match self {
+            Self::Auto => None,
+            Self::Sync => Some(Backend::Sync),
+            Self::Uring => Some(Backend::Uring),
+        }
+    }
+}
+
+/// The value of `--threads`, not yet compared with this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThreadsArg {
+    Auto,
+    Compute,
+    Io,
+    Fixed(usize),
+}
+
+impl FromStr for ThreadsArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "mono" => Ok(Self::Fixed(1)),
+            "compute" => Ok(Self::Compute),
+            "io" => Ok(Self::Io),
+            _ => match text.parse() {
+                Ok(n @ 1..=MOST_THREADS) => Ok(Self::Fixed(n)),
+                _ => Err(format!("expected auto, mono, compute, io or a number from 1 to {MOST_THREADS}")),
+            },
+        }
+    }
+}
+
+/// More workers than this only cost memory.
+const MOST_THREADS: usize = 1024;
+
+impl ThreadsArg {
+    /// What it means on this machine.
+    pub(crate) fn resolve(self) -> Threads {
+        match self {
+            Self::Auto => Threads::Auto,
+            Self::Compute => Threads::Fixed(physical_cores()),
+            Self::Io => Threads::Fixed(logical_cpus()),
+            Self::Fixed(n) => Threads::Fixed(n),
+        }
+    }
+}
+
+/// A number of bytes with an optional K, M, G or T (powers of 1,024).
+fn parse_memory(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.as_bytes() {
+        [.., b'K' | b'k'] => (&text[..text.len() - 1], 10),
+        [.., b'M' | b'm'] => (&text[..text.len() - 1], 20),
+        [.., b'G' | b'g'] => (&text[..text.len() - 1], 30),
+        [.., b'T' | b't'] => (&text[..text.len() - 1], 40),
+        _ => (text, 0),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "expected a number of bytes, or one with K, M, G or T, such as 512M".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn threads() {
+        assert_eq!("auto".parse(), Ok(ThreadsArg::Auto));
+        assert_eq!("mono".parse(), Ok(ThreadsArg::Fixed(1)));
+        assert_eq!("compute".parse(), Ok(ThreadsArg::Compute));
+        assert_eq!("io".parse(), Ok(ThreadsArg::Io));
+        assert_eq!("7".parse(), Ok(ThreadsArg::Fixed(7)));
+        for bad in ["0", "1025", "-1", "", "many"] {
+            assert!(bad.parse::<ThreadsArg>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn memory() {
+        assert_eq!(parse_memory("4096"), Ok(4096));
+        assert_eq!(parse_memory("512M"), Ok(512 << 20));
+        assert_eq!(parse_memory("4g"), Ok(4 << 30));
+        for bad in ["", "G", "1.5G", "-1", "99999999999T"] {
+            assert!(parse_memory(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn globals_stand_before_or_after_the_command() {
+        for line in [["ftk", "-j", "2", "-v", "hash", "a"], ["ftk", "hash", "-j", "2", "-v", "a"]] {
+            let args = Args::try_parse_from(line).unwrap();
+            assert_eq!(args.globals.threads, ThreadsArg::Fixed(2));
+            assert!(args.globals.verbose);
+        }
+    }
+}

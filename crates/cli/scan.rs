@@ -1,0 +1,103 @@
+//! Phases A and B for a command: arguments in, an inventory out, and every error said.
+
+use std::ffi::{CString, OsString};
+use std::os::unix::ffi::OsStringExt as _;
+
+use anyhow::Context as _;
+use ftk_inventory::{Collect, Inventory, Keep, Skipped as NotRegular};
+use ftk_sched::Threads;
+use ftk_select::{Filtered, Selection, Skipped};
+use ftk_walk::{FileType, Follow, Op, WalkError, Walker};
+
+use crate::args::Globals;
+use crate::console::{Console, cause};
+use crate::outcome::Outcome;
+
+/// A tree, listed.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    pub(crate) inventory: Inventory,
+    /// `Error` when a part of it could not be listed.
+    pub(crate) outcome: Outcome,
+}
+
+/// The walk that all commands start from.
+pub(crate) fn walker(paths: Vec<CString>, follow: Follow, globals: &Globals) -> Walker {
+    let threads = match globals.threads.resolve() {
+        Threads::Auto => 0,
+        Threads::Fixed(n) => n,
+    };
+    Walker::new(paths).follow(follow).threads(threads)
+}
+
+/// Walks and merges.
+pub(crate) fn scan(
+    walker: Walker,
+    selection: &Selection,
+    keep: Keep,
+    console: &Console,
+) -> anyhow::Result<Scan> {
+    let parts = walker.run(|worker| Filtered::new(selection, Collect::new(worker, keep)));
+    let mut skipped = Skipped::default();
+    let parts = parts.into_iter().map(|part| {
+        let (collect, left_out) = part.into_parts();
+        skipped += left_out;
+        collect
+    });
+    let mut inventory = Inventory::merge(parts.collect()).context("the tree is too large")?;
+    let (errors, refused) = (inventory.take_errors(), inventory.take_refused());
+    errors.iter().for_each(|error| walk_error(error, console));
+    for argument in &refused {
+        console.path_error("read", &argument.path, format_args!("is {}", a_file_type(argument.file_type)));
+    }
+    say_skipped(skipped, inventory.skipped(), console);
+    let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };
+    Ok(Scan { inventory, outcome })
+}
+
+/// Says what could not be walked.
+pub(crate) fn walk_error(error: &WalkError, console: &Console) {
+    let verb = match error.op {
+        Op::Open => "open",
+        Op::List => "list",
+        Op::Stat => "stat",
+        Op::Loop => "follow",
+        _ => "walk",
+    };
+    console.path_error(verb, &error.path, cause(&error.source));
+}
+
+/// One line for all that was left out, if anything was.
+pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &Console) {
+    let kinds = [
+        (skipped.hidden, "hidden"),
+        (skipped.other_file_systems, "on other file systems"),
+        (skipped.pseudo_file_systems, "pseudo file systems"),
+        // (skipped.own_output, "our own output"),
+        (not_regular.symlinks, "symbolic links"),
+        (not_regular.fifos, "FIFOs"),
+        (not_regular.sockets, "sockets"),
+        (not_regular.devices, "devices"),
+    ];
+    let said: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    if !said.is_empty() {
+        console.summary(format_args!("left out: {}", said.join(", ")));
+    }
+}
+
+fn a_file_type(file_type: FileType) -> &'static str {
+    match file_type {
+        FileType::Regular => "a regular file",
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symbolic link that leads nowhere",
+        FileType::Fifo => "a FIFO",
+        FileType::Socket => "a socket",
+        FileType::Block | FileType::Char => "a device",
+    }
+}
+
+/// Arguments as the system calls want them.
+pub(crate) fn paths(arguments: &[OsString]) -> Vec<CString> {
+    let path = |argument: &OsString| CString::new(argument.clone().into_vec());
+    arguments.iter().map(|argument| path(argument).expect("the kernel ends arguments at a NUL")).collect()
+}

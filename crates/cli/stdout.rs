@@ -1,0 +1,88 @@
+//! Standard output: whole lines from several workers, a closed pipe that is no error, and any other failure
+//! that is.
+
+use std::io::{self, ErrorKind, IsTerminal as _};
+use std::os::fd::AsFd as _;
+use std::sync::Mutex;
+
+/// Bytes gathered by each writer before they go out.
+const BUFFER: usize = 64 << 10;
+
+/// Standard output, shared by workers that hand it whole lines.
+#[derive(Debug, Default)]
+pub(crate) struct Stdout {
+    /// The first failure; nothing is written after it.
+    failure: Mutex<Option<io::Error>>,
+}
+
+impl Stdout {
+    /// Writes all of `bytes` in one piece as far as other writers are concerned. `false` once writing has
+    /// failed: there is no use in making more.
+    pub(crate) fn write(&self, bytes: &[u8]) -> bool {
+        let mut failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if failure.is_none()
+            && let Err(error) = write_all(bytes)
+        {
+            *failure = Some(error);
+        }
+        failure.is_none()
+    }
+
+    /// What went wrong. A reader that has seen enough and closed the pipe is nothing wrong.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self.failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn is_terminal() -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// Device and inode of a regular file behind standard output, which a scan should leave out.
+    pub(crate) fn identity() -> Option<(u64, u64)> {
+        let stat = rustix::fs::fstat(io::stdout().as_fd()).ok()?;
+        let is_regular = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
+        #[allow(clippy::unnecessary_cast, reason = "the width differs between platforms")]
+        is_regular.then_some((stat.st_dev as u64, stat.st_ino as u64))
+    }
+}
+
+/// Straight to the descriptor: the lines are gathered already.
+fn write_all(mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(io::stdout().as_fd(), bytes) {
+            Ok(n) => bytes = &bytes[n..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Lines on their way to standard output.
+#[derive(Debug)]
+pub(crate) struct Lines<'o> {
+    out: &'o Stdout,
+    buf: Vec<u8>,
+}
+
+impl<'o> Lines<'o> {
+    pub(crate) fn new(out: &'o Stdout) -> Self {
+        Self { out, buf: Vec::new() }
+    }
+
+    /// Appends a line by `push`. `false` once writing has failed.
+    pub(crate) fn line(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> bool {
+        push(&mut self.buf);
+        self.buf.len() < BUFFER || self.flush()
+    }
+
+    /// Writes out what has gathered. `false` once writing has failed.
+    pub(crate) fn flush(&mut self) -> bool {
+        let ok = self.buf.is_empty() || self.out.write(&self.buf);
+        self.buf.clear();
+        ok
+    }
+}

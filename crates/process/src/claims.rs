@@ -1,0 +1,170 @@
+//! Who processes which file: workers claim short runs of rows at run time, so that none is dealt a share
+//! that turns out too large.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ftk_inventory::{DirNo, FileNo, Inventory};
+
+use crate::rows::{RowMut, Rows, RowsMut};
+
+/// Most files in one claim, before it is stretched to the end of its directory. A claim costs one lock, one
+/// directory opened again and one look at the clock; the tail of a run is at most two claims of idling.
+const CLAIM: usize = 64;
+
+/// Files sorted by inode at once when a cold disk is read: enough to turn seeks into a sweep, and at most 5 ms
+/// of sorting.
+const WINDOW: usize = 64 << 10;
+
+/// Directories held open for one window; bounds the descriptors of a worker.
+pub(crate) const WINDOW_DIRS: usize = 256;
+
+/// One file to be read, and the row for its digest.
+#[derive(Debug)]
+pub(crate) struct Job<'r> {
+    pub(crate) dir: DirNo,
+    pub(crate) file: FileNo,
+    pub(crate) row: RowMut<'r>,
+}
+
+/// A file too large to ride beside small ones, put off until those are done. Sorted by size, then number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Large {
+    pub(crate) size: u64,
+    pub(crate) file: FileNo,
+}
+
+impl Large {
+    /// A file larger than this, in bytes, never rides beside small ones: in a wide lane it would go at a
+    /// fraction of the speed it has alone.
+    pub(crate) const ABOVE: u64 = 1 << 20;
+}
+
+impl Job<'_> {
+    /// Puts the file off.
+    pub(crate) fn defer(self, size: u64) -> Large {
+        self.row.defer();
+        Large { size, file: self.file }
+    }
+}
+
+/// The order in which files are claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// As they lie in directories.
+    Directory,
+    /// By inode, a window at a time.
+    Inode,
+}
+
+/// What is left to be claimed.
+#[derive(Debug)]
+pub(crate) struct Claims<'w, 'r> {
+    inventory: &'w Inventory,
+    workers: usize,
+    order: Order,
+    rest: Mutex<Rest<'r>>,
+}
+
+#[derive(Debug)]
+struct Rest<'r> {
+    dir: DirNo,
+    next: u32,
+    rows: RowsMut<'r>,
+    /// Jobs taken from the rows but not yet claimed, the next one last.
+    window: Vec<Job<'r>>,
+}
+
+impl<'w, 'r> Claims<'w, 'r> {
+    /// Every pending row.
+    pub(crate) fn all(inventory: &'w Inventory, rows: &'r mut Rows, workers: usize, order: Order) -> Self {
+        let rest = Rest { dir: DirNo(0), next: 0, rows: rows.all(), window: Vec::new() };
+        Self { inventory, workers, order, rest: Mutex::new(rest) }
+    }
+
+    /// Moves the next run of jobs into `out`, the first one last. Leaves it empty when nothing is left.
+    pub(crate) fn claim(&self, out: &mut Vec<Job<'r>>) {
+        let mut rest = lock(&self.rest);
+        let share = CLAIM.min(rest.left() / (4 * self.workers) + 1);
+        if self.order == Order::Inode && rest.window.is_empty() {
+            rest.refill_window(self.inventory);
+        }
+        if rest.window.is_empty() {
+            while out.len() < share || (out.len() < 2 * share && rest.is_inside_dir(self.inventory)) {
+                let Some(job) = rest.take(self.inventory) else { break };
+                if job.row.is_pending() {
+                    out.push(job);
+                }
+            }
+            out.reverse();
+        } else {
+            let at = rest.window.len().saturating_sub(share);
+            out.extend(rest.window.drain(at..));
+        }
+    }
+
+    /// Files not claimed yet.
+    pub(crate) fn left(&self) -> usize {
+        lock(&self.rest).left()
+    }
+}
+
+/// The rows of these files, given in ascending order.
+pub(crate) fn pick<'r>(
+    inventory: &Inventory,
+    rows: &'r mut Rows,
+    files: impl IntoIterator<Item = FileNo>,
+) -> Vec<Job<'r>> {
+    let mut rows = rows.all();
+    let mut next = 0;
+    let job = |file: FileNo| {
+        rows.skip((file.0 - next) as usize);
+        next = file.0 + 1;
+        Job { dir: inventory.dir_of(file), file, row: rows.take_first() }
+    };
+    files.into_iter().map(job).collect()
+}
+
+impl<'r> Rest<'r> {
+    fn left(&self) -> usize {
+        self.rows.len() + self.window.len()
+    }
+
+    /// The next row in directory order, filled or not.
+    fn take(&mut self, inventory: &Inventory) -> Option<Job<'r>> {
+        if self.rows.len() == 0 {
+            return None;
+        }
+        while inventory.files_of(self.dir).end <= self.next {
+            self.dir.0 += 1;
+        }
+        let job = Job { dir: self.dir, file: FileNo(self.next), row: self.rows.take_first() };
+        self.next += 1;
+        Some(job)
+    }
+
+    fn is_inside_dir(&self, inventory: &Inventory) -> bool {
+        self.next < inventory.files_of(self.dir).end
+    }
+
+    fn refill_window(&mut self, inventory: &Inventory) {
+        let mut dirs = 1;
+        while self.window.len() < WINDOW {
+            if !self.is_inside_dir(inventory) {
+                dirs += 1;
+            }
+            if dirs > WINDOW_DIRS {
+                break;
+            }
+            let Some(job) = self.take(inventory) else { break };
+            if job.row.is_pending() {
+                self.window.push(job);
+            }
+        }
+        self.window.sort_unstable_by_key(|job| std::cmp::Reverse(inventory.ino(job.dir, job.file)));
+    }
+}
+
+/// A worker that panicked holds no lock over its work, so what the lock guards is still whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,231 @@
+//! The one loop in which a reader and an engine meet: files start, their bytes move from reader to engine,
+//! buffers move back, rows are filled.
+
+use std::collections::HashMap;
+use std::io;
+
+use ftk_hash::{Digest, Engine, Event};
+use ftk_inventory::{DirFd, DirNo, FileNo, Inventory, Opener};
+use ftk_read::{Buf, Chunk, Failure, Open, Reader, Ready, Span, Stat};
+use ftk_sched::Stop;
+
+use crate::Work;
+use crate::claims::Job;
+use crate::progress::Cell;
+use crate::readers::Readers;
+use crate::rows::State;
+
+/// A file that could not be processed.
+#[derive(Debug)]
+pub struct Failed {
+    /// Its number.
+    pub file: FileNo,
+    /// Why; a directory that could not be opened again is a failed "open".
+    pub failure: Failure,
+}
+
+/// Where a worker's next file comes from, and where one goes that turns out to be large.
+pub(crate) trait Source<'r> {
+    fn next(&mut self) -> Option<Job<'r>>;
+    /// Called once for each file of `size` bytes that did not end in its first chunk; gives it back if it is to
+    /// be read on now.
+    fn judge(&mut self, size: u64, job: Job<'r>) -> Option<Job<'r>>;
+}
+
+/// One worker's half of phase C: its engine, its open directories, and what it has done.
+pub(crate) struct Driver<'w> {
+    inventory: &'w Inventory,
+    opener: Opener<'w>,
+    dirs: HashMap<DirNo, DirFd>,
+    most_dirs: usize,
+    engine: Box<dyn Engine<Chunk>>,
+    stop: &'w Stop,
+    done: &'w Cell,
+    pub(crate) failed: Vec<Failed>,
+}
+
+/// Files under way, by slot.
+struct Slots<'r> {
+    jobs: Vec<Option<Job<'r>>>,
+    free: Vec<u32>,
+    bufs: Vec<Buf>,
+}
+
+impl<'w> Driver<'w> {
+    /// `most_dirs`: how many directories it may hold open.
+    pub(crate) fn new(
+        work: &Work<'w>,
+        readers: &Readers,
+        most_dirs: usize,
+        stop: &'w Stop,
+        done: &'w Cell,
+    ) -> Self {
+        Self {
+            inventory: work.inventory,
+            opener: Opener::new(work.inventory),
+            dirs: HashMap::new(),
+            most_dirs,
+            engine: work.algorithm.engine(work.platform, readers.most_slots()),
+            stop,
+            done,
+            failed: Vec::new(),
+        }
+    }
+
+    /// Files the engine wants side by side.
+    pub(crate) fn width(&self) -> usize {
+        self.engine.width()
+    }
+
+    /// Processes what `source` gives until it gives no more, or the run is stopped.
+    pub(crate) fn run<'r>(&mut self, reader: &mut dyn Reader, source: &mut dyn Source<'r>) {
+        let n = reader.slots();
+        let mut slots = Slots {
+            jobs: std::iter::repeat_with(|| None).take(n).collect(),
+            free: (0..n as u32).rev().collect(),
+            bufs: Vec::new(),
+        };
+        let mut events = Vec::new();
+        let mut pieces = 0;
+        let mut held_back = None;
+        while !self.stop.is_raised() {
+            while !slots.free.is_empty() {
+                let Some(job) = held_back.take().or_else(|| source.next()) else { break };
+                held_back = self.start(reader, &mut slots, job);
+                if held_back.is_some() {
+                    break;
+                }
+            }
+            if slots.free.len() == n {
+                break;
+            }
+            while self.engine.vacant() > 0 {
+                match reader.poll(pieces == 0) {
+                    Some(Ready::Data(chunk)) => {
+                        pieces += usize::from(self.feed(reader, &mut slots, source, chunk))
+                    }
+                    Some(Ready::Failed { slot, buf, failure }) => {
+                        let job = slots.release(slot, buf);
+                        self.fail(job, failure);
+                    }
+                    None => break,
+                }
+            }
+            self.engine.step(&mut events);
+            for event in events.drain(..) {
+                pieces -= 1;
+                match event {
+                    Event::Dry { key, data } => reader.more(key, data.into_buf()),
+                    Event::Done { key, data, digest } => {
+                        let job = slots.release(key, data.into_buf());
+                        self.finish(job, &digest, reader.finish(key));
+                    }
+                }
+            }
+        }
+        if self.stop.is_raised() {
+            // Messages under way are left unfinished; their rows stay pending.
+            (0..n as u32).for_each(|slot| self.engine.forget(slot));
+        }
+    }
+
+    /// Starts a job on a free slot. Gives it back when descriptors are short and files under way will free
+    /// some.
+    fn start<'r>(&mut self, reader: &mut dyn Reader, slots: &mut Slots<'r>, job: Job<'r>) -> Option<Job<'r>> {
+        let dir = match self.dir(job.dir) {
+            Ok(dir) => dir,
+            Err(error) if is_out_of_descriptors(&error) && slots.is_busy() => return Some(job),
+            Err(source) => {
+                self.fail(job, Failure::Io { op: "open", source });
+                return None;
+            }
+        };
+        let slot = slots.free.pop().expect("the caller saw a free slot");
+        let buf = slots.bufs.pop().unwrap_or_else(|| Buf::new(reader.buf_len()));
+        let name = self.inventory.name(job.dir, job.file);
+        let follow = self.inventory.via_link(job.dir, job.file);
+        reader.start(slot, Open { dir: &dir, name, follow, span: Span::Whole }, buf);
+        slots.jobs[slot as usize] = Some(job);
+        None
+    }
+
+    /// The directory, opened again once for all its files in a claim or window.
+    fn dir(&mut self, dir: DirNo) -> io::Result<DirFd> {
+        if let Some(open) = self.dirs.get(&dir) {
+            return Ok(open.clone());
+        }
+        if self.dirs.len() >= self.most_dirs {
+            self.dirs.clear();
+        }
+        let open = match self.opener.open(dir) {
+            Err(error) if is_out_of_descriptors(&error) && !self.dirs.is_empty() => {
+                self.dirs.clear();
+                self.opener.open(dir)?
+            }
+            opened => opened?,
+        };
+        self.dirs.insert(dir, open.clone());
+        Ok(open)
+    }
+
+    /// Whether the chunk went into the engine; that of a large file that is put off does not.
+    fn feed<'r>(
+        &mut self,
+        reader: &mut dyn Reader,
+        slots: &mut Slots<'r>,
+        source: &mut dyn Source<'r>,
+        chunk: Chunk,
+    ) -> bool {
+        let (slot, part, len) = (chunk.slot, chunk.part, chunk.as_ref().len());
+        if part.is_start() && !part.is_end() {
+            let job = slots.jobs[slot as usize].take().expect("a job for every slot under way");
+            match source.judge(reader.stat(slot).size, job) {
+                Some(job) => slots.jobs[slot as usize] = Some(job),
+                None => {
+                    reader.cancel(slot);
+                    slots.bufs.push(chunk.into_buf());
+                    slots.free.push(slot);
+                    return false;
+                }
+            }
+        }
+        self.done.add_bytes(len);
+        self.engine.feed(slot, part.is_start(), part.is_end(), chunk);
+        true
+    }
+
+    fn finish(&mut self, job: Job<'_>, digest: &Digest, verdict: Result<Stat, Failure>) {
+        match verdict {
+            Ok(_) => {
+                job.row.ok(digest);
+                self.done.add_file();
+            }
+            Err(failure) => self.fail(job, failure),
+        }
+    }
+
+    /// The one place where a file is given up.
+    fn fail(&mut self, job: Job<'_>, failure: Failure) {
+        job.row.fail(State::of(&failure));
+        self.failed.push(Failed { file: job.file, failure });
+        self.done.add_file();
+    }
+}
+
+impl<'r> Slots<'r> {
+    fn is_busy(&self) -> bool {
+        self.free.len() < self.jobs.len()
+    }
+
+    fn release(&mut self, slot: u32, buf: Buf) -> Job<'r> {
+        self.bufs.push(buf);
+        self.free.push(slot);
+        self.jobs[slot as usize].take().expect("a job for every slot under way")
+    }
+}
+
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE]
+        .iter()
+        .any(|e| error.raw_os_error() == Some(e.raw_os_error()))
+}

@@ -1,0 +1,86 @@
+//! Large files, after the small ones: one a worker, largest first; all workers on one where the digest is a
+//! tree.
+
+use std::sync::Mutex;
+
+use ftk_hash::Algorithm;
+use ftk_sched::{Team, Threads};
+
+use crate::claims::{Job, Large, lock, pick};
+use crate::driver::{Failed, Source};
+use crate::rows::Rows;
+use crate::run::Crew;
+use crate::shared;
+use crate::team::leave_shared_descriptors;
+
+/// From this size on, in bytes, a BLAKE3 file is shared by all workers: below, the spawn and join of a team
+/// for each file would show.
+const SHARED: u64 = 16 << 20;
+
+/// From this size on, in bytes, a thread that reads ahead is worth its start.
+const AHEAD: u64 = 8 << 20;
+
+/// Processes the files that were put off.
+pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, mut large: Vec<Large>, failed: &mut Vec<Failed>) {
+    if large.is_empty() {
+        return;
+    }
+    large.sort_unstable_by_key(|large| large.file);
+    let jobs = pick(crew.work.inventory, rows, large.iter().map(|large| large.file));
+    let mut jobs: Vec<_> = large.into_iter().zip(jobs).collect();
+    // The next one is taken from the end: largest first, so that the last to end is a short one.
+    jobs.sort_unstable_by_key(|(large, _)| *large);
+
+    let workers = crew.large_workers();
+    if crew.work.algorithm == Algorithm::Blake3 && workers > 1 {
+        let at = jobs.partition_point(|(large, _)| large.size < SHARED);
+        for (large, job) in jobs.split_off(at).into_iter().rev() {
+            failed.extend(shared::process(crew, workers, large.size, job));
+        }
+    }
+    let workers = workers.min(jobs.len());
+    // Where every CPU has a worker a second thread would only take its time.
+    let is_idle_cpu = workers < crew.env.limits.cpus;
+    let list = Mutex::new(jobs);
+    let parts = Team::new(workers).run(crew.env.stop, |worker| {
+        if worker > 0 {
+            leave_shared_descriptors();
+        }
+        let mut driver = crew.driver(worker, 1);
+        let mut source = ListSource { list: &list, above: 0 };
+        if is_idle_cpu {
+            source.above = AHEAD;
+            driver.run(&mut *crew.readers.stream(true), &mut source);
+            source.above = 0;
+        }
+        driver.run(&mut *crew.readers.stream(false), &mut source);
+        driver.failed
+    });
+    failed.extend(parts.into_iter().flatten());
+}
+
+/// The files of the list that are larger than `above`.
+struct ListSource<'l, 'r> {
+    list: &'l Mutex<Vec<(Large, Job<'r>)>>,
+    above: u64,
+}
+
+impl<'r> Source<'r> for ListSource<'_, 'r> {
+    fn next(&mut self) -> Option<Job<'r>> {
+        let mut list = lock(self.list);
+        list.pop_if(|(large, _)| large.size > self.above).map(|(_, job)| job)
+    }
+
+    fn judge(&mut self, _size: u64, job: Job<'r>) -> Option<Job<'r>> {
+        Some(job)
+    }
+}
+
+impl Crew<'_> {
+    fn large_workers(&self) -> usize {
+        match self.env.limits.threads {
+            Threads::Auto => self.env.limits.cpus,
+            Threads::Fixed(n) => n,
+        }
+    }
+}

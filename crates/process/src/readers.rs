@@ -1,0 +1,65 @@
+//! Which reader a worker gets, and how much memory and how many descriptors it may take.
+
+use ftk_read::{Ahead, Reader, Sync, Uring};
+use ftk_sched::{Backend, Threads};
+
+use crate::run::Env;
+
+/// Buffer of a file among others. Small files are read whole into it, and 16 of them stay in the L2 cache.
+const LANE_BUF: usize = 64 << 10;
+
+/// Buffer of a file read alone: 128 to 256 KiB were fastest, 1 MiB lost a tenth and more.
+pub(crate) const STREAM_BUF: usize = 256 << 10;
+
+/// The widest engine: 16 lanes of 32 bits in a 512-bit register.
+const MOST_LANES: usize = 16;
+
+/// Sizes of readers within the limits of this run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Readers {
+    /// Files under way at once in one ring.
+    depth: usize,
+    /// Directories one worker may hold open for a window of files in inode order.
+    pub(crate) window_dirs: usize,
+    most_workers: usize,
+}
+
+impl Readers {
+    pub(crate) fn new(env: &Env<'_>) -> Self {
+        let most_workers = match env.limits.threads {
+            Threads::Auto => env.limits.cpus.max(32),
+            Threads::Fixed(n) => n.max(1),
+        };
+        let nofile =
+            rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
+        let depth = ftk_read::depth(env.memory / most_workers as u64, nofile);
+        // What the ring leaves, less a few for the program itself.
+        let spare = nofile.saturating_sub(depth as u64 + 16);
+        Self { depth, window_dirs: spare.clamp(1, 256) as usize, most_workers }
+    }
+
+    pub(crate) fn most_workers(&self) -> usize {
+        self.most_workers
+    }
+
+    /// The most files under way at once in any reader made here.
+    pub(crate) fn most_slots(&self) -> usize {
+        self.depth.max(MOST_LANES)
+    }
+
+    /// A reader of many files for an engine that wants `width` at once. A ring that cannot be made, here and
+    /// now, means the plain reader.
+    pub(crate) fn small(&self, backend: Backend, width: usize) -> Box<dyn Reader> {
+        if backend == Backend::Uring
+            && let Ok(ring) = Uring::new(self.depth, Uring::BUF_LEN)
+        {
+            return Box::new(ring);
+        }
+        Box::new(Sync::new(width.min(MOST_LANES), LANE_BUF))
+    }
+
+    /// A reader of one file at a time; with `ahead`, a thread of its own reads while this one hashes.
+    pub(crate) fn stream(&self, ahead: bool) -> Box<dyn Reader> {
+        if ahead { Box::new(Ahead::new(Ahead::BUF_LEN)) } else { Box::new(Sync::new(1, STREAM_BUF)) }
+    }
+}

@@ -1,0 +1,117 @@
+//! A run from inventory to rows: sample, choose, small files, large files.
+
+use std::time::Instant;
+
+use ftk_hash::{Algorithm, Platform};
+use ftk_inventory::Inventory;
+use ftk_sched::{Choice, Limits, Model, Sample, Stop};
+
+use crate::driver::{Driver, Failed};
+use crate::progress::{Cells, Progress, Watch, watched};
+use crate::readers::Readers;
+use crate::rows::Rows;
+use crate::{large, sample, small};
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug)]
+pub struct Work<'w> {
+    /// The files, all of them.
+    pub inventory: &'w Inventory,
+    /// The digest wanted of each.
+    pub algorithm: Algorithm,
+    /// What the CPU can do.
+    pub platform: Platform,
+}
+
+/// What a run may use.
+#[derive(Clone, Copy)]
+pub struct Env<'e> {
+    /// Decides how many workers and which reader.
+    pub model: &'e Model,
+    /// What it may choose from. Whether a ring can be had is found out here, so `ring` is not looked at.
+    pub limits: Limits,
+    /// Bytes that buffers may take, in all.
+    pub memory: u64,
+    /// Ends the run early; files under way stay pending.
+    pub stop: &'e Stop,
+    /// Who wants to see progress.
+    pub watch: Option<Watch<'e>>,
+}
+
+/// How a run went. Its digests are in the rows.
+#[derive(Debug)]
+pub struct Report {
+    /// The files that have none, by number.
+    pub failed: Vec<Failed>,
+    /// Files and bytes in all.
+    pub done: Progress,
+    /// What was decided on which grounds, and how it came out.
+    pub plan: Plan,
+}
+
+/// What was decided on which grounds, and how it came out.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// What was measured on the first files.
+    pub sample: Sample,
+    /// What the model made of it; `None` when the sample was all there was.
+    pub choice: Option<Choice>,
+    /// Time the small files took after the sample, in nanoseconds: what the choice forecast.
+    pub took_nanos: u64,
+    /// Large files, which came last.
+    pub large: usize,
+}
+
+/// Processes every file of the inventory: afterwards each row is `Ok`, `Failed` or `Changed`, unless the run
+/// was stopped.
+///
+/// # Panics
+/// When a worker panics, after all have ended; or if the table has another number of rows than the inventory
+/// has files, or another width than the algorithm's digest.
+pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>) -> Report {
+    rows.assert_fits(work.inventory.files(), work.algorithm.digest_len());
+    let readers = Readers::new(env);
+    let cells = Cells::new(readers.most_workers());
+    watched(env.watch, &cells, || {
+        let crew = Crew { work, env, readers: &readers, cells: &cells };
+        let mut sampled = sample::sample(&crew, rows);
+        let left = rows.pending();
+        let mut plan = Plan { sample: sampled.sample, choice: None, took_nanos: 0, large: 0 };
+        if left > 0 && !env.stop.is_raised() {
+            // Only a cold tree is worth the 25 us of finding out whether a ring can be had.
+            let ring = sampled.sample.is_cold() && ftk_read::Uring::new(1, 1).is_ok();
+            let choice = env.model.choose(sampled.sample, left, Limits { ring, ..env.limits });
+            let start = Instant::now();
+            small::process(&crew, rows, &choice, &mut sampled);
+            plan.choice = Some(choice);
+            plan.took_nanos = start.elapsed().as_nanos() as u64;
+        }
+        plan.large = sampled.large.len();
+        large::process(&crew, rows, sampled.large, &mut sampled.failed);
+        sampled.failed.sort_by_key(|failed| failed.file);
+        Report { failed: sampled.failed, done: cells.sum(), plan }
+    })
+}
+
+/// What every phase of a run works with.
+#[derive(Clone, Copy)]
+pub(crate) struct Crew<'c> {
+    pub(crate) work: &'c Work<'c>,
+    pub(crate) env: &'c Env<'c>,
+    pub(crate) readers: &'c Readers,
+    pub(crate) cells: &'c Cells,
+}
+
+impl<'c> Crew<'c> {
+    /// The driver of one worker, made on its own thread. `most_dirs`: directories it may hold open.
+    pub(crate) fn driver(&self, worker: usize, most_dirs: usize) -> Driver<'c> {
+        Driver::new(self.work, self.readers, most_dirs, self.env.stop, self.cells.of(worker))
+    }
+
+    /// What a byte of one long stream costs, in nanoseconds. A kernel that is not known counts as a slow one.
+    pub(crate) fn stream_nanos(&self) -> f64 {
+        let Work { algorithm, platform, .. } = *self.work;
+        let kernel = format!("{}/{}", algorithm.name(), algorithm.kernel_name(platform));
+        1e9 / self.env.model.constants().digest_bytes_per_s.get(&kernel).map_or(1e9, |&speed| speed as f64)
+    }
+}
