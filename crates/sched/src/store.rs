@@ -1,0 +1,204 @@
+//! The file that keeps a calibration: a header, the machine it is valid for, the constants, a footer.
+
+use std::error::Error;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use crate::machine::machine;
+use crate::{Constants, ParseError};
+
+/// The first line: kind and version of the format.
+const HEADER: &str = "ftk constants 1";
+
+/// The last line, without which a file is incomplete.
+const FOOTER: &str = "end";
+
+/// More bytes than a file of constants ever has.
+const MOST_BYTES: u64 = 64 << 10;
+
+/// Why a stored calibration is not used; the built-in constants serve instead.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NotLoaded {
+    /// There is none.
+    Missing,
+    /// It cannot be read.
+    Unreadable(io::Error),
+    /// It is not a whole file of constants of this format.
+    NotConstants,
+    /// It was made on another machine, kernel or version of ftk: this one.
+    OtherMachine(String),
+    /// One of its lines is wrong; the number is that in the file.
+    Corrupt(ParseError),
+}
+
+impl Constants {
+    /// The calibration kept in this file.
+    ///
+    /// # Errors
+    /// Always with a reason to go on without: none of them is worth more than a line of `-v`.
+    pub fn load(path: &Path) -> Result<Self, NotLoaded> {
+        let text = read_regular(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => NotLoaded::Missing,
+            _ => NotLoaded::Unreadable(error),
+        })?;
+        parse(&text, &machine())
+    }
+
+    /// Keeps these constants in this file, in place of what it held: readers see the old file or the new one.
+    ///
+    /// Directories on the way are made. Nothing is left behind by a failure.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidData`] and nothing written if a number is implausible; else that of the file system.
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        self.check().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        let parent = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        fs::create_dir_all(parent)?;
+        let mut file = tempfile::NamedTempFile::new_in(parent)?;
+        file.write_all(print(self, &machine()).as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    }
+}
+
+fn print(constants: &Constants, machine: &str) -> String {
+    format!("{HEADER}\nmachine = {machine}\n{constants}{FOOTER}\n")
+}
+
+fn parse(text: &str, machine: &str) -> Result<Constants, NotLoaded> {
+    let rest = text.strip_prefix(HEADER).and_then(|rest| rest.strip_prefix("\nmachine = "));
+    let (stored, rest) = rest.and_then(|rest| rest.split_once('\n')).ok_or(NotLoaded::NotConstants)?;
+    let lines = rest.strip_suffix(FOOTER).or_else(|| rest.strip_suffix(&format!("{FOOTER}\n")));
+    let lines = lines.filter(|lines| lines.ends_with('\n')).ok_or(NotLoaded::NotConstants)?;
+    if stored != machine {
+        return Err(NotLoaded::OtherMachine(stored.to_owned()));
+    }
+    let lines_before = 2;
+    Constants::parse(lines)
+        .map_err(|error| NotLoaded::Corrupt(ParseError { line: error.line + lines_before, ..error }))
+}
+
+/// The start of a regular file: a FIFO would never end to open.
+fn read_regular(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mut text = String::new();
+    File::open(path)?.take(MOST_BYTES).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+impl fmt::Display for NotLoaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => write!(f, "never calibrated"),
+            Self::Unreadable(_) => write!(f, "cannot read the calibration"),
+            Self::NotConstants => write!(f, "not a whole calibration of this format"),
+            Self::OtherMachine(machine) => write!(f, "calibrated for {machine:?}"),
+            Self::Corrupt(_) => write!(f, "the calibration is damaged"),
+        }
+    }
+}
+
+impl Error for NotLoaded {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Unreadable(error) => Some(error),
+            Self::Corrupt(error) => Some(error),
+            Self::Missing | Self::NotConstants | Self::OtherMachine(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn measured() -> Constants {
+        Constants { file_ns: 4_321, contention: 0.125, ..Constants::default() }
+    }
+
+    #[test]
+    fn what_is_saved_is_loaded() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("not/there/yet/constants");
+        assert!(matches!(Constants::load(&path), Err(NotLoaded::Missing)));
+        Constants::default().save(&path).unwrap();
+        measured().save(&path).unwrap();
+        assert_eq!(Constants::load(&path).unwrap(), measured());
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_outlier_is_not_stored_and_the_old_file_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("constants");
+        measured().save(&path).unwrap();
+        let outlier = Constants { thread_ns: 4_949_000, ..measured() };
+        assert_eq!(outlier.save(&path).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(Constants::load(&path).unwrap(), measured());
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_written_is_an_error_and_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let taken = dir.path().join("taken");
+        fs::create_dir(&taken).unwrap();
+        assert!(measured().save(&taken).is_err());
+        fs::write(dir.path().join("file"), "").unwrap();
+        assert!(measured().save(&dir.path().join("file/constants")).is_err());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(matches!(Constants::load(dir.path()), Err(NotLoaded::Unreadable(_))));
+        let endless = dir.path().join("endless");
+        symlink("/dev/zero", &endless).unwrap();
+        assert!(matches!(Constants::load(&endless), Err(NotLoaded::Unreadable(_))));
+    }
+
+    #[test]
+    fn another_machine_says_which() {
+        let text = print(&measured(), "that one");
+        let Err(NotLoaded::OtherMachine(stored)) = parse(&text, "this one") else { panic!("{text}") };
+        assert_eq!(stored, "that one");
+    }
+
+    #[test]
+    fn a_damaged_line_is_named_by_its_number_in_the_file() {
+        let text = print(&measured(), "this").replace("\nteam_ns = ", "\nteam_ns ");
+        let Err(NotLoaded::Corrupt(error)) = parse(&text, "this") else { panic!("{text}") };
+        assert_eq!(text.lines().nth(error.line - 1), Some("team_ns 15000"));
+    }
+
+    #[test]
+    fn every_truncation_is_noticed() {
+        let text = print(&measured(), "this");
+        for len in 0..text.len() - 1 {
+            assert!(parse(&text[..len], "this").is_err(), "{len}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_is_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("constants");
+            fs::write(&path, bytes).unwrap();
+            prop_assert!(Constants::load(&path).is_err());
+        }
+    }
+}
