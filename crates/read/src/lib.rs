@@ -5,19 +5,16 @@ mod ahead;
 mod buf;
 mod depth;
 mod file;
+#[cfg(all(target_os = "linux", not(ftk_portable)))]
+mod kernel;
 mod name;
 mod progress;
 mod reader;
-#[cfg(all(target_os = "linux", not(ftk_portable)))]
 mod ring;
 mod stat;
 mod sync;
 #[cfg(test)]
 mod tests;
-#[cfg(all(target_os = "linux", not(ftk_portable)))]
-mod uring;
-#[cfg(not(all(target_os = "linux", not(ftk_portable))))]
-#[path = "no_uring.rs"]
 mod uring;
 
 pub use ahead::Ahead;

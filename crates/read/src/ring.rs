@@ -1,12 +1,15 @@
 //! The pair of queues behind the io_uring reader: as little of it as the reader uses, behind a trait, so that
 //! tests can put one in its place that fails, lies and dawdles.
 #![expect(unsafe_code, reason = "the kernel is handed pointers")]
+#![cfg_attr(
+    any(not(target_os = "linux"), ftk_portable),
+    allow(dead_code, reason = "only a kernel looks into operations")
+)]
 
 use std::ffi::c_char;
 use std::io;
 use std::os::fd::RawFd;
 
-use io_uring::{IoUring, opcode, types};
 use rustix::fs::OFlags;
 
 /// An operation for the kernel.
@@ -47,45 +50,10 @@ pub(crate) trait Ring {
     fn completion(&mut self) -> Option<Completion>;
 }
 
-/// The ring of the kernel.
-///
-/// It is set up without any option: those that are said to save time (single issuer, deferred task work)
-/// gained nothing beyond noise here, need newer kernels, and a polling kernel thread harms on few cores.
-pub(crate) struct Kernel(IoUring);
-
-impl Kernel {
-    /// A ring with room for `depth` queued operations, and for as many completions again.
-    pub(crate) fn new(depth: u32) -> io::Result<Self> {
-        IoUring::new(depth).map(Self)
-    }
-}
-
-impl Ring for Kernel {
-    unsafe fn push(&mut self, key: u64, op: Op) -> io::Result<()> {
-        let entry = match op {
-            Op::Open { dir, name, flags } => {
-                opcode::OpenAt::new(types::Fd(dir), name).flags(flags.bits() as i32).build()
-            }
-            Op::Read { file, into, len, offset } => {
-                opcode::Read::new(types::Fd(file), into, len).offset(offset).build()
-            }
-            Op::Cancel { key } => opcode::AsyncCancel::new(key).build(),
-        };
-        // SAFETY: the caller promises that the memory outlives the operation.
-        let pushed = unsafe { self.0.submission().push(&entry.user_data(key)) };
-        pushed.map_err(io::Error::other)
-    }
-
-    fn queued(&mut self) -> usize {
-        self.0.submission().len()
-    }
-
-    fn submit(&mut self, wait: bool) -> io::Result<()> {
-        self.0.submit_and_wait(usize::from(wait)).map(drop)
-    }
-
-    fn completion(&mut self) -> Option<Completion> {
-        let entry = self.0.completion().next()?;
-        Some(Completion { key: entry.user_data(), result: entry.result() })
-    }
+/// The ring of this machine's kernel, with room for `depth` queued operations and twice the completions.
+pub(crate) fn open(depth: u32) -> io::Result<Box<dyn Ring>> {
+    #[cfg(all(target_os = "linux", not(ftk_portable)))]
+    return Ok(Box::new(crate::kernel::Kernel::new(depth)?));
+    #[cfg(not(all(target_os = "linux", not(ftk_portable))))]
+    return Err(io::Error::new(io::ErrorKind::Unsupported, format!("no ring of {depth} on this platform")));
 }

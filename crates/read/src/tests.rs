@@ -2,6 +2,7 @@
 //! running out, and on a ring that fails, lies and dawdles.
 
 mod changing;
+#[cfg(target_os = "linux")]
 mod descriptors;
 mod fake;
 pub(crate) mod harness;

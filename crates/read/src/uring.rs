@@ -23,7 +23,7 @@ use rustix::io::Errno;
 use crate::file::{open_failure, open_flags};
 use crate::name::Name;
 use crate::progress::{Filling, Progress};
-use crate::ring::{Completion, Kernel, Op, Ring};
+use crate::ring::{self, Completion, Op, Ring};
 use crate::sync::Sync;
 use crate::{Buf, Failure, File, Open, Reader, Ready, Span, Stat};
 
@@ -76,18 +76,18 @@ impl Uring {
     /// Bytes of a buffer: small, since there are many, and most files are smaller still.
     pub const BUF_LEN: usize = 32 << 10;
 
-    /// A reader of `depth` files at once, for which [`depth`](crate::depth) has a good number, that asks for
+    /// A reader of `depth` files at once, for which [`depth`](crate::depth()) has a good number, that asks for
     /// buffers of `buf_len` bytes.
     ///
     /// # Errors
     /// If there is no ring to be had: no such system call, forbidden (as in most containers), no memory, no
-    /// descriptor. Use [`Sync`] then.
+    /// descriptor, or [`io::ErrorKind::Unsupported`] outside of Linux. Use [`Sync`] then.
     ///
     /// # Panics
     /// If `depth` or `buf_len` is 0.
     pub fn new(depth: usize, buf_len: usize) -> io::Result<Self> {
         let entries = u32::try_from(depth).map_err(io::Error::other)?;
-        Ok(Self::on(Box::new(Kernel::new(entries)?), depth, buf_len))
+        Ok(Self::on(ring::open(entries)?, depth, buf_len))
     }
 
     pub(crate) fn on(ring: Box<dyn Ring>, depth: usize, buf_len: usize) -> Self {
