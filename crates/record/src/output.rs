@@ -39,7 +39,7 @@ use crate::temp::Temp;
 #[derive(Debug)]
 pub struct Output {
     writer: BufWriter<File>,
-    pending: Option<Pending>,
+    pending: Option<Box<Pending>>,
     identities: Vec<(u64, u64)>,
     failed: bool,
 }
@@ -73,7 +73,7 @@ impl Output {
                 // In the place of another file it gets that one's permissions, but not before it is complete.
                 let mode = if old.is_some() { 0o600 } else { 0o666 };
                 let (temp, file) = make(dir, Mode::from_raw_mode(mode))?;
-                (file, Some(Pending { temp, name, old }))
+                (file, Some(Box::new(Pending { temp, name, old })))
             }
         };
         let mut identities = vec![identity(&file.metadata()?)];
@@ -99,7 +99,8 @@ impl Output {
         self.writer.flush()?;
         let file = self.writer.get_ref();
         match self.pending.take() {
-            Some(Pending { temp, name, old }) => {
+            Some(pending) => {
+                let Pending { temp, name, old } = *pending;
                 if let Some(old) = old {
                     hand_on_permissions(&old, file)?;
                 }
