@@ -76,14 +76,16 @@ const DIR_ACCESS: OFlags = OFlags::RDONLY;
 /// Linux follows this many links before it says `ELOOP`.
 const MAX_LINKS: usize = 40;
 
-/// The end of the chain of symbolic links at `path`, or `None` if one of them is a descriptor under `/proc`,
-/// whose text names no place.
+/// The end of the chain of symbolic links at `path`, or `None` if it leads through a descriptor of ours: what
+/// looks like a link there names no place.
 fn follow(path: &Path) -> io::Result<Option<PathBuf>> {
     let mut path = path.to_owned();
     for _ in 0..=MAX_LINKS {
         let (dir, _) = split(&path)?;
+        if holds_descriptors(dir)? {
+            return Ok(None);
+        }
         match fs::read_link(&path) {
-            Ok(_) if is_proc(dir)? => return Ok(None),
             Ok(text) => path = dir.join(text),
             Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound) => {
                 return Ok(Some(path)); // not a link, or nothing there
@@ -95,11 +97,11 @@ fn follow(path: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 #[cfg(target_os = "linux")]
-fn is_proc(dir: &Path) -> io::Result<bool> {
+fn holds_descriptors(dir: &Path) -> io::Result<bool> {
     Ok(rustix::fs::statfs(dir)?.f_type == rustix::fs::PROC_SUPER_MAGIC)
 }
 #[cfg(not(target_os = "linux"))]
-fn is_proc(dir: &Path) -> io::Result<bool> {
+fn holds_descriptors(dir: &Path) -> io::Result<bool> {
     Ok(dir == Path::new("/dev/fd"))
 }
 
