@@ -6,12 +6,19 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+use rustix::io::Errno;
 
 use crate::shard::ROOT;
 use crate::{DirNo, FileNo, Inventory};
 
 /// A directory descriptor. An open still in flight holds a clone, so the number stays taken.
 pub type DirFd = Rc<OwnedFd>;
+
+/// A descriptor that only stands for the directory, where there is such a thing: it needs no permission to list.
+#[cfg(target_os = "linux")]
+const ACCESS: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const ACCESS: OFlags = OFlags::RDONLY;
 
 /// Longest path the kernel takes in one call, with its terminator.
 const PATH_MAX: usize = 4096;
@@ -35,7 +42,7 @@ impl<'i> Opener<'i> {
         Self { inventory, last: None, climb: Vec::new(), path: Vec::new() }
     }
 
-    /// A descriptor (`O_PATH`) of the directory; the last one is kept and handed out again.
+    /// A descriptor of the directory (`O_PATH` on Linux); the last one is kept and handed out again.
     ///
     /// Links on the way are followed: that the way ends at the directory that was walked is what is checked.
     ///
@@ -55,10 +62,9 @@ impl<'i> Opener<'i> {
             self.open_for_arguments(dir)?
         } else {
             let fd = self.find(dir)?;
-            let stat = fstat(&fd)?;
-            let expected = &self.inventory.dirs[dir.0 as usize];
-            if (stat.st_dev, stat.st_ino) != (expected.dev, expected.ino) {
-                return Err(rustix::io::Errno::STALE.into());
+            let walked = &self.inventory.dirs[dir.0 as usize];
+            if identity(&fd)? != (walked.dev, walked.ino) {
+                return Err(Errno::STALE.into());
             }
             fd
         };
@@ -69,7 +75,7 @@ impl<'i> Opener<'i> {
 
     /// Whether an error of [`Opener::open`] means that another directory stands where this one was walked.
     pub fn is_replaced(error: &io::Error) -> bool {
-        error.raw_os_error() == Some(rustix::io::Errno::STALE.raw_os_error())
+        error.raw_os_error() == Some(Errno::STALE.raw_os_error())
     }
 
     fn open_for_arguments(&self, dir: DirNo) -> io::Result<OwnedFd> {
@@ -122,5 +128,11 @@ impl<'i> Opener<'i> {
 }
 
 fn open_directory(base: BorrowedFd<'_>, path: &CStr) -> io::Result<OwnedFd> {
-    Ok(openat(base, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+    Ok(openat(base, path, ACCESS | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+#[allow(clippy::unnecessary_cast, reason = "the widths of these fields differ between platforms")]
+fn identity(fd: &OwnedFd) -> io::Result<(u64, u64)> {
+    let stat = fstat(fd)?;
+    Ok((stat.st_dev as u64, stat.st_ino as u64))
 }
