@@ -14,6 +14,7 @@ pub struct SelectionBuilder {
     extensions: Extensions,
     names: Vec<Pattern>,
     sizes: Vec<Size>,
+    own: Vec<(u64, u64)>,
     excluded: Vec<String>,
     min_depth: u32,
     max_depth: Option<u32>,
@@ -67,6 +68,14 @@ impl SelectionBuilder {
         self
     }
 
+    /// Leaves out the regular file with this device and inode number, also where it is a root: one that the run
+    /// itself writes.
+    #[must_use]
+    pub fn leave_out(mut self, dev: u64, ino: u64) -> Self {
+        self.own.push((dev, ino));
+        self
+    }
+
     /// Takes nothing above this depth. `0`, the default, is that of a root.
     #[must_use]
     pub fn min_depth(mut self, depth: u32) -> Self {
@@ -107,6 +116,7 @@ impl SelectionBuilder {
             extensions: self.extensions,
             names: Globs::new(&self.names)?,
             sizes: self.sizes,
+            own: self.own,
             excluded: compile(any)?,
             excluded_dirs: compile(dirs)?,
             min_depth: self.min_depth,

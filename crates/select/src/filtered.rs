@@ -9,7 +9,7 @@ use crate::{Selection, Skipped};
 /// Listing and descending are decided apart: a directory that fails the tests is not shown, but walked all the
 /// same. One that is shown is walked if the inner visitor answers [`Step::Descend`]. Exclusions, hidden names,
 /// depth and file systems bound the walk. Starting points are not subject to exclusions, nor left out for a
-/// hidden name, since they were asked for by name; every other test holds for them too.
+/// hidden name, since they were asked for by name; everything else holds for them too.
 #[derive(Debug)]
 pub struct Filtered<'s, V> {
     selection: &'s Selection,
@@ -54,10 +54,9 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         is_root: bool,
         show: impl FnOnce(&mut V, &mut Entry<'e>) -> Step,
     ) -> Step {
-        let taken = match self.lists.then(|| self.selection.take(entry, is_root)) {
-            Some(Ok(taken)) => taken,
-            None => false,
-            Some(Err(error)) => {
+        let taken = match self.take(entry, is_root) {
+            Ok(taken) => taken,
+            Err(error) => {
                 if self.inner.error(error) == Step::Stop {
                     return Step::Stop;
                 }
@@ -66,6 +65,15 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         };
         let step = if taken { show(&mut self.inner, entry) } else { Step::Descend };
         if step == Step::Descend && !self.descends { Step::Next } else { step }
+    }
+
+    fn take(&mut self, entry: &mut Entry<'_>, is_root: bool) -> Result<bool, WalkError> {
+        if !self.lists || !self.selection.take(entry, is_root)? {
+            return Ok(false);
+        }
+        let is_own = self.selection.is_own(entry)?;
+        self.skipped.own_output += u64::from(is_own);
+        Ok(!is_own)
     }
 
     fn is_excluded(&mut self, tag: &Tag<V::Dir>, name: &[u8], file_type: FileType) -> bool {

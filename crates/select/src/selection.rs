@@ -15,6 +15,8 @@ pub struct Selection {
     pub(crate) names: Globs,
     /// Empty: no test.
     pub(crate) sizes: Vec<Size>,
+    /// Device and inode of files left out whatever their name.
+    pub(crate) own: Vec<(u64, u64)>,
     pub(crate) excluded: Excluded,
     pub(crate) excluded_dirs: Excluded,
     pub(crate) min_depth: u32,
@@ -49,6 +51,17 @@ impl Selection {
         }
         let bytes = entry.metadata()?.size;
         Ok(self.sizes.iter().any(|size| size.takes(bytes)))
+    }
+
+    /// Whether this is a file that the run writes itself. Asks the system only where the inode number fits, or
+    /// where a link's target was asked about anyway.
+    pub(crate) fn is_own(&self, entry: &mut Entry<'_>) -> Result<bool, WalkError> {
+        let may_be = entry.via_link() || self.own.iter().any(|&(_, ino)| ino == entry.ino());
+        if self.own.is_empty() || !may_be || entry.file_type() != FileType::Regular {
+            return Ok(false);
+        }
+        let metadata = entry.metadata()?;
+        Ok(self.own.contains(&(metadata.dev, metadata.ino)))
     }
 
     /// Whether an exclusion names this entry; `path` is its path below the root.

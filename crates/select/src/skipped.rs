@@ -13,12 +13,14 @@ pub struct Skipped {
     pub pseudo_file_systems: u64,
     /// Links not followed because they lead back to a directory on their own path. Each is also an error.
     pub loops: u64,
+    /// Files that this run writes itself.
+    pub own_output: u64,
 }
 
 impl Skipped {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.hidden + self.other_file_systems + self.pseudo_file_systems + self.loops
+        self.hidden + self.other_file_systems + self.pseudo_file_systems + self.loops + self.own_output
     }
 }
 
@@ -28,5 +30,6 @@ impl AddAssign for Skipped {
         self.other_file_systems += other.other_file_systems;
         self.pseudo_file_systems += other.pseudo_file_systems;
         self.loops += other.loops;
+        self.own_output += other.own_output;
     }
 }
