@@ -93,11 +93,11 @@ pub(crate) const FIELDS: [Field; 11] = [
         set: |c, value| c.memory_one_bytes_per_s = value as u64,
     },
     Field {
-        name: "memory_all_bytes_per_s",
+        name: "memory_each_bytes_per_s",
         least: 1e8,
-        most: 1e14,
-        get: |c| c.memory_all_bytes_per_s as f64,
-        set: |c, value| c.memory_all_bytes_per_s = value as u64,
+        most: 1e13,
+        get: |c| c.memory_each_bytes_per_s as f64,
+        set: |c, value| c.memory_each_bytes_per_s = value as u64,
     },
 ];
 

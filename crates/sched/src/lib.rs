@@ -11,6 +11,7 @@ mod store;
 mod team;
 mod text;
 mod usage;
+mod work;
 
 pub use constants::Constants;
 pub use cpus::{logical_cpus, physical_cores};

@@ -1,6 +1,7 @@
 //! The cost model: from a sample of real work to a choice of workers and reader.
 
 use crate::Constants;
+use crate::work::Work;
 
 /// Files that may come from a cache for each wait that says they do not: 2 waits among 32 files are a disk.
 ///
@@ -31,7 +32,7 @@ impl Sample {
     ///
     /// Holds for any run of files that one thread read by itself with the plain reader and no helper.
     pub fn is_cold(&self) -> bool {
-        self.waits > 0 && self.waits >= self.files.div_ceil(FILES_PER_WAIT)
+        self.files > 0 && self.waits >= self.files.div_ceil(FILES_PER_WAIT)
     }
 }
 
@@ -122,7 +123,8 @@ impl Model {
         let cold = seen.is_cold();
         let backend =
             limits.backend.unwrap_or(if cold && limits.ring { Backend::Uring } else { Backend::Sync });
-        let work = Work::new(&self.constants, seen, files_left);
+        let cpus = limits.cpus.max(1);
+        let work = Work::new(&self.constants, seen, files_left, cpus);
         let choice = |workers, backend, reason| {
             // A float beyond the range saturates.
             let forecast_nanos = work.wall_ns(workers, backend) as u64;
@@ -132,7 +134,6 @@ impl Model {
             return choice(asked.clamp(1, at_least_one(files_left)), backend, Reason::Asked);
         }
 
-        let cpus = limits.cpus.max(1);
         let (most, reason) = match (backend, cold) {
             (Backend::Uring, true) => (cpus, Reason::ColdRing),
             (Backend::Sync, true) => {
@@ -147,78 +148,13 @@ impl Model {
             (2..=most).fold(1, |best, workers| if wall_ns(workers) < wall_ns(best) { workers } else { best });
 
         let plain = limits.backend.unwrap_or(Backend::Sync);
-        if best == 1 && cpus > 1 && backend == plain || wall_ns(best) > work.wall_ns(1, plain) {
+        let is_alone = best == 1 && backend == plain;
+        let had_choice = cold || cpus > 1;
+        if is_alone && had_choice || wall_ns(best) > work.wall_ns(1, plain) {
             return choice(1, plain, Reason::BelowBreakEven);
         }
         choice(best, backend, reason)
     }
-}
-
-/// What is left to do, priced.
-struct Work<'c> {
-    constants: &'c Constants,
-    files: u64,
-    /// What one of them takes the calling thread alone with plain reads.
-    file_ns: f64,
-    file_bytes: f64,
-    cold: bool,
-}
-
-impl<'c> Work<'c> {
-    fn new(constants: &'c Constants, seen: Sample, files: u64) -> Self {
-        let mean = |total: u64| total as f64 / f64::from(seen.files);
-        let (file_ns, file_bytes) = if seen.files == 0 {
-            (constants.file_ns as f64, 0.0)
-        } else {
-            (mean(seen.nanos), mean(seen.bytes))
-        };
-        Self { constants, files, file_ns, file_bytes, cold: seen.is_cold() }
-    }
-
-    /// Wall time of all of it.
-    fn wall_ns(&self, workers: usize, backend: Backend) -> f64 {
-        self.start_ns(workers, backend) + self.files as f64 * self.each_ns(workers, backend)
-    }
-
-    /// Wall time before a team of this size is at work.
-    fn start_ns(&self, workers: usize, backend: Backend) -> f64 {
-        let c = self.constants;
-        let ring = if backend == Backend::Uring { c.ring_ns } else { 0 };
-        let team = match workers {
-            1 => 0.0,
-            more => (c.team_ns + c.worker_ns) as f64 + c.thread_ns as f64 * (more - 1) as f64,
-        };
-        ring as f64 + team
-    }
-
-    /// Wall time a file adds once the team is at work. Never more with more workers.
-    fn each_ns(&self, workers: usize, backend: Backend) -> f64 {
-        let c = self.constants;
-        match (backend, self.cold) {
-            (Backend::Sync, false) => self.warm_ns(workers),
-            (Backend::Uring, false) => self.warm_ns(workers) * c.ring_warm,
-            (Backend::Sync, true) => self.file_ns * share(workers, c.cold_contention),
-            (Backend::Uring, true) => {
-                // The disk gives what it can whatever the workers do; what they share is the computing.
-                let in_flight = c.ring_cold.min(self.files.max(1) as f64);
-                let computing = self.file_ns.min(c.file_ns as f64);
-                self.file_ns / in_flight + computing * share(workers, c.contention)
-            }
-        }
-    }
-
-    fn warm_ns(&self, workers: usize) -> f64 {
-        let c = self.constants;
-        let memory = (c.memory_one_bytes_per_s as f64 * workers as f64).min(c.memory_all_bytes_per_s as f64);
-        (self.file_ns * share(workers, c.contention)).max(self.file_bytes / memory * 1e9)
-    }
-}
-
-/// The part of a lone worker's time that each piece of work takes among `workers`: Amdahl's law, `contention`
-/// being the serial part.
-fn share(workers: usize, contention: f64) -> f64 {
-    let workers = workers as f64;
-    (1.0 + (workers - 1.0) * contention) / workers
 }
 
 /// This many workers as a number of them, and one where there are none.
