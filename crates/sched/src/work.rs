@@ -46,11 +46,9 @@ impl<'c> Work<'c> {
         match (backend, self.cold) {
             (Backend::Sync, false) => self.cached_ns(workers),
             (Backend::Uring, false) => self.cached_ns(workers) * c.ring_warm,
-            (Backend::Sync, true) => self.from_disk_ns(workers, share(workers, c.cold_contention)),
+            (Backend::Sync, true) => self.disk_ns(workers, share(workers, c.cold_contention)),
             // A disk gives a ring what it can, whatever the number of workers.
-            (Backend::Uring, true) => {
-                self.from_disk_ns(workers, 1.0 / c.ring_cold.min(self.files.max(1) as f64))
-            }
+            (Backend::Uring, true) => self.disk_ns(workers, 1.0 / c.ring_cold.min(self.files.max(1) as f64)),
         }
     }
 
@@ -63,7 +61,7 @@ impl<'c> Work<'c> {
     }
 
     /// A file from a disk: what it would take if it were cached, and this share of the rest, which is waiting.
-    fn from_disk_ns(&self, workers: usize, share_of_waiting: f64) -> f64 {
+    fn disk_ns(&self, workers: usize, share_of_waiting: f64) -> f64 {
         let computing = self.file_ns.min(self.constants.file_ns as f64);
         (self.file_ns - computing) * share_of_waiting + computing * self.warm_share(workers)
     }
