@@ -6,6 +6,17 @@
 //! directory and its inode can be asked for at any time, [`PathOrder`] goes through everything by whole path,
 //! and [`Opener`] opens the directories again.
 //!
+//! ```
+//! use ftk_inventory::{Collect, Inventory, Keep};
+//! use ftk_walk::Walker;
+//!
+//! let parts = Walker::new([c"src".into()]).run(|worker| Collect::new(worker, Keep::Files));
+//! let inventory = Inventory::merge(parts)?;
+//! let mut order = inventory.in_path_order();
+//! assert_eq!(order.next().unwrap().path, b"src/collect.rs");
+//! # Ok::<(), ftk_inventory::Full>(())
+//! ```
+//!
 //! A file costs 16 bytes and its name with a terminator, a directory 48 bytes and its name. No path is stored.
 #![forbid(unsafe_code)]
 
