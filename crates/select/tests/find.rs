@@ -293,6 +293,7 @@ fn our_own_output_is_left_out_under_every_name() {
     let temp = tree(&["d/out", "d/x", "arguments/out"]);
     fs::hard_link(temp.path().join("d/out"), temp.path().join("d/same")).unwrap();
     symlink("d/out", temp.path().join("link")).unwrap();
+    symlink("out", temp.path().join("d/link")).unwrap();
     let own = fs::metadata(temp.path().join("d/out")).unwrap();
     let argument = temp.path().join("arguments/out");
     let named = fs::metadata(&argument).unwrap();
@@ -303,7 +304,7 @@ fn our_own_output_is_left_out_under_every_name() {
     let selection = selection.build().unwrap();
     let roots = [&temp.path().join("d"), &argument, &temp.path().join("link")];
     let roots = roots.map(|root| CString::new(root.as_os_str().as_bytes()).unwrap());
-    let walker = Walker::new(roots).threads(1).follow(Follow::Roots);
+    let walker = Walker::new(roots).threads(1).follow(Follow::Always);
     let (shown, skipped) = walker.run(|_| Filtered::new(&selection, Shown::default())).remove(0).into_parts();
     let left: Vec<_> = shown.0.into_iter().map(|(_, path)| path).collect();
     assert_eq!(left, [temp.path().join("d/x").into_os_string().into_encoded_bytes()]);
