@@ -207,7 +207,11 @@ impl Uring {
                 match File::from_fd(fd) {
                     Ok(file) => {
                         self.held += 1;
-                        self.read(Filling::new(Progress::new(slot, file), buf));
+                        // Files that wait for news (`/proc/kmsg`, `trace_pipe`) say that they are empty. A
+                        // ring would wait with them, since it takes `O_NONBLOCK` as leave to poll.
+                        let may_wait = file.stat().size == 0;
+                        let filling = Filling::new(Progress::new(slot, file), buf);
+                        if may_wait { self.read_plainly(filling) } else { self.read(filling) }
                     }
                     Err(failure) => self.ready.push_back(Ready::Failed { slot, buf, failure }),
                 }

@@ -97,6 +97,19 @@ fn an_error_of_the_file_is_the_files() {
 }
 
 #[test]
+fn a_file_that_says_it_is_empty_is_not_waited_for() {
+    let tree = Tree::new();
+    tree.file("empty", b"");
+    let mut script = Script::new(1);
+    script.fault = Box::new(|_, op| match op {
+        Op::Read { .. } => panic!("the ring would wait with /proc/kmsg"),
+        _ => None,
+    });
+    let mut reader = Fake::reader(&script.shared(), 2);
+    assert_eq!(bytes_of(read_all(&mut reader, &tree.open(), &["empty"]).remove(0)), Ok(Vec::new()));
+}
+
+#[test]
 fn a_ring_that_breaks_down_anywhere_changes_nothing() {
     let (tree, names) = forty();
     let mut is_orphaned = false;

@@ -1,4 +1,4 @@
-//! What is not a regular file is refused, and never waited for.
+//! What is not a regular file is refused, and nothing is waited for.
 
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -30,6 +30,17 @@ fn fifo_symlink_socket_directory_device() {
             let outcome = read_all(&mut *reader, &open_dir("/dev".as_ref()), &[device]).remove(0);
             assert_eq!(bytes_of(outcome), Err("not regular".to_owned()), "{which}: {device}");
         }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_regular_file_that_waits_for_news() {
+    for (which, mut reader) in readers() {
+        let outcome = bytes_of(read_all(&mut *reader, &open_dir("/proc".as_ref()), &["kmsg"]).remove(0));
+        // Who may not open it learns no more than that.
+        let expected = ["read: WouldBlock", "open: PermissionDenied", "open: NotFound"];
+        assert!(outcome.as_ref().is_err_and(|e| expected.contains(&e.as_str())), "{which}: {outcome:?}");
     }
 }
 
