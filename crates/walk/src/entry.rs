@@ -178,3 +178,39 @@ impl<'a> Entry<'a> {
         WalkError { op, path, source }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Nowhere;
+
+    impl Place for Nowhere {
+        fn depth(&self) -> u32 {
+            7
+        }
+        fn root_number(&self) -> usize {
+            3
+        }
+        fn push_path(&self, path: &mut Vec<u8>) {
+            path.extend_from_slice(b"nowhere");
+        }
+    }
+
+    #[test]
+    fn a_type_the_listing_does_not_know_is_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("dir")).unwrap();
+        std::os::unix::fs::symlink("dir", dir.path().join("link")).unwrap();
+        let fd = std::fs::File::open(dir.path()).unwrap();
+        for (name, file_type) in [(c"dir", FileType::Directory), (c"link", FileType::Symlink)] {
+            let mut entry = Entry::listed(name, 1, None, &Nowhere, fd.as_fd()).unwrap();
+            assert_eq!(entry.file_type(), file_type);
+            assert_eq!(entry.metadata().unwrap().file_type, file_type);
+            assert_eq!((entry.depth(), entry.root()), (8, 3));
+        }
+        let error = Entry::listed(c"gone", 1, None, &Nowhere, fd.as_fd()).unwrap_err();
+        assert_eq!((error.op, &error.path[..]), (Op::Stat, &b"nowhere/gone"[..]));
+    }
+}

@@ -22,20 +22,15 @@ const SPARE: u64 = 16;
 /// What a worker holds besides its ring.
 const IN_HAND: u64 = 3;
 
-/// How many workers the descriptor limit allows, each with the smallest ring, of the `wanted` ones.
+/// How many of the `wanted` workers the process's limit allows, and how many directories each may keep open.
 ///
-/// Half of [`SPARE`] is given up first: at the limit of 16 this leaves two.
-pub(crate) fn affordable_workers(wanted: usize) -> usize {
-    let Some(limit) = sys::descriptor_limit() else { return wanted };
-    let workers = limit.saturating_sub(SPARE / 2) / (IN_HAND + 1);
-    wanted.min(usize::try_from(workers).unwrap_or(usize::MAX)).max(1)
-}
-
-/// Directories each of `workers` workers may keep open.
-pub(crate) fn ring_capacity(workers: usize) -> usize {
+/// Half of [`SPARE`] goes to the workers before one of them has to go: at the limit of 16 two are left.
+pub(crate) fn budget(wanted: usize) -> (usize, usize) {
     let limit = sys::descriptor_limit().unwrap_or(u64::MAX);
+    let affordable = limit.saturating_sub(SPARE / 2) / (IN_HAND + 1);
+    let workers = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX)).max(1);
     let share = limit.saturating_sub(SPARE) / workers as u64;
-    share.saturating_sub(IN_HAND).clamp(1, 64) as usize
+    (workers, share.saturating_sub(IN_HAND).clamp(1, 64) as usize)
 }
 
 /// One worker's open directories.
@@ -106,7 +101,7 @@ impl<T> Opener<T> {
         let mut base = base;
         let mut path = Vec::new();
         loop {
-            let Some(node) = way.pop() else { unreachable!("the loop returns at the last step") };
+            let Some(node) = way.pop() else { unreachable!("the last of the way is returned") };
             path.extend_from_slice(node.name().to_bytes());
             path.push(b'/');
             if way.last().is_some_and(|next| path.len() + next.name().count_bytes() < PATH_MAX) {

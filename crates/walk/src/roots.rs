@@ -3,7 +3,7 @@
 //! With one starting point nothing is remembered and nothing compared. With more, a name that is itself a
 //! starting point is left to it wherever else the walk meets it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString};
 use std::io;
 
@@ -12,15 +12,15 @@ use crate::sys::{self, CWD};
 use crate::{FileType, Follow, Metadata};
 
 /// Names in one directory.
-pub(crate) type Names = HashSet<Box<[u8]>>;
+pub(crate) type Names = BTreeSet<Box<[u8]>>;
 
 /// What the starting points are, in so far as a walk below one of them can meet another.
 #[derive(Default)]
 pub(crate) struct Roots {
     /// Directories, and the number of the starting point that each is.
-    directories: HashMap<Id, usize>,
+    directories: BTreeMap<Id, usize>,
     /// Everything that has a name, by the directory it lies in.
-    names: HashMap<Id, Names>,
+    names: BTreeMap<Id, Names>,
     /// The directory asked for last: many arguments in a row tend to lie in one.
     parent: Option<(Box<[u8]>, Option<Id>)>,
 }
@@ -89,4 +89,27 @@ fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     let name = &path[start..end];
     let parent = if start == 0 { b"." } else { &path[..start] };
     (name != b"." && name != b"..").then_some((parent, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn a_path_is_split_at_its_last_name() {
+        let cases: [(&[u8], Option<(&[u8], &[u8])>); 9] = [
+            (b"a", Some((b".", b"a"))),
+            (b"/a", Some((b"/", b"a"))),
+            (b"a/b", Some((b"a/", b"b"))),
+            (b"../b//", Some((b"../", b"b"))),
+            (b"a/.", None),
+            (b"..", None),
+            (b".", None),
+            (b"//", None),
+            (b"", None),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(split(path), expected, "{path:?}");
+        }
+    }
 }

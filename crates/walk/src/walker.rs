@@ -10,7 +10,7 @@ use crossbeam_deque::Worker as Deque;
 
 use crate::idle::Idle;
 use crate::node::Node;
-use crate::opener::{affordable_workers, ring_capacity};
+use crate::opener::budget;
 use crate::roots::{self, Roots};
 use crate::worker::{Shared, Worker};
 use crate::{Entry, FileType, Op, Step, Visitor, WalkError};
@@ -70,7 +70,7 @@ impl Walker {
     /// # Panics
     /// With the payload of the first visitor that panicked, after all workers have ended.
     pub fn run<V: Visitor>(self, make: impl FnMut(usize) -> V) -> Vec<V> {
-        let workers = affordable_workers(match self.threads {
+        let (workers, ring) = budget(match self.threads {
             0 => thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
         });
@@ -89,7 +89,6 @@ impl Walker {
         };
         shared.idle.publish(jobs.len(), || jobs.into_iter().rev().for_each(|job| deques[0].push(job)));
         let first_panic = Mutex::new(None);
-        let ring = ring_capacity(workers);
         let mut team = visitors.iter_mut().zip(deques).enumerate().map(|(me, (visitor, deque))| {
             let (shared, first_panic) = (&shared, &first_panic);
             move |grow: &mut dyn FnMut(usize)| {

@@ -1,0 +1,68 @@
+//! Walks with hardly any descriptors. Alone in its process, whose limit it lowers.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use ftk_walk::{Entry, Step, Visitor, WalkError, Walker};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+#[derive(Default)]
+struct Count {
+    entries: usize,
+    errors: Vec<WalkError>,
+}
+
+impl Visitor for Count {
+    type Dir = ();
+    fn descend(&mut self, _: Option<&()>, _: &Entry<'_>) {}
+    fn entry(&mut self, _: &(), _: &mut Entry<'_>) -> Step {
+        self.entries += 1;
+        Step::Descend
+    }
+    fn error(&mut self, error: WalkError) -> Step {
+        self.errors.push(error);
+        Step::Next
+    }
+}
+
+fn count(root: &Path, threads: usize) -> usize {
+    let root = std::ffi::CString::new(root.as_os_str().as_encoded_bytes()).unwrap();
+    let counts = Walker::new([root]).threads(threads).run(|_| Count::default());
+    if let Some(error) = counts.iter().flat_map(|count| &count.errors).next() {
+        panic!("{error}: {}", error.source);
+    }
+    counts.iter().map(|count| count.entries).sum()
+}
+
+#[test]
+fn few_descriptors_are_enough() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut deep = dir.path().to_path_buf();
+    for level in 0..150 {
+        deep.push(format!("level-{level}"));
+        fs::create_dir(&deep).unwrap();
+        for sibling in ["a/b", "c/d", "e"] {
+            fs::create_dir_all(deep.join(sibling)).unwrap();
+        }
+    }
+    let entries = 150 * 6;
+    let before = getrlimit(Resource::Nofile);
+    let limit = |current| {
+        setrlimit(Resource::Nofile, Rlimit { current: Some(current), maximum: before.maximum }).unwrap();
+    };
+
+    limit(16);
+    for threads in [1, 2, 8] {
+        for _ in 0..10 {
+            assert_eq!(count(dir.path(), threads), entries);
+        }
+    }
+
+    // A limit that promises more than is left: all but four are taken.
+    limit(100);
+    let mut taken: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+    taken.truncate(taken.len() - 4);
+    assert_eq!(count(dir.path(), 1), entries);
+
+    limit(before.current.unwrap_or(1024));
+}

@@ -1,0 +1,122 @@
+//! Deep, wide and long-named trees.
+
+use std::fs;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use ftk_walk::{Entry, Step, Visitor, WalkError, Walker};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
+
+use crate::support::c;
+
+/// Counts, and remembers the path of the deepest entry only: all of them would fill the memory.
+#[derive(Default)]
+struct Deepest {
+    entries: usize,
+    depth: u32,
+    path: Vec<u8>,
+}
+
+impl Visitor for Deepest {
+    type Dir = ();
+    fn descend(&mut self, _: Option<&()>, _: &Entry<'_>) {}
+    fn entry(&mut self, _: &(), entry: &mut Entry<'_>) -> Step {
+        self.entries += 1;
+        if entry.depth() > self.depth {
+            self.depth = entry.depth();
+            if self.depth.is_multiple_of(1_000) {
+                self.path.clear();
+                entry.push_path(&mut self.path);
+            }
+        }
+        Step::Descend
+    }
+    fn error(&mut self, error: WalkError) -> Step {
+        panic!("{error}: {}", error.source);
+    }
+}
+
+/// How many entries there are below `root`, and the deepest of them.
+fn walk(root: &Path, threads: usize) -> (usize, Deepest) {
+    let parts = Walker::new([c(root)]).threads(threads).run(|_| Deepest::default());
+    let entries = parts.iter().map(|part| part.entries).sum();
+    (entries, parts.into_iter().max_by_key(|part| part.depth).unwrap())
+}
+
+fn open(at: impl AsFd, path: impl rustix::path::Arg) -> OwnedFd {
+    openat(at, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap()
+}
+
+/// A chain of directories whose path no system call would take, gone again when dropped.
+struct Chain<'a> {
+    root: &'a Path,
+    names: Vec<String>,
+}
+
+impl<'a> Chain<'a> {
+    /// At every level `siblings` more directories lie beside the one that leads on.
+    fn new(root: &'a Path, depth: usize, siblings: usize) -> Self {
+        let mut at = open(CWD, root);
+        let names: Vec<String> = (0..depth).map(|level| format!("down-{level:05}")).collect();
+        for name in &names {
+            mkdirat(&at, name.as_str(), Mode::RWXU).unwrap();
+            for sibling in 0..siblings {
+                mkdirat(&at, format!("beside-{sibling}"), Mode::RWXU).unwrap();
+            }
+            at = open(&at, name.as_str());
+        }
+        Self { root, names }
+    }
+}
+
+impl Drop for Chain<'_> {
+    fn drop(&mut self) {
+        let mut at = open(CWD, self.root);
+        for name in &self.names {
+            at = open(&at, name.as_str());
+        }
+        for name in self.names.iter().rev() {
+            at = open(&at, "..");
+            unlinkat(&at, name.as_str(), AtFlags::REMOVEDIR).unwrap();
+            for sibling in 0.. {
+                if unlinkat(&at, format!("beside-{sibling}"), AtFlags::REMOVEDIR).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_levels() {
+    let dir = tempfile::tempdir().unwrap();
+    let chain = Chain::new(dir.path(), 10_000, 0);
+    for threads in [1, 4] {
+        let (entries, deepest) = walk(dir.path(), threads);
+        assert_eq!((entries, deepest.depth), (10_000, 10_000));
+        let length: usize = chain.names.iter().map(|name| name.len() + 1).sum();
+        assert_eq!(deepest.path.len(), dir.path().as_os_str().len() + length);
+        assert!(deepest.path.ends_with(b"/down-09998/down-09999"));
+    }
+}
+
+#[test]
+fn siblings_at_every_level_are_reached_on_the_way_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let _chain = Chain::new(dir.path(), 1_500, 3);
+    for threads in [1, 4] {
+        assert_eq!(walk(dir.path(), threads).0, 1_500 * 4);
+    }
+}
+
+#[test]
+fn more_entries_than_a_buffer_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    for entry in 0..1_000 {
+        let path = dir.path().join(format!("{entry:0200}"));
+        if entry % 2 == 0 { fs::create_dir(path).unwrap() } else { fs::write(path, "").unwrap() }
+    }
+    for threads in [1, 4] {
+        assert_eq!(walk(dir.path(), threads).0, 1_000);
+    }
+}

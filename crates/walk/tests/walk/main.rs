@@ -1,0 +1,8 @@
+//! The walker against real trees.
+
+mod control;
+mod extremes;
+mod links;
+mod oracle;
+mod roots;
+mod support;

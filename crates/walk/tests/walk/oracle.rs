@@ -1,0 +1,110 @@
+//! Random trees, against the simplest walk there is and against `find -L`.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ftk_walk::{FileType, Follow};
+use proptest::prelude::*;
+use rustix::fs::{CWD, Mode};
+
+use crate::support::{Seen, walk};
+
+const NAMES: [&[u8]; 6] = [b"a", b"b", b"with space", b"line\nbreak", b"\xff\xfe", b"-rf"];
+const TARGETS: [&str; 7] = [".", "..", "../..", "a", "b", "a/b", "nowhere"];
+
+#[derive(Clone, Debug)]
+enum Kind {
+    File,
+    Directory,
+    Fifo,
+    Link(usize),
+}
+
+fn entries() -> impl Strategy<Value = Vec<(Vec<usize>, Kind)>> {
+    let kind = prop_oneof![
+        Just(Kind::File),
+        Just(Kind::Directory),
+        Just(Kind::Fifo),
+        (0..TARGETS.len()).prop_map(Kind::Link)
+    ];
+    prop::collection::vec((prop::collection::vec(0..NAMES.len(), 1..6), kind), 0..40)
+}
+
+/// Makes what can be made: where a file is in the way, nothing is.
+fn make(root: &Path, entries: &[(Vec<usize>, Kind)]) {
+    for (names, kind) in entries {
+        let mut path: PathBuf = root.into();
+        path.extend(names.iter().map(|&name| OsStr::from_bytes(NAMES[name])));
+        if fs::create_dir_all(path.parent().unwrap()).is_err() || path.symlink_metadata().is_ok() {
+            continue;
+        }
+        match kind {
+            Kind::File => fs::write(&path, "").unwrap(),
+            Kind::Directory => fs::create_dir(&path).unwrap(),
+            Kind::Fifo => rustix::fs::mkfifoat(CWD, &path, Mode::RWXU).unwrap(),
+            Kind::Link(target) => symlink(TARGETS[*target], &path).unwrap(),
+        }
+    }
+}
+
+fn naive(path: &Path, depth: u32, seen: &mut Vec<Seen>) {
+    let own = path.symlink_metadata().unwrap().file_type();
+    let file_type = match own {
+        own if own.is_file() => FileType::Regular,
+        own if own.is_dir() => FileType::Directory,
+        own if own.is_symlink() => FileType::Symlink,
+        own if own.is_fifo() => FileType::Fifo,
+        own => panic!("{own:?}"),
+    };
+    seen.push((path.as_os_str().as_bytes().into(), file_type, depth));
+    if own.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            naive(&entry.unwrap().path(), depth + 1, seen);
+        }
+    }
+}
+
+fn find(root: &Path) -> Vec<Vec<u8>> {
+    let output = Command::new("find").arg("-L").arg(root).arg("-print0").output().unwrap();
+    let mut paths: Vec<Vec<u8>> = output.stdout.split(|&byte| byte == 0).map(<[u8]>::to_vec).collect();
+    paths.retain(|path| !path.is_empty());
+    paths.sort();
+    paths
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn shows_what_is_there(entries in entries()) {
+        let dir = tempfile::tempdir().unwrap();
+        make(dir.path(), &entries);
+        let mut expected = Vec::new();
+        naive(dir.path(), 0, &mut expected);
+        expected.sort();
+        for threads in [1, 4] {
+            let record = walk(&[dir.path()], Follow::Never, threads);
+            prop_assert!(record.errors.is_empty());
+            prop_assert_eq!(&record.seen, &expected);
+        }
+    }
+
+    #[test]
+    fn follows_links_as_find_does(entries in entries()) {
+        // No target leads further up than to the outermost directory.
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("outer/root");
+        fs::create_dir_all(&root).unwrap();
+        make(&root, &entries);
+        let expected = find(&root);
+        for threads in [1, 4] {
+            let record = walk(&[&root], Follow::Always, threads);
+            let paths: Vec<Vec<u8>> = record.seen.into_iter().map(|(path, ..)| path).collect();
+            prop_assert_eq!(&paths, &expected);
+        }
+    }
+}

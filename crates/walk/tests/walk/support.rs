@@ -1,0 +1,112 @@
+//! A visitor that remembers all it is shown, and the trees it is shown.
+
+use std::ffi::CString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use ftk_walk::{Directory, Entry, FileType, Follow, Step, Visitor, WalkError, Walker};
+use tempfile::TempDir;
+
+/// One entry: path, type, depth.
+pub(crate) type Seen = (Vec<u8>, FileType, u32);
+
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) seen: Vec<Seen>,
+    pub(crate) errors: Vec<WalkError>,
+    entered: usize,
+    left: usize,
+}
+
+impl Record {
+    fn remember(&mut self, entry: &Entry<'_>) -> Step {
+        let mut path = Vec::new();
+        entry.push_path(&mut path);
+        self.seen.push((path, entry.file_type(), entry.depth()));
+        Step::Descend
+    }
+
+    /// The paths, in order.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.seen.iter().map(|(path, ..)| String::from_utf8_lossy(path).into_owned()).collect()
+    }
+}
+
+impl Visitor for Record {
+    type Dir = Vec<u8>;
+
+    fn root(&mut self, root: &mut Entry<'_>) -> Step {
+        self.remember(root)
+    }
+
+    fn descend(&mut self, from: Option<&Vec<u8>>, entry: &Entry<'_>) -> Vec<u8> {
+        let mut path = Vec::new();
+        entry.push_path(&mut path);
+        if let Some(from) = from {
+            assert!(path.starts_with(from), "the tag of the directory it was found in");
+        }
+        path
+    }
+
+    fn enter(&mut self, tag: &Vec<u8>, dir: &Directory<'_>) -> Step {
+        let mut path = Vec::new();
+        dir.push_path(&mut path);
+        assert_eq!(*tag, path);
+        assert_eq!(self.entered, self.left, "one directory at a time");
+        self.entered += 1;
+        Step::Descend
+    }
+
+    fn entry(&mut self, tag: &Vec<u8>, entry: &mut Entry<'_>) -> Step {
+        let step = self.remember(entry);
+        assert!(self.seen[self.seen.len() - 1].0.starts_with(tag));
+        step
+    }
+
+    fn leave(&mut self, _: &Vec<u8>) {
+        self.left += 1;
+    }
+
+    fn error(&mut self, error: WalkError) -> Step {
+        self.errors.push(error);
+        Step::Next
+    }
+}
+
+pub(crate) fn c(path: impl AsRef<Path>) -> CString {
+    CString::new(path.as_ref().as_os_str().as_bytes()).unwrap()
+}
+
+/// Everything a walk over `roots` shows, sorted by path.
+pub(crate) fn walk<P: AsRef<Path>>(roots: &[P], follow: Follow, threads: usize) -> Record {
+    let mut all = Record::default();
+    for part in Walker::new(roots.iter().map(c)).follow(follow).threads(threads).run(|_| Record::default()) {
+        assert_eq!(part.entered, part.left, "every directory entered is left");
+        all.seen.extend(part.seen);
+        all.errors.extend(part.errors);
+    }
+    all.seen.sort();
+    all
+}
+
+/// A fresh directory with these in it: `dir/` is a directory, `link -> target` a link, the rest files.
+pub(crate) fn tree(entries: &[&str]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for entry in entries {
+        if let Some((link, target)) = entry.split_once(" -> ") {
+            std::os::unix::fs::symlink(target, dir.path().join(link)).unwrap();
+        } else if entry.ends_with('/') {
+            fs::create_dir_all(dir.path().join(entry)).unwrap();
+        } else {
+            fs::write(dir.path().join(entry), entry).unwrap();
+        }
+    }
+    dir
+}
+
+/// What is below `dir` of `paths`, whose root is `dir` itself.
+pub(crate) fn below(dir: &Path, paths: &[String]) -> Vec<String> {
+    let prefix = format!("{}/", dir.display());
+    paths.iter().filter_map(|path| path.strip_prefix(&prefix)).map(str::to_owned).collect()
+}
