@@ -7,7 +7,8 @@ use crate::{GlobError, Selection, Size, Types};
 
 /// A selection that is being put together. Without any call it takes everything.
 ///
-/// Calls of the same kind add alternatives: an entry must pass one test of each kind that was asked for.
+/// Calls of the same kind add alternatives, sizes aside: an entry must pass one test of each kind that was
+/// asked for.
 #[derive(Clone, Debug, Default)]
 pub struct SelectionBuilder {
     types: Option<Types>,
@@ -52,7 +53,8 @@ impl SelectionBuilder {
         self
     }
 
-    /// Takes entries of this length, of whatever type: a directory has the length the system reports.
+    /// Takes entries of this length, of whatever type: a directory has the length the system reports. Unlike
+    /// other tests of one kind, several must all hold, so that two make a range.
     #[must_use]
     pub fn size(mut self, size: Size) -> Self {
         self.sizes.push(size);

@@ -13,7 +13,7 @@ pub struct Selection {
     pub(crate) extensions: Extensions,
     /// Empty: no test.
     pub(crate) names: Globs,
-    /// Empty: no test.
+    /// All must hold.
     pub(crate) sizes: Vec<Size>,
     /// Device and inode of files left out whatever their name.
     pub(crate) own: Vec<(u64, u64)>,
@@ -50,7 +50,7 @@ impl Selection {
             return Ok(passes);
         }
         let bytes = entry.metadata()?.size;
-        Ok(self.sizes.iter().any(|size| size.takes(bytes)))
+        Ok(self.sizes.iter().all(|size| size.takes(bytes)))
     }
 
     /// Whether this is a file that the run writes itself. Asks the system only where the inode number fits, or

@@ -136,12 +136,11 @@ impl Request {
         for &(glob, ignore_case) in &self.names {
             push(&["-o", if ignore_case { "-iname" } else { "-name" }, glob]);
         }
-        push(&[")", "("]);
-        push(if self.sizes.is_empty() { &["-true"] } else { &["-false"] });
+        push(&[")"]);
         for size in &self.sizes {
-            push(&["-o", "-size", &format!("{}c", size.replace("1K", "1024"))]);
+            push(&["-size", &format!("{}c", size.replace("1K", "1024"))]);
         }
-        push(&[")", ")", "-printf", "%d %p\\0"]);
+        push(&[")", "-printf", "%d %p\\0"]);
         arguments
     }
 }
@@ -207,7 +206,7 @@ fn request() -> impl Strategy<Value = Request> {
         option::of(select(vec!["f", "d", "l", "f,l", "d,l"])),
         vec(select(vec!["c", "gz", "tar.gz"]), 0..2),
         vec((select(globs.to_vec()), any::<bool>()), 0..3),
-        vec(select(sizes.to_vec()), 0..2),
+        vec(select(sizes.to_vec()), 0..3),
         vec(select(excluded.to_vec()), 0..3),
         0_u32..3,
         option::of(0_u32..4),
