@@ -5,6 +5,7 @@ use std::str::FromStr;
 use clap::{Parser, Subcommand, ValueEnum};
 use ftk_sched::{Backend, Threads, logical_cpus, physical_cores};
 
+use crate::calibrate::CalibrateArgs;
 use crate::find::FindArgs;
 use crate::hash::HashArgs;
 
@@ -33,6 +34,7 @@ Exit status: 0 done, 1 the answer is no, 2 something failed, even once.";
 pub(crate) enum Command {
     Find(FindArgs),
     Hash(HashArgs),
+    Calibrate(CalibrateArgs),
 }
 
 /// Options that every command takes, before or after its name.

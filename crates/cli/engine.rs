@@ -8,6 +8,7 @@ use ftk_sched::{Backend, Constants, Limits, Model, Reason, Stop, logical_cpus};
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{Globals, When};
+use crate::calibrate;
 use crate::console::Console;
 use crate::human;
 use crate::progress::Bar;
@@ -23,7 +24,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(globals: &Globals, _console: &Console) -> anyhow::Result<Self> {
+    pub(crate) fn new(globals: &Globals, console: &Console) -> anyhow::Result<Self> {
         let backend = globals.io.backend();
         if backend == Some(Backend::Uring) {
             ftk_read::Uring::new(1, 1).context("io_uring was asked for and cannot be had here")?;
@@ -34,7 +35,7 @@ impl Engine {
             When::Always => (true, Duration::ZERO),
             When::Never => (false, Duration::ZERO),
         };
-        let model = Model::new(Constants::default());
+        let model = Model::new(constants(console));
         Ok(Self { model, limits, memory: globals.memory(), shows_progress, delay })
     }
 
@@ -95,6 +96,18 @@ impl Engine {
             human::time(took),
             DecimalBytes(rate as u64),
         ));
+    }
+}
+
+/// Those of `ftk calibrate`, or the built-in ones: whatever is wrong with a stored file is no error.
+fn constants(console: &Console) -> Constants {
+    match calibrate::file().map(|path| Constants::load(&path)) {
+        Some(Ok(constants)) => constants,
+        Some(Err(error)) => {
+            console.verbose(|| format!("costs   built-in: {error}"));
+            Constants::default()
+        }
+        None => Constants::default(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! another program could want.
 
 mod args;
+mod calibrate;
 mod console;
 mod engine;
 mod find;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let outcome = match args.command {
         Command::Find(args_of) => find::run(&args_of, &args.globals, &console),
         Command::Hash(args_of) => hash::run(&args_of, &args.globals, &console),
+        Command::Calibrate(args_of) => calibrate::run(&args_of, &console),
     };
     outcome.unwrap_or_else(|error| console.fatal(&error)).into()
 }

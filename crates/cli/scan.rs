@@ -73,7 +73,7 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
         (skipped.hidden, "hidden"),
         (skipped.other_file_systems, "on other file systems"),
         (skipped.pseudo_file_systems, "pseudo file systems"),
-        // (skipped.own_output, "our own output"),
+        (skipped.own_output, "our own output"),
         (not_regular.symlinks, "symbolic links"),
         (not_regular.fifos, "FIFOs"),
         (not_regular.sockets, "sockets"),

@@ -28,7 +28,7 @@ pub(crate) struct SelectionArgs {
     #[arg(short = 't', long = "type", value_name = "f,d,l,p,s,b,c")]
     types: Option<Types>,
 
-    /// Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` is more, `-` is less, neither is exactly
+    /// Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range
     #[arg(short = 'S', long, value_name = "[+-]N", allow_hyphen_values = true)]
     size: Vec<Size>,
 
@@ -71,7 +71,7 @@ impl SelectionArgs {
         builder = self.iname.iter().fold(builder, |builder, glob| builder.iname(glob));
         builder = self.exclude.iter().fold(builder, |builder, glob| builder.exclude(glob));
         builder = self.size.iter().fold(builder, |builder, &size| builder.size(size));
-        // builder = own.iter().fold(builder, |builder, &(dev, ino)| builder.leave_out(dev, ino));
+        builder = own.iter().fold(builder, |builder, &(dev, ino)| builder.leave_out(dev, ino));
         Ok(builder.build()?)
     }
 

@@ -168,3 +168,66 @@ impl<'r> Rest<'r> {
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+
+    use ftk_inventory::{Collect, Keep};
+    use ftk_walk::Walker;
+
+    use super::*;
+    use crate::rows::State;
+
+    fn inventory(dirs: usize, files: usize) -> (tempfile::TempDir, Inventory) {
+        let root = tempfile::tempdir().unwrap();
+        for dir in 0..dirs {
+            let dir = root.path().join(format!("{dir}"));
+            std::fs::create_dir(&dir).unwrap();
+            // One directory in three is empty.
+            (0..if dir.ends_with("1") { 0 } else { files })
+                .for_each(|file| std::fs::write(dir.join(format!("{file}")), "").unwrap());
+        }
+        let path = CString::new(root.path().to_str().unwrap()).unwrap();
+        let parts = Walker::new([path]).threads(1).run(|worker| Collect::new(worker, Keep::Files));
+        (root, Inventory::merge(parts).unwrap())
+    }
+
+    #[test]
+    fn every_pending_row_is_claimed_once_with_its_directory() {
+        let (_root, inventory) = inventory(3, 150);
+        for (workers, order) in [(1, Order::Directory), (2, Order::Inode), (5, Order::Directory)] {
+            let mut rows = Rows::new(inventory.files(), 4);
+            let done = [FileNo(0), FileNo(7), FileNo(200)];
+            pick(&inventory, &mut rows, done).into_iter().for_each(|job| job.row.fail(State::Failed));
+            let claims = Claims::all(&inventory, &mut rows, workers, order);
+            let (mut claimed, mut queue) = (Vec::new(), Vec::new());
+            loop {
+                claims.claim(&mut queue);
+                if queue.is_empty() {
+                    break;
+                }
+                assert!(queue.len() <= 2 * CLAIM);
+                while let Some(job) = queue.pop() {
+                    assert_eq!(job.dir, inventory.dir_of(job.file));
+                    claimed.push(job.file.0);
+                    job.row.fail(State::Failed);
+                }
+            }
+            assert_eq!(claims.left(), 0);
+            if order == Order::Directory {
+                assert!(claimed.is_sorted());
+            } else {
+                assert!(
+                    claimed
+                        .iter()
+                        .map(|&f| inventory.ino(inventory.dir_of(FileNo(f)), FileNo(f)))
+                        .is_sorted()
+                );
+            }
+            claimed.sort_unstable();
+            assert!(claimed.iter().copied().eq((0..300).filter(|file| !done.contains(&FileNo(*file)))));
+            assert_eq!(rows.pending(), 0);
+        }
+    }
+}

@@ -7,6 +7,7 @@
 //!
 //! Nothing here prints, walks, or decides what is done with a digest.
 
+mod calibrate;
 mod claims;
 mod driver;
 mod large;
@@ -21,6 +22,7 @@ mod small;
 mod stream;
 mod team;
 
+pub use calibrate::calibrate;
 pub use driver::Failed;
 pub use progress::{Progress, Watch};
 pub use rows::{Rows, State};

@@ -1,0 +1,74 @@
+//! `ftk calibrate`: measures the machine and keeps what the cost model needs to know of it.
+
+use std::env;
+use std::ffi::CString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use ftk_hash::Platform;
+use ftk_inventory::{Collect, Inventory, Keep};
+use ftk_sched::Constants;
+use ftk_walk::Walker;
+
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::stdout::Stdout;
+
+/// Measure this machine for the cost model
+///
+/// Takes about two seconds, best while nothing else runs. The figures are kept as text in
+/// $XDG_CACHE_HOME/ftk (else ~/.cache/ftk) and hold for this CPU, kernel and version of ftk. Without them
+/// built-in figures serve, and no other command stores anything.
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArgs {
+    /// Measure nothing; print the figures in use
+    #[arg(long)]
+    show: bool,
+}
+
+pub(crate) fn run(args: &CalibrateArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let Some(path) = file() else { bail!("neither XDG_CACHE_HOME nor HOME says where to keep the figures") };
+    let constants = if args.show {
+        Constants::load(&path).unwrap_or_else(|error| {
+            console.summary(format_args!("built-in figures: {error}"));
+            Constants::default()
+        })
+    } else {
+        let constants = measure().context("cannot measure")?;
+        constants.save(&path).with_context(|| format!("cannot keep the figures in {}", path.display()))?;
+        console.summary(format_args!("kept in {}", path.display()));
+        constants
+    };
+    let out = Stdout::default();
+    out.write(constants.to_string().as_bytes());
+    out.finish().context("cannot write to standard output")?;
+    Ok(Outcome::Success)
+}
+
+/// Where the figures are kept, if the environment says where caches go.
+pub(crate) fn file() -> Option<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(cache.join("ftk").join("constants"))
+}
+
+fn measure() -> anyhow::Result<Constants> {
+    let tree = tempfile::tempdir()?;
+    make_files(tree.path())?;
+    let root = CString::new(tree.path().as_os_str().to_owned().into_vec())?;
+    let parts = Walker::new([root]).run(|worker| Collect::new(worker, Keep::Files));
+    Ok(ftk_process::calibrate(&Inventory::merge(parts)?, Platform::detect()))
+}
+
+/// 4,000 files of 4 KiB, 100 to a directory.
+fn make_files(root: &Path) -> std::io::Result<()> {
+    for dir in 0..40 {
+        let dir = root.join(dir.to_string());
+        fs::create_dir(&dir)?;
+        (0..100).try_for_each(|file| fs::write(dir.join(file.to_string()), [7; 4096]))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Measuring the machine for the cost model.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use ftk_hash::{Algorithm, Platform};
+use ftk_inventory::Inventory;
+use ftk_read::Uring;
+use ftk_sched::{Backend, Constants, Limits, Model, Stop, Team, Threads, logical_cpus};
+
+use crate::{Env, Rows, Work, process};
+
+/// Times each figure is taken; the median counts, so two interrupted ones do no harm.
+const ROUNDS: usize = 5;
+
+/// What this machine costs. Takes about two seconds.
+///
+/// `files` are some thousands of small cached files, many to a directory; they are read several times. What
+/// only a cold disk would tell keeps its built-in value, and so do a ring where none can be had and a second
+/// worker where there is no second CPU.
+pub fn calibrate(files: &Inventory, platform: Platform) -> Constants {
+    let mut constants = Constants::default();
+    team(&mut constants);
+    constants.worker_ns = nanos(median(|| timed(|| drop(black_box(vec![1_u8; 1 << 20])))));
+    reading(&mut constants, files, platform);
+    memory(&mut constants);
+    for algorithm in Algorithm::ALL {
+        let kernel = format!("{}/{}", algorithm.name(), algorithm.kernel_name(platform));
+        constants.digest_bytes_per_s.insert(kernel, digest(algorithm, platform));
+    }
+    constants
+}
+
+fn team(constants: &mut Constants) {
+    let start = |workers| {
+        // A team starts in microseconds: many of them make one figure.
+        let many = || (0..20).for_each(|_| drop(Team::new(workers).run(&Stop::new(), |_| ())));
+        nanos(median(|| timed(many)) / 20)
+    };
+    let (two, three) = (start(2), start(3));
+    constants.thread_ns = three.saturating_sub(two).max(1_000);
+    constants.team_ns = two.saturating_sub(constants.thread_ns);
+}
+
+fn reading(constants: &mut Constants, files: &Inventory, platform: Platform) {
+    let model = Model::new(Constants::default());
+    // Nanoseconds a file, without those of the sample.
+    let each = |workers, backend| {
+        let limits =
+            Limits { threads: Threads::Fixed(workers), backend: Some(backend), ring: true, cpus: workers };
+        nanos(median(|| {
+            let algorithm = Algorithm::Xxh3;
+            let mut rows = Rows::new(files.files(), algorithm.digest_len());
+            let work = Work { inventory: files, algorithm, platform };
+            let env = Env { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
+            let plan = process(&work, &mut rows, &env).plan;
+            let left = files.files().saturating_sub(plan.sample.files).max(1);
+            Duration::from_nanos(plan.took_nanos / u64::from(left))
+        }))
+        .max(1)
+    };
+    let alone = each(1, Backend::Sync);
+    constants.file_ns = alone;
+    if logical_cpus() > 1 {
+        let together = each(2, Backend::Sync);
+        constants.contention = (2.0 * together as f64 / alone as f64 - 1.0).clamp(0.0, 1.0);
+    }
+    if Uring::new(256, 1).is_ok() {
+        constants.ring_ns = nanos(median(|| timed(|| drop(Uring::new(256, 1)))));
+        constants.ring_warm = each(1, Backend::Uring) as f64 / alone as f64;
+    }
+}
+
+fn memory(constants: &mut Constants) {
+    /// Much more than a second-level cache.
+    const BYTES: usize = 64 << 20;
+    let read = |workers| {
+        let buffers: Vec<_> = (0..workers).map(|_| vec![1_u64; BYTES / 8]).collect();
+        let sum =
+            |worker: usize| black_box(buffers[worker].iter().fold(0_u64, |sum, n| sum.wrapping_add(*n)));
+        per_second(BYTES, median(|| timed(|| drop(Team::new(workers).run(&Stop::new(), sum)))))
+    };
+    constants.memory_one_bytes_per_s = read(1);
+    constants.memory_each_bytes_per_s = read(logical_cpus().min(8));
+}
+
+/// Bytes a second of one long message.
+fn digest(algorithm: Algorithm, platform: Platform) -> u64 {
+    let data = vec![7; 4 << 20];
+    per_second(data.len(), median(|| timed(|| _ = black_box(algorithm.hash_one(platform, &data)))))
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn median(figure: impl FnMut() -> Duration) -> Duration {
+    let mut figures: Vec<_> = std::iter::repeat_with(figure).take(ROUNDS).collect();
+    figures.sort_unstable();
+    figures[ROUNDS / 2]
+}
+
+fn nanos(time: Duration) -> u64 {
+    time.as_nanos() as u64
+}
+
+fn per_second(bytes: usize, time: Duration) -> u64 {
+    (bytes as f64 / time.as_secs_f64().max(1e-9)) as u64
+}
