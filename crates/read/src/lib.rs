@@ -1,5 +1,38 @@
 //! File contents into buffers that move: the reader fills a buffer, the caller takes it away and gives it
 //! back. Nothing is borrowed across the seam, so a buffer may wait in an engine's lane for as long as it likes.
+//!
+//! Three readers stand behind one trait, [`Reader`], and say the same of every file: [`Sync`] (plain system
+//! calls, everywhere), [`Uring`] (many files in flight, for a cold disk) and [`Ahead`] (a helper thread, for
+//! one huge file). [`File`] alone serves several threads that read windows of one file.
+//!
+//! What all of them promise: only regular files are read, and nothing else is waited for; a short read is not
+//! taken for the end; a file that changed while it was read is a [`Failure::Changed`], as far as
+//! [`File::verify`] can tell; descriptors that run out delay an open as long as others can be closed.
+//!
+//! ```
+//! use ftk_read::{Buf, Open, Reader, Ready, Span, Sync};
+//!
+//! let dir = std::rc::Rc::new(std::fs::File::open("src")?.into());
+//! let file = Open { dir: &dir, name: c"lib.rs", follow: false, span: Span::Whole };
+//! let mut reader = Sync::new(1, Sync::STREAM_BUF_LEN);
+//! reader.start(0, file, Buf::new(reader.buf_len()));
+//! let mut bytes = 0;
+//! while let Some(ready) = reader.poll(true) {
+//!     match ready {
+//!         Ready::Data(chunk) => {
+//!             bytes += chunk.as_ref().len() as u64;
+//!             if chunk.part.is_end() {
+//!                 assert_eq!(reader.finish(0).expect("nobody writes to it").size, bytes);
+//!             } else {
+//!                 reader.more(0, chunk.into_buf());
+//!             }
+//!         }
+//!         Ready::Failed { failure, .. } => panic!("{failure:?}"),
+//!     }
+//! }
+//! assert!(bytes > 0);
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod ahead;
 mod buf;

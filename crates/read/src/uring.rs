@@ -263,8 +263,7 @@ impl Uring {
                 Slot::Opening { dir, follow, buf } => {
                     let name = self.names[slot as usize].clone();
                     mem::forget(mem::replace(&mut self.names[slot as usize], name));
-                    let fresh = Buf::new(buf.len());
-                    self.open_plainly(slot, &dir, follow, fresh);
+                    self.open_plainly(slot, &dir, follow, buf);
                 }
                 Slot::Reading(mut filling) => {
                     mem::forget(filling.start_over());

@@ -157,22 +157,28 @@ fn a_held_chunk_delays_an_open_but_does_not_fail_it() {
         return;
     }
     let tree = Tree::new();
-    tree.file("a", b"a").file("b", b"b");
+    tree.file("a", b"a").file("b", b"b").file("c", b"c");
     let dir = tree.open();
-    let mut readers: Vec<Box<dyn Reader>> = vec![Box::new(Sync::new(2, BUF))];
-    readers.extend(Uring::new(2, BUF).map(|ring| Box::new(ring) as Box<dyn Reader>));
+    let mut readers: Vec<Box<dyn Reader>> = vec![Box::new(Sync::new(3, BUF))];
+    readers.extend(Uring::new(3, BUF).map(|ring| Box::new(ring) as Box<dyn Reader>));
     for reader in &mut readers {
-        leave_descriptors(1);
+        leave_descriptors(2);
+        let is_out = |reader: &mut dyn Reader, slot, content: &[u8]| {
+            let Some(Ready::Data(chunk)) = reader.poll(true) else { panic!("no chunk") };
+            assert_eq!((chunk.slot, chunk.as_ref()), (slot, content));
+        };
         start(&mut **reader, 0, &dir, &name("a"));
-        let Some(Ready::Data(_held)) = reader.poll(true) else { panic!("no chunk") };
+        is_out(&mut **reader, 0, b"a");
         start(&mut **reader, 1, &dir, &name("b"));
+        is_out(&mut **reader, 1, b"b");
+        start(&mut **reader, 2, &dir, &name("c"));
         for _ in 0..3 {
             assert!(reader.poll(true).is_none(), "there is no descriptor, and nothing to wait for");
         }
-        reader.finish(0).unwrap();
-        let Some(Ready::Data(chunk)) = reader.poll(true) else { panic!("no chunk") };
-        assert_eq!((chunk.slot, chunk.as_ref()), (1, &b"b"[..]));
         reader.finish(1).unwrap();
+        is_out(&mut **reader, 2, b"c");
+        reader.finish(0).unwrap();
+        reader.finish(2).unwrap();
         leave_descriptors(100);
     }
 }
