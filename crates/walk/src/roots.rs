@@ -97,19 +97,18 @@ mod tests {
 
     #[test]
     fn a_path_is_split_at_its_last_name() {
-        let cases: [(&[u8], Option<(&[u8], &[u8])>); 9] = [
-            (b"a", Some((b".", b"a"))),
-            (b"/a", Some((b"/", b"a"))),
-            (b"a/b", Some((b"a/", b"b"))),
-            (b"../b//", Some((b"../", b"b"))),
-            (b"a/.", None),
-            (b"..", None),
-            (b".", None),
-            (b"//", None),
-            (b"", None),
+        let named = [
+            ("a", ".", "a"),
+            ("/a", "/", "a"),
+            ("a/b", "a/", "b"),
+            ("../b//", "../", "b"),
+            ("d/.f", "d/", ".f"),
         ];
-        for (path, expected) in cases {
-            assert_eq!(split(path), expected, "{path:?}");
+        for (path, parent, name) in named {
+            assert_eq!(split(path.as_bytes()), Some((parent.as_bytes(), name.as_bytes())), "{path}");
+        }
+        for path in ["a/.", "..", ".", "./", "//", ""] {
+            assert_eq!(split(path.as_bytes()), None, "{path}");
         }
     }
 }

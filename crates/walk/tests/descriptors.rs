@@ -1,4 +1,6 @@
-//! Walks with hardly any descriptors. Alone in its process, whose limit it lowers.
+//! Walks with hardly any descriptors. Alone in its process, whose limit it lowers. The portable twin
+//! copies a descriptor for each listing and makes no such promise.
+#![cfg(all(target_os = "linux", not(ftk_portable)))]
 
 use std::fs::{self, File};
 use std::path::Path;

@@ -5,6 +5,7 @@
 //! nothing, which must fail. The deque is a toy of Chase and Lev's made of atomics: a mutex in its place would
 //! order what the protocol's fences have to order, and hide their absence.
 #![cfg(ftk_loom)]
+#![expect(clippy::duplicate_mod, reason = "the mutation is the same source against other primitives")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
