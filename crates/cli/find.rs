@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use ftk_inventory::Keep;
+use ftk_inventory::{Budget, Keep};
 use ftk_record::sanitize;
 use ftk_select::{Filtered, Skipped};
 use ftk_walk::{Directory, Entry, Follow, Step, Visitor, WalkError};
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     };
 
     let (found, mut outcome) = if args.sort && matches!(show, Show::Paths { .. }) {
-        let scan = scan(walker, &selection, Keep::All, console)?;
+        let scan = scan(walker, &selection, Keep::All, &Budget::new(globals.memory()), console)?;
         let mut printer = Printer::new(show, &out, console);
         let mut order = scan.inventory.in_path_order();
         while let Some(item) = order.next() {

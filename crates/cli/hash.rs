@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use ftk_hash::{Algorithm, Digest, Platform};
-use ftk_inventory::{FileNo, Inventory, Keep};
+use ftk_inventory::{Budget, FileNo, Inventory, Keep};
 use ftk_process::{Failed, Rows, Work, hash_stream, process};
 use ftk_read::Failure;
 use ftk_record::{End, Output, Style, SumFormat, quote, write_path};
@@ -20,7 +20,7 @@ use crate::args::Globals;
 use crate::console::{Console, cause};
 use crate::engine::Engine;
 use crate::outcome::Outcome;
-use crate::scan::{paths, scan, walker};
+use crate::scan::{TOO_LARGE, paths, scan, walker};
 use crate::selection::SelectionArgs;
 use crate::stdout::{Lines, Stdout};
 
@@ -86,9 +86,12 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
 
     let start = Instant::now();
     let walker = walker(paths(&starts), args.selection.follow(Follow::Roots), globals);
-    let scanned = scan(walker, &args.selection.compile(&own)?, Keep::Files, console)?;
+    let budget = Budget::new(globals.memory());
+    let scanned = scan(walker, &args.selection.compile(&own)?, Keep::Files, &budget, console)?;
     outcome = outcome.max(scanned.outcome);
     let inventory = &scanned.inventory;
+    let row = 1 + args.algorithm.digest_len() as u64;
+    budget.draw(u64::from(inventory.files()) * row).context(TOO_LARGE)?;
     let mut rows = Rows::new(inventory.files(), args.algorithm.digest_len());
     let work = Work { inventory, algorithm: args.algorithm, platform };
     let report =

@@ -4,7 +4,7 @@ use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStringExt as _;
 
 use anyhow::Context as _;
-use ftk_inventory::{Collect, Inventory, Keep, Skipped as NotRegular};
+use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
 use ftk_sched::Threads;
 use ftk_select::{Filtered, Selection, Skipped};
 use ftk_walk::{FileType, Follow, Op, WalkError, Walker};
@@ -30,21 +30,26 @@ pub(crate) fn walker(paths: Vec<CString>, follow: Follow, globals: &Globals) -> 
     Walker::new(paths).follow(follow).threads(threads)
 }
 
+/// What is said of a tree that does not fit into `--memory`, or into any table.
+pub(crate) const TOO_LARGE: &str = "the tree is too large (see --memory)";
+
 /// Walks and merges.
 pub(crate) fn scan(
     walker: Walker,
     selection: &Selection,
     keep: Keep,
+    budget: &Budget,
     console: &Console,
 ) -> anyhow::Result<Scan> {
-    let parts = walker.run(|worker| Filtered::new(selection, Collect::new(worker, keep)));
+    let collect = |worker| Collect::new(worker, keep).within(budget);
+    let parts = walker.run(|worker| Filtered::new(selection, collect(worker)));
     let mut skipped = Skipped::default();
     let parts = parts.into_iter().map(|part| {
         let (collect, left_out) = part.into_parts();
         skipped += left_out;
         collect
     });
-    let mut inventory = Inventory::merge(parts.collect()).context("the tree is too large")?;
+    let mut inventory = Inventory::merge(parts.collect()).context(TOO_LARGE)?;
     let (errors, refused) = (inventory.take_errors(), inventory.take_refused());
     errors.iter().for_each(|error| walk_error(error, console));
     for argument in &refused {

@@ -3,7 +3,7 @@
 use ftk_walk::{Directory, Entry, FileType, Step, Visitor, WalkError};
 
 use crate::shard::{Found, ROOT, Shard};
-use crate::{Full, Refused, Skipped};
+use crate::{Budget, Full, Refused, Skipped};
 
 /// What goes into the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,9 @@ pub struct Collect {
     pub(crate) refused: Vec<Refused>,
     pub(crate) full: Option<Full>,
     keep: Keep,
+    budget: Option<Budget>,
+    /// Bytes drawn from it.
+    drawn: u64,
     /// Device and inode of the directory being listed.
     identity: (u64, u64),
 }
@@ -52,14 +55,34 @@ impl Collect {
             refused: Vec::new(),
             full,
             keep,
+            budget: None,
+            drawn: 0,
             identity: (0, 0),
         }
     }
 
+    /// The same part, whose table takes no more than the budget allows; what does not fit ends the walk.
+    #[must_use]
+    pub fn within(self, budget: &Budget) -> Self {
+        Self { budget: Some(budget.clone()), ..self }
+    }
+
     fn add(&mut self, entry: &Entry<'_>) -> Step {
         let (file_type, via_link) = (entry.file_type(), entry.via_link());
-        let added = self.shard.add(entry.name_c(), entry.ino(), file_type, via_link);
+        let added =
+            self.draw().and_then(|()| self.shard.add(entry.name_c(), entry.ino(), file_type, via_link));
         self.step(added)
+    }
+
+    /// Draws on the budget when the table has outgrown what was drawn before.
+    fn draw(&mut self) -> Result<(), Full> {
+        if let Some(budget) = &self.budget
+            && self.shard.bytes() > self.drawn
+        {
+            budget.draw(Budget::UNIT)?;
+            self.drawn += Budget::UNIT;
+        }
+        Ok(())
     }
 
     /// Goes on unless something did not fit, now or before.
@@ -85,7 +108,7 @@ impl Visitor for Collect {
 
     fn descend(&mut self, from: Option<&DirTag>, entry: &Entry<'_>) -> DirTag {
         let up = if from.is_some() { self.shard.current() } else { ROOT };
-        match self.shard.names.push(entry.name_c()) {
+        match self.draw().and_then(|()| self.shard.names.push(entry.name_c())) {
             Ok(name) => DirTag { found: Some(Found { shard: self.worker, up, name }) },
             Err(full) => {
                 self.full = Some(full);

@@ -16,6 +16,8 @@ pub enum Full {
     LongName,
     /// More than 65,536 workers.
     Workers,
+    /// More than the [`Budget`](crate::Budget) allows.
+    Memory,
 }
 
 impl fmt::Display for Full {
@@ -26,6 +28,7 @@ impl fmt::Display for Full {
             Full::Names => "more than 4 GiB of names for one worker",
             Full::LongName => "an argument of more than 65,535 bytes",
             Full::Workers => "more than 65,536 workers",
+            Full::Memory => "its tables need more memory than allowed",
         })
     }
 }

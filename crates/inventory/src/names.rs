@@ -44,6 +44,11 @@ impl Names {
         Ok(Name { offset, len })
     }
 
+    /// Bytes of all segments, used or not.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.segments.len() as u64) << SEGMENT_BITS
+    }
+
     pub(crate) fn get(&self, name: Name) -> &[u8] {
         let bytes = self.get_with_nul(name);
         &bytes[..bytes.len() - 1]

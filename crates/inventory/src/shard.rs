@@ -71,6 +71,13 @@ impl Shard {
         self.listings.len() as u32
     }
 
+    /// Bytes the table takes, without the slack of its vectors.
+    pub(crate) fn bytes(&self) -> u64 {
+        let rows = self.entries.len() * size_of::<Packed>() + self.listings.len() * size_of::<Listing>();
+        let under_way = (self.files.len() + self.others.len()) * size_of::<Keyed>();
+        (rows + under_way) as u64 + self.names.bytes()
+    }
+
     /// Adds an entry to the listing under way.
     pub(crate) fn add(
         &mut self,

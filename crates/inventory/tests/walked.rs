@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ftk_inventory::{Collect, DirNo, FileNo, Inventory, Keep, Opener, Refused, Skipped};
+use ftk_inventory::{Budget, Collect, DirNo, FileNo, Full, Inventory, Keep, Opener, Refused, Skipped};
 use ftk_walk::{FileType, Follow, Walker};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, statat, unlinkat};
 
@@ -239,4 +239,19 @@ fn ten_thousand_levels_and_long_names_open_again() {
         opener.open(DirNo(0)).unwrap();
         opener.open(last).unwrap();
     }
+}
+
+#[test]
+fn a_table_that_outgrows_its_budget_is_an_error() {
+    let files: Vec<_> = (0..2000).map(|i| format!("d{}/{i}", i % 7)).collect();
+    let root = tree(&files.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+    let merged = |bytes| {
+        let path = CString::new(root.path().as_os_str().as_bytes()).unwrap();
+        let budget = Budget::new(bytes);
+        let parts =
+            Walker::new([path]).threads(1).run(|worker| Collect::new(worker, Keep::Files).within(&budget));
+        Inventory::merge(parts).map(|inventory| inventory.files())
+    };
+    assert_eq!(merged(1 << 20), Err(Full::Memory));
+    assert_eq!(merged(4 << 20), Ok(2000));
 }

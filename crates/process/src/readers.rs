@@ -5,12 +5,6 @@ use ftk_sched::{Backend, Threads};
 
 use crate::run::Env;
 
-/// Buffer of a file among others. Small files are read whole into it, and 16 of them stay in the L2 cache.
-const LANE_BUF: usize = 64 << 10;
-
-/// Buffer of a file read alone: 128 to 256 KiB were fastest, 1 MiB lost a tenth and more.
-pub(crate) const STREAM_BUF: usize = 256 << 10;
-
 /// The widest engine: 16 lanes of 32 bits in a 512-bit register.
 const MOST_LANES: usize = 16;
 
@@ -55,11 +49,15 @@ impl Readers {
         {
             return Box::new(ring);
         }
-        Box::new(Sync::new(width.min(MOST_LANES), LANE_BUF))
+        Box::new(Sync::new(width.min(MOST_LANES), Sync::LANE_BUF_LEN))
     }
 
     /// A reader of one file at a time; with `ahead`, a thread of its own reads while this one hashes.
     pub(crate) fn stream(&self, ahead: bool) -> Box<dyn Reader> {
-        if ahead { Box::new(Ahead::new(Ahead::BUF_LEN)) } else { Box::new(Sync::new(1, STREAM_BUF)) }
+        if ahead {
+            Box::new(Ahead::new(Ahead::BUF_LEN))
+        } else {
+            Box::new(Sync::new(1, Sync::STREAM_BUF_LEN))
+        }
     }
 }

@@ -4,12 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ftk_hash::{ChainingValue, Tree};
 use ftk_inventory::Opener;
-use ftk_read::{Failure, File, Stat};
+use ftk_read::{Failure, File, Stat, Sync};
 use ftk_sched::{Stop, Team};
 
 use crate::claims::Job;
 use crate::driver::Failed;
-use crate::readers::STREAM_BUF;
 use crate::rows::State;
 use crate::run::Crew;
 use crate::team::leave_shared_descriptors;
@@ -66,7 +65,7 @@ fn windows(
     let name = inventory.name(job.dir, job.file);
     let file = File::open(&dir, name, inventory.via_link(job.dir, job.file))?;
     let mut part = Part { stat: *file.stat(), values: Vec::new() };
-    let mut buf = vec![0; STREAM_BUF];
+    let mut buf = vec![0; Sync::STREAM_BUF_LEN];
     let (mut bytes, mut reads) = (0, 0);
     while !crew.env.stop.is_raised() && !failed.is_raised() {
         // Relaxed: the counter hands out numbers and nothing else.

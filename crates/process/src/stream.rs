@@ -3,8 +3,7 @@
 use std::io::{self, ErrorKind, Read};
 
 use ftk_hash::{Algorithm, Digest, Event, Platform};
-
-use crate::readers::STREAM_BUF;
+use ftk_read::Sync;
 
 /// Reads `input` to its end.
 ///
@@ -13,7 +12,7 @@ use crate::readers::STREAM_BUF;
 pub fn hash_stream(mut input: impl Read, algorithm: Algorithm, platform: Platform) -> io::Result<Digest> {
     let mut engine = algorithm.engine::<Piece>(platform, 1);
     let mut events = Vec::new();
-    let mut piece = Piece { buf: vec![0; STREAM_BUF].into(), len: 0 };
+    let mut piece = Piece { buf: vec![0; Sync::STREAM_BUF_LEN].into(), len: 0 };
     let mut is_start = true;
     loop {
         piece.len = match input.read(&mut piece.buf) {
