@@ -1,10 +1,9 @@
-//! Which digests there are, and the one place where a kernel is chosen.
+//! Which digests there are.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::serial::Serial;
-use crate::stream::RustCrypto;
+use crate::dispatch::{self, Choice};
 use crate::{Digest, Engine, Event, Platform};
 
 /// A digest algorithm.
@@ -86,41 +85,15 @@ impl Algorithm {
         }
     }
 
-    /// What the engine of this algorithm runs on this CPU, for messages to the user: `sha-ni`, `avx2`,
+    /// What the engine of this algorithm runs on this platform, for messages to the user: `avx512`, `sha-ni`,
     /// `portable`.
     pub fn kernel_name(self, platform: Platform) -> &'static str {
-        match self {
-            Self::Sha256 | Self::Sha1 if platform.sha => {
-                if cfg!(target_arch = "x86_64") {
-                    "sha-ni"
-                } else {
-                    "sha2"
-                }
-            }
-            Self::Sha512 if platform.sha512 => "sha3",
-            Self::Blake3 if platform.avx512 => "avx512",
-            Self::Sha512 | Self::Blake3 | Self::Xxh3 | Self::Xxh128 if platform.avx2 => "avx2",
-            Self::Blake3 if platform.sse41 => "sse4.1",
-            Self::Blake3 | Self::Xxh3 | Self::Xxh128 if cfg!(target_arch = "x86_64") => "sse2",
-            Self::Blake3 | Self::Xxh3 | Self::Xxh128 if cfg!(target_arch = "aarch64") => "neon",
-            _ => "portable",
-        }
+        Choice::of(self, platform).name(self)
     }
 
     /// An engine for up to `keys` messages under way at once.
     pub fn engine<'d, D: AsRef<[u8]> + 'd>(self, platform: Platform, keys: usize) -> Box<dyn Engine<D> + 'd> {
-        let _ = platform; // the crates behind the serial engines look at the CPU themselves
-        match self {
-            Self::Sha256 => Box::new(Serial::<RustCrypto<sha2::Sha256>, D>::new(keys)),
-            Self::Sha512 => Box::new(Serial::<RustCrypto<sha2::Sha512>, D>::new(keys)),
-            Self::Sha1 => Box::new(Serial::<RustCrypto<sha1::Sha1>, D>::new(keys)),
-            Self::Md5 => Box::new(Serial::<RustCrypto<md5::Md5>, D>::new(keys)),
-            Self::Blake2b => Box::new(Serial::<RustCrypto<blake2::Blake2b512>, D>::new(keys)),
-            Self::Blake3 => Box::new(Serial::<blake3::Hasher, D>::new(keys)),
-            Self::Xxh64 => Box::new(Serial::<twox_hash::XxHash64, D>::new(keys)),
-            Self::Xxh3 => Box::new(Serial::<twox_hash::XxHash3_64, D>::new(keys)),
-            Self::Xxh128 => Box::new(Serial::<twox_hash::XxHash3_128, D>::new(keys)),
-        }
+        dispatch::engine(self, platform, keys)
     }
 
     /// The digest of one message that is in memory.

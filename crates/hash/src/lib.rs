@@ -11,8 +11,13 @@
 //! ```
 
 mod algorithm;
+mod arch;
 mod digest;
+mod dispatch;
 mod engine;
+mod function;
+mod lane;
+mod lanes;
 mod platform;
 mod serial;
 mod stream;
@@ -21,7 +26,7 @@ mod tree;
 pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use digest::Digest;
 pub use engine::{Engine, Event};
-pub use platform::Platform;
+pub use platform::{MissingSimd, Platform, Simd, UnknownSimd};
 pub use tree::{Subtree, Tree};
 
 /// What a [`Subtree`] comes to.

@@ -1,0 +1,22 @@
+//! Each compression function, once, for vectors of any kind.
+
+mod blake2b;
+mod md5;
+mod sha1;
+mod sha2;
+
+pub(crate) use blake2b::blake2b;
+pub(crate) use md5::md5;
+pub(crate) use sha1::sha1;
+pub(crate) use sha2::{K256, sha256, sha512};
+
+/// Number of blocks of `size` bytes in each lane.
+///
+/// # Panics
+/// If the lanes differ in length.
+#[inline(always)]
+fn blocks<const L: usize>(data: &[&[u8]; L], size: usize) -> usize {
+    let len = data[0].len();
+    assert!(data.iter().all(|lane| lane.len() == len), "lanes of different lengths");
+    len / size
+}

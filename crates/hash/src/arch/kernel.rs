@@ -1,0 +1,152 @@
+//! What a compression function looks like to the engine.
+
+use crate::function::Function;
+
+/// What BLAKE2b mixes in beside the data. The others ignore it.
+#[derive(Clone, Copy)]
+pub(crate) struct Counters<const L: usize> {
+    /// Bytes of the message up to and with the first block given.
+    pub(crate) count: [u64; L],
+    /// All ones where that block is the last of its message (it then comes alone), else zero.
+    pub(crate) last: [u64; L],
+}
+
+/// Compresses blocks of `L` messages side by side. A value of the type proves that this CPU can.
+pub(crate) trait Kernel<F: Function<W>, const L: usize, const W: usize>: Copy {
+    /// Compresses all blocks of `data`, which has equally many bytes for each lane, into the lanes of `state`.
+    ///
+    /// # Panics
+    /// If the lanes differ in length.
+    fn compress(self, state: &mut [[F::Word; L]; W], data: &[&[u8]; L], counters: &Counters<L>);
+}
+
+/// Compresses blocks of one or two messages: for when there are too few to fill the lanes.
+pub(crate) trait Narrow<F: Function<W>, const W: usize>: Copy {
+    /// Compresses all blocks of one message.
+    fn one(self, state: &mut [F::Word; W], data: &[u8], counters: &Counters<1>);
+
+    /// Compresses all blocks of two messages, equally many of each.
+    fn two(self, state: [&mut [F::Word; W]; 2], data: [&[u8]; 2], counters: &Counters<2>) {
+        let [first, second] = state;
+        let Counters { count, last } = counters;
+        self.one(first, data[0], &Counters { count: [count[0]], last: [last[0]] });
+        self.one(second, data[1], &Counters { count: [count[1]], last: [last[1]] });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::Portable;
+    use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
+
+    /// Bytes and words without a pattern (the generator of Steele, Lea and Flood, SplitMix64).
+    fn random(seed: &mut u64) -> u64 {
+        *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = *seed;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Holds `kernel` against the portable one: any state, any data at any alignment, one to six blocks, and
+    /// counters past 32 bits.
+    fn check<F, K, const L: usize, const W: usize>(kernel: K)
+    where
+        F: Function<W, Word: TryFrom<u64> + PartialEq + std::fmt::Debug>,
+        K: Kernel<F, L, W>,
+        Portable: Kernel<F, L, W>,
+    {
+        let mut seed = 1;
+        for n_blocks in (0..=6).cycle().take(70) {
+            let len = n_blocks * F::BLOCK;
+            let bytes: [Vec<u8>; L] =
+                std::array::from_fn(|_| (0..len + 64).map(|_| random(&mut seed) as u8).collect());
+            let data = bytes.each_ref().map(|bytes| &bytes[random(&mut seed) as usize % 64..][..len]);
+            let word = |seed: &mut u64| {
+                let bits = random(seed);
+                F::Word::try_from(bits).or(F::Word::try_from(bits >> 32)).unwrap_or_default()
+            };
+            let mut state: [[F::Word; L]; W] =
+                std::array::from_fn(|_| std::array::from_fn(|_| word(&mut seed)));
+            let counters = Counters {
+                count: std::array::from_fn(|_| random(&mut seed)),
+                last: std::array::from_fn(|_| (random(&mut seed) % 2).wrapping_neg()),
+            };
+            let mut expected = state;
+            Portable.compress(&mut expected, &data, &counters);
+            kernel.compress(&mut state, &data, &counters);
+            assert_eq!(state, expected, "{n_blocks} blocks");
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn avx512() {
+        let Some(avx512) = crate::arch::Avx512::detect() else { return };
+        check::<Sha256, _, 16, 8>(avx512);
+        check::<Sha1, _, 16, 5>(avx512);
+        check::<Md5, _, 16, 4>(avx512);
+        check::<Sha512, _, 8, 8>(avx512);
+        check::<Blake2b, _, 8, 8>(avx512);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn avx2() {
+        let Some(avx2) = crate::arch::Avx2::detect() else { return };
+        check::<Sha256, _, 8, 8>(avx2);
+        check::<Sha1, _, 8, 5>(avx2);
+        check::<Md5, _, 8, 4>(avx2);
+        check::<Sha512, _, 4, 8>(avx2);
+        check::<Blake2b, _, 4, 8>(avx2);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn sha_ni() {
+        let Some(sha_ni) = crate::arch::ShaNi::detect() else { return };
+        check::<Sha256, _, 2, 8>(sha_ni);
+    }
+
+    /// The portable kernel against crates that go on from a raw state.
+    #[test]
+    fn portable() {
+        let mut seed = 2;
+        for n_blocks in 0..40 {
+            let data: Vec<u8> = (0..n_blocks * 128).map(|_| random(&mut seed) as u8).collect();
+            let words: [u64; 8] = std::array::from_fn(|_| random(&mut seed));
+            let halves = words.map(|word| word as u32);
+            let counters = Counters { count: [0], last: [0] };
+
+            let (mut ours, mut theirs) = (halves, halves);
+            Narrow::<Sha256, 8>::one(Portable, &mut ours, &data, &counters);
+            sha2::block_api::compress256(&mut theirs, data.as_chunks().0);
+            assert_eq!(ours, theirs);
+
+            let (mut ours, mut theirs) = (words, words);
+            Narrow::<Sha512, 8>::one(Portable, &mut ours, &data, &counters);
+            sha2::block_api::compress512(&mut theirs, data.as_chunks().0);
+            assert_eq!(ours, theirs);
+
+            let [a, b, c, d, e, ..] = halves;
+            let (mut ours, mut theirs) = ([a, b, c, d, e], [a, b, c, d, e]);
+            Narrow::<Sha1, 5>::one(Portable, &mut ours, &data, &counters);
+            sha1::block_api::compress(&mut theirs, data.as_chunks().0);
+            assert_eq!(ours, theirs);
+
+            let (mut ours, mut theirs) = ([a, b, c, d], [a, b, c, d]);
+            Narrow::<Md5, 4>::one(Portable, &mut ours, &data, &counters);
+            md5::block_api::compress(&mut theirs, data.as_chunks().0);
+            assert_eq!(ours, theirs);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "different lengths")]
+    fn lanes_of_different_lengths_are_refused() {
+        let mut state = [[0; 2]; 8];
+        let counters = Counters { count: [0; 2], last: [0; 2] };
+        Kernel::<Sha256, 2, 8>::compress(Portable, &mut state, &[&[0; 64], &[0; 128]], &counters);
+    }
+}

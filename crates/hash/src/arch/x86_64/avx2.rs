@@ -1,0 +1,193 @@
+//! Vectors of 256 bits.
+
+use std::arch::x86_64::*;
+
+use super::kernels;
+use crate::arch::{Counters, Kernel, Vector, generic};
+use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
+
+/// Proof that this CPU has AVX2.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// Looks at the CPU.
+    pub(crate) fn detect() -> Option<Self> {
+        is_x86_feature_detected!("avx2").then_some(Self(()))
+    }
+}
+
+kernels! {
+    Avx2, "avx2":
+    Sha256, u32, 8 x 8, generic::sha256;
+    Sha1, u32, 8 x 5, generic::sha1;
+    Md5, u32, 8 x 4, generic::md5;
+    Sha512, u64, 4 x 8, generic::sha512;
+    Blake2b, u64, 4 x 8, generic::blake2b;
+}
+
+/// An intrinsic that touches no memory.
+macro_rules! op {
+    ($call:expr) => {
+        // SAFETY: an `Avx2` exists only if `detect` saw the feature on this CPU.
+        unsafe { $call }
+    };
+}
+
+macro_rules! vector {
+    (
+        $word:ty, $lanes:literal, $splat:ident, $add:ident, $left:ident, $right:ident,
+        $transpose:ident, $order:literal
+    ) => {
+        impl Vector<$word, $lanes> for Avx2 {
+            type V = __m256i;
+
+            #[inline(always)]
+            fn load(self, from: &[$word; $lanes]) -> __m256i {
+                // SAFETY: `from` is 32 readable bytes, this load needs no alignment, and `self` proves the CPU.
+                unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }
+            }
+            #[inline(always)]
+            fn store(self, v: __m256i, to: &mut [$word; $lanes]) {
+                // SAFETY: `to` is 32 writable bytes, this store needs no alignment, and `self` proves the CPU.
+                unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), v) }
+            }
+            #[inline(always)]
+            fn splat(self, word: $word) -> __m256i {
+                op!($splat(word.cast_signed()))
+            }
+            #[inline(always)]
+            fn add(self, a: __m256i, b: __m256i) -> __m256i {
+                op!($add(a, b))
+            }
+            #[inline(always)]
+            fn xor(self, a: __m256i, b: __m256i) -> __m256i {
+                op!(_mm256_xor_si256(a, b))
+            }
+            #[inline(always)]
+            fn xor3(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+                op!(_mm256_xor_si256(_mm256_xor_si256(a, b), c))
+            }
+            #[inline(always)]
+            fn choose(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+                op!(_mm256_xor_si256(c, _mm256_and_si256(a, _mm256_xor_si256(b, c))))
+            }
+            #[inline(always)]
+            fn majority(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+                op!(_mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, _mm256_or_si256(a, b))))
+            }
+            #[inline(always)]
+            fn xor_or_not(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+                let ones = self.splat(<$word>::MAX);
+                op!(_mm256_xor_si256(a, _mm256_or_si256(b, _mm256_xor_si256(c, ones))))
+            }
+            #[inline(always)]
+            fn rotate<const N: i32>(self, v: __m256i) -> __m256i {
+                // The counts are constants, so these become shifts by immediates, or a shuffle of bytes.
+                let right = op!($right(v, _mm_cvtsi32_si128(N)));
+                let left = op!($left(v, _mm_cvtsi32_si128(<$word>::BITS as i32 - N)));
+                op!(_mm256_or_si256(right, left))
+            }
+            #[inline(always)]
+            fn shift<const N: u32>(self, v: __m256i) -> __m256i {
+                op!($right(v, _mm_cvtsi32_si128(N as i32)))
+            }
+            #[inline(always)]
+            fn words<const BE: bool>(self, data: &[&[u8]; $lanes], at: usize) -> [__m256i; 16] {
+                /// The bytes of each word, last byte first; the shuffle counts within 16 bytes.
+                const SWAP: [$word; $lanes] = {
+                    let mut swap = [0; $lanes];
+                    let mut lane = 0;
+                    while lane < $lanes {
+                        let first = (lane * size_of::<$word>() % 16) as $word;
+                        swap[lane] = $order + first * (<$word>::MAX / 255);
+                        lane += 1;
+                    }
+                    swap
+                };
+                let mut rows = [op!(_mm256_setzero_si256()); 16];
+                for (lane, message) in data.iter().enumerate() {
+                    let block = &message[at..at + 16 * size_of::<$word>()];
+                    for (part, bytes) in block.as_chunks::<32>().0.iter().enumerate() {
+                        // SAFETY: `bytes` is 32 readable bytes, this load needs no alignment, and `self`
+                        // proves the CPU.
+                        rows[part * $lanes + lane] = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+                    }
+                }
+                let mut words = self.$transpose(rows);
+                if BE {
+                    let order = self.load(&SWAP);
+                    for word in &mut words {
+                        *word = op!(_mm256_shuffle_epi8(*word, order));
+                    }
+                }
+                words
+            }
+        }
+    };
+}
+
+vector!(
+    u32,
+    8,
+    _mm256_set1_epi32,
+    _mm256_add_epi32,
+    _mm256_sll_epi32,
+    _mm256_srl_epi32,
+    transpose_u32,
+    0x0001_0203
+);
+vector!(
+    u64,
+    4,
+    _mm256_set1_epi64x,
+    _mm256_add_epi64,
+    _mm256_sll_epi64,
+    _mm256_srl_epi64,
+    transpose_u64,
+    0x0001_0203_0405_0607
+);
+
+impl Avx2 {
+    /// Two sets of rows of 8 words, each to columns.
+    #[inline(always)]
+    fn transpose_u32(self, rows: [__m256i; 16]) -> [__m256i; 16] {
+        let mut words = rows;
+        for half in [0, 8] {
+            // 128 bits of `quads[4 * q + j]` hold word `j` or `j + 4` of rows 4 q to 4 q + 3.
+            let mut quads = [rows[0]; 8];
+            for q in [0, 4] {
+                let [a, b] = [rows[half + q], rows[half + q + 1]];
+                let [c, d] = [rows[half + q + 2], rows[half + q + 3]];
+                let (ab_low, ab_high) = op!((_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)));
+                let (cd_low, cd_high) = op!((_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d)));
+                quads[q] = op!(_mm256_unpacklo_epi64(ab_low, cd_low));
+                quads[q + 1] = op!(_mm256_unpackhi_epi64(ab_low, cd_low));
+                quads[q + 2] = op!(_mm256_unpacklo_epi64(ab_high, cd_high));
+                quads[q + 3] = op!(_mm256_unpackhi_epi64(ab_high, cd_high));
+            }
+            for j in 0..4 {
+                words[half + j] = op!(_mm256_permute2x128_si256::<0x20>(quads[j], quads[j + 4]));
+                words[half + j + 4] = op!(_mm256_permute2x128_si256::<0x31>(quads[j], quads[j + 4]));
+            }
+        }
+        words
+    }
+
+    /// Four sets of rows of 4 words, each to columns.
+    #[inline(always)]
+    fn transpose_u64(self, rows: [__m256i; 16]) -> [__m256i; 16] {
+        let mut words = rows;
+        for quarter in [0, 4, 8, 12] {
+            let [a, b] = [rows[quarter], rows[quarter + 1]];
+            let [c, d] = [rows[quarter + 2], rows[quarter + 3]];
+            let (ab_even, ab_odd) = op!((_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)));
+            let (cd_even, cd_odd) = op!((_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d)));
+            words[quarter] = op!(_mm256_permute2x128_si256::<0x20>(ab_even, cd_even));
+            words[quarter + 1] = op!(_mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd));
+            words[quarter + 2] = op!(_mm256_permute2x128_si256::<0x31>(ab_even, cd_even));
+            words[quarter + 3] = op!(_mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd));
+        }
+        words
+    }
+}

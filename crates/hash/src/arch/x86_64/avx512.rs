@@ -1,0 +1,206 @@
+//! Vectors of 512 bits.
+
+use std::arch::x86_64::*;
+
+use super::kernels;
+use crate::arch::{Counters, Kernel, Vector, generic};
+use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
+
+/// Proof that this CPU has AVX-512 F, BW and VL.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    /// Looks at the CPU.
+    pub(crate) fn detect() -> Option<Self> {
+        let has = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl");
+        has.then_some(Self(()))
+    }
+}
+
+kernels! {
+    Avx512, "avx512f,avx512bw,avx512vl":
+    Sha256, u32, 16 x 8, generic::sha256;
+    Sha1, u32, 16 x 5, generic::sha1;
+    Md5, u32, 16 x 4, generic::md5;
+    Sha512, u64, 8 x 8, generic::sha512;
+    Blake2b, u64, 8 x 8, generic::blake2b;
+}
+
+/// An intrinsic that touches no memory.
+macro_rules! op {
+    ($call:expr) => {
+        // SAFETY: an `Avx512` exists only if `detect` saw the features on this CPU.
+        unsafe { $call }
+    };
+}
+
+macro_rules! vector {
+    ($word:ty, $lanes:literal, $splat:ident, $add:ident, $rotate:ident, $shift:ident, $transpose:ident, $order:literal) => {
+        impl Vector<$word, $lanes> for Avx512 {
+            type V = __m512i;
+
+            #[inline(always)]
+            fn load(self, from: &[$word; $lanes]) -> __m512i {
+                // SAFETY: `from` is 64 readable bytes, this load needs no alignment, and `self` proves the CPU.
+                unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
+            }
+            #[inline(always)]
+            fn store(self, v: __m512i, to: &mut [$word; $lanes]) {
+                // SAFETY: `to` is 64 writable bytes, this store needs no alignment, and `self` proves the CPU.
+                unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), v) }
+            }
+            #[inline(always)]
+            fn splat(self, word: $word) -> __m512i {
+                op!($splat(word.cast_signed()))
+            }
+            #[inline(always)]
+            fn add(self, a: __m512i, b: __m512i) -> __m512i {
+                op!($add(a, b))
+            }
+            #[inline(always)]
+            fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+                op!(_mm512_xor_si512(a, b))
+            }
+            #[inline(always)]
+            fn xor3(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+                op!(_mm512_ternarylogic_epi32::<0x96>(a, b, c))
+            }
+            #[inline(always)]
+            fn choose(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+                op!(_mm512_ternarylogic_epi32::<0xca>(a, b, c))
+            }
+            #[inline(always)]
+            fn majority(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+                op!(_mm512_ternarylogic_epi32::<0xe8>(a, b, c))
+            }
+            #[inline(always)]
+            fn xor_or_not(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+                op!(_mm512_ternarylogic_epi32::<0x2d>(a, b, c))
+            }
+            #[inline(always)]
+            fn rotate<const N: i32>(self, v: __m512i) -> __m512i {
+                op!($rotate::<N>(v))
+            }
+            #[inline(always)]
+            fn shift<const N: u32>(self, v: __m512i) -> __m512i {
+                op!($shift::<N>(v))
+            }
+            #[inline(always)]
+            fn words<const BE: bool>(self, data: &[&[u8]; $lanes], at: usize) -> [__m512i; 16] {
+                /// The bytes of each word, last byte first; the shuffle counts within 16 bytes.
+                const SWAP: [$word; $lanes] = {
+                    let mut swap = [0; $lanes];
+                    let mut lane = 0;
+                    while lane < $lanes {
+                        let first = (lane * size_of::<$word>() % 16) as $word;
+                        swap[lane] = $order + first * (<$word>::MAX / 255);
+                        lane += 1;
+                    }
+                    swap
+                };
+                let mut rows = [op!(_mm512_setzero_si512()); 16];
+                for (lane, message) in data.iter().enumerate() {
+                    let block = &message[at..at + 16 * size_of::<$word>()];
+                    for (part, bytes) in block.as_chunks::<64>().0.iter().enumerate() {
+                        // SAFETY: `bytes` is 64 readable bytes, this load needs no alignment, and `self`
+                        // proves the CPU.
+                        rows[part * $lanes + lane] = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+                    }
+                }
+                let mut words = self.$transpose(rows);
+                if BE {
+                    let order = self.load(&SWAP);
+                    for word in &mut words {
+                        *word = op!(_mm512_shuffle_epi8(*word, order));
+                    }
+                }
+                words
+            }
+        }
+    };
+}
+
+vector!(
+    u32,
+    16,
+    _mm512_set1_epi32,
+    _mm512_add_epi32,
+    _mm512_ror_epi32,
+    _mm512_srli_epi32,
+    transpose_u32,
+    0x0001_0203
+);
+vector!(
+    u64,
+    8,
+    _mm512_set1_epi64,
+    _mm512_add_epi64,
+    _mm512_ror_epi64,
+    _mm512_srli_epi64,
+    transpose_u64,
+    0x0001_0203_0405_0607
+);
+
+impl Avx512 {
+    /// Rows of 16 words to columns.
+    #[inline(always)]
+    fn transpose_u32(self, rows: [__m512i; 16]) -> [__m512i; 16] {
+        let mut words = rows;
+        // Now 128 bits of `quads[4 * q + j]` hold word `j`, `j + 4`, `j + 8` or `j + 12` of rows 4 q to 4 q + 3.
+        let mut quads = rows;
+        for q in 0..4 {
+            let [a, b, c, d] = [rows[4 * q], rows[4 * q + 1], rows[4 * q + 2], rows[4 * q + 3]];
+            let (ab_low, ab_high) = op!((_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b)));
+            let (cd_low, cd_high) = op!((_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d)));
+            quads[4 * q] = op!(_mm512_unpacklo_epi64(ab_low, cd_low));
+            quads[4 * q + 1] = op!(_mm512_unpackhi_epi64(ab_low, cd_low));
+            quads[4 * q + 2] = op!(_mm512_unpacklo_epi64(ab_high, cd_high));
+            quads[4 * q + 3] = op!(_mm512_unpackhi_epi64(ab_high, cd_high));
+        }
+        for j in 0..4 {
+            let columns = self.transpose_u128([quads[j], quads[j + 4], quads[j + 8], quads[j + 12]]);
+            for (nth, column) in columns.into_iter().enumerate() {
+                words[4 * nth + j] = column;
+            }
+        }
+        words
+    }
+
+    /// Two sets of rows of 8 words, each to columns.
+    #[inline(always)]
+    fn transpose_u64(self, rows: [__m512i; 16]) -> [__m512i; 16] {
+        let mut words = rows;
+        for half in [0, 8] {
+            let mut even = [rows[0]; 4];
+            let mut odd = [rows[0]; 4];
+            for q in 0..4 {
+                let (a, b) = (rows[half + 2 * q], rows[half + 2 * q + 1]);
+                even[q] = op!(_mm512_unpacklo_epi64(a, b));
+                odd[q] = op!(_mm512_unpackhi_epi64(a, b));
+            }
+            let (even, odd) = (self.transpose_u128(even), self.transpose_u128(odd));
+            for nth in 0..4 {
+                words[half + 2 * nth] = even[nth];
+                words[half + 2 * nth + 1] = odd[nth];
+            }
+        }
+        words
+    }
+
+    /// Rows of four times 128 bits to columns.
+    #[inline(always)]
+    fn transpose_u128(self, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+        // Selectors 0x88 and 0xdd take parts 0 and 2, or 1 and 3, of either operand.
+        let (ab_even, ab_odd) = op!((_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0xdd>(a, b)));
+        let (cd_even, cd_odd) = op!((_mm512_shuffle_i32x4::<0x88>(c, d), _mm512_shuffle_i32x4::<0xdd>(c, d)));
+        [
+            op!(_mm512_shuffle_i32x4::<0x88>(ab_even, cd_even)),
+            op!(_mm512_shuffle_i32x4::<0x88>(ab_odd, cd_odd)),
+            op!(_mm512_shuffle_i32x4::<0xdd>(ab_even, cd_even)),
+            op!(_mm512_shuffle_i32x4::<0xdd>(ab_odd, cd_odd)),
+        ]
+    }
+}

@@ -1,0 +1,171 @@
+//! The one place where a kernel is chosen.
+
+#[cfg(target_arch = "x86_64")]
+use crate::arch::{Avx2, Avx512, ShaNi};
+use crate::arch::{Kernel, Narrow, Portable};
+use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
+use crate::lanes::Lanes;
+use crate::serial::Serial;
+use crate::stream::RustCrypto;
+use crate::{Algorithm, Engine, Platform};
+
+/// A way to compute a digest on this CPU.
+#[derive(Clone, Copy)]
+pub(crate) enum Choice {
+    /// The crate's hasher, which looks at the CPU itself, one message at a time.
+    Crate,
+    /// Our own loops, one message at a time.
+    Portable,
+    /// Vectors of 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    /// Two messages interleaved.
+    #[cfg(target_arch = "x86_64")]
+    ShaNi(ShaNi),
+    /// Vectors of 512 bits, and what takes over while few lanes are busy.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512, Option<ShaNi>),
+}
+
+impl Choice {
+    /// The fastest way.
+    pub(crate) fn of(algorithm: Algorithm, platform: Platform) -> Self {
+        let ours = match algorithm {
+            Algorithm::Sha256 | Algorithm::Sha1 | Algorithm::Sha512 | Algorithm::Md5 | Algorithm::Blake2b => {
+                true
+            }
+            Algorithm::Blake3 | Algorithm::Xxh64 | Algorithm::Xxh3 | Algorithm::Xxh128 => false,
+        };
+        if !ours {
+            return Self::Crate;
+        }
+        #[cfg(target_arch = "x86_64")]
+        match (platform.avx512, platform.sha_ni, platform.avx2) {
+            (Some(avx512), sha_ni, _) => return Self::Avx512(avx512, sha_ni),
+            (None, Some(sha_ni), _) if algorithm == Algorithm::Sha256 => return Self::ShaNi(sha_ni),
+            // The crate has SHA-1 with these extensions, and two streams of it gain nothing.
+            (None, Some(_), _) if algorithm == Algorithm::Sha1 => return Self::Crate,
+            (None, _, Some(avx2)) => return Self::Avx2(avx2),
+            (None, _, None) => {}
+        }
+        if platform.own_only { Self::Portable } else { Self::Crate }
+    }
+
+    /// What it is called in messages to the user.
+    pub(crate) fn name(self, algorithm: Algorithm) -> &'static str {
+        match self {
+            Self::Crate => name_of_crate(algorithm),
+            Self::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Self::ShaNi(_) => "sha-ni",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(..) => "avx512",
+        }
+    }
+}
+
+/// An engine of the given kind. Each number of busy lanes up to which the narrow kernel takes over is the
+/// quotient of the two kernels' speeds, so that either is used where it is the faster one.
+pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
+    algorithm: Algorithm,
+    platform: Platform,
+    keys: usize,
+) -> Box<dyn Engine<D> + 'd> {
+    use Algorithm as A;
+    match (Choice::of(algorithm, platform), algorithm) {
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx512(wide, Some(sha_ni)), A::Sha256) => {
+            lanes::<Sha256, _, _, D, 16, 8>(wide, sha_ni, 8, keys)
+        }
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx512(wide, None), A::Sha256) => lanes::<Sha256, _, _, D, 16, 8>(wide, Portable, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx512(wide, Some(sha_ni)), A::Sha1) => lanes::<Sha1, _, _, D, 16, 5>(wide, sha_ni, 4, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx512(wide, None), A::Sha1) => lanes::<Sha1, _, _, D, 16, 5>(wide, Portable, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx512(wide, _), A::Md5) => lanes::<Md5, _, _, D, 16, 4>(wide, Portable, 0, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx512(wide, _), A::Sha512) => lanes::<Sha512, _, _, D, 8, 8>(wide, Portable, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx512(wide, _), A::Blake2b) => lanes::<Blake2b, _, _, D, 8, 8>(wide, Portable, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::ShaNi(wide), A::Sha256) => lanes::<Sha256, _, _, D, 2, 8>(wide, wide, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx2(wide), A::Sha256) => lanes::<Sha256, _, _, D, 8, 8>(wide, Portable, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx2(wide), A::Sha1) => lanes::<Sha1, _, _, D, 8, 5>(wide, Portable, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx2(wide), A::Md5) => lanes::<Md5, _, _, D, 8, 4>(wide, Portable, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx2(wide), A::Sha512) => lanes::<Sha512, _, _, D, 4, 8>(wide, Portable, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx2(wide), A::Blake2b) => lanes::<Blake2b, _, _, D, 4, 8>(wide, Portable, 1, keys),
+
+        (Choice::Portable, A::Sha256) => lanes::<Sha256, _, _, D, 1, 8>(Portable, Portable, 1, keys),
+        (Choice::Portable, A::Sha1) => lanes::<Sha1, _, _, D, 1, 5>(Portable, Portable, 1, keys),
+        (Choice::Portable, A::Md5) => lanes::<Md5, _, _, D, 1, 4>(Portable, Portable, 1, keys),
+        (Choice::Portable, A::Sha512) => lanes::<Sha512, _, _, D, 1, 8>(Portable, Portable, 1, keys),
+        (Choice::Portable, A::Blake2b) => lanes::<Blake2b, _, _, D, 1, 8>(Portable, Portable, 1, keys),
+
+        (_, A::Sha256) => Box::new(Serial::<RustCrypto<sha2::Sha256>, D>::new(keys)),
+        (_, A::Sha512) => Box::new(Serial::<RustCrypto<sha2::Sha512>, D>::new(keys)),
+        (_, A::Sha1) => Box::new(Serial::<RustCrypto<sha1::Sha1>, D>::new(keys)),
+        (_, A::Md5) => Box::new(Serial::<RustCrypto<md5::Md5>, D>::new(keys)),
+        (_, A::Blake2b) => Box::new(Serial::<RustCrypto<blake2::Blake2b512>, D>::new(keys)),
+        (_, A::Blake3) => Box::new(Serial::<blake3::Hasher, D>::new(keys)),
+        (_, A::Xxh64) => Box::new(Serial::<twox_hash::XxHash64, D>::new(keys)),
+        (_, A::Xxh3) => Box::new(Serial::<twox_hash::XxHash3_64, D>::new(keys)),
+        (_, A::Xxh128) => Box::new(Serial::<twox_hash::XxHash3_128, D>::new(keys)),
+    }
+}
+
+fn lanes<'d, F, K, N, D, const L: usize, const W: usize>(
+    kernel: K,
+    narrow: N,
+    few: u32,
+    keys: usize,
+) -> Box<dyn Engine<D> + 'd>
+where
+    F: Function<W, Word: 'd> + 'd,
+    K: Kernel<F, L, W> + 'd,
+    N: Narrow<F, W> + 'd,
+    D: AsRef<[u8]> + 'd,
+{
+    Box::new(Lanes::<F, K, N, D, L, W>::new(kernel, narrow, few, keys))
+}
+
+/// What the crate's hasher picks, by the same tests as the crate.
+#[cfg(target_arch = "x86_64")]
+fn name_of_crate(algorithm: Algorithm) -> &'static str {
+    let avx2 = is_x86_feature_detected!("avx2");
+    match algorithm {
+        Algorithm::Sha256 | Algorithm::Sha1 if ShaNi::detect().is_some() => "sha-ni",
+        Algorithm::Blake3 if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") => {
+            "avx512"
+        }
+        Algorithm::Sha512 | Algorithm::Blake3 | Algorithm::Xxh3 | Algorithm::Xxh128 if avx2 => "avx2",
+        Algorithm::Blake3 if is_x86_feature_detected!("sse4.1") => "sse4.1",
+        Algorithm::Blake3 | Algorithm::Xxh3 | Algorithm::Xxh128 => "sse2",
+        _ => "portable",
+    }
+}
+
+/// What the crate's hasher picks, by the same tests as the crate.
+#[cfg(target_arch = "aarch64")]
+fn name_of_crate(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::Sha256 | Algorithm::Sha1 if std::arch::is_aarch64_feature_detected!("sha2") => "sha2",
+        Algorithm::Sha512 if std::arch::is_aarch64_feature_detected!("sha3") => "sha3",
+        Algorithm::Blake3 | Algorithm::Xxh3 | Algorithm::Xxh128 => "neon",
+        _ => "portable",
+    }
+}
+
+/// What the crate's hasher picks.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn name_of_crate(_: Algorithm) -> &'static str {
+    "portable"
+}

@@ -1,0 +1,270 @@
+//! The engine that hashes many messages at once, one in each lane of a vector.
+//!
+//! Every lane has a run of whole blocks. All lanes advance together, by the shortest run; the lane whose run
+//! is over gets the next one, and when its piece has no more, the piece leaves and the lane is free for another
+//! message. What a message carries to its next piece is kept under its key meanwhile, so there may be more keys
+//! than lanes. While only few lanes are busy a vector is mostly idle, and [`Narrow`] takes them one or two at a
+//! time.
+
+use crate::arch::{Counters, Kernel, Narrow};
+use crate::function::Function;
+use crate::lane::{Carry, Lane};
+use crate::{Engine, Event};
+
+/// Hashes `L` messages side by side.
+pub(crate) struct Lanes<F: Function<W>, K, N, D, const L: usize, const W: usize> {
+    kernel: K,
+    narrow: N,
+    /// Up to so many busy lanes go to `narrow`.
+    few: u32,
+    state: [[F::Word; L]; W],
+    lanes: [Option<Lane<D>>; L],
+    /// One bit for each lane that has a piece.
+    busy: u32,
+    /// The message of each key that has begun and has no piece in a lane. Boxed, so that a key that is not
+    /// used, or only for messages of one piece, costs a pointer.
+    parked: Vec<Option<Box<Parked<F::Word, W>>>>,
+}
+
+struct Parked<Word, const W: usize> {
+    state: [Word; W],
+    carry: Carry,
+}
+
+impl<F: Function<W>, K, N, D, const L: usize, const W: usize> Lanes<F, K, N, D, L, W>
+where
+    K: Kernel<F, L, W>,
+    N: Narrow<F, W>,
+    D: AsRef<[u8]>,
+{
+    /// An engine for messages with keys below `keys`. Up to `few` busy lanes go to `narrow`, the kernel for one
+    /// or two messages, more to `kernel`.
+    pub(crate) fn new(kernel: K, narrow: N, few: u32, keys: usize) -> Self {
+        Self {
+            kernel,
+            narrow,
+            few,
+            state: [[F::Word::default(); L]; W],
+            lanes: [const { None }; L],
+            busy: 0,
+            parked: (0..keys).map(|_| None).collect(),
+        }
+    }
+
+    fn column(&self, lane: usize) -> [F::Word; W] {
+        self.state.map(|row| row[lane])
+    }
+
+    fn set_column(&mut self, lane: usize, words: &[F::Word; W]) {
+        for (row, word) in self.state.iter_mut().zip(words) {
+            row[lane] = *word;
+        }
+    }
+
+    /// Compresses the shortest run of all busy lanes in each of them.
+    fn compress(&mut self) {
+        let len = ones(self.busy).map(|nth| piece_of(&self.lanes, nth).left()).min().unwrap_or(0);
+        if self.busy.count_ones() > self.few {
+            self.compress_all(len);
+        } else {
+            let mut lanes = ones(self.busy);
+            while let Some(first) = lanes.next() {
+                match lanes.next() {
+                    Some(second) => self.compress_two(first, second, len),
+                    None => self.compress_one(first, len),
+                }
+            }
+        }
+        for lane in ones(self.busy) {
+            self.lane_mut(lane).advance(len);
+        }
+    }
+
+    /// Compresses `len` bytes in all lanes; the idle ones get the bytes of some other.
+    fn compress_all(&mut self, len: usize) {
+        let lanes = &self.lanes;
+        let some = piece_of(lanes, self.busy.trailing_zeros() as usize).next(len);
+        let mut data = [some; L];
+        let mut counters = Counters { count: [0; L], last: [0; L] };
+        for nth in ones(self.busy) {
+            let lane = piece_of(lanes, nth);
+            data[nth] = lane.next(len);
+            (counters.count[nth], counters.last[nth]) = counter::<F, D, W>(lane);
+        }
+        self.kernel.compress(&mut self.state, &data, &counters);
+    }
+
+    fn compress_two(&mut self, first: usize, second: usize, len: usize) {
+        let (mut a, mut b) = (self.column(first), self.column(second));
+        let lanes = [piece_of(&self.lanes, first), piece_of(&self.lanes, second)];
+        let counters = lanes.map(counter::<F, D, W>);
+        let counters = Counters { count: counters.map(|c| c.0), last: counters.map(|c| c.1) };
+        self.narrow.two([&mut a, &mut b], lanes.map(|lane| lane.next(len)), &counters);
+        self.set_column(first, &a);
+        self.set_column(second, &b);
+    }
+
+    fn compress_one(&mut self, nth: usize, len: usize) {
+        let mut words = self.column(nth);
+        let (count, last) = counter::<F, D, W>(piece_of(&self.lanes, nth));
+        self.narrow.one(
+            &mut words,
+            piece_of(&self.lanes, nth).next(len),
+            &Counters { count: [count], last: [last] },
+        );
+        self.set_column(nth, &words);
+    }
+
+    /// Gives back the piece of lane `nth`, which is used up.
+    fn retire(&mut self, nth: usize) -> Event<D> {
+        let state = self.column(nth);
+        let lane = self.lanes[nth].take().expect("a busy lane has a piece");
+        self.busy &= !(1 << nth);
+        let last = lane.is_last();
+        let Lane { key, data, carry, .. } = lane;
+        if last {
+            return Event::Done { key, data, digest: F::digest(&state) };
+        }
+        self.parked[key as usize] = Some(Box::new(Parked { state, carry }));
+        Event::Dry { key, data }
+    }
+
+    fn lane_mut(&mut self, nth: usize) -> &mut Lane<D> {
+        self.lanes[nth].as_mut().expect("a busy lane has a piece")
+    }
+}
+
+impl<F: Function<W>, K, N, D, const L: usize, const W: usize> Engine<D> for Lanes<F, K, N, D, L, W>
+where
+    K: Kernel<F, L, W>,
+    N: Narrow<F, W>,
+    D: AsRef<[u8]>,
+{
+    fn width(&self) -> usize {
+        L
+    }
+
+    fn vacant(&self) -> usize {
+        L - self.busy.count_ones() as usize
+    }
+
+    fn feed(&mut self, key: u32, start: bool, end: bool, data: D) {
+        assert!((key as usize) < self.parked.len(), "key {key} is out of range");
+        assert!(self.vacant() > 0, "a piece was fed where none was vacant");
+        let parked = self.parked[key as usize].take();
+        let (state, carry) = if start {
+            (F::INIT, Carry::default())
+        } else {
+            let parked = parked.expect("the first piece of a message comes with `start`");
+            (parked.state, parked.carry)
+        };
+        let nth = self.busy.trailing_ones() as usize;
+        self.set_column(nth, &state);
+        self.lanes[nth] = Some(Lane::new(key, end, data, carry));
+        self.busy |= 1 << nth;
+    }
+
+    fn step(&mut self, out: &mut Vec<Event<D>>) {
+        let said = out.len();
+        loop {
+            for nth in ones(self.busy) {
+                let lane = self.lane_mut(nth);
+                if lane.left() == 0 && (lane.is_last() || !lane.plan::<F, W>()) {
+                    let event = self.retire(nth);
+                    out.push(event);
+                }
+            }
+            if out.len() > said || self.busy == 0 {
+                return;
+            }
+            self.compress();
+        }
+    }
+
+    fn forget(&mut self, key: u32) {
+        self.parked[key as usize] = None;
+    }
+}
+
+fn piece_of<D>(lanes: &[Option<Lane<D>>], nth: usize) -> &Lane<D> {
+    lanes[nth].as_ref().expect("a busy lane has a piece")
+}
+
+/// What to count for the next block of a lane, and whether it is the last.
+fn counter<F: Function<W>, D: AsRef<[u8]>, const W: usize>(lane: &Lane<D>) -> (u64, u64) {
+    (lane.count::<F, W>(), if lane.is_last() { u64::MAX } else { 0 })
+}
+
+/// The positions of the ones in `mask`, lowest first.
+fn ones(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let nth = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (nth < u32::BITS).then_some(nth as usize)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Digest;
+    use crate::arch::Portable;
+    use crate::function::{Blake2b, Sha256, Sha512};
+
+    /// Digests of messages of `0..n` bytes, each cut into pieces of `cut` bytes.
+    fn digests<F, const L: usize, const W: usize>(few: u32, n: usize, cut: usize) -> Vec<Digest>
+    where
+        F: Function<W>,
+        Portable: Kernel<F, L, W> + Narrow<F, W>,
+    {
+        let mut engine = Lanes::<F, _, _, _, L, W>::new(Portable, Portable, few, n);
+        let messages: Vec<Vec<u8>> =
+            (0..n).map(|len| (0..len).map(|i| (i * 7 + len) as u8).collect()).collect();
+        let mut fed = vec![0; n];
+        let mut waiting: Vec<u32> = (0..n as u32).collect();
+        let mut found = vec![None; n];
+        let mut events = Vec::new();
+        while found.iter().any(Option::is_none) {
+            while engine.vacant() > 0 && !waiting.is_empty() {
+                let key = waiting.remove(0);
+                let (message, from) = (&messages[key as usize], fed[key as usize]);
+                let to = message.len().min(from + cut);
+                engine.feed(key, from == 0, to == message.len(), &message[from..to]);
+                fed[key as usize] = to;
+            }
+            engine.step(&mut events);
+            for event in events.drain(..) {
+                match event {
+                    Event::Dry { key, .. } => waiting.push(key),
+                    Event::Done { key, digest, .. } => found[key as usize] = Some(digest),
+                }
+            }
+        }
+        found.into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn lanes_and_limits_make_no_difference() {
+        fn same<F, const W: usize>()
+        where
+            F: Function<W>,
+            Portable: Kernel<F, 1, W> + Kernel<F, 3, W> + Kernel<F, 16, W> + Narrow<F, W>,
+        {
+            let expected = digests::<F, 1, W>(1, 270, 1000);
+            assert_eq!(digests::<F, 1, W>(0, 270, 64), expected);
+            assert_eq!(digests::<F, 3, W>(0, 270, 128), expected);
+            assert_eq!(digests::<F, 16, W>(0, 270, 1000), expected);
+            assert_eq!(digests::<F, 16, W>(5, 270, 65), expected);
+            assert_eq!(digests::<F, 16, W>(16, 270, 40), expected);
+        }
+        same::<Sha256, 8>();
+        same::<Sha512, 8>();
+        same::<Blake2b, 8>();
+    }
+
+    #[test]
+    fn ones_are_found_in_order() {
+        assert_eq!(ones(0).count(), 0);
+        assert_eq!(ones(0x8000_0103).collect::<Vec<_>>(), [0, 1, 8, 31]);
+    }
+}
