@@ -41,4 +41,9 @@ pub trait Engine<D: AsRef<[u8]>> {
     fn step(&mut self, out: &mut Vec<Event<D>>);
     /// Drops what is known of a message that has no piece in the engine.
     fn forget(&mut self, key: u32);
+    /// Writes the digest of each whole message to the same place in `out`. What is in the engine is untouched.
+    ///
+    /// # Panics
+    /// If there are more or fewer places than messages.
+    fn hash_many(&self, messages: &[&[u8]], out: &mut [Digest]);
 }

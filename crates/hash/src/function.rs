@@ -32,7 +32,10 @@ pub(crate) trait Function<const W: usize> {
     /// The chaining value before the first block.
     const INIT: [Self::Word; W];
 
-    /// The most bytes that [`pad`](Self::pad) takes, a block or more less one byte.
+    /// The most bytes that [`pad`](Self::pad) makes one block of.
+    const SHORT: usize;
+
+    /// The most bytes that [`pad`](Self::pad) takes, not less than a block less one byte.
     const TAIL: usize;
 
     /// How many blocks of `len` bytes may be compressed as they are, whatever follows.

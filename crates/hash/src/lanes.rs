@@ -7,9 +7,10 @@
 //! time.
 
 use crate::arch::{Counters, Kernel, Narrow};
+use crate::batch::Batch;
 use crate::function::Function;
 use crate::lane::{Carry, Lane};
-use crate::{Engine, Event};
+use crate::{Digest, Engine, Event};
 
 /// Hashes `L` messages side by side.
 pub(crate) struct Lanes<F: Function<W>, K, N, D, const L: usize, const W: usize> {
@@ -184,6 +185,42 @@ where
     fn forget(&mut self, key: u32) {
         self.parked[key as usize] = None;
     }
+
+    fn hash_many(&self, messages: &[&[u8]], out: &mut [Digest]) {
+        assert_eq!(messages.len(), out.len(), "a place for each digest");
+        let mut batch = Batch::<L>::new();
+        let mut long = Vec::new();
+        for (place, message) in messages.iter().enumerate() {
+            if message.len() > F::SHORT {
+                long.push(place);
+                continue;
+            }
+            batch.push::<F, W>(place, message);
+            if batch.is_full() {
+                batch.flush::<F, K, N, W>(self.kernel, self.narrow, self.few, out);
+            }
+        }
+        batch.flush::<F, K, N, W>(self.kernel, self.narrow, self.few, out);
+
+        let mut engine = Lanes::<F, K, N, &[u8], L, W>::new(self.kernel, self.narrow, self.few, long.len());
+        let mut events = Vec::with_capacity(L);
+        let mut waiting = long.iter().enumerate();
+        loop {
+            for (key, place) in waiting.by_ref().take(engine.vacant()) {
+                engine.feed(key as u32, true, true, messages[*place]);
+            }
+            engine.step(&mut events);
+            if events.is_empty() {
+                return;
+            }
+            for event in events.drain(..) {
+                let Event::Done { key, digest, .. } = event else {
+                    unreachable!("every piece ends its message")
+                };
+                out[long[key as usize]] = digest;
+            }
+        }
+    }
 }
 
 fn piece_of<D>(lanes: &[Option<Lane<D>>], nth: usize) -> &Lane<D> {
@@ -207,7 +244,6 @@ fn ones(mut mask: u32) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Digest;
     use crate::arch::Portable;
     use crate::function::{Blake2b, Sha256, Sha512};
 

@@ -12,6 +12,7 @@
 
 mod algorithm;
 mod arch;
+mod batch;
 mod digest;
 mod dispatch;
 mod engine;

@@ -218,6 +218,52 @@ fn one_shot() {
     }
 }
 
+/// Lengths mixed and equal, so that padding is made anew and kept; fewer messages than lanes, and more.
+#[test]
+fn many_whole_messages() {
+    let mut random = Random(5);
+    for algorithm in Algorithm::ALL {
+        for (kernel, platform) in platforms(algorithm) {
+            for n in [0, 1, 2, 7, 15, 16, 17, 31, 100] {
+                for limit in [1, 20, 56, 113, 130, 3000] {
+                    let len = random.below(limit);
+                    let equal = random.below(2) == 0;
+                    let message = |_| {
+                        let len = if equal { len } else { random.below(limit) };
+                        random.bytes(len)
+                    };
+                    let messages: Vec<_> = (0..n).map(message).collect();
+                    let mut digests = vec![Digest::from_bytes(&[]); n];
+                    let slices: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+                    algorithm.hash_many(platform, &slices, &mut digests);
+                    let expected: Vec<_> =
+                        messages.iter().map(|message| oracle(algorithm, message)).collect();
+                    assert_eq!(digests, expected, "{algorithm}, {kernel}, {n} messages");
+                }
+            }
+        }
+    }
+}
+
+/// Each length once in every lane of the widest kernel.
+#[test]
+fn many_messages_of_each_short_length() {
+    for algorithm in Algorithm::ALL {
+        for (kernel, platform) in platforms(algorithm) {
+            for len in 0..=300 {
+                let messages: Vec<_> =
+                    (0..17).map(|nth| Random(nth * 1000 + len as u64).bytes(len)).collect();
+                let slices: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+                let mut digests = vec![Digest::from_bytes(&[]); slices.len()];
+                algorithm.hash_many(platform, &slices, &mut digests);
+                for (message, digest) in messages.iter().zip(digests) {
+                    assert_eq!(digest, oracle(algorithm, message), "{algorithm}, {kernel}, {len} bytes");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_forgotten_message_leaves_nothing_behind() {
     for algorithm in Algorithm::ALL {
@@ -255,8 +301,6 @@ fn a_piece_too_many_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
-
     /// Ragged batches: a few messages up to three times as many as the widest engine has lanes.
     #[test]
     fn any_messages(

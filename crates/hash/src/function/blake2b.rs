@@ -17,6 +17,7 @@ impl Function<8> for Blake2b {
         init[0] ^= 0x0101_0040; // fanout 1, depth 1, no key, 64 bytes (section 2.5)
         init
     };
+    const SHORT: usize = Self::BLOCK;
     const TAIL: usize = Self::BLOCK;
 
     /// The last block is compressed in another way than the others, so what may be the last is held back.

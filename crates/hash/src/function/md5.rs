@@ -8,7 +8,8 @@ pub(crate) struct Md5;
 impl Function<4> for Md5 {
     type Word = u32;
     const INIT: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
-    const TAIL: usize = pad::longest(Self::BLOCK, 8);
+    const SHORT: usize = pad::longest(Self::BLOCK, 8);
+    const TAIL: usize = pad::longest(2 * Self::BLOCK, 8);
 
     fn blocks(len: usize) -> usize {
         len / Self::BLOCK

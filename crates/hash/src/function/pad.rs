@@ -2,9 +2,9 @@
 
 use super::Tail;
 
-/// The most bytes that fit in two blocks of `block` bytes with the one bit and a length of `length` bytes.
-pub(super) const fn longest(block: usize, length: usize) -> usize {
-    2 * block - length - 1
+/// The most bytes that fit in `room` bytes with the one bit and a length of `length` bytes.
+pub(super) const fn longest(room: usize, length: usize) -> usize {
+    room - length - 1
 }
 
 /// Pads `used` bytes to blocks of `block` bytes that end with `length`, and returns their number.
@@ -43,9 +43,13 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_tail_fits_two_blocks() {
+    fn short_is_what_makes_one_block() {
         let mut tail = [0; 256];
-        assert_eq!(Sha256::pad(&mut tail, Sha256::TAIL, 119), 2);
-        assert_eq!(Sha512::pad(&mut tail, Sha512::TAIL, 239), 2);
+        for used in [0, Sha256::SHORT, Sha256::SHORT + 1, Sha256::TAIL] {
+            assert_eq!(Sha256::pad(&mut tail, used, 0), 1 + usize::from(used > Sha256::SHORT));
+        }
+        for used in [0, Sha512::SHORT, Sha512::SHORT + 1, Sha512::TAIL] {
+            assert_eq!(Sha512::pad(&mut tail, used, 0), 1 + usize::from(used > Sha512::SHORT));
+        }
     }
 }

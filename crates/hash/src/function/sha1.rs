@@ -8,7 +8,8 @@ pub(crate) struct Sha1;
 impl Function<5> for Sha1 {
     type Word = u32;
     const INIT: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
-    const TAIL: usize = pad::longest(Self::BLOCK, 8);
+    const SHORT: usize = pad::longest(Self::BLOCK, 8);
+    const TAIL: usize = pad::longest(2 * Self::BLOCK, 8);
 
     fn blocks(len: usize) -> usize {
         len / Self::BLOCK

@@ -17,7 +17,8 @@ impl Function<8> for Sha256 {
         0x1f83_d9ab,
         0x5be0_cd19,
     ];
-    const TAIL: usize = pad::longest(Self::BLOCK, 8);
+    const SHORT: usize = pad::longest(Self::BLOCK, 8);
+    const TAIL: usize = pad::longest(2 * Self::BLOCK, 8);
 
     fn blocks(len: usize) -> usize {
         len / Self::BLOCK

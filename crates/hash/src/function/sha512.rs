@@ -17,7 +17,8 @@ impl Function<8> for Sha512 {
         0x1f83_d9ab_fb41_bd6b,
         0x5be0_cd19_137e_2179,
     ];
-    const TAIL: usize = pad::longest(Self::BLOCK, 16);
+    const SHORT: usize = pad::longest(Self::BLOCK, 16);
+    const TAIL: usize = pad::longest(2 * Self::BLOCK, 16);
 
     fn blocks(len: usize) -> usize {
         len / Self::BLOCK
