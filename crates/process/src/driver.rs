@@ -27,8 +27,8 @@ pub struct Failed {
 /// Where a worker's next file comes from, and where one goes that turns out to be large.
 pub(crate) trait Source<'r> {
     fn next(&mut self) -> Option<Job<'r>>;
-    /// Called once for each file of `size` bytes that did not end in its first chunk; gives it back if it is to
-    /// be read on now.
+    /// Called once for each file of `size` bytes that did not end in its first chunk; gives it back if it is
+    /// to be read on now.
     fn judge(&mut self, size: u64, job: Job<'r>) -> Option<Job<'r>>;
 }
 
@@ -87,12 +87,12 @@ impl<'w> Driver<'w> {
         };
         let mut events = Vec::new();
         let mut pieces = 0;
-        let mut held_back = None;
+        let mut held_back = Vec::new();
         while !self.stop.is_raised() {
             while !slots.free.is_empty() {
-                let Some(job) = held_back.take().or_else(|| source.next()) else { break };
-                held_back = self.start(reader, &mut slots, job);
-                if held_back.is_some() {
+                let Some(job) = held_back.pop().or_else(|| source.next()) else { break };
+                if let Some(job) = self.start(reader, &mut slots, job) {
+                    held_back.push(job);
                     break;
                 }
             }
@@ -106,7 +106,11 @@ impl<'w> Driver<'w> {
                     }
                     Some(Ready::Failed { slot, buf, failure }) => {
                         let job = slots.release(slot, buf);
-                        self.fail(job, failure);
+                        if self.may_open_later(&failure, &slots, job.dir) {
+                            held_back.push(job);
+                        } else {
+                            self.fail(job, failure);
+                        }
                     }
                     None => break,
                 }
@@ -147,6 +151,17 @@ impl<'w> Driver<'w> {
         reader.start(slot, Open { dir: &dir, name, follow, span: Span::Whole }, buf);
         slots.jobs[slot as usize] = Some(job);
         None
+    }
+
+    /// Whether descriptors were short for a file in `dir` and will be less so: each file that waits to be
+    /// opened holds a directory, and so do we.
+    fn may_open_later(&mut self, failure: &Failure, slots: &Slots<'_>, dir: DirNo) -> bool {
+        if !matches!(failure, Failure::Io { source, .. } if is_out_of_descriptors(source)) {
+            return false;
+        }
+        let held = self.dirs.len();
+        self.dirs.retain(|&open, _| open == dir);
+        slots.is_busy() || self.dirs.len() < held
     }
 
     /// The directory, opened again once for all its files in a claim or window.
