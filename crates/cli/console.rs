@@ -34,7 +34,11 @@ impl Console {
 
     /// An error that ends the run, with its chain of causes.
     pub(crate) fn fatal(&self, error: &anyhow::Error) -> Outcome {
-        self.error(format_args!("{error:#}"));
+        let text = |error: &(dyn std::error::Error + 'static)| match error.downcast_ref() {
+            Some(error) => cause(error),
+            None => error.to_string(),
+        };
+        self.error(error.chain().map(text).collect::<Vec<_>>().join(": "));
         Outcome::Error
     }
 

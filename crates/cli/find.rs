@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use anyhow::Context as _;
 use clap::Args;
 use ftk_inventory::{Budget, Keep};
 use ftk_record::sanitize;
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     if matches!(show, Show::First) && found == 0 {
         outcome = outcome.max(Outcome::Negative);
     }
-    out.finish()?;
+    out.finish().context("cannot write to standard output")?;
     Ok(outcome)
 }
 

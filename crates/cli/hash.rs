@@ -11,7 +11,7 @@ use ftk_hash::{Algorithm, Digest, Platform};
 use ftk_inventory::{Budget, FileNo, Inventory, Keep};
 use ftk_process::{Failed, Rows, Work, hash_stream, process};
 use ftk_read::Failure;
-use ftk_record::{End, Output, Style, SumFormat, quote, write_path};
+use ftk_record::{End, Output, Style, SumFormat, quote, sanitize, write_path};
 use ftk_sched::Stop;
 use ftk_walk::Follow;
 use indicatif::HumanCount;
@@ -103,11 +103,19 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     }
 
     let format = SumFormat::new(args.algorithm.tag(), Style::Untagged, End::Newline);
+    let is_shown = args.output.is_none() && Stdout::is_terminal();
     let line = |out: &mut Vec<u8>, digest: &[u8], path: &[u8]| {
+        let start = out.len();
         if args.json {
             json_line(out, args.algorithm, digest, path)
         } else {
             format.write_line(out, digest, path)
+        }
+        if is_shown {
+            let shown = sanitize(&out[start..out.len() - 1]).into_owned();
+            out.truncate(start);
+            out.extend_from_slice(shown.as_bytes());
+            out.push(b'\n');
         }
     };
     emit(&mut list, inventory, &rows, stdin, line).with_context(|| list_error(args))?;
