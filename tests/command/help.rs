@@ -1,0 +1,43 @@
+//! Every help page, as a user sees it.
+
+use insta::assert_snapshot;
+
+use crate::harness::Dir;
+
+fn page(args: &[&str]) -> String {
+    let run = Dir::new().ftk(args).run().status(0).stderr("");
+    run.text().to_owned()
+}
+
+#[test]
+fn ftk() {
+    assert_snapshot!("ftk-short", page(&["-h"]));
+    assert_snapshot!("ftk-long", page(&["--help"]));
+}
+
+#[test]
+fn find() {
+    assert_snapshot!("find-short", page(&["find", "-h"]));
+    assert_snapshot!("find-long", page(&["find", "--help"]));
+}
+
+#[test]
+fn hash() {
+    assert_snapshot!("hash-short", page(&["hash", "-h"]));
+    assert_snapshot!("hash-long", page(&["hash", "--help"]));
+}
+
+#[test]
+fn version() {
+    assert_eq!(page(&["--version"]), format!("ftk {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(page(&["-V"]), page(&["--version"]));
+}
+
+/// Nothing but the own file and the loader's is looked at.
+#[test]
+fn no_argument_is_touched() {
+    let dir = Dir::new();
+    dir.ftk(["hash", "--help", "missing"]).run().status(0).stderr("");
+    dir.ftk(["hash", "-o", "made", "--help"]).run().status(0);
+    assert!(!dir.path("made").exists());
+}

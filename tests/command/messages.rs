@@ -1,0 +1,65 @@
+//! Messages that name a path: whole, as a user sees them.
+
+use insta::assert_snapshot;
+
+use crate::harness::Dir;
+
+#[test]
+fn of_arguments() {
+    let dir = Dir::new();
+    dir.file("there", b"").fifo("fifo").socket("socket").symlink("nowhere", "broken").symlink("loop", "loop");
+    let args = [
+        "missing",
+        "",
+        "there/x",
+        "fifo",
+        "socket",
+        "/dev/null",
+        "broken",
+        "loop",
+        "it's",
+        "back\\slash",
+        "\u{1b}[31m",
+    ];
+    let of = |command| dir.ftk([command, "-q", "-j", "mono"]).args(args).run().status(2).err.clone();
+    assert_snapshot!("hash-arguments", of("hash"));
+    // A quiet find stops at the first entry.
+    let find = dir.ftk(["find", "-c", "-j", "mono"]).args(args).run().status(2);
+    assert_snapshot!("find-arguments", find.err);
+}
+
+#[test]
+fn of_what_may_not_be_read() {
+    let dir = Dir::new();
+    dir.file("ok", b"").file("locked_file", b"").file("locked/x", b"").lock("locked_file").lock("locked");
+    for command in ["find", "hash"] {
+        for threads in ["mono", "8"] {
+            let run = dir.ftk([command, "-q", "-j", threads, "locked", "."]);
+            let run = run.args(if command == "find" { &["-n", "nothing"][..] } else { &[] });
+            let run = run.unprivileged(&dir).run().status(2);
+            let mut lines: Vec<_> = run.err.lines().collect();
+            lines.sort();
+            assert_snapshot!(format!("{command}-locked"), lines.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn of_outputs() {
+    let dir = Dir::new();
+    dir.file("there", b"").dir("d");
+    let mut messages = String::new();
+    for output in ["missing/x", "d", "d/", "there/x", "/dev/full"] {
+        messages += &dir.ftk(["hash", "-q", "there", "-o", output]).run().status(2).stdout("").err;
+    }
+    assert_snapshot!(messages);
+}
+
+/// With colours asked for they are there, and without a terminal they are not.
+#[test]
+fn colours() {
+    let dir = Dir::new();
+    dir.ftk(["find", "missing"]).run().status(2).stderr_lacks("\u{1b}");
+    dir.ftk(["find", "missing", "--color", "never"]).run().status(2).stderr_lacks("\u{1b}");
+    dir.ftk(["find", "missing", "--color", "always"]).run().status(2).stderr_has("\u{1b}[");
+}

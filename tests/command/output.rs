@@ -1,0 +1,152 @@
+//! `-o FILE`: complete or as it was before.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+use crate::harness::{Dir, records};
+
+const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+#[test]
+fn a_new_file() {
+    let dir = Dir::new();
+    dir.file("x", b"abc").dir("out");
+    dir.ftk(["hash", "x", "-o", "out/list"]).run().status(0).stdout("");
+    assert_eq!(fs::read_to_string(dir.path("out/list")).unwrap(), format!("{ABC}  x\n"));
+    assert_eq!(fs::read_dir(dir.path("out")).unwrap().count(), 1, "nothing else is left");
+}
+
+#[test]
+fn an_existing_file_keeps_its_mode() {
+    let dir = Dir::new();
+    dir.file("x", b"abc").file("list", b"old");
+    fs::set_permissions(dir.path("list"), Permissions::from_mode(0o640)).unwrap();
+    dir.ftk(["hash", "x", "-o", "list"]).run().status(0);
+    assert_eq!(fs::read_to_string(dir.path("list")).unwrap(), format!("{ABC}  x\n"));
+    assert_eq!(fs::metadata(dir.path("list")).unwrap().mode() & 0o7777, 0o640);
+}
+
+#[test]
+fn through_a_symbolic_link() {
+    let dir = Dir::new();
+    dir.file("x", b"abc")
+        .file("real/list", b"old")
+        .symlink("real/list", "link")
+        .symlink("real/new", "dangling");
+    for (link, real) in [("link", "real/list"), ("dangling", "real/new")] {
+        dir.ftk(["hash", "x", "-o", link]).run().status(0);
+        assert!(fs::symlink_metadata(dir.path(link)).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(dir.path(real)).unwrap(), format!("{ABC}  x\n"));
+    }
+}
+
+/// What could be read is worth keeping; the status says that it is not all.
+#[test]
+fn the_list_of_a_run_with_failures_is_written() {
+    let dir = Dir::new();
+    dir.file("x", b"abc").file("list", b"old");
+    dir.ftk(["hash", "x", "missing", "-o", "list"]).run().status(2);
+    assert_eq!(fs::read_to_string(dir.path("list")).unwrap(), format!("{ABC}  x\n"));
+}
+
+#[test]
+fn nothing_is_touched_when_the_command_cannot_start() {
+    let dir = Dir::new();
+    dir.file("list", b"old");
+    let before = fs::metadata(dir.path("list")).unwrap();
+    for args in [&["-n", "[a"][..], &["-a", "nonsense"], &["-j", "0"]] {
+        dir.ftk(["hash", ".", "-o", "list"]).args(args).run().status(2);
+    }
+    let after = fs::metadata(dir.path("list")).unwrap();
+    assert_eq!(
+        (before.ino(), before.mtime_nsec(), before.len()),
+        (after.ino(), after.mtime_nsec(), after.len())
+    );
+    assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 1);
+}
+
+/// A list that somebody made read-only is not replaced, although the directory would allow it.
+#[test]
+fn a_file_that_may_not_be_written() {
+    let dir = Dir::new();
+    dir.file("x", b"abc").file("list", b"old");
+    fs::set_permissions(dir.path("list"), Permissions::from_mode(0o444)).unwrap();
+    fs::set_permissions(dir.path(""), Permissions::from_mode(0o777)).unwrap();
+    dir.ftk(["hash", "x", "-o", "list"])
+        .unprivileged(&dir)
+        .run()
+        .status(2)
+        .stderr_has("ftk: cannot write 'list'");
+    assert_eq!(fs::read(dir.path("list")).unwrap(), b"old");
+    assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 2);
+}
+
+#[test]
+fn what_is_no_file_is_written_in_place() {
+    let dir = Dir::new();
+    dir.file("x", b"abc");
+    let line = format!("{ABC}  x\n");
+    dir.ftk(["hash", "x", "-o", "/dev/null"]).run().status(0).stdout("");
+    dir.ftk(["hash", "x", "-o", "/dev/stdout"]).run().status(0).stdout(&line);
+    dir.ftk(["hash", "x", "-o", "/proc/self/fd/1"]).run().status(0).stdout(&line);
+    dir.fifo("fifo");
+    let path = dir.path("fifo");
+    let reader = std::thread::spawn(move || fs::read(path).unwrap());
+    dir.ftk(["hash", "x", "-o", "fifo"]).run().status(0).stdout("");
+    assert_eq!(reader.join().unwrap(), line.as_bytes());
+}
+
+/// A reader that has seen enough closes the pipe, and nothing is wrong with that.
+#[test]
+fn a_closed_pipe_is_success() {
+    let dir = Dir::new();
+    for nth in 0..3000 {
+        dir.file(format!("{}/{nth}-{}", nth % 7, "long".repeat(40)), b"");
+    }
+    for args in [
+        &["find"][..],
+        &["find", "--sort"],
+        &["find", "-0", "-j", "mono"],
+        &["hash", "-a", "md5", "."],
+        &["hash", "--json", "."],
+    ] {
+        // Two lines are taken out of far more than a pipe holds.
+        let pipe = "{ \"$@\"; echo $? >&3; } 3>../status | head -n 2";
+        let run = dir.ftk(args).under(&dir, ["sh", "-c", pipe, "sh"]).run().status(0);
+        run.check(run.out.iter().filter(|&&byte| byte == b'\n').count() <= 2, "two lines came");
+        run.check(!run.out.is_empty(), "something came");
+        let status = fs::read_to_string(dir.aside("status")).unwrap();
+        run.check(status == "0\n", &format!("the status is {status}"));
+        run.check(!run.err.contains("roken pipe"), "nothing is said");
+    }
+}
+
+#[test]
+fn a_closed_standard_output_is_an_error_and_no_crash() {
+    let dir = Dir::new();
+    dir.file("x", b"abc");
+    for args in [&["find"][..], &["hash", "x"]] {
+        let run = dir.ftk(args).under(&dir, ["sh", "-c", "exec \"$@\" >&-", "sh"]).run();
+        run.check(run.code() == 2 || run.code() == 0, "it ends");
+        run.check(!run.err.contains("panicked"), "without a panic");
+    }
+    assert_eq!(fs::read(dir.path("x")).unwrap(), b"abc");
+}
+
+/// What one worker writes is never torn by another.
+#[test]
+fn lines_are_whole() {
+    let dir = Dir::new();
+    for nth in 0..5000 {
+        dir.file(format!("{}/{nth}-{}", nth % 50, "x".repeat(nth % 200)), b"");
+    }
+    let run = dir.ftk(["find", "-t", "f", "-j", "8"]).run().status(0);
+    let lines = records(&run.out, b'\n');
+    assert_eq!(lines.len(), 5000);
+    for line in &lines {
+        run.check(
+            line.starts_with(b"./") && dir.path(str::from_utf8(line).unwrap()).is_file(),
+            "each line is a file",
+        );
+    }
+}

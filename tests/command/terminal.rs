@@ -1,0 +1,84 @@
+//! What reaches a terminal, seen through `script`, which gives a command one.
+
+use crate::harness::{Dir, Run, needs};
+
+/// Names that would turn a terminal red, move its cursor, or show a name backwards.
+fn dangerous() -> Dir {
+    let dir = Dir::new();
+    for name in [
+        &b"\x1b[31mred"[..],
+        b"bell\x07",
+        b"over\rwrite",
+        b"two\nlines",
+        "rev\u{202e}gpj.exe".as_bytes(),
+        b"c1\xc2\x9b0m",
+        b"\xff",
+    ] {
+        dir.raw_file(name, b"");
+    }
+    dir
+}
+
+/// `command`, a line for the shell, on a terminal.
+fn on_a_terminal(dir: &Dir, command: &str) -> Run {
+    let ftk = env!("CARGO_BIN_EXE_ftk");
+    let line = format!("'{ftk}' {command}");
+    dir.ftk([] as [&str; 0]).instead(dir, ["script", "-qec", &line, "/dev/null"]).run()
+}
+
+/// Nothing in `text` acts on a terminal, apart from the end of each line and what ftk itself colours.
+fn is_safe(text: &str) -> bool {
+    let text = text.replace("\r\n", "\n");
+    text.chars().all(|c| c == '\n' || !(c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c)))
+}
+
+#[test]
+fn find_shows_names_escaped() {
+    needs!("script");
+    let dir = dangerous();
+    let run = on_a_terminal(&dir, "find --sort --color never").status(0);
+    run.check(is_safe(run.text()), "nothing acts");
+    let expected = [
+        ".",
+        "./\\x1b[31mred",
+        "./bell\\x07",
+        "./c1\\u{9b}0m",
+        "./over\\rwrite",
+        "./rev\\u{202e}gpj.exe",
+        "./two\\nlines",
+        "./\\xff",
+    ];
+    assert_eq!(run.text().lines().collect::<Vec<_>>(), expected);
+    // Who asks for records gets bytes.
+    let run = on_a_terminal(&dir, "find --sort -0");
+    run.check(run.out.windows(5).any(|part| part == b"\x1b[31m"), "-0 is raw");
+}
+
+/// The lines of `hash` carry names for programs to read back, and go to a terminal too.
+#[test]
+fn hash_shows_names_escaped() {
+    needs!("script");
+    let dir = dangerous();
+    let run = on_a_terminal(&dir, "hash -q --color never .").status(0);
+    run.check(is_safe(run.text()), "nothing acts");
+}
+
+#[test]
+fn messages_are_escaped() {
+    needs!("script");
+    let dir = Dir::new();
+    let run = on_a_terminal(&dir, "hash --color never \"$(printf 'no\\033[31m\\r\\007')\"").status(2);
+    run.check(is_safe(run.text()), "nothing acts");
+    run.check(run.text().contains("'no\\x1b[31m\\r\\x07'"), "the name is there, escaped");
+}
+
+/// Messages are coloured on a terminal, unless somebody minds.
+#[test]
+fn colours() {
+    needs!("script");
+    let dir = Dir::new();
+    let run = on_a_terminal(&dir, "find missing").status(2);
+    run.check(run.text().contains("\u{1b}["), "in colour");
+    let run = on_a_terminal(&dir, "find missing --color never").status(2);
+    run.check(!run.text().contains("\u{1b}["), "without colour");
+}

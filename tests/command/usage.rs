@@ -1,0 +1,44 @@
+//! Usage that makes no sense: status 2, a message, nothing on standard output.
+
+use crate::harness::Dir;
+
+#[test]
+fn bad_usage() {
+    let dir = Dir::new();
+    dir.file("there", b"");
+    for args in [
+        &[][..],
+        &["nonsense"],
+        &["--nonsense"],
+        &["find", "--nonsense"],
+        &["hash", "-a"],
+        &["hash", "-a", "nonsense"],
+        &["hash", "-j", "0", "there"],
+        &["hash", "-j", "-1", "there"],
+        &["hash", "-j", "many", "there"],
+        &["hash", "--io", "nonsense", "there"],
+        &["hash", "--memory", "lots", "there"],
+        &["find", "-t", "x"],
+        &["find", "-S", "12Q"],
+        &["find", "-S", ""],
+        &["find", "--min-depth", "-1"],
+        &["find", "--max-depth", "deep"],
+        &["find", "--color", "pink"],
+        &["find", "-n", "[a"],
+        &["find", "-E", "[a"],
+        &["hash", "-o"],
+        &["hash", "-o", ""],
+    ] {
+        let run = dir.ftk(args).run().status(2).stdout("");
+        run.check(!run.err.is_empty(), "there is a message");
+        run.check(!run.err.contains("panicked"), "it is no panic");
+    }
+}
+
+#[test]
+fn names_of_options_and_values_are_in_the_message() {
+    let dir = Dir::new();
+    dir.ftk(["hash", "-j", "0"]).run().status(2).stderr_has("--threads").stderr_has("a number from 1");
+    dir.ftk(["find", "-t", "x"]).run().status(2).stderr_has("--type");
+    dir.ftk(["find", "-n", "[a"]).run().status(2).stderr_has("[a");
+}

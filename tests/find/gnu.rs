@@ -1,0 +1,184 @@
+//! The same entries as GNU find, for every selection and any number of workers.
+
+use crate::harness::{Dir, bytes, gnu_find, needs, records, sorted};
+
+/// A tree with something for every test: types, sizes, names, depths, links in a circle.
+fn tree() -> Dir {
+    let dir = Dir::new();
+    for (nth, len) in [0, 1, 9, 10, 11, 1023, 1024, 1025, 2048, 3000].into_iter().enumerate() {
+        dir.file(format!("sizes/{len}.bin"), &bytes(nth as u64, len));
+    }
+    for name in [
+        "a",
+        "a-b",
+        "A.TXT",
+        "b.txt",
+        "c.tar.gz",
+        ".hidden",
+        ".h/x.txt",
+        "no ext",
+        ".txt",
+        "txt",
+        "d.txt/e.Txt",
+    ] {
+        dir.file(format!("names/{name}"), b"x");
+    }
+    dir.raw_file(b"names/\xff.txt", b"").raw_file(b"names/new\nline.txt", b"");
+    for nth in 0..40 {
+        dir.file(format!("wide/{}/{}/f{nth}.txt", nth % 5, nth % 3), b"y");
+    }
+    dir.file("deep/1/2/3/4/5/6/f", b"").dir("empty");
+    dir.symlink("sizes", "to_dir").symlink("names/a", "to_file").symlink("nowhere", "broken");
+    dir.fifo("fifo").socket("socket").hard_link("names/a", "names/z");
+    dir
+}
+
+/// Sorted and as they come, with one worker and with several.
+fn same(dir: &Dir, ours: &[&str], theirs: &[&str]) {
+    let expected = gnu_find(dir, theirs);
+    for threads in ["mono", "2", "8"] {
+        let run = dir.ftk(["find", "-0", "-j", threads]).args(ours).run().status(0);
+        run.check(sorted(records(&run.out, 0)) == expected, "not what GNU find lists");
+        let run = dir.ftk(["find", "-0", "--sort", "-j", threads]).args(ours).run().status(0);
+        run.check(records(&run.out, 0) == expected, "not what GNU find lists, sorted");
+        let count = format!("{}\n", expected.len());
+        dir.ftk(["find", "-c", "-j", threads]).args(ours).run().status(0).stdout(count);
+        dir.ftk(["find", "-q", "-j", threads])
+            .args(ours)
+            .run()
+            .status(i32::from(expected.is_empty()))
+            .stdout("");
+    }
+}
+
+#[test]
+fn everything() {
+    needs!("find");
+    let dir = tree();
+    same(&dir, &[], &["."]);
+    same(&dir, &["."], &["."]);
+    same(
+        &dir,
+        &["names", "empty", "to_dir", "fifo", "broken"],
+        &["names", "empty", "to_dir", "fifo", "broken"],
+    );
+}
+
+#[test]
+fn by_type() {
+    needs!("find");
+    let dir = tree();
+    for types in ["f", "d", "l", "p", "s", "f,d", "l,p,s", "b", "c", "b,c,s"] {
+        same(&dir, &["-t", types], &[".", "-type", types]);
+    }
+}
+
+#[test]
+fn by_name() {
+    needs!("find");
+    let dir = tree();
+    for glob in ["*.txt", "*", "a*", "?", "[a-c]*", "[!a]", ".*", "*\n*", "no ext", "nothing", "d.txt", "."] {
+        same(&dir, &["-n", glob], &[".", "-name", glob]);
+        same(&dir, &["--iname", glob], &[".", "-iname", glob]);
+    }
+    same(&dir, &["-n", "a*", "-n", "b*"], &[".", "(", "-name", "a*", "-o", "-name", "b*", ")"]);
+    same(&dir, &["-n", "a*", "-t", "f"], &[".", "-name", "a*", "-type", "f"]);
+}
+
+#[test]
+fn by_extension() {
+    needs!("find");
+    let dir = tree();
+    // A dot at the very beginning starts no extension.
+    same(&dir, &["-e", "txt"], &[".", "-iname", "?*.txt"]);
+    same(&dir, &["-e", "TXT", "-e", "gz"], &[".", "(", "-iname", "?*.txt", "-o", "-iname", "?*.gz", ")"]);
+    same(&dir, &["-e", "tar"], &[".", "-name", "?*.tar"]);
+    same(&dir, &["-e", "txt", "-t", "f"], &[".", "-iname", "?*.txt", "-type", "f"]);
+}
+
+#[test]
+fn by_size() {
+    needs!("find");
+    let dir = tree();
+    for (ours, theirs) in [
+        ("10", "10c"),
+        ("+10", "+10c"),
+        ("-10", "-10c"),
+        ("1K", "1024c"),
+        ("+1K", "+1024c"),
+        ("-1K", "-1024c"),
+        ("+1M", "+1048576c"),
+    ] {
+        same(&dir, &["-t", "f", "-S", ours], &[".", "-type", "f", "-size", theirs]);
+    }
+    let (ours, theirs) =
+        (["-t", "f", "-S", "+9", "-S", "-1K"], [".", "-type", "f", "-size", "+9c", "-size", "-1024c"]);
+    same(&dir, &ours, &theirs);
+}
+
+#[test]
+fn by_depth() {
+    needs!("find");
+    let dir = tree();
+    for depth in ["0", "1", "2", "7", "8", "99"] {
+        same(&dir, &["--min-depth", depth], &[".", "-mindepth", depth]);
+        same(&dir, &["--max-depth", depth], &[".", "-maxdepth", depth]);
+        same(&dir, &["--min-depth", "1", "--max-depth", depth], &[".", "-mindepth", "1", "-maxdepth", depth]);
+    }
+}
+
+#[test]
+fn without_what_is_excluded() {
+    needs!("find");
+    let dir = tree();
+    same(&dir, &["-E", "names"], &[".", "-name", "names", "-prune", "-o"]);
+    same(
+        &dir,
+        &["-E", "[0-2]", "-E", "*.txt"],
+        &[".", "(", "-name", "[0-2]", "-o", "-name", "*.txt", ")", "-prune", "-o"],
+    );
+    same(&dir, &["--no-hidden"], &[".", "-name", ".?*", "-prune", "-o"]);
+}
+
+/// An entry with several names on the command line is listed once, under the first of them.
+#[test]
+fn several_and_overlapping_starting_points() {
+    needs!("find");
+    let dir = tree();
+    same(&dir, &["wide", "names", "sizes"], &["wide", "names", "sizes"]);
+    same(&dir, &["wide", "wide"], &["wide"]);
+    same(&dir, &["wide", "./wide", "wide/../wide"], &["wide"]);
+    same(&dir, &["names/a", "names/b.txt"], &["names/a", "names/b.txt"]);
+    for nested in [["wide", "wide/1"], ["wide/1", "wide"], ["wide", "wide/1/0"]] {
+        let expected: Vec<_> = gnu_find(&dir, &["wide"]);
+        for threads in ["mono", "8"] {
+            let run = dir.ftk(["find", "-0", "--sort", "-j", threads]).args(nested).run().status(0);
+            run.check(records(&run.out, 0) == expected, "each entry once");
+            let run = dir.ftk(["find", "-0", "-j", threads]).args(nested).run().status(0);
+            run.check(sorted(records(&run.out, 0)) == expected, "each entry once");
+        }
+    }
+    // The directory is the same by its link, but a link as an argument is itself for find.
+    same(&dir, &["to_dir", "sizes"], &["to_dir", "sizes"]);
+}
+
+#[test]
+fn with_links_followed() {
+    needs!("find");
+    let dir = tree();
+    same(&dir, &["-L"], &["-L", "."]);
+    same(&dir, &["-L", "-t", "f"], &["-L", ".", "-type", "f"]);
+    same(&dir, &["-L", "-t", "l"], &["-L", ".", "-type", "l"]);
+    same(&dir, &["-L", "to_dir"], &["-L", "to_dir"]);
+    same(&dir, &["to_dir"], &["to_dir"]);
+    same(&dir, &["to_dir/"], &["to_dir/"]);
+}
+
+#[test]
+fn on_one_file_system() {
+    needs!("find");
+    let dir = tree();
+    same(&dir, &["-x"], &[".", "-xdev"]);
+    // Other file systems are mounted below: they are listed and not entered.
+    same(&dir, &["-x", "--max-depth", "2", "/dev"], &["/dev", "-xdev", "-maxdepth", "2"]);
+}

@@ -1,0 +1,4 @@
+//! `ftk find`, held against GNU find.
+
+mod gnu;
+mod output;

@@ -1,0 +1,75 @@
+//! What `ftk find` prints and how it ends.
+
+use crate::harness::Dir;
+
+#[test]
+fn lines_and_records() {
+    let dir = Dir::new();
+    dir.file("a", b"").raw_file(b"n\nl", b"").raw_file(b"\xff\x1b", b"");
+    let paths = [&b"."[..], b"./a", b"./n\nl", b"./\xff\x1b"];
+    let ended = |end: u8| -> Vec<u8> { paths.iter().flat_map(|path| [path, &[end][..]].concat()).collect() };
+    dir.ftk(["find", "--sort"]).run().status(0).stdout(ended(b'\n')).stderr("");
+    dir.ftk(["find", "--sort", "-0"]).run().status(0).stdout(ended(0)).stderr("");
+    dir.ftk(["find", "--sort", "--null", "."]).run().status(0).stdout(ended(0)).stderr("");
+}
+
+/// Whole paths are sorted, where a directory comes apart from what lies in it.
+#[test]
+fn the_order_is_that_of_bytes() {
+    let dir = Dir::new();
+    dir.file("a/b", b"").file("a-b", b"").file("a.b", b"").file("a0", b"").file("B", b"");
+    dir.ftk(["find", "--sort", "-j", "8"]).run().status(0).stdout(".\n./B\n./a\n./a-b\n./a.b\n./a/b\n./a0\n");
+    dir.ftk(["find", "--sort", "a0", "a", "a-b"]).run().status(0).stdout("a\na-b\na/b\na0\n");
+}
+
+#[test]
+fn starting_points_are_printed_as_given() {
+    let dir = Dir::new();
+    dir.file("d/x", b"");
+    for (arg, shown) in [
+        ("d", "d\nd/x\n"),
+        ("d/", "d/\nd/x\n"),
+        ("./d", "./d\n./d/x\n"),
+        ("d//", "d//\nd//x\n"),
+        ("d/.", "d/.\nd/./x\n"),
+    ] {
+        dir.ftk(["find", "--sort", arg]).run().status(0).stdout(shown);
+        dir.ftk(["find", "-j", "mono", arg]).run().status(0).stdout(shown);
+    }
+}
+
+#[test]
+fn quiet_only_sets_the_status() {
+    let dir = Dir::new();
+    dir.file("there", b"");
+    dir.ftk(["find", "-q", "-n", "there"]).run().status(0).stdout("").stderr("");
+    dir.ftk(["find", "-q", "-n", "absent"]).run().status(1).stdout("").stderr("");
+    dir.ftk(["find", "-q", "--sort", "-c", "-n", "absent"]).run().status(1).stdout("").stderr("");
+    dir.ftk(["find", "-q", "-n", "absent", "missing"]).run().status(2).stdout("").stderr_has("'missing'");
+    // Without -q nothing found is no failure.
+    dir.ftk(["find", "-n", "absent"]).run().status(0).stdout("").stderr("");
+    dir.ftk(["find", "-c", "-n", "absent"]).run().status(0).stdout("0\n").stderr("");
+}
+
+#[test]
+fn a_missing_starting_point_is_an_error_and_the_rest_is_listed() {
+    let dir = Dir::new();
+    dir.file("there", b"");
+    for missing in ["missing", "", "there/", "there/x"] {
+        for plan in [&["-j", "mono"][..], &["-j", "8"], &["--sort"]] {
+            let run = dir.ftk(["find", missing, "there"]).args(plan).run().status(2);
+            run.stdout("there\n").stderr_has(&format!("ftk: cannot stat '{missing}': "));
+        }
+        dir.ftk(["find", "-c", missing, "there"]).run().status(2).stdout("1\n");
+    }
+}
+
+#[test]
+fn what_was_left_out_is_said() {
+    let dir = Dir::new();
+    dir.file(".hidden/x", b"").file("a", b"").file(".b", b"");
+    let run = dir.ftk(["find", "--sort", "--no-hidden"]).run().status(0).stdout(".\n./a\n");
+    run.stderr("  left out: 2 hidden\n");
+    dir.ftk(["find", "-c", "--no-hidden"]).run().status(0).stdout("2\n").stderr("  left out: 2 hidden\n");
+    dir.ftk(["find", "-q", "--no-hidden"]).run().status(0).stdout("").stderr("");
+}

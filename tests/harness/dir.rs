@@ -1,0 +1,164 @@
+//! A directory of its own for each test.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, Permissions};
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat, unlinkat};
+
+use super::Ftk;
+
+/// A fresh directory that everybody may read, in which commands run. Paths are relative to it.
+pub(crate) struct Dir {
+    temp: tempfile::TempDir,
+    tree: PathBuf,
+    /// Directories that would stand in the way of their removal.
+    locked: Mutex<Vec<PathBuf>>,
+}
+
+impl Dir {
+    pub(crate) fn new() -> Self {
+        Self::in_temp(tempfile::tempdir().unwrap())
+    }
+
+    fn in_temp(temp: tempfile::TempDir) -> Self {
+        fs::set_permissions(temp.path(), Permissions::from_mode(0o755)).unwrap();
+        let tree = temp.path().join("tree");
+        fs::create_dir(&tree).unwrap();
+        Self { temp, tree, locked: Mutex::default() }
+    }
+
+    /// The directory that commands run in.
+    pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.tree.join(path)
+    }
+
+    /// A path beside that directory, for what must not lie in it.
+    pub(crate) fn aside(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    /// `ftk` with these arguments.
+    pub(crate) fn ftk<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ftk {
+        Ftk::new(self, args)
+    }
+
+    /// A file, with the directories above it.
+    pub(crate) fn file(&self, path: impl AsRef<Path>, content: &[u8]) -> &Self {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut file = File::create(path).unwrap();
+        file.write_all(content).unwrap();
+        self
+    }
+
+    /// A file whose name is any bytes.
+    pub(crate) fn raw_file(&self, path: &[u8], content: &[u8]) -> &Self {
+        self.file(OsStr::from_bytes(path), content)
+    }
+
+    /// A file of `len` bytes, all of them a hole.
+    pub(crate) fn hole(&self, path: &str, len: u64) -> &Self {
+        self.file(path, b"");
+        File::options().write(true).open(self.path(path)).unwrap().set_len(len).unwrap();
+        self
+    }
+
+    pub(crate) fn dir(&self, path: impl AsRef<Path>) -> &Self {
+        fs::create_dir_all(self.path(path)).unwrap();
+        self
+    }
+
+    pub(crate) fn symlink(&self, to: &str, path: &str) -> &Self {
+        symlink(to, self.path(path)).unwrap();
+        self
+    }
+
+    pub(crate) fn hard_link(&self, to: &str, path: &str) -> &Self {
+        fs::hard_link(self.path(to), self.path(path)).unwrap();
+        self
+    }
+
+    pub(crate) fn fifo(&self, path: &str) -> &Self {
+        mknodat(CWD, self.path(path), FileType::Fifo, Mode::from_raw_mode(0o666), 0).unwrap();
+        self
+    }
+
+    pub(crate) fn socket(&self, path: &str) -> &Self {
+        UnixListener::bind(self.path(path)).unwrap();
+        self
+    }
+
+    /// Takes all permissions away; the command has to run [unprivileged](Ftk::unprivileged) to notice.
+    pub(crate) fn lock(&self, path: &str) -> &Self {
+        let path = self.path(path);
+        fs::set_permissions(&path, Permissions::from_mode(0o0)).unwrap();
+        self.locked.lock().unwrap().push(path);
+        self
+    }
+}
+
+impl Drop for Dir {
+    fn drop(&mut self) {
+        for path in self.locked.lock().unwrap().iter() {
+            _ = fs::set_permissions(path, Permissions::from_mode(0o700));
+        }
+    }
+}
+
+/// A chain of directories of one name, removed from the deepest one upwards.
+pub(crate) struct Chain {
+    dir: Dir,
+    name: &'static str,
+    deepest: OwnedFd,
+    depth: usize,
+}
+
+impl Chain {
+    /// Every so many levels, and in the deepest one, lies a file `f` that holds its level.
+    ///
+    /// In memory where possible: ext4 takes milliseconds to remove each directory of a long chain.
+    pub(crate) fn new(name: &'static str, depth: usize, every: usize) -> Self {
+        let temp = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let dir = Dir::in_temp(temp);
+        let mut deepest: OwnedFd = File::open(dir.path("")).unwrap().into();
+        for level in 1..=depth {
+            mkdirat(&deepest, name, Mode::from_raw_mode(0o755)).unwrap();
+            deepest = openat(&deepest, name, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap();
+            if level % every != 0 && level != depth {
+                continue;
+            }
+            let file = openat(&deepest, "f", OFlags::CREATE | OFlags::WRONLY, Mode::from_raw_mode(0o644));
+            File::from(file.unwrap()).write_all(level.to_string().as_bytes()).unwrap();
+        }
+        Self { dir, name, deepest, depth }
+    }
+
+    /// The directory that the chain begins in.
+    pub(crate) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// Path of the file at `level`, the first being 1.
+    pub(crate) fn file(&self, level: usize) -> Vec<u8> {
+        format!("./{}f", format!("{}/", self.name).repeat(level)).into_bytes()
+    }
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        for _ in 0..self.depth {
+            _ = unlinkat(&self.deepest, "f", AtFlags::empty());
+            let up = openat(&self.deepest, "..", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+            let Ok(up) = up else { return };
+            _ = unlinkat(&up, self.name, AtFlags::REMOVEDIR);
+            self.deepest = up;
+        }
+    }
+}

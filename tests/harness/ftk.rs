@@ -1,0 +1,256 @@
+//! The command under test, and what came out of it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Permissions};
+use std::io::{Read, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use super::Dir;
+
+/// The binary that cargo built for these tests.
+const FTK: &str = env!("CARGO_BIN_EXE_ftk");
+
+/// After this time a command hangs. The machine may be very busy.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// User and group of `nobody`.
+const NOBODY: u32 = 65534;
+
+/// A command that is about to run `ftk`.
+pub(crate) struct Ftk {
+    command: Command,
+    stdin: Option<Vec<u8>>,
+}
+
+impl Ftk {
+    pub(crate) fn new<A: AsRef<OsStr>>(dir: &Dir, args: impl IntoIterator<Item = A>) -> Self {
+        Self::of(dir, Command::new(FTK), args)
+    }
+
+    fn of<A: AsRef<OsStr>>(dir: &Dir, mut command: Command, args: impl IntoIterator<Item = A>) -> Self {
+        let ours = |name: &OsStr| name.as_encoded_bytes().starts_with(b"FTK_");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| ours(name)) {
+            command.env_remove(name);
+        }
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES"] {
+            command.env_remove(name);
+        }
+        command.args(args).current_dir(dir.path(""));
+        command.env("LC_ALL", "C").env("TZ", "UTC").env("XDG_CACHE_HOME", dir.aside("cache"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self { command, stdin: None }
+    }
+
+    /// The same command at the end of another one's arguments: `strace -o log`, `sh -c 'ulimit ...; exec
+    /// "$@"' sh`.
+    pub(crate) fn under<A: AsRef<OsStr>>(self, dir: &Dir, wrapper: impl IntoIterator<Item = A>) -> Self {
+        let mut wrapper = wrapper.into_iter();
+        let mut command = Command::new(wrapper.next().expect("a wrapper is a program"));
+        command.args(wrapper).arg(self.command.get_program());
+        let args: Vec<OsString> = self.command.get_args().map(OsStr::to_owned).collect();
+        Self { stdin: self.stdin, ..Self::of(dir, command, args) }
+    }
+
+    /// Another command in the same surroundings.
+    pub(crate) fn instead<A: AsRef<OsStr>>(self, dir: &Dir, command: impl IntoIterator<Item = A>) -> Self {
+        let mut command = command.into_iter();
+        Self::of(dir, Command::new(command.next().expect("a command has a name")), command)
+    }
+
+    /// With `ulimit` of the shell set before.
+    pub(crate) fn limit(self, dir: &Dir, limit: &str) -> Self {
+        self.under(dir, ["sh", "-c", &format!("ulimit {limit} && exec \"$@\""), "sh"])
+    }
+
+    /// As a user who may not read everything; the last setting before the run.
+    pub(crate) fn unprivileged(mut self, dir: &Dir) -> Self {
+        if rustix::process::geteuid().is_root() {
+            if !is_for_everybody() {
+                let copy = dir.aside("ftk");
+                fs::copy(FTK, &copy).unwrap();
+                fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
+                let args: Vec<OsString> = self.command.get_args().map(OsStr::to_owned).collect();
+                assert_eq!(self.command.get_program(), FTK, "a wrapper would hide the program");
+                self = Self { stdin: self.stdin, ..Self::of(dir, Command::new(copy), args) };
+            }
+            // As the standard library has it, this also gives up all supplementary groups.
+            self.command.uid(NOBODY).gid(NOBODY);
+        }
+        self
+    }
+
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn stdin(mut self, bytes: &[u8]) -> Self {
+        self.command.stdin(Stdio::piped());
+        self.stdin = Some(bytes.to_vec());
+        self
+    }
+
+    /// Standard input comes from there.
+    pub(crate) fn stdin_from(mut self, from: impl Into<Stdio>) -> Self {
+        self.command.stdin(from);
+        self
+    }
+
+    /// Standard output goes there and is not seen.
+    pub(crate) fn stdout(mut self, to: impl Into<Stdio>) -> Self {
+        self.command.stdout(to);
+        self
+    }
+
+    /// Starts it and leaves the rest to the caller.
+    pub(crate) fn spawn(mut self) -> Child {
+        self.command.spawn().expect("the command starts")
+    }
+
+    /// Runs it to the end.
+    ///
+    /// # Panics
+    /// If it does not end.
+    pub(crate) fn run(mut self) -> Run {
+        let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.command));
+        if let (Some(mut pipe), Some(bytes)) = (child.stdin.take(), self.stdin) {
+            // A command that does not want its input closes the pipe, which is its own affair.
+            thread::spawn(move || _ = pipe.write_all(&bytes));
+        }
+        let (out, err) = (drain(child.stdout.take()), drain(child.stderr.take()));
+        let (out, err) = (out.recv_timeout(PATIENCE), err.recv_timeout(PATIENCE));
+        let (Ok(out), Ok(err)) = (out, err) else {
+            _ = child.kill();
+            panic!("it hangs: {:?}", self.command);
+        };
+        let status = child.wait().unwrap();
+        let tree: PathBuf = self.command.get_current_dir().unwrap().to_owned();
+        let command = format!("{:?}", self.command);
+        Run { status, out, err: String::from_utf8(err).expect("messages are UTF-8"), command, tree }
+    }
+}
+
+fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            _ = pipe.read_to_end(&mut bytes);
+        }
+        _ = send.send(bytes);
+    });
+    receive
+}
+
+/// Whether `nobody` can run the binary where cargo put it.
+fn is_for_everybody() -> bool {
+    let mut command = Command::new(FTK);
+    command.arg("--version").stdout(Stdio::null()).uid(NOBODY).gid(NOBODY);
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// How a command ended and what it printed. Every check that fails shows all of it.
+pub(crate) struct Run {
+    status: ExitStatus,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: String,
+    command: String,
+    tree: PathBuf,
+}
+
+impl Run {
+    /// The exit status; more than 128 for a signal, as in a shell.
+    pub(crate) fn code(&self) -> i32 {
+        self.status.code().unwrap_or_else(|| 128 + self.status.signal().unwrap_or_default())
+    }
+
+    #[track_caller]
+    pub(crate) fn status(self, expected: i32) -> Self {
+        self.check(self.code() == expected, &format!("the status is not {expected}"));
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn stdout(self, expected: impl AsRef<[u8]>) -> Self {
+        let expected = expected.as_ref();
+        self.check(self.out == expected, &format!("stdout is not {}", shown(expected)));
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn stderr(self, expected: &str) -> Self {
+        self.check(self.err == expected, &format!("stderr is not {expected:?}"));
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn stderr_has(self, part: &str) -> Self {
+        self.check(self.err.contains(part), &format!("stderr has no {part:?}"));
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn stderr_lacks(self, part: &str) -> Self {
+        self.check(!self.err.contains(part), &format!("stderr has {part:?}"));
+        self
+    }
+
+    /// Standard output as text.
+    #[track_caller]
+    pub(crate) fn text(&self) -> &str {
+        str::from_utf8(&self.out).unwrap_or_else(|error| self.fail(&format!("stdout is not UTF-8: {error}")))
+    }
+
+    #[track_caller]
+    pub(crate) fn check(&self, holds: bool, what: &str) {
+        if !holds {
+            self.fail(what);
+        }
+    }
+
+    #[track_caller]
+    fn fail(&self, what: &str) -> ! {
+        panic!(
+            "{what}\n{}\nin {} with {}\n{}\n--- stdout\n{}\n--- stderr\n{}",
+            self.command,
+            self.tree.display(),
+            names(&self.tree),
+            self.status,
+            shown(&self.out),
+            shown(self.err.as_bytes()),
+        )
+    }
+}
+
+/// The names in a directory, sorted.
+fn names(dir: &std::path::Path) -> String {
+    const MOST: usize = 40;
+    let mut names: Vec<_> = match fs::read_dir(dir) {
+        Ok(entries) => entries.flatten().map(|entry| format!("{:?}", entry.file_name())).collect(),
+        Err(error) => return error.to_string(),
+    };
+    names.sort();
+    let n = names.len();
+    names.truncate(MOST);
+    format!("{n} entries: {}", names.join(" "))
+}
+
+/// Bytes for a message, not too many of them.
+fn shown(bytes: &[u8]) -> String {
+    const MOST: usize = 4000;
+    let cut = &bytes[..bytes.len().min(MOST)];
+    let more =
+        if cut.len() < bytes.len() { format!("... {} bytes in all", bytes.len()) } else { String::new() };
+    format!("{}{more}", String::from_utf8_lossy(cut))
+}

@@ -1,0 +1,27 @@
+//! What every test needs: a fresh directory, a ready command, and the tools that know the right answer.
+
+mod digest;
+mod dir;
+mod ftk;
+mod oracle;
+mod process;
+mod random;
+mod tools;
+
+pub(crate) use digest::sha256;
+pub(crate) use dir::{Chain, Dir};
+pub(crate) use ftk::{Ftk, Run};
+pub(crate) use oracle::{gnu_find, hash_lines, records, sorted, sum};
+pub(crate) use process::{Paused, has_read, signal, wait_until};
+pub(crate) use random::bytes;
+pub(crate) use tools::{has, skip, uring};
+
+/// Ends the test, visibly, where one of these tools is missing. With `CI` set it fails instead.
+macro_rules! needs {
+    ($($tool:literal),+) => {
+        if $(!$crate::harness::has($tool))||+ {
+            return;
+        }
+    };
+}
+pub(crate) use needs;

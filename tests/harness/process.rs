@@ -1,0 +1,73 @@
+//! Processes seen and steered from outside.
+
+use std::fs;
+use std::process::Child;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::Ftk;
+
+/// How long something that must happen may take on a very busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A command stopped in the middle of reading.
+pub(crate) struct Paused(Child);
+
+impl Paused {
+    /// Starts the command and stops it when it has read this many bytes.
+    ///
+    /// # Panics
+    /// If it ends before.
+    pub(crate) fn after_reading(ftk: Ftk, bytes: u64) -> Self {
+        let mut child = ftk.spawn();
+        wait_until(|| {
+            assert!(child.try_wait().unwrap().is_none(), "it is over before it could be stopped");
+            has_read(&child) >= bytes
+        });
+        signal(&child, Signal::STOP);
+        wait_until(|| state(&child) == 'T');
+        Self(child)
+    }
+
+    /// Lets it go on, to the end.
+    pub(crate) fn go_on(self) -> std::process::Output {
+        signal(&self.0, Signal::CONT);
+        self.0.wait_with_output().unwrap()
+    }
+}
+
+pub(crate) fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+/// Bytes that its system calls have read so far.
+pub(crate) fn has_read(child: &Child) -> u64 {
+    let io = fs::read_to_string(format!("/proc/{}/io", child.id())).unwrap_or_default();
+    let rchar = io.lines().find_map(|line| line.strip_prefix("rchar: "));
+    rchar.map_or(0, |n| n.parse().unwrap())
+}
+
+/// `R` running, `S` waiting, `T` stopped and so on, for all of its threads that differ from `T` the first.
+fn state(child: &Child) -> char {
+    let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
+    let state = |task: std::io::Result<fs::DirEntry>| {
+        let stat = fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default();
+        stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next())
+    };
+    tasks.filter_map(state).find(|&state| state != 'T').unwrap_or('T')
+}
+
+/// Waits for what must come.
+///
+/// # Panics
+/// If it does not.
+#[track_caller]
+pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "it does not come");
+        thread::sleep(Duration::from_micros(200));
+    }
+}

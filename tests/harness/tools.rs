@@ -1,0 +1,74 @@
+//! The tools that serve as references, and what happens where one is missing.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::Dir;
+
+/// What CI must have, and the Debian package that brings it.
+const TOOLS: &[(&str, &str)] = &[
+    ("b2sum", "coreutils"),
+    ("b3sum", "b3sum"),
+    ("find", "findutils"),
+    ("md5sum", "coreutils"),
+    ("rm", "coreutils"),
+    ("script", "bsdutils"),
+    ("sha1sum", "coreutils"),
+    ("sha256sum", "coreutils"),
+    ("sha512sum", "coreutils"),
+    ("strace", "strace"),
+    ("xargs", "findutils"),
+    ("xxhsum", "xxhash"),
+];
+
+/// Whether `tool` can be used. Where not, a line on standard error says that a test did not run; with `CI`
+/// set that is a failure.
+pub(crate) fn has(tool: &str) -> bool {
+    let (_, package) = TOOLS.iter().find(|(name, _)| *name == tool).expect("the tool is in the list");
+    if works(tool) {
+        return true;
+    }
+    assert!(std::env::var_os("CI").is_none(), "{tool} is missing or does not work: install {package}");
+    skip(&format!("{tool} of {package} is missing or does not work"));
+    false
+}
+
+/// Says that a test, or a part of one, did not run. libtest hides what passing tests print with `eprintln!`.
+pub(crate) fn skip(why: &str) {
+    static SKIPPED: AtomicU32 = AtomicU32::new(0);
+    let nth = SKIPPED.fetch_add(1, Relaxed) + 1;
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    _ = writeln!(std::io::stderr().lock(), "SKIPPED (number {nth}): {test}: {why}");
+}
+
+/// Whether a ring can be had here; where not, says that a part of the test did not run.
+pub(crate) fn uring() -> bool {
+    let dir = Dir::new();
+    let run = dir.file("file", b"").ftk(["hash", "--io", "uring", "file"]).run();
+    if run.code() == 0 {
+        return true;
+    }
+    // Anything but the one honest reason is a defect.
+    run.status(2).stderr_has("ftk: io_uring was asked for and cannot be had here: ");
+    skip("no io_uring here");
+    false
+}
+
+fn works(tool: &str) -> bool {
+    let mut command = Command::new(tool);
+    match tool {
+        // A container may forbid to trace, and then only the attempt tells.
+        "strace" => command.args(["-o", "/dev/null", "true"]),
+        _ => command.arg("--version"),
+    };
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+#[test]
+fn ci_has_every_tool() {
+    let missing: Vec<_> = TOOLS.iter().filter(|(tool, _)| !has(tool)).collect();
+    assert!(missing.is_empty() || std::env::var_os("CI").is_none(), "{missing:?}");
+}

@@ -1,0 +1,147 @@
+//! Every digest, for files of every interesting size.
+
+use crate::harness::{Dir, bytes, needs, records, sum};
+
+/// Around the blocks and paddings of the digests, the pages and buffers of the readers, and one file that is
+/// large enough to be shared by several workers.
+const SIZES: &[usize] = &[
+    0,
+    1,
+    55,
+    56,
+    57,
+    63,
+    64,
+    65,
+    111,
+    112,
+    127,
+    128,
+    129,
+    239,
+    240,
+    241,
+    255,
+    256,
+    257,
+    1023,
+    1024,
+    1025,
+    4095,
+    4096,
+    4097,
+    16_383,
+    16_384,
+    16_385,
+    32_768,
+    65_535,
+    65_536,
+    65_537,
+    131_071,
+    131_073,
+    (1 << 20) - 1,
+    1 << 20,
+    (1 << 20) + 1,
+    3 << 20,
+    20 << 20,
+];
+
+/// A file of each size, in a few directories.
+pub(super) fn sizes() -> Dir {
+    let dir = Dir::new();
+    for (nth, &size) in SIZES.iter().enumerate() {
+        dir.file(format!("{}/{size}", nth % 3), &bytes(nth as u64, size));
+    }
+    dir
+}
+
+/// What ftk prints for the whole tree must be what `tool` prints.
+fn same_as(algorithm: &str, tool: &[&str]) {
+    let dir = sizes();
+    let run = dir.ftk(["hash", "-a", algorithm, "."]).run().status(0);
+    let expected = sum(&dir, tool, &["."]);
+    assert_eq!(records(&expected, b'\n').len(), SIZES.len());
+    run.stdout(expected).stderr_has(&format!("  {} files, ", SIZES.len()));
+}
+
+#[test]
+fn sha256() {
+    needs!("find", "xargs", "sha256sum");
+    same_as("sha256", &["sha256sum", "--"]);
+}
+
+#[test]
+fn sha1() {
+    needs!("find", "xargs", "sha1sum");
+    same_as("sha1", &["sha1sum", "--"]);
+}
+
+#[test]
+fn sha512() {
+    needs!("find", "xargs", "sha512sum");
+    same_as("sha512", &["sha512sum", "--"]);
+}
+
+#[test]
+fn md5() {
+    needs!("find", "xargs", "md5sum");
+    same_as("md5", &["md5sum", "--"]);
+}
+
+#[test]
+fn blake2b() {
+    needs!("find", "xargs", "b2sum");
+    same_as("blake2b", &["b2sum", "--"]);
+}
+
+#[test]
+fn blake3() {
+    needs!("find", "xargs", "b3sum");
+    same_as("blake3", &["b3sum", "--"]);
+}
+
+#[test]
+fn xxh64() {
+    needs!("find", "xargs", "xxhsum");
+    same_as("xxh64", &["xxhsum", "-q", "-H1"]);
+}
+
+#[test]
+fn xxh128() {
+    needs!("find", "xargs", "xxhsum");
+    same_as("xxh128", &["xxhsum", "-q", "-H2"]);
+}
+
+/// xxhsum 0.8.1 prints `XXH3 (name) = digest`, and later ones what we print.
+#[test]
+fn xxh3() {
+    needs!("find", "xargs", "xxhsum");
+    let dir = sizes();
+    let expected = String::from_utf8(sum(&dir, &["xxhsum", "-q", "-H3"], &["."])).unwrap();
+    let ours = |line: &str| match line.strip_prefix("XXH3 (").and_then(|rest| rest.split_once(") = ")) {
+        Some((name, digest)) => format!("XXH3_{digest}  {name}\n"),
+        None => format!("{line}\n"),
+    };
+    let expected: String = expected.lines().map(ours).collect();
+    assert_eq!(expected.lines().count(), SIZES.len());
+    dir.ftk(["hash", "-a", "xxh3", "."]).run().status(0).stdout(expected);
+}
+
+#[test]
+fn their_names_are_understood_in_any_case() {
+    let dir = Dir::new();
+    dir.file("abc", b"abc");
+    let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  abc\n";
+    dir.ftk(["hash", "abc"]).run().status(0).stdout(sha256);
+    for name in ["sha256", "SHA-256", "Sha256"] {
+        dir.ftk(["hash", "-a", name, "abc"]).run().status(0).stdout(sha256);
+        dir.ftk(["hash", &format!("--algorithm={name}"), "abc"]).run().status(0).stdout(sha256);
+    }
+    let md5 = "900150983cd24fb0d6963f7d28e17f72  abc\n";
+    dir.ftk(["hash", "-a", "MD5", "abc"]).run().status(0).stdout(md5);
+    dir.ftk(["hash", "-a", "crc32", "abc"])
+        .run()
+        .status(2)
+        .stdout("")
+        .stderr_has("unknown algorithm \"crc32\"");
+}

@@ -1,0 +1,131 @@
+//! What is given on the command line: files, directories, links, standard input, the same thing twice.
+
+use crate::harness::{Dir, needs, sum};
+
+const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+#[test]
+fn standard_input_is_the_default() {
+    let dir = Dir::new();
+    dir.ftk(["hash"]).stdin(b"abc").run().status(0).stdout(format!("{ABC}  -\n")).stderr("");
+    dir.ftk(["hash", "-"]).stdin(b"abc").run().status(0).stdout(format!("{ABC}  -\n"));
+    dir.ftk(["hash"]).run().status(0).stdout(format!("{EMPTY}  -\n"));
+}
+
+/// It can be read but once, and is one more path in the order: after `+`, before `.`.
+#[test]
+fn standard_input_twice_and_among_files() {
+    let dir = Dir::new();
+    dir.file("+", b"").file(".x", b"").file("x", b"abc");
+    dir.ftk(["hash", "-", "-"]).stdin(b"abc").run().status(0).stdout(format!("{ABC}  -\n"));
+    let expected = format!("{EMPTY}  +\n{ABC}  -\n{EMPTY}  .x\n{ABC}  x\n");
+    dir.ftk(["hash", "x", "-", ".x", "+"]).stdin(b"abc").run().status(0).stdout(expected);
+}
+
+#[test]
+fn a_large_standard_input() {
+    needs!("sha256sum");
+    let dir = Dir::new();
+    let content = crate::harness::bytes(1, (3 << 20) + 17);
+    dir.file("-", &content);
+    let expected = sum(&dir, &["sha256sum", "--"], &["-H", "."]);
+    let expected = String::from_utf8(expected).unwrap().replace("  ./-", "  -");
+    dir.ftk(["hash", "-"]).stdin(&content).run().status(0).stdout(expected);
+}
+
+/// The first name counts. Hard links are files of their own.
+#[test]
+fn a_file_reached_several_times_is_hashed_once() {
+    let dir = Dir::new();
+    dir.file("d/x", b"abc").hard_link("d/x", "d/y").symlink("d", "link");
+    let two = format!("{ABC}  d/x\n{ABC}  d/y\n");
+    for args in [&["d"][..], &["d", "d"], &["d", "d/."], &["d", "link"], &["d", "./d", "d/../d"]] {
+        dir.ftk(["hash"]).args(args).run().status(0).stdout(&two);
+    }
+    // The file is a starting point of its own, wherever else it is met.
+    for args in [["d", "d/x"], ["d/x", "d"]] {
+        dir.ftk(["hash"]).args(args).run().status(0).stdout(&two);
+    }
+    dir.ftk(["hash", "link", "d"]).run().status(0).stdout(two.replace("  d/", "  link/"));
+}
+
+#[test]
+fn links_are_followed_as_arguments_and_not_below_them() {
+    let dir = Dir::new();
+    dir.file("d/x", b"abc")
+        .file("f", b"abc")
+        .symlink("../f", "d/to_file")
+        .symlink(".", "d/up")
+        .symlink("d", "e");
+    dir.ftk(["hash", "e"])
+        .run()
+        .status(0)
+        .stdout(format!("{ABC}  e/x\n"))
+        .stderr_has("left out: 2 symbolic links");
+    dir.ftk(["hash", "d/to_file"]).run().status(0).stdout(format!("{ABC}  d/to_file\n"));
+    // With -L a link is what it leads to; one that leads back is an error.
+    let run = dir.ftk(["hash", "-L", "d"]).run().status(2);
+    run.stdout(format!("{ABC}  d/to_file\n{ABC}  d/x\n")).stderr_has("ftk: cannot follow 'd/up'");
+}
+
+#[test]
+fn paths_are_printed_as_they_were_given() {
+    let dir = Dir::new();
+    dir.file("d/e/x", b"abc");
+    for (arg, shown) in [
+        (".", "./d/e/x"),
+        ("./", "./d/e/x"),
+        ("d", "d/e/x"),
+        ("d/", "d/e/x"),
+        ("d//", "d//e/x"),
+        ("./d/.", "./d/./e/x"),
+        ("d/../d/e", "d/../d/e/x"),
+        ("d/e/x", "d/e/x"),
+    ] {
+        dir.ftk(["hash", arg]).run().status(0).stdout(format!("{ABC}  {shown}\n"));
+    }
+}
+
+#[test]
+fn what_is_not_there_is_an_error_and_the_rest_is_hashed() {
+    let dir = Dir::new();
+    dir.file("x", b"abc");
+    for missing in ["missing", "x/y", "", "missing/"] {
+        let run = dir.ftk(["hash", missing, "x"]).run().status(2);
+        run.stdout(format!("{ABC}  x\n")).stderr_has(&format!("ftk: cannot stat '{missing}': "));
+    }
+    dir.symlink("nowhere", "broken");
+    dir.ftk(["hash", "broken"]).run().status(2).stdout("").stderr_has("'broken'");
+}
+
+#[test]
+fn the_selection_applies() {
+    needs!("find", "xargs", "sha256sum");
+    let dir = Dir::new();
+    dir.file("a.txt", b"1")
+        .file("b.TXT", b"22")
+        .file("c.md", b"333")
+        .file(".h/d.txt", b"4")
+        .file("sub/e.txt", b"55555");
+    for (ours, theirs) in [
+        (&["-e", "txt"][..], &["-iname", "*.txt"][..]),
+        (&["-n", "*.txt"], &["-name", "*.txt"]),
+        (&["-S", "+2"], &["-size", "+2c"]),
+        (&["-E", "sub"], &["-not", "-path", "./sub/*"]),
+        (&["--no-hidden"], &["-not", "-path", "./.h/*"]),
+        (&["--max-depth", "1"], &["-maxdepth", "1"]),
+    ] {
+        let expected = sum(&dir, &["sha256sum", "--"], &[&["."][..], theirs].concat());
+        dir.ftk(["hash", "."]).args(ours).run().status(0).stdout(expected);
+    }
+}
+
+#[test]
+fn nothing_to_hash_is_no_error() {
+    let dir = Dir::new();
+    dir.dir("empty");
+    let run = dir.ftk(["hash", "empty"]).run().status(0).stdout("");
+    run.stderr_has("  0 files, 0 B in ");
+    dir.ftk(["hash", "-q", "empty"]).run().status(0).stdout("").stderr("");
+}

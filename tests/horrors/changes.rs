@@ -1,0 +1,150 @@
+//! Files that change, shrink or vanish under the run.
+
+use std::collections::HashSet;
+use std::fs::{self, File, FileTimes};
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+
+use crate::harness::{Dir, Paused, bytes, hash_lines, sha256};
+
+/// Long enough to be caught in the middle by the fastest kernel.
+const LONG: u64 = 256 << 20;
+
+/// What happens to a file while it is being read.
+type Change = fn(&File);
+
+const CHANGES: [(&str, Change); 5] = [
+    ("append", |file| file.write_all_at(b"x", LONG).unwrap()),
+    ("truncate", |file| file.set_len(LONG / 2).unwrap()),
+    ("to nothing", |file| file.set_len(0).unwrap()),
+    ("first byte, read already", |file| file.write_all_at(b"x", 0).unwrap()),
+    ("last byte, time restored", |file| {
+        let before = file.metadata().unwrap().modified().unwrap();
+        file.write_all_at(b"x", LONG - 1).unwrap();
+        file.set_times(FileTimes::new().set_modified(before)).unwrap();
+    }),
+];
+
+/// A file that changes between its first and its last byte has no digest. The others have theirs.
+fn no_digest_after_a_change(plan: &[&str]) {
+    for (what, change) in CHANGES {
+        let dir = Dir::new();
+        dir.hole("long", LONG).file("other", b"abc");
+        let ftk = dir.ftk(["hash", "-q", "long", "other"]).args(plan);
+        let paused = Paused::after_reading(ftk, LONG / 16);
+        change(&File::options().write(true).open(dir.path("long")).unwrap());
+        let output = paused.go_on();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(2), "{what}: {out}{err}");
+        assert!(err.starts_with("ftk: 'long' changed while it was read"), "{what}: {err}");
+        assert_eq!(out.lines().count(), 1, "{what}: {out}");
+        assert!(out.ends_with("  other\n"), "{what}: {out}");
+    }
+}
+
+#[test]
+fn h34_a_change_while_a_stream_is_read() {
+    no_digest_after_a_change(&["-a", "xxh64", "-j", "mono"]);
+}
+
+#[test]
+fn h34_a_change_while_a_reader_runs_ahead() {
+    no_digest_after_a_change(&["-a", "xxh128", "-j", "4"]);
+}
+
+#[test]
+fn h34_a_change_while_workers_share_a_file() {
+    no_digest_after_a_change(&["-a", "blake3", "-j", "4"]);
+}
+
+/// A log that grows all the time has the digest of what it once was, or none.
+#[test]
+fn h34_a_growing_file() {
+    let dir = Dir::new();
+    dir.file("log", b"").file("other", b"abc");
+    let over = AtomicBool::new(false);
+    let line = bytes(7, 10_000);
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut log = File::options().append(true).open(dir.path("log")).unwrap();
+            let (mut content, mut states) = (Vec::new(), HashSet::from([sha256(b"")]));
+            while !over.load(Relaxed) && content.len() < 4 << 20 {
+                log.write_all(&line).unwrap();
+                content.extend_from_slice(&line);
+                states.insert(sha256(&content));
+            }
+            states
+        });
+        let mut seen = Vec::new();
+        let mut changed = 0;
+        while !writer.is_finished() {
+            let run = dir.ftk(["hash", "-q", "log", "other"]).run();
+            let lines = hash_lines(&run.out);
+            run.check(lines[&b"other"[..]] == sha256(b"abc"), "the other one has its digest");
+            match lines.get(&b"log"[..]) {
+                Some(digest) => {
+                    run.check(run.code() == 0, "all is well");
+                    seen.push(digest.clone());
+                }
+                None => {
+                    let run = run.status(2).stderr_has("ftk: 'log' changed while it was read");
+                    changed += usize::from(!run.err.is_empty());
+                }
+            }
+        }
+        over.store(true, Relaxed);
+        let states = writer.join().unwrap();
+        assert!(seen.iter().all(|digest| states.contains(digest)), "a digest of what never was");
+        assert!(changed + seen.len() > 0);
+    });
+}
+
+/// Files that go while they are hashed have the right digest or none, and none is an error that names them.
+#[test]
+fn h44_files_vanish_between_walk_and_read() {
+    const FILES: usize = 2000;
+    for plan in [["-j", "mono"], ["-j", "8"], ["--io", "auto"]] {
+        let dir = Dir::new();
+        for nth in 0..FILES {
+            dir.file(format!("{}/{nth}", nth % 20), format!("{nth}").as_bytes());
+        }
+        let child = dir.ftk(["hash", "-q", "."]).args(plan).spawn();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for nth in (0..FILES).rev() {
+                    fs::remove_file(dir.path(format!("{}/{nth}", nth % 20))).unwrap();
+                }
+            });
+        });
+        let output = child.wait_with_output().unwrap();
+        let lines = hash_lines(&output.stdout);
+        for (path, digest) in &lines {
+            let name = path.rsplit(|&byte| byte == b'/').next().unwrap();
+            assert_eq!(*digest, sha256(name), "{path:?}");
+        }
+        let err = String::from_utf8(output.stderr).unwrap();
+        let gone = err.lines().filter(|line| line.ends_with(": no such file or directory")).count();
+        let changed = err.lines().filter(|line| line.contains("changed while it was read")).count();
+        assert_eq!(err.lines().count(), gone + changed, "{err}");
+        assert_eq!(output.status.code(), Some(if err.is_empty() { 0 } else { 2 }), "{err}");
+        assert!(lines.len() + gone + changed <= FILES);
+    }
+}
+
+/// A directory that is another one when its files are read gives no digest under the old names.
+#[test]
+fn h44_nothing_unread_has_a_digest() {
+    let dir = Dir::new();
+    for nth in 0..200 {
+        dir.file(format!("{nth}"), b"the same size").lock(&format!("{nth}"));
+    }
+    dir.file("open", b"the same size");
+    for plan in [["-j", "mono"], ["-j", "8"], ["--io", "sync"]] {
+        let run = dir.ftk(["hash", "-q", "."]).args(plan).unprivileged(&dir).run().status(2);
+        run.check(run.err.lines().count() == 200, "each is an error");
+        run.check(run.err.lines().all(|line| line.ends_with(": permission denied")), "and says why");
+        run.stdout(format!("{}  ./open\n", sha256(b"the same size")));
+    }
+}

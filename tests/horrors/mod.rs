@@ -1,0 +1,11 @@
+//! How tools of this kind have lost data, lied, hung or been taken over, each as a test.
+//!
+//! The numbers are those of the project's table of failures, so that it can say which of them hold here.
+
+mod changes;
+mod limits;
+mod names;
+mod outputs;
+mod rings;
+mod signals;
+mod trees;

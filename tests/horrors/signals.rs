@@ -1,0 +1,74 @@
+//! Signals, which end a run at once in every phase and leave nothing behind.
+
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Stdio};
+
+use rustix::process::Signal;
+
+use crate::harness::{Dir, has_read, signal, wait_until};
+
+const SIGNALS: [Signal; 2] = [Signal::TERM, Signal::INT];
+
+/// The shell must see the signal. The wait is far shorter than what is left to do.
+fn dies_of(mut child: Child, with: Signal) {
+    signal(&child, with);
+    wait_until(|| child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().signal(), Some(with.as_raw()));
+}
+
+/// In the middle of one file, with an output under way: no list, no part of one, the old one untouched.
+#[test]
+fn h49_while_hashing() {
+    for (algorithm, threads) in [("sha256", "mono"), ("sha256", "4"), ("blake3", "4")] {
+        for with in SIGNALS {
+            let dir = Dir::new();
+            // A hole of a size that takes minutes at any speed.
+            dir.hole("huge", 4 << 40).file("old", b"old");
+            for output in ["new", "old"] {
+                let args = ["hash", "huge", "-a", algorithm, "-j", threads, "-o", output];
+                let child = dir.ftk(args).spawn();
+                wait_until(|| has_read(&child) > 8 << 20);
+                dies_of(child, with);
+            }
+            assert_eq!(fs::read(dir.path("old")).unwrap(), b"old");
+            let mut names: Vec<_> =
+                fs::read_dir(dir.path("")).unwrap().map(|e| e.unwrap().file_name()).collect();
+            names.sort();
+            assert_eq!(names, ["huge", "old"]);
+        }
+    }
+}
+
+/// In the middle of a walk, held up by a pipe that nobody reads from.
+#[test]
+fn h49_while_walking() {
+    let dir = Dir::new();
+    for nth in 0..2000 {
+        dir.file(format!("{}/{}", nth % 50, "long".repeat(50) + &nth.to_string()), b"");
+    }
+    for threads in ["mono", "8"] {
+        for with in SIGNALS {
+            let mut child = dir.ftk(["find", "-j", threads]).spawn();
+            let mut first = [0; 1];
+            child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+            dies_of(child, with);
+        }
+    }
+}
+
+/// While waiting for standard input.
+#[test]
+fn h49_while_reading_a_stream() {
+    let dir = Dir::new();
+    for with in SIGNALS {
+        let (never, _held) = std::io::pipe().unwrap();
+        let child = dir.ftk(["hash", "-o", "list"]).stdin_from(Stdio::from(never)).spawn();
+        // It has started when it has got as far as its output, which it opens first.
+        let fds = format!("/proc/{}/fd", child.id());
+        wait_until(|| fs::read_dir(&fds).is_ok_and(|fds| fds.count() > 3));
+        dies_of(child, with);
+        assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 0);
+    }
+}
