@@ -64,7 +64,7 @@ impl<const L: usize> Batch<L> {
         let counters = Counters { count: self.lens.map(|len| len as u64), last: [u64::MAX; L] };
         kernel.compress(&mut state, &self.blocks.each_ref().map(|block| &block[..F::BLOCK]), &counters);
         for (lane, place) in self.places[..n].iter().enumerate() {
-            out[*place] = F::digest(&state.map(|row| row[lane]));
+            out[*place] = F::digest(&state.each_ref().map(|row| row[lane]));
         }
     }
 }

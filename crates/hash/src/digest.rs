@@ -24,6 +24,17 @@ impl Digest {
         digest
     }
 
+    /// The digest whose words are these. Written in place word by word, because a copy of words that were just
+    /// stored one by one has to wait for all of them, which short messages would notice.
+    pub(crate) fn from_words<const N: usize, const W: usize>(words: [[u8; N]; W]) -> Self {
+        const { assert!(N * W <= Self::MAX_LEN) };
+        let mut digest = Self { bytes: [0; Self::MAX_LEN], len: (N * W) as u8 };
+        for (to, word) in digest.bytes.as_chunks_mut::<N>().0.iter_mut().zip(words) {
+            *to = word;
+        }
+        digest
+    }
+
     /// The digest written as these hexadecimal digits of either case, or `None` if they are not digits, odd
     /// in number, none at all or more than a digest has. Whether the length fits the algorithm is for the
     /// caller to check.

@@ -53,7 +53,7 @@ where
     }
 
     fn column(&self, lane: usize) -> [F::Word; W] {
-        self.state.map(|row| row[lane])
+        self.state.each_ref().map(|row| row[lane])
     }
 
     fn set_column(&mut self, lane: usize, words: &[F::Word; W]) {

@@ -8,7 +8,9 @@ mod sha2;
 pub(crate) use blake2b::blake2b;
 pub(crate) use md5::md5;
 pub(crate) use sha1::sha1;
-pub(crate) use sha2::{K256, sha256, sha512};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use sha2::K256;
+pub(crate) use sha2::{sha256, sha512};
 
 /// Number of blocks of `size` bytes in each lane.
 ///

@@ -101,7 +101,7 @@ where
         let len = data[0].len();
         assert!(data.iter().all(|lane| lane.len() == len), "lanes of different lengths");
         for lane in 0..L {
-            let mut words = state.map(|row| row[lane]);
+            let mut words = state.each_ref().map(|row| row[lane]);
             let counters = Counters { count: [counters.count[lane]], last: [counters.last[lane]] };
             self.one(&mut words, data[lane], &counters);
             for (row, word) in state.iter_mut().zip(words) {

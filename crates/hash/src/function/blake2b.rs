@@ -31,6 +31,6 @@ impl Function<8> for Blake2b {
     }
 
     fn digest(state: &[u64; 8]) -> Digest {
-        Digest::from_bytes(state.map(u64::to_le_bytes).as_flattened())
+        Digest::from_words(state.map(u64::to_le_bytes))
     }
 }

@@ -20,6 +20,6 @@ impl Function<4> for Md5 {
     }
 
     fn digest(state: &[u32; 4]) -> Digest {
-        Digest::from_bytes(state.map(u32::to_le_bytes).as_flattened())
+        Digest::from_words(state.map(u32::to_le_bytes))
     }
 }

@@ -20,6 +20,6 @@ impl Function<5> for Sha1 {
     }
 
     fn digest(state: &[u32; 5]) -> Digest {
-        Digest::from_bytes(state.map(u32::to_be_bytes).as_flattened())
+        Digest::from_words(state.map(u32::to_be_bytes))
     }
 }

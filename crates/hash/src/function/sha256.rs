@@ -29,6 +29,6 @@ impl Function<8> for Sha256 {
     }
 
     fn digest(state: &[u32; 8]) -> Digest {
-        Digest::from_bytes(state.map(u32::to_be_bytes).as_flattened())
+        Digest::from_words(state.map(u32::to_be_bytes))
     }
 }

@@ -29,6 +29,6 @@ impl Function<8> for Sha512 {
     }
 
     fn digest(state: &[u64; 8]) -> Digest {
-        Digest::from_bytes(state.map(u64::to_be_bytes).as_flattened())
+        Digest::from_words(state.map(u64::to_be_bytes))
     }
 }
