@@ -40,7 +40,8 @@ impl Platform {
     /// # Errors
     /// If the CPU has not what `most` names.
     pub fn up_to(most: Simd) -> Result<Self, MissingSimd> {
-        let platform = Self { own_only: most < Simd::ShaNi, ..Self::detect() };
+        let mut platform = Self::detect();
+        platform.own_only = most < Simd::ShaNi;
         platform.cut(most).ok_or(MissingSimd(most))
     }
 

@@ -37,3 +37,70 @@ macro_rules! kernels {
     )*};
 }
 use kernels;
+
+#[cfg(test)]
+mod tests {
+    //! A kernel that this CPU lacks is passed over here; the tests of whole engines report it.
+
+    use super::*;
+    use crate::arch::kernel::tests::random;
+    use crate::arch::{Counters, Kernel, Portable};
+    use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
+
+    /// Holds `kernel` against the portable one: any state, any data at any alignment, one to six blocks, and
+    /// counters past 32 bits.
+    fn check<F, K, const L: usize, const W: usize>(kernel: K)
+    where
+        F: Function<W, Word: TryFrom<u64> + PartialEq + std::fmt::Debug>,
+        K: Kernel<F, L, W>,
+        Portable: Kernel<F, L, W>,
+    {
+        let mut seed = 1;
+        for n_blocks in (0..=6).cycle().take(70) {
+            let len = n_blocks * F::BLOCK;
+            let bytes: [Vec<u8>; L] =
+                std::array::from_fn(|_| (0..len + 64).map(|_| random(&mut seed) as u8).collect());
+            let data = bytes.each_ref().map(|bytes| &bytes[random(&mut seed) as usize % 64..][..len]);
+            let word = |seed: &mut u64| {
+                let bits = random(seed);
+                F::Word::try_from(bits).or(F::Word::try_from(bits >> 32)).unwrap_or_default()
+            };
+            let mut state: [[F::Word; L]; W] =
+                std::array::from_fn(|_| std::array::from_fn(|_| word(&mut seed)));
+            let counters = Counters {
+                count: std::array::from_fn(|_| random(&mut seed)),
+                last: std::array::from_fn(|_| (random(&mut seed) % 2).wrapping_neg()),
+            };
+            let mut expected = state;
+            Portable.compress(&mut expected, &data, &counters);
+            kernel.compress(&mut state, &data, &counters);
+            assert_eq!(state, expected, "{n_blocks} blocks");
+        }
+    }
+
+    #[test]
+    fn avx512() {
+        let Some(avx512) = Avx512::detect() else { return };
+        check::<Sha256, _, 16, 8>(avx512);
+        check::<Sha1, _, 16, 5>(avx512);
+        check::<Md5, _, 16, 4>(avx512);
+        check::<Sha512, _, 8, 8>(avx512);
+        check::<Blake2b, _, 8, 8>(avx512);
+    }
+
+    #[test]
+    fn avx2() {
+        let Some(avx2) = Avx2::detect() else { return };
+        check::<Sha256, _, 8, 8>(avx2);
+        check::<Sha1, _, 8, 5>(avx2);
+        check::<Md5, _, 8, 4>(avx2);
+        check::<Sha512, _, 4, 8>(avx2);
+        check::<Blake2b, _, 4, 8>(avx2);
+    }
+
+    #[test]
+    fn sha_ni() {
+        let Some(sha_ni) = ShaNi::detect() else { return };
+        check::<Sha256, _, 2, 8>(sha_ni);
+    }
+}
