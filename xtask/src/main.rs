@@ -1,6 +1,7 @@
-//! Developer tasks: `cargo xtask ci [STEP...]`, `cargo xtask tidy`.
+//! Developer tasks: `cargo xtask ci [STEP...]`, `cargo xtask tidy`, `cargo xtask bench`.
 #![expect(clippy::print_stdout, reason = "a developer tool reports on its standard output")]
 
+mod bench;
 mod ci;
 mod tidy;
 
@@ -10,7 +11,15 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 
 const USAGE: &str = "usage: cargo xtask ci [STEP...]   everything CI runs, or only the named steps
-       cargo xtask tidy           the conventions of the project that a machine can check";
+       cargo xtask tidy           the conventions of the project that a machine can check
+       cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
+                         [--records DIR] [-a ALGORITHM]...
+                                  ftk against its peers: find, hash, hash-cold, scale, startup, memory
+       cargo xtask bench peers [--peers DIR]     which peers there are; installs those that are missing
+       cargo xtask bench report [RECORD] [--check]
+                                  shows a record, and brings the pages that quote it up to date
+       cargo xtask bench compare OLD NEW         what changed beyond noise
+Relative paths are below the root of the workspace.";
 
 fn main() -> Result<ExitCode> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the workspace")?;
@@ -19,6 +28,7 @@ fn main() -> Result<ExitCode> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["ci", ref steps @ ..] => ci::run(steps),
         ["tidy"] => tidy::run(),
+        ["bench", ref rest @ ..] => bench::run(rest),
         ["help" | "-h" | "--help"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

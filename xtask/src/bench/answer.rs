@@ -1,0 +1,154 @@
+//! What a command says, in a form in which peers can be compared.
+
+/// How a command prints its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Lines that every peer prints alike, such as paths or a count.
+    Lines,
+    /// A digest and a path a line, in any of the forms that sum tools print.
+    Sums,
+    /// Nothing that peers could agree on, such as a version: only the exit status counts.
+    Status,
+}
+
+/// A sorted answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    lines: usize,
+    text: Vec<u8>,
+}
+
+impl Answer {
+    /// Puts the lines of `output` into one form and in order.
+    pub(crate) fn new(output: &[u8], format: Format) -> Self {
+        let lines = output.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let mut lines: Vec<Vec<u8>> = match format {
+            Format::Lines => lines.map(|line| line.trim_ascii().to_vec()).collect(),
+            Format::Sums => lines.filter_map(plain_sum).collect(),
+            Format::Status => Vec::new(),
+        };
+        lines.sort_unstable();
+        Self { lines: lines.len(), text: lines.join(&b'\n') }
+    }
+
+    pub(crate) fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// The first difference from the answer of `whose`, in words; `None` if there is none.
+    pub(crate) fn difference(&self, reference: &Self, whose: &str) -> Option<String> {
+        if self == reference {
+            return None;
+        }
+        let (mut ours, mut theirs) = (self.split(), reference.split());
+        let shown = loop {
+            match (ours.next(), theirs.next()) {
+                (Some(a), Some(b)) if a == b => {}
+                (Some(a), Some(b)) if a < b => break format!("only here: {}", a.escape_ascii()),
+                (_, Some(b)) => break format!("only there: {}", b.escape_ascii()),
+                (Some(a), None) => break format!("only here: {}", a.escape_ascii()),
+                (None, None) => break "lines differ".to_owned(),
+            }
+        };
+        Some(format!("{} lines, {whose} has {}; {shown}", self.lines, reference.lines))
+    }
+
+    fn split(&self) -> impl Iterator<Item = &[u8]> {
+        self.text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty())
+    }
+}
+
+/// The line as sha256sum would print it; `None` for the comments of hashdeep. A line of no known form stays
+/// as it is, and shows up as a difference.
+fn plain_sum(line: &[u8]) -> Option<Vec<u8>> {
+    if line.starts_with(b"%%%%") || line.starts_with(b"##") {
+        return None;
+    }
+    let parsed = gnu(line).or_else(|| tagged(line)).or_else(|| hashdeep(line));
+    Some(parsed.map_or_else(|| line.to_vec(), |(digest, path)| [digest, b"  ", path].concat()))
+}
+
+type Sum<'l> = (&'l [u8], &'l [u8]);
+
+/// `DIGEST  path`, which xxhsum prefixes with the name of the algorithm.
+fn gnu(line: &[u8]) -> Option<Sum<'_>> {
+    let line = line.strip_prefix(b"XXH3_").unwrap_or(line);
+    let (digest, rest) = split_at_byte(line, b' ')?;
+    let path = rest.strip_prefix(b" ").or_else(|| rest.strip_prefix(b"*"))?;
+    is_digest(digest).then_some((digest, path))
+}
+
+/// `NAME (path) = DIGEST` of BSD, `NAME(path)= DIGEST` of openssl.
+fn tagged(line: &[u8]) -> Option<Sum<'_>> {
+    let open = line.iter().position(|&byte| byte == b'(')?;
+    let close = line.iter().rposition(|&byte| byte == b')')?;
+    let digest = line[close..].trim_ascii().strip_prefix(b")")?.trim_ascii().strip_prefix(b"= ")?;
+    is_digest(digest).then(|| (digest, &line[open + 1..close]))
+}
+
+/// `size,DIGEST,path`.
+fn hashdeep(line: &[u8]) -> Option<Sum<'_>> {
+    let (size, rest) = split_at_byte(line, b',')?;
+    let (digest, path) = split_at_byte(rest, b',')?;
+    (size.iter().all(u8::is_ascii_digit) && is_digest(digest)).then_some((digest, path))
+}
+
+fn is_digest(text: &[u8]) -> bool {
+    text.len() >= 16 && text.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// What stands before and after the first `byte`.
+fn split_at_byte(line: &[u8], byte: u8) -> Option<(&[u8], &[u8])> {
+    let at = line.iter().position(|&b| b == byte)?;
+    Some((&line[..at], &line[at + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIGEST: &str = "78af5f94892f3950";
+
+    #[test]
+    fn all_forms_of_a_sum_are_one() {
+        for path in ["a", "d/b c", "a (1), b) = x"] {
+            let plain = format!("{DIGEST}  {path}");
+            for form in [
+                format!("{DIGEST}  {path}"),
+                format!("{DIGEST} *{path}"),
+                format!("XXH3_{DIGEST}  {path}"),
+                format!("XXH3 ({path}) = {DIGEST}"),
+                format!("SHA2-256({path})= {DIGEST}"),
+                format!("12,{DIGEST},{path}"),
+            ] {
+                assert_eq!(plain_sum(form.as_bytes()).unwrap().escape_ascii().to_string(), plain, "{form}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_sum_is_kept_and_comments_are_not() {
+        assert_eq!(plain_sum(b"no sum").unwrap(), b"no sum");
+        assert_eq!(plain_sum(b"xyz  a").unwrap(), b"xyz  a");
+        assert_eq!(plain_sum(b"%%%% HASHDEEP-1.0"), None);
+        assert_eq!(plain_sum(b"## Invoked from"), None);
+    }
+
+    #[test]
+    fn order_and_padding_do_not_matter() {
+        let one = Answer::new(b"b\na\n", Format::Lines);
+        let other = Answer::new(b" a\nb", Format::Lines);
+        assert_eq!(one.difference(&other, "find"), None);
+        assert_eq!(one.lines(), 2);
+    }
+
+    #[test]
+    fn the_first_difference_is_named() {
+        let reference = Answer::new(b"a\nb\nc\n", Format::Lines);
+        let said = |output: &[u8]| Answer::new(output, Format::Lines).difference(&reference, "find").unwrap();
+        assert_eq!(said(b"a\nc\n"), "2 lines, find has 3; only there: b");
+        assert_eq!(said(b"a\nb\nbb\nc\n"), "4 lines, find has 3; only here: bb");
+        assert_eq!(said(b"a\nb\nc\nd\n"), "4 lines, find has 3; only here: d");
+        assert_eq!(said(b""), "0 lines, find has 3; only there: a");
+    }
+}

@@ -1,0 +1,171 @@
+//! A command to measure.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::answer::{Answer, Format};
+
+/// The words of a command from anything that is a string or a path.
+macro_rules! words {
+    ($($word:expr),* $(,)?) => { vec![$(std::ffi::OsStr::new($word).to_owned()),*] };
+}
+pub(crate) use words;
+
+/// One tool and how it is asked.
+pub(crate) struct Case {
+    /// What the tables call it.
+    pub(crate) tool: String,
+    pub(crate) timed: Pipeline,
+    /// Gives the answer instead, where parallel processes that share a pipe would tear each other's lines.
+    serial: Option<Pipeline>,
+    format: Format,
+}
+
+impl Case {
+    pub(crate) fn new(tool: &str, format: Format, timed: Pipeline) -> Self {
+        Self { tool: tool.to_owned(), timed, serial: None, format }
+    }
+
+    /// Takes the answer from `serial`, which differs from what is timed in nothing but its parallelism.
+    pub(crate) fn answered_by(self, serial: Pipeline) -> Self {
+        Self { serial: Some(serial), ..self }
+    }
+
+    /// Whether this is ftk itself, in whatever mode.
+    pub(crate) fn is_ftk(&self) -> bool {
+        is_ftk(&self.tool)
+    }
+
+    /// Runs the command for its answer.
+    pub(crate) fn answer(&self) -> Result<Answer> {
+        let output = self.serial.as_ref().unwrap_or(&self.timed).output()?;
+        Ok(Answer::new(&output, self.format))
+    }
+}
+
+/// Whether a row of a table is ftk's: `ftk`, or `ftk` with options.
+pub(crate) fn is_ftk(tool: &str) -> bool {
+    tool.split(' ').next() == Some("ftk")
+}
+
+/// Processes joined by pipes, each a program and its arguments; no shell is involved.
+#[derive(Clone, Debug)]
+pub(crate) struct Pipeline {
+    pub(crate) stages: Vec<Vec<OsString>>,
+}
+
+impl Pipeline {
+    pub(crate) fn new(first: Vec<OsString>) -> Self {
+        Self { stages: vec![first] }
+    }
+
+    /// Adds a process that reads what the last one prints.
+    pub(crate) fn pipe(mut self, next: Vec<OsString>) -> Self {
+        self.stages.push(next);
+        self
+    }
+
+    /// How long the whole pipeline takes from the first start to the last end, printing to `/dev/null`.
+    pub(crate) fn time(&self) -> Result<Duration> {
+        let start = Instant::now();
+        let children = self.spawn(Stdio::null())?;
+        self.wait(children)?;
+        Ok(start.elapsed())
+    }
+
+    /// What the last process prints.
+    pub(crate) fn output(&self) -> Result<Vec<u8>> {
+        let mut children = self.spawn(Stdio::piped())?;
+        let mut output = Vec::new();
+        let last = children.last_mut().context("a pipeline has processes")?;
+        last.stdout.take().context("stdout is a pipe")?.read_to_end(&mut output)?;
+        self.wait(children)?;
+        Ok(output)
+    }
+
+    fn spawn(&self, out: Stdio) -> Result<Vec<Child>> {
+        let mut out = Some(out);
+        let mut input = Stdio::null();
+        let mut children: Vec<Child> = Vec::new();
+        for (nth, words) in self.stages.iter().enumerate() {
+            let is_last = nth + 1 == self.stages.len();
+            let (program, args) = words.split_first().context("a stage has a program")?;
+            let child = Command::new(program)
+                .args(args)
+                .env("LC_ALL", "C")
+                .stdin(std::mem::replace(&mut input, Stdio::null()))
+                .stdout(out.take_if(|_| is_last).unwrap_or_else(Stdio::piped))
+                .stderr(Stdio::null())
+                .spawn();
+            match child {
+                Ok(mut child) => {
+                    input = child.stdout.take_if(|_| !is_last).map_or_else(Stdio::null, Stdio::from);
+                    children.push(child);
+                }
+                Err(error) => {
+                    drop(input); // whoever writes into the pipe must not wait for a reader for ever
+                    for mut child in children {
+                        child.wait()?;
+                    }
+                    return Err(error).with_context(|| format!("cannot start {}", program.display()));
+                }
+            }
+        }
+        Ok(children)
+    }
+
+    /// Waits for all and fails if one failed.
+    fn wait(&self, children: Vec<Child>) -> Result<()> {
+        let mut failed = None;
+        for (mut child, words) in children.into_iter().zip(&self.stages) {
+            let status = child.wait()?;
+            if !status.success() {
+                failed = Some((words, status));
+            }
+        }
+        if let Some((words, status)) = failed {
+            bail!("{} ended with {status}", words[0].display());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_joined() {
+        let pipeline =
+            Pipeline::new(words!["printf", "b\\na\\n"]).pipe(words!["sort"]).pipe(words!["head", "-n1"]);
+        assert_eq!(pipeline.output().unwrap(), b"a\n");
+        assert!(pipeline.time().unwrap() > Duration::ZERO);
+    }
+
+    #[test]
+    fn a_failure_in_any_stage_is_one() {
+        let first = Pipeline::new(words!["false"]).pipe(words!["cat"]);
+        assert!(first.output().unwrap_err().to_string().starts_with("false ended with"));
+        let last = Pipeline::new(words!["true"]).pipe(words!["false"]);
+        assert!(last.time().is_err());
+        let absent = Pipeline::new(words!["yes"]).pipe(words!["no-such-program"]);
+        assert_eq!(absent.time().unwrap_err().to_string(), "cannot start no-such-program");
+    }
+
+    #[test]
+    fn the_serial_form_gives_the_answer() {
+        let case = Case::new("x", Format::Lines, Pipeline::new(words!["echo", "timed"]))
+            .answered_by(Pipeline::new(words!["printf", "1\\n2\\n"]));
+        assert_eq!(case.answer().unwrap().lines(), 2);
+    }
+
+    #[test]
+    fn ftk_is_told_by_its_first_word() {
+        assert!(is_ftk("ftk") && is_ftk("ftk --io sync"));
+        assert!(!is_ftk("find") && !is_ftk("ftkx"));
+    }
+}

@@ -1,0 +1,88 @@
+//! The command line of the benchmark.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+use super::build::Programs;
+use super::context::Context as Bench;
+use super::machine::Machine;
+use super::options::Options;
+use super::peers::Peers;
+use super::record::{self, Table};
+use super::{compare, floor, install, interrupt, peak, report, tables};
+
+/// Runs what the words after `cargo xtask bench` say.
+pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
+    match args {
+        ["peers", rest @ ..] => install::run(folder(rest)?.as_deref())?,
+        ["report", rest @ ..] => {
+            let (checks, folders): (Vec<&str>, Vec<&str>) = rest.iter().partition(|arg| **arg == "--check");
+            let folder = match folders[..] {
+                [] => None,
+                [folder] => Some(Path::new(folder)),
+                _ => bail!("more than one record"),
+            };
+            return report::run(folder, !checks.is_empty());
+        }
+        ["compare", old, new] => compare::run(Path::new(old), Path::new(new))?,
+        // The rest is what a run calls its own program for.
+        ["floor", root, threads] => floor::run(Path::new(root), threads.parse()?, false)?,
+        ["floor", root, threads, "--count"] => floor::run(Path::new(root), threads.parse()?, true)?,
+        ["peak", words @ ..] => peak::run(words)?,
+        _ => return measure(Options::parse(args)?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn folder(args: &[&str]) -> Result<Option<PathBuf>> {
+    match args {
+        [] => Ok(None),
+        ["--peers", folder] => Ok(Some(folder.into())),
+        _ => bail!("expected --peers DIR, found {args:?}"),
+    }
+}
+
+/// Makes the tables, prints them and keeps the record. The status says whether ftk's answers were right.
+fn measure(options: Options) -> Result<ExitCode> {
+    interrupt::watch()?;
+    let programs = Programs::build()?;
+    let peers = Peers::find(options.peers.as_deref());
+    let machine = Machine::look(&programs.ftk, &peers)?;
+    let missing: Vec<_> = peers.missing().map(|peer| peer.name).collect();
+    if !missing.is_empty() {
+        println!("missing, so not measured: {} (see `cargo xtask bench peers`)", missing.join(", "));
+    }
+    if machine.load > 0.5 {
+        println!("this machine is busy (load {:.1}): expect noise", machine.load);
+    }
+    let bench = Bench::new(options, programs, peers)?;
+    let mut made = Vec::new();
+    for kind in tables::ALL.iter().filter(|kind| bench.options.tables.contains(&kind.name)) {
+        println!("{}", kind.name);
+        let sections = (kind.make)(&bench).with_context(|| format!("table {}", kind.name))?;
+        if !sections.is_empty() {
+            made.push(Table {
+                name: kind.name.into(),
+                title: kind.title.into(),
+                unit: kind.unit,
+                per_file: kind.per_file,
+                machine: machine.clone(),
+                sections,
+            });
+        }
+    }
+    println!("\n{}", report::whole(&made));
+    let wrong: Vec<_> = made.iter().flat_map(Table::wrong).collect();
+    if !wrong.is_empty() {
+        println!("ftk gave another answer than its peers, and no record is written:\n{}", wrong.join("\n"));
+        return Ok(ExitCode::FAILURE);
+    }
+    if !bench.options.is_quick {
+        let folder = bench.options.records.join(machine.slug());
+        record::save(&folder, &made)?;
+        println!("the record is in {}", folder.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,124 @@
+//! Where and with what a record was made.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use super::peers::Peers;
+
+/// What a reader must know to judge the times.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Machine {
+    /// Day of the run, as in 2026-01-31, UTC.
+    pub(crate) date: String,
+    pub(crate) cpu: String,
+    /// Logical CPUs.
+    pub(crate) cpus: usize,
+    pub(crate) memory_mib: u64,
+    pub(crate) kernel: String,
+    /// Processes that were running or waiting in the minute before: noise, if it is not near 0.
+    pub(crate) load: f64,
+    /// Version and commit.
+    pub(crate) ftk: String,
+    pub(crate) tools: Vec<Tool>,
+}
+
+/// A peer and its version.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Tool {
+    pub(crate) name: String,
+    /// `None`: missing, so not measured.
+    pub(crate) version: Option<String>,
+}
+
+impl Machine {
+    /// # Errors
+    /// If the system does not say.
+    pub(crate) fn look(ftk: &Path, peers: &Peers) -> Result<Self> {
+        let (cpu, memory) = (fs::read_to_string("/proc/cpuinfo")?, fs::read_to_string("/proc/meminfo")?);
+        let cpu = field(&cpu, "model name");
+        let memory = field(&memory, "MemTotal");
+        let load = fs::read_to_string("/proc/loadavg")?;
+        let commit = said("git", &["describe", "--always", "--dirty", "--exclude=*"]);
+        let tools = peers.versions().into_iter();
+        Ok(Self {
+            date: said("date", &["-u", "+%Y-%m-%d"]).context("no date")?,
+            cpu: cpu.unwrap_or("unknown").to_owned(),
+            cpus: std::thread::available_parallelism()?.get(),
+            memory_mib: memory.and_then(|text| text.trim_end_matches(" kB").parse().ok()).unwrap_or(0) / 1024,
+            kernel: said("uname", &["-sr"]).context("no kernel release")?,
+            load: load.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0.0),
+            ftk: [said(ftk, &["--version"]), commit].into_iter().flatten().collect::<Vec<_>>().join(" "),
+            tools: tools.map(|(name, version)| Tool { name: name.to_owned(), version }).collect(),
+        })
+    }
+
+    /// The name of the folder of a record: the day and the CPU.
+    pub(crate) fn slug(&self) -> String {
+        let words = self.cpu.split(|c: char| !c.is_ascii_alphanumeric());
+        let words = words.filter(|word| !matches!(*word, "" | "R" | "TM" | "CPU" | "Processor"));
+        let cpu: Vec<_> = words.map(str::to_ascii_lowercase).collect();
+        format!("{}-{}", self.date, cpu.join("-"))
+    }
+}
+
+/// The type of the file system that holds `path`.
+pub(crate) fn file_system(path: &Path) -> String {
+    let df = Command::new("df").arg("--output=fstype").arg(path).output();
+    let text = df.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    text.lines().nth(1).unwrap_or("unknown").trim().to_owned()
+}
+
+/// The value after `name` and a colon.
+fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    text.lines().find_map(|line| Some(line.strip_prefix(name)?.trim_start().strip_prefix(':')?.trim()))
+}
+
+/// The first line that a command prints, if it does its work.
+fn said(program: impl AsRef<std::ffi::OsStr>, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.lines().next()?.trim().to_owned())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn example() -> Machine {
+        Machine {
+            date: "2026-01-31".into(),
+            cpu: "Intel(R) Xeon(R) Processor @ 2.40GHz".into(),
+            cpus: 2,
+            memory_mib: 24_000,
+            kernel: "Linux 6.1".into(),
+            load: 0.05,
+            ftk: "ftk 0.1.0 abc1234".into(),
+            tools: vec![
+                Tool { name: "fd".into(), version: Some("fd 10.5.0".into()) },
+                Tool { name: "bfs".into(), version: None },
+            ],
+        }
+    }
+
+    #[test]
+    fn a_record_is_named_after_day_and_cpu() {
+        assert_eq!(example().slug(), "2026-01-31-intel-xeon-2-40ghz");
+    }
+
+    #[test]
+    fn fields_of_proc_files_are_found() {
+        let text = "processor\t: 0\nmodel name\t: A CPU @ 1 GHz\nMemTotal:       1024 kB\n";
+        assert_eq!(field(text, "model name"), Some("A CPU @ 1 GHz"));
+        assert_eq!(field(text, "MemTotal"), Some("1024 kB"));
+        assert_eq!(field(text, "model"), None);
+    }
+
+    #[test]
+    fn only_success_says_something() {
+        assert_eq!(said("echo", &["one"]).as_deref(), Some("one"));
+        assert_eq!(said("false", &[]), None);
+    }
+}

@@ -1,0 +1,115 @@
+//! What a run of the benchmark is asked for.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::tables::{self, Algorithm};
+
+/// Options of a run.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// Names of the tables to make, in the order of [`tables::ALL`].
+    pub(crate) tables: Vec<&'static str>,
+    /// Small trees only and no record: for the answers, and to see that all works.
+    pub(crate) is_quick: bool,
+    /// A tree of real files.
+    pub(crate) tree: Option<PathBuf>,
+    /// Where trees are generated.
+    pub(crate) scratch: PathBuf,
+    /// Generated trees stay there, and are taken again.
+    pub(crate) keep: bool,
+    /// A folder of peers, searched before all others.
+    pub(crate) peers: Option<PathBuf>,
+    /// How often each command is timed.
+    pub(crate) runs: usize,
+    /// Where records are kept.
+    pub(crate) records: PathBuf,
+    pub(crate) algorithms: Vec<&'static Algorithm>,
+}
+
+/// Where records are, unless told otherwise.
+pub(crate) const RECORDS: &str = "benches/records";
+
+impl Options {
+    /// # Errors
+    /// Unknown options and tables.
+    pub(crate) fn parse(args: &[&str]) -> Result<Self> {
+        let mut options = Self {
+            tables: Vec::new(),
+            is_quick: false,
+            tree: None,
+            scratch: "target/bench".into(),
+            keep: false,
+            peers: None,
+            runs: 0,
+            records: RECORDS.into(),
+            algorithms: Vec::new(),
+        };
+        let mut args = args.iter();
+        while let Some(&arg) = args.next() {
+            let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
+            match arg {
+                "--quick" => options.is_quick = true,
+                "--keep" => options.keep = true,
+                "--tree" => options.tree = Some(value()?.into()),
+                "--scratch" => options.scratch = value()?.into(),
+                "--peers" => options.peers = Some(value()?.into()),
+                "--records" => options.records = value()?.into(),
+                "--runs" => options.runs = value()?.parse().context("--runs")?,
+                "-a" | "--algorithm" => options.algorithms.push(tables::algorithm(value()?)?),
+                _ => match tables::ALL.iter().find(|table| table.name == arg) {
+                    Some(table) => options.tables.push(table.name),
+                    None => bail!("unknown table or option {arg:?}"),
+                },
+            }
+        }
+        if options.tables.is_empty() {
+            options.tables = tables::ALL.iter().map(|table| table.name).collect();
+        }
+        if options.algorithms.is_empty() {
+            for name in ["sha256", "xxh3", "blake3", "md5"] {
+                options.algorithms.push(tables::algorithm(name)?);
+            }
+        }
+        if options.runs == 0 {
+            options.runs = if options.is_quick { 3 } else { 5 };
+        }
+        if let Some(tree) = &mut options.tree {
+            ensure!(tree.is_dir(), "{} is not a directory", tree.display());
+            *tree = tree.canonicalize()?;
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_arguments_everything_is_measured() {
+        let options = Options::parse(&[]).unwrap();
+        assert_eq!(options.tables.len(), tables::ALL.len());
+        assert_eq!((options.runs, options.is_quick, options.keep), (5, false, false));
+    }
+
+    #[test]
+    fn options_and_tables_mix() {
+        let args = ["hash", "--runs", "7", "--tree", ".", "-a", "md5", "scale", "--keep", "--quick"];
+        let options = Options::parse(&args).unwrap();
+        assert_eq!(options.tables, ["hash", "scale"]);
+        assert_eq!(options.runs, 7);
+        assert!(options.tree.unwrap().is_absolute() && options.keep && options.is_quick);
+        assert_eq!(options.algorithms.iter().map(|algorithm| algorithm.name).collect::<Vec<_>>(), ["md5"]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let said = |args: &[&str]| Options::parse(args).unwrap_err().to_string();
+        assert_eq!(said(&["--fast"]), "unknown table or option \"--fast\"");
+        assert_eq!(said(&["--tree"]), "--tree needs a value");
+        assert_eq!(said(&["--tree", "Cargo.toml"]), "Cargo.toml is not a directory");
+        assert_eq!(said(&["-a", "crc32"]), "unknown algorithm \"crc32\"");
+    }
+}

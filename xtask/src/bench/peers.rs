@@ -1,0 +1,157 @@
+//! The tools that ftk is measured against.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A tool that may be there.
+pub(crate) struct Peer {
+    pub(crate) name: &'static str,
+    /// What the program may be called instead.
+    alias: Option<&'static str>,
+    /// What makes it print its version.
+    version: &'static str,
+    pub(crate) source: Source,
+}
+
+/// Where a peer comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Package of this name for `cargo install`.
+    Cargo(&'static str),
+    /// Package of this name in Debian.
+    Debian(&'static str),
+    /// Every system of this kind has it.
+    System,
+}
+
+/// A peer that answers to `--version`.
+const fn peer(name: &'static str, source: Source) -> Peer {
+    Peer { name, alias: None, version: "--version", source }
+}
+
+pub(crate) const ALL: &[Peer] = &[
+    Peer { alias: Some("fdfind"), ..peer("fd", Source::Cargo("fd-find")) },
+    peer("rg", Source::Cargo("ripgrep")),
+    peer("bfs", Source::Debian("bfs")),
+    peer("b3sum", Source::Cargo("b3sum")),
+    peer("xxhsum", Source::Debian("xxhash")),
+    Peer { version: "version", ..peer("openssl", Source::Debian("openssl")) },
+    Peer { version: "-V", ..peer("hashdeep", Source::Debian("hashdeep")) },
+    peer("find", Source::System),
+    peer("xargs", Source::System),
+    peer("wc", Source::System),
+    peer("sha256sum", Source::System),
+    peer("sha1sum", Source::System),
+    peer("sha512sum", Source::System),
+    peer("md5sum", Source::System),
+    peer("b2sum", Source::System),
+];
+
+/// The folder of peers that were installed for the benchmark.
+pub(crate) const INSTALLED: &str = "target/peers";
+
+/// The tools that are there.
+pub(crate) struct Peers {
+    found: BTreeMap<&'static str, PathBuf>,
+}
+
+impl Peers {
+    /// Looks in `folder`, in the folder that `FTK_PEERS` names, in the one of installed peers and on `PATH`;
+    /// the first two with or without a `bin` below them.
+    pub(crate) fn find(folder: Option<&Path>) -> Self {
+        let mut folders = Vec::new();
+        let named = std::env::var_os("FTK_PEERS").map(PathBuf::from);
+        for folder in [folder, named.as_deref(), Some(Path::new(INSTALLED))].into_iter().flatten() {
+            folders.extend([folder.to_owned(), folder.join("bin")]);
+        }
+        if let Some(path) = std::env::var_os("PATH") {
+            folders.extend(std::env::split_paths(&path));
+        }
+        Self::find_in(&folders)
+    }
+
+    fn find_in(folders: &[PathBuf]) -> Self {
+        let first = |peer: &Peer| {
+            folders
+                .iter()
+                .flat_map(|folder| {
+                    [Some(peer.name), peer.alias].into_iter().flatten().map(|name| folder.join(name))
+                })
+                .find(|path| is_program(path))
+                .and_then(|path| std::path::absolute(path).ok())
+        };
+        Self { found: ALL.iter().filter_map(|peer| Some((peer.name, first(peer)?))).collect() }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Path> {
+        self.found.get(name).map(PathBuf::as_path)
+    }
+
+    /// Names and paths.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        self.found.iter().map(|(name, path)| (*name, path.as_path()))
+    }
+
+    /// Each known peer and the first line with a digit that it prints for its version; `None` if missing.
+    pub(crate) fn versions(&self) -> Vec<(&'static str, Option<String>)> {
+        let version = |peer: &Peer| Some(version(self.get(peer.name)?, peer.version));
+        ALL.iter().map(|peer| (peer.name, version(peer))).collect()
+    }
+
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &'static Peer> {
+        ALL.iter().filter(|peer| self.get(peer.name).is_none())
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// What the program at `path` calls its version. Some print it to standard error.
+fn version(path: &Path, argument: &str) -> String {
+    let Ok(output) = Command::new(path).arg(argument).stdin(Stdio::null()).output() else {
+        return "unknown".into();
+    };
+    let text = [output.stdout, output.stderr].concat();
+    first_number(&String::from_utf8_lossy(&text)).unwrap_or("unknown").to_owned()
+}
+
+/// The first line with a digit.
+fn first_number(text: &str) -> Option<&str> {
+    text.lines().find(|line| line.contains(|c: char| c.is_ascii_digit())).map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_in_order() {
+        let peers = Peers::find_in(&["src/no-such-folder".into(), "/usr/bin".into(), "/bin".into()]);
+        let found = peers.get("find").expect("GNU find is part of the system");
+        assert!(found.is_absolute() && found.ends_with("find"));
+        assert_eq!(Peers::find_in(&[]).missing().count(), ALL.len());
+    }
+
+    #[test]
+    fn folders_and_plain_files_are_no_programs() {
+        assert!(!is_program(Path::new(".")));
+        assert!(!is_program(Path::new("Cargo.toml")));
+        assert!(is_program(Path::new("/bin/sh")));
+    }
+
+    #[test]
+    fn a_version_is_a_line_with_a_digit() {
+        assert_eq!(first_number("Copyright\n tool 1.2 \n2026\n"), Some("tool 1.2"));
+        assert_eq!(first_number("no number"), None);
+        assert_eq!(version(Path::new("/bin/true"), "-c"), "unknown");
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let names: std::collections::HashSet<_> = ALL.iter().map(|peer| peer.name).collect();
+        assert_eq!(names.len(), ALL.len());
+    }
+}

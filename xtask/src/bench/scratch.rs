@@ -1,0 +1,135 @@
+//! The folder of generated trees.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use super::shape::Shape;
+
+/// Bytes that a small file takes on disk at most: one block and its inode.
+const DISK_BYTES: u64 = 4096 + 512;
+
+/// Makes trees when they are first asked for, and removes them at the end unless they are to be kept.
+pub(crate) struct Scratch {
+    folder: PathBuf,
+    keep: bool,
+}
+
+impl Scratch {
+    /// A folder below `parent`: always the same one if trees are kept there.
+    pub(crate) fn new(parent: &Path, keep: bool) -> Result<Self> {
+        let name = if keep { "trees".to_owned() } else { format!("run-{}", std::process::id()) };
+        let folder = parent.join(name);
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        Ok(Self { folder: folder.canonicalize()?, keep })
+    }
+
+    /// Where the tree, file or folder of this name is or would be.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The tree of this shape.
+    ///
+    /// # Errors
+    /// Too little room, a failure of the file system, an interruption; what was made is removed then.
+    pub(crate) fn tree(&self, shape: &Shape) -> Result<PathBuf> {
+        let top = self.path(shape.name);
+        let mark = self.path(&format!("{}.complete", shape.name));
+        if fs::read_to_string(&mark).is_ok_and(|text| text == shape.to_string()) {
+            return Ok(top);
+        }
+        for stale in [&mark, &top] {
+            remove(stale)?;
+        }
+        self.check_room(shape)?;
+        println!("making the {} tree: {shape}", shape.name);
+        fs::create_dir(&top)?;
+        if let Err(error) = shape.make(&top) {
+            remove(&top)?;
+            return Err(error.context(format!("cannot make the {} tree", shape.name)));
+        }
+        fs::write(mark, shape.to_string())?;
+        Ok(top)
+    }
+
+    fn check_room(&self, shape: &Shape) -> Result<()> {
+        let disk = rustix::fs::statvfs(&self.folder)?;
+        let needed = shape.files() * DISK_BYTES;
+        let free = disk.f_bavail * disk.f_frsize;
+        ensure!(
+            free >= needed,
+            "the {} tree takes up to {} MiB, and {} has {} MiB free; name another place with --scratch",
+            shape.name,
+            needed >> 20,
+            self.folder.display(),
+            free >> 20,
+        );
+        // Some file systems make inodes as they need them, and say 0.
+        ensure!(
+            disk.f_files == 0 || disk.f_favail >= shape.files(),
+            "the file system of {} has too few inodes left for {} files",
+            self.folder.display(),
+            shape.files(),
+        );
+        Ok(())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.keep
+            && let Err(error) = fs::remove_dir_all(&self.folder)
+        {
+            println!("cannot remove {}: {error}", self.folder.display());
+        }
+    }
+}
+
+/// Removes a file or a tree that may not be there.
+fn remove(path: &Path) -> Result<()> {
+    let result = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match result {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::shape;
+
+    /// A folder that only the test of this name uses.
+    fn parent(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("ftk-xtask-{name}-{}", std::process::id()));
+        remove(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn trees_go_with_the_run() {
+        let parent = parent("trees-go");
+        let scratch = Scratch::new(&parent, false).unwrap();
+        let tree = scratch.tree(&shape::DEEP).unwrap();
+        assert_eq!(fs::read_dir(&tree).unwrap().count(), 3 + 20);
+        drop(scratch);
+        assert_eq!(fs::read_dir(&parent).unwrap().count(), 0);
+        fs::remove_dir(parent).unwrap();
+    }
+
+    #[test]
+    fn a_kept_tree_is_taken_again_if_it_is_whole() {
+        let parent = parent("kept-tree");
+        let make = || Scratch::new(&parent, true).unwrap().tree(&shape::DEEP).unwrap();
+        let tree = make();
+        fs::write(tree.join("extra"), "").unwrap();
+        assert!(make().join("extra").exists(), "the complete tree was made again");
+        fs::write(parent.join("trees/deep.complete"), "of another shape").unwrap();
+        assert!(!make().join("extra").exists(), "the incomplete tree was taken");
+        fs::remove_dir_all(parent).unwrap();
+    }
+}

@@ -1,0 +1,31 @@
+//! Digests, and which peers know them.
+
+use anyhow::{Context, Result};
+
+/// A digest as ftk names it.
+#[derive(Debug)]
+pub(crate) struct Algorithm {
+    pub(crate) name: &'static str,
+    /// The tool of its own that it has, and the options for one thread and this digest.
+    pub(crate) tool: &'static [&'static str],
+    /// The option of `openssl dgst`.
+    pub(crate) openssl: Option<&'static str>,
+    pub(crate) hashdeep: bool,
+}
+
+const ALL: &[Algorithm] = &[
+    Algorithm { name: "sha256", tool: &["sha256sum"], openssl: Some("-sha256"), hashdeep: true },
+    Algorithm { name: "sha1", tool: &["sha1sum"], openssl: Some("-sha1"), hashdeep: true },
+    Algorithm { name: "sha512", tool: &["sha512sum"], openssl: Some("-sha512"), hashdeep: false },
+    Algorithm { name: "md5", tool: &["md5sum"], openssl: Some("-md5"), hashdeep: true },
+    Algorithm { name: "blake2b", tool: &["b2sum"], openssl: Some("-blake2b512"), hashdeep: false },
+    Algorithm { name: "blake3", tool: &["b3sum", "--num-threads", "1"], openssl: None, hashdeep: false },
+    Algorithm { name: "xxh64", tool: &["xxhsum", "-H1"], openssl: None, hashdeep: false },
+    Algorithm { name: "xxh3", tool: &["xxhsum", "-H3"], openssl: None, hashdeep: false },
+    Algorithm { name: "xxh128", tool: &["xxhsum", "-H2"], openssl: None, hashdeep: false },
+];
+
+/// The algorithm of this name.
+pub(crate) fn algorithm(name: &str) -> Result<&'static Algorithm> {
+    ALL.iter().find(|algorithm| algorithm.name == name).with_context(|| format!("unknown algorithm {name:?}"))
+}
