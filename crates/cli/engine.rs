@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use ftk_process::{Env, Progress, Report, Watch, Work};
-use ftk_sched::{Backend, Constants, Limits, Model, Reason, Stop, logical_cpus};
+use ftk_sched::{Backend, Constants, Limits, Model, Reason, Stop};
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{Globals, When};
@@ -29,7 +29,7 @@ impl Engine {
         if backend == Some(Backend::Uring) {
             ftk_read::Uring::new(1, 1).context("io_uring was asked for and cannot be had here")?;
         }
-        let limits = Limits { threads: globals.threads.resolve(), backend, ring: true, cpus: logical_cpus() };
+        let limits = Limits { threads: globals.threads.resolve(), backend, ring: true, cpus: 0 };
         let (shows_progress, delay) = match globals.progress {
             When::Auto => (Console::is_terminal(), Duration::from_secs(1)),
             When::Always => (true, Duration::ZERO),

@@ -12,7 +12,6 @@ use ftk_sched::Stop;
 use crate::Work;
 use crate::claims::Job;
 use crate::progress::Cell;
-use crate::readers::Readers;
 use crate::rows::State;
 
 /// A file that could not be processed.
@@ -52,10 +51,11 @@ struct Slots<'r> {
 }
 
 impl<'w> Driver<'w> {
-    /// `most_dirs`: how many directories it may hold open.
+    /// `most_slots`: the most that any reader of this worker has. `most_dirs`: how many directories it may hold
+    /// open.
     pub(crate) fn new(
         work: &Work<'w>,
-        readers: &Readers,
+        most_slots: usize,
         most_dirs: usize,
         stop: &'w Stop,
         done: &'w Cell,
@@ -65,7 +65,7 @@ impl<'w> Driver<'w> {
             opener: Opener::new(work.inventory),
             dirs: HashMap::new(),
             most_dirs,
-            engine: work.algorithm.engine(work.platform, readers.most_slots()),
+            engine: work.algorithm.engine(work.platform, most_slots),
             stop,
             done,
             failed: Vec::new(),

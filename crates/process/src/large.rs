@@ -1,5 +1,5 @@
-//! Large files, after the small ones: one a worker, largest first; all workers on one where the digest is a
-//! tree.
+//! Large files, after the small ones, largest first: the largest alone, the others in lanes; all workers on
+//! one where the digest is a tree.
 
 use std::sync::Mutex;
 
@@ -8,6 +8,7 @@ use ftk_sched::{Team, Threads};
 
 use crate::claims::{Job, Large, lock, pick};
 use crate::driver::{Failed, Source};
+use crate::readers::Readers;
 use crate::rows::Rows;
 use crate::run::Crew;
 use crate::shared;
@@ -39,21 +40,24 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, mut large: Vec<Large>, f
         }
     }
     let workers = workers.min(jobs.len());
+    // A file of more than its share would be the tail if it rode in a lane: it goes first, and alone.
+    let share = jobs.iter().map(|(large, _)| large.size).sum::<u64>() / (2 * workers.max(1)) as u64;
+    let riders = jobs.partition_point(|(large, _)| large.size <= share);
     // Where every CPU has a worker a second thread would only take its time.
-    let is_idle_cpu = workers < crew.env.limits.cpus;
+    let is_idle_cpu = workers < crew.limits.cpus;
     let list = Mutex::new(jobs);
     let parts = Team::new(workers).run(crew.env.stop, |worker| {
         if worker > 0 {
             leave_shared_descriptors();
         }
         let mut driver = crew.driver(worker, 1);
-        let mut source = ListSource { list: &list, above: 0 };
+        let larger_than = |above| ListSource { list: &list, above };
         if is_idle_cpu {
-            source.above = AHEAD;
-            driver.run(&mut *crew.readers.stream(true), &mut source);
-            source.above = 0;
+            driver.run(&mut *crew.readers.stream(true), &mut larger_than(share.max(AHEAD)));
         }
-        driver.run(&mut *crew.readers.stream(false), &mut source);
+        driver.run(&mut *crew.readers.stream(false), &mut larger_than(share));
+        let lanes = (riders / workers).clamp(1, driver.width());
+        driver.run(&mut *Readers::plain(lanes), &mut larger_than(0));
         driver.failed
     });
     failed.extend(parts.into_iter().flatten());
@@ -78,8 +82,8 @@ impl<'r> Source<'r> for ListSource<'_, 'r> {
 
 impl Crew<'_> {
     fn large_workers(&self) -> usize {
-        match self.env.limits.threads {
-            Threads::Auto => self.env.limits.cpus,
+        match self.limits.threads {
+            Threads::Auto => self.limits.cpus,
             Threads::Fixed(n) => n,
         }
     }

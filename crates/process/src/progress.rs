@@ -1,7 +1,7 @@
 //! How far a run is, for whoever wants to show it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::team::leave_shared_descriptors;
@@ -47,21 +47,29 @@ fn bump(counter: &AtomicU64, n: u64) {
     counter.store(counter.load(Ordering::Relaxed) + n, Ordering::Relaxed);
 }
 
-/// The counts of all workers.
-#[derive(Debug)]
-pub(crate) struct Cells(Vec<Cell>);
+/// The counts of all workers. The first is there from the beginning, the others once their number is known.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    first: Cell,
+    others: OnceLock<Vec<Cell>>,
+}
 
 impl Cells {
-    pub(crate) fn new(workers: usize) -> Self {
-        Self(std::iter::repeat_with(Cell::default).take(workers).collect())
+    /// Makes room for a team of this size. To be called once.
+    pub(crate) fn add_team(&self, workers: usize) {
+        self.others.get_or_init(|| std::iter::repeat_with(Cell::default).take(workers - 1).collect());
     }
 
     pub(crate) fn of(&self, worker: usize) -> &Cell {
-        &self.0[worker]
+        match worker {
+            0 => &self.first,
+            _ => &self.others.get().expect("a team was added")[worker - 1],
+        }
     }
 
     pub(crate) fn sum(&self) -> Progress {
-        self.0.iter().fold(Progress::default(), |sum, cell| Progress {
+        let others = self.others.get().into_iter().flatten();
+        std::iter::once(&self.first).chain(others).fold(Progress::default(), |sum, cell| Progress {
             files: sum.files + cell.files.load(Ordering::Relaxed),
             bytes: sum.bytes + cell.bytes.load(Ordering::Relaxed),
         })

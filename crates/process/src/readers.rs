@@ -1,12 +1,10 @@
 //! Which reader a worker gets, and how much memory and how many descriptors it may take.
 
 use ftk_read::{Ahead, Reader, Sync, Uring};
-use ftk_sched::{Backend, Threads};
-
-use crate::run::Env;
+use ftk_sched::{Backend, COLD_WORKERS, Limits, Threads};
 
 /// The widest engine: 16 lanes of 32 bits in a 512-bit register.
-const MOST_LANES: usize = 16;
+pub(crate) const MOST_LANES: usize = 16;
 
 /// Sizes of readers within the limits of this run.
 #[derive(Clone, Copy, Debug)]
@@ -19,14 +17,15 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    pub(crate) fn new(env: &Env<'_>) -> Self {
-        let most_workers = match env.limits.threads {
-            Threads::Auto => env.limits.cpus.max(32),
+    /// For buffers of `memory` bytes in all.
+    pub(crate) fn new(limits: &Limits, memory: u64) -> Self {
+        let most_workers = match limits.threads {
+            Threads::Auto => limits.cpus.max(COLD_WORKERS),
             Threads::Fixed(n) => n.max(1),
         };
         let nofile =
             rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
-        let depth = ftk_read::depth(env.memory / most_workers as u64, nofile);
+        let depth = ftk_read::depth(memory / most_workers as u64, nofile);
         // What the ring leaves, less a few for the program itself.
         let spare = nofile.saturating_sub(depth as u64 + 16);
         Self { depth, window_dirs: spare.clamp(1, 256) as usize, most_workers }
@@ -41,6 +40,12 @@ impl Readers {
         self.depth.max(MOST_LANES)
     }
 
+    /// A plain reader of many files for an engine that wants `width` at once.
+    pub(crate) fn plain(width: usize) -> Box<dyn Reader> {
+        let buf_len = if width <= 2 { Sync::STREAM_BUF_LEN } else { Sync::LANE_BUF_LEN };
+        Box::new(Sync::new(width.min(MOST_LANES), buf_len))
+    }
+
     /// A reader of many files for an engine that wants `width` at once. A ring that cannot be made, here and
     /// now, means the plain reader.
     pub(crate) fn small(&self, backend: Backend, width: usize) -> Box<dyn Reader> {
@@ -49,15 +54,11 @@ impl Readers {
         {
             return Box::new(ring);
         }
-        Box::new(Sync::new(width.min(MOST_LANES), Sync::LANE_BUF_LEN))
+        Self::plain(width)
     }
 
     /// A reader of one file at a time; with `ahead`, a thread of its own reads while this one hashes.
     pub(crate) fn stream(&self, ahead: bool) -> Box<dyn Reader> {
-        if ahead {
-            Box::new(Ahead::new(Ahead::BUF_LEN))
-        } else {
-            Box::new(Sync::new(1, Sync::STREAM_BUF_LEN))
-        }
+        if ahead { Box::new(Ahead::new(Ahead::BUF_LEN)) } else { Self::plain(1) }
     }
 }

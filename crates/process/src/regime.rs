@@ -21,7 +21,7 @@ pub(crate) struct Regime {
 
 impl Regime {
     pub(crate) fn new(crew: &Crew<'_>, choice: &Choice) -> Self {
-        let limits = &crew.env.limits;
+        let limits = &crew.limits;
         // More workers than CPUs are there to wait: without a ring, all they can do.
         let is_free = limits.backend.is_none() && choice.workers <= limits.cpus;
         Self { backend: choice.backend, is_free, files: 0, waits: voluntary_switches(), contrary: 0 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::Inventory;
-use ftk_sched::{Choice, Limits, Model, Sample, Stop};
+use ftk_sched::{Choice, Limits, Model, Sample, Stop, logical_cpus};
 
 use crate::driver::{Driver, Failed};
 use crate::progress::{Cells, Progress, Watch, watched};
@@ -28,7 +28,8 @@ pub struct Work<'w> {
 pub struct Env<'e> {
     /// Decides how many workers and which reader.
     pub model: &'e Model,
-    /// What it may choose from. Whether a ring can be had is found out here, so `ring` is not looked at.
+    /// What it may choose from. Whether a ring can be had is found out here, so `ring` is not looked at; nor is
+    /// `cpus` when it is 0, which costs a run that ends with its sample nothing.
     pub limits: Limits,
     /// Bytes that buffers may take, in all.
     pub memory: u64,
@@ -70,27 +71,38 @@ pub struct Plan {
 /// has files, or another width than the algorithm's digest.
 pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>) -> Report {
     rows.assert_fits(work.inventory.files(), work.algorithm.digest_len());
-    let readers = Readers::new(env);
-    let cells = Cells::new(readers.most_workers());
+    let cells = Cells::default();
     watched(env.watch, &cells, || {
-        let crew = Crew { work, env, readers: &readers, cells: &cells };
-        let mut sampled = sample::sample(&crew, rows);
+        let mut sampled = sample::process(work, rows, env, &cells);
+        let mut plan =
+            Plan { sample: sampled.sample, choice: None, took_nanos: 0, large: sampled.large.len() };
         let left = rows.pending();
-        let mut plan = Plan { sample: sampled.sample, choice: None, took_nanos: 0, large: 0 };
-        if left > 0 && !env.stop.is_raised() {
-            // Only a cold tree is worth the 25 us of finding out whether a ring can be had.
-            let ring = sampled.sample.is_cold() && ftk_read::Uring::new(1, 1).is_ok();
-            let choice = env.model.choose(sampled.sample, left, Limits { ring, ..env.limits });
-            let start = Instant::now();
-            small::process(&crew, rows, &choice, &mut sampled);
-            plan.choice = Some(choice);
-            plan.took_nanos = start.elapsed().as_nanos() as u64;
+        if (left > 0 || !sampled.large.is_empty()) && !env.stop.is_raised() {
+            let limits = limits(env, &sampled.sample);
+            let readers = Readers::new(&limits, env.memory);
+            cells.add_team(readers.most_workers());
+            let crew = Crew { work, env, limits, readers: &readers, cells: &cells };
+            if left > 0 {
+                let choice = env.model.choose(sampled.sample, left, limits);
+                let start = Instant::now();
+                small::process(&crew, rows, &choice, &mut sampled);
+                plan.choice = Some(choice);
+                plan.took_nanos = start.elapsed().as_nanos() as u64;
+            }
+            plan.large = sampled.large.len();
+            large::process(&crew, rows, sampled.large, &mut sampled.failed);
         }
-        plan.large = sampled.large.len();
-        large::process(&crew, rows, sampled.large, &mut sampled.failed);
         sampled.failed.sort_by_key(|failed| failed.file);
         Report { failed: sampled.failed, done: cells.sum(), plan }
     })
+}
+
+/// What there is to choose from, found out now that there is something to choose.
+fn limits(env: &Env<'_>, sample: &Sample) -> Limits {
+    // Only a cold tree is worth the 25 us of trying to make a ring.
+    let ring = sample.is_cold() && ftk_read::Uring::new(1, 1).is_ok();
+    let cpus = if env.limits.cpus == 0 { logical_cpus() } else { env.limits.cpus };
+    Limits { ring, cpus, ..env.limits }
 }
 
 /// What every phase of a run works with.
@@ -98,6 +110,7 @@ pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>) -> Report {
 pub(crate) struct Crew<'c> {
     pub(crate) work: &'c Work<'c>,
     pub(crate) env: &'c Env<'c>,
+    pub(crate) limits: Limits,
     pub(crate) readers: &'c Readers,
     pub(crate) cells: &'c Cells,
 }
@@ -105,7 +118,8 @@ pub(crate) struct Crew<'c> {
 impl<'c> Crew<'c> {
     /// The driver of one worker, made on its own thread. `most_dirs`: directories it may hold open.
     pub(crate) fn driver(&self, worker: usize, most_dirs: usize) -> Driver<'c> {
-        Driver::new(self.work, self.readers, most_dirs, self.env.stop, self.cells.of(worker))
+        let most_slots = self.readers.most_slots();
+        Driver::new(self.work, most_slots, most_dirs, self.env.stop, self.cells.of(worker))
     }
 
     /// What a byte of one long stream costs, in nanoseconds. A kernel that is not known counts as a slow one.

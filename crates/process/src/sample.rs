@@ -3,12 +3,14 @@
 use std::time::{Duration, Instant};
 
 use ftk_inventory::FileNo;
-use ftk_sched::{Backend, Sample, voluntary_switches};
+use ftk_sched::{Sample, voluntary_switches};
 
 use crate::claims::{Job, Large, pick};
-use crate::driver::{Failed, Source};
+use crate::driver::{Driver, Failed, Source};
+use crate::progress::Cells;
+use crate::readers::{MOST_LANES, Readers};
 use crate::rows::Rows;
-use crate::run::Crew;
+use crate::run::{Env, Work};
 
 /// Files in the sample: on a cold disk enough to tell waits from chance, on a warm one 0.1 ms of work.
 const FILES: u32 = 32;
@@ -25,20 +27,20 @@ pub(crate) struct Sampled {
 }
 
 /// Processes a few files spread over the table, on the calling thread, and measures them.
-pub(crate) fn sample(crew: &Crew<'_>, rows: &mut Rows) -> Sampled {
-    let files = u64::from(crew.work.inventory.files());
+pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>, cells: &Cells) -> Sampled {
+    let files = u64::from(work.inventory.files());
     let n = files.min(u64::from(FILES));
     let spread = (0..n).map(|i| FileNo(((2 * i + 1) * files / (2 * n)) as u32));
-    let mut jobs = pick(crew.work.inventory, rows, spread);
+    let mut jobs = pick(work.inventory, rows, spread);
     jobs.reverse();
-    let mut driver = crew.driver(0, 1);
+    let mut driver = Driver::new(work, MOST_LANES, 1, env.stop, cells.of(0));
     let mut source = SampleSource { jobs, until: Instant::now() + TIME, large: Vec::new() };
-    let mut reader = crew.readers.small(Backend::Sync, driver.width());
+    let mut reader = Readers::plain(driver.width());
 
-    let before = crew.cells.sum();
+    let before = cells.sum();
     let (start, waits) = (Instant::now(), voluntary_switches());
     driver.run(&mut *reader, &mut source);
-    let done = crew.cells.sum();
+    let done = cells.sum();
     let sample = Sample {
         files: (done.files - before.files) as u32,
         bytes: done.bytes - before.bytes,

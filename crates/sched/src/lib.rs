@@ -16,7 +16,7 @@ mod work;
 pub use constants::Constants;
 pub use cpus::{logical_cpus, physical_cores};
 pub use fields::Implausible;
-pub use model::{Backend, Choice, Limits, Model, Reason, Sample, Threads};
+pub use model::{Backend, COLD_WORKERS, Choice, Limits, Model, Reason, Sample, Threads};
 pub use stop::Stop;
 pub use store::NotLoaded;
 pub use team::Team;

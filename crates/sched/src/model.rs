@@ -9,7 +9,7 @@ use crate::work::Work;
 const FILES_PER_WAIT: u32 = 16;
 
 /// Workers with plain reads that a disk is offered: 32 and 64 did equally well, 16 some 10 % worse.
-const COLD_WORKERS: usize = 32;
+pub const COLD_WORKERS: usize = 32;
 
 /// Files that must be left for each of them, lest half of them find nothing to do.
 const FILES_PER_COLD_WORKER: u64 = 4;

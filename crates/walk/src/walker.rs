@@ -59,26 +59,28 @@ impl Walker {
     }
     /// Walks, and hands every worker's visitor back.
     ///
-    /// `make` is called for every worker, in order, before anything else. With few descriptors left by the
-    /// process's limit there are fewer workers than asked for, and always one. Which of them get to do
-    /// anything is unspecified: a thread is started only when directories pile up, and one that cannot be
-    /// started is done without.
+    /// `make` is called for worker 0, which is shown the starting points, and then, if there is a directory
+    /// among them, for the others, in order, before any is listed. With few descriptors left by the process's
+    /// limit there are fewer workers than asked for, and always one. Which of them get to do anything is
+    /// unspecified: a thread is started only when directories pile up, and one that cannot be started is done
+    /// without.
     ///
     /// A starting point that lies below another is walked once, under its own name; one that was given before
     /// is not walked again.
     ///
     /// # Panics
     /// With the payload of the first visitor that panicked, after all workers have ended.
-    pub fn run<V: Visitor>(self, make: impl FnMut(usize) -> V) -> Vec<V> {
-        let (workers, ring) = budget(match self.threads {
-            0 => thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        });
-        let mut visitors: Vec<V> = (0..workers).map(make).collect();
+    pub fn run<V: Visitor>(self, mut make: impl FnMut(usize) -> V) -> Vec<V> {
+        let mut visitors = vec![make(0)];
         let Some((roots, jobs)) = self.start(&mut visitors[0]) else { return visitors };
         if jobs.is_empty() {
             return visitors;
         }
+        let (workers, ring) = budget(match self.threads {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        });
+        visitors.extend((1..workers).map(make));
 
         let deques: Vec<_> = (0..workers).map(|_| Deque::new_lifo()).collect();
         let shared = Shared {
