@@ -19,10 +19,15 @@ fn dangerous() -> Dir {
     dir
 }
 
-/// `command`, a line for the shell, on a terminal.
-fn on_a_terminal(dir: &Dir, command: &str) -> Run {
+/// `ftk` with these arguments, as the shell reads them, on a terminal.
+fn on_a_terminal(dir: &Dir, args: &str) -> Run {
+    on_a_terminal_with(dir, "", args)
+}
+
+/// With variables set.
+fn on_a_terminal_with(dir: &Dir, variables: &str, args: &str) -> Run {
     let ftk = env!("CARGO_BIN_EXE_ftk");
-    let line = format!("'{ftk}' {command}");
+    let line = format!("{variables} '{ftk}' {args}");
     dir.ftk([] as [&str; 0]).instead(dir, ["script", "-qec", &line, "/dev/null"]).run()
 }
 
@@ -77,8 +82,23 @@ fn messages_are_escaped() {
 fn colours() {
     needs!("script");
     let dir = Dir::new();
-    let run = on_a_terminal(&dir, "find missing").status(2);
+    let run = on_a_terminal_with(&dir, "TERM=xterm", "find missing").status(2);
     run.check(run.text().contains("\u{1b}["), "in colour");
-    let run = on_a_terminal(&dir, "find missing --color never").status(2);
-    run.check(!run.text().contains("\u{1b}["), "without colour");
+    for (variables, args) in
+        [("", "find missing --color never"), ("NO_COLOR=1", "find missing"), ("TERM=dumb", "find missing")]
+    {
+        let run = on_a_terminal_with(&dir, variables, args).status(2);
+        run.check(!run.text().contains("\u{1b}["), "without colour");
+    }
+}
+
+/// A run that is over at once draws nothing.
+#[test]
+fn no_progress_of_a_short_run() {
+    needs!("script");
+    let dir = Dir::new();
+    dir.file("x", b"abc");
+    let run = on_a_terminal(&dir, "hash x").status(0);
+    run.check(is_safe(run.text()), "nothing moves");
+    assert_eq!(run.text().lines().count(), 2);
 }

@@ -182,3 +182,16 @@ fn on_one_file_system() {
     // Other file systems are mounted below: they are listed and not entered.
     same(&dir, &["-x", "--max-depth", "2", "/dev"], &["/dev", "-xdev", "-maxdepth", "2"]);
 }
+
+/// Kernel interfaces that look like files are not entered from outside, and it is said; named, they are
+/// walked.
+#[test]
+fn pseudo_file_systems() {
+    let dir = Dir::new();
+    let args = ["find", "/", "--max-depth", "2", "-n", "cpuinfo"];
+    let run = dir.ftk(args).run().stdout("").stderr_has("pseudo file systems");
+    run.check(run.code() != 1, "nothing found is no failure");
+    let args = ["find", "-n", "cpuinfo", "--max-depth", "1", "/proc"];
+    dir.ftk(args).run().status(0).stdout("/proc/cpuinfo\n");
+    dir.ftk(["find", "/proc/cpuinfo"]).run().status(0).stdout("/proc/cpuinfo\n");
+}

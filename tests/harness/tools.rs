@@ -12,7 +12,6 @@ const TOOLS: &[(&str, &str)] = &[
     ("b3sum", "b3sum"),
     ("find", "findutils"),
     ("md5sum", "coreutils"),
-    ("rm", "coreutils"),
     ("script", "bsdutils"),
     ("sha1sum", "coreutils"),
     ("sha256sum", "coreutils"),
@@ -69,6 +68,9 @@ fn works(tool: &str) -> bool {
 
 #[test]
 fn ci_has_every_tool() {
-    let missing: Vec<_> = TOOLS.iter().filter(|(tool, _)| !has(tool)).collect();
-    assert!(missing.is_empty() || std::env::var_os("CI").is_none(), "{missing:?}");
+    let missing: Vec<_> = TOOLS.iter().filter(|(tool, _)| !works(tool)).collect();
+    assert!(missing.is_empty() || std::env::var_os("CI").is_none(), "missing: {missing:?}");
+    if !missing.is_empty() {
+        skip(&format!("missing: {missing:?}"));
+    }
 }

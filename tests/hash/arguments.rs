@@ -129,3 +129,41 @@ fn nothing_to_hash_is_no_error() {
     run.stderr_has("  0 files, 0 B in ");
     dir.ftk(["hash", "-q", "empty"]).run().status(0).stdout("").stderr("");
 }
+
+#[test]
+fn standard_input_that_cannot_be_read() {
+    let dir = Dir::new();
+    dir.file("x", b"abc").dir("d");
+    let directory = std::fs::File::open(dir.path("d")).unwrap();
+    let run = dir.ftk(["hash", "-", "x"]).stdin_from(directory).run().status(2);
+    run.stdout(format!("{ABC}  x\n")).stderr_has("ftk: cannot read '-': is a directory\n");
+}
+
+/// What is said about the run goes elsewhere.
+#[test]
+fn the_list_is_the_same_however_much_is_said() {
+    let dir = Dir::new();
+    dir.file("x", b"abc");
+    let line = format!("{ABC}  x\n");
+    dir.ftk(["hash", "x", "-q"]).run().status(0).stdout(&line).stderr("");
+    dir.ftk(["hash", "x", "--progress", "always"]).run().status(0).stdout(&line);
+    dir.ftk(["hash", "x", "-v"]).run().status(0).stdout(&line).stderr_has("ftk: plan ");
+    dir.ftk(["-v", "hash", "x"]).run().status(0).stdout(&line).stderr_has("ftk: plan ");
+}
+
+/// Only a calibration stores anything, and what it stored is never needed.
+#[test]
+fn nothing_is_kept_and_nothing_kept_is_needed() {
+    let dir = Dir::new();
+    dir.file("x", b"abc");
+    let line = format!("{ABC}  x\n");
+    dir.ftk(["hash", "x"]).run().status(0).stdout(&line);
+    dir.ftk(["find"]).run().status(0);
+    assert!(!dir.aside("cache").exists());
+    std::fs::create_dir_all(dir.aside("cache/ftk")).unwrap();
+    for nonsense in [&b""[..], b"\xff\0nonsense", b"version 99999999999999999999\n"] {
+        std::fs::write(dir.aside("cache/ftk/constants"), nonsense).unwrap();
+        dir.ftk(["hash", "x"]).run().status(0).stdout(&line);
+        assert_eq!(std::fs::read(dir.aside("cache/ftk/constants")).unwrap(), nonsense);
+    }
+}
