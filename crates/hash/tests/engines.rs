@@ -286,6 +286,17 @@ fn a_forgotten_message_leaves_nothing_behind() {
 }
 
 #[test]
+#[should_panic(expected = "comes with `start`")]
+fn a_forgotten_message_cannot_go_on() {
+    let mut engine = Algorithm::Sha256.engine::<&[u8]>(Platform::detect(), 1);
+    engine.feed(0, true, false, b"gone");
+    engine.step(&mut Vec::new());
+    engine.forget(0);
+    engine.feed(0, false, true, b"on");
+    engine.step(&mut Vec::new());
+}
+
+#[test]
 #[should_panic(expected = "out of range")]
 fn a_key_out_of_range_is_refused() {
     Algorithm::Sha256.engine(Platform::detect(), 3).feed(3, true, true, b"");
