@@ -39,9 +39,12 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, mut large: Vec<Large>, f
             failed.extend(shared::process(crew, workers, large.size, job));
         }
     }
-    let workers = workers.min(jobs.len());
+    if jobs.is_empty() {
+        return;
+    }
+    let workers = workers.clamp(1, jobs.len());
     // A file of more than its share would be the tail if it rode in a lane: it goes first, and alone.
-    let share = jobs.iter().map(|(large, _)| large.size).sum::<u64>() / (2 * workers.max(1)) as u64;
+    let share = jobs.iter().map(|(large, _)| large.size).sum::<u64>() / (2 * workers) as u64;
     let riders = jobs.partition_point(|(large, _)| large.size <= share);
     // Where every CPU has a worker a second thread would only take its time.
     let is_idle_cpu = workers < crew.limits.cpus;
