@@ -7,7 +7,7 @@ use ftk_sched::{Sample, voluntary_switches};
 
 use crate::claims::{Job, Large, pick};
 use crate::driver::{Driver, Failed, Source};
-use crate::progress::Cells;
+use crate::progress::{Cells, Progress};
 use crate::readers::{MOST_LANES, Readers};
 use crate::rows::Rows;
 use crate::run::{Env, Work};
@@ -34,30 +34,56 @@ pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>, cells: &C
     let mut jobs = pick(work.inventory, rows, spread);
     jobs.reverse();
     let mut driver = Driver::new(work, MOST_LANES, 1, env.stop, cells.of(0));
-    let mut source = SampleSource { jobs, until: Instant::now() + TIME, large: Vec::new() };
     let mut reader = Readers::plain(driver.width());
-
-    let before = cells.sum();
-    let (start, waits) = (Instant::now(), voluntary_switches());
+    let start = Mark::now(cells);
+    let half = jobs.len() / 2;
+    let mut source =
+        SampleSource { jobs, half, warm: None, cells, large: Vec::new(), until: start.time + TIME };
     driver.run(&mut *reader, &mut source);
-    let done = cells.sum();
+
+    let end = Mark::now(cells);
+    let warm = source.warm.unwrap_or(start);
+    let (all, files) = (end.done.files - start.done.files, end.done.files - warm.done.files);
     let sample = Sample {
-        files: (done.files - before.files) as u32,
-        bytes: done.bytes - before.bytes,
-        nanos: start.elapsed().as_nanos() as u64,
-        waits: (voluntary_switches() - waits) as u32,
+        files: files as u32,
+        bytes: end.done.bytes - warm.done.bytes,
+        nanos: (end.time - warm.time).as_nanos() as u64,
+        // All of them count, in proportion: half of them would be too few to tell a disk by.
+        waits: ((end.waits - start.waits) * files / all.max(1)) as u32,
     };
     Sampled { sample, large: source.large, failed: driver.failed }
 }
 
-struct SampleSource<'r> {
-    jobs: Vec<Job<'r>>,
-    until: Instant,
-    large: Vec<Large>,
+/// A moment of the sample.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    time: Instant,
+    waits: u64,
+    done: Progress,
 }
 
-impl<'r> Source<'r> for SampleSource<'r> {
+impl Mark {
+    fn now(cells: &Cells) -> Self {
+        Self { time: Instant::now(), waits: voluntary_switches(), done: cells.sum() }
+    }
+}
+
+struct SampleSource<'s, 'r> {
+    jobs: Vec<Job<'r>>,
+    half: usize,
+    /// When half of the jobs were handed out. What came before touched code and buffers for the first time,
+    /// which cost small files several times their price and says nothing of the files to come.
+    warm: Option<Mark>,
+    cells: &'s Cells,
+    large: Vec<Large>,
+    until: Instant,
+}
+
+impl<'r> Source<'r> for SampleSource<'_, 'r> {
     fn next(&mut self) -> Option<Job<'r>> {
+        if self.jobs.len() == self.half {
+            self.warm.get_or_insert_with(|| Mark::now(self.cells));
+        }
         if Instant::now() > self.until { None } else { self.jobs.pop() }
     }
 
