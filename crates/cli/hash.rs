@@ -1,17 +1,17 @@
 //! `ftk hash`: the digest of every file, as `sha256sum` prints it.
 
-use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::Args;
-use ftk_hash::{Algorithm, Digest, Platform};
-use ftk_inventory::{Budget, FileNo, Inventory, Keep};
+use ftk_hash::{Algorithm, Platform};
+use ftk_inventory::{Budget, Inventory, Keep};
 use ftk_process::{Failed, Rows, Work, hash_stream, process};
 use ftk_read::Failure;
-use ftk_record::{End, Output, Style, SumFormat, quote, sanitize, write_path};
+use ftk_record::{Output, quote};
 use ftk_sched::Stop;
 use ftk_walk::Follow;
 use indicatif::HumanCount;
@@ -19,10 +19,12 @@ use indicatif::HumanCount;
 use crate::args::Globals;
 use crate::console::{Console, cause};
 use crate::engine::Engine;
+use crate::human;
+use crate::list::{Format, List, emit};
 use crate::outcome::Outcome;
 use crate::scan::{TOO_LARGE, paths, scan, walker};
 use crate::selection::SelectionArgs;
-use crate::stdout::{Lines, Stdout};
+use crate::stdout::Stdout;
 
 /// Print the digest of every file, sorted by path
 ///
@@ -36,7 +38,7 @@ pub(crate) struct HashArgs {
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
 
-    /// Which digest
+    /// sha256, sha1, sha512, md5, blake2b, blake3, xxh64, xxh3 or xxh128
     #[arg(short, long, value_name = "ALGO", default_value = "sha256", help_heading = "Output")]
     algorithm: Algorithm,
 
@@ -63,18 +65,19 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let platform = Platform::detect();
     let is_stdin = |path: &OsString| path == "-";
     let starts: Vec<_> = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
-    let wants_stdin = args.paths.is_empty() || args.paths.iter().any(is_stdin);
+    // A wrong pattern is refused before anything is read or made.
+    args.selection.compile(&[])?;
 
     let stdout = Stdout::default();
     let mut list = match &args.output {
-        Some(path) => List::File(Output::create(path).with_context(|| cannot("write", path.as_os_str()))?),
-        None => List::Stdout(Lines::new(&stdout)),
+        Some(path) => {
+            List::file(Output::create(path).with_context(|| format!("cannot write {}", shown(path)))?)
+        }
+        None => List::stdout(&stdout),
     };
-    let own = list.own();
     let mut outcome = Outcome::Success;
-
     let mut stdin = None;
-    if wants_stdin {
+    if args.paths.is_empty() || args.paths.iter().any(is_stdin) {
         match hash_stream(io::stdin().lock(), args.algorithm, platform) {
             Ok(digest) => stdin = Some(digest),
             Err(error) => {
@@ -86,9 +89,9 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
 
     let start = Instant::now();
     let walker = walker(paths(&starts), args.selection.follow(Follow::Roots), globals);
+    let selection = args.selection.compile(&list.own())?;
     let budget = Budget::new(globals.memory());
-    let scanned = scan(walker, &args.selection.compile(&own)?, Keep::Files, &budget, console)?;
-    outcome = outcome.max(scanned.outcome);
+    let scanned = scan(walker, &selection, Keep::Files, &budget, console)?;
     let inventory = &scanned.inventory;
     let row = 1 + args.algorithm.digest_len() as u64;
     budget.draw(u64::from(inventory.files()) * row).context(TOO_LARGE)?;
@@ -97,124 +100,31 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let report =
         engine.watch(inventory.files(), |watch| process(&work, &mut rows, &engine.env(&Stop::new(), watch)));
     engine.say_plan(&work, &report, console);
-    if !report.failed.is_empty() {
-        say_failed(inventory, &report.failed, console);
+    say_failed(inventory, &report.failed, console);
+
+    let format = Format { algorithm: args.algorithm, json: args.json, is_shown: list.is_shown() };
+    emit(&mut list, inventory, &rows, stdin, format)
+        .and_then(|()| list.finish())
+        .and_then(|()| stdout.finish())
+        .with_context(|| match &args.output {
+            Some(path) => format!("cannot write {}", shown(path)),
+            None => "cannot write to standard output".into(),
+        })?;
+
+    let failed = report.failed.len() as u64;
+    if !starts.is_empty() {
+        let hashed = human::count(report.done.files - failed, "file");
+        engine.say_done(&hashed, report.done, start.elapsed(), args.algorithm.name(), console);
+    }
+    if failed > 0 {
+        console.summary(format_args!("{} not hashed (listed above; status 2)", human::count(failed, "file")));
         outcome = Outcome::Error;
     }
-
-    let format = SumFormat::new(args.algorithm.tag(), Style::Untagged, End::Newline);
-    let is_shown = args.output.is_none() && Stdout::is_terminal();
-    let line = |out: &mut Vec<u8>, digest: &[u8], path: &[u8]| {
-        let start = out.len();
-        if args.json {
-            json_line(out, args.algorithm, digest, path)
-        } else {
-            format.write_line(out, digest, path)
-        }
-        if is_shown {
-            let shown = sanitize(&out[start..out.len() - 1]).into_owned();
-            out.truncate(start);
-            out.extend_from_slice(shown.as_bytes());
-            out.push(b'\n');
-        }
-    };
-    emit(&mut list, inventory, &rows, stdin, line).with_context(|| list_error(args))?;
-    list.finish().with_context(|| list_error(args))?;
-    stdout.finish().context("cannot write to standard output")?;
-
-    if !starts.is_empty() {
-        let failed = report.failed.len() as u64;
-        let hashed = HumanCount(report.done.files - failed);
-        engine.say_done(
-            &format!("{hashed} files"),
-            report.done,
-            start.elapsed(),
-            args.algorithm.name(),
-            console,
-        );
-        if failed > 0 {
-            console.summary(format_args!("{} not hashed (listed above; status 2)", HumanCount(failed)));
-        }
-    }
-    Ok(outcome)
+    Ok(outcome.max(scanned.outcome))
 }
 
-/// Writes a line for every row that is `Ok`, and for standard input, in path order.
-fn emit(
-    list: &mut List<'_>,
-    inventory: &Inventory,
-    rows: &Rows,
-    mut stdin: Option<Digest>,
-    line: impl Fn(&mut Vec<u8>, &[u8], &[u8]),
-) -> io::Result<()> {
-    let mut order = inventory.in_path_order();
-    let mut pending = 0_u64;
-    while let Some(item) = order.next() {
-        let FileNo(file) = item.file.expect("only regular files were kept");
-        if item.path > b"-".as_slice()
-            && let Some(digest) = stdin.take()
-        {
-            list.line(|out| line(out, digest.as_bytes(), b"-"))?;
-        }
-        pending += u64::from(rows.is_pending(file));
-        if let Some(digest) = rows.digest(file) {
-            list.line(|out| line(out, digest, item.path))?;
-        }
-    }
-    if let Some(digest) = stdin {
-        list.line(|out| line(out, digest.as_bytes(), b"-"))?;
-    }
-    if pending > 0 {
-        return Err(io::Error::other(format!("internal error: {pending} files were not processed")));
-    }
-    Ok(())
-}
-
-/// Where the lines go.
-enum List<'o> {
-    Stdout(Lines<'o>),
-    File(Output),
-}
-
-impl List<'_> {
-    /// Device and inode of the files that are this list.
-    fn own(&self) -> Vec<(u64, u64)> {
-        match self {
-            Self::Stdout(_) => Stdout::identity().into_iter().collect(),
-            Self::File(output) => output.identities().to_vec(),
-        }
-    }
-
-    fn line(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
-        match self {
-            // A failure is kept by `Stdout` and comes up when that is finished.
-            Self::Stdout(lines) => {
-                lines.line(push);
-                Ok(())
-            }
-            Self::File(output) => {
-                let mut line = Vec::new();
-                push(&mut line);
-                output.write_all(&line)
-            }
-        }
-    }
-
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Self::Stdout(mut lines) => {
-                lines.flush();
-                Ok(())
-            }
-            Self::File(output) => output.commit(),
-        }
-    }
-}
-
-fn json_line(out: &mut Vec<u8>, algorithm: Algorithm, digest: &[u8], path: &[u8]) {
-    out.push(b'{');
-    write_path(out, "path", path);
-    let _ = writeln!(out, ",\"algorithm\":\"{algorithm}\",\"digest\":\"{}\"}}", Digest::from_bytes(digest));
+fn shown(path: &Path) -> String {
+    quote(path.as_os_str().as_encoded_bytes())
 }
 
 /// A line for each file that has no digest, by path.
@@ -243,12 +153,4 @@ fn say_failed(inventory: &Inventory, failed: &[Failed], console: &Console) {
             _ => console.error(format_args!("{} changed while it was read: not hashed", quote(path))),
         }
     }
-}
-
-fn list_error(args: &HashArgs) -> String {
-    cannot("write", args.output.as_ref().map_or(OsStr::new("standard output"), |path| path.as_os_str()))
-}
-
-fn cannot(verb: &str, path: &OsStr) -> String {
-    format!("cannot {verb} {}", quote(path.as_encoded_bytes()))
 }

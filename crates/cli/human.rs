@@ -1,6 +1,13 @@
-//! Times for people; counts and bytes are indicatif's.
+//! Times and counted things for people; bytes are indicatif's.
 
 use std::time::Duration;
+
+use indicatif::HumanCount;
+
+/// `1 file`, `86,629 files`.
+pub(crate) fn count(n: u64, one: &str) -> String {
+    format!("{} {one}{}", HumanCount(n), if n == 1 { "" } else { "s" })
+}
 
 /// A time with about three digits: `0.64 ms`, `12.3 s`, `14 min 2 s`, `3 h 5 min`.
 pub(crate) fn time(time: Duration) -> String {
@@ -16,6 +23,11 @@ pub(crate) fn time(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts() {
+        assert_eq!([0, 1, 86_629].map(|n| count(n, "file")), ["0 files", "1 file", "86,629 files"]);
+    }
 
     #[test]
     fn times() {

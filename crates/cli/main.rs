@@ -8,6 +8,7 @@ mod engine;
 mod find;
 mod hash;
 mod human;
+mod list;
 mod outcome;
 mod progress;
 mod scan;
@@ -20,8 +21,14 @@ use clap::Parser as _;
 
 use crate::args::{Args, Command};
 use crate::console::Console;
+use crate::outcome::Outcome;
 
 fn main() -> ExitCode {
+    // The hook has said what happened; the status says that the answer is not to be relied on.
+    std::panic::catch_unwind(run).unwrap_or(Outcome::Error).into()
+}
+
+fn run() -> Outcome {
     let args = Args::parse();
     args.globals.color.write_global();
     let console = Console::new(&args.globals);
@@ -30,5 +37,5 @@ fn main() -> ExitCode {
         Command::Hash(args_of) => hash::run(&args_of, &args.globals, &console),
         Command::Calibrate(args_of) => calibrate::run(&args_of, &console),
     };
-    outcome.unwrap_or_else(|error| console.fatal(&error)).into()
+    outcome.unwrap_or_else(|error| console.fatal(&error))
 }

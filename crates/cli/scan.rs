@@ -11,6 +11,7 @@ use ftk_walk::{FileType, Follow, Op, WalkError, Walker};
 
 use crate::args::Globals;
 use crate::console::{Console, cause};
+use crate::human;
 use crate::outcome::Outcome;
 
 /// A tree, listed.
@@ -75,16 +76,16 @@ pub(crate) fn walk_error(error: &WalkError, console: &Console) {
 /// One line for all that was left out, if anything was.
 pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &Console) {
     let kinds = [
-        (skipped.hidden, "hidden"),
-        (skipped.other_file_systems, "on other file systems"),
-        (skipped.pseudo_file_systems, "pseudo file systems"),
-        (skipped.own_output, "our own output"),
-        (not_regular.symlinks, "symbolic links"),
-        (not_regular.fifos, "FIFOs"),
-        (not_regular.sockets, "sockets"),
-        (not_regular.devices, "devices"),
+        (skipped.hidden, "hidden name"),
+        (skipped.other_file_systems, "other file system"),
+        (skipped.pseudo_file_systems, "pseudo file system"),
+        (skipped.own_output, "own output file"),
+        (not_regular.symlinks, "symbolic link"),
+        (not_regular.fifos, "FIFO"),
+        (not_regular.sockets, "socket"),
+        (not_regular.devices, "device"),
     ];
-    let said: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let said: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(|&(n, what)| human::count(n, what)).collect();
     if !said.is_empty() {
         console.summary(format_args!("left out: {}", said.join(", ")));
     }

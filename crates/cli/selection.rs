@@ -26,7 +26,7 @@ pub(crate) struct SelectionArgs {
 
     /// Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)
     #[arg(short = 't', long = "type", value_name = "f,d,l,p,s,b,c")]
-    types: Option<Types>,
+    types: Vec<Types>,
 
     /// Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range
     #[arg(short = 'S', long, value_name = "[+-]N", allow_hyphen_values = true)]
@@ -60,12 +60,10 @@ impl SelectionArgs {
             .min_depth(self.min_depth)
             .one_file_system(self.one_file_system)
             .no_hidden(self.no_hidden);
-        if let Some(types) = self.types {
-            builder = builder.types(types);
-        }
         if let Some(depth) = self.max_depth {
             builder = builder.max_depth(depth);
         }
+        builder = self.types.iter().fold(builder, |builder, &types| builder.types(types));
         builder = self.extension.iter().fold(builder, |builder, extension| builder.extension(extension));
         builder = self.name.iter().fold(builder, |builder, glob| builder.name(glob));
         builder = self.iname.iter().fold(builder, |builder, glob| builder.iname(glob));
