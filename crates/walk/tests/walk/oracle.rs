@@ -34,12 +34,17 @@ fn entries() -> impl Strategy<Value = Vec<(Vec<usize>, Kind)>> {
     prop::collection::vec((prop::collection::vec(0..NAMES.len(), 1..6), kind), 0..40)
 }
 
-/// Makes what can be made: where a file is in the way, nothing is.
+/// Makes what can be made: where a file is in the way, nothing is, and nothing through a link, which may lead
+/// out of the tree.
 fn make(root: &Path, entries: &[(Vec<usize>, Kind)]) {
     for (names, kind) in entries {
         let mut path: PathBuf = root.into();
         path.extend(names.iter().map(|&name| OsStr::from_bytes(NAMES[name])));
-        if fs::create_dir_all(path.parent().unwrap()).is_err() || path.symlink_metadata().is_ok() {
+        let through_link = path.ancestors().skip(1).take_while(|above| *above != root).any(Path::is_symlink);
+        if through_link
+            || fs::create_dir_all(path.parent().unwrap()).is_err()
+            || path.symlink_metadata().is_ok()
+        {
             continue;
         }
         match kind {
