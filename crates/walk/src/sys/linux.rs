@@ -25,6 +25,10 @@ impl<'a> Listing<'a> {
     }
 
     /// The next name, `.` and `..` included. A directory that was removed meanwhile has no more.
+    ///
+    /// Only an empty answer is the end. One that leaves room in the buffer is not, although taking it for the
+    /// end would spare a call a directory: a pending signal, such as that of Ctrl-Z, cuts a listing short too
+    /// (`filldir64` in fs/readdir.c of Linux).
     pub(crate) fn next(&mut self) -> Option<io::Result<RawDirEntry<'_>>> {
         match self.raw.next()? {
             Err(Errno::NOENT) => None,
