@@ -90,4 +90,9 @@ impl Crew<'_> {
             Threads::Fixed(n) => n,
         }
     }
+
+    /// Whether a file of this size is hashed by all workers at once.
+    pub(crate) fn shares(&self, size: u64) -> bool {
+        self.work.algorithm == Algorithm::Blake3 && size >= SHARED && self.large_workers() > 1
+    }
 }

@@ -30,6 +30,7 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, choice: &Choice, into: &
         }
         let mut driver = crew.driver(worker, most_dirs);
         let mut source = ClaimSource {
+            crew,
             claims: &claims,
             queue: Vec::new(),
             tail: Tail { file_nanos, stream_nanos, workers: choice.workers },
@@ -58,6 +59,7 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, choice: &Choice, into: &
 
 /// One worker's claims.
 struct ClaimSource<'c, 'w, 'r> {
+    crew: &'c Crew<'c>,
     claims: &'c Claims<'w, 'r>,
     /// The files of the current claim, the next one last.
     queue: Vec<Job<'r>>,
@@ -86,7 +88,8 @@ impl<'r> Source<'r> for ClaimSource<'_, '_, 'r> {
         if size <= Large::ABOVE {
             return Some(job);
         }
-        if self.alone.is_none() && self.tail.is_tail(size, self.claims.left() + self.queue.len()) {
+        let left = self.claims.left() + self.queue.len();
+        if self.alone.is_none() && !self.crew.shares(size) && self.tail.is_tail(size, left) {
             self.alone = Some(job);
         } else {
             self.large.push(job.defer(size));
