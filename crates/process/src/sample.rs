@@ -15,6 +15,10 @@ use crate::run::{Env, Work};
 /// Files in the sample: on a cold disk enough to tell waits from chance, on a warm one 0.1 ms of work.
 const FILES: u32 = 32;
 
+/// Neighbours sampled together. A directory is opened again for a whole run of its files, so a file alone would
+/// seem to cost twice what it does.
+const RUN: u32 = 8;
+
 /// When the sample has told enough. A cold disk answers some 10 files in that time.
 const TIME: Duration = Duration::from_millis(20);
 
@@ -28,10 +32,7 @@ pub(crate) struct Sampled {
 
 /// Processes a few files spread over the table, on the calling thread, and measures them.
 pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>, cells: &Cells) -> Sampled {
-    let files = u64::from(work.inventory.files());
-    let n = files.min(u64::from(FILES));
-    let spread = (0..n).map(|i| FileNo(((2 * i + 1) * files / (2 * n)) as u32));
-    let mut jobs = pick(work.inventory, rows, spread);
+    let mut jobs = pick(work.inventory, rows, spread(work.inventory.files()));
     jobs.reverse();
     let mut driver = Driver::new(work, MOST_LANES, 1, env.stop, cells.of(0));
     let mut reader = Readers::plain(driver.width());
@@ -52,6 +53,16 @@ pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>, cells: &C
         waits: ((end.waits - start.waits) * files / all.max(1)) as u32,
     };
     Sampled { sample, large: source.large, failed: driver.failed }
+}
+
+/// Which of so many files are sampled: all of few, else runs in the middle of equal parts, ascending.
+fn spread(files: u32) -> impl Iterator<Item = FileNo> {
+    let (runs, run) = if files < FILES { (1, files) } else { (FILES / RUN, RUN) };
+    let start = move |nth: u32| {
+        let part = |nth: u32| (u64::from(nth) * u64::from(files) / u64::from(runs)) as u32;
+        part(nth) + (part(nth + 1) - part(nth) - run) / 2
+    };
+    (0..runs).flat_map(move |nth| start(nth)..start(nth) + run).map(FileNo)
 }
 
 /// A moment of the sample.
@@ -93,5 +104,21 @@ impl<'r> Source<'r> for SampleSource<'_, 'r> {
         }
         self.large.push(job.defer(size));
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_ascending_and_covers_all_parts() {
+        for files in [0, 1, 7, 31, 32, 33, 100, 1_000_003, u32::MAX] {
+            let spread: Vec<_> = spread(files).map(|file| file.0).collect();
+            assert_eq!(spread.len() as u32, files.min(FILES));
+            assert!(spread.is_sorted_by(|a, b| a < b) && spread.iter().all(|&file| file < files));
+        }
+        let quarters: Vec<_> = spread(4000).step_by(8).map(|file| file.0 / 1000).collect();
+        assert_eq!(quarters, [0, 1, 2, 3]);
     }
 }
