@@ -21,6 +21,10 @@ const SHARED: u64 = 16 << 20;
 /// From this size on, in bytes, a thread that reads ahead is worth its start.
 const AHEAD: u64 = 8 << 20;
 
+/// From this time a byte on, in nanoseconds, a digest is worth a second thread that reads for it. A faster one
+/// waits longer for bytes from the other CPU's cache than it takes to copy them itself.
+const SLOW: f64 = 0.15;
+
 /// Processes the files that were put off.
 pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, mut large: Vec<Large>, failed: &mut Vec<Failed>) {
     if large.is_empty() {
@@ -33,21 +37,18 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, mut large: Vec<Large>, f
     jobs.sort_unstable_by_key(|(large, _)| *large);
 
     let workers = crew.large_workers();
-    if crew.work.algorithm == Algorithm::Blake3 && workers > 1 {
-        let at = jobs.partition_point(|(large, _)| large.size < SHARED);
-        for (large, job) in jobs.split_off(at).into_iter().rev() {
-            failed.extend(shared::process(crew, workers, large.size, job));
-        }
+    let at = jobs.partition_point(|(large, _)| !crew.shares(large.size));
+    for (large, job) in jobs.split_off(at).into_iter().rev() {
+        failed.extend(shared::process(crew, workers, large.size, job));
     }
     if jobs.is_empty() {
         return;
     }
+    let ahead = jobs.len() < workers && crew.reads_ahead();
     let workers = workers.clamp(1, jobs.len());
     // A file of more than its share would be the tail if it rode in a lane: it goes first, and alone.
     let share = jobs.iter().map(|(large, _)| large.size).sum::<u64>() / (2 * workers) as u64;
     let riders = jobs.partition_point(|(large, _)| large.size <= share);
-    // Where every CPU has a worker a second thread would only take its time.
-    let is_idle_cpu = workers < crew.limits.cpus;
     let list = Mutex::new(jobs);
     let parts = Team::new(workers).run(crew.env.stop, |worker| {
         if worker > 0 {
@@ -55,7 +56,7 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, mut large: Vec<Large>, f
         }
         let mut driver = crew.driver(worker, 1);
         let larger_than = |above| ListSource { list: &list, above };
-        if is_idle_cpu {
+        if ahead {
             driver.run(&mut *crew.readers.stream(true), &mut larger_than(share.max(AHEAD)));
         }
         driver.run(&mut *crew.readers.stream(false), &mut larger_than(share));
@@ -89,6 +90,11 @@ impl Crew<'_> {
             Threads::Auto => self.limits.cpus,
             Threads::Fixed(n) => n,
         }
+    }
+
+    /// Whether a lone stream gets a thread that reads ahead, if there is a CPU for it.
+    pub(crate) fn reads_ahead(&self) -> bool {
+        self.large_workers() > 1 && self.stream_nanos() > SLOW
     }
 
     /// Whether a file of this size is hashed by all workers at once.

@@ -43,7 +43,7 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, choice: &Choice, into: &
         loop {
             driver.run(&mut *reader, &mut source);
             if let Some(job) = source.alone.take() {
-                driver.run(&mut *crew.readers.stream(true), &mut Alone(Some(job)));
+                driver.run(&mut *crew.readers.stream(crew.reads_ahead()), &mut Alone(Some(job)));
             } else if let Some(backend) = source.switch.take() {
                 reader = crew.readers.small(backend, driver.width());
             } else {
