@@ -179,6 +179,14 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// The directory the entry lies in, to open the entry by name however long its path is; for a starting point
+/// the working directory. Valid during the call that shows the entry.
+impl AsFd for Entry<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,10 +7,10 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
@@ -26,11 +26,18 @@ const IN_HAND: u64 = 3;
 ///
 /// Half of [`SPARE`] goes to the workers before one of them has to go: at the limit of 16 two are left.
 pub(crate) fn budget(wanted: usize) -> (usize, usize) {
-    let limit = sys::descriptor_limit().unwrap_or(u64::MAX);
+    let limit = sys::descriptor_limit().unwrap_or(u64::MAX).saturating_sub(taken());
     let affordable = limit.saturating_sub(SPARE / 2) / (IN_HAND + 1);
     let workers = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX)).max(1);
     let share = limit.saturating_sub(SPARE) / workers as u64;
     (workers, share.saturating_sub(IN_HAND).clamp(1, 64) as usize)
+}
+
+/// Descriptors that were taken before the walk. They are numbered from the lowest that is free, so a new one
+/// tells, unless some in between are free; the three standard streams are in the reserve.
+fn taken() -> u64 {
+    let probe = rustix::fs::open("/", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    probe.map_or(0, |fd| (fd.as_raw_fd() as u64).saturating_sub(3))
 }
 
 /// One worker's open directories.

@@ -1,7 +1,8 @@
 //! Starting points, and which of them overlap.
 //!
-//! With one starting point nothing is remembered and nothing compared. With more, a name that is itself a
-//! starting point is left to it wherever else the walk meets it.
+//! With one starting point nothing is remembered and nothing compared. With more, a directory that is itself a
+//! starting point is entered only there, whatever other names the walk meets it under; anything else that was
+//! given by name is left to that starting point.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString};
@@ -17,25 +18,30 @@ pub(crate) type Names = BTreeSet<Box<[u8]>>;
 /// What the starting points are, in so far as a walk below one of them can meet another.
 #[derive(Default)]
 pub(crate) struct Roots {
-    /// Directories, and the number of the starting point that each is.
-    directories: BTreeMap<Id, usize>,
-    /// Everything that has a name, by the directory it lies in.
+    /// Directories, with the number and the path of the starting point that each is.
+    directories: BTreeMap<Id, (usize, Box<[u8]>)>,
+    /// Everything else, by the directory it lies in.
     names: BTreeMap<Id, Names>,
     /// The directory asked for last: many arguments in a row tend to lie in one.
     parent: Option<(Box<[u8]>, Option<Id>)>,
 }
 
 impl Roots {
-    /// Adds a starting point. `false` if it was one already.
-    pub(crate) fn insert(&mut self, number: usize, path: &CStr, metadata: &Metadata) -> bool {
+    /// Adds a starting point, whose metadata is that of a link's target if `via_link`. `false` if it was one
+    /// already.
+    pub(crate) fn insert(&mut self, number: usize, path: &CStr, metadata: &Metadata, via_link: bool) -> bool {
+        let path = path.to_bytes();
         let directory = metadata.file_type == FileType::Directory;
         if directory {
             if self.directories.contains_key(&metadata.id()) {
                 return false;
             }
-            self.directories.insert(metadata.id(), number);
+            self.directories.insert(metadata.id(), (number, path.into()));
+            if !via_link {
+                return true;
+            }
         }
-        let Some((parent, name)) = split(path.to_bytes()) else { return true };
+        let Some((parent, name)) = split(path) else { return true };
         let Some(parent) = self.identity(parent) else { return true };
         self.names.entry(parent).or_default().insert(name.into()) || directory
     }
@@ -45,14 +51,14 @@ impl Roots {
         self.names.get(&id)
     }
 
-    /// Whether a directory met below starting point `root` is another one.
-    pub(crate) fn is_other(&self, id: Id, root: usize) -> bool {
-        self.directories.get(&id).is_some_and(|&number| number != root)
+    /// The path of the starting point that a directory met below starting point `root` is, if it is another.
+    pub(crate) fn other(&self, id: Id, root: usize) -> Option<&[u8]> {
+        self.directories.get(&id).filter(|(number, _)| *number != root).map(|(_, path)| &**path)
     }
 
     /// Whether there is nothing to compare with.
     pub(crate) fn is_empty(&self) -> bool {
-        self.directories.is_empty()
+        self.directories.is_empty() && self.names.is_empty()
     }
 
     fn identity(&mut self, parent: &[u8]) -> Option<Id> {

@@ -65,8 +65,9 @@ impl Walker {
     /// unspecified: a thread is started only when directories pile up, and one that cannot be started is done
     /// without.
     ///
-    /// A starting point that lies below another is walked once, under its own name; one that was given before
-    /// is not walked again.
+    /// A starting point that lies below another is walked once, under its own name: met under another one, a
+    /// directory is shown as an entry and not entered, and anything else is not shown. One that was given before
+    /// is not walked again. Visitors that look at names and depths see each entry once, from where it is walked.
     ///
     /// # Panics
     /// With the payload of the first visitor that panicked, after all workers have ended.
@@ -137,7 +138,7 @@ impl Walker {
                     }
                 }
             };
-            if self.roots.len() > 1 && !roots.insert(number, path, &metadata) {
+            if self.roots.len() > 1 && !roots.insert(number, path, &metadata, via_link) {
                 continue;
             }
             let mut entry = Entry::of_root(path, number, via_link, metadata);

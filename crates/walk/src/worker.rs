@@ -22,6 +22,15 @@ pub(crate) struct Shared<T> {
     pub(crate) follow: bool,
 }
 
+/// How much of an entry is delivered.
+enum Admission {
+    /// All of it.
+    Whole,
+    /// A directory, by name only: it is entered elsewhere.
+    Name,
+    None,
+}
+
 /// One worker's own things.
 pub(crate) struct Worker<'a, V: Visitor> {
     me: usize,
@@ -81,7 +90,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         };
         if let Some(up) = node.up() {
             // What its listing said about a mount point was about the directory that it covers.
-            if self.shared.roots.is_other(id, node.root_number()) {
+            if self.shared.roots.other(id, node.root_number()).is_some() {
                 return Continue(());
             }
             if node.below_link()
@@ -158,16 +167,18 @@ impl<'a, V: Visitor> Worker<'a, V> {
                 Ok(()) => {}
             }
         }
+        let mut enters = entry.file_type() == FileType::Directory;
         if self.shared.follow || !self.shared.roots.is_empty() {
             match self.admits(node, id, names, &mut entry) {
-                Ok(true) => {}
-                Ok(false) => return Continue(()),
+                Ok(Admission::Whole) => {}
+                Ok(Admission::Name) => enters = false,
+                Ok(Admission::None) => return Continue(()),
                 Err(error) => return self.report(error),
             }
         }
         match self.visitor.entry(node.tag(), &mut entry) {
             Step::Stop => return Break(()),
-            Step::Descend if entry.file_type() == FileType::Directory => {
+            Step::Descend if enters => {
                 let tag = self.visitor.descend(Some(node.tag()), &entry);
                 self.found.push(Arc::new(Node::child(node, entry.name_c(), entry.via_link(), tag)));
             }
@@ -176,30 +187,34 @@ impl<'a, V: Visitor> Worker<'a, V> {
         Continue(())
     }
 
-    /// Whether an entry of the directory `id` is `node`'s to deliver: not if it is a starting point itself.
+    /// How much of an entry of the directory `id` is `node`'s to deliver, where it may be a starting point itself.
     fn admits(
         &self,
         node: &Node<V::Dir>,
         id: Id,
         names: Option<&Names>,
         entry: &mut Entry<'_>,
-    ) -> Result<bool, WalkError> {
-        let named = names.is_some_and(|names| names.contains(entry.name()));
+    ) -> Result<Admission, WalkError> {
         if entry.file_type() != FileType::Directory {
-            return Ok(!named);
+            let named = names.is_some_and(|names| names.contains(entry.name()));
+            return Ok(if named { Admission::None } else { Admission::Whole });
         }
-        let other = |id| self.shared.roots.is_other(id, node.root_number());
+        let other = |id| self.shared.roots.other(id, node.root_number());
         let linked = entry.via_link() || node.below_link();
         let listed = Id { dev: id.dev, ino: entry.ino() };
-        if !(named || entry.via_link() || other(listed) || linked && node.find(listed).is_some()) {
-            return Ok(true);
+        if !(entry.via_link() || other(listed).is_some() || linked && node.find(listed).is_some()) {
+            return Ok(Admission::Whole);
         }
         // What a listing says about a mount point is about the directory that it covers.
         let id = entry.metadata()?.id();
         if linked && let Some(ancestor) = node.find(id) {
             return Err(entry.error(Op::Loop, leads_back_to(ancestor)));
         }
-        Ok(!other(id))
+        let Some(root) = other(id) else { return Ok(Admission::Whole) };
+        let mut path = Vec::new();
+        entry.push_path(&mut path);
+        // Under another name it is one more entry; under the same it has been delivered.
+        Ok(if path == root { Admission::None } else { Admission::Name })
     }
 
     /// Queues the directories found so far in `node`.

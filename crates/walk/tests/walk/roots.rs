@@ -51,9 +51,18 @@ fn below_others_are_left_to_themselves() {
             assert_eq!(below(dir.path(), &record.paths()), all);
         }
         let record = walk(&[&name("a"), &dotted], Follow::Never, threads);
-        let expected = ["a", "a/../a/b/c", "a/../a/b/c/g", "a/b", "a/b/f", "a/h"];
+        let expected = ["a", "a/../a/b/c", "a/../a/b/c/g", "a/b", "a/b/c", "a/b/f", "a/h"];
         assert_eq!(below(dir.path(), &record.paths()), expected);
     }
+}
+
+#[test]
+fn a_link_is_not_the_directory_that_is_a_starting_point_by_way_of_it() {
+    let dir = tree(&["d/", "d/f", "l -> d"]);
+    let slash = format!("{}/", dir.path().join("l").display());
+    let roots = [dir.path().to_str().unwrap(), &slash];
+    let record = walk(&roots, Follow::Never, 1);
+    assert_eq!(below(dir.path(), &record.paths()[1..]), ["d", "l", "l/", "l/f"]);
 }
 
 #[test]
