@@ -1,5 +1,6 @@
 //! Putting a selection together.
 
+use crate::error::Problem;
 use crate::extensions::Extensions;
 use crate::glob::{Globs, Pattern};
 use crate::selection::Excluded;
@@ -112,6 +113,10 @@ impl SelectionBuilder {
     /// # Errors
     /// When one of them cannot be understood.
     pub fn build(self) -> Result<Selection, GlobError> {
+        if let Some(pattern) = self.names.iter().find(|pattern| pattern.glob.contains('/')) {
+            let source = Problem::Unsupported("a name holds no slash, so nothing would match");
+            return Err(GlobError { glob: pattern.glob.clone(), source });
+        }
         let (dirs, any): (Vec<_>, Vec<_>) = self.excluded.iter().partition(|glob| glob.ends_with('/'));
         Ok(Selection {
             types: self.types.unwrap_or(Types::ALL),
@@ -133,6 +138,8 @@ fn compile(globs: Vec<&String>) -> Result<Excluded, GlobError> {
     let (mut names, mut paths) = (Vec::new(), Vec::new());
     for glob in globs {
         let glob = glob.trim_end_matches('/');
+        // As a walk of `.` prints it.
+        let glob = glob.strip_prefix("./").map_or(glob, |_| &glob[1..]);
         let kind = if glob.contains('/') { &mut paths } else { &mut names };
         kind.push(Pattern { glob: glob.strip_prefix('/').unwrap_or(glob).into(), ignore_case: false });
     }

@@ -24,12 +24,20 @@ impl std::error::Error for ParseError {}
 pub struct GlobError {
     /// The glob as it was written.
     pub glob: String,
-    pub(crate) source: globset::Error,
+    pub(crate) source: Problem,
+}
+
+/// What is wrong with a glob.
+#[derive(Clone, Debug)]
+pub(crate) enum Problem {
+    Syntax(globset::Error),
+    /// Understood by others, and not here.
+    Unsupported(&'static str),
 }
 
 impl fmt::Display for GlobError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot understand the glob `{}`", self.glob)
+        write!(f, "cannot understand the glob `{}`", self.glob.escape_debug())
     }
 }
 
@@ -38,3 +46,14 @@ impl std::error::Error for GlobError {
         Some(&self.source)
     }
 }
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(error) => write!(f, "{}", error.kind()),
+            Self::Unsupported(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}

@@ -3,6 +3,7 @@
 use globset::{Candidate, Glob, GlobBuilder, GlobSet};
 
 use crate::GlobError;
+use crate::error::Problem;
 
 /// Globs, any of which will do.
 ///
@@ -46,8 +47,10 @@ impl Globs {
             }
         }
         // Compiling them together can fail only by size, which has no one culprit.
-        let other =
-            other.build().map_err(|source| GlobError { glob: "all globs together".into(), source })?;
+        let other = other.build().map_err(|error| GlobError {
+            glob: "all globs together".into(),
+            source: Problem::Syntax(error),
+        })?;
         Ok(Self { simple, other })
     }
 
@@ -89,12 +92,38 @@ impl Simple {
 }
 
 fn compile(pattern: &Pattern) -> Result<Glob, GlobError> {
+    let fail = |source| GlobError { glob: pattern.glob.clone(), source };
+    check_classes(&pattern.glob).map_err(|what| fail(Problem::Unsupported(what)))?;
     GlobBuilder::new(&pattern.glob)
         .case_insensitive(pattern.ignore_case)
         .literal_separator(false)
         .backslash_escape(true)
         .build()
-        .map_err(|source| GlobError { glob: pattern.glob.clone(), source })
+        .map_err(|error| fail(Problem::Syntax(error)))
+}
+
+/// Refuses what the matcher would take for something else: it compares bytes, and knows no named classes.
+fn check_classes(glob: &str) -> Result<(), &'static str> {
+    let mut chars = glob.chars().peekable();
+    while let Some(outside) = chars.next() {
+        if outside == '\\' {
+            chars.next();
+        }
+        if outside != '[' {
+            continue;
+        }
+        chars.next_if(|&not| not == '!' || not == '^');
+        chars.next_if_eq(&']');
+        while let Some(inside) = chars.next().filter(|&inside| inside != ']') {
+            if inside == '[' && chars.peek().is_some_and(|next| ":.=".contains(*next)) {
+                return Err("classes such as [[:digit:]] are not supported: write [0-9]");
+            }
+            if !inside.is_ascii() {
+                return Err("brackets take ASCII only: write {a,b} for anything else");
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -134,6 +163,16 @@ mod tests {
     fn a_backslash_takes_what_follows_literally() {
         assert!(take("a\\*", false, b"a*") && !take("a\\*", false, b"ab"));
         assert!(take("br\\[a\\]ck", false, b"br[a]ck") && !take("br[a]ck", false, b"br[a]ck"));
+    }
+
+    #[test]
+    fn what_brackets_cannot_do_is_refused() {
+        for glob in ["[\u{e9}]x", "*[a-\u{fc}]*", "[!\u{e9}]*", "[[:digit:]]*", "x[^[=a=]]"] {
+            assert!(Globs::new(&[Pattern { glob: glob.into(), ignore_case: false }]).is_err(), "{glob}");
+        }
+        for glob in ["[]a]*", "[!]]*", "\\[\u{e9}]*", "{\u{e9},b}*x", "[a-c[]?"] {
+            assert!(Globs::new(&[Pattern { glob: glob.into(), ignore_case: false }]).is_ok(), "{glob}");
+        }
     }
 
     #[test]
