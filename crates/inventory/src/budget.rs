@@ -11,7 +11,7 @@ pub struct Budget(Arc<AtomicU64>);
 
 impl Budget {
     /// What a worker draws at once: rarely enough that the shared counter costs nothing.
-    pub(crate) const UNIT: u64 = 1 << 20;
+    pub(crate) const UNIT: u64 = 64 << 10;
 
     /// A budget of `bytes`.
     pub fn new(bytes: u64) -> Self {

@@ -44,9 +44,10 @@ impl Names {
         Ok(Name { offset, len })
     }
 
-    /// Bytes of all segments, used or not.
+    /// Bytes in use: memory that was allocated but never touched costs nothing.
     pub(crate) fn bytes(&self) -> u64 {
-        (self.segments.len() as u64) << SEGMENT_BITS
+        let full = self.segments.len().saturating_sub(1) << SEGMENT_BITS;
+        (full + self.segments.last().map_or(0, Vec::len)) as u64
     }
 
     pub(crate) fn get(&self, name: Name) -> &[u8] {

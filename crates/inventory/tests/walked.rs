@@ -252,6 +252,6 @@ fn a_table_that_outgrows_its_budget_is_an_error() {
             Walker::new([path]).threads(1).run(|worker| Collect::new(worker, Keep::Files).within(&budget));
         Inventory::merge(parts).map(|inventory| inventory.files())
     };
-    assert_eq!(merged(1 << 20), Err(Full::Memory));
-    assert_eq!(merged(4 << 20), Ok(2000));
+    assert_eq!(merged(32 << 10), Err(Full::Memory));
+    assert_eq!(merged(1 << 20), Ok(2000));
 }
