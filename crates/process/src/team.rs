@@ -21,8 +21,13 @@ pub(crate) fn leave_shared_descriptors() {
         // new one only what nobody uses: the callers are the spawned workers and the progress thread of this
         // crate; as said above, none receives a descriptor from another thread or passes one on, except
         // standard error.
-        let _ = unsafe {
+        let closed = unsafe {
             libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE)
         };
+        if closed != 0 {
+            // Before Linux 5.11, or forbidden: a copy of the whole table, if at least that may be had.
+            // SAFETY: as above.
+            let _ = unsafe { libc::unshare(libc::CLONE_FILES) };
+        }
     }
 }
