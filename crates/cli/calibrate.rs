@@ -10,6 +10,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_hash::Platform;
 use ftk_inventory::{Collect, Inventory, Keep};
+use ftk_record::quote;
 use ftk_sched::Constants;
 use ftk_walk::Walker;
 
@@ -38,8 +39,10 @@ pub(crate) fn run(args: &CalibrateArgs, console: &Console) -> anyhow::Result<Out
         })
     } else {
         let constants = measure().context("cannot measure")?;
-        constants.save(&path).with_context(|| format!("cannot keep the figures in {}", path.display()))?;
-        console.summary(format_args!("kept in {}", path.display()));
+        constants.save(&path).with_context(|| {
+            format!("cannot keep the figures in {}", quote(path.as_os_str().as_encoded_bytes()))
+        })?;
+        console.summary(format_args!("kept in {}", quote(path.as_os_str().as_encoded_bytes())));
         constants
     };
     let out = Stdout::default();

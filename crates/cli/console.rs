@@ -65,7 +65,8 @@ impl Console {
 /// lower case.
 pub(crate) fn cause(error: &std::io::Error) -> String {
     let text = error.to_string();
-    let text = text.rfind(" (os error ").map_or(text.as_str(), |at| &text[..at]);
+    let number = error.raw_os_error().and_then(|_| text.rfind(" (os error "));
+    let text = number.map_or(text.as_str(), |at| &text[..at]);
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }

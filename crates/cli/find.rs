@@ -19,7 +19,8 @@ use crate::stdout::{Lines, Stdout};
 /// List the entries of trees
 ///
 /// Every entry is listed, hidden and ignored ones too, in no particular order and each starting point first.
-/// Piped, names are raw bytes; on a terminal, control characters in them are shown escaped.
+/// Piped, and with -0, names are raw bytes; on a terminal, control characters in them are shown escaped. Globs
+/// compare bytes: `*` is any bytes, `?` one byte, `[a-z]` an ASCII class, `{a,b}` either.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct FindArgs {
@@ -47,8 +48,8 @@ const EXAMPLES: &str = "\
 Examples:
   ftk find -t f -c /srv                   how many files
   ftk find -e jpg -e png -S +10M          large pictures
-  ftk find -n '*.log' -0 | xargs -0 gzip  safe for every name
-  ftk find -q -n core /var && echo found  status only: 0 if there is one, 1 if not";
+  ftk find -t f -n '*.log' -0 | xargs -0r gzip   safe for every name
+  ftk find -q -n core /var && echo found  status only: 0 if there is one";
 
 pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let own: Vec<_> = Stdout::identity().into_iter().collect();
@@ -91,8 +92,10 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     if matches!(show, Show::Count) {
         out.write(format!("{found}\n").as_bytes());
     }
-    if matches!(show, Show::First) && found == 0 {
-        outcome = outcome.max(Outcome::Negative);
+    if matches!(show, Show::First) {
+        // A match is the answer whatever else could not be read: how much of a tree is seen before it depends on
+        // the order of listings.
+        outcome = if found > 0 { Outcome::Success } else { outcome.max(Outcome::Negative) };
     }
     out.finish().context("cannot write to standard output")?;
     Ok(outcome)
@@ -171,6 +174,11 @@ impl Visitor for Printer<'_> {
         let step = self.path(&dir, entry.name());
         self.dir = dir;
         step
+    }
+
+    fn leave(&mut self, _tag: &()) {
+        // Whether anyone still reads shows at the next line.
+        self.lines.flush_if_waiting();
     }
 
     fn error(&mut self, error: WalkError) -> Step {

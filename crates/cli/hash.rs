@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Budget, Inventory, Keep};
@@ -75,6 +76,8 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         }
         None => List::stdout(&stdout),
     };
+    let own = list.own();
+    refuse_own_input(&args.paths, &own)?;
     let mut outcome = Outcome::Success;
     let mut stdin = None;
     if args.paths.is_empty() || args.paths.iter().any(is_stdin) {
@@ -89,7 +92,7 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
 
     let start = Instant::now();
     let walker = walker(paths(&starts), args.selection.follow(Follow::Roots), globals);
-    let selection = args.selection.compile(&list.own())?;
+    let selection = args.selection.compile(&own)?;
     let budget = Budget::new(globals.memory());
     let scanned = scan(walker, &selection, Keep::Files, &budget, console)?;
     let inventory = &scanned.inventory;
@@ -121,6 +124,23 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         outcome = Outcome::Error;
     }
     Ok(outcome.max(scanned.outcome))
+}
+
+/// Met in a tree, the output is left out. Named as input, it was meant to be read, and would be lost.
+fn refuse_own_input(paths: &[OsString], own: &[(u64, u64)]) -> anyhow::Result<()> {
+    if own.is_empty() {
+        return Ok(());
+    }
+    let stdin = [OsString::from("-")];
+    for path in if paths.is_empty() { &stdin[..] } else { paths } {
+        let file = if path == "-" { Path::new("/dev/stdin") } else { Path::new(path) };
+        if let Ok(metadata) = file.metadata()
+            && own.contains(&(metadata.dev(), metadata.ino()))
+        {
+            bail!("{} is both input and output", shown(Path::new(path)));
+        }
+    }
+    Ok(())
 }
 
 fn shown(path: &Path) -> String {

@@ -29,7 +29,12 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Outcome {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        // Help and version too are output that must arrive.
+        Err(error) if error.print().is_ok() && error.exit_code() == 0 => return Outcome::Success,
+        Err(_) => return Outcome::Error,
+    };
     args.globals.color.write_global();
     let console = Console::new(&args.globals);
     let outcome = match args.command {

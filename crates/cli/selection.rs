@@ -20,7 +20,7 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "GLOB")]
     iname: Vec<String>,
 
-    /// Leave out what matches, and all below it: by name, or by path when the glob holds a `/`
+    /// Leave out what matches, and all below it: by name, or by path below the start if it holds a `/`
     #[arg(short = 'E', long, value_name = "GLOB")]
     exclude: Vec<String>,
 

@@ -4,9 +4,13 @@
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::os::fd::AsFd as _;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// Bytes gathered by each writer before they go out.
 const BUFFER: usize = 64 << 10;
+
+/// How long a line may wait in a buffer while others are looked for.
+const WAIT: Duration = Duration::from_millis(100);
 
 /// Standard output, shared by workers that hand it whole lines.
 #[derive(Debug, Default)]
@@ -66,17 +70,34 @@ fn write_all(mut bytes: &[u8]) -> io::Result<()> {
 pub(crate) struct Lines<'o> {
     out: &'o Stdout,
     buf: Vec<u8>,
+    is_terminal: bool,
+    /// When someone last asked whether lines have waited for long.
+    asked: Option<Instant>,
 }
 
 impl<'o> Lines<'o> {
     pub(crate) fn new(out: &'o Stdout) -> Self {
-        Self { out, buf: Vec::new() }
+        Self { out, buf: Vec::new(), is_terminal: Stdout::is_terminal(), asked: None }
     }
 
     /// Appends a line by `push`. `false` once writing has failed.
     pub(crate) fn line(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> bool {
         push(&mut self.buf);
         self.buf.len() < BUFFER || self.flush()
+    }
+
+    /// Writes out what has gathered if a person watches, or a tenth of a second after the last look: rare lines
+    /// must not wait for a full buffer.
+    pub(crate) fn flush_if_waiting(&mut self) {
+        if self.buf.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let asked = *self.asked.get_or_insert(now);
+        if self.is_terminal || now - asked >= WAIT {
+            self.asked = Some(now);
+            self.flush();
+        }
     }
 
     /// Writes out what has gathered. `false` once writing has failed.

@@ -70,6 +70,29 @@ fn what_was_left_out_is_said() {
     dir.file(".hidden/x", b"").file("a", b"").file(".b", b"");
     let run = dir.ftk(["find", "--sort", "--no-hidden"]).run().status(0).stdout(".\n./a\n");
     run.stderr("  left out: 2 hidden names\n");
-    dir.ftk(["find", "-c", "--no-hidden"]).run().status(0).stdout("2\n").stderr("  left out: 2 hidden names\n");
+    dir.ftk(["find", "-c", "--no-hidden"])
+        .run()
+        .status(0)
+        .stdout("2\n")
+        .stderr("  left out: 2 hidden names\n");
     dir.ftk(["find", "-q", "--no-hidden"]).run().status(0).stdout("").stderr("");
+}
+
+#[test]
+fn a_match_is_the_answer_whatever_else_cannot_be_read() {
+    let dir = Dir::new();
+    dir.file("a/core", b"");
+    dir.ftk(["find", "-q", "-n", "core", "missing", "a"]).run().status(0).stdout("");
+    dir.ftk(["find", "-q", "-n", "other", "missing", "a"]).run().status(2).stdout("");
+}
+
+#[test]
+fn globs_that_would_match_something_else_are_refused() {
+    let dir = Dir::new();
+    for glob in ["a/b", "[[:digit:]]*", "[\u{e9}]x"] {
+        dir.ftk(["find", "-n", glob]).run().status(2).stdout("").stderr_has("cannot understand the glob");
+    }
+    dir.file("a/b", b"").file("c", b"");
+    dir.ftk(["find", "-t", "f", "-E", "./a/*"]).run().status(0).stdout("./c\n");
+    dir.ftk(["find", "-t", "f", "-t", "d", "--sort"]).run().status(0).stdout(".\n./a\n./a/b\n./c\n");
 }

@@ -38,7 +38,7 @@ impl Ftk {
         for (name, _) in std::env::vars_os().filter(|(name, _)| ours(name)) {
             command.env_remove(name);
         }
-        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES"] {
+        for name in ["CI", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES"] {
             command.env_remove(name);
         }
         command.args(args).current_dir(dir.path(""));

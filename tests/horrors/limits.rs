@@ -19,7 +19,8 @@ fn h27_errors_reach_the_status() {
         for io in readers() {
             let run = dir.ftk(["hash", ".", "-j", threads, "--io", io]).unprivileged(&dir).run().status(2);
             run.check(hash_lines(&run.out).len() == 49, "the others have their lines");
-            run.stderr_has("ftk: cannot open './3/33': permission denied\n").stderr_has("  1 file not hashed");
+            run.stderr_has("ftk: cannot open './3/33': permission denied\n")
+                .stderr_has("  1 file not hashed");
         }
     }
     let run = dir.ftk(["hash", "3/33"]).unprivileged(&dir).run().status(2).stdout("");

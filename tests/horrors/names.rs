@@ -49,7 +49,7 @@ proptest! {
 
         let list = dir.aside("list");
         let run = dir.ftk(["hash", ".", "-o"]).arg(&list).run().status(0);
-        run.stderr_has(&format!("  {} files", names.len()));
+        run.stderr_has(&format!("  {} file{}, ", names.len(), if names.len() == 1 { "" } else { "s" }));
         prop_assert_eq!(records(&std::fs::read(&list).unwrap(), b'\n').len(), names.len());
         if has("sha256sum") {
             let mut check = Command::new("sha256sum");

@@ -70,3 +70,15 @@ fn h47_what_cannot_be_written_fails() {
         run.stderr_has("ftk: cannot write '/dev/full': no space left on device\n");
     }
 }
+
+/// A file named as input is never lost to the output: it is refused before anything is written.
+#[test]
+fn h17_the_only_input_is_not_the_output() {
+    let dir = Dir::new();
+    dir.file("disk.img", b"precious").symlink("disk.img", "link");
+    for arguments in [["disk.img", "disk.img"], ["link", "disk.img"], ["disk.img", "link"]] {
+        let run = dir.ftk(["hash", "-o", arguments[0], arguments[1]]).run().status(2).stdout("");
+        run.stderr_has("is both input and output");
+        assert_eq!(fs::read(dir.path("disk.img")).unwrap(), b"precious");
+    }
+}
