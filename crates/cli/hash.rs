@@ -66,9 +66,6 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let platform = Platform::detect();
     let is_stdin = |path: &OsString| path == "-";
     let starts: Vec<_> = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
-    // A wrong pattern is refused before anything is read or made.
-    args.selection.compile(&[])?;
-
     let stdout = Stdout::default();
     let mut list = match &args.output {
         Some(path) => {
@@ -78,6 +75,8 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     };
     let own = list.own();
     refuse_own_input(&args.paths, &own)?;
+    // A wrong pattern is refused before anything is read.
+    let selection = args.selection.compile(&own)?;
     let mut outcome = Outcome::Success;
     let mut stdin = None;
     if args.paths.is_empty() || args.paths.iter().any(is_stdin) {
@@ -92,7 +91,6 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
 
     let start = Instant::now();
     let walker = walker(paths(&starts), args.selection.follow(Follow::Roots), globals);
-    let selection = args.selection.compile(&own)?;
     let budget = Budget::new(globals.memory());
     let scanned = scan(walker, &selection, Keep::Files, &budget, console)?;
     let inventory = &scanned.inventory;

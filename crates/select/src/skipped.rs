@@ -17,13 +17,6 @@ pub struct Skipped {
     pub own_output: u64,
 }
 
-impl Skipped {
-    /// All of them.
-    pub fn total(&self) -> u64 {
-        self.hidden + self.other_file_systems + self.pseudo_file_systems + self.loops + self.own_output
-    }
-}
-
 impl AddAssign for Skipped {
     fn add_assign(&mut self, other: Self) {
         self.hidden += other.hidden;
