@@ -65,6 +65,10 @@ pub(crate) struct Globals {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
 
+    /// One JSON object a line on standard output
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
     /// No summary on stderr; `find` prints nothing at all and only sets the status
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,

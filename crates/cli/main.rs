@@ -8,7 +8,6 @@ mod engine;
 mod find;
 mod hash;
 mod human;
-mod list;
 mod outcome;
 mod progress;
 mod scan;

@@ -1,14 +1,13 @@
-//! `ftk hash`: the digest of every file, as `sha256sum` prints it.
+//! `ftk hash PATH...`: the digest of every file, as `sha256sum` prints it.
 
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use clap::Args;
-use ftk_hash::{Algorithm, Platform};
+use ftk_hash::Platform;
 use ftk_inventory::{Budget, Inventory, Keep};
 use ftk_process::{Failed, Rows, Work, hash_stream, process};
 use ftk_read::Failure;
@@ -20,48 +19,14 @@ use indicatif::HumanCount;
 use crate::args::Globals;
 use crate::console::{Console, cause};
 use crate::engine::Engine;
+use crate::hash::HashArgs;
+use crate::hash::list::{Format, List, emit};
 use crate::human;
-use crate::list::{Format, List, emit};
 use crate::outcome::Outcome;
 use crate::scan::{TOO_LARGE, paths, scan, walker};
-use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
 
-/// Print the digest of every file, sorted by path
-///
-/// The lines are those of sha256sum and its kin, byte for byte. Directories are walked, and every regular file
-/// in them is read, hidden and ignored ones too. A file that cannot be read, or changes while it is read, is
-/// an error and has no line.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct HashArgs {
-    /// Files and directories; `-` or none: standard input
-    #[arg(value_name = "PATH")]
-    paths: Vec<OsString>,
-
-    /// sha256, sha1, sha512, md5, blake2b, blake3, xxh64, xxh3 or xxh128
-    #[arg(short, long, value_name = "ALGO", default_value = "sha256", help_heading = "Output")]
-    algorithm: Algorithm,
-
-    /// Write to this file, which appears only when it is complete
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// One JSON object a line
-    #[arg(long, help_heading = "Output")]
-    json: bool,
-
-    #[command(flatten)]
-    selection: SelectionArgs,
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  ftk hash -o SHA256SUMS ~/archive        a list that `sha256sum -c` accepts
-  ftk hash -a xxh128 -e iso /srv          fast and not cryptographic, of some files only
-  tar c . | ftk hash -a blake3            a stream";
-
-pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let engine = Engine::new(globals, console)?;
     let platform = Platform::detect();
     let is_stdin = |path: &OsString| path == "-";
@@ -103,7 +68,7 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     engine.say_plan(&work, &report, console);
     say_failed(inventory, &report.failed, console);
 
-    let format = Format { algorithm: args.algorithm, json: args.json, is_shown: list.is_shown() };
+    let format = Format { algorithm: args.algorithm, json: globals.json, is_shown: list.is_shown() };
     emit(&mut list, inventory, &rows, stdin, format)
         .and_then(|()| list.finish())
         .and_then(|()| stdout.finish())

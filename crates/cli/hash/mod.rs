@@ -1,0 +1,79 @@
+//! `ftk hash`: digests of files, made, checked and compared. One file a mode.
+
+mod check;
+mod diff;
+mod lines;
+mod list;
+mod sums;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use ftk_hash::Algorithm;
+
+use crate::args::Globals;
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::selection::SelectionArgs;
+
+/// Print the digest of every file, sorted by path; check and compare such lists
+///
+/// The lines are those of sha256sum and its kin, byte for byte. Directories are walked, and every regular file
+/// in them is read, hidden and ignored ones too. A file that cannot be read, or changes while it is read, is
+/// an error and has no line.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct HashArgs {
+    /// Files and directories; `-` or none: standard input
+    #[arg(value_name = "PATH")]
+    paths: Vec<OsString>,
+
+    /// sha256, sha1, sha512, md5, blake2b, blake3, xxh64, xxh3 or xxh128
+    #[arg(short, long, value_name = "ALGO", default_value = "sha256", help_heading = "Output")]
+    algorithm: Algorithm,
+
+    /// Write to this file, which appears only when it is complete
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    mode: Mode,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+}
+
+/// What is done instead of printing digests.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+#[command(next_help_heading = "Instead of printing digests")]
+struct Mode {
+    /// Read lists from the PATHs and check every file they name
+    #[arg(short, long)]
+    check: bool,
+
+    /// Compare two lists, the PATHs OLD and NEW, without reading a file they name
+    #[arg(long)]
+    diff: bool,
+
+    /// Print the digest of every line of the one PATH, in input order
+    #[arg(long)]
+    lines: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ftk hash -o SHA256SUMS ~/archive        a list that `sha256sum -c` accepts
+  ftk hash -a xxh128 -e iso /srv          fast and not cryptographic, of some files only
+  tar c . | ftk hash -a blake3            a stream";
+
+pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let Mode { check, diff, lines } = args.mode;
+    match (check, diff, lines) {
+        (true, ..) => check::run(args, globals, console),
+        (_, true, _) => diff::run(args, globals, console),
+        (.., true) => lines::run(args, globals, console),
+        _ => sums::run(args, globals, console),
+    }
+}
