@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
+use ftk_hash::Algorithm;
 use ftk_process::{Env, Progress, Report, Watch, Work};
 use ftk_sched::{Backend, Constants, Limits, Model, Reason, Stop};
 use indicatif::{DecimalBytes, HumanCount};
@@ -69,18 +70,19 @@ impl Engine {
                 if sample.is_cold() { "from the disk" } else { "cached" },
             )
         });
-        let kernel = work.algorithm.kernel_name(work.platform);
+        let kernel = |it: &Algorithm| format!("{it} {}", it.kernel_name(work.platform));
+        let kernels = || work.algorithms.iter().map(kernel).collect::<Vec<_>>().join(" + ");
         console.verbose(|| match plan.choice {
             Some(choice) => format!(
-                "plan    {} workers, {} reader, {} {kernel}: {}; predicted {}, took {}",
+                "plan    {} workers, {} reader, {}: {}; predicted {}, took {}",
                 choice.workers,
                 if choice.backend == Backend::Uring { "io_uring" } else { "plain" },
-                work.algorithm,
+                kernels(),
                 why(choice.reason),
                 human::time(Duration::from_nanos(choice.forecast_nanos)),
                 human::time(Duration::from_nanos(plan.took_nanos)),
             ),
-            None => format!("plan    {} {kernel}; the sample was all there was", work.algorithm),
+            None => format!("plan    {}; the sample was all there was", kernels()),
         });
         if plan.large > 0 {
             console.verbose(|| format!("large   {} files came last", HumanCount(plan.large as u64)));

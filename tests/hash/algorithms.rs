@@ -143,5 +143,5 @@ fn their_names_are_understood_in_any_case() {
         .run()
         .status(2)
         .stdout("")
-        .stderr_has("unknown algorithm \"crc32\"");
+        .stderr_has("invalid value 'crc32' for '--algorithm <ALGO>'");
 }

@@ -9,38 +9,65 @@ use ftk_record::{End, Output, Style, SumFormat, sanitize, write_path};
 
 use crate::stdout::{Lines, Stdout};
 
-/// What a line looks like.
+/// What a record looks like.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Format {
-    pub(crate) algorithm: Algorithm,
-    /// One JSON object instead of a sum line.
+pub(crate) struct Format<'a> {
+    /// Those of the digests, in their order.
+    pub(crate) algorithms: &'a [Algorithm],
+    pub(crate) style: Style,
+    pub(crate) end: End,
+    /// One JSON object instead of a sum line for each digest.
     pub(crate) json: bool,
-    /// Whether lines are shown to a person, whom a name must not harm.
+    /// Whether records are shown to a person, whom a name must not harm.
     pub(crate) is_shown: bool,
 }
 
-impl Format {
-    fn push(self, out: &mut Vec<u8>, digest: &[u8], path: &[u8]) {
-        let start = out.len();
+impl Format<'_> {
+    fn push<'d>(self, out: &mut Vec<u8>, digests: impl Iterator<Item = &'d [u8]>, path: &[u8]) {
         if self.json {
-            out.push(b'{');
-            write_path(out, "path", path);
-            let (algorithm, digest) = (self.algorithm, Digest::from_bytes(digest));
-            let _ = writeln!(out, ",\"algorithm\":\"{algorithm}\",\"digest\":\"{digest}\"}}");
-        } else {
-            let format = SumFormat::new(self.algorithm.tag(), Style::Untagged, End::Newline);
-            format.write_line(out, digest, path);
+            return self.record(out, |out| push_object(out, self.algorithms, digests, path));
         }
+        for (algorithm, digest) in self.algorithms.iter().zip(digests) {
+            let format = SumFormat::new(algorithm.tag(), self.style, self.end);
+            self.record(out, |out| format.write_line(out, digest, path));
+        }
+    }
+
+    fn record(self, out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
+        let start = out.len();
+        push(out);
         if self.is_shown {
-            let line = sanitize(&out[start..out.len() - 1]).into_owned();
+            let end = out.pop().expect("a record is ended");
+            let shown = sanitize(&out[start..]).into_owned();
             out.truncate(start);
-            out.extend_from_slice(line.as_bytes());
-            out.push(b'\n');
+            out.extend_from_slice(shown.as_bytes());
+            out.push(end);
         }
     }
 }
 
-/// Writes a line for every row that is `Ok`, and for standard input, in path order.
+/// `{"path":"a","algorithm":"md5","digest":"..."}`, or with several
+/// `{"path":"a","digests":{"md5":"...","sha1":"..."}}`.
+fn push_object<'d>(
+    out: &mut Vec<u8>,
+    algorithms: &[Algorithm],
+    digests: impl Iterator<Item = &'d [u8]>,
+    path: &[u8],
+) {
+    out.push(b'{');
+    write_path(out, "path", path);
+    for (nth, (algorithm, digest)) in algorithms.iter().zip(digests).enumerate() {
+        let digest = Digest::from_bytes(digest);
+        let _ = match (algorithms.len(), nth) {
+            (1, _) => write!(out, ",\"algorithm\":\"{algorithm}\",\"digest\":\"{digest}\""),
+            (_, 0) => write!(out, ",\"digests\":{{\"{algorithm}\":\"{digest}\""),
+            (..) => write!(out, ",\"{algorithm}\":\"{digest}\""),
+        };
+    }
+    out.extend_from_slice(if algorithms.len() == 1 { b"}\n" } else { b"}}\n" });
+}
+
+/// Writes a record for every row that is `Ok`, and for standard input, in path order.
 ///
 /// # Errors
 /// When a line cannot be written, or a row was never processed. What fails on standard output is kept by
@@ -49,25 +76,25 @@ pub(crate) fn emit(
     list: &mut List<'_>,
     inventory: &Inventory,
     rows: &Rows,
-    mut stdin: Option<Digest>,
-    format: Format,
+    mut stdin: Option<Vec<Digest>>,
+    format: Format<'_>,
 ) -> io::Result<()> {
     let mut order = inventory.in_path_order();
     let mut pending = 0_u64;
     while let Some(item) = order.next() {
         let FileNo(file) = item.file.expect("only regular files were kept");
         if item.path > b"-".as_slice()
-            && let Some(digest) = stdin.take()
+            && let Some(digests) = stdin.take()
         {
-            list.line(|out| format.push(out, digest.as_bytes(), b"-"))?;
+            list.line(|out| format.push(out, digests.iter().map(Digest::as_bytes), b"-"))?;
         }
         pending += u64::from(rows.is_pending(file));
-        if let Some(digest) = rows.digest(file) {
-            list.line(|out| format.push(out, digest, item.path))?;
+        if let Some(digests) = rows.digests(file) {
+            list.line(|out| format.push(out, digests, item.path))?;
         }
     }
-    if let Some(digest) = stdin {
-        list.line(|out| format.push(out, digest.as_bytes(), b"-"))?;
+    if let Some(digests) = stdin {
+        list.line(|out| format.push(out, digests.iter().map(Digest::as_bytes), b"-"))?;
     }
     if pending > 0 {
         return Err(io::Error::other(format!("internal error: {pending} files were not processed")));

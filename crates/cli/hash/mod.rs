@@ -1,5 +1,6 @@
 //! `ftk hash`: digests of files, made, checked and compared. One file a mode.
 
+mod algorithm;
 mod check;
 mod diff;
 mod lines;
@@ -14,6 +15,7 @@ use ftk_hash::Algorithm;
 
 use crate::args::Globals;
 use crate::console::Console;
+use crate::hash::algorithm::AlgorithmName;
 use crate::outcome::Outcome;
 use crate::selection::SelectionArgs;
 
@@ -29,9 +31,25 @@ pub(crate) struct HashArgs {
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
 
-    /// sha256, sha1, sha512, md5, blake2b, blake3, xxh64, xxh3 or xxh128
-    #[arg(short, long, value_name = "ALGO", default_value = "sha256", help_heading = "Output")]
-    algorithm: Algorithm,
+    /// Which digest; several are computed in one read, and printed as tagged lines
+    #[arg(
+        short,
+        long = "algorithm",
+        value_name = "ALGO",
+        value_parser = AlgorithmName,
+        value_delimiter = ',',
+        default_value = "sha256",
+        help_heading = "Output",
+    )]
+    algorithms: Vec<Algorithm>,
+
+    /// Lines like `SHA256 (name) = digest`, which say the algorithm
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    tag: bool,
+
+    /// End every line with NUL instead of newline, and escape no name
+    #[arg(short, long, conflicts_with = "json", help_heading = "Output")]
+    zero: bool,
 
     /// Write to this file, which appears only when it is complete
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
@@ -67,6 +85,19 @@ Examples:
   ftk hash -o SHA256SUMS ~/archive        a list that `sha256sum -c` accepts
   ftk hash -a xxh128 -e iso /srv          fast and not cryptographic, of some files only
   tar c . | ftk hash -a blake3            a stream";
+
+impl HashArgs {
+    /// The algorithms asked for, each once, in the order of the command line.
+    fn algorithms(&self) -> Vec<Algorithm> {
+        let mut algorithms = Vec::new();
+        for &algorithm in &self.algorithms {
+            if !algorithms.contains(&algorithm) {
+                algorithms.push(algorithm);
+            }
+        }
+        algorithms
+    }
+}
 
 pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let Mode { check, diff, lines } = args.mode;

@@ -11,7 +11,7 @@ use ftk_hash::Platform;
 use ftk_inventory::{Budget, Inventory, Keep};
 use ftk_process::{Failed, Rows, Work, hash_stream, process};
 use ftk_read::Failure;
-use ftk_record::{Output, quote};
+use ftk_record::{End, Output, Style, quote};
 use ftk_sched::Stop;
 use ftk_walk::Follow;
 use indicatif::HumanCount;
@@ -28,7 +28,7 @@ use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let engine = Engine::new(globals, console)?;
-    let platform = Platform::detect();
+    let (algorithms, platform) = (&*args.algorithms(), Platform::detect());
     let is_stdin = |path: &OsString| path == "-";
     let starts: Vec<_> = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
     let stdout = Stdout::default();
@@ -45,8 +45,8 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let mut outcome = Outcome::Success;
     let mut stdin = None;
     if args.paths.is_empty() || args.paths.iter().any(is_stdin) {
-        match hash_stream(io::stdin().lock(), args.algorithm, platform) {
-            Ok(digest) => stdin = Some(digest),
+        match hash_stream(io::stdin().lock(), algorithms, platform) {
+            Ok(digests) => stdin = Some(digests),
             Err(error) => {
                 console.path_error("read", b"-", cause(&error));
                 outcome = Outcome::Error;
@@ -59,16 +59,23 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let budget = Budget::new(globals.memory());
     let scanned = scan(walker, &selection, Keep::Files, &budget, console)?;
     let inventory = &scanned.inventory;
-    let row = 1 + args.algorithm.digest_len() as u64;
+    let row = Rows::bytes_per_file(algorithms) as u64;
     budget.draw(u64::from(inventory.files()) * row).context(TOO_LARGE)?;
-    let mut rows = Rows::new(inventory.files(), args.algorithm.digest_len());
-    let work = Work { inventory, algorithm: args.algorithm, platform };
+    let mut rows = Rows::new(inventory.files(), algorithms);
+    let work = Work { inventory, algorithms, platform };
     let report =
         engine.watch(inventory.files(), |watch| process(&work, &mut rows, &engine.env(&Stop::new(), watch)));
     engine.say_plan(&work, &report, console);
     say_failed(inventory, &report.failed, console);
 
-    let format = Format { algorithm: args.algorithm, json: globals.json, is_shown: list.is_shown() };
+    let format = Format {
+        algorithms,
+        // Untagged lines of several algorithms could not be told apart.
+        style: if args.tag || algorithms.len() > 1 { Style::Tagged } else { Style::Untagged },
+        end: if args.zero { End::Nul } else { End::Newline },
+        json: globals.json,
+        is_shown: list.is_shown(),
+    };
     emit(&mut list, inventory, &rows, stdin, format)
         .and_then(|()| list.finish())
         .and_then(|()| stdout.finish())
@@ -80,7 +87,13 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let failed = report.failed.len() as u64;
     if !starts.is_empty() {
         let hashed = human::count(report.done.files - failed, "file");
-        engine.say_done(&hashed, report.done, start.elapsed(), args.algorithm.name(), console);
+        engine.say_done(
+            &hashed,
+            report.done,
+            start.elapsed(),
+            &algorithms.iter().map(|it| it.name()).collect::<Vec<_>>().join(" + "),
+            console,
+        );
     }
     if failed > 0 {
         console.summary(format_args!("{} not hashed (listed above; status 2)", human::count(failed, "file")));

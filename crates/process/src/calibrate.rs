@@ -49,9 +49,9 @@ fn reading(constants: &mut Constants, files: &Inventory, platform: Platform) {
         let limits =
             Limits { threads: Threads::Fixed(workers), backend: Some(backend), ring: true, cpus: workers };
         nanos(median(|| {
-            let algorithm = Algorithm::Xxh3;
-            let mut rows = Rows::new(files.files(), algorithm.digest_len());
-            let work = Work { inventory: files, algorithm, platform };
+            let algorithms = &[Algorithm::Xxh3];
+            let mut rows = Rows::new(files.files(), algorithms);
+            let work = Work { inventory: files, algorithms, platform };
             let env = Env { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
             let plan = process(&work, &mut rows, &env).plan;
             let left = files.files().saturating_sub(plan.sample.files).max(1);

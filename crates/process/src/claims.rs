@@ -197,7 +197,7 @@ mod tests {
     fn every_pending_row_is_claimed_once_with_its_directory() {
         let (_root, inventory) = inventory(3, 150);
         for (workers, order) in [(1, Order::Directory), (2, Order::Inode), (5, Order::Directory)] {
-            let mut rows = Rows::new(inventory.files(), 4);
+            let mut rows = Rows::new(inventory.files(), &[]);
             let done = [FileNo(0), FileNo(7), FileNo(200)];
             pick(&inventory, &mut rows, done).into_iter().for_each(|job| job.row.fail(State::Failed));
             let claims = Claims::all(&inventory, &mut rows, workers, order);

@@ -1,16 +1,16 @@
-//! The one loop in which a reader and an engine meet: files start, their bytes move from reader to engine,
+//! The one loop in which a reader and engines meet: files start, their bytes move from reader to engines,
 //! buffers move back, rows are filled.
 
 use std::collections::HashMap;
 use std::io;
 
-use ftk_hash::{Digest, Engine, Event};
 use ftk_inventory::{DirFd, DirNo, FileNo, Inventory, Opener};
 use ftk_read::{Buf, Chunk, Failure, Open, Reader, Ready, Span, Stat};
 use ftk_sched::Stop;
 
 use crate::Work;
 use crate::claims::Job;
+use crate::engines::Engines;
 use crate::progress::Cell;
 use crate::rows::State;
 
@@ -31,13 +31,13 @@ pub(crate) trait Source<'r> {
     fn judge(&mut self, size: u64, job: Job<'r>) -> Option<Job<'r>>;
 }
 
-/// One worker's half of phase C: its engine, its open directories, and what it has done.
+/// One worker's half of phase C: its engines, its open directories, and what it has done.
 pub(crate) struct Driver<'w> {
     inventory: &'w Inventory,
     opener: Opener<'w>,
     dirs: HashMap<DirNo, DirFd>,
     most_dirs: usize,
-    engine: Box<dyn Engine<Chunk>>,
+    engines: Engines,
     stop: &'w Stop,
     done: &'w Cell,
     pub(crate) failed: Vec<Failed>,
@@ -65,16 +65,16 @@ impl<'w> Driver<'w> {
             opener: Opener::new(work.inventory),
             dirs: HashMap::new(),
             most_dirs,
-            engine: work.algorithm.engine(work.platform, most_slots),
+            engines: Engines::new(work.algorithms, work.platform, most_slots),
             stop,
             done,
             failed: Vec::new(),
         }
     }
 
-    /// Files the engine wants side by side.
+    /// Files the engines want side by side.
     pub(crate) fn width(&self) -> usize {
-        self.engine.width()
+        self.engines.width()
     }
 
     /// Processes what `source` gives until it gives no more, or the run is stopped.
@@ -85,7 +85,7 @@ impl<'w> Driver<'w> {
             free: (0..n as u32).rev().collect(),
             bufs: Vec::new(),
         };
-        let mut events = Vec::new();
+        let mut used = Vec::new();
         let mut pieces = 0;
         let mut held_back = Vec::new();
         while !self.stop.is_raised() {
@@ -99,7 +99,7 @@ impl<'w> Driver<'w> {
             if slots.free.len() == n {
                 break;
             }
-            while self.engine.vacant() > 0 {
+            while self.engines.vacant() > 0 {
                 match reader.poll(pieces == 0) {
                     Some(Ready::Data(chunk)) => {
                         pieces += usize::from(self.feed(reader, &mut slots, source, chunk))
@@ -115,21 +115,21 @@ impl<'w> Driver<'w> {
                     None => break,
                 }
             }
-            self.engine.step(&mut events);
-            for event in events.drain(..) {
+            self.engines.step(&mut used);
+            for chunk in used.drain(..) {
                 pieces -= 1;
-                match event {
-                    Event::Dry { key, data } => reader.more(key, data.into_buf()),
-                    Event::Done { key, data, digest } => {
-                        let job = slots.release(key, data.into_buf());
-                        self.finish(job, &digest, reader.finish(key));
-                    }
+                let (slot, is_end) = (chunk.slot, chunk.part.is_end());
+                if is_end {
+                    let job = slots.release(slot, chunk.into_buf());
+                    self.finish(job, slot, reader.finish(slot));
+                } else {
+                    reader.more(slot, chunk.into_buf());
                 }
             }
         }
         if self.stop.is_raised() {
             // Messages under way are left unfinished; their rows stay pending.
-            (0..n as u32).for_each(|slot| self.engine.forget(slot));
+            (0..n as u32).for_each(|slot| self.engines.forget(slot));
         }
     }
 
@@ -183,7 +183,7 @@ impl<'w> Driver<'w> {
         Ok(open)
     }
 
-    /// Whether the chunk went into the engine; that of a large file that is put off does not.
+    /// Whether the chunk went to the engines; that of a large file that is put off does not.
     fn feed<'r>(
         &mut self,
         reader: &mut dyn Reader,
@@ -205,14 +205,14 @@ impl<'w> Driver<'w> {
             }
         }
         self.done.add_bytes(len);
-        self.engine.feed(slot, part.is_start(), part.is_end(), chunk);
+        self.engines.feed(chunk);
         true
     }
 
-    fn finish(&mut self, job: Job<'_>, digest: &Digest, verdict: Result<Stat, Failure>) {
+    fn finish(&mut self, job: Job<'_>, slot: u32, verdict: Result<Stat, Failure>) {
         match verdict {
             Ok(_) => {
-                job.row.ok(digest);
+                job.row.ok(self.engines.digests(slot));
                 self.done.add_file();
             }
             Err(failure) => self.fail(job, failure),

@@ -99,6 +99,6 @@ impl Crew<'_> {
 
     /// Whether a file of this size is hashed by all workers at once.
     pub(crate) fn shares(&self, size: u64) -> bool {
-        self.work.algorithm == Algorithm::Blake3 && size >= SHARED && self.large_workers() > 1
+        *self.work.algorithms == [Algorithm::Blake3] && size >= SHARED && self.large_workers() > 1
     }
 }

@@ -1,5 +1,5 @@
-//! The driver that hash, dup and manifest share: the files of an inventory in, a row with a state and a
-//! digest for each out.
+//! The driver that hash, dup and manifest share: the files of an inventory in, a row with a state and
+//! digests for each out.
 //!
 //! [`process`] goes through four steps. The calling thread processes a small *sample* of the files, which are
 //! real work and stay done. From what they cost the model *chooses* workers and reader. The *team* claims runs
@@ -10,6 +10,7 @@
 mod calibrate;
 mod claims;
 mod driver;
+mod engines;
 mod large;
 mod progress;
 mod readers;

@@ -1,6 +1,6 @@
 //! Results, one row a file. A digest can be had only from a row whose state is `Ok`.
 
-use ftk_hash::Digest;
+use ftk_hash::Algorithm;
 use ftk_read::Failure;
 
 /// What became of a file.
@@ -25,19 +25,27 @@ impl State {
     }
 }
 
-/// A table of digests: row `i` belongs to file number `i`. Takes 1 byte and one digest a file.
+/// A table of digests: row `i` belongs to file number `i`.
 #[derive(Debug)]
 pub struct Rows {
     state: Vec<State>,
     bytes: Vec<u8>,
+    algorithms: Vec<Algorithm>,
+    /// Bytes of all digests of a file.
     width: usize,
 }
 
 impl Rows {
-    /// `files` pending rows for digests of `width` bytes.
-    pub fn new(files: u32, width: usize) -> Self {
-        let files = files as usize;
-        Self { state: vec![State::Pending; files], bytes: vec![0; files * width], width }
+    /// `files` pending rows for digests of these algorithms.
+    pub fn new(files: u32, algorithms: &[Algorithm]) -> Self {
+        let (files, width) = (files as usize, width(algorithms));
+        let (state, bytes) = (vec![State::Pending; files], vec![0; files * width]);
+        Self { state, bytes, algorithms: algorithms.into(), width }
+    }
+
+    /// Bytes that the table takes for each file.
+    pub fn bytes_per_file(algorithms: &[Algorithm]) -> usize {
+        size_of::<State>() + width(algorithms)
     }
 
     /// What became of file number `file`.
@@ -56,13 +64,26 @@ impl Rows {
         matches!(self.state(file), State::Pending | State::Deferred)
     }
 
-    /// The digest of file number `file`, if its row is `Ok`.
+    /// The digests of file number `file`, one for each algorithm and in their order, if its row is `Ok`.
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn digest(&self, file: u32) -> Option<&[u8]> {
+    pub fn digests(&self, file: u32) -> Option<impl Iterator<Item = &[u8]>> {
         let at = file as usize * self.width;
-        (self.state(file) == State::Ok).then(|| &self.bytes[at..at + self.width])
+        (self.state(file) == State::Ok).then(|| {
+            let mut rest = &self.bytes[at..at + self.width];
+            self.algorithms.iter().map(move |algorithm| {
+                rest.split_off(..algorithm.digest_len()).expect("a row holds every digest")
+            })
+        })
+    }
+
+    /// The digest of file number `file` by the algorithm with this number, if its row is `Ok`.
+    ///
+    /// # Panics
+    /// If there is no such row or algorithm.
+    pub fn digest(&self, file: u32, nth: usize) -> Option<&[u8]> {
+        Some(self.digests(file)?.nth(nth).expect("an algorithm with this number"))
     }
 
     /// Rows nobody has touched.
@@ -70,13 +91,18 @@ impl Rows {
         self.state.iter().filter(|state| **state == State::Pending).count() as u64
     }
 
-    pub(crate) fn assert_fits(&self, files: u32, width: usize) {
-        assert_eq!((self.state.len(), self.width), (files as usize, width), "rows made for other work");
+    pub(crate) fn assert_fits(&self, files: u32, algorithms: &[Algorithm]) {
+        let fits = self.state.len() == files as usize && self.algorithms == algorithms;
+        assert!(fits, "rows made for other work");
     }
 
     pub(crate) fn all(&mut self) -> RowsMut<'_> {
         RowsMut { state: &mut self.state, bytes: &mut self.bytes, width: self.width }
     }
+}
+
+fn width(algorithms: &[Algorithm]) -> usize {
+    algorithms.iter().map(|algorithm| algorithm.digest_len()).sum()
 }
 
 /// A run of rows that nobody else has.
@@ -126,8 +152,8 @@ impl RowMut<'_> {
         *self.state == State::Pending
     }
 
-    pub(crate) fn ok(self, digest: &Digest) {
-        self.bytes.copy_from_slice(digest.as_bytes());
+    pub(crate) fn ok(self, digests: &[u8]) {
+        self.bytes.copy_from_slice(digests);
         *self.state = State::Ok;
     }
 
@@ -142,20 +168,19 @@ impl RowMut<'_> {
 
 #[cfg(test)]
 mod tests {
-    use ftk_hash::{Algorithm, Platform};
-
     use super::*;
 
     #[test]
     fn a_digest_can_be_had_from_an_ok_row_only() {
-        let digest = Algorithm::Sha256.hash_one(Platform::detect(), b"abc");
-        let mut rows = Rows::new(3, 32);
+        let mut rows = Rows::new(3, &[Algorithm::Xxh3, Algorithm::Md5]);
         let mut all = rows.all();
         all.take_first().fail(State::Changed);
-        all.take_first().ok(&digest);
+        all.take_first().ok(&[[1; 8], [2; 8], [3; 8]].concat());
         assert_eq!(all.len(), 1);
-        assert_eq!(rows.digest(0), None);
-        assert_eq!(rows.digest(1), Some(digest.as_bytes()));
-        assert_eq!((rows.state(2), rows.digest(2)), (State::Pending, None));
+        assert!(rows.digests(0).is_none() && rows.digest(0, 0).is_none());
+        assert!(rows.digests(1).unwrap().eq([&[1; 8][..], &[[2; 8], [3; 8]].concat()]));
+        assert_eq!(rows.digest(1, 0), Some(&[1; 8][..]));
+        assert_eq!(rows.state(2), State::Pending);
+        assert!(rows.digests(2).is_none() && rows.digest(2, 1).is_none());
     }
 }

@@ -17,8 +17,8 @@ use crate::{large, sample, small};
 pub struct Work<'w> {
     /// The files, all of them.
     pub inventory: &'w Inventory,
-    /// The digest wanted of each.
-    pub algorithm: Algorithm,
+    /// The digests wanted of each, at least one. A file is read once for all of them.
+    pub algorithms: &'w [Algorithm],
     /// What the CPU can do.
     pub platform: Platform,
 }
@@ -68,9 +68,9 @@ pub struct Plan {
 ///
 /// # Panics
 /// When a worker panics, after all have ended; or if the table has another number of rows than the inventory
-/// has files, or another width than the algorithm's digest.
+/// has files, or is for other digests.
 pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>) -> Report {
-    rows.assert_fits(work.inventory.files(), work.algorithm.digest_len());
+    rows.assert_fits(work.inventory.files(), work.algorithms);
     let cells = Cells::default();
     watched(env.watch, &cells, || {
         let mut sampled = sample::process(work, rows, env, &cells);
@@ -122,10 +122,15 @@ impl<'c> Crew<'c> {
         Driver::new(self.work, most_slots, most_dirs, self.env.stop, self.cells.of(worker))
     }
 
-    /// What a byte of one long stream costs, in nanoseconds. A kernel that is not known counts as a slow one.
+    /// What a byte of one long stream costs in all digests, in nanoseconds. A kernel that is not known counts
+    /// as a slow one.
     pub(crate) fn stream_nanos(&self) -> f64 {
-        let Work { algorithm, platform, .. } = *self.work;
-        let kernel = format!("{}/{}", algorithm.name(), algorithm.kernel_name(platform));
-        1e9 / self.env.model.constants().digest_bytes_per_s.get(&kernel).map_or(1e9, |&speed| speed as f64)
+        let Work { algorithms, platform, .. } = *self.work;
+        let speeds = &self.env.model.constants().digest_bytes_per_s;
+        let nanos = |algorithm: &Algorithm| {
+            let kernel = format!("{}/{}", algorithm.name(), algorithm.kernel_name(platform));
+            1e9 / speeds.get(&kernel).map_or(1e9, |&speed| speed as f64)
+        };
+        algorithms.iter().map(nanos).sum()
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn process(crew: &Crew<'_>, workers: usize, size: u64, job: Job<'_>) 
     crew.cells.of(0).add_file();
     match parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|parts| join(&tree, size, &parts)) {
         Ok(values) => {
-            job.row.ok(&tree.root(&values));
+            job.row.ok(tree.root(&values).as_bytes());
             None
         }
         Err(failure) => {

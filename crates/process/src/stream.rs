@@ -1,17 +1,23 @@
-//! The digest of a stream that is no file of the inventory, such as standard input.
+//! The digests of a stream that is no file of the inventory, such as standard input.
 
 use std::io::{self, ErrorKind, Read};
 
 use ftk_hash::{Algorithm, Digest, Event, Platform};
 use ftk_read::Sync;
 
-/// Reads `input` to its end.
+use crate::engines::Shared;
+
+/// Reads `input` to its end: a digest for each algorithm, in their order.
 ///
 /// # Errors
 /// Whatever reading gives, except interruptions, which are tried again.
-pub fn hash_stream(mut input: impl Read, algorithm: Algorithm, platform: Platform) -> io::Result<Digest> {
-    let mut engine = algorithm.engine::<Piece>(platform, 1);
-    let mut events = Vec::new();
+pub fn hash_stream(
+    mut input: impl Read,
+    algorithms: &[Algorithm],
+    platform: Platform,
+) -> io::Result<Vec<Digest>> {
+    let mut engines: Vec<_> = algorithms.iter().map(|it| it.engine::<Shared<Piece>>(platform, 1)).collect();
+    let (mut events, mut digests) = (Vec::new(), Vec::new());
     let mut piece = Piece { buf: vec![0; Sync::STREAM_BUF_LEN].into(), len: 0 };
     let mut is_start = true;
     loop {
@@ -20,12 +26,20 @@ pub fn hash_stream(mut input: impl Read, algorithm: Algorithm, platform: Platfor
             read => read?,
         };
         let is_end = piece.len == 0;
-        engine.feed(0, std::mem::take(&mut is_start), is_end, piece);
-        engine.step(&mut events);
-        match events.pop().expect("the engine was given a piece") {
-            Event::Dry { data, .. } => piece = data,
-            Event::Done { digest, .. } => return Ok(digest),
+        let shared = Shared::new(piece);
+        for engine in &mut engines {
+            engine.feed(0, is_start, is_end, shared.clone());
+            engine.step(&mut events);
         }
+        digests.extend(events.drain(..).filter_map(|event| match event {
+            Event::Dry { .. } => None,
+            Event::Done { digest, .. } => Some(digest),
+        }));
+        if is_end {
+            return Ok(digests);
+        }
+        piece = shared.into_inner().expect("every engine has given it back");
+        is_start = false;
     }
 }
 
@@ -46,16 +60,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_in_dribs_has_the_digest_of_its_bytes() {
+    fn a_stream_in_dribs_has_the_digests_of_its_bytes() {
         let bytes: Vec<u8> = (0..700_000_u32).map(|i| (i % 253) as u8).collect();
-        for algorithm in Algorithm::ALL {
-            let platform = Platform::detect();
+        let platform = Platform::detect();
+        let alone: Vec<_> = Algorithm::ALL.iter().map(std::slice::from_ref).collect();
+        for algorithms in [&alone[..], &[&Algorithm::ALL]].concat() {
             for len in [0, 1, 70_000, bytes.len()] {
                 let dribs = bytes[..len]
                     .chunks(60_001)
                     .fold(Box::new(io::empty()) as Box<dyn Read>, |all, drib| Box::new(all.chain(drib)));
-                let digest = hash_stream(dribs, algorithm, platform).expect("slices do not fail");
-                assert_eq!(digest, algorithm.hash_one(platform, &bytes[..len]), "{algorithm} of {len} bytes");
+                let digests = hash_stream(dribs, algorithms, platform).expect("slices do not fail");
+                let expected = algorithms.iter().map(|it| it.hash_one(platform, &bytes[..len]));
+                assert!(expected.eq(digests), "{algorithms:?} of {len} bytes");
             }
         }
     }

@@ -1,0 +1,32 @@
+//! `-a`: which digests, by any name under which they are known.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command, Error};
+use ftk_hash::Algorithm;
+
+/// Reads the name of an algorithm. One that is not known is answered with those there are, and the most
+/// similar of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AlgorithmName;
+
+impl TypedValueParser for AlgorithmName {
+    type Value = Algorithm;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Algorithm, Error> {
+        if let Some(algorithm) = value.to_str().and_then(|name| name.parse().ok()) {
+            return Ok(algorithm);
+        }
+        let name = names().parse_ref(command, arg, value)?;
+        Ok(name.parse().expect("a name from the list"))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
+        Some(Box::new(Algorithm::ALL.into_iter().map(|algorithm| PossibleValue::new(algorithm.name()))))
+    }
+}
+
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name))
+}

@@ -1,0 +1,194 @@
+//! The engines of one worker: one for each algorithm, all fed with the same chunks.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use ftk_hash::{Algorithm, Digest, Engine, Event, Platform};
+use ftk_read::Chunk;
+
+/// What chunks are fed to and come back from, by slot.
+pub(crate) struct Engines {
+    kind: Kind,
+    /// The digests of the file on each slot, side by side, as far as they are known.
+    digests: Vec<u8>,
+    /// Their bytes a slot.
+    width: usize,
+}
+
+enum Kind {
+    /// A lone engine has its chunks for itself.
+    One {
+        engine: Box<dyn Engine<Chunk>>,
+        events: Vec<Event<Chunk>>,
+    },
+    Several {
+        queues: Vec<Queue>,
+        events: Vec<Event<Shared<Chunk>>>,
+        held: usize,
+    },
+}
+
+/// An engine, and what it has no room for yet: it may take fewer pieces at once than its neighbours.
+struct Queue {
+    engine: Box<dyn Engine<Shared<Chunk>>>,
+    waiting: VecDeque<Shared<Chunk>>,
+    /// Where its digests are within those of a slot.
+    at: usize,
+}
+
+impl Engines {
+    /// For files on slots below `slots`.
+    pub(crate) fn new(algorithms: &[Algorithm], platform: Platform, slots: usize) -> Self {
+        let mut width = 0;
+        let mut queue = |algorithm: &Algorithm| {
+            let at = width;
+            width += algorithm.digest_len();
+            Queue { engine: algorithm.engine(platform, slots), waiting: VecDeque::new(), at }
+        };
+        let kind = match algorithms {
+            [algorithm] => {
+                width = algorithm.digest_len();
+                Kind::One { engine: algorithm.engine(platform, slots), events: Vec::new() }
+            }
+            _ => Kind::Several {
+                queues: algorithms.iter().map(&mut queue).collect(),
+                events: Vec::new(),
+                held: 0,
+            },
+        };
+        Self { kind, digests: vec![0; slots * width], width }
+    }
+
+    /// Files wanted side by side: as many as the widest engine wants.
+    pub(crate) fn width(&self) -> usize {
+        match &self.kind {
+            Kind::One { engine, .. } => engine.width(),
+            Kind::Several { queues, .. } => {
+                queues.iter().map(|queue| queue.engine.width()).max().unwrap_or(1)
+            }
+        }
+    }
+
+    /// How many more chunks are taken before a [`step`](Self::step).
+    pub(crate) fn vacant(&self) -> usize {
+        match &self.kind {
+            Kind::One { engine, .. } => engine.vacant(),
+            Kind::Several { held, .. } => self.width() - held,
+        }
+    }
+
+    /// Hands over the next chunk of a file, of which there is none in here.
+    pub(crate) fn feed(&mut self, chunk: Chunk) {
+        match &mut self.kind {
+            Kind::One { engine, .. } => {
+                engine.feed(chunk.slot, chunk.part.is_start(), chunk.part.is_end(), chunk)
+            }
+            Kind::Several { queues, held, .. } => {
+                *held += 1;
+                let chunk = Shared::new(chunk);
+                queues.iter_mut().for_each(|queue| queue.waiting.push_back(chunk.clone()));
+            }
+        }
+    }
+
+    /// Works until some chunk is used up by every engine, and appends such chunks to `used`. Appends nothing
+    /// only when empty.
+    pub(crate) fn step(&mut self, used: &mut Vec<Chunk>) {
+        let (digests, width) = (&mut self.digests, self.width);
+        let mut note = |slot: u32, at: usize, digest: &Digest| {
+            let (at, bytes) = (slot as usize * width + at, digest.as_bytes());
+            digests[at..at + bytes.len()].copy_from_slice(bytes);
+        };
+        match &mut self.kind {
+            Kind::One { engine, events } => {
+                engine.step(events);
+                used.extend(events.drain(..).map(|event| match event {
+                    Event::Dry { data, .. } => data,
+                    Event::Done { key, data, digest } => {
+                        note(key, 0, &digest);
+                        data
+                    }
+                }));
+            }
+            Kind::Several { queues, events, held } => {
+                let before = used.len();
+                while *held > 0 && used.len() == before {
+                    for queue in &mut *queues {
+                        queue.step(events);
+                        for event in events.drain(..) {
+                            let chunk = match event {
+                                Event::Dry { data, .. } => data,
+                                Event::Done { key, data, digest } => {
+                                    note(key, queue.at, &digest);
+                                    data
+                                }
+                            };
+                            // The last engine to give a chunk back leaves it to us alone.
+                            used.extend(chunk.into_inner());
+                        }
+                    }
+                }
+                *held -= used.len() - before;
+            }
+        }
+    }
+
+    /// The digests of the file on this slot, side by side, once its last chunk is used up.
+    pub(crate) fn digests(&self, slot: u32) -> &[u8] {
+        &self.digests[slot as usize * self.width..][..self.width]
+    }
+
+    /// Drops what is known of the file on this slot.
+    pub(crate) fn forget(&mut self, slot: u32) {
+        match &mut self.kind {
+            Kind::One { engine, .. } => engine.forget(slot),
+            Kind::Several { queues, .. } => queues.iter_mut().for_each(|queue| queue.engine.forget(slot)),
+        }
+    }
+}
+
+impl Queue {
+    /// Works until nothing waits. A narrow engine is done with all it was given then, a wide one has its lanes
+    /// full or all that there is.
+    fn step(&mut self, events: &mut Vec<Event<Shared<Chunk>>>) {
+        loop {
+            while self.engine.vacant() > 0
+                && let Some(chunk) = self.waiting.pop_front()
+            {
+                let Chunk { slot, part, .. } = *chunk.0;
+                self.engine.feed(slot, part.is_start(), part.is_end(), chunk);
+            }
+            self.engine.step(events);
+            if self.waiting.is_empty() {
+                return;
+            }
+        }
+    }
+}
+
+/// Bytes that several engines of one thread read.
+#[derive(Debug)]
+pub(crate) struct Shared<T>(Rc<T>);
+
+impl<T> Shared<T> {
+    pub(crate) fn new(bytes: T) -> Self {
+        Self(Rc::new(bytes))
+    }
+
+    /// The bytes, if nobody else has them any more.
+    pub(crate) fn into_inner(self) -> Option<T> {
+        Rc::into_inner(self.0)
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Rc::clone(&self.0))
+    }
+}
+
+impl<T: AsRef<[u8]>> AsRef<[u8]> for Shared<T> {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
