@@ -31,14 +31,13 @@ pub(crate) struct HashArgs {
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
 
-    /// Which digest; several are computed in one read, and printed as tagged lines
+    /// Which digest [default: sha256]; several are computed in one read, and printed as tagged lines
     #[arg(
         short,
         long = "algorithm",
         value_name = "ALGO",
         value_parser = AlgorithmName,
         value_delimiter = ',',
-        default_value = "sha256",
         help_heading = "Output",
     )]
     algorithms: Vec<Algorithm>,
@@ -87,8 +86,11 @@ Examples:
   tar c . | ftk hash -a blake3            a stream";
 
 impl HashArgs {
-    /// The algorithms asked for, each once, in the order of the command line.
+    /// The algorithms to compute: those asked for, each once and in the order of the command line.
     fn algorithms(&self) -> Vec<Algorithm> {
+        if self.algorithms.is_empty() {
+            return vec![Algorithm::Sha256];
+        }
         let mut algorithms = Vec::new();
         for &algorithm in &self.algorithms {
             if !algorithms.contains(&algorithm) {
