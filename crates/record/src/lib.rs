@@ -3,7 +3,8 @@
 //! A file name on Unix is any bytes without NUL and `/`, so each text format needs a way to carry the odd
 //! ones, and reading must give back exactly what was written. This crate is the one place that knows how:
 //!
-//! - [`SumFormat`] writes and [`SumLine`] reads the checksum lines of `sha256sum` and its kin;
+//! - [`SumFormat`] writes and [`SumLine`] reads the checksum lines of `sha256sum` and its kin,
+//!   [`SumReader`] a list of them;
 //! - [`write_path`] and [`read_path`] carry names through JSON, which holds only Unicode;
 //! - [`sanitize`] and [`quote`] show names on a terminal, where they must not act on it;
 //! - [`Output`] is a file that appears complete or not at all.
@@ -27,6 +28,7 @@
 mod json;
 mod output;
 mod parse;
+mod reader;
 mod sum;
 mod target;
 mod temp;
@@ -35,5 +37,6 @@ mod terminal;
 pub use json::{PathError, read_path, write_path, write_string};
 pub use output::Output;
 pub use parse::{SumError, SumLine};
+pub use reader::{SumReader, SumRecord};
 pub use sum::{End, Style, SumFormat};
 pub use terminal::{quote, sanitize};

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use data_encoding::HEXLOWER_PERMISSIVE;
+
 use crate::End;
 use crate::sum::{XXH3, XXH3_PREFIX};
 
@@ -19,30 +21,28 @@ pub struct SumLine<'l> {
 }
 
 impl<'l> SumLine<'l> {
-    /// Reads a line as [`SumFormat`](crate::SumFormat) writes it, or with ` *` before the name as the
-    /// coreutils do in binary mode. `line` comes without its end, newline or NUL.
+    /// Reads a line as [`SumFormat`](crate::SumFormat) writes it, with ` *` before the name as the coreutils
+    /// do in binary mode, or as `TAG(name)= HEX`, which is how openssl prints tags. Blanks in front are
+    /// skipped, as the coreutils do. `line` comes without its end, newline or NUL.
     ///
-    /// A list may hold empty lines and comments after `#`; they are for the caller to skip.
+    /// A list may hold empty lines and comments after `#`; [`SumReader`](crate::SumReader) skips them.
     ///
     /// # Errors
-    /// For anything else, blanks before the digest and a carriage return at the end included: the name that
-    /// was meant would be a guess.
+    /// For anything else, a carriage return at the end included: the name that was meant would be a guess.
     pub fn parse(line: &'l [u8], end: End) -> Result<Self, SumError> {
+        if end == End::Newline && line.ends_with(b"\r") {
+            return Err(SumError::CarriageReturn);
+        }
+        let line = &line[line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()..];
         let (escaped, rest) = match line.strip_prefix(b"\\") {
             Some(rest) if end == End::Newline => (true, rest),
             _ => (false, line),
         };
-        if end == End::Newline && line.ends_with(b"\r") {
-            return Err(SumError::CarriageReturn);
-        }
-        let space = rest.iter().position(|&byte| byte == b' ').ok_or(SumError::Shape)?;
-        let (first, rest) = rest.split_at(space);
+        let first = rest.iter().position(|byte| matches!(byte, b' ' | b'(')).ok_or(SumError::Shape)?;
+        let (first, rest) = rest.split_at(first);
         let (tag, hex, name) = match rest {
-            [b' ', b'(', rest @ ..] => {
-                let tag = tag(first)?;
-                let close = rest.windows(4).rposition(|w| w == b") = ").ok_or(SumError::Shape)?;
-                (Some(tag), &rest[close + 4..], &rest[..close])
-            }
+            [b' ', b'(', rest @ ..] => tagged(first, rest, b") = ")?,
+            [b'(', rest @ ..] => tagged(first, rest, b")= ")?,
             [b' ', b' ' | b'*', name @ ..] => match first.strip_prefix(XXH3_PREFIX) {
                 Some(hex) => (Some(XXH3), hex, name),
                 None => (None, first, name),
@@ -64,6 +64,22 @@ impl<'l> SumLine<'l> {
         }
         let name = if escaped { Cow::Owned(unescape(name)?) } else { Cow::Borrowed(name) };
         Ok(Self { tag, hex, name })
+    }
+
+    /// Length of the digest in bytes.
+    pub fn digest_len(&self) -> usize {
+        self.hex.len() / 2
+    }
+
+    /// Appends the bytes of the digest.
+    ///
+    /// # Panics
+    /// If [`hex`](Self::hex) was made up of something else than pairs of hexadecimal digits.
+    pub fn push_digest(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.resize(start + self.digest_len(), 0);
+        let decoded = HEXLOWER_PERMISSIVE.decode_mut(self.hex, &mut out[start..]);
+        decoded.expect("pairs of hexadecimal digits");
     }
 }
 
@@ -87,6 +103,8 @@ pub enum SumError {
     CarriageReturn,
     /// The line begins with the byte order mark of UTF-8.
     ByteOrderMark,
+    /// The line is longer than any path, digest and tag together could make it.
+    TooLong,
 }
 
 impl fmt::Display for SumError {
@@ -100,11 +118,21 @@ impl fmt::Display for SumError {
             Self::Escape => "backslash that escapes nothing in an escaped name",
             Self::CarriageReturn => "carriage return at the end of the line (DOS line ends?)",
             Self::ByteOrderMark => "byte order mark at the start of the line",
+            Self::TooLong => "the line is too long",
         })
     }
 }
 
 impl std::error::Error for SumError {}
+
+/// Tag, digest and name of a tagged line, from what stands before and after the opening parenthesis.
+fn tagged<'l>(before: &'l [u8], after: &'l [u8], close: &[u8]) -> Result<Parts<'l>, SumError> {
+    let tag = tag(before)?;
+    let at = after.windows(close.len()).rposition(|w| w == close).ok_or(SumError::Shape)?;
+    Ok((Some(tag), &after[at + close.len()..], &after[..at]))
+}
+
+type Parts<'l> = (Option<&'l str>, &'l [u8], &'l [u8]);
 
 fn tag(bytes: &[u8]) -> Result<&str, SumError> {
     let known = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'/' | b'_');
@@ -155,6 +183,11 @@ mod tests {
         assert_eq!(parse("XXH3 (a) = 00fa"), Ok((Some("XXH3"), "00fa", name("a"))));
         assert_eq!(parse("BLAKE2b-256 (a) = 0) = 00fa"), Ok((Some("BLAKE2b-256"), "00fa", name("a) = 0"))));
         assert_eq!(parse("\\SHA256 (a\\nb) = 00fa"), Ok((Some("SHA256"), "00fa", name("a\nb"))));
+        assert_eq!(parse("SHA2-256(a b)= 00fa"), Ok((Some("SHA2-256"), "00fa", name("a b"))));
+        assert_eq!(parse("MD5(a)= 00)= 00fa"), Ok((Some("MD5"), "00fa", name("a)= 00"))));
+        assert_eq!(parse("MD5 (a(b)= 00) = 00fa"), Ok((Some("MD5"), "00fa", name("a(b)= 00"))));
+        assert_eq!(parse(" \t00fa  a"), Ok((None, "00fa", name("a"))));
+        assert_eq!(parse(" \\00fa  a\\n"), Ok((None, "00fa", name("a\n"))));
         // The tag consists of hexadecimal digits: only what follows it tells the styles apart.
         assert_eq!(parse("ADD (a) = 00fa"), Ok((Some("ADD"), "00fa", name("a"))));
     }
@@ -166,11 +199,13 @@ mod tests {
             ("00fa", SumError::Shape),
             ("00fa a", SumError::Shape),
             ("00fa\ta", SumError::Shape),
-            (" 00fa  a", SumError::Shape),
             ("SHA256 (a) 00fa", SumError::Shape),
             ("SHA256 (a)= 00fa", SumError::Shape),
-            ("SHA256(a)= 00fa", SumError::Shape),
-            ("  a", SumError::Digest),
+            ("SHA256(a) = 00fa", SumError::Shape),
+            ("SHA256(a)=00fa", SumError::Shape),
+            ("(a)= 00fa", SumError::Tag),
+            ("  a", SumError::Shape),
+            ("00fa(a)  b", SumError::Shape),
             ("00f  a", SumError::Digest),
             ("00fg  a", SumError::Digest),
             ("XXH3_  a", SumError::Digest),
