@@ -1,0 +1,82 @@
+//! Random bytes, the same in every run.
+
+/// Where messages may begin in a page: any place, as those that lie in a file or a longer buffer do.
+const OFFSETS: u64 = 4096;
+
+/// Messages of one length. Each begins anywhere in a page, so that no kernel profits or suffers from all of
+/// them lying alike.
+pub struct Messages {
+    bytes: Vec<u8>,
+    starts: Vec<usize>,
+    len: usize,
+}
+
+impl Messages {
+    /// So many messages of `len` random bytes each.
+    pub fn new(count: usize, len: usize) -> Self {
+        let mut random = Random(len as u64);
+        let mut end = 0;
+        let starts: Vec<_> = (0..count)
+            .map(|_| {
+                let start = end + (random.next() % OFFSETS) as usize;
+                end = start + len;
+                start
+            })
+            .collect();
+        Self { bytes: random.bytes(end), starts, len }
+    }
+
+    /// The messages themselves.
+    pub fn slices(&self) -> Vec<&[u8]> {
+        self.starts.iter().map(|&start| &self.bytes[start..start + self.len]).collect()
+    }
+}
+
+/// So many random bytes.
+pub fn random_bytes(len: usize) -> Vec<u8> {
+    Random(len as u64).bytes(len)
+}
+
+/// The generator of Steele, Lea and Flood (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len.next_multiple_of(8)];
+        for word in bytes.as_chunks_mut::<8>().0 {
+            *word = self.next().to_le_bytes();
+        }
+        bytes.truncate(len);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_lie_apart_and_anywhere() {
+        let messages = Messages::new(100, 33);
+        let slices = messages.slices();
+        assert!(slices.len() == 100 && slices.iter().all(|message| message.len() == 33));
+        assert!(slices.windows(2).all(|pair| pair[0].as_ptr_range().end <= pair[1].as_ptr()));
+        assert!(slices.iter().any(|message| message.as_ptr() as usize % 2 == 1));
+        assert!(slices.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+
+    #[test]
+    fn random_bytes_repeat_from_run_to_run() {
+        assert_eq!(random_bytes(13), random_bytes(13));
+        assert_eq!(random_bytes(13).len(), 13);
+        assert_ne!(random_bytes(16)[..8], random_bytes(16)[8..]);
+    }
+}

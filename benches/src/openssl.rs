@@ -1,0 +1,59 @@
+//! Digests by OpenSSL's EVP interface.
+
+use ftk_hash::Algorithm;
+use openssl::error::ErrorStack;
+use openssl::md::{Md, MdRef};
+use openssl::md_ctx::MdCtx;
+
+/// A context that is used again for each message, with a digest that was fetched once: the fastest way that
+/// OpenSSL 3 has.
+pub struct Context {
+    context: MdCtx,
+    digest: Md,
+}
+
+/// A digest: the buffer, and how much of it is used.
+pub struct Output([u8; 64], usize);
+
+impl Context {
+    /// `None` for what OpenSSL does not have.
+    ///
+    /// # Panics
+    /// If it lacks what it should have.
+    pub fn new(algorithm: Algorithm) -> Option<Self> {
+        let name = match algorithm {
+            Algorithm::Sha256 => "SHA256",
+            Algorithm::Sha512 => "SHA512",
+            Algorithm::Sha1 => "SHA1",
+            Algorithm::Md5 => "MD5",
+            Algorithm::Blake2b => "BLAKE2B-512",
+            _ => return None,
+        };
+        let digest = Md::fetch(None, name, None).expect("the default provider has this digest");
+        Some(Self { context: MdCtx::new().expect("memory for a context"), digest })
+    }
+
+    /// The digest of one message.
+    pub fn digest(&mut self, message: &[u8]) -> Output {
+        digest(&mut self.context, &self.digest, message).expect("nothing in it can fail")
+    }
+
+    /// SHA-256 of one message, by the old name of the digest, which OpenSSL 3 looks up anew each time.
+    pub fn sha256_looked_up(&mut self, message: &[u8]) -> Output {
+        digest(&mut self.context, Md::sha256(), message).expect("nothing in it can fail")
+    }
+}
+
+impl AsRef<[u8]> for Output {
+    fn as_ref(&self) -> &[u8] {
+        &self.0[..self.1]
+    }
+}
+
+fn digest(context: &mut MdCtx, digest: &MdRef, message: &[u8]) -> Result<Output, ErrorStack> {
+    let mut output = [0; 64];
+    context.digest_init(digest)?;
+    context.digest_update(message)?;
+    let len = context.digest_final(&mut output)?;
+    Ok(Output(output, len))
+}
