@@ -1,5 +1,6 @@
 //! The command line as a whole: commands, and the options they all have.
 
+use std::ffi::OsString;
 use std::str::FromStr;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -20,6 +21,46 @@ pub(crate) struct Args {
 
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Args {
+    /// The arguments of this process.
+    ///
+    /// Defining the options of all commands would take longer than what many a run is for. When the first word
+    /// is a command, its own options and the global ones are all that can follow. Help and whatever is wrong are
+    /// left to the whole definition.
+    ///
+    /// # Errors
+    /// When they make no sense, and when help or the version is asked for: see [`clap::Error`].
+    pub(crate) fn of_process() -> Result<Self, clap::Error> {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        Self::of_one_command(&words).map_or_else(|| Self::try_parse_from(&words), Ok)
+    }
+
+    /// `words` as the arguments of the command that comes first, if it does and they make sense.
+    fn of_one_command(words: &[OsString]) -> Option<Self> {
+        let rest = words.get(1..)?;
+        match rest.first()?.to_str()? {
+            "find" => Self::of(rest, Command::Find),
+            "hash" => Self::of(rest, Command::Hash),
+            _ => None,
+        }
+    }
+
+    fn of<T: clap::Args>(words: &[OsString], command: fn(T) -> Command) -> Option<Self> {
+        let one = OneCommand::try_parse_from(words).ok()?;
+        Some(Self { globals: one.globals, command: command(one.args) })
+    }
+}
+
+/// A command by itself, the global options among its own.
+#[derive(Parser)]
+struct OneCommand<T: clap::Args> {
+    #[command(flatten)]
+    args: T,
+
+    #[command(flatten)]
+    globals: Globals,
 }
 
 const EXAMPLES: &str = "\
@@ -200,6 +241,27 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Args::command().debug_assert();
+    }
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_short_way_leads_where_the_long_way_does() {
+        for line in [
+            "ftk find",
+            "ftk find -j 2 -e rs . --json -q",
+            "ftk hash",
+            "ftk hash -v -- -x --help",
+            "ftk hash find",
+        ] {
+            let (short, long) = (Args::of_one_command(&words(line)), Args::try_parse_from(words(line)));
+            assert_eq!(format!("{:?}", short.unwrap()), format!("{:?}", long.unwrap()), "{line}");
+        }
+        for line in ["ftk", "ftk hash -h", "ftk find --nonsense", "ftk -v find", "ftk fnid", "ftk find -V"] {
+            assert!(Args::of_one_command(&words(line)).is_none(), "{line}");
+        }
     }
 
     #[test]

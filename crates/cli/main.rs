@@ -16,8 +16,6 @@ mod stdout;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use crate::args::{Args, Command};
 use crate::console::Console;
 use crate::outcome::Outcome;
@@ -28,7 +26,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Outcome {
-    let args = match Args::try_parse() {
+    let args = match Args::of_process() {
         Ok(args) => args,
         // Help and version too are output that must arrive.
         Err(error) if error.print().is_ok() && error.exit_code() == 0 => return Outcome::Success,
