@@ -5,6 +5,7 @@
 //!
 //! - [`SumFormat`] writes and [`SumLine`] reads the checksum lines of `sha256sum` and its kin,
 //!   [`SumReader`] a list of them;
+//! - [`changes`] tells what differs between two lists;
 //! - [`write_path`] and [`read_path`] carry names through JSON, which holds only Unicode;
 //! - [`sanitize`] and [`quote`] show names on a terminal, where they must not act on it;
 //! - [`Output`] is a file that appears complete or not at all.
@@ -25,18 +26,22 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod changes;
 mod json;
 mod output;
 mod parse;
 mod reader;
 mod sum;
+mod sums;
 mod target;
 mod temp;
 mod terminal;
 
+pub use changes::{Change, changes};
 pub use json::{PathError, read_path, write_path, write_string};
 pub use output::Output;
 pub use parse::{SumError, SumLine};
 pub use reader::{SumReader, SumRecord};
 pub use sum::{End, Style, SumFormat};
+pub use sums::{Conflict, SortedSums, Sums};
 pub use terminal::{quote, sanitize};
