@@ -17,15 +17,19 @@
 //! # Ok::<(), ftk_inventory::Full>(())
 //! ```
 //!
+//! A table can also be made from the paths of a list, without a walk: [`PathList`].
+//!
 //! A file costs 16 bytes and its name with a terminator, a directory 48 bytes and its name. No path is stored.
 #![forbid(unsafe_code)]
 
+mod beneath;
 mod budget;
 mod collect;
 mod cursor;
 #[cfg(test)]
 mod fixture;
 mod full;
+mod list;
 mod merge;
 mod names;
 mod opener;
@@ -37,6 +41,7 @@ mod table;
 pub use budget::Budget;
 pub use collect::{Collect, Keep};
 pub use full::Full;
+pub use list::{PathList, Unlisted};
 pub use opener::{DirFd, Opener};
 pub use order::{Item, PathOrder};
 pub use skipped::{Refused, Skipped};

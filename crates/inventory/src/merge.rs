@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::shard::{Found, Listing, ROOT, Shard};
-use crate::table::{Dir, Inventory};
+use crate::table::{Dir, Inventory, Origin};
 use crate::{Collect, Full, Skipped};
 
 impl Inventory {
@@ -34,12 +34,18 @@ impl Inventory {
         }
         errors.sort_by(|a, b| a.path.cmp(&b.path));
         refused.sort();
-        let (dirs, files) = Order::of(&shards)?.number()?;
-        for shard in &mut shards {
-            shard.listings = Vec::new();
-        }
-        Ok(Self { shards, dirs, files, skipped, errors, refused })
+        let (dirs, files) = depth_first(&mut shards)?;
+        Ok(Self { shards, dirs, files, skipped, errors, refused, origin: Origin::Walked })
     }
+}
+
+/// The directories of all listings, which are given up, in depth-first order, and the number of their files.
+pub(crate) fn depth_first(shards: &mut [Shard]) -> Result<(Vec<Dir>, u32), Full> {
+    let numbered = Order::of(shards)?.number()?;
+    for shard in shards {
+        shard.listings = Vec::new();
+    }
+    Ok(numbered)
 }
 
 /// All listings, counted through from shard to shard, and the listings below each.

@@ -22,6 +22,10 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
+    pub(crate) fn new(name: Name, ino: u64, file_type: FileType, via_link: bool) -> Self {
+        Self { ino, name_offset: name.offset, name_len: name.len, file_type, via_link }
+    }
+
     pub(crate) fn name(&self) -> Name {
         Name { offset: self.name_offset, len: self.name_len }
     }
@@ -86,8 +90,7 @@ impl Shard {
         file_type: FileType,
         via_link: bool,
     ) -> Result<(), Full> {
-        let Name { offset, len } = self.names.push(name)?;
-        let row = Packed { ino, name_offset: offset, name_len: len, file_type, via_link };
+        let row = Packed::new(self.names.push(name)?, ino, file_type, via_link);
         let keyed = Keyed { key: key(name.to_bytes()), row };
         match file_type {
             FileType::Regular => self.files.push(keyed),

@@ -1,6 +1,6 @@
 //! The merged table.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::ops::Range;
 
 use ftk_walk::WalkError;
@@ -27,6 +27,18 @@ pub struct Inventory {
     pub(crate) skipped: Skipped,
     pub(crate) errors: Vec<WalkError>,
     pub(crate) refused: Vec<Refused>,
+    pub(crate) origin: Origin,
+}
+
+/// Where a table comes from, and with it how its directories are opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A walk: a directory must still be the one that was walked, and what is in the table is a regular file.
+    Walked,
+    /// A list: nobody has looked at anything.
+    Listed,
+    /// A list that is not trusted: what it names must lie below this directory.
+    Confined(CString),
 }
 
 /// A directory of the table. A name of no bytes is that of the pseudo directory of file arguments.
@@ -104,7 +116,7 @@ impl Inventory {
         self.row(&self.dirs[dir.0 as usize], file).ino
     }
 
-    /// Whether the name is a symbolic link to be followed when the file is opened.
+    /// Whether the name, if it is a symbolic link, is to be followed when the file is opened.
     pub fn via_link(&self, dir: DirNo, file: FileNo) -> bool {
         self.row(&self.dirs[dir.0 as usize], file).via_link
     }

@@ -144,6 +144,10 @@ impl<'w> Driver<'w> {
                 return None;
             }
         };
+        if !self.opener.may_open(&dir, job.dir, job.file) {
+            self.fail(job, Failure::NotRegular);
+            return None;
+        }
         let slot = slots.free.pop().expect("the caller saw a free slot");
         let buf = slots.bufs.pop().unwrap_or_else(|| Buf::new(reader.buf_len()));
         let name = self.inventory.name(job.dir, job.file);

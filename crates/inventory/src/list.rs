@@ -1,0 +1,404 @@
+//! A table made from a list of paths instead of a walk.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString};
+use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+
+use ftk_walk::FileType;
+
+use crate::merge::depth_first;
+use crate::names::Name;
+use crate::shard::{Found, Listing, Packed, ROOT, Shard};
+use crate::table::{Dir, Origin};
+use crate::{Budget, FileNo, Full, Inventory, Skipped};
+
+/// Gathers paths for [`Inventory::from_list`].
+///
+/// Paths are taken as they are: [`Inventory::push_path`] gives back their very bytes, so `a/b`, `./a/b` and
+/// `a//b` are three files. They are relative to the working directory unless the list is
+/// [confined](PathList::confined). Paths in any order are fine, those of one directory in a row are fastest.
+#[derive(Debug)]
+pub struct PathList {
+    /// The directories as listings without entries, numbered by their first mention in the field `start`; as
+    /// entries all paths, with the directory and the number of the path in the place of the inode.
+    shard: Shard,
+    /// Directories by a hash of parent and name; where several have one hash, the next free one.
+    index: HashMap<u64, u32>,
+    hasher: RandomState,
+    /// What stood before the name in the path given last, and its directory.
+    last: Option<(Vec<u8>, u32)>,
+    /// The name under way, with its terminator.
+    name: Vec<u8>,
+    origin: Origin,
+    budget: Option<Budget>,
+    drawn: u64,
+}
+
+/// Why a path cannot be in the table of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unlisted {
+    /// It is empty or ends in a slash, so that no file can have it.
+    NoFile,
+    /// It holds a NUL.
+    Nul,
+    /// A name in it has more than 65,535 bytes.
+    LongName,
+    /// It is absolute or holds `..`, and the list is confined to a directory.
+    Outside,
+    /// It does not fit, and nothing that follows will.
+    Full(Full),
+}
+
+impl fmt::Display for Unlisted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoFile => "no file can have this name",
+            Self::Nul => "NUL in the name",
+            Self::LongName => "file name too long",
+            Self::Outside => "the path leads out of the directory",
+            Self::Full(full) => return full.fmt(f),
+        })
+    }
+}
+
+impl std::error::Error for Unlisted {}
+
+impl PathList {
+    /// An empty list. Its files are opened as their paths say, symbolic links followed.
+    pub fn new() -> Self {
+        Self::of(Origin::Listed)
+    }
+
+    /// An empty list whose paths are relative to `root` and must stay below it: paths that are absolute or
+    /// hold `..` are refused, and no symbolic link is followed but those in `root` itself.
+    pub fn confined(root: CString) -> Self {
+        Self::of(Origin::Confined(root))
+    }
+
+    fn of(origin: Origin) -> Self {
+        Self {
+            shard: Shard::default(),
+            index: HashMap::new(),
+            hasher: RandomState::new(),
+            last: None,
+            name: Vec::new(),
+            origin,
+            budget: None,
+            drawn: 0,
+        }
+    }
+
+    /// The same list, whose table takes no more than the budget allows.
+    #[must_use]
+    pub fn within(self, budget: &Budget) -> Self {
+        Self { budget: Some(budget.clone()), ..self }
+    }
+
+    /// Number of paths so far.
+    pub fn len(&self) -> usize {
+        self.shard.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.shard.entries.is_empty()
+    }
+
+    /// Adds a path. One that was given before is a second path to the same file.
+    ///
+    /// # Errors
+    /// When the path can be none of a file, or does not fit; then nothing is added.
+    pub fn push(&mut self, path: &[u8]) -> Result<(), Unlisted> {
+        let slash = path.iter().rposition(|&byte| byte == b'/');
+        let (prefix, name) = path.split_at(slash.map_or(0, |at| at + 1));
+        if name.is_empty() {
+            return Err(Unlisted::NoFile);
+        }
+        let is_confined = matches!(self.origin, Origin::Confined(_));
+        if is_confined
+            && (path.starts_with(b"/") || path.split(|&byte| byte == b'/').any(|part| part == b".."))
+        {
+            return Err(Unlisted::Outside);
+        }
+        if path.contains(&0) {
+            return Err(Unlisted::Nul);
+        }
+        let number = u32::try_from(self.len()).map_err(|_| Unlisted::Full(Full::Entries))?;
+        self.draw()?;
+        let dir = match &self.last {
+            Some((last, dir)) if last == prefix => *dir,
+            _ => self.find(prefix)?,
+        };
+        let name = self.push_name(name)?;
+        let ino = u64::from(dir) << 32 | u64::from(number);
+        self.shard.entries.push(Packed::new(name, ino, FileType::Regular, !is_confined));
+        Ok(())
+    }
+
+    /// The directory that `prefix` names, with all above it, and remembers it.
+    fn find(&mut self, prefix: &[u8]) -> Result<u32, Unlisted> {
+        let mut dir = ROOT;
+        let mut rest = prefix;
+        // An empty prefix is that of the directory without a name.
+        loop {
+            let (part, below) = if dir == ROOT { first_part(rest) } else { part(rest) };
+            dir = self.child(dir, part)?;
+            rest = below;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        let (last, number) = self.last.get_or_insert_default();
+        last.clear();
+        last.extend_from_slice(prefix);
+        *number = dir;
+        Ok(dir)
+    }
+
+    fn child(&mut self, up: u32, name: &[u8]) -> Result<u32, Unlisted> {
+        let mut hash = self.hasher.hash_one((up, name));
+        while let Some(&dir) = self.index.get(&hash) {
+            let found = self.shard.listings[dir as usize].found;
+            if found.up == up && self.shard.names.get(found.name) == name {
+                return Ok(dir);
+            }
+            hash = hash.wrapping_add(1);
+        }
+        let number = self.shard.current();
+        if number == ROOT {
+            return Err(Unlisted::Full(Full::Directories));
+        }
+        let found = Found { shard: 0, up, name: self.push_name(name)? };
+        self.shard.listings.push(Listing { dev: 0, ino: 0, found, start: number, files: 0, others: 0 });
+        self.index.insert(hash, number);
+        Ok(number)
+    }
+
+    fn push_name(&mut self, name: &[u8]) -> Result<Name, Unlisted> {
+        self.name.clear();
+        self.name.extend_from_slice(name);
+        self.name.push(0);
+        let name = CStr::from_bytes_with_nul(&self.name).expect("a path without NUL");
+        self.shard.names.push(name).map_err(|full| match full {
+            Full::LongName => Unlisted::LongName,
+            full => Unlisted::Full(full),
+        })
+    }
+
+    /// Draws on the budget when the list has outgrown what was drawn before.
+    fn draw(&mut self) -> Result<(), Unlisted> {
+        if let Some(budget) = &self.budget {
+            // While they are sorted, the entries are there twice, and numbers of files beside them.
+            let sorting = self.len() * (size_of::<Packed>() + size_of::<FileNo>());
+            let index = self.index.capacity() * size_of::<(u64, u32)>();
+            while self.shard.bytes() + (sorting + index) as u64 > self.drawn {
+                budget.draw(Budget::UNIT).map_err(Unlisted::Full)?;
+                self.drawn += Budget::UNIT;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Default for PathList {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Inventory {
+    /// A table of the files in a list, and the file of each path in the order in which they were pushed.
+    ///
+    /// Nothing is looked at: the files may not exist or be something else, and
+    /// [`may_open`](crate::Opener::may_open) says so when they are about to be opened. Inode numbers are 0.
+    ///
+    /// # Errors
+    /// When it does not fit.
+    pub fn from_list(list: PathList) -> Result<(Self, Vec<FileNo>), Full> {
+        let PathList { shard, index, origin, .. } = list;
+        drop(index);
+        let mut shards = [shard];
+        let (mut dirs, _) = depth_first(&mut shards)?;
+        let [mut shard] = shards;
+        let (entries, file_of) = number(&shard, &mut dirs);
+        shard.entries = entries;
+        let files = shard.entries.len() as u32;
+        let (shards, skipped) = (vec![shard], Skipped::default());
+        let inventory =
+            Self { shards, dirs, files, skipped, errors: Vec::new(), refused: Vec::new(), origin };
+        Ok((inventory, file_of))
+    }
+}
+
+/// The entries by directory and name, each once, and what has become of each path. Sets where the entries of
+/// each directory begin.
+fn number(shard: &Shard, dirs: &mut [Dir]) -> (Vec<Packed>, Vec<FileNo>) {
+    let dir_of = |row: &Packed| (row.ino >> 32) as usize;
+    // Counting sort by directory: where the entries of each end, by the number of its first mention.
+    let mut ends = vec![0_u32; dirs.len()];
+    for row in &shard.entries {
+        ends[dir_of(row)] += 1;
+    }
+    let mut end = 0;
+    for dir in dirs.iter() {
+        let mention = &mut ends[dir.start as usize];
+        end += *mention;
+        *mention = end;
+    }
+    let mut rows = shard.entries.clone();
+    let mut begins = ends.clone();
+    for row in shard.entries.iter().rev() {
+        let at = &mut begins[dir_of(row)];
+        *at -= 1;
+        rows[*at as usize] = *row;
+    }
+    let name = |row: &Packed| shard.names.get(row.name());
+    let mut file_of = vec![FileNo(0); rows.len()];
+    let mut next = 0;
+    for dir in dirs {
+        let mention = dir.start as usize;
+        let range = begins[mention] as usize..ends[mention] as usize;
+        rows[range.clone()].sort_unstable_by(|a, b| name(a).cmp(name(b)));
+        let first = next;
+        (dir.start, dir.first) = (first as u32, first as u32);
+        for at in range {
+            let mut row = rows[at];
+            let path = std::mem::take(&mut row.ino) as u32;
+            if next == first || name(&rows[next - 1]) != name(&row) {
+                rows[next] = row;
+                next += 1;
+            }
+            file_of[path as usize] = FileNo(next as u32 - 1);
+        }
+    }
+    rows.truncate(next);
+    (rows, file_of)
+}
+
+/// The starting point in what stands before a name, and the rest. Where slashes are doubled it reaches to the
+/// last of those: within a starting point each directory is followed by one slash, and only so is the order of
+/// directories that of their paths.
+fn first_part(prefix: &[u8]) -> (&[u8], &[u8]) {
+    match prefix.windows(2).rposition(|two| two == b"//") {
+        Some(at) => prefix.split_at(at + 2),
+        None if prefix.starts_with(b"/") => prefix.split_at(1),
+        None if prefix.is_empty() => (b"", b""),
+        None => part(prefix),
+    }
+}
+
+/// The first name in what ends in a slash, without that slash, and the rest.
+fn part(prefix: &[u8]) -> (&[u8], &[u8]) {
+    let slash = prefix.iter().position(|&byte| byte == b'/').expect("a prefix ends in a slash");
+    (&prefix[..slash], &prefix[slash + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    fn list(paths: &[Vec<u8>]) -> (Inventory, Vec<FileNo>) {
+        let mut list = PathList::new();
+        paths.iter().for_each(|path| list.push(path).unwrap());
+        Inventory::from_list(list).unwrap()
+    }
+
+    fn path(inventory: &Inventory, file: FileNo) -> Vec<u8> {
+        let mut path = Vec::new();
+        inventory.push_path(file, &mut path);
+        path
+    }
+
+    /// Paths with many equal parts, doubled slashes, and names around the slash in byte order.
+    fn paths() -> impl Strategy<Value = Vec<Vec<u8>>> {
+        const PARTS: &[&[u8]] = &[b"a", b"a/", b"a-", b"b", b".", b"..", b"a0", b"aa", b"/", b"a/b", b"\xff"];
+        let part = select(PARTS);
+        let path = vec(part, 1..6).prop_map(|parts| parts.join(&b'/'));
+        vec(path.prop_filter("the path of a file", |path| !path.ends_with(b"/")), 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn every_path_comes_back_and_equal_ones_are_one_file(paths in paths()) {
+            let (inventory, files) = list(&paths);
+            prop_assert_eq!(files.len(), paths.len());
+            for (file, expected) in files.iter().zip(&paths) {
+                prop_assert_eq!(&path(&inventory, *file), expected);
+            }
+            let mut different = paths;
+            different.sort();
+            different.dedup();
+            prop_assert_eq!(inventory.files() as usize, different.len());
+            let mut order = inventory.in_path_order();
+            for expected in different {
+                prop_assert_eq!(order.next().unwrap().path, expected);
+            }
+            prop_assert!(order.next().is_none());
+        }
+
+        #[test]
+        fn the_order_of_the_list_leaves_no_trace(paths in paths().prop_shuffle()) {
+            let all = |inventory: &Inventory| -> Vec<_> {
+                (0..inventory.files()).map(|file| path(inventory, FileNo(file))).collect()
+            };
+            let mut sorted = paths.clone();
+            sorted.sort();
+            prop_assert_eq!(all(&list(&paths).0), all(&list(&sorted).0));
+        }
+    }
+
+    #[test]
+    fn directories_are_there_once() {
+        let paths =
+            ["d/x", "e/x", "d/y", "d/e/x", "z", "e/y", "./d/x", "/d/x"].map(|path| path.as_bytes().to_vec());
+        let (inventory, _) = list(&paths);
+        // None, `.`, `./d`, `/`, `/d`, `d`, `d/e`, `e`.
+        assert_eq!(inventory.dirs(), 8);
+    }
+
+    #[test]
+    fn what_is_no_path_of_a_file_is_refused() {
+        let mut list = PathList::new();
+        let long = vec![b'x'; 70_000];
+        for (path, why) in [
+            (&b""[..], Unlisted::NoFile),
+            (b"a/", Unlisted::NoFile),
+            (b"/", Unlisted::NoFile),
+            (b"a\0b", Unlisted::Nul),
+            (b"\0/b", Unlisted::Nul),
+            (&long, Unlisted::LongName),
+            (&[&long[..], b"/a"].concat(), Unlisted::LongName),
+        ] {
+            assert_eq!(list.push(path), Err(why));
+            assert!(!why.to_string().is_empty());
+        }
+        assert!(list.is_empty());
+        let mut list = PathList::confined(c".".into());
+        for path in ["/a", "..", "../a", "a/..", "a/../b", "//a"] {
+            assert_eq!(list.push(path.as_bytes()), Err(Unlisted::Outside), "{path}");
+        }
+        for path in ["a", "./a", "...", "..a/b", "a../b", "a//b"] {
+            assert_eq!(list.push(path.as_bytes()), Ok(()), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_budget_ends_the_list() {
+        let mut list = PathList::new().within(&Budget::new(1 << 20));
+        let refused = (0..100_000).find_map(|n| list.push(format!("directory/{n}").as_bytes()).err());
+        assert_eq!(refused, Some(Unlisted::Full(Full::Memory)));
+        assert!(list.len() > 10_000);
+    }
+
+    #[test]
+    fn an_empty_list_is_an_empty_table() {
+        let (inventory, files) = list(&[]);
+        assert_eq!((inventory.files(), inventory.dirs(), files.len()), (0, 0, 0));
+    }
+}
