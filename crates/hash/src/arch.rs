@@ -11,7 +11,7 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub(crate) use kernel::{Counters, Kernel, Narrow};
+pub(crate) use kernel::{Counters, Kernel, Narrow, NodeKernel, Nodes};
 pub(crate) use portable::Portable;
 pub(crate) use vector::Vector;
 #[cfg(target_arch = "x86_64")]

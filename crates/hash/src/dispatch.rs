@@ -2,7 +2,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{Avx2, Avx512, ShaNi};
-use crate::arch::{Kernel, Narrow, Portable};
+use crate::arch::{Kernel, Narrow, NodeKernel, Portable};
+use crate::forest::Forest;
 use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 use crate::lanes::Lanes;
 use crate::serial::Serial;
@@ -31,10 +32,9 @@ impl Choice {
     /// The fastest way.
     pub(crate) fn of(algorithm: Algorithm, platform: Platform) -> Self {
         let ours = match algorithm {
-            Algorithm::Sha256 | Algorithm::Sha1 | Algorithm::Sha512 | Algorithm::Md5 | Algorithm::Blake2b => {
-                true
-            }
-            Algorithm::Blake3 | Algorithm::Xxh64 | Algorithm::Xxh3 | Algorithm::Xxh128 => false,
+            Algorithm::Sha256 | Algorithm::Sha1 | Algorithm::Sha512 | Algorithm::Md5 => true,
+            Algorithm::Blake2b | Algorithm::Blake3 => true,
+            Algorithm::Xxh64 | Algorithm::Xxh3 | Algorithm::Xxh128 => false,
         };
         if !ours {
             return Self::Crate;
@@ -92,6 +92,8 @@ pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx512(wide, _), A::Blake2b) => lanes::<Blake2b, _, _, D, 8, 8>(wide, Portable, 1, keys),
         #[cfg(target_arch = "x86_64")]
+        (Choice::Avx512(wide, _), A::Blake3) => forest::<_, D, 16>(wide, keys),
+        #[cfg(target_arch = "x86_64")]
         (Choice::ShaNi(wide), A::Sha256) => lanes::<Sha256, _, _, D, 2, 8>(wide, wide, 1, keys),
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx2(wide), A::Sha256) => lanes::<Sha256, _, _, D, 8, 8>(wide, Portable, 1, keys),
@@ -103,12 +105,15 @@ pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
         (Choice::Avx2(wide), A::Sha512) => lanes::<Sha512, _, _, D, 4, 8>(wide, Portable, 1, keys),
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx2(wide), A::Blake2b) => lanes::<Blake2b, _, _, D, 4, 8>(wide, Portable, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        (Choice::Avx2(wide), A::Blake3) => forest::<_, D, 8>(wide, keys),
 
         (Choice::Portable, A::Sha256) => lanes::<Sha256, _, _, D, 1, 8>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Sha1) => lanes::<Sha1, _, _, D, 1, 5>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Md5) => lanes::<Md5, _, _, D, 1, 4>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Sha512) => lanes::<Sha512, _, _, D, 1, 8>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Blake2b) => lanes::<Blake2b, _, _, D, 1, 8>(Portable, Portable, 1, keys),
+        (Choice::Portable, A::Blake3) => forest::<_, D, 4>(Portable, keys),
 
         (_, A::Sha256) => Box::new(Serial::<RustCrypto<sha2::Sha256>, D>::new(keys)),
         (_, A::Sha512) => Box::new(Serial::<RustCrypto<sha2::Sha512>, D>::new(keys)),
@@ -135,6 +140,14 @@ where
     D: AsRef<[u8]> + 'd,
 {
     Box::new(Lanes::<F, K, N, D, L, W>::new(kernel, narrow, few, keys))
+}
+
+fn forest<'d, K, D, const L: usize>(kernel: K, keys: usize) -> Box<dyn Engine<D> + 'd>
+where
+    K: NodeKernel<L> + 'd,
+    D: AsRef<[u8]> + 'd,
+{
+    Box::new(Forest::<K, D, L>::new(kernel, keys))
 }
 
 /// What the crate's hasher picks, by the same tests as the crate.

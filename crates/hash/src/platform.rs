@@ -35,7 +35,8 @@ impl Platform {
 
     /// What this CPU can do, but nothing beyond `most`. Digests do not change, only speed; this is for tests.
     ///
-    /// BLAKE3, XXH64 and XXH3 are left alone: their crates choose for themselves.
+    /// XXH64, XXH3, and BLAKE3 messages that are long or come in pieces are left alone: their crates choose for
+    /// themselves.
     ///
     /// # Errors
     /// If the CPU has not what `most` names.

@@ -245,6 +245,31 @@ fn many_whole_messages() {
     }
 }
 
+/// Messages of several chunks of 1 KiB, BLAKE3's, among others that are too long for the lanes; at odd offsets.
+#[test]
+fn many_messages_of_some_chunks() {
+    let bytes = Random(6).bytes(100_000);
+    let edges = (1..=34).chain([48, 64, 65]).map(|chunks| chunks * 1024);
+    let lens = edges.flat_map(|edge| [edge - 1, edge, edge + 1, edge + 64]);
+    let messages: Vec<&[u8]> = lens.enumerate().map(|(nth, len)| &bytes[nth % 67..][..len]).collect();
+    let mut digests = vec![Digest::from_bytes(&[]); messages.len()];
+    for (kernel, platform) in platforms(Algorithm::Blake3) {
+        for batch in [1, 2, 3, 16, messages.len()] {
+            for (messages, digests) in messages.chunks(batch).zip(digests.chunks_mut(batch)) {
+                Algorithm::Blake3.hash_many(platform, messages, digests);
+            }
+            for (message, digest) in messages.iter().zip(&digests) {
+                assert_eq!(
+                    *digest,
+                    oracle(Algorithm::Blake3, message),
+                    "{kernel}, {} bytes in batches of {batch}",
+                    message.len()
+                );
+            }
+        }
+    }
+}
+
 /// Each length once in every lane of the widest kernel.
 #[test]
 fn many_messages_of_each_short_length() {
@@ -324,5 +349,25 @@ proptest! {
         let mut random = Random(seed);
         let messages: Vec<_> = lens.into_iter().map(|len| random.bytes(len)).collect();
         check(Algorithm::ALL[which], &messages, keys, longest, seed);
+    }
+
+    /// The same where all messages are there at once, at any alignment.
+    #[test]
+    fn any_whole_messages(
+        which in 0..Algorithm::ALL.len(),
+        lens in prop::collection::vec(prop_oneof![4 => 0_usize..200, 2 => 0_usize..3000, 2 => 0_usize..40_000], 1..48),
+        seed: u64,
+    ) {
+        let algorithm = Algorithm::ALL[which];
+        let mut random = Random(seed);
+        let pieces: Vec<_> =
+            lens.into_iter().map(|len| Piece::new(&random.bytes(len), random.below(70))).collect();
+        let messages: Vec<&[u8]> = pieces.iter().map(AsRef::as_ref).collect();
+        let expected: Vec<_> = messages.iter().map(|message| oracle(algorithm, message)).collect();
+        for (kernel, platform) in platforms(algorithm) {
+            let mut digests = vec![Digest::from_bytes(&[]); messages.len()];
+            algorithm.hash_many(platform, &messages, &mut digests);
+            prop_assert_eq!(&digests, &expected, "{}, {}, seed {}", algorithm, kernel, seed);
+        }
     }
 }

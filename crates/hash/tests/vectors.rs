@@ -1,11 +1,17 @@
 //! Digests that others have published, or that independent tools print.
 
-use ftk_hash::{Algorithm, Digest, Platform};
+use ftk_hash::{Algorithm, Digest, Platform, Simd};
 
-/// The digest of `data`, and the proof that pieces of 1000 bytes come to the same.
+/// The digest of `data`, and the proof that full lanes of every kernel and pieces of 1000 bytes come to the
+/// same.
 fn digest(algorithm: Algorithm, data: &[u8]) -> String {
     let platform = Platform::detect();
     let whole = algorithm.hash_one(platform, data);
+    for platform in Simd::ALL.into_iter().filter_map(|simd| Platform::up_to(simd).ok()) {
+        let mut digests = [Digest::from_bytes(&[]); 17];
+        algorithm.hash_many(platform, &[data; 17], &mut digests);
+        assert_eq!(digests, [whole; 17], "{algorithm}, {}", algorithm.kernel_name(platform));
+    }
     let mut engine = algorithm.engine(platform, 1);
     let mut events = Vec::new();
     let n_pieces = data.chunks(1000).len();

@@ -1,11 +1,13 @@
 //! Each compression function, once, for vectors of any kind.
 
 mod blake2b;
+mod blake3;
 mod md5;
 mod sha1;
 mod sha2;
 
 pub(crate) use blake2b::blake2b;
+pub(crate) use blake3::blake3;
 pub(crate) use md5::md5;
 pub(crate) use sha1::sha1;
 #[cfg(target_arch = "x86_64")]

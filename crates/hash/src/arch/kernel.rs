@@ -34,6 +34,38 @@ pub(crate) trait Narrow<F: Function<W>, const W: usize>: Copy {
     }
 }
 
+/// What BLAKE3 mixes in beside the data of `L` nodes.
+#[derive(Clone, Copy)]
+pub(crate) struct Nodes<const L: usize> {
+    /// The number of the chunk, zero for a parent. Messages hashed side by side are short: 32 bits are plenty.
+    pub(crate) chunk: [u32; L],
+    /// The flags of every first block.
+    pub(crate) first: u32,
+    /// The flags that the last block has beside.
+    pub(crate) last: [u32; L],
+    /// The index of the last block.
+    pub(crate) last_block: [u32; L],
+    /// The bytes in that block.
+    pub(crate) last_len: [u32; L],
+}
+
+impl<const L: usize> Nodes<L> {
+    /// Nodes of one block without bytes, whose first flags are these.
+    pub(crate) fn new(first: u32) -> Self {
+        Self { chunk: [0; L], first, last: [0; L], last_block: [0; L], last_len: [0; L] }
+    }
+}
+
+/// Hashes `L` nodes of BLAKE3 trees side by side. A value of the type proves that this CPU can.
+pub(crate) trait NodeKernel<const L: usize>: Copy {
+    /// The words of the chaining value of each node, whose blocks are at the start of `data` with zeros after
+    /// the last byte.
+    ///
+    /// # Panics
+    /// If the lanes differ in length.
+    fn hash(self, data: &[&[u8]; L], nodes: &Nodes<L>) -> [[u32; L]; 8];
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Plain words, for every CPU.
 
-use super::{Counters, Kernel, Narrow, Vector, generic};
+use super::{Counters, Kernel, Narrow, NodeKernel, Nodes, Vector, generic};
 use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 
 /// Needs nothing of the CPU. Lanes are worked on one after the other.
@@ -47,6 +47,10 @@ macro_rules! vector {
             #[inline(always)]
             fn xor_or_not(self, a: $word, b: $word, c: $word) -> $word {
                 a ^ (b | !c)
+            }
+            #[inline(always)]
+            fn equal(self, a: $word, b: $word) -> $word {
+                if a == b { <$word>::MAX } else { 0 }
             }
             #[inline(always)]
             fn rotate<const N: i32>(self, v: $word) -> $word {
@@ -108,5 +112,26 @@ where
                 row[lane] = word;
             }
         }
+    }
+}
+
+impl<const L: usize> NodeKernel<L> for Portable {
+    fn hash(self, data: &[&[u8]; L], nodes: &Nodes<L>) -> [[u32; L]; 8] {
+        let mut out = [[0; L]; 8];
+        for lane in 0..L {
+            let Nodes { chunk, first, last, last_block, last_len } = nodes;
+            let node = Nodes {
+                chunk: [chunk[lane]],
+                first: *first,
+                last: [last[lane]],
+                last_block: [last_block[lane]],
+                last_len: [last_len[lane]],
+            };
+            let words = generic::blake3(self, &[data[lane]], &node);
+            for (row, [word]) in out.iter_mut().zip(words) {
+                row[lane] = word;
+            }
+        }
+        out
     }
 }

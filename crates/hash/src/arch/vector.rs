@@ -26,6 +26,8 @@ pub(crate) trait Vector<Word, const L: usize>: Copy {
     fn majority(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `a ^ (b | !c)`
     fn xor_or_not(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// All ones in each word that is the same in both, else zero.
+    fn equal(self, a: Self::V, b: Self::V) -> Self::V;
     /// Each word rotated right by `N` bits.
     fn rotate<const N: i32>(self, v: Self::V) -> Self::V;
     /// Each word shifted right by `N` bits.

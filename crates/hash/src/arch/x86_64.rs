@@ -38,13 +38,30 @@ macro_rules! kernels {
 }
 use kernels;
 
+/// Makes the hash of BLAKE3 nodes a kernel of a vector type, as `kernels` does.
+macro_rules! node_kernel {
+    ($proof:ident, $features:literal, $lanes:literal) => {
+        impl NodeKernel<$lanes> for $proof {
+            fn hash(self, data: &[&[u8]; $lanes], nodes: &Nodes<$lanes>) -> [[u32; $lanes]; 8] {
+                #[target_feature(enable = $features)]
+                fn run(proof: $proof, data: &[&[u8]; $lanes], nodes: &Nodes<$lanes>) -> [[u32; $lanes]; 8] {
+                    generic::blake3(proof, data, nodes)
+                }
+                // SAFETY: a value of this type exists only if its `detect` saw these features on this CPU.
+                unsafe { run(self, data, nodes) }
+            }
+        }
+    };
+}
+use node_kernel;
+
 #[cfg(test)]
 mod tests {
     //! A kernel that this CPU lacks is passed over here; the tests of whole engines report it.
 
     use super::*;
     use crate::arch::kernel::tests::random;
-    use crate::arch::{Counters, Kernel, Portable};
+    use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Portable};
     use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 
     /// Holds `kernel` against the portable one: any state, any data at any alignment, one to six blocks, and
@@ -78,6 +95,26 @@ mod tests {
         }
     }
 
+    /// The same for nodes: lanes that end in any block, with any flags.
+    fn check_nodes<K: NodeKernel<L>, const L: usize>(kernel: K) {
+        let mut seed = 3;
+        for n_blocks in (1..=16).cycle().take(70) {
+            let len = n_blocks * 64;
+            let bytes: [Vec<u8>; L] =
+                std::array::from_fn(|_| (0..len + 64).map(|_| random(&mut seed) as u8).collect());
+            let data = bytes.each_ref().map(|bytes| &bytes[random(&mut seed) as usize % 64..][..len]);
+            let mut words = |below: u64| std::array::from_fn(|_| (random(&mut seed) % below) as u32);
+            let nodes = Nodes {
+                chunk: words(1 << 32),
+                first: n_blocks as u32 % 8,
+                last: words(16),
+                last_block: words(n_blocks as u64),
+                last_len: words(65),
+            };
+            assert_eq!(kernel.hash(&data, &nodes), Portable.hash(&data, &nodes), "{n_blocks} blocks");
+        }
+    }
+
     #[test]
     fn avx512() {
         let Some(avx512) = Avx512::detect() else { return };
@@ -86,6 +123,7 @@ mod tests {
         check::<Md5, _, 16, 4>(avx512);
         check::<Sha512, _, 8, 8>(avx512);
         check::<Blake2b, _, 8, 8>(avx512);
+        check_nodes::<_, 16>(avx512);
     }
 
     #[test]
@@ -96,6 +134,7 @@ mod tests {
         check::<Md5, _, 8, 4>(avx2);
         check::<Sha512, _, 4, 8>(avx2);
         check::<Blake2b, _, 4, 8>(avx2);
+        check_nodes::<_, 8>(avx2);
     }
 
     #[test]

@@ -13,16 +13,17 @@ pub(crate) fn blake2b<V: Vector<u64, L>, const L: usize>(
     counters: &Counters<L>,
 ) {
     const BLOCK: usize = 128;
+    // Four columns or diagonals in step: none waits for another.
     macro_rules! mix {
-        ($a:ident $b:ident $c:ident $d:ident, $x:expr, $y:expr) => {
-            $a = v.add(v.add($a, $x), $b);
-            $d = v.rotate::<32>(v.xor($d, $a));
-            $c = v.add($c, $d);
-            $b = v.rotate::<24>(v.xor($b, $c));
-            $a = v.add(v.add($a, $y), $b);
-            $d = v.rotate::<16>(v.xor($d, $a));
-            $c = v.add($c, $d);
-            $b = v.rotate::<63>(v.xor($b, $c));
+        ($($a:ident $b:ident $c:ident $d:ident, $x:expr, $y:expr;)*) => {
+            $($a = v.add(v.add($a, $x), $b);)*
+            $($d = v.rotate::<32>(v.xor($d, $a));)*
+            $($c = v.add($c, $d);)*
+            $($b = v.rotate::<24>(v.xor($b, $c));)*
+            $($a = v.add(v.add($a, $y), $b);)*
+            $($d = v.rotate::<16>(v.xor($d, $a));)*
+            $($c = v.add($c, $d);)*
+            $($b = v.rotate::<63>(v.xor($b, $c));)*
         };
     }
 
@@ -43,14 +44,18 @@ pub(crate) fn blake2b<V: Vector<u64, L>, const L: usize>(
         // Spelled out, so that each message word is a fixed place in memory and no index is computed.
         macro_rules! rounds {
             ($($r:literal)*) => {$(
-                mix!(a0 b0 c0 d0, m[SIGMA[$r][0]], m[SIGMA[$r][1]]);
-                mix!(a1 b1 c1 d1, m[SIGMA[$r][2]], m[SIGMA[$r][3]]);
-                mix!(a2 b2 c2 d2, m[SIGMA[$r][4]], m[SIGMA[$r][5]]);
-                mix!(a3 b3 c3 d3, m[SIGMA[$r][6]], m[SIGMA[$r][7]]);
-                mix!(a0 b1 c2 d3, m[SIGMA[$r][8]], m[SIGMA[$r][9]]);
-                mix!(a1 b2 c3 d0, m[SIGMA[$r][10]], m[SIGMA[$r][11]]);
-                mix!(a2 b3 c0 d1, m[SIGMA[$r][12]], m[SIGMA[$r][13]]);
-                mix!(a3 b0 c1 d2, m[SIGMA[$r][14]], m[SIGMA[$r][15]]);
+                mix! {
+                    a0 b0 c0 d0, m[SIGMA[$r][0]], m[SIGMA[$r][1]];
+                    a1 b1 c1 d1, m[SIGMA[$r][2]], m[SIGMA[$r][3]];
+                    a2 b2 c2 d2, m[SIGMA[$r][4]], m[SIGMA[$r][5]];
+                    a3 b3 c3 d3, m[SIGMA[$r][6]], m[SIGMA[$r][7]];
+                }
+                mix! {
+                    a0 b1 c2 d3, m[SIGMA[$r][8]], m[SIGMA[$r][9]];
+                    a1 b2 c3 d0, m[SIGMA[$r][10]], m[SIGMA[$r][11]];
+                    a2 b3 c0 d1, m[SIGMA[$r][12]], m[SIGMA[$r][13]];
+                    a3 b0 c1 d2, m[SIGMA[$r][14]], m[SIGMA[$r][15]];
+                }
             )*};
         }
         rounds!(0 1 2 3 4 5 6 7 8 9 0 1);

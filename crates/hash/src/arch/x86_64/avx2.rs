@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::kernels;
-use crate::arch::{Counters, Kernel, Vector, generic};
+use super::{kernels, node_kernel};
+use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Vector, generic};
 use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
 
 /// Proof that this CPU has AVX2.
@@ -26,6 +26,8 @@ kernels! {
     Blake2b, u64, 4 x 8, generic::blake2b;
 }
 
+node_kernel!(Avx2, "avx2", 8);
+
 /// An intrinsic that touches no memory.
 macro_rules! op {
     ($call:expr) => {
@@ -36,7 +38,7 @@ macro_rules! op {
 
 macro_rules! vector {
     (
-        $word:ty, $lanes:literal, $splat:ident, $add:ident, $left:ident, $right:ident,
+        $word:ty, $lanes:literal, $splat:ident, $add:ident, $equal:ident, $left:ident, $right:ident,
         $transpose:ident, $order:literal
     ) => {
         impl Vector<$word, $lanes> for Avx2 {
@@ -80,6 +82,10 @@ macro_rules! vector {
             fn xor_or_not(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
                 let ones = self.splat(<$word>::MAX);
                 op!(_mm256_xor_si256(a, _mm256_or_si256(b, _mm256_xor_si256(c, ones))))
+            }
+            #[inline(always)]
+            fn equal(self, a: __m256i, b: __m256i) -> __m256i {
+                op!($equal(a, b))
             }
             #[inline(always)]
             fn rotate<const N: i32>(self, v: __m256i) -> __m256i {
@@ -132,6 +138,7 @@ vector!(
     8,
     _mm256_set1_epi32,
     _mm256_add_epi32,
+    _mm256_cmpeq_epi32,
     _mm256_sll_epi32,
     _mm256_srl_epi32,
     transpose_u32,
@@ -142,6 +149,7 @@ vector!(
     4,
     _mm256_set1_epi64x,
     _mm256_add_epi64,
+    _mm256_cmpeq_epi64,
     _mm256_sll_epi64,
     _mm256_srl_epi64,
     transpose_u64,

@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::kernels;
-use crate::arch::{Counters, Kernel, Vector, generic};
+use super::{kernels, node_kernel};
+use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Vector, generic};
 use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
 
 /// Proof that this CPU has AVX-512 F, BW and VL.
@@ -29,6 +29,8 @@ kernels! {
     Blake2b, u64, 8 x 8, generic::blake2b;
 }
 
+node_kernel!(Avx512, "avx512f,avx512bw,avx512vl", 16);
+
 /// An intrinsic that touches no memory.
 macro_rules! op {
     ($call:expr) => {
@@ -38,7 +40,7 @@ macro_rules! op {
 }
 
 macro_rules! vector {
-    ($word:ty, $lanes:literal, $splat:ident, $add:ident, $rotate:ident, $shift:ident, $transpose:ident, $order:literal) => {
+    ($word:ty, $lanes:literal, $splat:ident, $add:ident, $equal:ident, $blend:ident, $rotate:ident, $shift:ident, $transpose:ident, $order:literal) => {
         impl Vector<$word, $lanes> for Avx512 {
             type V = __m512i;
 
@@ -79,6 +81,10 @@ macro_rules! vector {
             #[inline(always)]
             fn xor_or_not(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
                 op!(_mm512_ternarylogic_epi32::<0x2d>(a, b, c))
+            }
+            #[inline(always)]
+            fn equal(self, a: __m512i, b: __m512i) -> __m512i {
+                op!($blend($equal(a, b), _mm512_setzero_si512(), _mm512_set1_epi32(-1)))
             }
             #[inline(always)]
             fn rotate<const N: i32>(self, v: __m512i) -> __m512i {
@@ -128,6 +134,8 @@ vector!(
     16,
     _mm512_set1_epi32,
     _mm512_add_epi32,
+    _mm512_cmpeq_epi32_mask,
+    _mm512_mask_blend_epi32,
     _mm512_ror_epi32,
     _mm512_srli_epi32,
     transpose_u32,
@@ -138,6 +146,8 @@ vector!(
     8,
     _mm512_set1_epi64,
     _mm512_add_epi64,
+    _mm512_cmpeq_epi64_mask,
+    _mm512_mask_blend_epi64,
     _mm512_ror_epi64,
     _mm512_srli_epi64,
     transpose_u64,
