@@ -42,6 +42,6 @@ pub use json::{PathError, read_path, write_path, write_string};
 pub use output::Output;
 pub use parse::{SumError, SumLine};
 pub use reader::{SumReader, SumRecord};
-pub use sum::{End, Style, SumFormat};
+pub use sum::{End, Style, SumFormat, write_name};
 pub use sums::{Conflict, SortedSums, Sums};
 pub use terminal::{quote, sanitize};

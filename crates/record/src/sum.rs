@@ -71,6 +71,16 @@ impl<'t> SumFormat<'t> {
     }
 }
 
+/// Appends a name as the coreutils begin a verdict with it (`name: OK`): like the name in a checksum line, with
+/// the backslash that says so in front of it.
+pub fn write_name(out: &mut Vec<u8>, name: &[u8], end: End) {
+    let escaped = end == End::Newline && needs_escape(name);
+    if escaped {
+        out.push(b'\\');
+    }
+    push_name(out, name, escaped);
+}
+
 /// The tag of the one algorithm whose untagged lines name it.
 pub(crate) const XXH3: &str = "XXH3";
 /// What stands before the digest there.
@@ -126,6 +136,18 @@ mod tests {
         let write = |name| line("BLAKE2b", Style::Tagged, End::Newline, name);
         assert_eq!(write("a) = 00"), "BLAKE2b (a) = 00) = 00f1\n");
         assert_eq!(write("a\nb"), "\\BLAKE2b (a\\nb) = 00f1\n");
+    }
+
+    #[test]
+    fn names_of_verdicts() {
+        let write = |name: &[u8], end| {
+            let mut out = Vec::new();
+            write_name(&mut out, name, end);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(write(b"a b", End::Newline), "a b");
+        assert_eq!(write(b"a\nb\\", End::Newline), "\\a\\nb\\\\");
+        assert_eq!(write(b"a\nb\\", End::Nul), "a\nb\\");
     }
 
     #[test]
