@@ -3,18 +3,22 @@
 use std::ffi::OsString;
 use std::str::FromStr;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use ftk_sched::{Backend, Threads, logical_cpus, physical_cores};
 
 use crate::calibrate::CalibrateArgs;
+use crate::completions::CompletionsArgs;
+use crate::describe::DescribeArgs;
 use crate::find::FindArgs;
 use crate::hash::HashArgs;
+use crate::man::ManArgs;
 
 /// A file toolkit for large trees: find, hash, and more to come
 ///
 /// Everything is included by default, hidden and ignored files too. What is left out is said at the end.
 #[derive(Debug, Parser)]
-#[command(name = "ftk", version, max_term_width = 100, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = "ftk", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(help_template = one_screen(), after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) globals: Globals,
@@ -53,6 +57,13 @@ impl Args {
     }
 }
 
+/// The whole definition, for what is made from it.
+pub(crate) fn definition() -> clap::Command {
+    let mut command = Args::command();
+    command.build();
+    command
+}
+
 /// A command by itself, the global options among its own.
 #[derive(Parser)]
 struct OneCommand<T: clap::Args> {
@@ -69,13 +80,27 @@ Examples:
   ftk hash -o SHA256SUMS .                what `sha256sum` would print for every file, sorted
   ftk hash -a blake3 disk.img             one huge file, on all cores
 
+Options: ftk <COMMAND> -h, and with examples and details --help. For tools: ftk --describe.
 Exit status: 0 done, 1 the answer is no, 2 something failed, even once.";
+
+/// What fits one screen: the options that all commands have stand in the help of each.
+fn one_screen() -> String {
+    let styles = clap::builder::Styles::styled();
+    let header = styles.get_header();
+    format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{header}Commands:{header:#}\n{{subcommands}}{{after-help}}"
+    )
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Find(FindArgs),
     Hash(HashArgs),
     Calibrate(CalibrateArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+    #[command(long_flag = "describe", hide = true)]
+    Describe(DescribeArgs),
 }
 
 /// Options that every command takes, before or after its name.
@@ -234,8 +259,6 @@ fn parse_memory(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -3,11 +3,14 @@
 
 mod args;
 mod calibrate;
+mod completions;
 mod console;
+mod describe;
 mod engine;
 mod find;
 mod hash;
 mod human;
+mod man;
 mod outcome;
 mod progress;
 mod scan;
@@ -38,6 +41,9 @@ fn run() -> Outcome {
         Command::Find(args_of) => find::run(&args_of, &args.globals, &console),
         Command::Hash(args_of) => hash::run(&args_of, &args.globals, &console),
         Command::Calibrate(args_of) => calibrate::run(&args_of, &console),
+        Command::Completions(args_of) => completions::run(&args_of),
+        Command::Man(args_of) => man::run(&args_of, &console),
+        Command::Describe(_) => describe::run(),
     };
     outcome.unwrap_or_else(|error| console.fatal(&error))
 }

@@ -1,0 +1,33 @@
+//! `ftk completions`: scripts that complete commands, options and values in a shell.
+
+use anyhow::Context as _;
+use clap::Args;
+use clap_complete::Shell;
+
+use crate::args;
+use crate::outcome::Outcome;
+use crate::stdout::Stdout;
+
+/// Print a script that completes ftk's arguments in a shell
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CompletionsArgs {
+    /// The shell it is for
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ftk completions bash > ~/.local/share/bash-completion/completions/ftk
+  ftk completions zsh > \"${fpath[1]}/_ftk\"
+  ftk completions fish > ~/.config/fish/completions/ftk.fish";
+
+pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<Outcome> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut args::definition(), "ftk", &mut script);
+    let out = Stdout::default();
+    out.write(&script);
+    out.finish().context("cannot write to standard output")?;
+    Ok(Outcome::Success)
+}
