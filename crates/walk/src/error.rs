@@ -14,6 +14,8 @@ pub enum Op {
     Stat,
     /// Following a link that leads back to a directory on its own path.
     Loop,
+    /// Reading a file, which the walk leaves to visitors.
+    Read,
 }
 
 /// A path that could not be walked.
@@ -28,6 +30,13 @@ pub struct WalkError {
     pub source: io::Error,
 }
 
+impl WalkError {
+    /// For visitors that ask the system for more: what was tried on which path, and why it failed.
+    pub fn new(op: Op, path: Vec<u8>, source: io::Error) -> Self {
+        Self { op, path, source }
+    }
+}
+
 impl fmt::Display for WalkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verb = match self.op {
@@ -35,6 +44,7 @@ impl fmt::Display for WalkError {
             Op::List => "list",
             Op::Stat => "stat",
             Op::Loop => "follow",
+            Op::Read => "read",
         };
         write!(f, "cannot {verb} {:?}", String::from_utf8_lossy(&self.path))
     }
