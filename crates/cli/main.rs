@@ -15,6 +15,8 @@ mod outcome;
 mod progress;
 mod scan;
 mod selection;
+mod simd;
+mod starts;
 mod stdout;
 
 use std::process::ExitCode;

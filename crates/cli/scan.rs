@@ -68,6 +68,7 @@ pub(crate) fn walk_error(error: &WalkError, console: &Console) {
         Op::List => "list",
         Op::Stat => "stat",
         Op::Loop => "follow",
+        Op::Read => "read",
         _ => "walk",
     };
     console.path_error(verb, &error.path, cause(&error.source));
@@ -77,6 +78,7 @@ pub(crate) fn walk_error(error: &WalkError, console: &Console) {
 pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &Console) {
     let kinds = [
         (skipped.hidden, "hidden name"),
+        (skipped.ignored, "ignored path"),
         (skipped.other_file_systems, "other file system"),
         (skipped.pseudo_file_systems, "pseudo file system"),
         (skipped.own_output, "own output file"),

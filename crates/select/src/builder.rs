@@ -1,27 +1,34 @@
 //! Putting a selection together.
 
-use crate::error::Problem;
 use crate::extensions::Extensions;
 use crate::glob::{Globs, Pattern};
-use crate::selection::Excluded;
-use crate::{GlobError, Selection, Size, Types};
+use crate::inode::Inode;
+use crate::paths::{Excluded, Paths};
+use crate::{Links, Owner, ParseError, PatternError, Perm, Selection, Size, Time, Types};
 
 /// A selection that is being put together. Without any call it takes everything.
 ///
-/// Calls of the same kind add alternatives, sizes aside: an entry must pass one test of each kind that was
-/// asked for.
+/// Calls of the same kind add alternatives: an entry must pass one test of each kind that was asked for. Bounds
+/// must all hold, so that two make a range: sizes, numbers of links, and times of change.
+///
+/// Globs may be any bytes, but only those that are a whole name, a beginning and `*`, or `*` and an end may be
+/// something else than UTF-8.
 #[derive(Clone, Debug, Default)]
 pub struct SelectionBuilder {
     types: Option<Types>,
     extensions: Extensions,
     names: Vec<Pattern>,
-    sizes: Vec<Size>,
+    paths: Vec<Pattern>,
+    regexes: Vec<String>,
+    inode: Inode,
+    empty: bool,
     own: Vec<(u64, u64)>,
-    excluded: Vec<String>,
+    excluded: Vec<Vec<u8>>,
     min_depth: u32,
     max_depth: Option<u32>,
     one_file_system: bool,
     no_hidden: bool,
+    ignore_files: bool,
 }
 
 impl SelectionBuilder {
@@ -42,23 +49,90 @@ impl SelectionBuilder {
 
     /// Takes names that match this glob. `*` and `?` match a leading dot too.
     #[must_use]
-    pub fn name(mut self, glob: impl Into<String>) -> Self {
+    pub fn name(mut self, glob: impl Into<Vec<u8>>) -> Self {
         self.names.push(Pattern { glob: glob.into(), ignore_case: false });
         self
     }
 
     /// As [`SelectionBuilder::name`], ASCII case aside. An alternative to it, not another kind.
     #[must_use]
-    pub fn iname(mut self, glob: impl Into<String>) -> Self {
+    pub fn iname(mut self, glob: impl Into<Vec<u8>>) -> Self {
         self.names.push(Pattern { glob: glob.into(), ignore_case: true });
         self
     }
 
-    /// Takes entries of this length, of whatever type: a directory has the length the system reports. Unlike
-    /// other tests of one kind, several must all hold, so that two make a range.
+    /// Takes entries whose path below the root matches this glob as a whole; `*` and `?` match slashes too. A
+    /// root has its own last name as path. A slash at the beginning is that of the root.
+    #[must_use]
+    pub fn path(mut self, glob: impl Into<Vec<u8>>) -> Self {
+        self.paths.push(Pattern { glob: glob.into(), ignore_case: false });
+        self
+    }
+
+    /// Takes entries whose path below the root this regular expression matches somewhere. Another kind than
+    /// [`SelectionBuilder::path`]. It is that of the [`regex`] crate on bytes: `.` is any byte, a newline too, and
+    /// classes and case are those of ASCII.
+    #[must_use]
+    pub fn regex(mut self, regex: impl Into<String>) -> Self {
+        self.regexes.push(regex.into());
+        self
+    }
+
+    /// Takes entries of this length, of whatever type: a directory has the length the system reports.
     #[must_use]
     pub fn size(mut self, size: Size) -> Self {
-        self.sizes.push(size);
+        self.inode.sizes.push(size);
+        self
+    }
+
+    /// Takes entries whose content changed at this moment or later.
+    #[must_use]
+    pub fn changed_since(mut self, time: Time) -> Self {
+        self.inode.since = self.inode.since.max(Some(time));
+        self
+    }
+
+    /// Takes entries whose content changed before this moment.
+    #[must_use]
+    pub fn changed_before(mut self, time: Time) -> Self {
+        self.inode.before = Some(self.inode.before.map_or(time, |before| before.min(time)));
+        self
+    }
+
+    /// Takes entries of this user and group.
+    #[must_use]
+    pub fn owner(mut self, owner: Owner) -> Self {
+        self.inode.owners.push(owner);
+        self
+    }
+
+    /// Takes entries with these permission bits.
+    #[must_use]
+    pub fn perm(mut self, perm: Perm) -> Self {
+        self.inode.perms.push(perm);
+        self
+    }
+
+    /// Takes entries with this number of hard links.
+    #[must_use]
+    pub fn links(mut self, links: Links) -> Self {
+        self.inode.links.push(links);
+        self
+    }
+
+    /// Takes the names of the file with this device and inode number. The inode numbers that listings tell are
+    /// relied on, except those of directories.
+    #[must_use]
+    pub fn same_file(mut self, dev: u64, ino: u64) -> Self {
+        self.inode.same.push((dev, ino));
+        self
+    }
+
+    /// Takes regular files of no bytes and directories without entries, for which each directory that passes all
+    /// other tests is opened. Default: no.
+    #[must_use]
+    pub fn empty(mut self, yes: bool) -> Self {
+        self.empty = yes;
         self
     }
 
@@ -66,7 +140,7 @@ impl SelectionBuilder {
     /// the glob holds a slash, where `*` matches slashes too. A slash at the beginning only makes it a path, one
     /// at the end restricts it to directories. Roots are never left out.
     #[must_use]
-    pub fn exclude(mut self, glob: impl Into<String>) -> Self {
+    pub fn exclude(mut self, glob: impl Into<Vec<u8>>) -> Self {
         self.excluded.push(glob.into());
         self
     }
@@ -108,79 +182,56 @@ impl SelectionBuilder {
         self
     }
 
-    /// Compiles the globs.
+    /// Leaves out what `.gitignore` and `.ignore` files say, with all that lies below it. Roots are never left
+    /// out. Default: no.
+    ///
+    /// - Both are read in every directory that is walked, and a `.gitignore` counts without a repository too.
+    ///   Deeper files decide before those above them, `.ignore` files before all `.gitignore` files.
+    /// - A repository begins at a directory with a `.git` in it. The `.gitignore` files above it do not count in
+    ///   it, and its `.git/info/exclude` does, after all of them. Where a root lies in a repository, the files
+    ///   between that one's beginning and the root count too, and nothing above it.
+    /// - The user's own ignore file (`core.excludesFile`) is not looked at: the same tree gives the same entries
+    ///   to everybody. Nor is git's index: a file that git tracks although it is ignored is left out.
+    /// - `.git` itself is nothing that anybody ignores.
+    #[must_use]
+    pub fn ignore_files(mut self, yes: bool) -> Self {
+        self.ignore_files = yes;
+        self
+    }
+
+    /// Compiles the patterns.
     ///
     /// # Errors
     /// When one of them cannot be understood.
-    pub fn build(self) -> Result<Selection, GlobError> {
-        if let Some(pattern) = self.names.iter().find(|pattern| pattern.glob.contains('/')) {
-            let source = Problem::Unsupported("a name holds no slash, so nothing would match");
-            return Err(GlobError { glob: pattern.glob.clone(), source });
+    pub fn build(self) -> Result<Selection, PatternError> {
+        if let Some((glob, at)) =
+            self.names.iter().find_map(|pattern| Some((&pattern.glob, slash(&pattern.glob)?)))
+        {
+            let problem = "a name holds no `/`, so nothing would match: this is a path";
+            return Err(PatternError::glob(glob, ParseError::new(at, problem)));
         }
-        let (dirs, any): (Vec<_>, Vec<_>) = self.excluded.iter().partition(|glob| glob.ends_with('/'));
+        let excluded = Excluded::new(&self.excluded)?;
+        let paths = Paths::new(self.paths, &self.regexes)?;
+        let needs_paths = self.ignore_files || excluded.needs_paths() || !paths.is_empty();
         Ok(Selection {
             types: self.types.unwrap_or(Types::ALL),
             extensions: self.extensions,
             names: Globs::new(&self.names)?,
-            sizes: self.sizes,
+            paths,
+            inode: (!self.inode.is_empty()).then_some(self.inode),
+            empty: self.empty,
             own: self.own,
-            excluded: compile(any)?,
-            excluded_dirs: compile(dirs)?,
+            excluded,
             min_depth: self.min_depth,
             max_depth: self.max_depth.unwrap_or(u32::MAX),
             one_file_system: self.one_file_system,
             no_hidden: self.no_hidden,
+            ignore_files: self.ignore_files,
+            needs_paths,
         })
     }
 }
 
-fn compile(globs: Vec<&String>) -> Result<Excluded, GlobError> {
-    let (mut names, mut paths) = (Vec::new(), Vec::new());
-    for glob in globs {
-        let glob = glob.trim_end_matches('/');
-        // As a walk of `.` prints it.
-        let glob = glob.strip_prefix("./").map_or(glob, |_| &glob[1..]);
-        let kind = if glob.contains('/') { &mut paths } else { &mut names };
-        kind.push(Pattern { glob: glob.strip_prefix('/').unwrap_or(glob).into(), ignore_case: false });
-    }
-    Ok(Excluded { names: Globs::new(&names)?, paths: Globs::new(&paths)? })
-}
-
-#[cfg(test)]
-mod tests {
-    use ftk_walk::FileType;
-
-    use super::*;
-
-    fn excludes(glob: &str, path: &str, file_type: FileType) -> bool {
-        let selection = Selection::builder().exclude(glob).build().unwrap();
-        let name = path.rsplit('/').next().unwrap();
-        selection.exclude(name.as_bytes(), path.as_bytes(), file_type)
-    }
-
-    #[test]
-    fn exclusions_are_on_names_unless_they_hold_a_slash() {
-        let file = FileType::Regular;
-        assert!(excludes("*.o", "a/b.o", file) && !excludes("*.o", "a.o/b", file));
-        assert!(excludes("a/*.o", "a/b/c.o", file) && !excludes("a/*.o", "b/a/c.o", file));
-        assert!(excludes("/b", "b", file) && !excludes("/b", "a/b", file));
-        assert!(excludes("**/b", "b", file) && excludes("**/b", "a/b", file));
-    }
-
-    #[test]
-    fn a_slash_at_the_end_means_directories() {
-        let (file, dir) = (FileType::Regular, FileType::Directory);
-        assert!(excludes("b/", "a/b", dir) && !excludes("b/", "a/b", file));
-        assert!(
-            excludes("a/b/", "a/b", dir) && !excludes("a/b/", "a/b", file) && !excludes("a/b/", "c/a/b", dir)
-        );
-    }
-
-    #[test]
-    fn a_selection_is_shared_by_threads() {
-        fn shared<T: Send + Sync>(_: &T) {}
-        let selection = Selection::builder().build().unwrap();
-        shared(&selection);
-        assert!(!selection.needs_paths());
-    }
+fn slash(glob: &[u8]) -> Option<usize> {
+    glob.iter().position(|&byte| byte == b'/')
 }

@@ -2,13 +2,24 @@
 
 use std::fmt;
 
-/// A size or a list of types that cannot be understood.
+/// A value that cannot be understood: a size, a list of types, a time, an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// Bytes before the place the message is about.
     pub at: usize,
     /// What is wrong there.
     pub problem: String,
+}
+
+impl ParseError {
+    pub(crate) fn new(at: usize, problem: impl Into<String>) -> Self {
+        Self { at, problem: problem.into() }
+    }
+
+    /// The same as seen from `bytes` earlier.
+    pub(crate) fn behind(self, bytes: usize) -> Self {
+        Self { at: self.at + bytes, ..self }
+    }
 }
 
 impl fmt::Display for ParseError {
@@ -19,41 +30,34 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// A glob that cannot be understood; the cause says where.
+/// A glob or a regular expression that cannot be understood; the cause says where.
 #[derive(Clone, Debug)]
-pub struct GlobError {
-    /// The glob as it was written.
-    pub glob: String,
-    pub(crate) source: Problem,
+pub struct PatternError {
+    pub(crate) kind: &'static str,
+    /// The pattern as it was written.
+    pub pattern: Vec<u8>,
+    pub(crate) source: ParseError,
 }
 
-/// What is wrong with a glob.
-#[derive(Clone, Debug)]
-pub(crate) enum Problem {
-    Syntax(globset::Error),
-    /// Understood by others, and not here.
-    Unsupported(&'static str),
-}
+impl PatternError {
+    pub(crate) fn glob(glob: &[u8], source: ParseError) -> Self {
+        Self { kind: "glob", pattern: glob.into(), source }
+    }
 
-impl fmt::Display for GlobError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot understand the glob `{}`", self.glob.escape_debug())
+    pub(crate) fn regex(regex: &str, source: ParseError) -> Self {
+        Self { kind: "regular expression", pattern: regex.into(), source }
     }
 }
 
-impl std::error::Error for GlobError {
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pattern = String::from_utf8_lossy(&self.pattern);
+        write!(f, "cannot understand the {} `{}`", self.kind, pattern.escape_debug())
+    }
+}
+
+impl std::error::Error for PatternError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.source)
     }
 }
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Syntax(error) => write!(f, "{}", error.kind()),
-            Self::Unsupported(what) => f.write_str(what),
-        }
-    }
-}
-
-impl std::error::Error for Problem {}

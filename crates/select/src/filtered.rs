@@ -1,15 +1,18 @@
 //! A selection before a visitor.
 
+use std::sync::Arc;
+
 use ftk_walk::{Directory, Entry, FileType, Op, Step, Visitor, WalkError};
 
+use crate::ignoring::Rules;
 use crate::{Selection, Skipped};
 
 /// A visitor that shows another one only what a selection takes.
 ///
 /// Listing and descending are decided apart: a directory that fails the tests is not shown, but walked all the
-/// same. One that is shown is walked if the inner visitor answers [`Step::Descend`]. Exclusions, hidden names,
-/// depth and file systems bound the walk. Starting points are not subject to exclusions, nor left out for a
-/// hidden name, since they were asked for by name; everything else holds for them too.
+/// same. One that is shown is walked if the inner visitor answers [`Step::Descend`]. Exclusions, ignore files,
+/// hidden names, depth and file systems bound the walk. Starting points are not subject to exclusions and ignore
+/// files, nor left out for a hidden name, since they were asked for by name; everything else holds for them too.
 #[derive(Debug)]
 pub struct Filtered<'s, V> {
     selection: &'s Selection,
@@ -18,8 +21,12 @@ pub struct Filtered<'s, V> {
     /// Whether the depth of the entries being listed lies within the bounds for listing and for descending.
     lists: bool,
     descends: bool,
-    /// The path of the directory being listed, where paths are needed.
+    /// Where paths are needed, that of the directory being listed with a slash behind it: below the root, and in
+    /// front of that what the ignore files above the root must see.
     path: Vec<u8>,
+    above_root: usize,
+    /// What the ignore files say that count in the directory being listed.
+    rules: Option<Arc<Rules>>,
 }
 
 /// A directory that waits to be listed.
@@ -27,14 +34,16 @@ pub struct Filtered<'s, V> {
 pub struct Tag<D> {
     /// Bytes of the root and the slash behind it at the front of every path below it.
     root_len: usize,
+    /// Those of the directory it lies in, or for a root those above it.
+    rules: Option<Arc<Rules>>,
     inner: D,
 }
 
 impl<'s, V: Visitor> Filtered<'s, V> {
     /// Puts `selection` before `inner`.
     pub fn new(selection: &'s Selection, inner: V) -> Self {
-        let (lists, descends) = (false, false);
-        Self { selection, inner, skipped: Skipped::default(), lists, descends, path: Vec::new() }
+        let (skipped, path) = (Skipped::default(), Vec::new());
+        Self { selection, inner, skipped, lists: false, descends: false, path, above_root: 0, rules: None }
     }
 
     /// The visitor, and what was left out for another reason than a filter.
@@ -56,6 +65,8 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     ) -> Step {
         let taken = match self.take(entry, is_root) {
             Ok(taken) => taken,
+            // The walk will say the same when it enters the directory.
+            Err(error) if error.op == Op::Open && self.descends => false,
             Err(error) => {
                 if self.inner.error(error) == Step::Stop {
                     return Step::Stop;
@@ -68,7 +79,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     }
 
     fn take(&mut self, entry: &mut Entry<'_>, is_root: bool) -> Result<bool, WalkError> {
-        if !self.lists || !self.selection.take(entry, is_root)? {
+        if !self.lists || !self.selection.take(entry, is_root, self.below_root())? {
             return Ok(false);
         }
         let is_own = self.selection.is_own(entry)?;
@@ -76,15 +87,43 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         Ok(!is_own)
     }
 
-    fn is_excluded(&mut self, tag: &Tag<V::Dir>, name: &[u8], file_type: FileType) -> bool {
-        if !self.selection.needs_paths() {
-            return self.selection.exclude(name, b"", file_type);
+    /// The path below the root, where paths are needed.
+    fn below_root(&self) -> &[u8] {
+        &self.path[self.above_root..]
+    }
+
+    /// Whether the entry is left out with all below it.
+    fn is_pruned(&mut self, entry: &Entry<'_>) -> bool {
+        if self.selection.excluded.take(entry.name(), self.below_root(), entry.file_type()) {
+            return true;
         }
-        let dir_len = self.path.len();
-        self.path.extend_from_slice(name);
-        let excluded = self.selection.exclude(name, &self.path[tag.root_len..], file_type);
-        self.path.truncate(dir_len);
-        excluded
+        let is_dir = entry.file_type() == FileType::Directory;
+        let ignored = self.rules.as_ref().is_some_and(|rules| rules.ignore(&self.path, is_dir));
+        self.skipped.ignored += u64::from(ignored);
+        ignored
+    }
+
+    /// Puts the path of a directory together and reads its ignore files.
+    fn look_into(&mut self, tag: &Tag<V::Dir>, dir: &Directory<'_>) -> Step {
+        self.path.clear();
+        dir.push_path(&mut self.path);
+        if !self.path.ends_with(b"/") {
+            self.path.push(b'/');
+        }
+        let above = tag.rules.as_ref().map_or(&b""[..], |rules| rules.above_root());
+        self.above_root = above.len();
+        self.path.splice(..tag.root_len, above.iter().copied());
+        if !self.selection.ignore_files {
+            return Step::Descend;
+        }
+        let (rules, errors) = Rules::of(dir, tag.rules.as_ref(), self.path.len());
+        self.rules = rules;
+        self.report(errors)
+    }
+
+    fn report(&mut self, errors: Vec<WalkError>) -> Step {
+        let stops = errors.into_iter().any(|error| self.inner.error(error) == Step::Stop);
+        if stops { Step::Stop } else { Step::Descend }
     }
 }
 
@@ -93,15 +132,25 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
 
     fn root(&mut self, root: &mut Entry<'_>) -> Step {
         self.set_depth(0);
+        if self.selection.ignore_files && root.file_type() == FileType::Directory {
+            let (rules, errors) = Rules::above(root.name_c());
+            self.rules = rules;
+            if self.report(errors) == Step::Stop {
+                return Step::Stop;
+            }
+        }
         self.offer(root, true, V::root)
     }
 
     fn descend(&mut self, from: Option<&Self::Dir>, entry: &Entry<'_>) -> Self::Dir {
-        let root_len = match from {
-            Some(from) => from.root_len,
-            None => entry.name().len() + usize::from(!entry.name().ends_with(b"/")),
+        let (root_len, rules) = match from {
+            Some(from) => (from.root_len, self.rules.clone()),
+            None => {
+                let slash = usize::from(!entry.name().ends_with(b"/"));
+                (entry.name().len() + slash, self.rules.take())
+            }
         };
-        Tag { root_len, inner: self.inner.descend(from.map(|from| &from.inner), entry) }
+        Tag { root_len, rules, inner: self.inner.descend(from.map(|from| &from.inner), entry) }
     }
 
     fn enter(&mut self, tag: &Self::Dir, dir: &Directory<'_>) -> Step {
@@ -114,12 +163,8 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
             return Step::Next;
         }
         self.set_depth(dir.depth() + 1);
-        if self.selection.needs_paths() {
-            self.path.clear();
-            dir.push_path(&mut self.path);
-            if !self.path.ends_with(b"/") {
-                self.path.push(b'/');
-            }
+        if self.selection.needs_paths && self.look_into(tag, dir) == Step::Stop {
+            return Step::Stop;
         }
         self.inner.enter(&tag.inner, dir)
     }
@@ -129,10 +174,17 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
             self.skipped.hidden += 1;
             return Step::Next;
         }
-        if self.is_excluded(tag, entry.name(), entry.file_type()) {
-            return Step::Next;
+        let dir_len = self.path.len();
+        if self.selection.needs_paths {
+            self.path.extend_from_slice(entry.name());
         }
-        self.offer(entry, false, |inner, entry| inner.entry(&tag.inner, entry))
+        let step = if self.is_pruned(entry) {
+            Step::Next
+        } else {
+            self.offer(entry, false, |inner, entry| inner.entry(&tag.inner, entry))
+        };
+        self.path.truncate(dir_len);
+        step
     }
 
     fn leave(&mut self, tag: &Self::Dir) {

@@ -1,15 +1,18 @@
 //! Globs on bytes.
 
+use std::iter::Peekable;
+use std::str::CharIndices;
+
 use globset::{Candidate, Glob, GlobBuilder, GlobSet};
 
-use crate::GlobError;
-use crate::error::Problem;
+use crate::{ParseError, PatternError};
 
 /// Globs, any of which will do.
 ///
 /// Most globs that people write are a name, a beginning or an end; those are compared directly. `*` matches
 /// any bytes, leading dots and slashes included, as in `find`; `{a,b}`, `[a-z]` and `[!a-z]` work, and a
-/// backslash takes the next character literally. Ignoring case means ASCII case.
+/// backslash takes the next character literally. Ignoring case means ASCII case. Only globs that are compared
+/// directly may be something else than UTF-8.
 #[derive(Clone, Debug)]
 pub(crate) struct Globs {
     simple: Vec<Simple>,
@@ -19,7 +22,7 @@ pub(crate) struct Globs {
 /// A pattern as it was written, and whether case is ignored.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
-    pub(crate) glob: String,
+    pub(crate) glob: Vec<u8>,
     pub(crate) ignore_case: bool,
 }
 
@@ -38,7 +41,7 @@ enum Shape {
 }
 
 impl Globs {
-    pub(crate) fn new<'p>(patterns: impl IntoIterator<Item = &'p Pattern>) -> Result<Self, GlobError> {
+    pub(crate) fn new<'p>(patterns: impl IntoIterator<Item = &'p Pattern>) -> Result<Self, PatternError> {
         let (mut simple, mut other) = (Vec::new(), GlobSet::builder());
         for pattern in patterns {
             match Simple::new(pattern) {
@@ -47,10 +50,8 @@ impl Globs {
             }
         }
         // Compiling them together can fail only by size, which has no one culprit.
-        let other = other.build().map_err(|error| GlobError {
-            glob: "all globs together".into(),
-            source: Problem::Syntax(error),
-        })?;
+        let fail = |error: globset::Error| ParseError::new(0, error.kind().to_string());
+        let other = other.build().map_err(|error| PatternError::glob(b"all globs together", fail(error)))?;
         Ok(Self { simple, other })
     }
 
@@ -66,16 +67,14 @@ impl Globs {
 
 impl Simple {
     fn new(pattern: &Pattern) -> Option<Self> {
-        let glob = pattern.glob.as_str();
-        let (shape, rest) = if let Some(end) = glob.strip_prefix('*') {
-            (Shape::End, end)
-        } else if let Some(beginning) = glob.strip_suffix('*') {
-            (Shape::Beginning, beginning)
-        } else {
-            (Shape::Whole, glob)
+        let glob = &*pattern.glob;
+        let (shape, rest) = match glob {
+            [b'*', end @ ..] => (Shape::End, end),
+            [beginning @ .., b'*'] => (Shape::Beginning, beginning),
+            whole => (Shape::Whole, whole),
         };
-        let is_simple = !rest.contains(['*', '?', '[', ']', '{', '}', '\\']);
-        is_simple.then(|| Self { shape, bytes: rest.as_bytes().into(), ignore_case: pattern.ignore_case })
+        let is_simple = !rest.iter().any(|byte| b"*?[]{}\\".contains(byte));
+        is_simple.then(|| Self { shape, bytes: rest.into(), ignore_case: pattern.ignore_case })
     }
 
     fn takes(&self, text: &[u8]) -> bool {
@@ -91,39 +90,67 @@ impl Simple {
     }
 }
 
-fn compile(pattern: &Pattern) -> Result<Glob, GlobError> {
-    let fail = |source| GlobError { glob: pattern.glob.clone(), source };
-    check_classes(&pattern.glob).map_err(|what| fail(Problem::Unsupported(what)))?;
-    GlobBuilder::new(&pattern.glob)
+fn compile(pattern: &Pattern) -> Result<Glob, PatternError> {
+    let fail = |error| PatternError::glob(&pattern.glob, error);
+    let glob = str::from_utf8(&pattern.glob).map_err(|error| {
+        let problem = "what is no UTF-8 can only be a whole name, or have one `*`, at its beginning or end";
+        fail(ParseError::new(error.valid_up_to(), problem))
+    })?;
+    check(glob).map_err(fail)?;
+    GlobBuilder::new(glob)
         .case_insensitive(pattern.ignore_case)
         .literal_separator(false)
         .backslash_escape(true)
         .build()
-        .map_err(|error| fail(Problem::Syntax(error)))
+        .map_err(|error| fail(ParseError::new(0, error.kind().to_string())))
 }
 
-/// Refuses what the matcher would take for something else: it compares bytes, and knows no named classes.
-fn check_classes(glob: &str) -> Result<(), &'static str> {
-    let mut chars = glob.chars().peekable();
-    while let Some(outside) = chars.next() {
-        if outside == '\\' {
-            chars.next();
-        }
-        if outside != '[' {
-            continue;
-        }
-        chars.next_if(|&not| not == '!' || not == '^');
-        chars.next_if_eq(&']');
-        while let Some(inside) = chars.next().filter(|&inside| inside != ']') {
-            if inside == '[' && chars.peek().is_some_and(|next| ":.=".contains(*next)) {
-                return Err("classes such as [[:digit:]] are not supported: write [0-9]");
+/// Finds the place of an error, which the matcher does not tell, and refuses what it would take for something
+/// else: it compares bytes, and knows no named classes.
+fn check(glob: &str) -> Result<(), ParseError> {
+    let fail = |at, problem: &str| Err(ParseError::new(at, problem));
+    let mut chars = glob.char_indices().peekable();
+    let mut braces = Vec::new();
+    while let Some((at, outside)) = chars.next() {
+        match outside {
+            '\\' if chars.next().is_none() => {
+                return fail(at, "the `\\` at the end has nothing to take literally");
             }
-            if !inside.is_ascii() {
-                return Err("brackets take ASCII only: write {a,b} for anything else");
+            '{' => braces.push(at),
+            '}' if braces.pop().is_none() => {
+                return fail(at, "this `}` has no `{`: write `\\}` for the character");
             }
+            '[' => class(at, &mut chars)?,
+            _ => {}
         }
     }
-    Ok(())
+    braces.pop().map_or(Ok(()), |at| fail(at, "this `{` has no `}`: write `\\{` for the character"))
+}
+
+/// What stands between brackets, of which the first, at `start`, has been read.
+fn class(start: usize, chars: &mut Peekable<CharIndices<'_>>) -> Result<(), ParseError> {
+    let fail = |at, problem: &str| Err(ParseError::new(at, problem));
+    chars.next_if(|&(_, not)| not == '!' || not == '^');
+    // The first character stands for itself, whatever it is; so does a `-` that has nothing on one side.
+    let (mut before, mut is_range) = (None, false);
+    while let Some((at, inside)) = chars.next() {
+        match (inside, before) {
+            (']', Some(_)) => return Ok(()),
+            ('[', _) if chars.peek().is_some_and(|&(_, next)| ":.=".contains(next)) => {
+                return fail(at, "classes such as [[:digit:]] are not supported: write [0-9]");
+            }
+            ('-', Some(_)) if !is_range => is_range = true,
+            (_, Some(first)) if is_range && inside < first => {
+                let problem = format!("the range `{first}-{inside}` runs backwards");
+                return fail(at, &problem);
+            }
+            _ if !inside.is_ascii() => {
+                return fail(at, "brackets take ASCII only: write {a,b} for anything else");
+            }
+            _ => (before, is_range) = (Some(inside), false),
+        }
+    }
+    fail(start, "this `[` has no `]`: write `\\[` for the character")
 }
 
 #[cfg(test)]
@@ -166,20 +193,41 @@ mod tests {
     }
 
     #[test]
-    fn what_brackets_cannot_do_is_refused() {
-        for glob in ["[\u{e9}]x", "*[a-\u{fc}]*", "[!\u{e9}]*", "[[:digit:]]*", "x[^[=a=]]"] {
-            assert!(Globs::new(&[Pattern { glob: glob.into(), ignore_case: false }]).is_err(), "{glob}");
+    fn errors_say_what_is_wrong_and_where() {
+        for (glob, at, problem) in [
+            ("[\u{e9}]x", 1, "ASCII only"),
+            ("*[a-\u{fc}]*", 4, "ASCII only"),
+            ("[!\u{e9}]*", 2, "ASCII only"),
+            ("[[:digit:]]*", 1, "write [0-9]"),
+            ("x[^[=a=]]", 3, "write [0-9]"),
+            ("x[a", 1, "this `[` has no `]`"),
+            ("x[!]", 1, "this `[` has no `]`"),
+            ("[z-a]", 3, "the range `z-a` runs backwards"),
+            ("a?}b{", 2, "this `}` has no `{`"),
+            ("a?{b{c}", 2, "this `{` has no `}`"),
+            ("\u{e9}?\\", 3, "nothing to take literally"),
+        ] {
+            let error = Globs::new(&[Pattern { glob: glob.into(), ignore_case: false }]).unwrap_err();
+            assert_eq!(error.source.at, at, "{glob}");
+            assert!(error.source.problem.contains(problem), "{glob}: {}", error.source);
         }
-        for glob in ["[]a]*", "[!]]*", "\\[\u{e9}]*", "{\u{e9},b}*x", "[a-c[]?"] {
+    }
+
+    #[test]
+    fn brackets_take_what_is_meant_literally() {
+        for glob in ["[]a]*", "[!]]*", "\\[\u{e9}]*", "{\u{e9},b}*x", "[a-c[]?", "[-a]?", "[a-]?", "[+--]?"] {
             assert!(Globs::new(&[Pattern { glob: glob.into(), ignore_case: false }]).is_ok(), "{glob}");
         }
     }
 
     #[test]
-    fn a_glob_that_cannot_be_understood_is_named() {
-        let error = Globs::new(&[Pattern { glob: "x[a".into(), ignore_case: false }]).unwrap_err();
-        assert_eq!(error.to_string(), "cannot understand the glob `x[a`");
-        assert!(std::error::Error::source(&error).is_some());
+    fn a_glob_of_any_bytes_is_compared_directly_or_refused() {
+        let globs = |glob: &[u8]| Globs::new(&[Pattern { glob: glob.into(), ignore_case: false }]);
+        assert!(globs(b"\xe9*").unwrap().take(b"\xe9a") && globs(b"*\xe9").unwrap().take(b"a\xe9"));
+        assert!(globs(b"\xe9").unwrap().take(b"\xe9") && !globs(b"\xe9").unwrap().take(b"\xc3\xa9"));
+        let error = globs(b"a?\xe9").unwrap_err();
+        assert_eq!(error.to_string(), "cannot understand the glob `a?\u{fffd}`");
+        assert_eq!(error.source.at, 2);
     }
 
     proptest! {
@@ -190,7 +238,7 @@ mod tests {
             ignore_case in any::<bool>(),
             text in proptest::collection::vec(proptest::sample::select(b"aA./*\xc3\xa9\xff\n".to_vec()), 0..5),
         ) {
-            let pattern = Pattern { glob, ignore_case };
+            let pattern = Pattern { glob: glob.into_bytes(), ignore_case };
             let general = compile(&pattern).unwrap().compile_matcher();
             prop_assert_eq!(
                 Globs::new([&pattern]).unwrap().take(&text),

@@ -4,8 +4,14 @@
 //! visitor, which then sees only what was selected. Tests of one kind are alternatives, and an entry must pass
 //! every kind that was asked for. Everything is included by default, hidden entries too.
 //!
-//! Names are bytes. They are looked at before anything that costs a system call, and nothing is allocated for
-//! an entry. What is left out for another reason than a filter is counted in [`Skipped`].
+//! Names and paths are bytes. They are looked at before anything that costs a system call, and nothing is
+//! allocated for an entry. Where a test needs metadata, only an entry that passes all tests on its name, type
+//! and path is asked about, and once. What is left out for another reason than a filter is counted in
+//! [`Skipped`].
+//!
+//! Values come ready made, and all of them can be read from text. The user database is asked by the parser of
+//! [`Owner`] and by nothing else; no clock and no environment is looked at: [`Time::parse`] is told what time it
+//! is and in which zone.
 //!
 //! ```
 //! use ftk_select::{Filtered, Selection};
@@ -32,20 +38,33 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod bound;
 mod builder;
+mod empty;
 mod error;
 mod extensions;
 mod filtered;
 mod glob;
+mod ignoring;
+mod inode;
+mod links;
+mod owner;
+mod paths;
+mod perm;
 mod selection;
 mod size;
 mod skipped;
+mod time;
 mod types;
 
 pub use builder::SelectionBuilder;
-pub use error::{GlobError, ParseError};
+pub use error::{ParseError, PatternError};
 pub use filtered::Filtered;
+pub use links::Links;
+pub use owner::Owner;
+pub use perm::Perm;
 pub use selection::Selection;
-pub use size::Size;
+pub use size::{Size, parse_bytes};
 pub use skipped::Skipped;
+pub use time::Time;
 pub use types::Types;

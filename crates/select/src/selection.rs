@@ -2,9 +2,12 @@
 
 use ftk_walk::{Entry, FileType, WalkError};
 
+use crate::empty::is_empty;
 use crate::extensions::Extensions;
 use crate::glob::Globs;
-use crate::{SelectionBuilder, Size, Types};
+use crate::inode::Inode;
+use crate::paths::{Excluded, Paths};
+use crate::{SelectionBuilder, Types};
 
 /// What a command wants from a tree. Made by [`SelectionBuilder`], shared by all workers.
 #[derive(Clone, Debug)]
@@ -13,25 +16,20 @@ pub struct Selection {
     pub(crate) extensions: Extensions,
     /// Empty: no test.
     pub(crate) names: Globs,
-    /// All must hold.
-    pub(crate) sizes: Vec<Size>,
+    /// Empty: no test.
+    pub(crate) paths: Paths,
+    pub(crate) inode: Option<Inode>,
+    pub(crate) empty: bool,
     /// Device and inode of files left out whatever their name.
     pub(crate) own: Vec<(u64, u64)>,
     pub(crate) excluded: Excluded,
-    pub(crate) excluded_dirs: Excluded,
     pub(crate) min_depth: u32,
     pub(crate) max_depth: u32,
     pub(crate) one_file_system: bool,
     pub(crate) no_hidden: bool,
-}
-
-/// What is left out with all below it.
-#[derive(Clone, Debug)]
-pub(crate) struct Excluded {
-    /// By name.
-    pub(crate) names: Globs,
-    /// By path below the root.
-    pub(crate) paths: Globs,
+    pub(crate) ignore_files: bool,
+    /// Whether paths must be put together to decide.
+    pub(crate) needs_paths: bool,
 }
 
 impl Selection {
@@ -41,16 +39,24 @@ impl Selection {
     }
 
     /// Whether an entry passes every test but those on depth. What needs a system call comes last.
-    pub(crate) fn take(&self, entry: &mut Entry<'_>, is_root: bool) -> Result<bool, WalkError> {
+    ///
+    /// `path` is the path below the root, where paths are needed. A root has its own last name instead, also as
+    /// its path.
+    pub(crate) fn take(&self, entry: &mut Entry<'_>, is_root: bool, path: &[u8]) -> Result<bool, WalkError> {
         let name = if is_root { last_part(entry.name()) } else { entry.name() };
         let passes = self.types.take(entry.file_type())
             && self.extensions.take(name)
-            && (self.names.is_empty() || self.names.take(name));
-        if !passes || self.sizes.is_empty() {
-            return Ok(passes);
+            && (self.names.is_empty() || self.names.take(name))
+            && (self.paths.is_empty() || self.paths.take(if is_root { name } else { path }));
+        if !passes {
+            return Ok(false);
         }
-        let bytes = entry.metadata()?.size;
-        Ok(self.sizes.iter().all(|size| size.takes(bytes)))
+        if let Some(inode) = &self.inode
+            && !(inode.may_take(entry) && inode.takes(entry.metadata()?))
+        {
+            return Ok(false);
+        }
+        Ok(!self.empty || is_empty(entry)?)
     }
 
     /// Whether this is a file that the run writes itself. Asks the system only where the inode number fits, or
@@ -62,17 +68,6 @@ impl Selection {
         }
         let metadata = entry.metadata()?;
         Ok(self.own.contains(&(metadata.dev, metadata.ino)))
-    }
-
-    /// Whether an exclusion names this entry; `path` is its path below the root.
-    pub(crate) fn exclude(&self, name: &[u8], path: &[u8], file_type: FileType) -> bool {
-        let excluded = |by: &Excluded| by.names.take(name) || by.paths.take(path);
-        excluded(&self.excluded) || (file_type == FileType::Directory && excluded(&self.excluded_dirs))
-    }
-
-    /// Whether paths must be put together to decide.
-    pub(crate) fn needs_paths(&self) -> bool {
-        !self.excluded.paths.is_empty() || !self.excluded_dirs.paths.is_empty()
     }
 }
 

@@ -1,24 +1,21 @@
 //! Tests on the length.
 
-use std::cmp::Ordering;
 use std::str::FromStr;
 
 use crate::ParseError;
+use crate::bound::Bound;
 
 /// A test on the length in bytes: exactly, more than, or less than a number. Nothing is rounded.
 ///
-/// Written `[+-]N[K|M|G|T]`: `+` is strictly more, `-` strictly less, neither is exactly; the units, in either
-/// case, are powers of 1,024, and without one the number counts bytes.
+/// Written `[+-]N[K|M|G|T]`: `+` is strictly more, `-` strictly less, neither is exactly; the number is one of
+/// [`parse_bytes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
-    ordering: Ordering,
-    bytes: u64,
-}
+pub struct Size(Bound);
 
 impl Size {
     /// Whether a length passes.
     pub fn takes(self, bytes: u64) -> bool {
-        bytes.cmp(&self.bytes) == self.ordering
+        self.0.takes(bytes)
     }
 }
 
@@ -26,30 +23,34 @@ impl FromStr for Size {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let fail = |at, problem: String| Err(ParseError { at, problem });
-        let (ordering, sign) = match text.as_bytes().first() {
-            Some(b'+') => (Ordering::Greater, 1),
-            Some(b'-') => (Ordering::Less, 1),
-            _ => (Ordering::Equal, 0),
-        };
-        let digits = text[sign..].bytes().take_while(u8::is_ascii_digit).count();
-        let (number, unit) = text[sign..].split_at(digits);
-        if number.is_empty() {
-            return fail(sign, "a number is missing".into());
-        }
-        let shift = match unit {
-            "" => 0,
-            "K" | "k" => 10,
-            "M" | "m" => 20,
-            "G" | "g" => 30,
-            "T" | "t" => 40,
-            _ => return fail(sign + digits, format!("`{unit}` is not a unit: use K, M, G or T")),
-        };
-        match number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift)) {
-            Some(bytes) => Ok(Self { ordering, bytes }),
-            None => fail(sign, format!("`{number}{unit}` is more than 2^64 - 1 bytes")),
-        }
+        Bound::parse(text, parse_bytes).map(Self)
     }
+}
+
+/// A number of bytes, written `N[K|M|G|T]`: the units, in either case, are powers of 1,024, and without one the
+/// number counts bytes.
+///
+/// # Errors
+/// When it is not written so, or is more than fits.
+pub fn parse_bytes(text: &str) -> Result<u64, ParseError> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    if number.is_empty() {
+        return Err(ParseError::new(0, "a number is missing"));
+    }
+    let shift = match unit {
+        "" => 0,
+        "K" | "k" => 10,
+        "M" | "m" => 20,
+        "G" | "g" => 30,
+        "T" | "t" => 40,
+        _ => return Err(ParseError::new(digits, format!("`{unit}` is not a unit: use K, M, G or T"))),
+    };
+    number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(1 << shift))
+        .ok_or_else(|| ParseError::new(0, format!("`{number}{unit}` is more than 2^64 - 1 bytes")))
 }
 
 #[cfg(test)]

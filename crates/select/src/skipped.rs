@@ -7,6 +7,8 @@ use std::ops::AddAssign;
 pub struct Skipped {
     /// Entries whose name begins with a dot, where those were to be left out.
     pub hidden: u64,
+    /// Entries that ignore files name, where those were to be left out.
+    pub ignored: u64,
     /// Mount points not entered because one file system was asked for.
     pub other_file_systems: u64,
     /// Mount points not entered because nothing is stored there: proc, sysfs and their kin.
@@ -20,6 +22,7 @@ pub struct Skipped {
 impl AddAssign for Skipped {
     fn add_assign(&mut self, other: Self) {
         self.hidden += other.hidden;
+        self.ignored += other.ignored;
         self.other_file_systems += other.other_file_systems;
         self.pseudo_file_systems += other.pseudo_file_systems;
         self.loops += other.loops;

@@ -51,7 +51,7 @@ impl FromStr for Types {
                 "c" => FileType::Char,
                 _ => {
                     let problem = format!("`{letter}` is not a type: use f, d, l, p, s, b or c");
-                    return Err(ParseError { at, problem });
+                    return Err(ParseError::new(at, problem));
                 }
             });
             at += letter.len() + 1;

@@ -1,0 +1,122 @@
+//! Where a walk starts: arguments, and lists of names.
+
+use std::ffi::{CString, OsString};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail, ensure};
+use ftk_record::quote;
+
+/// No system takes a longer path, so what is longer is no list of names.
+const LONGEST: u64 = 64 << 10;
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Where to look")]
+pub(crate) struct StartArgs {
+    /// Start at each path in FILE, one a line, beside any PATH; `-`: standard input
+    ///
+    /// Lines are taken as they are, to the byte. An empty one is an error. An empty list is none: then nothing
+    /// is walked.
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
+
+    /// As --files-from, with a NUL at the end of each path: safe for every name
+    #[arg(long, value_name = "FILE")]
+    files0_from: Option<PathBuf>,
+}
+
+impl StartArgs {
+    /// Whether there is a list, so that nothing else is meant where there are no arguments.
+    pub(crate) fn has_list(&self) -> bool {
+        self.lists().next().is_some()
+    }
+
+    /// Whether a list comes from standard input.
+    pub(crate) fn takes_stdin(&self) -> bool {
+        self.lists().any(|(list, _)| list == Path::new("-"))
+    }
+
+    /// The starting points: `arguments`, and behind them those of the lists.
+    ///
+    /// # Errors
+    /// When a list cannot be read or holds what is no path.
+    pub(crate) fn read(&self, arguments: &[OsString]) -> anyhow::Result<Vec<CString>> {
+        let mut starts = Vec::new();
+        for argument in arguments {
+            starts.push(CString::new(argument.as_bytes()).context("an argument holds a NUL")?);
+        }
+        let is_stdin = |list: &Path| list == Path::new("-");
+        ensure!(
+            self.lists().filter(|(list, _)| is_stdin(list)).count() < 2,
+            "standard input can be only one list"
+        );
+        for (list, end) in self.lists() {
+            let shown = || quote(list.as_os_str().as_bytes());
+            if is_stdin(list) {
+                records(io::stdin().lock(), end, &mut starts)
+            } else {
+                let file = File::open(list).with_context(|| format!("cannot open {}", shown()))?;
+                records(BufReader::new(file), end, &mut starts)
+            }
+            .with_context(|| format!("cannot read {}", shown()))?;
+        }
+        Ok(starts)
+    }
+
+    fn lists(&self) -> impl Iterator<Item = (&Path, u8)> {
+        let lines = self.files_from.as_deref().map(|list| (list, b'\n'));
+        lines.into_iter().chain(self.files0_from.as_deref().map(|list| (list, 0)))
+    }
+}
+
+/// Adds the records of a list, the last of which may have no end.
+fn records(mut list: impl BufRead, end: u8, starts: &mut Vec<CString>) -> anyhow::Result<()> {
+    let what = if end == 0 { "record" } else { "line" };
+    for nth in 1_u64.. {
+        let mut path = Vec::new();
+        if (&mut list).take(LONGEST + 1).read_until(end, &mut path)? == 0 {
+            break;
+        }
+        path.pop_if(|last| *last == end);
+        match path.len() as u64 {
+            0 => bail!("{what} {nth} is empty"),
+            1..=LONGEST => {}
+            _ => bail!("{what} {nth} is longer than any path"),
+        }
+        let path = CString::new(path)
+            .map_err(|_| anyhow::anyhow!("{what} {nth} holds a NUL: is it a list for --files0-from?"))?;
+        starts.push(path);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(list: &[u8], end: u8) -> Result<Vec<CString>, String> {
+        let mut starts = vec![c"before".into()];
+        records(list, end, &mut starts).map(|()| starts.split_off(1)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn records_end_with_their_byte_and_the_last_may_not() {
+        for list in [&b"a\nb c\r\n-"[..], b"a\nb c\r\n-\n"] {
+            assert_eq!(read(list, b'\n'), Ok(vec![c"a".into(), c"b c\r".into(), c"-".into()]));
+        }
+        assert_eq!(read(b"a\nb\0\xff\0", 0), Ok(vec![c"a\nb".into(), c"\xff".into()]));
+        assert_eq!(read(b"", b'\n'), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn what_is_no_path_is_refused() {
+        assert_eq!(read(b"a\n\nb\n", b'\n'), Err("line 2 is empty".into()));
+        assert_eq!(read(b"\0", 0), Err("record 1 is empty".into()));
+        assert!(read(b"a\nb\0c\0", b'\n').unwrap_err().starts_with("line 2 holds a NUL"));
+        let longest = vec![b'x'; LONGEST as usize];
+        assert!(read(&longest, b'\n').is_ok() && read(&[&longest[..], b"\n"].concat(), b'\n').is_ok());
+        assert_eq!(read(&[&longest[..], b"x"].concat(), b'\n'), Err("line 1 is longer than any path".into()));
+    }
+}

@@ -1,0 +1,32 @@
+//! A number that others are compared with.
+
+use std::cmp::Ordering;
+
+use crate::ParseError;
+
+/// Exactly, more than, or less than a number. Written `[+-]N`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bound {
+    ordering: Ordering,
+    value: u64,
+}
+
+impl Bound {
+    /// Reads the sign, and leaves the number behind it to `number`.
+    pub(crate) fn parse(
+        text: &str,
+        number: impl FnOnce(&str) -> Result<u64, ParseError>,
+    ) -> Result<Self, ParseError> {
+        let (ordering, sign) = match text.as_bytes().first() {
+            Some(b'+') => (Ordering::Greater, 1),
+            Some(b'-') => (Ordering::Less, 1),
+            _ => (Ordering::Equal, 0),
+        };
+        let value = number(&text[sign..]).map_err(|error| error.behind(sign))?;
+        Ok(Self { ordering, value })
+    }
+
+    pub(crate) fn takes(self, number: u64) -> bool {
+        number.cmp(&self.value) == self.ordering
+    }
+}

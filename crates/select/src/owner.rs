@@ -1,0 +1,110 @@
+//! Tests on user and group.
+
+use std::str::FromStr;
+
+use nix::unistd::{Group, User};
+
+use crate::ParseError;
+
+/// A test on the user and the group that an entry belongs to.
+///
+/// Written `USER`, `:GROUP` or `USER:GROUP`, by name or by number; both parts must hold. A `!` before a part
+/// takes everybody else. What is the name of somebody is no number, even if it consists of digits.
+///
+/// Names are looked up when the text is parsed, in whatever database the system is set up to ask, and nowhere
+/// else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    user: Option<Part>,
+    group: Option<Part>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    id: u32,
+    not: bool,
+}
+
+impl Owner {
+    /// Whether the entry of this user and group passes.
+    pub fn takes(self, uid: u32, gid: u32) -> bool {
+        let takes = |part: Option<Part>, id| part.is_none_or(|part| (part.id == id) != part.not);
+        takes(self.user, uid) && takes(self.group, gid)
+    }
+}
+
+impl FromStr for Owner {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let (user, group) = text.split_once(':').unwrap_or((text, ""));
+        if user.is_empty() && group.is_empty() {
+            return Err(ParseError::new(0, "nobody is named: write USER, :GROUP or USER:GROUP"));
+        }
+        let user_id = |name: &str| Ok(User::from_name(name)?.map(|user| user.uid.as_raw()));
+        let group_id = |name: &str| Ok(Group::from_name(name)?.map(|group| group.gid.as_raw()));
+        Ok(Self {
+            user: part(user, "user", user_id)?,
+            group: part(group, "group", group_id).map_err(|error| error.behind(user.len() + 1))?,
+        })
+    }
+}
+
+fn part(
+    text: &str,
+    what: &str,
+    look_up: impl FnOnce(&str) -> nix::Result<Option<u32>>,
+) -> Result<Option<Part>, ParseError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let name = text.strip_prefix('!').unwrap_or(text);
+    let (not, at) = (name.len() < text.len(), text.len() - name.len());
+    if name.is_empty() {
+        return Err(ParseError::new(at, format!("a {what} is missing")));
+    }
+    let known = look_up(name)
+        .map_err(|error| ParseError::new(at, format!("the {what} `{name}` cannot be looked up: {error}")))?;
+    let number = || name.bytes().all(|digit| digit.is_ascii_digit()).then(|| name.parse().ok()).flatten();
+    let id = known.or_else(number);
+    let id = id.ok_or_else(|| ParseError::new(at, format!("there is no {what} `{name}`")))?;
+    Ok(Some(Part { id, not }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_and_what_they_are_not() {
+        let takes = |text: &str| {
+            [(0, 0), (0, 7), (7, 0), (7, 7)].map(|(uid, gid)| text.parse::<Owner>().unwrap().takes(uid, gid))
+        };
+        for root in ["root", "0", "root:", "0:"] {
+            assert_eq!(takes(root), [true, true, false, false]);
+        }
+        assert_eq!(takes(":root"), [true, false, true, false]);
+        assert_eq!(takes("root:7"), [false, true, false, false]);
+        assert_eq!(takes("!root"), [false, false, true, true]);
+        assert_eq!(takes("!0:!0"), [false, false, false, true]);
+        assert_eq!(takes("7:!0"), [false, false, false, true]);
+        assert_eq!(takes("4294967294"), [false; 4]);
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong_and_where() {
+        for (text, message) in [
+            ("", "nobody is named: write USER, :GROUP or USER:GROUP (at byte 1)"),
+            (":", "nobody is named: write USER, :GROUP or USER:GROUP (at byte 1)"),
+            ("!", "a user is missing (at byte 2)"),
+            ("root:!", "a group is missing (at byte 7)"),
+            ("no such one", "there is no user `no such one` (at byte 1)"),
+            ("0:!no such", "there is no group `no such` (at byte 4)"),
+            ("4294967296", "there is no user `4294967296` (at byte 1)"),
+            ("+1", "there is no user `+1` (at byte 1)"),
+            ("0:0:0", "there is no group `0:0` (at byte 3)"),
+        ] {
+            assert_eq!(text.parse::<Owner>().unwrap_err().to_string(), message);
+        }
+    }
+}

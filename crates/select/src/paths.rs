@@ -1,0 +1,178 @@
+//! Tests that look at the path below the root.
+
+use ftk_walk::FileType;
+use regex::bytes::{RegexSet, RegexSetBuilder};
+use regex_syntax::{Error as SyntaxError, ParserBuilder};
+
+use crate::glob::{Globs, Pattern};
+use crate::{ParseError, PatternError};
+
+/// Globs and regular expressions, of which one each must match.
+#[derive(Clone, Debug)]
+pub(crate) struct Paths {
+    globs: Globs,
+    regexes: RegexSet,
+}
+
+impl Paths {
+    pub(crate) fn new(mut globs: Vec<Pattern>, regexes: &[String]) -> Result<Self, PatternError> {
+        for pattern in &mut globs {
+            if pattern.glob.ends_with(b"/") {
+                let problem =
+                    "no path ends with a `/`, so nothing would match: a type says what is a directory";
+                let error = ParseError::new(pattern.glob.len() - 1, problem);
+                return Err(PatternError::glob(&pattern.glob, error));
+            }
+            pattern.glob = below_root(&pattern.glob).into();
+        }
+        Ok(Self { globs: Globs::new(&globs)?, regexes: compile(regexes)? })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.globs.is_empty() && self.regexes.is_empty()
+    }
+
+    pub(crate) fn take(&self, path: &[u8]) -> bool {
+        (self.globs.is_empty() || self.globs.take(path))
+            && (self.regexes.is_empty() || self.regexes.is_match(path))
+    }
+}
+
+fn compile(regexes: &[String]) -> Result<RegexSet, PatternError> {
+    // One by one, for the place of an error.
+    for regex in regexes {
+        let mut parser = ParserBuilder::new().unicode(false).utf8(false).dot_matches_new_line(true).build();
+        parser.parse(regex).map_err(|error| PatternError::regex(regex, syntax(&error)))?;
+    }
+    RegexSetBuilder::new(regexes)
+        .unicode(false)
+        .dot_matches_new_line(true)
+        .build()
+        .map_err(|error| PatternError::regex(&regexes.join("|"), ParseError::new(0, error.to_string())))
+}
+
+fn syntax(error: &SyntaxError) -> ParseError {
+    match error {
+        SyntaxError::Parse(error) => ParseError::new(error.span().start.offset, error.kind().to_string()),
+        SyntaxError::Translate(error) => ParseError::new(error.span().start.offset, error.kind().to_string()),
+        other => ParseError::new(0, other.to_string()),
+    }
+}
+
+/// A glob on a path, written as a walk of `.` prints it or from the root on.
+fn below_root(glob: &[u8]) -> &[u8] {
+    let glob = glob.strip_prefix(b".").filter(|rest| rest.starts_with(b"/")).unwrap_or(glob);
+    glob.strip_prefix(b"/").unwrap_or(glob)
+}
+
+/// What is left out with all below it: by name, or by path where the glob holds a slash.
+#[derive(Clone, Debug)]
+pub(crate) struct Excluded {
+    any: NamesAndPaths,
+    dirs: NamesAndPaths,
+}
+
+#[derive(Clone, Debug)]
+struct NamesAndPaths {
+    names: Globs,
+    paths: Globs,
+}
+
+impl Excluded {
+    /// A slash at the end of a glob restricts it to directories.
+    pub(crate) fn new(globs: &[Vec<u8>]) -> Result<Self, PatternError> {
+        let (dirs, any): (Vec<_>, Vec<_>) = globs.iter().partition(|glob| glob.ends_with(b"/"));
+        Ok(Self { any: NamesAndPaths::new(&any)?, dirs: NamesAndPaths::new(&dirs)? })
+    }
+
+    /// Whether one of them names this entry; `path` is its path below the root.
+    pub(crate) fn take(&self, name: &[u8], path: &[u8], file_type: FileType) -> bool {
+        let by = |globs: &NamesAndPaths| globs.names.take(name) || globs.paths.take(path);
+        by(&self.any) || (file_type == FileType::Directory && by(&self.dirs))
+    }
+
+    pub(crate) fn needs_paths(&self) -> bool {
+        !self.any.paths.is_empty() || !self.dirs.paths.is_empty()
+    }
+}
+
+impl NamesAndPaths {
+    fn new(globs: &[&Vec<u8>]) -> Result<Self, PatternError> {
+        let (mut names, mut paths) = (Vec::new(), Vec::new());
+        for glob in globs {
+            let end = glob.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
+            let glob = &glob[..end];
+            let kind = if glob.contains(&b'/') { &mut paths } else { &mut names };
+            kind.push(Pattern { glob: below_root(glob).into(), ignore_case: false });
+        }
+        Ok(Self { names: Globs::new(&names)?, paths: Globs::new(&paths)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excludes(glob: &str, path: &str, file_type: FileType) -> bool {
+        let name = path.rsplit('/').next().unwrap();
+        Excluded::new(&[glob.into()]).unwrap().take(name.as_bytes(), path.as_bytes(), file_type)
+    }
+
+    #[test]
+    fn exclusions_are_on_names_unless_they_hold_a_slash() {
+        let file = FileType::Regular;
+        assert!(excludes("*.o", "a/b.o", file) && !excludes("*.o", "a.o/b", file));
+        assert!(excludes("a/*.o", "a/b/c.o", file) && !excludes("a/*.o", "b/a/c.o", file));
+        assert!(excludes("/b", "b", file) && !excludes("/b", "a/b", file));
+        assert!(excludes("./b", "b", file) && !excludes("./b", "a/b", file));
+        assert!(excludes("**/b", "b", file) && excludes("**/b", "a/b", file));
+    }
+
+    #[test]
+    fn a_slash_at_the_end_means_directories() {
+        let (file, dir) = (FileType::Regular, FileType::Directory);
+        assert!(excludes("b/", "a/b", dir) && !excludes("b/", "a/b", file));
+        assert!(
+            excludes("a/b/", "a/b", dir) && !excludes("a/b/", "a/b", file) && !excludes("a/b/", "c/a/b", dir)
+        );
+    }
+
+    fn takes(globs: &[&str], regexes: &[&str], path: &[u8]) -> bool {
+        let pattern = |glob: &&str| Pattern { glob: (*glob).into(), ignore_case: false };
+        let regexes: Vec<_> = regexes.iter().map(|&regex| regex.to_owned()).collect();
+        Paths::new(globs.iter().map(pattern).collect(), &regexes).unwrap().take(path)
+    }
+
+    #[test]
+    fn globs_match_whole_paths_and_regular_expressions_parts_of_them() {
+        assert!(takes(&["a/*.c"], &[], b"a/b/x.c") && !takes(&["a/*.c"], &[], b"b/a/x.c"));
+        assert!(takes(&["/a"], &[], b"a") && takes(&["./a"], &[], b"a") && !takes(&["a"], &[], b"b/a"));
+        assert!(takes(&[], &["b/.*c$"], b"a/b/x.c") && !takes(&[], &["^b"], b"a/b"));
+        assert!(takes(&["x", "a*"], &["q", "b"], b"a/b") && !takes(&["x", "a*"], &["q"], b"a/b"));
+    }
+
+    #[test]
+    fn regular_expressions_are_on_bytes() {
+        assert!(takes(&[], &["^a.b$"], b"a\xffb") && takes(&[], &["^a.b$"], b"a\nb"));
+        assert!(takes(&[], &["(?i)^A"], b"a") && !takes(&[], &["(?i)\u{e9}"], "\u{c9}".as_bytes()));
+        assert!(takes(&[], &[r"\xff"], b"\xff") && takes(&[], &["\u{e9}"], "\u{e9}".as_bytes()));
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong_and_where() {
+        for (regex, message) in [
+            ("a(b", "unclosed group (at byte 2)"),
+            ("\u{e9}[", "unclosed character class (at byte 3)"),
+            ("*", "repetition operator missing expression (at byte 1)"),
+            (r"a\p{Greek}", "Unicode not allowed here (at byte 2)"),
+        ] {
+            let error = Paths::new(Vec::new(), &["ok".into(), regex.into()]).unwrap_err();
+            assert_eq!((error.kind, &*error.pattern), ("regular expression", regex.as_bytes()));
+            assert_eq!(error.source.to_string(), message);
+        }
+        let huge = Paths::new(Vec::new(), &["(a{1000}){1000}".into()]).unwrap_err();
+        assert!(huge.source.problem.contains("size limit"), "{}", huge.source);
+        let slash = Paths::new(vec![Pattern { glob: b"a/".into(), ignore_case: false }], &[]).unwrap_err();
+        assert_eq!(slash.source.at, 1);
+    }
+}

@@ -1,0 +1,172 @@
+//! Moments that times of change are compared with.
+
+use jiff::civil::DateTime;
+use jiff::{Span, Timestamp, Zoned};
+
+use crate::ParseError;
+
+/// A moment, in nanoseconds since the Unix epoch, as in [`ftk_walk::Metadata`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Time(pub i128);
+
+/// What else there is, where none of it was recognised.
+const FORMS: &str = "write 2d, 3h or `1 week`, 2024-01-31, 2024-01-31T12:00 or @SECONDS";
+
+impl Time {
+    /// Reads a moment as people write them.
+    ///
+    /// - Time back from `now`: `2d`, `3h`, `1week`, `1h30m`, in the [friendly format](jiff::fmt::friendly). Days
+    ///   and longer units are those of the calendar in the time zone of `now`.
+    /// - A date or a date with a time, in the time zone of `now` unless it names an offset: `2024-01-31` (its
+    ///   first moment), `2024-01-31T12:00`, `2024-01-31T12:00:00.5Z`.
+    /// - Seconds since the Unix epoch: `@1706702400`, `@1706702400.25`.
+    ///
+    /// Neither clock nor time zone is asked for here: both come with `now`.
+    ///
+    /// # Errors
+    /// When it is none of these, or lies outside the years -9999 to 9999.
+    pub fn parse(text: &str, now: &Zoned) -> Result<Self, ParseError> {
+        if let Some(seconds) = text.strip_prefix('@') {
+            return epoch(seconds).map_err(|error| error.behind(1));
+        }
+        let year = text.bytes().take_while(u8::is_ascii_digit).count();
+        let moment =
+            if year == 4 && text[year..].starts_with('-') { date(text, now) } else { ago(text, now) };
+        moment.map(|moment| Self(moment.as_nanosecond()))
+    }
+}
+
+fn date(text: &str, now: &Zoned) -> Result<Timestamp, ParseError> {
+    let whole = |error: jiff::Error| ParseError::new(0, error.to_string());
+    // Would be taken for an annotation, and passed over.
+    if let Some(at) = text.find('[') {
+        return Err(ParseError::new(at, "a time zone is written as an offset, such as +02:00"));
+    }
+    if let Ok(moment) = text.parse::<Timestamp>() {
+        return Ok(moment);
+    }
+    let local: DateTime = text.parse().map_err(whole)?;
+    Ok(local.to_zoned(now.time_zone().clone()).map_err(whole)?.timestamp())
+}
+
+fn ago(text: &str, now: &Zoned) -> Result<Timestamp, ParseError> {
+    let span: Span = text.parse().map_err(|error| ParseError::new(0, format!("{error}; {FORMS}")))?;
+    if span.is_negative() {
+        return Err(ParseError::new(0, "a duration counts back from now and is not negative"));
+    }
+    let moment = now.checked_sub(span).map_err(|error| ParseError::new(0, error.to_string()))?;
+    Ok(moment.timestamp())
+}
+
+fn epoch(text: &str) -> Result<Time, ParseError> {
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = seconds.strip_prefix('-').unwrap_or(seconds);
+    let is_number = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
+    if digits.is_empty() || !is_number(digits) {
+        return Err(ParseError::new(0, format!("`{seconds}` is not a number of seconds")));
+    }
+    if fraction.len() > 9 || !is_number(fraction) {
+        let problem = format!("`{fraction}` is not a fraction of at most nine digits");
+        return Err(ParseError::new(seconds.len() + 1, problem));
+    }
+    let too_large = || ParseError::new(0, format!("`{seconds}` is more seconds than any time has"));
+    let whole: i64 = digits.parse().map_err(|_| too_large())?;
+    let part: i128 = format!("{fraction:0<9}").parse().map_err(|_| too_large())?;
+    let ns = i128::from(whole) * 1_000_000_000 + part;
+    Ok(Time(if seconds.starts_with('-') { -ns } else { ns }))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::tz::{Offset, TimeZone};
+
+    use super::*;
+
+    /// Noon of 2024-03-10, one hour east of Greenwich.
+    fn now() -> Zoned {
+        let zone = TimeZone::fixed(Offset::constant(1));
+        "2024-03-10T12:00".parse::<DateTime>().unwrap().to_zoned(zone).unwrap()
+    }
+
+    fn parse(text: &str) -> Result<i128, ParseError> {
+        Time::parse(text, &now()).map(|time| time.0)
+    }
+
+    fn ns(timestamp: &str) -> Result<i128, ParseError> {
+        Ok(timestamp.parse::<Timestamp>().unwrap().as_nanosecond())
+    }
+
+    #[test]
+    fn durations_count_back() {
+        for (text, expected) in [
+            ("0s", "2024-03-10T11:00Z"),
+            ("2d", "2024-03-08T11:00Z"),
+            ("3h", "2024-03-10T08:00Z"),
+            ("1week", "2024-03-03T11:00Z"),
+            ("1 week 2 days", "2024-03-01T11:00Z"),
+            ("1h30m", "2024-03-10T09:30Z"),
+            ("2.5h", "2024-03-10T08:30Z"),
+            ("1mo", "2024-02-10T11:00Z"),
+        ] {
+            assert_eq!(parse(text), ns(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_day_of_the_calendar_may_have_23_hours() {
+        let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+        let now = "2024-03-31T12:00".parse::<DateTime>().unwrap().to_zoned(zone).unwrap();
+        assert_eq!(Time::parse("1d", &now).map(|time| time.0), ns("2024-03-30T12:00+01:00"));
+        assert_eq!(Time::parse("24h", &now).map(|time| time.0), ns("2024-03-30T11:00+01:00"));
+    }
+
+    #[test]
+    fn dates_are_local_unless_they_say_otherwise() {
+        for (text, expected) in [
+            ("2024-01-31", "2024-01-31T00:00+01:00"),
+            ("2024-01-31T12:00", "2024-01-31T12:00+01:00"),
+            ("2024-01-31 12:00", "2024-01-31T12:00+01:00"),
+            ("2024-01-31T12:00:05.5", "2024-01-31T12:00:05.5+01:00"),
+            ("2024-01-31T12:00Z", "2024-01-31T12:00Z"),
+            ("2024-01-31T12:00-05:00", "2024-01-31T17:00Z"),
+        ] {
+            assert_eq!(parse(text), ns(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn seconds_since_the_epoch() {
+        for (text, expected) in
+            [("@0", 0), ("@1.5", 1_500_000_000), ("@-1.25", -1_250_000_000), ("@-0.000000001", -1)]
+        {
+            assert_eq!(parse(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_refused() {
+        for (text, problem) in [
+            ("", "an empty string"),
+            ("5", "unit designator"),
+            ("2x", "unit designator"),
+            ("yesterday", "write 2d, 3h"),
+            ("-2d", "not negative"),
+            ("2d ago", "not negative"),
+            ("99999y", "not in the required range"),
+            ("15000y", "range"),
+            ("2024-02-30", "`1..=29`"),
+            ("2024-1-3", "month"),
+            ("2024-01-31T25:00", "hour"),
+            ("2024-01-31x", "unparsed input \"x\""),
+            ("2024-01-31T12:00[Europe/Berlin]", "an offset, such as +02:00 (at byte 17)"),
+            ("@", "`` is not a number of seconds (at byte 2)"),
+            ("@+1", "`+1` is not a number of seconds (at byte 2)"),
+            ("@1.x", "`x` is not a fraction of at most nine digits (at byte 4)"),
+            ("@1.0000000001", "at most nine digits (at byte 4)"),
+            ("@99999999999999999999", "more seconds than any time has (at byte 2)"),
+        ] {
+            let message = parse(text).unwrap_err().to_string();
+            assert!(message.contains(problem), "{text}: {message}");
+        }
+    }
+}
