@@ -82,7 +82,18 @@ impl<'o> Lines<'o> {
 
     /// Appends a line by `push`. `false` once writing has failed.
     pub(crate) fn line(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> bool {
-        push(&mut self.buf);
+        push(self.begin());
+        self.end()
+    }
+
+    /// Where the next line goes, behind what waits there. What was appended may be cut off again until
+    /// [`end`](Self::end) is called.
+    pub(crate) fn begin(&mut self) -> &mut Vec<u8> {
+        &mut self.buf
+    }
+
+    /// The line is complete. `false` once writing has failed.
+    pub(crate) fn end(&mut self) -> bool {
         self.buf.len() < BUFFER || self.flush()
     }
 

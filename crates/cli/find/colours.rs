@@ -1,0 +1,109 @@
+//! Paths in the colours of `LS_COLORS`.
+
+use std::io::{self, Write as _};
+
+use anstream::{AutoStream, ColorChoice};
+use ftk_record::sanitize;
+use ftk_walk::{Entry, FileType, Metadata};
+use lscolors::{Indicator, LsColors, Style};
+use rustix::fs::{AtFlags, statat};
+
+use super::parts;
+
+/// The palette of `LS_COLORS`, or that of `ls` where the variable is not set.
+#[derive(Debug)]
+pub(super) struct Colours(LsColors);
+
+/// What the palette may know of an entry beyond its type, and when that holds.
+type Test = (Indicator, fn(&Metadata) -> bool);
+
+/// The most particular first, as `ls` has it.
+const OF_FILES: [Test; 4] = [
+    (Indicator::Setuid, |file| file.mode & 0o4000 != 0),
+    (Indicator::Setgid, |file| file.mode & 0o2000 != 0),
+    (Indicator::ExecutableFile, |file| file.mode & 0o111 != 0),
+    (Indicator::MultipleHardLinks, |file| file.nlink > 1),
+];
+
+const OF_DIRECTORIES: [Test; 3] = [
+    (Indicator::StickyAndOtherWritable, |dir| dir.mode & 0o1002 == 0o1002),
+    (Indicator::OtherWritable, |dir| dir.mode & 0o2 != 0),
+    (Indicator::Sticky, |dir| dir.mode & 0o1000 != 0),
+];
+
+impl Colours {
+    /// The palette if standard output wants colours: by `--color`, or because it is a terminal and neither
+    /// `NO_COLOR` nor the kind of terminal speaks against it.
+    pub(super) fn wanted() -> Option<Self> {
+        let never = AutoStream::choice(&io::stdout()) == ColorChoice::Never;
+        (!never).then(|| Self(LsColors::from_env().unwrap_or_default()))
+    }
+
+    /// Appends the path that is `dir` and the entry's name, the directory in the colour of directories.
+    ///
+    /// Asks the system what `ls` would: for metadata where the palette knows executables and their like, and
+    /// whether the target of a link exists where it knows broken ones. Where there is no answer the colour is that
+    /// of the type.
+    pub(super) fn push(&self, out: &mut Vec<u8>, dir: &[u8], entry: &mut Entry<'_>, escape: bool) {
+        let style = self.style(entry);
+        let (dir, name) = if dir.is_empty() { split(entry.name()) } else { (dir, entry.name()) };
+        paint(out, self.0.style_for_indicator(Indicator::Directory), dir, escape);
+        paint(out, style, name, escape);
+    }
+
+    fn style(&self, entry: &mut Entry<'_>) -> Option<&Style> {
+        let indicator = self.indicator(entry);
+        let by_name = match indicator {
+            Indicator::RegularFile => {
+                str::from_utf8(parts::name(entry.name())).ok().and_then(|name| self.0.style_for_str(name))
+            }
+            _ => None,
+        };
+        by_name.or_else(|| self.0.style_for_indicator(indicator))
+    }
+
+    fn indicator(&self, entry: &mut Entry<'_>) -> Indicator {
+        match entry.file_type() {
+            FileType::Regular => self.particular(entry, &OF_FILES).unwrap_or(Indicator::RegularFile),
+            FileType::Directory => self.particular(entry, &OF_DIRECTORIES).unwrap_or(Indicator::Directory),
+            FileType::Symlink if self.is_broken(entry) => Indicator::OrphanedSymbolicLink,
+            FileType::Symlink => Indicator::SymbolicLink,
+            FileType::Fifo => Indicator::FIFO,
+            FileType::Socket => Indicator::Socket,
+            FileType::Block => Indicator::BlockDevice,
+            FileType::Char => Indicator::CharacterDevice,
+        }
+    }
+
+    fn particular(&self, entry: &mut Entry<'_>, tests: &[Test]) -> Option<Indicator> {
+        let mut known = tests.iter().filter(|test| self.0.has_explicit_style_for(test.0)).peekable();
+        known.peek()?;
+        let metadata = entry.metadata().ok()?;
+        known.find(|test| test.1(metadata)).map(|test| test.0)
+    }
+
+    fn is_broken(&self, link: &Entry<'_>) -> bool {
+        self.0.has_explicit_style_for(Indicator::OrphanedSymbolicLink)
+            && statat(link, link.name_c(), AtFlags::empty()).is_err()
+    }
+}
+
+/// A starting point as directory and name; all of it is the name where a slash ends it.
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    let name = parts::name(path);
+    path.split_at(if path.ends_with(name) { path.len() - name.len() } else { 0 })
+}
+
+fn paint(out: &mut Vec<u8>, style: Option<&Style>, text: &[u8], escape: bool) {
+    if text.is_empty() {
+        return;
+    }
+    let style = style.map(Style::to_nu_ansi_term_style).unwrap_or_default();
+    let _ = write!(out, "{}", style.prefix()); // a Vec takes everything
+    if escape {
+        out.extend_from_slice(sanitize(text).as_bytes());
+    } else {
+        out.extend_from_slice(text);
+    }
+    let _ = write!(out, "{}", style.suffix());
+}

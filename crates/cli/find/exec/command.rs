@@ -1,0 +1,120 @@
+//! Running one command, and what is remembered of all of them.
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Write as _};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use ftk_sched::Stop;
+use indicatif::HumanCount;
+
+use super::children::Children;
+use super::options::Commands;
+use super::template::{BatchTemplate, Template};
+use crate::console::{Console, cause};
+use crate::human;
+use crate::outcome::Outcome;
+use crate::stdout::Stdout;
+
+/// What is to be run, understood.
+#[derive(Debug)]
+pub(in crate::find) enum Plan {
+    Each(Vec<Template>),
+    Batch(Vec<BatchTemplate>),
+}
+
+impl Plan {
+    /// # Errors
+    /// If a command for batches has no one place for its paths.
+    pub(in crate::find) fn new(commands: &Commands) -> anyhow::Result<Self> {
+        if commands.batch.is_empty() {
+            return Ok(Self::Each(commands.each.iter().map(|command| Template::new(command)).collect()));
+        }
+        let batch = commands.batch.iter().map(|command| Template::new(command).for_batches());
+        Ok(Self::Batch(batch.collect::<anyhow::Result<_>>()?))
+    }
+}
+
+/// Runs commands and counts them.
+pub(super) struct Runner<'r> {
+    children: Arc<Children>,
+    out: &'r Stdout,
+    console: &'r Console,
+    /// Raised when there is no use in running more.
+    stop: Stop,
+    /// Whether commands run side by side, so that none may have the terminal.
+    side_by_side: bool,
+    ran: AtomicU64,
+    failed: AtomicU64,
+    cannot_start: AtomicBool,
+}
+
+impl<'r> Runner<'r> {
+    pub(super) fn new(out: &'r Stdout, console: &'r Console, side_by_side: bool) -> io::Result<Self> {
+        Ok(Self {
+            children: Children::watch()?,
+            out,
+            console,
+            stop: Stop::new(),
+            side_by_side,
+            ran: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            cannot_start: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether there is no use in running more.
+    pub(super) fn is_over(&self) -> bool {
+        self.stop.is_raised()
+    }
+
+    /// Runs a command to its end; whether it succeeded. `is_fixed`: the program does not depend on the path, so
+    /// that one which cannot be started now never can, and that is said once.
+    pub(super) fn run(&self, command: &[OsString], is_fixed: bool) -> bool {
+        let output = match self.output(command) {
+            Ok(output) => output,
+            Err(error) => {
+                let never =
+                    is_fixed && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
+                if !(self.cannot_start.swap(true, Ordering::Relaxed) && never) {
+                    self.console.path_error("run", command[0].as_encoded_bytes(), cause(&error));
+                }
+                if never {
+                    self.stop.raise();
+                }
+                return false;
+            }
+        };
+        if !self.out.write(&output.stdout) {
+            self.stop.raise();
+        }
+        let _ = io::stderr().lock().write_all(&output.stderr); // nowhere to say so
+        let succeeded = output.status.success();
+        self.ran.fetch_add(1, Ordering::Relaxed);
+        self.failed.fetch_add(u64::from(!succeeded), Ordering::Relaxed);
+        succeeded
+    }
+
+    /// Says how many commands failed, and returns how it all ended.
+    pub(super) fn finish(&self) -> Outcome {
+        let (ran, failed) = (self.ran.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed));
+        if failed > 0 {
+            let commands = human::count(ran, "command");
+            self.console.summary(format_args!("{} of {commands} failed", HumanCount(failed)));
+        }
+        let is_complete = failed == 0 && !self.cannot_start.load(Ordering::Relaxed);
+        if is_complete { Outcome::Success } else { Outcome::Error }
+    }
+
+    /// What the command wrote is empty where it has the streams of ours.
+    fn output(&self, command: &[OsString]) -> io::Result<Output> {
+        let mut to_run = Command::new(&command[0]);
+        to_run.args(&command[1..]);
+        if self.side_by_side {
+            to_run.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+        let (child, _running) = self.children.spawn(&mut to_run)?;
+        child.wait_with_output()
+    }
+}

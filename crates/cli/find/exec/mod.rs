@@ -1,0 +1,14 @@
+//! `--exec` and `--exec-batch`: commands for what is found, while it is found, without a shell.
+
+mod batch;
+mod children;
+mod command;
+mod each;
+mod options;
+mod run;
+mod space;
+mod template;
+
+pub(super) use command::Plan;
+pub(super) use options::Commands;
+pub(super) use run::run;

@@ -1,0 +1,77 @@
+//! The two options, whose values are whole commands up to a `;`.
+
+use std::ffi::OsString;
+
+use clap::error::Error;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+
+/// The commands as they were given, each with its arguments.
+#[derive(Clone, Debug, Default)]
+pub(in crate::find) struct Commands {
+    pub(super) each: Vec<Vec<OsString>>,
+    pub(super) batch: Vec<Vec<OsString>>,
+}
+
+impl Commands {
+    pub(in crate::find) fn is_empty(&self) -> bool {
+        self.each.is_empty() && self.batch.is_empty()
+    }
+}
+
+const EXEC: &str = "Run a command for each entry, several at a time; ends with `;`";
+
+const EXEC_LONG: &str = "\
+Run a command for each entry, several at a time; ends with `;`
+
+In its arguments `{}` stands for the path, `{/}` for the name, `{//}` for the directory, `{.}` for the path and \
+`{/.}` for the name without the extension. Without any of them the path comes last. There is no shell, and a path \
+never looks like an option: it begins with `./` where it would begin with a dash. Commands start while the search \
+goes on, as many at a time as -j says, and what each writes appears in one piece when it ends. With `-j mono` they \
+run one after another and have standard input and the terminal. Of several --exec the later ones run for the entries \
+for which the earlier ones succeeded. A command that fails makes the status 2.";
+
+const BATCH: &str = "Run a command for all entries, in as few runs as the system allows; ends with `;`";
+
+const BATCH_LONG: &str = "\
+Run a command for all entries, in as few runs as the system allows; ends with `;`
+
+As --exec, with many paths in the place of one: the argument that holds `{}` or its kin is repeated for each path. \
+Runs follow one another and have standard input and the terminal. Nothing found, nothing is run.";
+
+impl Args for Commands {
+    fn augment_args(command: Command) -> Command {
+        let option = |name: &'static str| {
+            Arg::new(name)
+                .long(name)
+                .value_name("CMD")
+                .num_args(1..)
+                .allow_hyphen_values(true)
+                .value_terminator(";")
+                .value_parser(value_parser!(OsString))
+                .action(ArgAction::Append)
+                .help_heading("Commands")
+        };
+        command
+            .arg(option("exec").help(EXEC).long_help(EXEC_LONG).conflicts_with("exec-batch"))
+            .arg(option("exec-batch").help(BATCH).long_help(BATCH_LONG))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Commands {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let commands = |name| {
+            let commands = matches.get_occurrences::<OsString>(name).into_iter().flatten();
+            commands.map(|command| command.cloned().collect()).collect()
+        };
+        Ok(Self { each: commands("exec"), batch: commands("exec-batch") })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! A command with places for paths.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+
+use anyhow::bail;
+
+use crate::find::parts;
+
+/// The arguments of a command, its name first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::find) struct Template(Vec<Vec<Piece>>);
+
+/// A piece of an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(Vec<u8>),
+    Path,
+    Name,
+    Dir,
+    WithoutExtension,
+    Stem,
+}
+
+/// How the pieces are written.
+const PLACES: [(&[u8], Piece); 5] = [
+    (b"{}", Piece::Path),
+    (b"{/}", Piece::Name),
+    (b"{//}", Piece::Dir),
+    (b"{.}", Piece::WithoutExtension),
+    (b"{/.}", Piece::Stem),
+];
+
+impl Template {
+    /// Any braces that are no place stay as they are. Without a place the path comes last.
+    pub(super) fn new(arguments: &[OsString]) -> Self {
+        let mut arguments: Vec<_> = arguments.iter().map(|argument| pieces(argument.as_bytes())).collect();
+        if arguments.iter().all(|argument| is_fixed(argument)) {
+            arguments.push(vec![Piece::Path]);
+        }
+        Self(arguments)
+    }
+
+    /// The command for one path.
+    pub(super) fn fill(&self, path: &[u8]) -> Vec<OsString> {
+        let path = protected(path);
+        self.0.iter().map(|argument| fill(argument, &path)).collect()
+    }
+
+    /// Whether the program is the same for every path.
+    pub(super) fn has_fixed_program(&self) -> bool {
+        is_fixed(&self.0[0])
+    }
+
+    /// The same as a command for many paths.
+    ///
+    /// # Errors
+    /// If paths have several places, or the place of the program.
+    pub(super) fn for_batches(self) -> anyhow::Result<BatchTemplate> {
+        let places: Vec<_> = (0..self.0.len()).filter(|&nth| !is_fixed(&self.0[nth])).collect();
+        match places[..] {
+            [0, ..] => bail!("--exec-batch needs the name of a program, not a path that is found"),
+            [place] => Ok(BatchTemplate { template: self, place }),
+            _ => bail!("--exec-batch takes `{{}}` or its kin in one argument only"),
+        }
+    }
+}
+
+/// A command in which one argument is repeated for each path.
+#[derive(Clone, Debug)]
+pub(in crate::find) struct BatchTemplate {
+    template: Template,
+    place: usize,
+}
+
+impl BatchTemplate {
+    pub(super) fn fill(&self, paths: &[Vec<u8>]) -> Vec<OsString> {
+        let (before, rest) = self.template.0.split_at(self.place);
+        let fixed = |argument: &Vec<Piece>| fill(argument, b"");
+        let repeated = paths.iter().map(|path| self.argument(path));
+        before.iter().map(fixed).chain(repeated).chain(rest[1..].iter().map(fixed)).collect()
+    }
+
+    /// What one path becomes.
+    pub(super) fn argument(&self, path: &[u8]) -> OsString {
+        fill(&self.template.0[self.place], &protected(path))
+    }
+}
+
+fn pieces(argument: &[u8]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut text = Vec::new();
+    let mut rest = argument;
+    while let Some((&byte, after)) = rest.split_first() {
+        if let Some((place, piece)) = PLACES.iter().find(|(place, _)| rest.starts_with(place)) {
+            if !text.is_empty() {
+                pieces.push(Piece::Text(std::mem::take(&mut text)));
+            }
+            pieces.push(piece.clone());
+            rest = &rest[place.len()..];
+        } else {
+            text.push(byte);
+            rest = after;
+        }
+    }
+    if !text.is_empty() || pieces.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    pieces
+}
+
+fn is_fixed(argument: &[Piece]) -> bool {
+    argument.iter().all(|piece| matches!(piece, Piece::Text(_)))
+}
+
+fn fill(argument: &[Piece], path: &[u8]) -> OsString {
+    let mut filled = Vec::new();
+    for piece in argument {
+        filled.extend_from_slice(match piece {
+            Piece::Text(text) => text,
+            Piece::Path => path,
+            Piece::Name => parts::name(path),
+            Piece::Dir => parts::parent(path),
+            Piece::WithoutExtension => parts::split_extension(path).0,
+            Piece::Stem => parts::split_extension(parts::name(path)).0,
+        });
+    }
+    OsString::from_vec(filled)
+}
+
+/// A path that no program takes for an option. Only a starting point can begin with a dash.
+fn protected(path: &[u8]) -> Cow<'_, [u8]> {
+    if path.starts_with(b"-") { [b"./", path].concat().into() } else { path.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(arguments: &[&str], path: &str) -> Vec<String> {
+        let arguments: Vec<_> = arguments.iter().map(OsString::from).collect();
+        let filled = Template::new(&arguments).fill(path.as_bytes());
+        filled.into_iter().map(|argument| argument.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn places_are_filled() {
+        let all = ["x", "{}", "{/}", "{//}", "{.}", "{/.}"];
+        assert_eq!(filled(&all, "a/b.tar.gz"), ["x", "a/b.tar.gz", "b.tar.gz", "a", "a/b.tar", "b.tar"]);
+        assert_eq!(filled(&all, "."), ["x", ".", ".", ".", ".", "."]);
+        assert_eq!(filled(&all, "/"), ["x", "/", "/", "/", "/", "/"]);
+        assert_eq!(filled(&["mv", "{}", "{.}.b{/.}{}"], "a"), ["mv", "a", "a.baa"]);
+        assert_eq!(filled(&["{}"], "./run"), ["./run"]);
+    }
+
+    #[test]
+    fn without_a_place_the_path_comes_last() {
+        assert_eq!(filled(&["wc", "-l"], "a"), ["wc", "-l", "a"]);
+        assert_eq!(filled(&["x", ""], "a"), ["x", "", "a"]);
+    }
+
+    #[test]
+    fn other_braces_stay() {
+        let arguments = ["awk", "{print {{x}} }}", "{ }", "{", "}", "{/", "{///}", "{..}", "{}"];
+        let mut expected = arguments.map(String::from);
+        expected[8] = "a".into();
+        assert_eq!(filled(&arguments, "a"), expected);
+    }
+
+    #[test]
+    fn paths_are_no_options() {
+        assert_eq!(filled(&["rm"], "-rf"), ["rm", "./-rf"]);
+        assert_eq!(filled(&["rm", "{//}/x", "{.}"], "-d/-f.x"), ["rm", "./-d/x", "./-d/-f"]);
+    }
+
+    #[test]
+    fn batches_repeat_one_argument() {
+        let template = |arguments: &[&str]| {
+            let arguments: Vec<_> = arguments.iter().map(OsString::from).collect();
+            Template::new(&arguments).for_batches()
+        };
+        let paths = [b"a/b".to_vec(), b"-c".to_vec()];
+        assert_eq!(
+            template(&["x", "-i", "{}", "to"]).unwrap().fill(&paths),
+            ["x", "-i", "a/b", "./-c", "to"]
+        );
+        assert_eq!(template(&["x", "--of={/}"]).unwrap().fill(&paths), ["x", "--of=b", "--of=-c"]);
+        assert_eq!(template(&["x"]).unwrap().fill(&paths), ["x", "a/b", "./-c"]);
+        assert!(template(&["{}"]).is_err());
+        assert!(template(&["x", "{}", "{/}"]).is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! The values of the fields of `--format`.
+
+use std::ffi::CString;
+use std::io::Write as _;
+
+use ftk_record::sanitize;
+use ftk_walk::{Entry, FileType};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::format::{Field, Format, Part};
+use super::owners::Owners;
+use super::parts::{name, parent, split_extension};
+use super::render::{Failure, target};
+
+/// Writes entries in one format, for one worker.
+pub(super) struct Fields<'f> {
+    format: &'f Format,
+    roots: &'f [CString],
+    /// Whether names are shown to a person, whom they must not harm.
+    escape: bool,
+    zone: TimeZone,
+    owners: Owners,
+    path: Vec<u8>,
+}
+
+impl<'f> Fields<'f> {
+    /// `roots` are the starting points, by number.
+    pub(super) fn new(format: &'f Format, roots: &'f [CString], escape: bool) -> Self {
+        let zone = if format.has_dates() { TimeZone::system() } else { TimeZone::UTC };
+        Self { format, roots, escape, zone, owners: Owners::default(), path: Vec::new() }
+    }
+
+    /// Appends what the format says of the entry whose path is `dir` and its name.
+    pub(super) fn push(
+        &mut self,
+        out: &mut Vec<u8>,
+        dir: &[u8],
+        entry: &mut Entry<'_>,
+    ) -> Result<(), Failure> {
+        self.path.clear();
+        self.path.extend_from_slice(dir);
+        self.path.extend_from_slice(entry.name());
+        let format = self.format;
+        for part in &format.parts {
+            match part {
+                Part::Text(text) => out.extend_from_slice(text),
+                Part::Field(field) => self.push_field(out, *field, entry)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn push_field(&mut self, out: &mut Vec<u8>, field: Field, entry: &mut Entry<'_>) -> Result<(), Failure> {
+        let path = &*self.path;
+        match field {
+            Field::Path => self.push_name(out, path),
+            Field::Name => self.push_name(out, name(path)),
+            Field::Dir => self.push_name(out, parent(path)),
+            Field::Stem => self.push_name(out, split_extension(name(path)).0),
+            Field::Ext => self.push_name(out, split_extension(name(path)).1),
+            Field::Relative => self.push_name(out, self.below_root(entry)),
+            Field::Root => self.push_name(out, self.roots[entry.root()].to_bytes()),
+            Field::Target => {
+                if let Some(target) = target(path, entry)? {
+                    self.push_name(out, target.to_bytes());
+                }
+            }
+            Field::Depth => push_number(out, entry.depth()),
+            Field::Type => out.push(letter(entry.file_type())),
+            Field::Size => push_number(out, entry.metadata()?.size),
+            Field::Blocks => push_number(out, entry.metadata()?.blocks),
+            Field::Mode => {
+                let _ = write!(out, "{:o}", entry.metadata()?.mode);
+            }
+            Field::Permissions => {
+                let metadata = entry.metadata()?;
+                push_permissions(out, metadata.file_type, metadata.mode);
+            }
+            Field::Uid => push_number(out, entry.metadata()?.uid),
+            Field::Gid => push_number(out, entry.metadata()?.gid),
+            Field::User => {
+                let uid = entry.metadata()?.uid;
+                push_shown(out, self.escape, self.owners.user(uid).as_bytes());
+            }
+            Field::Group => {
+                let gid = entry.metadata()?.gid;
+                push_shown(out, self.escape, self.owners.group(gid).as_bytes());
+            }
+            Field::Links => push_number(out, entry.metadata()?.nlink),
+            Field::Inode => push_number(out, entry.metadata()?.ino),
+            Field::Device => push_number(out, entry.metadata()?.dev),
+            Field::Mtime => push_date(out, entry.metadata()?.mtime_ns, &self.zone),
+            Field::Ctime => push_date(out, entry.metadata()?.ctime_ns, &self.zone),
+            Field::Atime => push_date(out, entry.metadata()?.atime_ns, &self.zone),
+            Field::MtimeNs => push_number(out, entry.metadata()?.mtime_ns),
+            Field::CtimeNs => push_number(out, entry.metadata()?.ctime_ns),
+            Field::AtimeNs => push_number(out, entry.metadata()?.atime_ns),
+        }
+        Ok(())
+    }
+
+    /// The path without its starting point; empty for a starting point.
+    fn below_root(&self, entry: &Entry<'_>) -> &[u8] {
+        let below = &self.path[self.roots[entry.root()].to_bytes().len()..];
+        below.strip_prefix(b"/").unwrap_or(below)
+    }
+
+    fn push_name(&self, out: &mut Vec<u8>, name: &[u8]) {
+        push_shown(out, self.escape, name);
+    }
+}
+
+fn push_shown(out: &mut Vec<u8>, escape: bool, name: &[u8]) {
+    if escape {
+        out.extend_from_slice(sanitize(name).as_bytes());
+    } else {
+        out.extend_from_slice(name);
+    }
+}
+
+fn push_number(out: &mut Vec<u8>, number: impl std::fmt::Display) {
+    let _ = write!(out, "{number}"); // a Vec takes everything
+}
+
+/// As ISO 8601 has it, with nanoseconds and the offset that `zone` had then; seconds since the epoch, after an `@`,
+/// where the year has more than four digits.
+fn push_date(out: &mut Vec<u8>, nanoseconds: i128, zone: &TimeZone) {
+    let date = Timestamp::from_nanosecond(nanoseconds).map(|time| time.to_zoned(zone.clone()));
+    let _ = match date {
+        Ok(date) => write!(out, "{}", date.strftime("%Y-%m-%dT%H:%M:%S%.9f%:z")),
+        Err(_) => write!(out, "@{}", nanoseconds.div_euclid(1_000_000_000)),
+    };
+}
+
+/// As `--type` and `find -type` call it.
+fn letter(file_type: FileType) -> u8 {
+    match file_type {
+        FileType::Regular => b'f',
+        FileType::Directory => b'd',
+        FileType::Symlink => b'l',
+        FileType::Fifo => b'p',
+        FileType::Socket => b's',
+        FileType::Block => b'b',
+        FileType::Char => b'c',
+    }
+}
+
+/// As `ls -l` has it: `-rwxr-sr-t`.
+fn push_permissions(out: &mut Vec<u8>, file_type: FileType, mode: u32) {
+    out.push(if file_type == FileType::Regular { b'-' } else { letter(file_type) });
+    for (class, special, marked) in [(6, 0o4000, b's'), (3, 0o2000, b's'), (0, 0o1000, b't')] {
+        let bits = mode >> class;
+        out.push(if bits & 4 != 0 { b'r' } else { b'-' });
+        out.push(if bits & 2 != 0 { b'w' } else { b'-' });
+        out.push(match (mode & special != 0, bits & 1 != 0) {
+            (true, true) => marked,
+            (true, false) => marked.to_ascii_uppercase(),
+            (false, true) => b'x',
+            (false, false) => b'-',
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn date(nanoseconds: i128, zone: &TimeZone) -> String {
+        let mut out = Vec::new();
+        push_date(&mut out, nanoseconds, zone);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn dates() {
+        assert_eq!(date(0, &TimeZone::UTC), "1970-01-01T00:00:00.000000000+00:00");
+        assert_eq!(date(-1, &TimeZone::UTC), "1969-12-31T23:59:59.999999999+00:00");
+        let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+        let summer = 1_751_371_200_000_000_001;
+        assert_eq!(date(summer, &zone), "2025-07-01T14:00:00.000000001+02:00");
+        assert_eq!(date(summer - 182 * 86_400_000_000_000, &zone), "2024-12-31T13:00:00.000000001+01:00");
+        assert_eq!(date(i128::from(i64::MAX) * 1_000_000_000 + 7, &zone), "@9223372036854775807");
+        assert_eq!(date(i128::from(i64::MIN) * 1_000_000_000 + 7, &zone), "@-9223372036854775808");
+    }
+
+    #[test]
+    fn permissions() {
+        for (file_type, mode, shown) in [
+            (FileType::Regular, 0o644, "-rw-r--r--"),
+            (FileType::Directory, 0o1777, "drwxrwxrwt"),
+            (FileType::Directory, 0o1776, "drwxrwxrwT"),
+            (FileType::Regular, 0o6755, "-rwsr-sr-x"),
+            (FileType::Regular, 0o6644, "-rwSr-Sr--"),
+            (FileType::Symlink, 0o777, "lrwxrwxrwx"),
+            (FileType::Regular, 0, "----------"),
+        ] {
+            let mut out = Vec::new();
+            push_permissions(&mut out, file_type, mode);
+            assert_eq!(String::from_utf8(out).unwrap(), shown);
+        }
+    }
+}

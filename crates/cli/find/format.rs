@@ -1,0 +1,215 @@
+//! The text of `--format`, understood before anything is walked.
+
+/// Text with fields in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Format {
+    pub(super) parts: Vec<Part>,
+}
+
+/// A piece of a format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Text(Vec<u8>),
+    Field(Field),
+}
+
+/// What a format can say of an entry. The comments name the directive of `find -printf` that says the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Path,        // %p
+    Name,        // %f
+    Dir,         // %h
+    Stem,        // the name without its extension
+    Ext,         // the extension without its dot
+    Relative,    // %P
+    Root,        // %H
+    Depth,       // %d
+    Type,        // %y
+    Target,      // %l
+    Size,        // %s
+    Blocks,      // %b
+    Mode,        // %m
+    Permissions, // %M
+    Uid,         // %U
+    Gid,         // %G
+    User,        // %u
+    Group,       // %g
+    Links,       // %n
+    Inode,       // %i
+    Device,      // %D
+    Mtime,       // %t
+    Ctime,       // %c
+    Atime,       // %a
+    MtimeNs,     // %T@
+    CtimeNs,     // %C@
+    AtimeNs,     // %A@
+}
+
+/// How the fields are written between braces.
+const NAMES: [(&str, Field); 27] = [
+    ("path", Field::Path),
+    ("name", Field::Name),
+    ("dir", Field::Dir),
+    ("stem", Field::Stem),
+    ("ext", Field::Ext),
+    ("relative", Field::Relative),
+    ("root", Field::Root),
+    ("depth", Field::Depth),
+    ("type", Field::Type),
+    ("target", Field::Target),
+    ("size", Field::Size),
+    ("blocks", Field::Blocks),
+    ("mode", Field::Mode),
+    ("permissions", Field::Permissions),
+    ("uid", Field::Uid),
+    ("gid", Field::Gid),
+    ("user", Field::User),
+    ("group", Field::Group),
+    ("links", Field::Links),
+    ("inode", Field::Inode),
+    ("device", Field::Device),
+    ("mtime", Field::Mtime),
+    ("ctime", Field::Ctime),
+    ("atime", Field::Atime),
+    ("mtime_ns", Field::MtimeNs),
+    ("ctime_ns", Field::CtimeNs),
+    ("atime_ns", Field::AtimeNs),
+];
+
+impl Format {
+    /// Understands `text`: fields in braces, `{{` and `}}` for braces, and `\n \t \r \0 \\`.
+    ///
+    /// # Errors
+    /// A sentence that names the problem and the byte it begins at, the first being 1.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut literal = Vec::new();
+        let mut rest = text;
+        while let Some(special) = rest.find(['{', '}', '\\']) {
+            literal.extend_from_slice(&rest.as_bytes()[..special]);
+            let at = text.len() - rest.len() + special;
+            rest = &rest[special..];
+            let wrong = |problem: String| Err(format!("{problem} (at byte {})", at + 1));
+            let (taken, byte) = match rest.as_bytes() {
+                [b'{', b'{', ..] => (2, b'{'),
+                [b'}', b'}', ..] => (2, b'}'),
+                [b'}', ..] => return wrong("a closing brace of its own is written `}}`".into()),
+                [b'\\', escaped, ..] if let Some(byte) = escape(*escaped) => (2, byte),
+                [b'\\', ..] => {
+                    return wrong(r"a backslash begins \n, \t, \r, \0 or \\".into());
+                }
+                _ => {
+                    let Some(end) = rest.find('}') else {
+                        return wrong("no `}` ends this field; a brace is written `{{`".into());
+                    };
+                    let name = &rest[1..end];
+                    let Some((_, field)) = NAMES.iter().find(|(known, _)| *known == name) else {
+                        return wrong(format!(
+                            "no field is called `{}`; there are {}",
+                            name.escape_debug(),
+                            names()
+                        ));
+                    };
+                    if !literal.is_empty() {
+                        parts.push(Part::Text(std::mem::take(&mut literal)));
+                    }
+                    parts.push(Part::Field(*field));
+                    rest = &rest[end + 1..];
+                    continue;
+                }
+            };
+            literal.push(byte);
+            rest = &rest[taken..];
+        }
+        literal.extend_from_slice(rest.as_bytes());
+        if !literal.is_empty() {
+            parts.push(Part::Text(literal));
+        }
+        Ok(Self { parts })
+    }
+
+    /// Whether a time is written as a date.
+    pub(super) fn has_dates(&self) -> bool {
+        let is_date = |part: &Part| matches!(part, Part::Field(Field::Mtime | Field::Ctime | Field::Atime));
+        self.parts.iter().any(is_date)
+    }
+}
+
+fn escape(byte: u8) -> Option<u8> {
+    Some(match byte {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'0' => 0,
+        b'\\' => b'\\',
+        _ => return None,
+    })
+}
+
+fn names() -> String {
+    NAMES.map(|(name, _)| name).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(bytes: &[u8]) -> Part {
+        Part::Text(bytes.to_vec())
+    }
+
+    #[test]
+    fn fields_text_and_escapes() {
+        let parts = |format| Format::parse(format).unwrap().parts;
+        assert_eq!(parts(""), []);
+        assert_eq!(parts("{path}"), [Part::Field(Field::Path)]);
+        assert_eq!(
+            parts(r"{size}\t{path}\0"),
+            [Part::Field(Field::Size), text(b"\t"), Part::Field(Field::Path), text(b"\0")]
+        );
+        assert_eq!(parts(r"\\n{{path}}"), [text(b"\\n{path}")]);
+        assert_eq!(parts("{{{name}}}"), [text(b"{"), Part::Field(Field::Name), text(b"}")]);
+        assert_eq!(parts("gr\u{f6}\u{df}e"), [text("gr\u{f6}\u{df}e".as_bytes())]);
+    }
+
+    #[test]
+    fn every_field_has_one_name() {
+        for (nth, (name, field)) in NAMES.iter().enumerate() {
+            assert_eq!(Format::parse(&format!("{{{name}}}")).unwrap().parts, [Part::Field(*field)]);
+            assert!(NAMES[..nth].iter().all(|other| other.0 != *name && other.1 != *field), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        for (format, problem, at) in [
+            ("{sise}", "no field is called `sise`; there are path, name", 1),
+            ("{path} {}", "no field is called ``", 8),
+            ("{path:>9}", "no field is called `path:>9`", 1),
+            ("{ path}", "no field is called ` path`", 1),
+            ("{path", "no `}` ends this field", 1),
+            ("\u{e4}{", "no `}` ends this field", 3),
+            ("{path}}", "a closing brace of its own", 7),
+            (r"a\b", "a backslash begins", 2),
+            ("\\", "a backslash begins", 1),
+        ] {
+            let error = Format::parse(format).unwrap_err();
+            assert!(error.starts_with(problem), "{error}");
+            assert!(error.ends_with(&format!("(at byte {at})")), "{error}");
+        }
+    }
+
+    proptest! {
+        /// Any text can be written, and nothing makes the parser fail in another way than by an error.
+        #[test]
+        fn any_text_can_be_escaped(plain in ".*", noise in "[{}\\\\a-z0]*") {
+            let _ = Format::parse(&noise);
+            let escaped = plain.replace('\\', r"\\").replace('{', "{{").replace('}', "}}");
+            let parts = Format::parse(&escaped).unwrap().parts;
+            let expected = if plain.is_empty() { vec![] } else { vec![text(plain.as_bytes())] };
+            prop_assert_eq!(parts, expected);
+        }
+    }
+}

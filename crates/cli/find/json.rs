@@ -1,0 +1,49 @@
+//! One JSON object an entry. `docs/json.md` documents the members.
+
+use std::io::Write as _;
+
+use ftk_record::write_path;
+use ftk_walk::{Entry, FileType};
+
+use super::render::{Failure, target};
+
+/// Appends the object, without a newline. Nothing is appended when a part of it cannot be known.
+pub(super) fn push(out: &mut Vec<u8>, path: &[u8], entry: &mut Entry<'_>) -> Result<(), Failure> {
+    let metadata = *entry.metadata()?;
+    let target = target(path, entry)?;
+    out.push(b'{');
+    write_path(out, "path", path);
+    // A Vec takes everything.
+    let _ = write!(
+        out,
+        ",\"type\":\"{}\",\"size_bytes\":{},\"mtime_ns\":{},\"mode\":\"{:04o}\",\"uid\":{},\"gid\":{},\"dev\":{},\
+         \"ino\":{},\"nlink\":{}",
+        type_name(metadata.file_type),
+        metadata.size,
+        metadata.mtime_ns,
+        metadata.mode,
+        metadata.uid,
+        metadata.gid,
+        metadata.dev,
+        metadata.ino,
+        metadata.nlink,
+    );
+    if let Some(target) = target {
+        out.push(b',');
+        write_path(out, "target", target.to_bytes());
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+fn type_name(file_type: FileType) -> &'static str {
+    match file_type {
+        FileType::Regular => "file",
+        FileType::Directory => "directory",
+        FileType::Symlink => "symlink",
+        FileType::Fifo => "fifo",
+        FileType::Socket => "socket",
+        FileType::Block => "block_device",
+        FileType::Char => "char_device",
+    }
+}

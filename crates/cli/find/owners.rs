@@ -1,0 +1,28 @@
+//! The names of users and groups, asked for once each.
+
+use std::collections::HashMap;
+
+use nix::unistd::{Gid, Group, Uid, User};
+
+/// Names that were asked for. Who has none is called by the number, as `ls` and `find` do.
+#[derive(Default)]
+pub(super) struct Owners {
+    users: HashMap<u32, String>,
+    groups: HashMap<u32, String>,
+}
+
+impl Owners {
+    pub(super) fn user(&mut self, uid: u32) -> &str {
+        self.users.entry(uid).or_insert_with(|| match User::from_uid(Uid::from_raw(uid)) {
+            Ok(Some(user)) => user.name,
+            _ => uid.to_string(),
+        })
+    }
+
+    pub(super) fn group(&mut self, gid: u32) -> &str {
+        self.groups.entry(gid).or_insert_with(|| match Group::from_gid(Gid::from_raw(gid)) {
+            Ok(Some(group)) => group.name,
+            _ => gid.to_string(),
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! A path taken apart, as bytes.
+
+/// The last name of a path. Slashes at the end do not count, and that of slashes alone is `/`.
+pub(super) fn name(path: &[u8]) -> &[u8] {
+    let path = trimmed(path);
+    match path.iter().rposition(|&byte| byte == b'/') {
+        Some(slash) if path.len() > 1 => &path[slash + 1..],
+        _ => path,
+    }
+}
+
+/// The directory that the last name lies in, without a slash at its end: `.` where the path has none, `/` for the
+/// root directory.
+pub(super) fn parent(path: &[u8]) -> &[u8] {
+    let path = trimmed(path);
+    match path.iter().rposition(|&byte| byte == b'/') {
+        Some(slash) => trimmed(&path[..=slash]),
+        None => b".",
+    }
+}
+
+/// A name or a path before and after the dot of its extension. The extension is empty where there is none: a dot
+/// at the beginning of a name starts none.
+pub(super) fn split_extension(path: &[u8]) -> (&[u8], &[u8]) {
+    let path = trimmed(path);
+    let start = path.len() - name(path).len();
+    match path[start..].iter().rposition(|&byte| byte == b'.') {
+        Some(dot) if dot > 0 && path[start..] != *b".." => (&path[..start + dot], &path[start + dot + 1..]),
+        _ => (path, b""),
+    }
+}
+
+/// Without the slashes at the end, but for one that is all there is.
+fn trimmed(path: &[u8]) -> &[u8] {
+    match path.iter().rposition(|&byte| byte != b'/') {
+        Some(last) => &path[..=last],
+        None => &path[..path.len().min(1)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_parents() {
+        for (path, parent_of, name_of) in [
+            ("a", ".", "a"),
+            ("./a", ".", "a"),
+            ("a/b", "a", "b"),
+            ("a/b//", "a", "b"),
+            ("a//b", "a", "b"),
+            ("/a", "/", "a"),
+            ("//a", "/", "a"),
+            ("/", "/", "/"),
+            ("//", "/", "/"),
+            (".", ".", "."),
+            ("..", ".", ".."),
+            ("", ".", ""),
+        ] {
+            assert_eq!(
+                (parent(path.as_bytes()), name(path.as_bytes())),
+                (parent_of.as_bytes(), name_of.as_bytes())
+            );
+        }
+    }
+
+    #[test]
+    fn extensions() {
+        for (path, before, extension) in [
+            ("a.b", "a", "b"),
+            ("d.d/a", "d.d/a", ""),
+            ("d.d/a.tar.gz", "d.d/a.tar", "gz"),
+            ("./.hidden", "./.hidden", ""),
+            (".hidden.x/", ".hidden", "x"),
+            ("a.", "a", ""),
+            ("..", "..", ""),
+            ("a/..", "a/..", ""),
+            (".", ".", ""),
+            ("/", "/", ""),
+            ("", "", ""),
+        ] {
+            let (before, extension) = (before.as_bytes(), extension.as_bytes());
+            assert_eq!(split_extension(path.as_bytes()), (before, extension), "{path}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Records that wait to be sorted by path.
+
+use ftk_inventory::{Budget, Full};
+use ftk_walk::{Entry, Step};
+
+use super::render::{Failure, Render};
+
+/// The records of one worker, as they came. They are made in the walk, where metadata is at hand and every worker
+/// takes part.
+pub(super) struct Unsorted {
+    bytes: Vec<u8>,
+    records: Vec<Record>,
+    budget: Budget,
+    drawn: u64,
+    full: Option<Full>,
+}
+
+/// A path in `bytes`, and what is written of it right behind.
+struct Record {
+    start: usize,
+    path_len: usize,
+    end: usize,
+}
+
+/// Bytes drawn from the budget at once.
+const UNIT: u64 = 64 << 10;
+
+impl Unsorted {
+    /// No records yet. They may take what `budget` allows.
+    pub(super) fn new(budget: Budget) -> Self {
+        Self { bytes: Vec::new(), records: Vec::new(), budget, drawn: 0, full: None }
+    }
+
+    /// Adds a record, unless it does not fit: then the walk is to end, and [`sort`] says why.
+    pub(super) fn add(
+        &mut self,
+        render: &mut Render<'_>,
+        dir: &[u8],
+        entry: &mut Entry<'_>,
+    ) -> Result<Step, Failure> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(dir);
+        self.bytes.extend_from_slice(entry.name());
+        let path_len = self.bytes.len() - start;
+        if let Err(failure) = render.push(&mut self.bytes, dir, entry) {
+            self.bytes.truncate(start);
+            return Err(failure);
+        }
+        self.records.push(Record { start, path_len, end: self.bytes.len() });
+        self.full = self.full.or(self.draw().err());
+        Ok(if self.full.is_some() { Step::Stop } else { Step::Descend })
+    }
+
+    fn draw(&mut self) -> Result<(), Full> {
+        // Sorting takes a pair of slices for each record beside it.
+        let record = size_of::<Record>() + size_of::<(&[u8], &[u8])>();
+        while (self.bytes.capacity() + self.records.capacity() * record) as u64 > self.drawn {
+            self.budget.draw(UNIT)?;
+            self.drawn += UNIT;
+        }
+        Ok(())
+    }
+}
+
+/// What is written of each entry, by path.
+///
+/// # Errors
+/// If the records of a worker did not fit.
+pub(super) fn sort(parts: &[Unsorted]) -> Result<impl Iterator<Item = &[u8]>, Full> {
+    let mut all = Vec::with_capacity(parts.iter().map(|part| part.records.len()).sum());
+    for part in parts {
+        if let Some(full) = part.full {
+            return Err(full);
+        }
+        let pair = |record: &Record| part.bytes[record.start..record.end].split_at(record.path_len);
+        all.extend(part.records.iter().map(pair));
+    }
+    all.sort_unstable();
+    Ok(all.into_iter().map(|(_, record)| record))
+}
