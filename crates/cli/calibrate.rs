@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use ftk_hash::Platform;
 use ftk_inventory::{Collect, Inventory, Keep};
 use ftk_record::quote;
 use ftk_sched::Constants;
@@ -16,6 +15,7 @@ use ftk_walk::Walker;
 
 use crate::console::Console;
 use crate::outcome::Outcome;
+use crate::simd;
 use crate::stdout::Stdout;
 
 /// Measure this machine for the cost model
@@ -63,7 +63,7 @@ fn measure() -> anyhow::Result<Constants> {
     make_files(tree.path())?;
     let root = CString::new(tree.path().as_os_str().to_owned().into_vec())?;
     let parts = Walker::new([root]).run(|worker| Collect::new(worker, Keep::Files));
-    Ok(ftk_process::calibrate(&Inventory::merge(parts)?, Platform::detect()))
+    Ok(ftk_process::calibrate(&Inventory::merge(parts)?, simd::platform()?))
 }
 
 /// 4,000 files of 4 KiB, 100 to a directory.

@@ -16,6 +16,7 @@ mod progress;
 mod scan;
 mod selection;
 mod simd;
+mod simd;
 mod starts;
 mod stdout;
 

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use ftk_hash::Platform;
 use ftk_inventory::{Budget, Inventory, Keep};
 use ftk_process::{Failed, Rows, Work, hash_stream, process};
 use ftk_read::Failure;
@@ -24,11 +23,12 @@ use crate::hash::list::{Format, List, emit};
 use crate::human;
 use crate::outcome::Outcome;
 use crate::scan::{TOO_LARGE, paths, scan, walker};
+use crate::simd;
 use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let engine = Engine::new(globals, console)?;
-    let (algorithms, platform) = (&*args.algorithms(), Platform::detect());
+    let (algorithms, platform) = (&*args.algorithms(), simd::platform()?);
     let is_stdin = |path: &OsString| path == "-";
     let starts: Vec<_> = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
     let stdout = Stdout::default();

@@ -1,0 +1,23 @@
+//! `FTK_SIMD`: how much of the CPU the digests may use, so that tests reach every kernel on one machine.
+
+use std::env;
+
+use anyhow::Context as _;
+use ftk_hash::{Platform, Simd};
+
+const VARIABLE: &str = "FTK_SIMD";
+
+/// What this CPU can do, or no more than the variable names.
+///
+/// # Errors
+/// If the variable names no instruction set, or one that this CPU lacks.
+pub(crate) fn platform() -> anyhow::Result<Platform> {
+    env::var_os(VARIABLE).map_or_else(
+        || Ok(Platform::detect()),
+        |name| bounded(&name.to_string_lossy()).with_context(|| format!("bad value of {VARIABLE}")),
+    )
+}
+
+fn bounded(name: &str) -> anyhow::Result<Platform> {
+    Ok(Platform::up_to(name.parse::<Simd>()?)?)
+}
