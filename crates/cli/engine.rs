@@ -51,7 +51,7 @@ impl Engine {
         }
         let bar = Bar::new(u64::from(files));
         let show = |progress: Progress| bar.show(progress);
-        let done = work(Some(Watch { delay: self.delay, show: &show }));
+        let done = work(Some(Watch { delay: self.delay, tick: Duration::from_millis(100), show: &show }));
         bar.clear();
         done
     }

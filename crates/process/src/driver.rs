@@ -9,7 +9,7 @@ use ftk_read::{Buf, Chunk, Failure, Open, Reader, Ready, Span, Stat};
 use ftk_sched::Stop;
 
 use crate::Work;
-use crate::claims::Job;
+use crate::claims::{Job, Large};
 use crate::engines::Engines;
 use crate::progress::Cell;
 use crate::rows::State;
@@ -196,11 +196,15 @@ impl<'w> Driver<'w> {
         chunk: Chunk,
     ) -> bool {
         let (slot, part, len) = (chunk.slot, chunk.part, chunk.as_ref().len());
-        if part.is_start() && !part.is_end() {
+        let is_whole = part.is_start() && part.is_end();
+        let size = if is_whole { len as u64 } else { reader.stat(slot).size };
+        let is_large = size > Large::ABOVE;
+        if part.is_start() && !is_whole {
             let job = slots.jobs[slot as usize].take().expect("a job for every slot under way");
-            match source.judge(reader.stat(slot).size, job) {
+            match source.judge(size, job) {
                 Some(job) => slots.jobs[slot as usize] = Some(job),
                 None => {
+                    self.done.put_off(size);
                     reader.cancel(slot);
                     slots.bufs.push(chunk.into_buf());
                     slots.free.push(slot);
@@ -208,7 +212,14 @@ impl<'w> Driver<'w> {
                 }
             }
         }
-        self.done.add_bytes(len);
+        if is_large {
+            if part.is_start() {
+                self.done.take_up();
+            }
+            self.done.add_large_bytes(len);
+        } else {
+            self.done.add_bytes(len);
+        }
         self.engines.feed(chunk);
         true
     }

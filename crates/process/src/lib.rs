@@ -25,7 +25,7 @@ mod team;
 
 pub use calibrate::calibrate;
 pub use driver::Failed;
-pub use progress::{Progress, Watch};
+pub use progress::{Progress, Watch, meanwhile};
 pub use rows::{Rows, State};
 pub use run::{Env, Plan, Report, Work, process};
 pub use stream::hash_stream;

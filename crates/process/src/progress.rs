@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use crate::team::leave_shared_descriptors;
 
-/// Someone who is told how far a run is, every 100 ms on a thread of its own.
+/// Someone who is told how far a run is, on a thread of its own.
 #[derive(Clone, Copy)]
 pub struct Watch<'e> {
     /// When it is told for the first time; a run that ends sooner tells it nothing.
     pub delay: Duration,
+    /// How often from then on.
+    pub tick: Duration,
     /// What is called.
     pub show: &'e (dyn Fn(Progress) + Sync),
 }
@@ -22,6 +24,10 @@ pub struct Progress {
     pub files: u64,
     /// Bytes handed to the digest.
     pub bytes: u64,
+    /// Large files met so far that wait for the small ones.
+    pub large_files: u64,
+    /// Bytes of large files that are known to be left.
+    pub large_bytes: u64,
 }
 
 /// One worker's count, on a cache line of its own: written by that worker alone, read now and then.
@@ -30,6 +36,9 @@ pub struct Progress {
 pub(crate) struct Cell {
     files: AtomicU64,
     bytes: AtomicU64,
+    /// Put off here less taken up here: below zero, modulo 2^64, where others put off what this worker reads.
+    large_files: AtomicU64,
+    large_bytes: AtomicU64,
 }
 
 impl Cell {
@@ -40,11 +49,28 @@ impl Cell {
     pub(crate) fn add_bytes(&self, n: usize) {
         bump(&self.bytes, n as u64);
     }
+
+    /// A large file of this size waits.
+    pub(crate) fn put_off(&self, size: u64) {
+        bump(&self.large_files, 1);
+        bump(&self.large_bytes, size);
+    }
+
+    /// A large file waits no more.
+    pub(crate) fn take_up(&self) {
+        bump(&self.large_files, 1_u64.wrapping_neg());
+    }
+
+    /// As `add_bytes`, of a file that had been put off.
+    pub(crate) fn add_large_bytes(&self, n: usize) {
+        self.add_bytes(n);
+        bump(&self.large_bytes, (n as u64).wrapping_neg());
+    }
 }
 
 /// Adds without a locked instruction: each counter has a single writer.
 fn bump(counter: &AtomicU64, n: u64) {
-    counter.store(counter.load(Ordering::Relaxed) + n, Ordering::Relaxed);
+    counter.store(counter.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
 }
 
 /// The counts of all workers. The first is there from the beginning, the others once their number is known.
@@ -68,21 +94,40 @@ impl Cells {
     }
 
     pub(crate) fn sum(&self) -> Progress {
-        let others = self.others.get().into_iter().flatten();
-        std::iter::once(&self.first).chain(others).fold(Progress::default(), |sum, cell| Progress {
-            files: sum.files + cell.files.load(Ordering::Relaxed),
-            bytes: sum.bytes + cell.bytes.load(Ordering::Relaxed),
-        })
+        let cells = || std::iter::once(&self.first).chain(self.others.get().into_iter().flatten());
+        let sum = |counter: fn(&Cell) -> &AtomicU64| {
+            cells().fold(0_u64, |sum, cell| sum.wrapping_add(counter(cell).load(Ordering::Relaxed)))
+        };
+        // A file that grew, or counters read a moment apart, can bring these below zero.
+        let not_below_zero = |n: u64| u64::try_from(n as i64).unwrap_or(0);
+        Progress {
+            files: sum(|cell| &cell.files),
+            bytes: sum(|cell| &cell.bytes),
+            large_files: not_below_zero(sum(|cell| &cell.large_files)),
+            large_bytes: not_below_zero(sum(|cell| &cell.large_bytes)),
+        }
     }
 }
 
-/// How often progress is shown, once it is.
-const TICK: Duration = Duration::from_millis(100);
-
-/// Runs `work` while a thread of its own shows the counts. Without a `watch`, or if the thread cannot start,
-/// `work` simply runs.
+/// Runs `work` while a thread of its own shows the counts to the watch, if there is one.
 pub(crate) fn watched<T>(watch: Option<Watch<'_>>, cells: &Cells, work: impl FnOnce() -> T) -> T {
-    let Some(Watch { delay, show }) = watch else { return work() };
+    match watch {
+        Some(Watch { delay, tick, show }) => meanwhile(delay, tick, &|| show(cells.sum()), work),
+        None => work(),
+    }
+}
+
+/// Runs `work` while a thread of its own calls `tell`, first after `delay` and then every `tick`. If that thread
+/// cannot start, `work` simply runs.
+///
+/// # Panics
+/// When `work` or `tell` panics, after both have ended.
+pub fn meanwhile<T>(
+    delay: Duration,
+    tick: Duration,
+    tell: &(dyn Fn() + Sync),
+    work: impl FnOnce() -> T,
+) -> T {
     let (ended, wake) = (Mutex::new(false), Condvar::new());
     std::thread::scope(|scope| {
         let watcher = || {
@@ -94,8 +139,8 @@ pub(crate) fn watched<T>(watch: Option<Watch<'_>>, cells: &Cells, work: impl FnO
                 let (guard, timeout) = wake.wait_timeout(ended, wait).unwrap_or_else(PoisonError::into_inner);
                 ended = guard;
                 if timeout.timed_out() {
-                    show(cells.sum());
-                    wait = TICK;
+                    tell();
+                    wait = tick;
                 }
             }
         };
@@ -115,5 +160,33 @@ impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.wake.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_puts_off_another_may_take_up() {
+        let cells = Cells::default();
+        cells.add_team(2);
+        cells.of(0).put_off(500);
+        cells.of(0).put_off(300);
+        cells.of(1).take_up();
+        cells.of(1).add_large_bytes(200);
+        cells.of(1).add_bytes(10);
+        cells.of(1).add_file();
+        assert_eq!(cells.sum(), Progress { files: 1, bytes: 210, large_files: 1, large_bytes: 600 });
+        cells.of(1).add_large_bytes(700);
+        assert_eq!(cells.sum().large_bytes, 0, "a file that grew leaves no debt");
+    }
+
+    #[test]
+    fn nothing_is_told_of_what_ends_at_once() {
+        let told = std::sync::atomic::AtomicU64::new(0);
+        let tell = || _ = told.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(meanwhile(Duration::from_secs(600), Duration::ZERO, &tell, || 7), 7);
+        assert_eq!(told.into_inner(), 0);
     }
 }

@@ -152,7 +152,7 @@ fn progress_is_shown_and_never_runs_ahead() {
         most.fetch_max(progress.files, Ordering::Relaxed);
     };
     let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
-    let watch = Some(Watch { delay: Duration::ZERO, show: &show });
+    let watch = Some(Watch { delay: Duration::ZERO, tick: Duration::from_millis(1), show: &show });
     let env = Env { model: &model, limits, memory: 1 << 20, stop: &Stop::new(), watch };
     let report = process(&work, &mut rows, &env);
     assert_eq!(report.done.files, 130);
