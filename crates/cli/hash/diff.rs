@@ -1,11 +1,150 @@
-//! `ftk hash --diff`.
+//! `ftk hash --diff OLD NEW`: what differs between two lists, without reading a file they name.
+
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context as _, bail};
+use ftk_hash::Algorithm;
+use ftk_record::{Change, End, changes, quote, write_path};
+use ftk_sched::{Stop, Team, Threads};
+use indicatif::HumanCount;
 
 use crate::args::Globals;
 use crate::console::Console;
 use crate::hash::HashArgs;
+use crate::hash::list::{List, cannot_write, refuse_own_input};
+use crate::hash::table::{Reading, Table};
+use crate::human;
 use crate::outcome::Outcome;
+use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let _ = (args, globals, console);
-    todo!("being written")
+    let [old, new] = &*args.paths else { bail!("--diff compares two lists: name OLD and NEW") };
+    if old == "-" && new == "-" {
+        bail!("standard input can be read only once");
+    }
+    let stdout = Stdout::default();
+    let mut list = List::create(args.output.as_deref(), &stdout)?;
+    refuse_own_input(&args.paths, &list.own())?;
+
+    let reading = Reading {
+        end: if args.zero { End::Nul } else { End::Newline },
+        algorithms: &args.algorithms,
+        memory: globals.memory() / 2,
+    };
+    let [old, new] = read(reading, [old, new], globals)?;
+    let mut outcome = Outcome::Success;
+    for complaint in old.complaints.iter().chain(&new.complaints) {
+        console.error(complaint);
+        outcome = Outcome::Error;
+    }
+    refuse_without_common(&old, &new)?;
+
+    let (changes, same) = changes(&old.sums, &new.sums);
+    let mut counts = [0_u64; WORDS.len()];
+    let write = || {
+        for change in &changes {
+            if let Some(nth) = kind(change) {
+                counts[nth] += 1;
+                list.line(|out| push(out, WORDS[nth], change, globals.json))?;
+            }
+        }
+        list.finish()
+    };
+    write().and_then(|()| stdout.finish()).with_context(|| cannot_write(args.output.as_deref()))?;
+
+    for change in &changes {
+        if let Change::Unknown(path) = change {
+            let path = quote(path);
+            console
+                .error(format_args!("cannot compare {path}: the lists have no algorithm in common for it"));
+            outcome = Outcome::Error;
+        }
+    }
+    if counts.iter().any(|n| *n > 0) {
+        outcome = outcome.max(Outcome::Negative);
+    }
+    say_done(same, counts, outcome, console);
+    Ok(outcome)
+}
+
+/// `  999,993 files the same; 3 added, 4 moved   (status 1)`
+fn say_done(same: u64, counts: [u64; WORDS.len()], outcome: Outcome, console: &Console) {
+    let counts = counts.iter().zip(WORDS).filter(|(n, _)| **n > 0);
+    let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
+    let (gap, counts) = (if counts.is_empty() { "" } else { "; " }, counts.join(", "));
+    let same = human::count(same, "file");
+    console.summary(match outcome {
+        Outcome::Success => format!("{same} the same"),
+        _ => format!("{same} the same{gap}{counts}   (status {})", outcome as u8),
+    });
+}
+
+/// Both lists, at the same time where more than one thread is allowed.
+fn read(reading: Reading<'_>, paths: [&OsString; 2], globals: &Globals) -> anyhow::Result<[Table; 2]> {
+    let workers = if globals.threads.resolve() == Threads::Fixed(1) { 1 } else { 2 };
+    let next = AtomicUsize::new(0);
+    let parts = Team::new(workers).run(&Stop::new(), |_| {
+        // Relaxed: the counter hands out numbers and nothing else.
+        let claim = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < paths.len());
+        std::iter::from_fn(claim).map(|nth| (nth, reading.read(paths[nth]))).collect::<Vec<_>>()
+    });
+    let mut tables: Vec<_> = parts.into_iter().flatten().collect();
+    tables.sort_by_key(|(nth, _)| *nth);
+    let tables = tables.into_iter().map(|(_, table)| table).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(tables.try_into().ok().expect("a table for each path"))
+}
+
+/// With no algorithm in common nothing could be said of any file.
+fn refuse_without_common(old: &Table, new: &Table) -> anyhow::Result<()> {
+    let (old, new) = (old.sums.algorithms(), new.sums.algorithms());
+    if old.iter().any(|algorithm| new.contains(algorithm)) {
+        return Ok(());
+    }
+    let names = |all: &[Algorithm]| all.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+    bail!("the lists have no algorithm in common: {} and {}", names(&old), names(&new));
+}
+
+/// What changes are called.
+const WORDS: [&str; 4] = ["added", "removed", "modified", "moved"];
+
+/// Which of the words it is; none for what cannot be compared.
+fn kind(change: &Change<'_>) -> Option<usize> {
+    match change {
+        Change::Added(_) => Some(0),
+        Change::Removed(_) => Some(1),
+        Change::Modified(_) => Some(2),
+        Change::Moved { .. } => Some(3),
+        Change::Unknown(_) => None,
+    }
+}
+
+fn push(out: &mut Vec<u8>, word: &str, change: &Change<'_>, json: bool) {
+    let new = if let Change::Moved { new, .. } = change { Some(*new) } else { None };
+    if json {
+        out.extend_from_slice(format!("{{\"change\":\"{word}\",").as_bytes());
+        write_path(out, "path", change.path());
+        if let Some(new) = new {
+            out.push(b',');
+            write_path(out, "new_path", new);
+        }
+        out.extend_from_slice(b"}\n");
+        return;
+    }
+    out.extend_from_slice(format!("{word:<8} {}", shown(change.path())).as_bytes());
+    if let Some(new) = new {
+        out.extend_from_slice(format!(" {ARROW} {}", shown(new)).as_bytes());
+    }
+    out.push(b'\n');
+}
+
+/// Stands between the two names of a file that moved.
+const ARROW: &str = "\u{2192}";
+
+/// The name as it is, or in quotes where anything in it could be taken for something else.
+fn shown(name: &[u8]) -> String {
+    match str::from_utf8(name) {
+        Ok(text) if quote(name).len() == text.len() + 2 && !text.contains(ARROW) => text.to_owned(),
+        _ => quote(name),
+    }
 }

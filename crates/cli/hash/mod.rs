@@ -6,6 +6,7 @@ mod diff;
 mod lines;
 mod list;
 mod sums;
+mod table;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -46,8 +47,8 @@ pub(crate) struct HashArgs {
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     tag: bool,
 
-    /// End every line with NUL instead of newline, and escape no name
-    #[arg(short, long, conflicts_with = "json", help_heading = "Output")]
+    /// End every line with NUL instead of newline, and escape no name; with --diff the lists are such
+    #[arg(short, long, help_heading = "Output")]
     zero: bool,
 
     /// Write to this file, which appears only when it is complete
@@ -71,7 +72,7 @@ struct Mode {
     check: bool,
 
     /// Compare two lists, the PATHs OLD and NEW, without reading a file they name
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["SelectionArgs", "tag"])]
     diff: bool,
 
     /// Print the digest of every line of the one PATH, in input order

@@ -2,15 +2,13 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use ftk_inventory::{Budget, Inventory, Keep};
 use ftk_process::{Failed, Rows, Work, hash_stream, process};
 use ftk_read::Failure;
-use ftk_record::{End, Output, Style, quote};
+use ftk_record::{End, Style, quote};
 use ftk_sched::Stop;
 use ftk_walk::Follow;
 use indicatif::HumanCount;
@@ -19,7 +17,7 @@ use crate::args::Globals;
 use crate::console::{Console, cause};
 use crate::engine::Engine;
 use crate::hash::HashArgs;
-use crate::hash::list::{Format, List, emit};
+use crate::hash::list::{Format, List, cannot_write, emit, refuse_own_input};
 use crate::human;
 use crate::outcome::Outcome;
 use crate::scan::{TOO_LARGE, paths, scan, walker};
@@ -27,17 +25,15 @@ use crate::simd;
 use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    if args.zero && globals.json {
+        bail!("--json ends every object with a newline: leave out --zero");
+    }
     let engine = Engine::new(globals, console)?;
     let (algorithms, platform) = (&*args.algorithms(), simd::platform()?);
     let is_stdin = |path: &OsString| path == "-";
     let starts: Vec<_> = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
     let stdout = Stdout::default();
-    let mut list = match &args.output {
-        Some(path) => {
-            List::file(Output::create(path).with_context(|| format!("cannot write {}", shown(path)))?)
-        }
-        None => List::stdout(&stdout),
-    };
+    let mut list = List::create(args.output.as_deref(), &stdout)?;
     let own = list.own();
     refuse_own_input(&args.paths, &own)?;
     // A wrong pattern is refused before anything is read.
@@ -79,10 +75,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     emit(&mut list, inventory, &rows, stdin, format)
         .and_then(|()| list.finish())
         .and_then(|()| stdout.finish())
-        .with_context(|| match &args.output {
-            Some(path) => format!("cannot write {}", shown(path)),
-            None => "cannot write to standard output".into(),
-        })?;
+        .with_context(|| cannot_write(args.output.as_deref()))?;
 
     let failed = report.failed.len() as u64;
     if !starts.is_empty() {
@@ -100,27 +93,6 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         outcome = Outcome::Error;
     }
     Ok(outcome.max(scanned.outcome))
-}
-
-/// Met in a tree, the output is left out. Named as input, it was meant to be read, and would be lost.
-fn refuse_own_input(paths: &[OsString], own: &[(u64, u64)]) -> anyhow::Result<()> {
-    if own.is_empty() {
-        return Ok(());
-    }
-    let stdin = [OsString::from("-")];
-    for path in if paths.is_empty() { &stdin[..] } else { paths } {
-        let file = if path == "-" { Path::new("/dev/stdin") } else { Path::new(path) };
-        if let Ok(metadata) = file.metadata()
-            && own.contains(&(metadata.dev(), metadata.ino()))
-        {
-            bail!("{} is both input and output", shown(Path::new(path)));
-        }
-    }
-    Ok(())
-}
-
-fn shown(path: &Path) -> String {
-    quote(path.as_os_str().as_encoded_bytes())
 }
 
 /// A line for each file that has no digest, by path.
