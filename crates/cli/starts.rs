@@ -1,6 +1,6 @@
 //! Where a walk starts: arguments, and lists of names.
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -38,15 +38,16 @@ impl StartArgs {
         self.lists().any(|(list, _)| list == Path::new("-"))
     }
 
-    /// The starting points: `arguments`, and behind them those of the lists.
+    /// The starting points: `arguments`, and behind them those of the lists; `default` where there is neither.
     ///
     /// # Errors
     /// When a list cannot be read or holds what is no path.
-    pub(crate) fn read(&self, arguments: &[OsString]) -> anyhow::Result<Vec<CString>> {
-        let mut starts = Vec::new();
-        for argument in arguments {
-            starts.push(CString::new(argument.as_bytes()).context("an argument holds a NUL")?);
+    pub(crate) fn read(&self, arguments: &[OsString], default: &[&CStr]) -> anyhow::Result<Vec<CString>> {
+        if arguments.is_empty() && !self.has_list() {
+            return Ok(default.iter().copied().map(CString::from).collect());
         }
+        let argument = |argument: &OsString| CString::new(argument.as_bytes());
+        let mut starts = arguments.iter().map(argument).collect::<Result<Vec<_>, _>>()?;
         let is_stdin = |list: &Path| list == Path::new("-");
         ensure!(
             self.lists().filter(|(list, _)| is_stdin(list)).count() < 2,

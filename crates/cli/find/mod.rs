@@ -32,7 +32,6 @@ use self::search::{Search, Tally};
 use crate::args::Globals;
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::scan::paths;
 use crate::selection::SelectionArgs;
 use crate::stdout::{Lines, Stdout};
 
@@ -121,10 +120,8 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     let own: Vec<_> = Stdout::identity().into_iter().collect();
     let selection = args.selection.compile(&own)?;
     let plan = if args.commands.is_empty() { None } else { Some(Plan::new(&args.commands)?) };
-    let here = [OsString::from(".")];
-    let starts = if args.paths.is_empty() { &here[..] } else { &args.paths };
     let search = Search {
-        roots: paths(starts),
+        roots: args.selection.starts.read(&args.paths, &[c"."])?,
         follow: args.selection.follow(Follow::Never),
         selection: &selection,
         globals,
