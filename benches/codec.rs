@@ -75,16 +75,6 @@ fn json(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("codec/JSON paths");
     for names in Names::all() {
         group.throughput(names.throughput());
-        let mut out = Vec::new();
-        group.bench_function(BenchmarkId::new("write", names.kind), |bencher| {
-            bencher.iter(|| {
-                out.clear();
-                for name in &names.names {
-                    write_path(&mut out, "path", black_box(name));
-                }
-            });
-        });
-
         let mut decoded = Vec::new();
         for name in &names.names {
             let mut object = b"{".to_vec();
@@ -98,11 +88,25 @@ fn json(criterion: &mut Criterion) {
             decoded.push((text("path"), text("path_b64")));
         }
         let read = |(path, path_b64): &(Option<String>, Option<String>)| {
-            read_path(black_box(path.as_deref()), black_box(path_b64.as_deref())).expect("a path").len()
+            read_path(path.as_deref(), path_b64.as_deref()).expect("a path").into_owned()
         };
-        assert!(decoded.iter().map(read).eq(names.names.iter().map(Vec::len)));
+        assert!(decoded.iter().map(read).eq(names.names.iter().cloned()));
+
+        let mut out = Vec::new();
+        group.bench_function(BenchmarkId::new("write", names.kind), |bencher| {
+            bencher.iter(|| {
+                out.clear();
+                for name in &names.names {
+                    write_path(&mut out, "path", black_box(name));
+                }
+            });
+        });
         group.bench_function(BenchmarkId::new("read", names.kind), |bencher| {
-            bencher.iter(|| decoded.iter().map(read).sum::<usize>());
+            bencher.iter(|| {
+                for (path, path_b64) in &decoded {
+                    black_box(read_path(black_box(path.as_deref()), path_b64.as_deref()).expect("a path"));
+                }
+            });
         });
     }
 }
@@ -111,6 +115,11 @@ fn terminal(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("codec/terminal");
     for names in Names::all() {
         group.throughput(names.throughput());
+        for name in &names.names {
+            let shown = sanitize(name);
+            assert!(!shown.contains(|c: char| c.is_control() || c == '\u{202e}'), "{shown:?} acts");
+            assert_eq!(names.kind == "plain", shown.as_bytes() == name, "{shown:?}");
+        }
         group.bench_function(BenchmarkId::new("sanitize", names.kind), |bencher| {
             bencher.iter(|| {
                 for name in &names.names {

@@ -4,7 +4,7 @@
 //! All rows of a size hash the same messages on one thread. `ftk` is the kernel that ftk chooses on this CPU,
 //! which the name of the group says; `ftk sha-ni` and so on are those it would choose on a lesser one, where
 //! it has others. They are given all messages in one call, and what is called `one by one` gets them in a
-//! call each. Peers get them one by one, since they know no other way.
+//! call each, as a lone stream would be. Peers get them one by one, since they know no other way.
 
 use std::hint::black_box;
 
@@ -122,7 +122,7 @@ impl<'g, 'c, 'm> Bench<'g, 'c, 'm> {
 
         let one_by_one = |message: &&[u8]| algorithm.hash_one(*platform, black_box(message));
         assert!(messages.iter().map(one_by_one).eq(self.expected.iter().copied()), "{name}, {}", self.size);
-        self.group.bench_function(BenchmarkId::new(format!("{name}, one by one"), self.size), |bencher| {
+        self.group.bench_function(BenchmarkId::new(format!("{name} one by one"), self.size), |bencher| {
             bencher.iter(|| {
                 for message in messages {
                     black_box(one_by_one(message));

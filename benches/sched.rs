@@ -61,7 +61,7 @@ fn parking(criterion: &mut Criterion) {
             other.thread().unpark();
         });
     });
-    criterion.bench_function("sched/unpark nobody", |bencher| {
+    criterion.bench_function("sched/unpark who is awake", |bencher| {
         let me = thread::current();
         bencher.iter(|| me.unpark()); // only the first leaves anything behind
         thread::park(); // takes it away again

@@ -10,9 +10,11 @@
 //! Every bench first holds its answers against those of a peer, or against what is known of its input, and
 //! panics where they differ; only then it is timed. As tests the same code runs on less input.
 //!
-//! The bench profile is the release profile, with its link-time optimisation over all crates: what is timed
-//! is what `cargo install` builds, so that the figures stand for the program. That takes minutes to build;
-//! tests take the dev profile, in which the digests alone are optimised.
+//! The bench profile is the release profile, link-time optimisation over all crates included: what is timed is
+//! compiled as `cargo install` compiles it, so that the figures stand for the program. That takes a minute or
+//! two to build. Tests take the dev profile, in which only the digests are optimised.
+//!
+//! `cargo xtask bench kernels` runs `digests` and `lines` and puts what they say into the benchmark record.
 
 mod counts;
 mod input;
