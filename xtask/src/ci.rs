@@ -64,6 +64,10 @@ const STEPS: &[Step] = &[
             flags: Some(Flags { rustflags: "--cfg ftk_loom", target: "loom" }),
         },
     },
+    Step {
+        name: "benches", // each once, on little input: for its answers
+        action: Action::Cargo { args: "test --locked -p ftk-benches --benches", env: &[] },
+    },
     // Last, so that its closing lines are the last of the log.
     Step { name: "test", action: Action::Test { args: "--workspace", flags: None } },
 ];
