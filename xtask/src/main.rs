@@ -13,8 +13,9 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "usage: cargo xtask ci [STEP...]   everything CI runs, or only the named steps
        cargo xtask tidy           the conventions of the project that a machine can check
        cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
-                         [--records DIR] [-a ALGORITHM]...
-                                  ftk against its peers: find, hash, hash-cold, scale, startup, memory
+                         [--records DIR] [-a ALGORITHM]... [--profile NAME]
+                                  ftk against its peers: find, find-cold, hash, hash-cold, lists, threads, scale,
+                                  startup
        cargo xtask bench peers [--peers DIR]     which peers there are; installs those that are missing
        cargo xtask bench report [RECORD] [--check]
                                   shows a record, and brings the pages that quote it up to date

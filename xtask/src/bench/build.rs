@@ -5,32 +5,39 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// What a run needs built, both with the release profile.
+/// The profile that `cargo install` builds with: only its times mean anything.
+pub(crate) const RELEASE: &str = "release";
+
+/// What a run needs.
 pub(crate) struct Programs {
     pub(crate) ftk: PathBuf,
-    /// This program again: its getdents64 loop is the yardstick of `find`.
+    /// This program again: it runs one command at a time, and its getdents64 loop is the yardstick of `find`.
     pub(crate) helper: PathBuf,
 }
 
 impl Programs {
-    /// Builds the two apart from each other, so that ftk has no features that only xtask asks for.
-    pub(crate) fn build() -> Result<Self> {
-        Ok(Self { ftk: build("ftk")?, helper: build("xtask")? })
+    /// Builds ftk, and for times that count the helper too: apart from each other, so that ftk has no features that
+    /// only xtask asks for.
+    pub(crate) fn build(profile: &str) -> Result<Self> {
+        let ftk = build("ftk", profile)?;
+        let helper = if profile == RELEASE { build("xtask", profile)? } else { std::env::current_exe()? };
+        Ok(Self { ftk, helper })
     }
 }
 
 /// Builds the program of this name, the only one of its package, and says where it is.
-fn build(name: &str) -> Result<PathBuf> {
-    println!("building {name}");
+fn build(name: &str, profile: &str) -> Result<PathBuf> {
+    println!("building {name} with the profile {profile}");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args([
             "build",
-            "--release",
             "--quiet",
             "--message-format=json-render-diagnostics",
             "--package",
             name,
+            "--profile",
+            profile,
         ])
         .stderr(Stdio::inherit())
         .output()

@@ -1,5 +1,7 @@
 //! The page cache, warm or cold.
 
+use std::fmt;
+
 use anyhow::{Context, Result};
 
 /// Whether file contents may be in memory when a run begins.
@@ -9,6 +11,13 @@ pub(crate) enum Cache {
     Warm,
     /// Dropped before each run, directory entries and inodes too.
     Cold,
+}
+
+/// As records have it.
+impl fmt::Display for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Self::Warm { "warm" } else { "cold" })
+    }
 }
 
 impl Cache {
@@ -21,9 +30,14 @@ impl Cache {
     }
 }
 
+/// Whether the cache can be dropped; says why if not.
+pub(crate) fn can_drop() -> bool {
+    drop_all().inspect_err(|error| println!(" not measured: {error:#}")).is_ok()
+}
+
 /// # Errors
 /// Without the rights of root.
-pub(crate) fn drop_all() -> Result<()> {
+fn drop_all() -> Result<()> {
     rustix::fs::sync();
     std::fs::write("/proc/sys/vm/drop_caches", "3").context("cannot drop the page cache (needs root)")
 }

@@ -35,6 +35,11 @@ impl Case {
         Self { serial: Some(serial), ..self }
     }
 
+    /// Calls the row by this name.
+    pub(crate) fn named(self, tool: &str) -> Self {
+        Self { tool: tool.to_owned(), ..self }
+    }
+
     /// Whether this is ftk itself, in whatever mode.
     pub(crate) fn is_ftk(&self) -> bool {
         is_ftk(&self.tool)
@@ -56,11 +61,18 @@ pub(crate) fn is_ftk(tool: &str) -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline {
     pub(crate) stages: Vec<Vec<OsString>>,
+    /// What the last process exits with when it did its work: some say "no" with 1.
+    pub(crate) status: i32,
 }
 
 impl Pipeline {
     pub(crate) fn new(first: Vec<OsString>) -> Self {
-        Self { stages: vec![first] }
+        Self { stages: vec![first], status: 0 }
+    }
+
+    /// Expects this exit status of the last process.
+    pub(crate) fn ending_with(self, status: i32) -> Self {
+        Self { status, ..self }
     }
 
     /// Adds a process that reads what the last one prints.
@@ -121,9 +133,10 @@ impl Pipeline {
     /// Waits for all and fails if one failed.
     fn wait(&self, children: Vec<Child>) -> Result<()> {
         let mut failed = None;
-        for (mut child, words) in children.into_iter().zip(&self.stages) {
+        for (nth, (mut child, words)) in children.into_iter().zip(&self.stages).enumerate() {
             let status = child.wait()?;
-            if !status.success() {
+            let is_last = nth + 1 == self.stages.len();
+            if status.code() != Some(if is_last { self.status } else { 0 }) {
                 failed = Some((words, status));
             }
         }
@@ -152,6 +165,8 @@ mod tests {
         assert!(first.output().unwrap_err().to_string().starts_with("false ended with"));
         let last = Pipeline::new(words!["true"]).pipe(words!["false"]);
         assert!(last.time().is_err());
+        assert!(last.ending_with(1).time().is_ok());
+        assert!(Pipeline::new(words!["true"]).ending_with(1).time().is_err());
         let absent = Pipeline::new(words!["yes"]).pipe(words!["no-such-program"]);
         assert_eq!(absent.time().unwrap_err().to_string(), "cannot start no-such-program");
     }

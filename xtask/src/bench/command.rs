@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-use super::build::Programs;
+use super::build::{Programs, RELEASE};
 use super::context::Context as Bench;
 use super::machine::Machine;
 use super::options::Options;
 use super::peers::Peers;
 use super::record::{self, Table};
-use super::{compare, floor, install, interrupt, peak, report, tables};
+use super::{compare, floor, install, interrupt, once, report, tables};
 
 /// Runs what the words after `cargo xtask bench` say.
 pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
         // The rest is what a run calls its own program for.
         ["floor", root, threads] => floor::run(Path::new(root), threads.parse()?, false)?,
         ["floor", root, threads, "--count"] => floor::run(Path::new(root), threads.parse()?, true)?,
-        ["peak", words @ ..] => peak::run(words)?,
+        ["once", status, words @ ..] => once::run(status, words)?,
         _ => return measure(Options::parse(args)?),
     }
     Ok(ExitCode::SUCCESS)
@@ -47,7 +47,10 @@ fn folder(args: &[&str]) -> Result<Option<PathBuf>> {
 /// Makes the tables, prints them and keeps the record. The status says whether ftk's answers were right.
 fn measure(options: Options) -> Result<ExitCode> {
     interrupt::watch()?;
-    let programs = Programs::build()?;
+    let programs = Programs::build(&options.profile)?;
+    if options.profile != RELEASE {
+        println!("the profile {} is for the answers: its times mean nothing", options.profile);
+    }
     let peers = Peers::find(options.peers.as_deref());
     let machine = Machine::look(&programs.ftk, &peers)?;
     let missing: Vec<_> = peers.missing().map(|peer| peer.name).collect();
@@ -63,26 +66,28 @@ fn measure(options: Options) -> Result<ExitCode> {
         println!("{}", kind.name);
         let sections = (kind.make)(&bench).with_context(|| format!("table {}", kind.name))?;
         if !sections.is_empty() {
+            let machine = machine.clone();
             made.push(Table {
                 name: kind.name.into(),
                 title: kind.title.into(),
-                unit: kind.unit,
                 per_file: kind.per_file,
-                machine: machine.clone(),
+                machine,
                 sections,
             });
         }
     }
-    println!("\n{}", report::whole(&made));
+    println!("\n{}", report::whole(&made, None));
     let wrong: Vec<_> = made.iter().flat_map(Table::wrong).collect();
     if !wrong.is_empty() {
         println!("ftk gave another answer than its peers, and no record is written:\n{}", wrong.join("\n"));
         return Ok(ExitCode::FAILURE);
     }
-    if !bench.options.is_quick {
+    interrupt::check()?;
+    if bench.options.keeps_record() {
         let folder = bench.options.records.join(machine.slug());
         record::save(&folder, &made)?;
-        println!("the record is in {}", folder.display());
+        report::draw(&folder, &record::load(&folder)?)?;
+        println!("the record is in {}; `cargo xtask bench report` shows it in the pages", folder.display());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,36 +2,31 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::answer::Answer;
 use super::cache::Cache;
-use super::case::{Case, Pipeline};
-use super::context::Roles;
+use super::case::Case;
+use super::interrupt;
+use super::once::{self, Run};
 use super::record::{Group, Outcome, Row};
+use super::roles::Roles;
 use super::stats::Summary;
-use super::{interrupt, peak};
 
 /// Groups that need less than this for all their tools, in milliseconds, are run more often.
 const SHORT_MS: f64 = 100.0;
 /// How much more often: start-up times scatter more than they differ.
 const SHORT_TIMES: usize = 8;
 
-/// What is read off a run.
-#[derive(Clone, Copy)]
-pub(crate) enum Quantity<'p> {
-    /// Milliseconds.
-    Time,
-    /// KiB, measured by the helper program.
-    Memory { helper: &'p Path },
-}
-
 /// How groups are measured.
 #[derive(Clone, Copy)]
 pub(crate) struct Meter<'p> {
-    pub(crate) quantity: Quantity<'p>,
+    /// The program that runs one command.
+    pub(crate) helper: &'p Path,
     pub(crate) cache: Cache,
     pub(crate) runs: usize,
+    /// Whether short commands are run more often.
+    pub(crate) repeats_short: bool,
     pub(crate) roles: &'p Roles,
 }
 
@@ -43,22 +38,23 @@ impl Meter<'_> {
     pub(crate) fn group(&self, title: &str, files: u64, cases: Vec<Case>) -> Result<Group> {
         println!("  {title}: {}", cases.iter().map(|case| &*case.tool).collect::<Vec<_>>().join(", "));
         let mut verdicts = compare(&cases)?;
-        let mut runs = vec![Vec::new(); cases.len()];
+        let mut runs: Vec<Vec<Run>> = vec![Vec::new(); cases.len()];
         let mut rounds = self.runs;
         let mut round = 0;
         while round < rounds {
             for ((case, verdict), runs) in cases.iter().zip(&mut verdicts).zip(&mut runs) {
                 if verdict.is_none() {
-                    interrupt::check()?;
                     self.cache.prepare()?;
-                    match self.once(&case.timed) {
-                        Ok(value) => runs.push(value),
+                    let run = once::measure(self.helper, &case.timed);
+                    interrupt::check()?; // first: it may be why the command failed
+                    match run {
+                        Ok(run) => runs.push(run),
                         Err(error) => *verdict = Some(Outcome::Failed(format!("{error:#}"))),
                     }
                 }
             }
             round += 1;
-            if round == 1 && self.is_short(&runs) {
+            if round == 1 && self.repeats_short && self.is_short(&runs) {
                 rounds *= SHORT_TIMES;
             }
         }
@@ -68,33 +64,25 @@ impl Meter<'_> {
             outcome: match verdict {
                 Some(Outcome::Differs(why)) => Outcome::Differs(self.roles.hide(&why)),
                 Some(Outcome::Failed(why)) => Outcome::Failed(self.roles.hide(&why)),
-                _ => measured(runs),
+                _ => measured(&runs),
             },
         });
-        Ok(Group { title: title.to_owned(), files, rows: rows.collect() })
+        Ok(Group { title: title.to_owned(), files, note: None, rows: rows.collect() })
     }
 
-    fn is_short(&self, runs: &[Vec<f64>]) -> bool {
-        matches!((self.quantity, self.cache), (Quantity::Time, Cache::Warm))
-            && runs.iter().flatten().sum::<f64>() < SHORT_MS
-    }
-
-    fn once(&self, pipeline: &Pipeline) -> Result<f64> {
-        match self.quantity {
-            Quantity::Time => Ok(pipeline.time()?.as_secs_f64() * 1e3),
-            Quantity::Memory { helper } => {
-                let words = pipeline.stages.first().context("a pipeline has processes")?;
-                let output = Pipeline::new(peak::wrap(helper, words)).output()?;
-                Ok(std::str::from_utf8(&output)?.trim().parse()?)
-            }
-        }
+    fn is_short(&self, runs: &[Vec<Run>]) -> bool {
+        let total: f64 = runs.iter().flatten().map(|run| run.milliseconds).sum();
+        self.cache == Cache::Warm && total < SHORT_MS
     }
 }
 
-fn measured(runs: Vec<f64>) -> Outcome {
-    let runs: Vec<f64> = runs.into_iter().map(|run| (run * 1e3).round() / 1e3).collect();
-    let median = Summary::of(&runs).map_or(0.0, |summary| summary.median);
-    Outcome::Measured { median: (median * 1e3).round() / 1e3, runs }
+/// Times to the microsecond, and the largest memory of all runs.
+fn measured(runs: &[Run]) -> Outcome {
+    let rounded = |ms: f64| (ms * 1e3).round() / 1e3;
+    let memory_kib = runs.iter().map(|run| run.memory_kib).max().unwrap_or(0);
+    let runs: Vec<f64> = runs.iter().map(|run| rounded(run.milliseconds)).collect();
+    let median = Summary::of(&runs).map_or(0.0, |summary| rounded(summary.median));
+    Outcome::Measured { median, runs, memory_kib }
 }
 
 /// What is wrong with each answer. The reference is the first of a peer, or without peers ftk's own first.
@@ -104,8 +92,9 @@ fn compare(cases: &[Case]) -> Result<Vec<Option<Outcome>>> {
     let mut order: Vec<usize> = (0..cases.len()).collect();
     order.sort_by_key(|&nth| cases[nth].is_ftk());
     for nth in order {
-        interrupt::check()?;
-        verdicts[nth] = match (cases[nth].answer(), &reference) {
+        let answer = cases[nth].answer();
+        interrupt::check()?; // first: it may be why the command failed
+        verdicts[nth] = match (answer, &reference) {
             (Err(error), _) => Some(Outcome::Failed(format!("{error:#}"))),
             (Ok(answer), None) => {
                 reference = Some((nth, answer));
@@ -131,9 +120,11 @@ fn compare(cases: &[Case]) -> Result<Vec<Option<Outcome>>> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
     use crate::bench::answer::Format;
-    use crate::bench::case::words;
+    use crate::bench::case::{Pipeline, words};
 
     fn echo(tool: &str, text: &str) -> Case {
         Case::new(tool, Format::Lines, Pipeline::new(words!["echo", text]))
@@ -159,18 +150,29 @@ mod tests {
 
     #[test]
     fn only_right_answers_are_timed() {
+        let helper = std::env::temp_dir().join(format!("ftk-xtask-helper-{}", std::process::id()));
+        std::fs::write(&helper, "#!/bin/sh\necho 4.5 1234\n").unwrap();
+        std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o700)).unwrap();
         let roles = Roles::default();
-        let meter = Meter { quantity: Quantity::Time, cache: Cache::Warm, runs: 2, roles: &roles };
+        let meter =
+            Meter { helper: &helper, cache: Cache::Warm, runs: 2, repeats_short: false, roles: &roles };
         let group = meter.group("echo", 1, vec![echo("ftk", "y"), echo("a", "y"), echo("b", "z")]).unwrap();
-        let counts: Vec<_> = group
-            .rows
-            .iter()
-            .map(|row| match &row.outcome {
-                Outcome::Measured { runs, .. } => runs.len(),
-                _ => 0,
-            })
-            .collect();
-        assert!(counts[0] >= 2 && counts[0] == counts[1] && counts[2] == 0, "{counts:?}");
+        std::fs::remove_file(&helper).unwrap();
+        let measured = Outcome::Measured { median: 4.5, runs: vec![4.5; 2], memory_kib: 1234 };
+        assert_eq!(group.rows[0].outcome, measured);
+        assert_eq!(group.rows[1].outcome, measured);
+        assert!(matches!(group.rows[2].outcome, Outcome::Differs(_)));
         assert_eq!(group.rows[0].command, "echo y");
+    }
+
+    #[test]
+    fn short_commands_are_run_more_often() {
+        let roles = Roles::default();
+        let helper = Path::new("");
+        let meter = Meter { helper, cache: Cache::Warm, runs: 2, repeats_short: true, roles: &roles };
+        let run = |milliseconds| vec![Run { milliseconds, memory_kib: 0 }];
+        assert!(meter.is_short(&[run(SHORT_MS / 3.0), run(SHORT_MS / 2.0)]));
+        assert!(!meter.is_short(&[run(SHORT_MS / 2.0), run(SHORT_MS / 2.0)]));
+        assert!(!Meter { cache: Cache::Cold, ..meter }.is_short(&[run(1.0)]));
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::build::RELEASE;
 use super::tables::{self, Algorithm};
 
 /// Options of a run.
@@ -25,7 +26,10 @@ pub(crate) struct Options {
     pub(crate) runs: usize,
     /// Where records are kept.
     pub(crate) records: PathBuf,
+    /// Digests to measure; empty: what each table has for its trees.
     pub(crate) algorithms: Vec<&'static Algorithm>,
+    /// The profile that ftk is built with. Only with the default one a record is kept.
+    pub(crate) profile: String,
 }
 
 /// Where records are, unless told otherwise.
@@ -45,6 +49,7 @@ impl Options {
             runs: 0,
             records: RECORDS.into(),
             algorithms: Vec::new(),
+            profile: RELEASE.into(),
         };
         let mut args = args.iter();
         while let Some(&arg) = args.next() {
@@ -55,9 +60,10 @@ impl Options {
                 "--tree" => options.tree = Some(value()?.into()),
                 "--scratch" => options.scratch = value()?.into(),
                 "--peers" => options.peers = Some(value()?.into()),
+                "--profile" => options.profile = (*value()?).into(),
                 "--records" => options.records = value()?.into(),
                 "--runs" => options.runs = value()?.parse().context("--runs")?,
-                "-a" | "--algorithm" => options.algorithms.push(tables::algorithm(value()?)?),
+                "-a" | "--algorithm" => options.algorithms.push(Algorithm::named(value()?)?),
                 _ => match tables::ALL.iter().find(|table| table.name == arg) {
                     Some(table) => options.tables.push(table.name),
                     None => bail!("unknown table or option {arg:?}"),
@@ -67,11 +73,6 @@ impl Options {
         if options.tables.is_empty() {
             options.tables = tables::ALL.iter().map(|table| table.name).collect();
         }
-        if options.algorithms.is_empty() {
-            for name in ["sha256", "xxh3", "blake3", "md5"] {
-                options.algorithms.push(tables::algorithm(name)?);
-            }
-        }
         if options.runs == 0 {
             options.runs = if options.is_quick { 3 } else { 5 };
         }
@@ -80,6 +81,11 @@ impl Options {
             *tree = tree.canonicalize()?;
         }
         Ok(options)
+    }
+
+    /// Whether what is measured is worth keeping.
+    pub(crate) fn keeps_record(&self) -> bool {
+        !self.is_quick && self.profile == RELEASE
     }
 }
 
@@ -92,6 +98,8 @@ mod tests {
         let options = Options::parse(&[]).unwrap();
         assert_eq!(options.tables.len(), tables::ALL.len());
         assert_eq!((options.runs, options.is_quick, options.keep), (5, false, false));
+        assert!(options.keeps_record() && options.algorithms.is_empty());
+        assert!(!Options::parse(&["--profile", "dev"]).unwrap().keeps_record());
     }
 
     #[test]

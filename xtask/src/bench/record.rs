@@ -6,31 +6,21 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
+use super::cache::Cache;
 use super::case::is_ftk;
 use super::machine::Machine;
 use super::stats::Summary;
+use super::tree::Tree;
 
 /// One table, which is one file of a record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Table {
     pub(crate) name: String,
     pub(crate) title: String,
-    pub(crate) unit: Unit,
     /// Whether the cost of a single file is of interest.
     pub(crate) per_file: bool,
     pub(crate) machine: Machine,
     pub(crate) sections: Vec<Section>,
-}
-
-/// What the numbers of a table are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Unit {
-    /// Wall time, in milliseconds.
-    #[serde(rename = "ms")]
-    Milliseconds,
-    /// Peak resident memory, in KiB.
-    #[serde(rename = "KiB")]
-    Kibibytes,
 }
 
 /// All that was measured on one tree.
@@ -48,6 +38,9 @@ pub(crate) struct Section {
 pub(crate) struct Group {
     pub(crate) title: String,
     pub(crate) files: u64,
+    /// What else is to be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
     pub(crate) rows: Vec<Row>,
 }
 
@@ -65,19 +58,63 @@ pub(crate) struct Row {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
-    /// In the unit of the table.
-    Measured { median: f64, runs: Vec<f64> },
+    Measured {
+        /// Wall time in milliseconds, as are the runs.
+        median: f64,
+        runs: Vec<f64>,
+        /// The largest resident set of any of the processes, of all runs; 0: not known.
+        #[serde(default)]
+        memory_kib: u64,
+    },
     /// Another answer than the reference; not measured.
     Differs(String),
     /// The command failed; not measured.
     Failed(String),
 }
 
+impl Section {
+    pub(crate) fn new(tree: &Tree, cache: Cache, groups: Vec<Group>) -> Self {
+        let Tree { title, file_system, .. } = tree.clone();
+        Self { title, file_system, cache: cache.to_string(), groups }
+    }
+
+    /// The part of the title in front of the details.
+    pub(crate) fn name(&self) -> &str {
+        self.title.split(':').next().unwrap_or_default()
+    }
+
+    /// The tools in it, in the order in which they first appear.
+    pub(crate) fn tools(&self) -> Vec<&str> {
+        let mut tools: Vec<&str> = Vec::new();
+        for row in self.groups.iter().flat_map(|group| &group.rows) {
+            if !tools.contains(&&*row.tool) {
+                tools.push(&row.tool);
+            }
+        }
+        tools
+    }
+
+    /// Who is ahead of ftk, in which group, and how many times ftk's time it takes.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = (&str, &str, f64)> {
+        let rows = self.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
+        rows.filter_map(|(group, row)| Some((&*row.tool, &*group.title, group.ratio(row)?)))
+            .filter(|(.., ratio)| is_behind(*ratio))
+    }
+}
+
 impl Outcome {
-    /// `None` unless there are runs.
+    /// What the times come to; `None` unless there are runs.
     pub(crate) fn summary(&self) -> Option<Summary> {
         match self {
             Self::Measured { runs, .. } => Summary::of(runs),
+            _ => None,
+        }
+    }
+
+    /// Peak memory in KiB; `None` unless it was measured.
+    pub(crate) fn memory_kib(&self) -> Option<u64> {
+        match self {
+            Self::Measured { memory_kib, .. } => Some(*memory_kib).filter(|kib| *kib > 0),
             _ => None,
         }
     }
@@ -85,20 +122,31 @@ impl Outcome {
 
 impl Group {
     /// The row that others are compared with.
-    pub(crate) fn ftk(&self) -> Option<Summary> {
-        self.rows.iter().find(|row| row.tool == "ftk")?.outcome.summary()
+    pub(crate) fn ftk(&self) -> Option<&Row> {
+        self.rows.iter().find(|row| row.tool == "ftk")
+    }
+
+    /// How many times ftk's time this row takes: below 1 where ftk is behind.
+    pub(crate) fn ratio(&self, row: &Row) -> Option<f64> {
+        let ftk = self.ftk().filter(|ftk| ftk.tool != row.tool)?;
+        Some(row.outcome.summary()?.median / ftk.outcome.summary()?.median)
     }
 }
 
+/// Whether a ratio is one at which ftk loses. What two digits show as equal is equal.
+pub(crate) fn is_behind(ratio: f64) -> bool {
+    ratio < 0.995
+}
+
 impl Table {
+    /// Every group, with where it is.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (&Section, &Group)> {
+        self.sections.iter().flat_map(|section| section.groups.iter().map(move |group| (section, group)))
+    }
+
     /// Every row, with where it is.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&Section, &Group, &Row)> {
-        self.sections.iter().flat_map(|section| {
-            section
-                .groups
-                .iter()
-                .flat_map(move |group| group.rows.iter().map(move |row| (section, group, row)))
-        })
+        self.groups().flat_map(|(section, group)| group.rows.iter().map(move |row| (section, group, row)))
     }
 
     /// Where ftk itself gave another answer or failed.
@@ -157,7 +205,8 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn measured(runs: &[f64]) -> Outcome {
-        Outcome::Measured { median: Summary::of(runs).unwrap().median, runs: runs.to_vec() }
+        let median = Summary::of(runs).unwrap().median;
+        Outcome::Measured { median, runs: runs.to_vec(), memory_kib: 2048 }
     }
 
     /// ftk takes twice the time of `floor` and half of that of `fd`; `bad` gives another answer.
@@ -168,11 +217,10 @@ pub(crate) mod tests {
             row("floor", measured(&[10.0, 10.0, 10.0])),
             row("bad", Outcome::Differs("3 lines, find has 4; only there: x".into())),
         ];
-        let group = Group { title: "all files".into(), files: 1_000, rows };
+        let group = Group { title: "all files".into(), files: 1_000, note: None, rows };
         Table {
             name: "find".into(),
             title: "Listing".into(),
-            unit: Unit::Milliseconds,
             per_file: false,
             machine: super::super::machine::tests::example(),
             sections: vec![Section {
@@ -205,6 +253,25 @@ pub(crate) mod tests {
         assert_eq!(table.wrong(), [""; 0]);
         table.sections[0].groups[0].rows[0].outcome = Outcome::Failed("no".into());
         assert_eq!(table.wrong(), ["find, small, all files: ftk $TREE"]);
-        assert_eq!(table.sections[0].groups[0].ftk(), None);
+        let group = &table.sections[0].groups[0];
+        assert_eq!(group.ratio(&group.rows[1]), None);
+    }
+
+    #[test]
+    fn records_without_memory_are_read_too() {
+        let outcome: Outcome = serde_json::from_str(r#"{"measured":{"median":1.0,"runs":[1.0]}}"#).unwrap();
+        assert_eq!(outcome.memory_kib(), None);
+        assert_eq!(measured(&[1.0]).memory_kib(), Some(2048));
+    }
+
+    #[test]
+    fn ratios_are_to_ftk() {
+        let group = &example().sections[0].groups[0];
+        let ratios: Vec<_> = group.rows.iter().map(|row| group.ratio(row)).collect();
+        assert_eq!(ratios, [None, Some(2.0), Some(0.5), None]);
+        let table = example();
+        assert_eq!(table.sections[0].lost().collect::<Vec<_>>(), [("floor", "all files", 0.5)]);
+        assert_eq!(table.sections[0].tools(), ["ftk", "fd", "floor", "bad"]);
+        assert!(is_behind(0.5) && !is_behind(0.999) && !is_behind(2.0));
     }
 }

@@ -1,62 +1,123 @@
-//! The pages that show a record.
+//! The pages and charts that show a record.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
+use super::chart::{self, Panel};
 use super::markdown;
 use super::options::RECORDS;
 use super::record::{self, Group, Section, Table};
 use super::splice::splice;
 
-/// Prints the record in `folder`, or the newest, and brings the pages up to date; with `is_check` it only
+/// The pages that show a record, and the way from each to the records.
+const FRONT: &str = "README.md";
+const WHOLE: &str = "benches/README.md";
+
+/// Prints the record in `folder`, or the newest, and brings charts and pages up to date; with `is_check` it only
 /// fails if they are not.
 pub(crate) fn run(folder: Option<&Path>, is_check: bool) -> Result<ExitCode> {
-    let folder = match folder {
-        Some(folder) => folder.to_owned(),
-        None => record::newest(Path::new(RECORDS))?,
-    };
+    if is_check {
+        return Ok(if is_current(folder)? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    let folder = folder_or_newest(folder)?;
     let tables = record::load(&folder)?;
-    let name = folder.file_name().context("a record has a name")?.display().to_string();
-    let whole = whole(&tables);
-    if !is_check {
-        println!("{whole}");
-    }
-    let mut is_clean = true;
-    for (page, block) in
-        [("README.md", short(&tables)), ("benches/README.md", format!("Record `{name}`: {whole}"))]
-    {
-        let old = fs::read_to_string(page).with_context(|| format!("cannot read {page}"))?;
-        let new = splice(&old, &block).with_context(|| page.to_owned())?;
-        if new == old {
-            continue;
-        }
-        if is_check {
-            println!("{page} does not show the record {name}: run `cargo xtask bench report`");
-            is_clean = false;
-        } else {
-            fs::write(page, new)?;
-            println!("{page} is up to date");
+    println!("{}", whole(&tables, None));
+    for (path, text) in charts(&folder, &tables).into_iter().chain(pages(&folder, &tables)?) {
+        if !is_equal(&path, &text) {
+            fs::write(&path, text)?;
+            println!("{} is up to date", path.display());
         }
     }
-    Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(ExitCode::SUCCESS)
 }
 
-/// All tables.
-pub(crate) fn whole(tables: &[Table]) -> String {
+/// Whether charts and pages show the record in `folder`, or the newest; says which do not.
+pub(crate) fn is_current(folder: Option<&Path>) -> Result<bool> {
+    let folder = folder_or_newest(folder)?;
+    let tables = record::load(&folder)?;
+    let files = charts(&folder, &tables).into_iter().chain(pages(&folder, &tables)?);
+    let stale: Vec<_> = files.filter(|(path, text)| !is_equal(path, text)).collect();
+    for (path, _) in &stale {
+        println!("{} does not show {}: run `cargo xtask bench report`", path.display(), folder.display());
+    }
+    Ok(stale.is_empty())
+}
+
+/// Draws the charts of a record beside it.
+pub(crate) fn draw(folder: &Path, tables: &[Table]) -> Result<()> {
+    charts(folder, tables).into_iter().try_for_each(|(path, text)| Ok(fs::write(path, text)?))
+}
+
+/// All tables, with the charts in the folder `charts`.
+pub(crate) fn whole(tables: &[Table], charts: Option<&str>) -> String {
     let Some(first) = tables.first() else { return String::new() };
-    let tables: Vec<_> = tables.iter().map(markdown::table).collect();
+    let tables: Vec<_> = tables.iter().map(|table| markdown::table(table, charts)).collect();
     format!("{}\n{}\n\n{}", markdown::machine(&first.machine), markdown::LEGEND, tables.join("\n"))
 }
 
+fn folder_or_newest(folder: Option<&Path>) -> Result<PathBuf> {
+    folder.map_or_else(|| record::newest(Path::new(RECORDS)), |folder| Ok(folder.to_owned()))
+}
+
+fn is_equal(path: &Path, text: &str) -> bool {
+    fs::read(path).is_ok_and(|old| old == text.as_bytes())
+}
+
+/// The pages as they should be.
+fn pages(folder: &Path, tables: &[Table]) -> Result<[(PathBuf, String); 2]> {
+    let name = folder.file_name().context("a record has a name")?.display().to_string();
+    let whole = whole(tables, Some(&format!("records/{name}")));
+    let page = |path: &str, block: &str| {
+        let old = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+        Ok::<_, anyhow::Error>((path.into(), splice(&old, block).with_context(|| path.to_owned())?))
+    };
+    Ok([
+        page(FRONT, &short(tables, &format!("{RECORDS}/{name}")))?,
+        page(WHOLE, &format!("Record `{name}`: {whole}"))?,
+    ])
+}
+
+/// The charts as they should be: one a table, and one for the front page.
+fn charts(folder: &Path, tables: &[Table]) -> Vec<(PathBuf, String)> {
+    let mut charts: Vec<_> = tables.iter().map(|table| (&*table.name, chart(table))).collect();
+    charts.push(("overview", overview(tables)));
+    charts.into_iter().map(|(name, text)| (folder.join(format!("{name}.svg")), text)).collect()
+}
+
+fn chart(table: &Table) -> String {
+    if let Some(section) = table.sections.first().filter(|_| table.per_file) {
+        return chart::lines(&table.title, section);
+    }
+    let sections: Vec<_> = table
+        .sections
+        .iter()
+        .map(|section| (section.title.clone(), section.groups.iter().map(Panel::of).collect()))
+        .collect();
+    chart::bars(&table.title, &sections)
+}
+
+fn overview(tables: &[Table]) -> String {
+    let mut panels = Vec::new();
+    for table in tables {
+        for (section, group) in
+            table.groups().filter(|(section, group)| is_on_front_page(table, section, group))
+        {
+            panels.push(Panel { title: markdown::what(table, section, group), group });
+        }
+    }
+    chart::bars("ftk and others", &[(String::new(), panels)])
+}
+
 /// What the front page has room for: a line for each kind of work on the first and the largest tree.
-fn short(tables: &[Table]) -> String {
+fn short(tables: &[Table], folder: &str) -> String {
     let Some(machine) = tables.first().map(|table| &table.machine) else { return String::new() };
     format!(
-        "{}\n{}, {} logical CPUs, {}; in brackets, how many times ftk's time that is. `cargo xtask bench` reproduces \
-         this. One benchmark is never enough: [all figures, commands and versions](benches/README.md).",
+        "![ftk and others]({folder}/overview.svg)\n\n{}\n{}, {} logical CPUs, {}; in brackets, how many times ftk's \
+         time that is. `cargo xtask bench` reproduces this. One benchmark is never enough: \
+         [all figures, commands and versions](benches/README.md).",
         markdown::summary(tables, is_on_front_page),
         machine.cpu,
         machine.cpus,
@@ -67,7 +128,7 @@ fn short(tables: &[Table]) -> String {
 fn is_on_front_page(table: &Table, section: &Section, group: &Group) -> bool {
     let is_first = table.sections.first().is_some_and(|first| first.title == section.title);
     match &*table.name {
-        "find" => group.title == "all files" && (is_first || section.title.starts_with("large:")),
+        "find" => group.title == "all files" && (is_first || section.name() == "large"),
         "hash" | "hash-cold" => is_first,
         _ => false,
     }
@@ -86,17 +147,29 @@ mod tests {
             section.title = title.into();
             table.sections.push(section);
         }
-        let text = short(&[table]);
+        let text = short(&[table.clone()], "records/x");
         let rows: Vec<_> = text.lines().filter(|line| line.starts_with("| `find`")).collect();
         assert_eq!(rows.len(), 2);
         assert!(rows[0].contains("small") && rows[1].contains("large,"), "{text}");
+        assert_eq!(overview(&[table]).matches(r#"class="group""#).count(), 2);
     }
 
     #[test]
     fn a_report_begins_with_the_machine() {
-        let text = whole(&[example()]);
+        let text = whole(&[example()], None);
         assert!(text.starts_with("ftk 0.1.0 abc1234, 2026-01-31, Intel"), "{text}");
         assert!(text.contains(markdown::LEGEND) && text.contains("## Listing"));
-        assert_eq!(whole(&[]), "");
+        assert_eq!(whole(&[], None), "");
+    }
+
+    #[test]
+    fn every_table_has_a_chart_and_tables_of_counts_have_lines() {
+        let mut scale = example();
+        scale.name = "scale".into();
+        scale.per_file = true;
+        let charts = charts(Path::new("r"), &[example(), scale]);
+        let names: Vec<_> = charts.iter().map(|(path, _)| path.to_str().unwrap()).collect();
+        assert_eq!(names, ["r/find.svg", "r/scale.svg", "r/overview.svg"]);
+        assert!(charts[0].1.contains("<rect class=\"ftk\"") && charts[1].1.contains("<polyline"));
     }
 }

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::shape::Shape;
 
-/// Bytes that a small file takes on disk at most: one block and its inode.
-const DISK_BYTES: u64 = 4096 + 512;
+/// What folders of runs are called, before the number of the process.
+const RUN: &str = "run-";
 
 /// Makes trees when they are first asked for, and removes them at the end unless they are to be kept.
 pub(crate) struct Scratch {
@@ -19,7 +19,8 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// A folder below `parent`: always the same one if trees are kept there.
     pub(crate) fn new(parent: &Path, keep: bool) -> Result<Self> {
-        let name = if keep { "trees".to_owned() } else { format!("run-{}", std::process::id()) };
+        remove_left_over(parent);
+        let name = if keep { "trees".to_owned() } else { format!("{RUN}{}", std::process::id()) };
         let folder = parent.join(name);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         Ok(Self { folder: folder.canonicalize()?, keep })
@@ -54,10 +55,15 @@ impl Scratch {
         Ok(top)
     }
 
+    /// How many bytes are free.
+    pub(crate) fn room(&self) -> Result<u64> {
+        let disk = rustix::fs::statvfs(&self.folder)?;
+        Ok(disk.f_bavail * disk.f_frsize)
+    }
+
     fn check_room(&self, shape: &Shape) -> Result<()> {
         let disk = rustix::fs::statvfs(&self.folder)?;
-        let needed = shape.files() * DISK_BYTES;
-        let free = disk.f_bavail * disk.f_frsize;
+        let (needed, free) = (shape.disk_bytes(), disk.f_bavail * disk.f_frsize);
         ensure!(
             free >= needed,
             "the {} tree takes up to {} MiB, and {} has {} MiB free; name another place with --scratch",
@@ -83,6 +89,19 @@ impl Drop for Scratch {
             && let Err(error) = fs::remove_dir_all(&self.folder)
         {
             println!("cannot remove {}: {error}", self.folder.display());
+        }
+    }
+}
+
+/// Removes the folders of runs that were killed before they could do it themselves. What cannot be removed
+/// stays: it is in nobody's way.
+fn remove_left_over(parent: &Path) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        let process = path.file_name().and_then(|name| name.to_str()?.strip_prefix(RUN)?.parse::<u32>().ok());
+        if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+            println!("removing {}, which an earlier run left behind", path.display());
+            let _ = fs::remove_dir_all(path);
         }
     }
 }
@@ -119,6 +138,29 @@ mod tests {
         drop(scratch);
         assert_eq!(fs::read_dir(&parent).unwrap().count(), 0);
         fs::remove_dir(parent).unwrap();
+    }
+
+    #[test]
+    fn too_little_room_is_said_before_anything_is_made() {
+        let parent = parent("no-room");
+        let scratch = Scratch::new(&parent, false).unwrap();
+        let shape = shape::BULK.grown(1 << 20);
+        let error = scratch.tree(&shape).unwrap_err().to_string();
+        assert!(error.starts_with("the bulk tree takes up to ") && error.contains("--scratch"), "{error}");
+        assert!(!scratch.path(shape.name).exists());
+        drop(scratch);
+        fs::remove_dir(parent).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_removed() {
+        let parent = parent("killed");
+        let (dead, other) = (parent.join("run-4294967295/small"), parent.join("runs"));
+        fs::create_dir_all(&dead).unwrap();
+        fs::create_dir_all(&other).unwrap();
+        drop(Scratch::new(&parent, false).unwrap());
+        assert!(!dead.exists() && other.exists());
+        fs::remove_dir_all(parent).unwrap();
     }
 
     #[test]

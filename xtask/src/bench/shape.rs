@@ -1,7 +1,9 @@
 //! Generated trees: the same names and bytes on every machine.
 
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,19 +11,22 @@ use anyhow::{Context, Result, anyhow};
 
 use super::interrupt;
 
-/// Length of each generated file.
-pub(crate) const FILE_BYTES: usize = 100;
 /// Where the pseudo-random numbers begin. Another seed would make other trees, and records incomparable.
 const SEED: u64 = 0x66_74_6b;
 /// Extensions and how many of 100 files have them.
 const EXTENSIONS: &[(&str, u64)] =
     &[("jpg", 40), ("png", 30), ("txt", 10), ("json", 10), ("py", 5), ("bin", 5)];
+/// How much of a file is written at once.
+const BLOCK_BYTES: u64 = 64 << 10;
+/// A file and its inode take up to this more on disk than its bytes.
+const DISK_BYTES: u64 = 4096 + 512;
 
 /// A kind of tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) name: &'static str,
     layout: Layout,
+    sizes: Sizes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,33 +37,112 @@ enum Layout {
     Deep { branching: usize, depth: usize, files: usize },
 }
 
-pub(crate) const SMALL: Shape = Shape { name: "small", layout: Layout::Flat { dirs: 100, files: 100 } };
-pub(crate) const MEDIUM: Shape = Shape { name: "medium", layout: Layout::Flat { dirs: 100, files: 1_000 } };
-pub(crate) const LARGE: Shape = Shape { name: "large", layout: Layout::Flat { dirs: 1_000, files: 1_000 } };
-pub(crate) const DEEP: Shape =
-    Shape { name: "deep", layout: Layout::Deep { branching: 3, depth: 5, files: 20 } };
-pub(crate) const WIDE: Shape = Shape { name: "wide", layout: Layout::Flat { dirs: 2_000, files: 50 } };
+/// Lengths of files in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sizes {
+    All(u64),
+    /// As many files between a power of two and the next as between any other two, up to this one; one file in
+    /// fifty is empty. Such a tree also has what tools disagree on: see [`Shape::oddities`].
+    UpTo(u64),
+}
+
+const fn flat(name: &'static str, dirs: usize, files: usize, sizes: Sizes) -> Shape {
+    Shape { name, layout: Layout::Flat { dirs, files }, sizes }
+}
+
+pub(crate) const SMALL: Shape = flat("small", 100, 100, Sizes::All(100));
+pub(crate) const MEDIUM: Shape = flat("medium", 100, 1_000, Sizes::All(100));
+pub(crate) const LARGE: Shape = flat("large", 1_000, 1_000, Sizes::All(100));
+pub(crate) const WIDE: Shape = flat("wide", 2_000, 50, Sizes::All(100));
+pub(crate) const DEEP: Shape = Shape {
+    name: "deep",
+    layout: Layout::Deep { branching: 3, depth: 5, files: 20 },
+    sizes: Sizes::All(100),
+};
+pub(crate) const MIXED: Shape = flat("mixed", 100, 100, Sizes::UpTo(2 << 20));
+/// What is left of [`MIXED`] where only the answers count.
+pub(crate) const MIXED_SMALL: Shape = flat("mixed-small", 10, 50, Sizes::UpTo(128 << 10));
+pub(crate) const BULK: Shape = flat("bulk", 4, 4, Sizes::All(128 << 20));
+pub(crate) const HUGE: Shape = flat("huge", 1, 1, Sizes::All(1 << 30));
+
+pub(crate) const ALL: &[Shape] = &[SMALL, MEDIUM, LARGE, WIDE, DEEP, MIXED, MIXED_SMALL, BULK, HUGE];
 
 /// In words, for records: two trees of one description are the same.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.layout {
-            Layout::Flat { dirs, files } => write!(f, "{dirs} directories x {files} files"),
+            Layout::Flat { dirs: 1, files: 1 } => write!(f, "one file")?,
+            Layout::Flat { dirs, files } => write!(f, "{dirs} directories x {files} files")?,
             Layout::Deep { branching, depth, files } => {
-                write!(f, "{branching} directories in each, {depth} deep, {files} files in each")
+                write!(f, "{branching} directories in each, {depth} deep, {files} files in each")?;
             }
+        }
+        match self.sizes {
+            Sizes::All(bytes) => write!(f, ", {} each", in_words(bytes)),
+            Sizes::UpTo(bytes) => write!(f, ", up to {} each, and oddities", in_words(bytes)),
         }
     }
 }
 
+fn in_words(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..0x10_0000 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
+}
+
 impl Shape {
-    pub(crate) fn files(&self) -> u64 {
-        (self.dirs().len() * self.files_a_dir()) as u64
+    /// The same with files of half the size, and half of that, until all takes at most `room` bytes.
+    pub(crate) fn within(mut self, room: u64) -> Self {
+        while let Sizes::All(bytes) = &mut self.sizes
+            && *bytes > BLOCK_BYTES
+            && self.layout.files() * (*bytes + DISK_BYTES) > room
+        {
+            *bytes /= 2;
+        }
+        self
     }
 
-    fn files_a_dir(&self) -> usize {
-        match self.layout {
-            Layout::Flat { files, .. } | Layout::Deep { files, .. } => files,
+    /// The same with files of `times` the size: more than any disk holds, for tests.
+    #[cfg(test)]
+    pub(crate) fn grown(mut self, times: u64) -> Self {
+        if let Sizes::All(bytes) = &mut self.sizes {
+            *bytes *= times;
+        }
+        self
+    }
+
+    pub(crate) fn files(&self) -> u64 {
+        self.layout.files() + if self.is_odd() { ODDITIES } else { 0 }
+    }
+
+    /// What the tree takes on disk at most.
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        (0..self.layout.files()).map(|number| self.size(number) + DISK_BYTES).sum()
+    }
+
+    /// A size that most of the files exceed, in bytes: filters by size are tried with it.
+    pub(crate) fn threshold(&self) -> u64 {
+        match self.sizes {
+            Sizes::All(bytes) => bytes / 2,
+            Sizes::UpTo(_) => 4096,
+        }
+    }
+
+    fn is_odd(&self) -> bool {
+        matches!(self.sizes, Sizes::UpTo(_))
+    }
+
+    fn size(&self, number: u64) -> u64 {
+        match self.sizes {
+            Sizes::All(bytes) => bytes,
+            Sizes::UpTo(_) if number % 50 == 7 => 0,
+            Sizes::UpTo(bytes) => {
+                let dice = mix(SEED ^ !number);
+                let power = 1 << (dice % u64::from(bytes.ilog2()));
+                power + (dice >> 32) % power
+            }
         }
     }
 
@@ -84,8 +168,9 @@ impl Shape {
 
     /// Paths of the files in directory number `dir`, which is at `path`.
     pub(crate) fn files_in(&self, dir: usize, path: &Path) -> Vec<PathBuf> {
-        let first = (dir * self.files_a_dir()) as u64;
-        (first..).take(self.files_a_dir()).map(|number| path.join(file_name(number))).collect()
+        let files = self.layout.files_a_dir();
+        let first = (dir * files) as u64;
+        (first..).take(files).map(|number| path.join(file_name(number))).collect()
     }
 
     /// Makes the tree at `top`, which is new, with as many threads as there are CPUs.
@@ -102,10 +187,9 @@ impl Shape {
             loop {
                 let nth = next.fetch_add(1, Ordering::Relaxed);
                 let Some(dir) = dirs.get(nth) else { return Ok(()) };
-                interrupt::check()?;
-                let first = (nth * self.files_a_dir()) as u64;
+                let first = (nth * self.layout.files_a_dir()) as u64;
                 for (path, number) in self.files_in(nth, &top.join(dir)).iter().zip(first..) {
-                    fs::write(path, contents(number))
+                    write(path, number, self.size(number))
                         .with_context(|| format!("cannot write {}", path.display()))?;
                 }
             }
@@ -116,7 +200,41 @@ impl Shape {
             workers
                 .into_iter()
                 .try_for_each(|worker| worker.join().map_err(|_| anyhow!("a thread panicked"))?)
-        })
+        })?;
+        if self.is_odd() { self.oddities(top) } else { Ok(()) }
+    }
+
+    /// Adds what tools see only with the right options: hidden and ignored files, names with blanks, and hard
+    /// links; and what none may follow: symbolic links, one of them in a circle.
+    fn oddities(&self, top: &Path) -> Result<()> {
+        let target = &self.files_in(0, &top.join("dir_0000"))[0];
+        fs::create_dir_all(top.join(".hidden/.deeper"))?;
+        fs::write(top.join(".hidden/.deeper/file_hidden_1.txt"), "hidden")?;
+        fs::write(top.join(".gitignore"), "*.jpg\n*.png\ndir_0001/\n")?;
+        fs::write(top.join("a name (1) = b  c.txt"), "blanks")?;
+        fs::hard_link(target, top.join("hard_link_1.bin"))?;
+        symlink(target, top.join("symbolic_link_1.bin"))?;
+        symlink(top, top.join("circle_1"))?;
+        Ok(())
+    }
+}
+
+/// How many files [`Shape::oddities`] adds.
+const ODDITIES: u64 = 4;
+
+impl Layout {
+    fn files_a_dir(&self) -> usize {
+        match *self {
+            Self::Flat { files, .. } | Self::Deep { files, .. } => files,
+        }
+    }
+
+    fn files(&self) -> u64 {
+        let dirs = match *self {
+            Self::Flat { dirs, .. } => dirs,
+            Self::Deep { branching, depth, .. } => (0..=depth as u32).map(|level| branching.pow(level)).sum(),
+        };
+        (dirs * self.files_a_dir()) as u64
     }
 }
 
@@ -131,22 +249,33 @@ fn file_name(number: u64) -> String {
     unreachable!("the shares add up to 100")
 }
 
-/// Bytes that no other file has.
-fn contents(number: u64) -> Vec<u8> {
-    let mut bytes = number.to_le_bytes().to_vec();
-    for word in 0.. {
-        if bytes.len() >= FILE_BYTES {
-            break;
-        }
-        bytes.extend_from_slice(&mix(SEED ^ (number << 8) ^ word).to_le_bytes());
+/// Writes a file that begins otherwise than all others, if it is long enough for its number.
+///
+/// Blocks differ in their first bytes only, as making random ones takes longer than writing them.
+fn write(path: &Path, number: u64, size: u64) -> Result<()> {
+    let mut block = block(number, size.min(BLOCK_BYTES));
+    let mut file = File::create(path)?;
+    for start in (0..size).step_by(BLOCK_BYTES as usize) {
+        interrupt::check()?;
+        let stamp = (number ^ (start << 24)).to_le_bytes();
+        let stamped = stamp.len().min(block.len());
+        block[..stamped].copy_from_slice(&stamp[..stamped]);
+        block.truncate((size - start).min(BLOCK_BYTES) as usize);
+        file.write_all(&block)?;
     }
-    bytes.truncate(FILE_BYTES);
-    bytes
+    Ok(())
+}
+
+fn block(number: u64, bytes: u64) -> Vec<u8> {
+    let words = 0..bytes.div_ceil(8);
+    let mut block: Vec<u8> = words.flat_map(|word| mix(SEED ^ (number << 16) ^ word).to_le_bytes()).collect();
+    block.truncate(bytes as usize);
+    block
 }
 
 /// The output function of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
 /// generators", 2014), here as a hash of a number.
-fn mix(number: u64) -> u64 {
+pub(crate) fn mix(number: u64) -> u64 {
     let z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -159,8 +288,17 @@ mod tests {
 
     #[test]
     fn shapes_have_the_files_they_promise() {
-        let counts = [SMALL, MEDIUM, LARGE, DEEP, WIDE].map(|shape| shape.files());
-        assert_eq!(counts, [10_000, 100_000, 1_000_000, 364 * 20, 100_000]);
+        let counts = [SMALL, MEDIUM, LARGE, DEEP, WIDE, BULK, HUGE].map(|shape| shape.files());
+        assert_eq!(counts, [10_000, 100_000, 1_000_000, 364 * 20, 100_000, 16, 1]);
+        assert_eq!(DEEP.dirs().len(), 364);
+        assert_eq!(MIXED.files(), 10_000 + ODDITIES);
+    }
+
+    #[test]
+    fn descriptions_tell_trees_apart() {
+        assert_eq!(SMALL.to_string(), "100 directories x 100 files, 100 bytes each");
+        assert_eq!(MIXED.to_string(), "100 directories x 100 files, up to 2 MiB each, and oddities");
+        assert_eq!(HUGE.to_string(), "one file, 1024 MiB each");
     }
 
     #[test]
@@ -182,10 +320,38 @@ mod tests {
     }
 
     #[test]
-    fn no_two_files_are_equal() {
-        let all: std::collections::HashSet<_> = (0..10_000).map(contents).collect();
-        assert_eq!(all.len(), 10_000);
-        assert!(all.iter().all(|bytes| bytes.len() == FILE_BYTES));
+    fn mixed_sizes_are_spread_over_all_magnitudes() {
+        let sizes: Vec<u64> = (0..10_000).map(|number| MIXED.size(number)).collect();
+        assert!(sizes.iter().all(|&size| size < 2 << 20));
+        assert_eq!(sizes.iter().filter(|&&size| size == 0).count(), 200);
+        for power in 0..21 {
+            let count = sizes.iter().filter(|&&size| size >> power == 1).count();
+            assert!((350..600).contains(&count), "{count} from 2^{power} to the next power");
+        }
+    }
+
+    #[test]
+    fn trees_shrink_to_the_room_there_is() {
+        assert_eq!(BULK.within(u64::MAX), BULK);
+        let shrunk = BULK.within(1 << 30);
+        assert_eq!(shrunk.to_string(), "4 directories x 4 files, 32 MiB each");
+        assert!(shrunk.disk_bytes() <= 1 << 30);
+        assert_eq!(HUGE.within(0).disk_bytes(), BLOCK_BYTES + DISK_BYTES);
+    }
+
+    #[test]
+    fn no_two_files_or_blocks_are_equal() {
+        let path = std::env::temp_dir().join(format!("ftk-xtask-shape-{}", std::process::id()));
+        let mut seen = std::collections::HashSet::new();
+        for (number, size) in [(0, 100), (1, 100), (256, 100), (2, BLOCK_BYTES * 2 + 9), (3, 8)] {
+            write(&path, number, size).unwrap();
+            let bytes = fs::read(&path).unwrap();
+            assert_eq!(bytes.len() as u64, size);
+            for block in bytes.chunks(BLOCK_BYTES as usize) {
+                assert!(seen.insert(block.to_vec()), "a block of file {number} is not new");
+            }
+        }
+        fs::remove_file(path).unwrap();
     }
 
     #[test]

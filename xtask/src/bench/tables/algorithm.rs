@@ -13,6 +13,14 @@ pub(crate) struct Algorithm {
     pub(crate) hashdeep: bool,
 }
 
+impl Algorithm {
+    /// The algorithm of this name.
+    pub(crate) fn named(name: &str) -> Result<&'static Self> {
+        let mut all = ALL.iter();
+        all.find(|algorithm| algorithm.name == name).with_context(|| format!("unknown algorithm {name:?}"))
+    }
+}
+
 const ALL: &[Algorithm] = &[
     Algorithm { name: "sha256", tool: &["sha256sum"], openssl: Some("-sha256"), hashdeep: true },
     Algorithm { name: "sha1", tool: &["sha1sum"], openssl: Some("-sha1"), hashdeep: true },
@@ -24,8 +32,3 @@ const ALL: &[Algorithm] = &[
     Algorithm { name: "xxh3", tool: &["xxhsum", "-H3"], openssl: None, hashdeep: false },
     Algorithm { name: "xxh128", tool: &["xxhsum", "-H2"], openssl: None, hashdeep: false },
 ];
-
-/// The algorithm of this name.
-pub(crate) fn algorithm(name: &str) -> Result<&'static Algorithm> {
-    ALL.iter().find(|algorithm| algorithm.name == name).with_context(|| format!("unknown algorithm {name:?}"))
-}

@@ -2,57 +2,33 @@
 
 use anyhow::Result;
 
-use super::{find, hash, memory, scale, startup};
+use super::{find, hash, lists, scale, startup, threads};
 use crate::bench::context::Context;
-use crate::bench::record::{Section, Unit};
+use crate::bench::record::Section;
 
 /// A table that can be made.
 pub(crate) struct Kind {
     /// On the command line and in records.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) unit: Unit,
+    /// Whether the cost of a single file is of interest.
     pub(crate) per_file: bool,
     /// Measures; without sections, there is no such table on this machine, and it has said why.
     pub(crate) make: fn(&Context) -> Result<Vec<Section>>,
 }
 
+const fn kind(name: &'static str, title: &'static str, make: fn(&Context) -> Result<Vec<Section>>) -> Kind {
+    Kind { name, title, per_file: false, make }
+}
+
 /// In the order in which they are made and shown.
 pub(crate) const ALL: &[Kind] = &[
-    Kind {
-        name: "find",
-        title: "Listing files",
-        unit: Unit::Milliseconds,
-        per_file: false,
-        make: find::make,
-    },
-    Kind {
-        name: "hash",
-        title: "Hashing files",
-        unit: Unit::Milliseconds,
-        per_file: false,
-        make: hash::warm,
-    },
-    Kind {
-        name: "hash-cold",
-        title: "Hashing files that are not in memory",
-        unit: Unit::Milliseconds,
-        per_file: false,
-        make: hash::cold,
-    },
-    Kind {
-        name: "scale",
-        title: "SHA-256 from one file to a million",
-        unit: Unit::Milliseconds,
-        per_file: true,
-        make: scale::make,
-    },
-    Kind {
-        name: "startup",
-        title: "Starting up",
-        unit: Unit::Milliseconds,
-        per_file: false,
-        make: startup::make,
-    },
-    Kind { name: "memory", title: "Peak memory", unit: Unit::Kibibytes, per_file: true, make: memory::make },
+    kind("find", "Listing files", find::warm),
+    kind("find-cold", "Listing files with nothing in memory", find::cold),
+    kind("hash", "Hashing files", hash::warm),
+    kind("hash-cold", "Hashing files with nothing in memory", hash::cold),
+    kind("lists", "Checking and comparing lists", lists::make),
+    kind("threads", "Threads, and what ftk chooses by itself", threads::make),
+    Kind { per_file: true, ..kind("scale", "SHA-256 from one file to a million", scale::make) },
+    kind("startup", "Starting up", startup::make),
 ];

@@ -6,18 +6,23 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::bench::answer::Format;
+use crate::bench::cache::Cache;
 use crate::bench::case::{Case, Pipeline, words};
-use crate::bench::context::{Context, Tree};
+use crate::bench::context::Context;
+use crate::bench::measure::Meter;
 use crate::bench::record::Section;
 use crate::bench::shape;
+use crate::bench::tree::Tree;
 
 /// What is looked for: regular files, and of these the ones that pass the tests that are set.
-struct Scenario {
+pub(super) struct Scenario {
     title: String,
     /// One of these extensions, in either case.
     extensions: Vec<String>,
     /// A name that matches this.
     glob: Option<&'static str>,
+    /// More bytes than this.
+    larger: Option<u64>,
     /// Only how many there are.
     is_count: bool,
 }
@@ -25,13 +30,16 @@ struct Scenario {
 /// Matches a part of the names in every tree.
 const GLOB: &str = "*e*1*";
 
-pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
+/// How often at most, with nothing in memory.
+const COLD_RUNS: usize = 3;
+
+pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
     let mut sections = Vec::new();
     if let Some(tree) = &bench.tree {
         sections.push(section(bench, tree)?);
     }
     let shapes: &[_] = if bench.options.is_quick {
-        &[shape::SMALL, shape::DEEP]
+        &[shape::SMALL, shape::DEEP, shape::MIXED_SMALL]
     } else {
         &[shape::SMALL, shape::MEDIUM, shape::LARGE, shape::DEEP, shape::WIDE]
     };
@@ -41,23 +49,26 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     Ok(sections)
 }
 
+pub(crate) fn cold(bench: &Context) -> Result<Vec<Section>> {
+    let Some(tree) = bench.cold_tree() else { return Ok(Vec::new()) };
+    println!(" {}", tree.title);
+    let meter = Meter { cache: Cache::Cold, runs: bench.options.runs.min(COLD_RUNS), ..bench.clock() };
+    let scenario = Scenario::plain("all files");
+    let group = meter.group(&scenario.title, tree.files, cases(bench, &scenario, &tree.path, None))?;
+    Ok(vec![Section::new(tree, meter.cache, vec![group])])
+}
+
 fn section(bench: &Context, tree: &Tree) -> Result<Section> {
     println!(" {}", tree.title);
-    let scenarios = scenarios(tree);
-    let groups = scenarios
-        .iter()
-        .map(|scenario| bench.clock().group(&scenario.title, tree.files, cases(bench, scenario, &tree.path)));
-    Ok(Section {
-        title: tree.title.clone(),
-        file_system: tree.file_system.clone(),
-        cache: "warm".into(),
-        groups: groups.collect::<Result<_>>()?,
-    })
+    let groups = scenarios(tree).into_iter().map(|scenario| {
+        let cases = cases(bench, &scenario, &tree.path, None);
+        bench.clock().group(&scenario.title, tree.files, cases)
+    });
+    Ok(Section::new(tree, Cache::Warm, groups.collect::<Result<_>>()?))
 }
 
 fn scenarios(tree: &Tree) -> Vec<Scenario> {
-    let plain =
-        |title: &str| Scenario { title: title.into(), extensions: vec![], glob: None, is_count: false };
+    let plain = Scenario::plain;
     let by_extension = |extensions: &[String]| Scenario {
         extensions: extensions.to_vec(),
         ..plain(&extensions.iter().map(|name| format!("`.{name}`")).collect::<Vec<_>>().join(" "))
@@ -69,25 +80,47 @@ fn scenarios(tree: &Tree) -> Vec<Scenario> {
     }
     scenarios.push(Scenario { glob: Some(GLOB), ..plain(&format!("named `{GLOB}`")) });
     scenarios.push(Scenario { is_count: true, ..plain("count only") });
+    let larger = Some(tree.threshold);
+    scenarios.push(Scenario { larger, ..plain(&format!("over {} bytes", tree.threshold)) });
     scenarios
 }
 
-/// GNU find comes first of the peers, as its answer is the reference.
-fn cases(bench: &Context, scenario: &Scenario, top: &Path) -> Vec<Case> {
+impl Scenario {
+    /// All regular files.
+    pub(super) fn plain(title: &str) -> Self {
+        Self { title: title.into(), extensions: vec![], glob: None, larger: None, is_count: false }
+    }
+}
+
+/// GNU find comes first of the peers, as its answer is the reference. It has one thread; the others have `threads`,
+/// or what they choose.
+pub(super) fn cases(bench: &Context, scenario: &Scenario, top: &Path, threads: Option<&str>) -> Vec<Case> {
+    // `-j4` is understood by all but GNU find.
+    let with = |program: &Path| {
+        let mut words = words![program];
+        words.extend(threads.map(|threads| format!("-j{threads}").into()));
+        words
+    };
     let case = |name: &str, words| {
         let pipeline = Pipeline::new(words);
-        Case::new(name, Format::Lines, if scenario.is_count { counted(pipeline) } else { pipeline })
+        Case::new(name, Format::Lines, if scenario.is_count { counted(bench, pipeline) } else { pipeline })
     };
-    let ftk = Pipeline::new(ftk(&bench.programs.ftk, scenario, top));
-    let mut cases = vec![Case::new("ftk", Format::Lines, ftk)];
-    type Asked = fn(&Path, &Scenario, &Path) -> Vec<OsString>;
-    for (name, words) in [("find", find as Asked), ("bfs", find), ("fd", fd), ("rg", rg)] {
-        if let Some(program) = bench.peers.get(name) {
-            cases.push(case(name, words(program, scenario, top)));
+    let words = [with(&bench.programs.ftk), ftk(scenario, top)].concat();
+    let mut cases = vec![Case::new("ftk", Format::Lines, Pipeline::new(words))];
+    if let Some(program) = bench.peers.get("find") {
+        cases.push(case("find", [words![program], find(scenario, top)].concat()));
+    }
+    type Asked = fn(&Scenario, &Path) -> Vec<OsString>;
+    let peers: [(&str, Asked); 3] = [("bfs", find), ("fd", fd), ("rg", rg)];
+    for (name, words) in peers {
+        // ripgrep lists by name only.
+        if let Some(program) = bench.peers.get(name).filter(|_| name != "rg" || scenario.larger.is_none()) {
+            cases.push(case(name, [with(program), words(scenario, top)].concat()));
         }
     }
-    if scenario.extensions.is_empty() && scenario.glob.is_none() {
-        let mut words = words![&bench.programs.helper, "bench", "floor", top, &bench.jobs.to_string()];
+    if scenario.extensions.is_empty() && scenario.glob.is_none() && scenario.larger.is_none() {
+        let jobs = threads.map_or_else(|| bench.jobs.to_string(), str::to_owned);
+        let mut words = words![&bench.programs.helper, "bench", "floor", top, &jobs];
         words.extend(scenario.is_count.then(|| "--count".into()));
         cases.push(Case::new("getdents64 loop", Format::Lines, Pipeline::new(words)));
     }
@@ -95,17 +128,20 @@ fn cases(bench: &Context, scenario: &Scenario, top: &Path) -> Vec<Case> {
 }
 
 /// Counts the lines for a tool that cannot count.
-fn counted(pipeline: Pipeline) -> Pipeline {
-    pipeline.pipe(words!["wc", "-l"])
+fn counted(bench: &Context, pipeline: Pipeline) -> Pipeline {
+    pipeline.pipe(words![bench.peers.get("wc").unwrap_or(Path::new("wc")), "-l"])
 }
 
-fn ftk(program: &Path, scenario: &Scenario, top: &Path) -> Vec<OsString> {
-    let mut words = words![program, "find", "--type", "f"];
+fn ftk(scenario: &Scenario, top: &Path) -> Vec<OsString> {
+    let mut words = words!["find", "--type", "f"];
     for extension in &scenario.extensions {
         words.extend(words!["--extension", extension]);
     }
     if let Some(glob) = scenario.glob {
         words.extend(words!["--name", glob]);
+    }
+    if let Some(bytes) = scenario.larger {
+        words.extend(words!["--size", &format!("+{bytes}")]);
     }
     words.extend(scenario.is_count.then(|| "--count".into()));
     words.push(top.into());
@@ -113,8 +149,8 @@ fn ftk(program: &Path, scenario: &Scenario, top: &Path) -> Vec<OsString> {
 }
 
 /// The common language of GNU find and bfs.
-fn find(program: &Path, scenario: &Scenario, top: &Path) -> Vec<OsString> {
-    let mut words = words![program, top, "-type", "f"];
+fn find(scenario: &Scenario, top: &Path) -> Vec<OsString> {
+    let mut words = words![top, "-type", "f"];
     for (nth, extension) in scenario.extensions.iter().enumerate() {
         words.extend(words![if nth == 0 { "(" } else { "-o" }, "-iname", &format!("*.{extension}")]);
     }
@@ -122,13 +158,19 @@ fn find(program: &Path, scenario: &Scenario, top: &Path) -> Vec<OsString> {
     if let Some(glob) = scenario.glob {
         words.extend(words!["-name", glob]);
     }
+    if let Some(bytes) = scenario.larger {
+        words.extend(words!["-size", &format!("+{bytes}c")]);
+    }
     words
 }
 
-fn fd(program: &Path, scenario: &Scenario, top: &Path) -> Vec<OsString> {
-    let mut words = words![program, "--no-ignore", "--hidden", "--case-sensitive", "--type", "f"];
+fn fd(scenario: &Scenario, top: &Path) -> Vec<OsString> {
+    let mut words = words!["--no-ignore", "--hidden", "--case-sensitive", "--type", "f"];
     for extension in &scenario.extensions {
         words.extend(words!["--extension", extension]);
+    }
+    if let Some(bytes) = scenario.larger {
+        words.extend(words!["--size", &format!("+{}b", bytes + 1)]); // its + is "at least"
     }
     match scenario.glob {
         Some(glob) => words.extend(words!["--glob", glob]),
@@ -138,8 +180,8 @@ fn fd(program: &Path, scenario: &Scenario, top: &Path) -> Vec<OsString> {
     words
 }
 
-fn rg(program: &Path, scenario: &Scenario, top: &Path) -> Vec<OsString> {
-    let mut words = words![program, "--no-config", "--files", "--no-ignore", "--hidden"];
+fn rg(scenario: &Scenario, top: &Path) -> Vec<OsString> {
+    let mut words = words!["--no-config", "--files", "--no-ignore", "--hidden"];
     for extension in &scenario.extensions {
         words.extend(words!["--iglob", &format!("*.{extension}")]);
     }
@@ -153,47 +195,44 @@ fn rg(program: &Path, scenario: &Scenario, top: &Path) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::tree::tests::example;
 
-    fn scenario(extensions: &[&str], glob: Option<&'static str>, is_count: bool) -> Scenario {
-        let extensions = extensions.iter().map(|name| (*name).to_owned()).collect();
-        Scenario { title: "x".into(), extensions, glob, is_count }
-    }
-
-    fn text(words: &[OsString]) -> String {
+    fn text(words: fn(&Scenario, &Path) -> Vec<OsString>, scenario: &Scenario) -> String {
+        let words = words(scenario, Path::new("t"));
         words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn extensions_are_alternatives() {
-        let (program, top) = (Path::new("x"), Path::new("t"));
-        let several = scenario(&["c", "h"], None, false);
-        assert_eq!(text(&find(program, &several, top)), "x t -type f ( -iname *.c -o -iname *.h )");
-        assert_eq!(text(&ftk(program, &several, top)), "x find --type f --extension c --extension h t");
-        assert!(text(&fd(program, &several, top)).ends_with("--extension c --extension h . t"));
-        assert!(text(&rg(program, &several, top)).ends_with("--iglob *.c --iglob *.h t"));
+        let several = Scenario { extensions: vec!["c".into(), "h".into()], ..Scenario::plain("x") };
+        assert_eq!(text(find, &several), "t -type f ( -iname *.c -o -iname *.h )");
+        assert_eq!(text(ftk, &several), "find --type f --extension c --extension h t");
+        assert!(text(fd, &several).ends_with("--extension c --extension h . t"));
+        assert!(text(rg, &several).ends_with("--iglob *.c --iglob *.h t"));
     }
 
     #[test]
-    fn globs_and_counts() {
-        let (program, top) = (Path::new("x"), Path::new("t"));
-        let glob = scenario(&[], Some("*a"), false);
-        assert_eq!(text(&find(program, &glob, top)), "x t -type f -name *a");
-        assert!(text(&fd(program, &glob, top)).ends_with("--type f --glob *a t"));
-        assert_eq!(text(&ftk(program, &scenario(&[], None, true), top)), "x find --type f --count t");
+    fn globs_counts_and_sizes() {
+        let glob = Scenario { glob: Some("*a"), ..Scenario::plain("x") };
+        assert_eq!(text(find, &glob), "t -type f -name *a");
+        assert!(text(fd, &glob).ends_with("--type f --glob *a t"));
+        let count = Scenario { is_count: true, ..Scenario::plain("x") };
+        assert_eq!(text(ftk, &count), "find --type f --count t");
+        let larger = Scenario { larger: Some(4096), ..Scenario::plain("x") };
+        assert_eq!(text(ftk, &larger), "find --type f --size +4096 t");
+        assert_eq!(text(find, &larger), "t -type f -size +4096c");
+        assert!(text(fd, &larger).ends_with("--size +4097b . t"));
     }
 
     #[test]
     fn a_tree_of_one_extension_has_fewer_scenarios() {
-        let mut tree = Tree {
-            title: "x".into(),
-            path: "t".into(),
-            files: 1,
-            file_system: "ext4".into(),
-            extensions: vec!["c".into(), "h".into(), "rs".into()],
-        };
         let titles = |tree: &Tree| scenarios(tree).into_iter().map(|s| s.title).collect::<Vec<_>>();
-        assert_eq!(titles(&tree), ["all files", "`.c`", "`.c` `.h` `.rs`", "named `*e*1*`", "count only"]);
+        let mut tree = example();
+        assert_eq!(
+            titles(&tree),
+            ["all files", "`.jpg`", "`.jpg` `.txt` `.py`", "named `*e*1*`", "count only", "over 50 bytes"]
+        );
         tree.extensions.truncate(1);
-        assert_eq!(titles(&tree), ["all files", "named `*e*1*`", "count only"]);
+        assert_eq!(titles(&tree), ["all files", "named `*e*1*`", "count only", "over 50 bytes"]);
     }
 }

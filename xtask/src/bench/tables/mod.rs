@@ -4,9 +4,11 @@ mod algorithm;
 mod catalogue;
 mod find;
 mod hash;
-mod memory;
+mod hashers;
+mod lists;
 mod scale;
 mod startup;
+mod threads;
 
-pub(crate) use algorithm::{Algorithm, algorithm};
+pub(crate) use algorithm::Algorithm;
 pub(crate) use catalogue::ALL;

@@ -4,35 +4,31 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::hash::xargs;
-use crate::bench::answer::Format;
-use crate::bench::case::{Case, Pipeline, words};
-use crate::bench::context::{Context, Tree};
+use super::Algorithm;
+use super::hashers::Question;
+use crate::bench::cache::Cache;
+use crate::bench::context::Context;
 use crate::bench::record::Section;
 use crate::bench::shape::{self, Shape};
+use crate::bench::tree::Tree;
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
-    let (shape, counts): (_, &[u64]) = if bench.options.is_quick {
-        (shape::SMALL, &[1, 10, 100, 1_000, 10_000])
-    } else {
-        (shape::LARGE, &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000])
-    };
+    let shape = if bench.options.is_quick { shape::SMALL } else { shape::LARGE };
     let tree = bench.shape(&shape)?;
     println!(" {}", tree.title);
-    let groups = counts.iter().map(|&count| {
-        let cases = cases(bench, &paths(&shape, &tree, count), count);
-        bench.clock().group(&count.to_string(), count, cases)
-    });
-    Ok(vec![Section {
-        title: format!(
-            "files of {} bytes, as arguments or in directories of {}",
-            shape::FILE_BYTES,
-            a_dir(&shape)
-        ),
-        file_system: tree.file_system.clone(),
-        cache: "warm".into(),
-        groups: groups.collect::<Result<_>>()?,
-    }])
+    let sha256 = Algorithm::named("sha256")?;
+    let mut groups = Vec::new();
+    let mut files = 1;
+    while files <= shape.files() {
+        let paths = paths(&shape, &tree, files);
+        let question = Question { paths, ..Question::new(bench, sha256, &tree.path, files) };
+        let mut cases = vec![question.ftk(&[]), question.ftk(&["-j", "mono"])];
+        cases.extend(question.tool());
+        groups.push(bench.clock().group(&files.to_string(), files, cases)?);
+        files *= 10;
+    }
+    let title = format!("files as arguments, or in directories of {}: {shape}", a_dir(&shape));
+    Ok(vec![Section { title, ..Section::new(&tree, Cache::Warm, groups) }])
 }
 
 fn a_dir(shape: &Shape) -> u64 {
@@ -53,45 +49,14 @@ fn paths(shape: &Shape, tree: &Tree, count: u64) -> Vec<PathBuf> {
     }
 }
 
-fn cases(bench: &Context, paths: &[PathBuf], count: u64) -> Vec<Case> {
-    let arguments = || paths.iter().map(|path| path.clone().into_os_string());
-    let ftk = |name: &str, options: &[&str]| {
-        let mut words = words![&bench.programs.ftk, "hash"];
-        words.extend(options.iter().map(|option| option.into()));
-        words.extend(arguments());
-        Case::new(name, Format::Sums, Pipeline::new(words))
-    };
-    let mut cases = vec![ftk("ftk", &[]), ftk("ftk -j mono", &["-j", "mono"])];
-    if let Some(program) = bench.peers.get("sha256sum") {
-        let mut words = words![program];
-        words.extend(arguments());
-        let tool = "sha256sum";
-        cases.push(if count == paths.len() as u64 {
-            Case::new(tool, Format::Sums, Pipeline::new(words))
-        } else {
-            let tops: Vec<_> = paths.iter().map(PathBuf::as_path).collect();
-            let program = words![program];
-            Case::new(tool, Format::Sums, xargs(&tops, bench.jobs, None, &program))
-                .answered_by(xargs(&tops, 1, None, &program))
-        });
-    }
-    cases
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::tree::tests::example;
 
     #[test]
     fn arguments_hold_as_many_files_as_asked_for() {
-        let tree = Tree {
-            title: "x".into(),
-            path: "t".into(),
-            files: 0,
-            file_system: "ext4".into(),
-            extensions: vec![],
-        };
-        let of = |count| paths(&shape::SMALL, &tree, count);
+        let of = |count| paths(&shape::SMALL, &example(), count);
         assert_eq!(of(10).len(), 10);
         assert!(of(1)[0].starts_with("t/dir_0000"));
         assert_eq!(of(100).len(), 100);

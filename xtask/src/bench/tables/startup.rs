@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::bench::answer::Format;
+use crate::bench::cache::Cache;
 use crate::bench::case::{Case, Pipeline, words};
 use crate::bench::context::Context;
 use crate::bench::machine;
@@ -40,7 +41,7 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     Ok(vec![Section {
         title: "small work".into(),
         file_system: machine::file_system(&tiny),
-        cache: "warm".into(),
+        cache: Cache::Warm.to_string(),
         groups: vec![version, one],
     }])
 }

@@ -1,0 +1,55 @@
+//! One run of one command, in a process of its own.
+//!
+//! The kernel reports the largest resident set of all children that a process ever waited for, and counts what the
+//! parent held when a child began as the child's. So each run has a small parent that does nothing else, and no
+//! figure is below the few MiB of that.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+
+use super::case::{Pipeline, words};
+
+/// Stands between the processes of a pipeline.
+const BAR: &str = "|";
+
+/// What is read off a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Run {
+    pub(crate) milliseconds: f64,
+    /// The largest resident set of any one process.
+    pub(crate) memory_kib: u64,
+}
+
+/// Runs `pipeline` by the program at `helper`, which calls [`run`].
+///
+/// # Errors
+/// What is wrong with the command.
+pub(crate) fn measure(helper: &Path, pipeline: &Pipeline) -> Result<Run> {
+    let mut words = words!["bench", "once", &pipeline.status.to_string()];
+    for (nth, stage) in pipeline.stages.iter().enumerate() {
+        words.extend((nth > 0).then(|| BAR.into()));
+        words.extend_from_slice(stage);
+    }
+    let mut command = Command::new(helper);
+    command.args(words).env("RUST_LIB_BACKTRACE", "0"); // its errors are for the record
+    let output = command.output().context("cannot start the helper")?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("{}", said.trim().trim_start_matches("Error: "));
+    }
+    let said = String::from_utf8(output.stdout)?;
+    let (time, memory) = said.trim().split_once(' ').context("the helper prints two numbers")?;
+    Ok(Run { milliseconds: time.parse()?, memory_kib: memory.parse()? })
+}
+
+/// Runs a pipeline whose processes are separated by bars, and prints milliseconds and KiB.
+pub(crate) fn run(status: &str, words: &[&str]) -> Result<()> {
+    let stages =
+        words.split(|word| *word == BAR).map(|stage| stage.iter().map(Into::into).collect()).collect();
+    let time = Pipeline { stages, status: status.parse()? }.time()?;
+    println!("{} {}", time.as_secs_f64() * 1e3, getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss());
+    Ok(())
+}

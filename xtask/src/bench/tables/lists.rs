@@ -1,0 +1,128 @@
+//! Lists of digests: made, checked, and compared with each other.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::Algorithm;
+use super::hashers::Question;
+use crate::bench::answer::Format;
+use crate::bench::cache::Cache;
+use crate::bench::case::{Case, Pipeline, words};
+use crate::bench::context::Context;
+use crate::bench::record::{Group, Section};
+use crate::bench::shape::{self, mix};
+use crate::bench::tree::Tree;
+
+/// Of how many lines one is changed in the second of two lists.
+const CHANGED: u64 = 1_000;
+
+pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
+    let tree = match &bench.tree {
+        Some(tree) => tree.clone(),
+        None => bench.shape(&shape::MIXED_SMALL)?,
+    };
+    println!(" {}", tree.title);
+    let checks = ["sha256", "md5", "blake3"].map(|name| check(bench, &tree, Algorithm::named(name)?));
+    let lines = if bench.options.is_quick { 10_000 } else { 1_000_000 };
+    let diff = diff(bench, lines)?;
+    let file_system = tree.file_system.clone();
+    Ok(vec![
+        Section::new(&tree, Cache::Warm, checks.into_iter().collect::<Result<_>>()?),
+        Section {
+            title: format!("two lists of {lines} lines"),
+            file_system,
+            cache: Cache::Warm.to_string(),
+            groups: vec![diff],
+        },
+    ])
+}
+
+/// Checks the list of a tree, in which one digest is wrong: who says 1 has seen it. Making the list is what a check
+/// has to be held against.
+fn check(bench: &Context, tree: &Tree, algorithm: &Algorithm) -> Result<Group> {
+    let list = bench.scratch.path(&format!("list-{}", algorithm.name));
+    let question = Question::new(bench, algorithm, &tree.path, tree.files);
+    let making = question.ftk(&[]).timed;
+    fs::write(&list, with_wrong_line(making.output()?)?)?;
+    let case = |tool: &str, words: Vec<OsString>| {
+        Case::new(tool, Format::Status, Pipeline::new(words).ending_with(1))
+    };
+    let mut cases = vec![
+        case("ftk", words![&bench.programs.ftk, "hash", "--check", "-a", algorithm.name, &list]),
+        Case::new("ftk makes it", Format::Status, making),
+    ];
+    if let Some((name, program)) =
+        algorithm.tool.first().and_then(|name| Some((name, bench.peers.get(name)?)))
+    {
+        cases.push(case(name, words![program, "--check", "--quiet", &list]));
+    }
+    bench.clock().group(&format!("check {}", algorithm.name), tree.files, cases)
+}
+
+/// `list` with another first digit.
+fn with_wrong_line(mut list: Vec<u8>) -> Result<Vec<u8>> {
+    let first = list.first_mut().context("the list is empty")?;
+    ensure!(first.is_ascii_hexdigit(), "the list begins with no digest");
+    *first = if *first == b'0' { b'1' } else { b'0' };
+    Ok(list)
+}
+
+/// Compares two lists without reading what they name.
+fn diff(bench: &Context, lines: u64) -> Result<Group> {
+    let [old, new] = [("old", 0), ("new", 1)].map(|(name, version)| {
+        let path = bench.scratch.path(&format!("list-{name}"));
+        fs::write(&path, list(lines, version)).map(|()| path)
+    });
+    let (old, new): (PathBuf, PathBuf) = (old?, new?);
+    let case = |tool: &str, program: &Path, options: &[&str]| {
+        let mut words = words![program];
+        words.extend(options.iter().map(OsString::from));
+        words.extend(words![&old, &new]);
+        Case::new(tool, Format::Status, Pipeline::new(words).ending_with(1))
+    };
+    let mut cases = vec![case("ftk", &bench.programs.ftk, &["hash", "--diff"])];
+    if let Some(program) = bench.peers.get("diff") {
+        cases.push(case("diff", program, &[]));
+    }
+    bench.clock().group("differences", lines, cases)
+}
+
+/// A list in which the digest of every so many lines depends on `version`.
+fn list(lines: u64, version: u64) -> String {
+    let mut text = String::new();
+    for line in 0..lines {
+        let seed = if line % CHANGED == CHANGED / 2 { line ^ (version << 32) } else { line };
+        for word in 0..4 {
+            let _ = write!(text, "{:016x}", mix((seed << 2) ^ word));
+        }
+        let _ = writeln!(text, "  tree/dir_{:04}/file_{line:06}.bin", line / 1_000);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_differ_in_some_lines() {
+        let (old, new) = (list(2_000, 0), list(2_000, 1));
+        let changed: Vec<_> = old.lines().zip(new.lines()).filter(|(old, new)| old != new).collect();
+        assert_eq!(changed.len(), 2);
+        assert!(changed[1].0.ends_with("  tree/dir_0001/file_001500.bin"));
+        assert_eq!(changed[0].0.find("  "), Some(64));
+        assert_eq!(old, list(2_000, 0));
+    }
+
+    #[test]
+    fn only_the_first_digit_is_wrong() {
+        assert_eq!(with_wrong_line(b"00ab  x\n".to_vec()).unwrap(), b"10ab  x\n");
+        assert_eq!(with_wrong_line(b"f0ab  x\n".to_vec()).unwrap(), b"00ab  x\n");
+        assert!(with_wrong_line(b"\\00ab  x\n".to_vec()).is_err());
+        assert!(with_wrong_line(Vec::new()).is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! A tree to measure on.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use rustix::fs::{Access, access};
+
+use super::shape::Shape;
+use super::{interrupt, machine};
+
+/// Where it is, and what is in it.
+#[derive(Clone)]
+pub(crate) struct Tree {
+    pub(crate) title: String,
+    pub(crate) path: PathBuf,
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+    pub(crate) file_system: String,
+    /// The most frequent extensions, the first the most.
+    pub(crate) extensions: Vec<String>,
+    /// A size in bytes that some files exceed.
+    pub(crate) threshold: u64,
+}
+
+impl Tree {
+    pub(crate) fn generated(shape: &Shape, path: PathBuf) -> Self {
+        Self {
+            title: format!("{}: {shape}", shape.name),
+            files: shape.files(),
+            bytes: shape.disk_bytes(),
+            file_system: machine::file_system(&path),
+            extensions: ["jpg", "txt", "py"].map(str::to_owned).to_vec(),
+            threshold: shape.threshold(),
+            path,
+        }
+    }
+
+    /// Looks at a tree of real files.
+    ///
+    /// # Errors
+    /// If there is something in it that may not be read: tools would disagree on what to do.
+    pub(crate) fn survey(path: &Path) -> Result<Self> {
+        println!("looking at {}", path.display());
+        let mut extensions: HashMap<OsString, u64> = HashMap::new();
+        let (mut files, mut bytes) = (0, 0);
+        let mut dirs = vec![path.to_owned()];
+        while let Some(dir) = dirs.pop() {
+            interrupt::check()?;
+            for entry in fs::read_dir(&dir).with_context(|| format!("cannot read {}", dir.display()))? {
+                let path = entry?.path();
+                let meta = path.symlink_metadata()?;
+                if meta.is_dir() {
+                    dirs.push(path);
+                } else if meta.is_file() {
+                    access(&path, Access::READ_OK)
+                        .with_context(|| format!("cannot read {}", path.display()))?;
+                    files += 1;
+                    bytes += meta.len();
+                    if let Some(extension) = path.extension() {
+                        *extensions.entry(extension.to_ascii_lowercase()).or_default() += 1;
+                    }
+                }
+            }
+        }
+        let mut extensions: Vec<_> = extensions
+            .into_iter()
+            .filter_map(|(name, count)| Some((count, name.into_string().ok()?)))
+            .filter(|(_, name)| name.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+            .collect();
+        extensions.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let name = path.file_name().unwrap_or(OsStr::new("tree")).to_string_lossy();
+        Ok(Self {
+            title: format!("{name}: {files} files, {:.1} GB", bytes as f64 / 1e9),
+            path: path.to_owned(),
+            files,
+            bytes,
+            file_system: machine::file_system(path),
+            extensions: extensions.into_iter().take(3).map(|(_, name)| name).collect(),
+            threshold: 4096,
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::bench::shape;
+
+    pub(crate) fn example() -> Tree {
+        Tree::generated(&shape::SMALL, "t".into())
+    }
+
+    #[test]
+    fn a_survey_counts_files_and_extensions() {
+        let tree = Tree::survey(Path::new("src/bench")).unwrap();
+        assert!(tree.files > 20 && tree.bytes > 10_000);
+        assert_eq!(tree.extensions, ["rs"]);
+        assert_eq!(tree.title, format!("bench: {} files, 0.0 GB", tree.files));
+    }
+
+    #[test]
+    fn a_tree_that_is_not_there_is_named() {
+        assert_eq!(Tree::survey(Path::new("no/tree")).err().unwrap().to_string(), "cannot read no/tree");
+    }
+}
