@@ -7,6 +7,7 @@ mod lines;
 mod list;
 mod sums;
 mod table;
+mod tag;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use ftk_hash::Algorithm;
 use crate::args::Globals;
 use crate::console::Console;
 use crate::hash::algorithm::AlgorithmName;
+use crate::hash::check::CheckArgs;
 use crate::outcome::Outcome;
 use crate::selection::SelectionArgs;
 
@@ -57,6 +59,9 @@ pub(crate) struct HashArgs {
 
     #[command(flatten)]
     mode: Mode,
+
+    #[command(flatten)]
+    check: CheckArgs,
 
     #[command(flatten)]
     selection: SelectionArgs,

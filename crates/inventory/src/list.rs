@@ -77,6 +77,15 @@ impl PathList {
         Self::of(Origin::Confined(root))
     }
 
+    /// An empty list for some of the paths of another one's table, confined as that is.
+    ///
+    /// # Panics
+    /// When the table comes from a walk.
+    pub fn like(inventory: &Inventory) -> Self {
+        assert_ne!(inventory.origin, Origin::Walked, "a walk is no list");
+        Self::of(inventory.origin.clone())
+    }
+
     fn of(origin: Origin) -> Self {
         Self {
             shard: Shard::default(),

@@ -1,0 +1,220 @@
+//! The files that lists name, each read once, whatever is asked of it.
+
+use std::io;
+
+use anyhow::{Context as _, bail};
+use ftk_hash::{Algorithm, Digest, Platform};
+use ftk_inventory::{Budget, FileNo, Inventory, PathList};
+use ftk_process::{Failed, Progress, Rows, Work, hash_stream, process};
+use ftk_read::Failure;
+use ftk_sched::Stop;
+use rustix::io::Errno;
+
+use crate::console::{Console, cause};
+use crate::engine::Engine;
+use crate::hash::check::lists::{Line, Lines, Odd, TOO_LARGE};
+use crate::hash::check::verdict::Verdict;
+
+/// What reading the files has given.
+pub(super) struct Files {
+    /// The file of each path, or what takes its place where the files are in several groups.
+    file_of: Vec<FileNo>,
+    /// Where each file is, if there are several groups.
+    places: Vec<(u16, FileNo)>,
+    /// Files of which the same algorithms are wanted, processed in one run.
+    groups: Vec<Group>,
+    /// Digests of standard input, or why there are none.
+    stdin: Result<Vec<(Algorithm, Digest)>, String>,
+    is_confined: bool,
+}
+
+struct Group {
+    algorithms: Vec<Algorithm>,
+    inventory: Inventory,
+    rows: Rows,
+    /// By number.
+    failed: Vec<Failed>,
+    done: Progress,
+}
+
+/// Why a line has no digest to be compared with.
+pub(super) struct Trouble {
+    pub(super) verdict: Verdict,
+    /// What could not be done.
+    pub(super) verb: &'static str,
+    pub(super) cause: String,
+}
+
+impl Files {
+    /// Reads every file that a line names, with the algorithms that lines want of it.
+    pub(super) fn read(
+        lines: &Lines,
+        paths: PathList,
+        is_confined: bool,
+        budget: &Budget,
+        engine: &Engine,
+        console: &Console,
+    ) -> anyhow::Result<Self> {
+        let platform = Platform::detect();
+        let stdin = stdin(lines);
+        let (inventory, file_of) = Inventory::from_list(paths).context(TOO_LARGE)?;
+        let (parts, places) = split(inventory, lines, &file_of, budget)?;
+        let mut groups = Vec::with_capacity(parts.len());
+        for (algorithms, inventory) in parts {
+            let files = inventory.files();
+            budget.draw(u64::from(files) * Rows::bytes_per_file(&algorithms) as u64).context(TOO_LARGE)?;
+            let mut rows = Rows::new(files, &algorithms);
+            let work = Work { inventory: &inventory, algorithms: &algorithms, platform };
+            let report =
+                engine.watch(files, |watch| process(&work, &mut rows, &engine.env(&Stop::new(), watch)));
+            engine.say_plan(&work, &report, console);
+            let pending = (0..files).filter(|&file| rows.is_pending(file)).count();
+            if pending > 0 {
+                bail!("internal error: {pending} files were not processed");
+            }
+            groups.push(Group { algorithms, inventory, rows, failed: report.failed, done: report.done });
+        }
+        Ok(Self { file_of, places, groups, stdin, is_confined })
+    }
+
+    /// Files and bytes in all.
+    pub(super) fn done(&self) -> Progress {
+        self.groups.iter().fold(Progress::default(), |sum, group| Progress {
+            files: sum.files + group.done.files,
+            bytes: sum.bytes + group.done.bytes,
+            ..sum
+        })
+    }
+
+    /// The algorithms in use.
+    pub(super) fn algorithms(&self) -> Vec<Algorithm> {
+        let mut all: Vec<_> = self.groups.iter().flat_map(|group| &group.algorithms).copied().collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Appends the path that a line names, as the list has it.
+    pub(super) fn push_path(&self, line: Line, lines: &Lines, path: &mut Vec<u8>) {
+        match line.is_odd.then(|| &lines.odd[line.number as usize]) {
+            Some(Odd::Stdin) => path.push(b'-'),
+            Some(Odd::Path(name, _)) => path.extend_from_slice(name),
+            None => {
+                let (group, file) = self.place(line);
+                group.inventory.push_path(file, path);
+            }
+        }
+    }
+
+    /// The digest of what a line names, by the line's algorithm.
+    pub(super) fn digest(&self, line: Line, lines: &Lines) -> Result<&[u8], Trouble> {
+        let unreadable = |verb, cause| Err(Trouble { verdict: Verdict::Unreadable, verb, cause });
+        if line.is_odd {
+            return match (&lines.odd[line.number as usize], &self.stdin) {
+                (Odd::Path(_, why), _) => unreadable("open", why.to_string()),
+                (Odd::Stdin, Err(why)) => unreadable("read", why.clone()),
+                (Odd::Stdin, Ok(digests)) => {
+                    let digest = digests.iter().find(|(algorithm, _)| *algorithm == line.algorithm);
+                    Ok(digest.expect("every algorithm asked of it was computed").1.as_bytes())
+                }
+            };
+        }
+        let (group, file) = self.place(line);
+        let nth = group.algorithms.iter().position(|algorithm| *algorithm == line.algorithm);
+        if let Some(digest) = group.rows.digest(file.0, nth.expect("a group has its files' algorithms")) {
+            return Ok(digest);
+        }
+        let failed = group.failed.binary_search_by_key(&file, |failed| failed.file);
+        Err(self.trouble(&group.failed[failed.expect("a row without digest has failed")].failure))
+    }
+
+    fn trouble(&self, failure: &Failure) -> Trouble {
+        let (verdict, verb, cause) = match failure {
+            Failure::Io { op, source } => match source.raw_os_error().map(Errno::from_raw_os_error) {
+                // What leads there may have become a file meanwhile.
+                Some(Errno::NOENT | Errno::NOTDIR) => (Verdict::Missing, *op, cause(source)),
+                Some(Errno::LOOP) if self.is_confined => (Verdict::Unreadable, *op, LINK.to_owned()),
+                _ => (Verdict::Unreadable, *op, cause(source)),
+            },
+            Failure::NotRegular if self.is_confined => {
+                (Verdict::Unreadable, "read", format!("not a regular file, or {LINK}"))
+            }
+            Failure::NotRegular => (Verdict::Unreadable, "read", "not a regular file".to_owned()),
+            _ => (Verdict::Changed, "check", "it changed while it was read".to_owned()),
+        };
+        Trouble { verdict, verb, cause }
+    }
+
+    fn place(&self, line: Line) -> (&Group, FileNo) {
+        let file = self.file_of[line.number as usize];
+        match self.places.get(file.0 as usize) {
+            Some(&(group, file)) => (&self.groups[usize::from(group)], file),
+            None => (&self.groups[0], file),
+        }
+    }
+}
+
+/// What is said of links in the way of a confined list.
+const LINK: &str = "a symbolic link, which --root does not follow";
+
+/// Standard input by every algorithm that lines want of it.
+fn stdin(lines: &Lines) -> Result<Vec<(Algorithm, Digest)>, String> {
+    let is_stdin = |line: &&Line| line.is_odd && matches!(lines.odd[line.number as usize], Odd::Stdin);
+    let mut algorithms = Vec::new();
+    if !lines.odd.is_empty() {
+        algorithms.extend(lines.lines.iter().filter(is_stdin).map(|line| line.algorithm));
+    }
+    algorithms.sort();
+    algorithms.dedup();
+    if algorithms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let digests = hash_stream(io::stdin().lock(), &algorithms, Platform::detect());
+    digests.map(|digests| algorithms.into_iter().zip(digests).collect()).map_err(|error| cause(&error))
+}
+
+/// The files in groups of which the same algorithms are wanted, and where each file is then; nowhere else if
+/// there is one group only, as nearly always.
+#[expect(clippy::type_complexity, reason = "two tables that are taken apart at once")]
+fn split(
+    inventory: Inventory,
+    lines: &Lines,
+    file_of: &[FileNo],
+    budget: &Budget,
+) -> anyhow::Result<(Vec<(Vec<Algorithm>, Inventory)>, Vec<(u16, FileNo)>)> {
+    let bit =
+        |algorithm| 1_u16 << Algorithm::ALL.iter().position(|it| *it == algorithm).expect("it is one of all");
+    let algorithms = |set| Algorithm::ALL.into_iter().filter(|&it| set & bit(it) != 0).collect::<Vec<_>>();
+    let mut sets = vec![0_u16; inventory.files() as usize];
+    for line in lines.lines.iter().filter(|line| !line.is_odd) {
+        sets[file_of[line.number as usize].0 as usize] |= bit(line.algorithm);
+    }
+    let mut different = sets.clone();
+    different.sort_unstable();
+    different.dedup();
+    if let [] | [_] = *different {
+        let algorithms = different.first().map_or_else(Vec::new, |&set| algorithms(set));
+        return Ok((
+            if algorithms.is_empty() { Vec::new() } else { vec![(algorithms, inventory)] },
+            Vec::new(),
+        ));
+    }
+    let mut places = vec![(0, FileNo(0)); sets.len()];
+    let mut groups = Vec::with_capacity(different.len());
+    let mut path = Vec::new();
+    for (group, set) in different.into_iter().enumerate() {
+        let mut part = PathList::like(&inventory).within(budget);
+        let files = || sets.iter().enumerate().filter(|(_, it)| **it == set).map(|(file, _)| file);
+        for file in files() {
+            path.clear();
+            inventory.push_path(FileNo(file as u32), &mut path);
+            part.push(&path).context(TOO_LARGE)?;
+        }
+        let (part, numbers) = Inventory::from_list(part).context(TOO_LARGE)?;
+        for (file, number) in files().zip(numbers) {
+            places[file] = (group as u16, number);
+        }
+        groups.push((algorithms(set), part));
+    }
+    Ok((groups, places))
+}

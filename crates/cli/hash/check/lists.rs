@@ -1,0 +1,210 @@
+//! Lists, read into tables that are as small as those of a walk.
+
+use std::ffi::{CString, OsStr};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use ftk_hash::Algorithm;
+use ftk_inventory::{Budget, PathList, Unlisted};
+use ftk_record::{End, SumLine, SumReader, SumRecord, quote};
+
+use crate::console::{Console, cause};
+use crate::hash::tag::{Malformed, algorithm};
+
+/// What is said of a list that does not fit into `--memory`, or into any table.
+pub(super) const TOO_LARGE: &str = "the list is too large (see --memory)";
+
+/// Bytes read at once.
+const BUFFER: usize = 256 << 10;
+
+/// How lists are to be read.
+pub(super) struct Reading<'a> {
+    /// Those that `-a` names.
+    pub(super) algorithms: &'a [Algorithm],
+    pub(super) end: End,
+    /// What paths are confined to.
+    pub(super) root: Option<&'a Path>,
+    /// Whether to say of each malformed line where it is.
+    pub(super) warn: bool,
+    pub(super) budget: &'a Budget,
+    pub(super) console: &'a Console,
+}
+
+/// What the lists say, line by line. The paths are elsewhere, in the table of files.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub(super) lists: Vec<List>,
+    pub(super) lines: Vec<Line>,
+    /// The digests of all lines, one after the other.
+    pub(super) expected: Vec<u8>,
+    /// What lines name that is no file of the table.
+    pub(super) odd: Vec<Odd>,
+    /// Algorithms that the length of a digest alone told.
+    pub(super) assumed: Vec<Algorithm>,
+}
+
+/// One list.
+#[derive(Debug)]
+pub(super) struct List {
+    pub(super) name: String,
+    /// Its lines in the table.
+    pub(super) lines: Range<usize>,
+    /// Lines that are no checksum lines, and where and why the first of them is none.
+    pub(super) malformed: u64,
+    pub(super) first: Option<(u64, Malformed)>,
+    /// The last line has no end and makes no sense.
+    pub(super) is_cut_off: bool,
+    /// What it is, if it is a file.
+    pub(super) identity: Option<Identity>,
+}
+
+/// Device and inode.
+type Identity = (u64, u64);
+
+/// One checksum line, in 8 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    /// Of the path in the table of files, or of what else it names.
+    pub(super) number: u32,
+    pub(super) is_odd: bool,
+    pub(super) algorithm: Algorithm,
+}
+
+/// What a line can name that is no file of the table.
+#[derive(Debug)]
+pub(super) enum Odd {
+    Stdin,
+    Path(Vec<u8>, Unlisted),
+}
+
+impl Reading<'_> {
+    /// Reads all of them, and their paths. `false` when one could not be read, or not to its end: that is said,
+    /// and the others are read all the same.
+    pub(super) fn read<P: AsRef<OsStr>>(&self, lists: &[P]) -> anyhow::Result<(Lines, PathList, bool)> {
+        let paths = match self.root {
+            Some(root) => PathList::confined(CString::new(root.as_os_str().as_bytes())?),
+            None => PathList::new(),
+        };
+        let has_stdin = self.root.is_none() && lists.iter().all(|list| list.as_ref() != "-");
+        let paths = paths.within(self.budget);
+        let mut tables = Tables { lines: Lines::default(), paths, has_stdin, drawn: 0 };
+        let mut is_whole = true;
+        for list in lists {
+            is_whole &= self.one(list.as_ref(), &mut tables)?;
+        }
+        Ok((tables.lines, tables.paths, is_whole))
+    }
+
+    fn one(&self, path: &OsStr, tables: &mut Tables) -> anyhow::Result<bool> {
+        let said = |verb, error: &io::Error| self.console.path_error(verb, path.as_bytes(), cause(error));
+        let (input, identity) = match open(path) {
+            Ok(opened) => opened,
+            Err(error) => {
+                said("open", &error);
+                return Ok(false);
+            }
+        };
+        let mut list = List {
+            name: quote(path.as_bytes()),
+            lines: tables.lines.lines.len()..0,
+            malformed: 0,
+            first: None,
+            is_cut_off: false,
+            identity,
+        };
+        let mut reader = SumReader::new(input, self.end);
+        let is_whole = loop {
+            match reader.next() {
+                Ok(Some(record)) => self.record(record, &mut list, tables)?,
+                Ok(None) => break true,
+                Err(error) => {
+                    said("read", &error);
+                    break false;
+                }
+            }
+        };
+        list.lines.end = tables.lines.lines.len();
+        // Nothing more can be said of a list that could not be read.
+        if is_whole || !list.lines.is_empty() {
+            tables.lines.lists.push(list);
+        }
+        Ok(is_whole)
+    }
+
+    fn record(&self, record: SumRecord<'_>, list: &mut List, tables: &mut Tables) -> anyhow::Result<()> {
+        let line = record.line.map_err(Malformed::Line);
+        let understood = line.and_then(|line| Ok((algorithm(&line, self.algorithms)?, line)));
+        match understood {
+            Ok(((algorithm, is_assumed), line)) => {
+                if is_assumed && !tables.lines.assumed.contains(&algorithm) {
+                    tables.lines.assumed.push(algorithm);
+                }
+                tables.push(algorithm, &line, self.budget)
+            }
+            Err(why) => {
+                list.malformed += 1;
+                list.is_cut_off = !record.is_ended;
+                if self.warn {
+                    let (list, line) = (&list.name, record.number);
+                    self.console
+                        .error(format_args!("{list}: {line}: improperly formatted checksum line: {why}"));
+                }
+                list.first.get_or_insert((record.number, why));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The list, and what it is if it is a file.
+fn open(path: &OsStr) -> io::Result<(Box<dyn BufRead>, Option<Identity>)> {
+    if path == "-" {
+        return Ok((Box::new(io::stdin().lock()), None));
+    }
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    let identity = metadata.is_file().then(|| (metadata.dev(), metadata.ino()));
+    Ok((Box::new(BufReader::with_capacity(BUFFER, file)), identity))
+}
+
+/// The tables while they are filled.
+struct Tables {
+    lines: Lines,
+    paths: PathList,
+    /// Whether `-` in a list is standard input.
+    has_stdin: bool,
+    /// Bytes drawn from the budget for the lines.
+    drawn: usize,
+}
+
+impl Tables {
+    fn push(&mut self, algorithm: Algorithm, line: &SumLine<'_>, budget: &Budget) -> anyhow::Result<()> {
+        let Lines { lines, expected, odd, .. } = &mut self.lines;
+        let as_odd = if self.has_stdin && *line.name == *b"-" {
+            Some(Odd::Stdin)
+        } else {
+            match self.paths.push(&line.name) {
+                Ok(()) => None,
+                Err(full @ Unlisted::Full(_)) => bail!(anyhow::Error::new(full).context(TOO_LARGE)),
+                Err(why) => Some(Odd::Path(line.name.to_vec(), why)),
+            }
+        };
+        let is_odd = as_odd.is_some();
+        odd.extend(as_odd);
+        let number = if is_odd { odd.len() } else { self.paths.len() } as u32 - 1;
+        lines.push(Line { number, is_odd, algorithm });
+        line.push_digest(expected);
+        /// Drawn at once.
+        const UNIT: usize = 64 << 10;
+        if size_of_val(&**lines) + expected.len() > self.drawn {
+            budget.draw(UNIT as u64).context(TOO_LARGE)?;
+            self.drawn += UNIT;
+        }
+        Ok(())
+    }
+}

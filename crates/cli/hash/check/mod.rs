@@ -1,0 +1,105 @@
+//! `ftk hash --check`: lists read back, and every file they name read and compared.
+//!
+//! The lists become a table like that of a walk ([`lists`]), the files are processed as any others
+//! ([`files`]), and each line of a list gets its verdict ([`verdicts`]). With `--new` the tree is walked too
+//! ([`unlisted`]).
+
+mod files;
+mod lists;
+mod unlisted;
+mod verdict;
+mod verdicts;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use clap::Args;
+use ftk_inventory::Budget;
+use ftk_record::{End, quote};
+use ftk_walk::Follow;
+
+use crate::args::Globals;
+use crate::console::Console;
+use crate::engine::Engine;
+use crate::hash::HashArgs;
+use crate::hash::check::files::Files;
+use crate::hash::check::lists::Reading;
+use crate::hash::check::unlisted::Tree;
+use crate::hash::check::verdicts::{Manner, Verdicts};
+use crate::hash::list::{List, cannot_write, refuse_own_input};
+use crate::outcome::Outcome;
+use crate::stdout::Stdout;
+
+/// What belongs to `--check` alone.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "With --check")]
+pub(super) struct CheckArgs {
+    /// Say nothing of files that are not there, and do not fail for them
+    #[arg(long, requires = "check")]
+    ignore_missing: bool,
+
+    /// Print nothing at all; the exit status tells
+    #[arg(long, requires = "check")]
+    status: bool,
+
+    /// Fail for every line that is no checksum line, not only when all are
+    #[arg(long, requires = "check")]
+    strict: bool,
+
+    /// Say of each line that is no checksum line where it is
+    #[arg(short, long, requires = "check")]
+    warn: bool,
+
+    /// Paths are relative to DIR, and those that lead out of it are errors
+    ///
+    /// Absolute paths and paths with `..` are refused, and no symbolic link below DIR is followed. Without
+    /// --root, paths are relative to the working directory and taken as they are.
+    #[arg(long, value_name = "DIR", requires = "check")]
+    root: Option<PathBuf>,
+
+    /// Also fail for files that are in the tree (--root, else the working directory) but in no list
+    #[arg(long, requires = "check")]
+    new: bool,
+}
+
+pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let engine = Engine::new(globals, console)?;
+    let own = &args.check;
+    let stdin = [OsString::from("-")];
+    let names = if args.paths.is_empty() { &stdin } else { &*args.paths };
+    let stdout = Stdout::default();
+    let out = List::create(args.output.as_deref(), &stdout)?;
+    refuse_own_input(names, &out.own())?;
+    // A wrong pattern and a root that is none are refused before anything is read.
+    let selection = args.selection.compile(&out.own())?;
+    let root = own.root.as_deref();
+    if let Some(root) = root {
+        let entries = root.read_dir();
+        entries.with_context(|| format!("cannot open {}", quote(root.as_os_str().as_encoded_bytes())))?;
+    }
+
+    let start = Instant::now();
+    let budget = &Budget::new(globals.memory());
+    let end = if args.zero { End::Nul } else { End::Newline };
+    let warn = own.warn && !own.status;
+    let reading = Reading { algorithms: &args.algorithms, end, root, warn, budget, console };
+    let (lines, paths, is_whole) = reading.read(names)?;
+    let files = Files::read(&lines, paths, root.is_some(), budget, &engine, console)?;
+
+    let manner = Manner { args: own, is_quiet: globals.quiet, json: globals.json, end };
+    let mut verdicts = Verdicts::new(manner, out, console);
+    let mut outcome = if is_whole { Outcome::Success } else { Outcome::Error };
+    let unwritten = || cannot_write(args.output.as_deref());
+    verdicts.of_lines(&lines, &files).with_context(unwritten)?;
+    if own.new {
+        let tree = Tree { root, selection: &selection, follow: args.selection.follow(Follow::Roots), budget };
+        let (new, walked) = tree.unlisted(&lines, &files, globals, console)?;
+        outcome = outcome.max(walked);
+        verdicts.of_new(&new).with_context(unwritten)?;
+    }
+    let given = verdicts.finish(&lines, &files, start.elapsed(), &engine).with_context(unwritten)?;
+    stdout.finish().with_context(unwritten)?;
+    Ok(outcome.max(given))
+}

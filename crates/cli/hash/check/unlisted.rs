@@ -1,0 +1,147 @@
+//! `--new`: files of the tree that no list names.
+
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use ftk_inventory::{Budget, Inventory, Keep, PathList};
+use ftk_select::Selection;
+use ftk_walk::Follow;
+
+use crate::args::Globals;
+use crate::console::Console;
+use crate::hash::check::files::Files;
+use crate::hash::check::lists::{Lines, TOO_LARGE};
+use crate::outcome::Outcome;
+use crate::scan::{scan, walker};
+
+/// The tree that is looked at.
+pub(super) struct Tree<'a> {
+    /// What `--root` says.
+    pub(super) root: Option<&'a Path>,
+    pub(super) selection: &'a Selection,
+    pub(super) follow: Follow,
+    pub(super) budget: &'a Budget,
+}
+
+impl Tree<'_> {
+    /// The paths of files that are in the tree and in no list, as a list would have them, sorted; and `Error`
+    /// if not all of the tree could be listed.
+    ///
+    /// Paths are compared without `.`, `..` and doubled slashes, but links in them are not resolved.
+    pub(super) fn unlisted(
+        &self,
+        lines: &Lines,
+        files: &Files,
+        globals: &Globals,
+        console: &Console,
+    ) -> anyhow::Result<(Vec<Vec<u8>>, Outcome)> {
+        let tree = self.root.unwrap_or(Path::new("."));
+        let here = std::env::current_dir().unwrap_or_default();
+        let (listed, has_dot) = self.listed(lines, files, here.as_os_str().as_bytes())?;
+
+        let start = CString::new(tree.as_os_str().as_bytes())?;
+        let walker = walker(vec![start], self.follow, globals);
+        let scanned = scan(walker, self.selection, Keep::Files, self.budget, console)?;
+        let prefix = tree.as_os_str().len() + usize::from(!tree.as_os_str().as_bytes().ends_with(b"/"));
+        let mut known = listed.in_path_order();
+        let mut next_known = known.next();
+        let mut order = scanned.inventory.in_path_order();
+        let mut unlisted = Vec::new();
+        while let Some(item) = order.next() {
+            let path = &item.path[prefix..];
+            while next_known.as_ref().is_some_and(|known| known.path < path) {
+                next_known = known.next();
+            }
+            let is_known = next_known.as_ref().is_some_and(|known| known.path == path);
+            if !is_known && !is_list(item.path, lines) {
+                unlisted.push(if has_dot { [b"./", path].concat() } else { path.to_vec() });
+            }
+        }
+        Ok((unlisted, scanned.outcome))
+    }
+
+    /// The paths of all lines, relative to the tree and as plain as can be, and whether the first of them
+    /// begins with `./`.
+    fn listed(&self, lines: &Lines, files: &Files, here: &[u8]) -> anyhow::Result<(Inventory, bool)> {
+        let mut listed = PathList::new().within(self.budget);
+        let (mut path, mut plain) = (Vec::new(), Vec::new());
+        let mut has_dot = None;
+        for &line in &lines.lines {
+            path.clear();
+            files.push_path(line, lines, &mut path);
+            has_dot.get_or_insert(path.starts_with(b"./"));
+            if simplify(&path, here, &mut plain) {
+                listed.push(&plain).context(TOO_LARGE)?;
+            }
+        }
+        let (listed, _) = Inventory::from_list(listed).context(TOO_LARGE)?;
+        Ok((listed, has_dot.unwrap_or(false)))
+    }
+}
+
+/// Makes `plain` the path relative to `here`, without `.`, `..` and doubled slashes. `false` for one that is
+/// not below `here`.
+fn simplify(path: &[u8], here: &[u8], plain: &mut Vec<u8>) -> bool {
+    plain.clear();
+    let relative = match path.strip_prefix(here) {
+        Some(rest) if path.starts_with(b"/") && rest.starts_with(b"/") => rest,
+        _ if path.starts_with(b"/") => return false,
+        _ => path,
+    };
+    for part in relative.split(|&byte| byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." => {
+                if plain.is_empty() {
+                    return false;
+                }
+                plain.truncate(plain.iter().rposition(|&byte| byte == b'/').unwrap_or(0));
+            }
+            part => {
+                if !plain.is_empty() {
+                    plain.push(b'/');
+                }
+                plain.extend_from_slice(part);
+            }
+        }
+    }
+    !plain.is_empty()
+}
+
+/// Whether this file is one of the lists.
+fn is_list(path: &[u8], lines: &Lines) -> bool {
+    let metadata = Path::new(OsStr::from_bytes(path)).metadata();
+    metadata.is_ok_and(|metadata| {
+        let identity = Some((metadata.dev(), metadata.ino()));
+        lines.lists.iter().any(|list| list.identity == identity)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_simplified() {
+        for (path, expected) in [
+            ("a/b", Some("a/b")),
+            ("./a//b/./c", Some("a/b/c")),
+            ("a/../b", Some("b")),
+            ("a/b/../c", Some("a/c")),
+            ("../a", None),
+            ("a/../../b", None),
+            ("/home/me/a", Some("a")),
+            ("/home/meow/a", None),
+            ("/etc/passwd", None),
+            (".", None),
+            ("...", Some("...")),
+        ] {
+            let mut plain = b"before".to_vec();
+            let is_below = simplify(path.as_bytes(), b"/home/me", &mut plain);
+            assert_eq!(is_below.then_some(&*plain), expected.map(str::as_bytes), "{path}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! All verdicts of a run: printed, counted, and summed up in an exit status.
+
+use std::io;
+use std::time::Duration;
+
+use ftk_hash::Algorithm;
+use ftk_record::End;
+use indicatif::HumanCount;
+
+use crate::console::Console;
+use crate::engine::Engine;
+use crate::hash::check::CheckArgs;
+use crate::hash::check::files::{Files, Trouble};
+use crate::hash::check::lists::{Lines, List};
+use crate::hash::check::verdict::{Record, Verdict};
+use crate::hash::list;
+use crate::outcome::Outcome;
+
+/// How verdicts are given.
+pub(super) struct Manner<'a> {
+    pub(super) args: &'a CheckArgs,
+    /// Files that are as they should be are not worth a line.
+    pub(super) is_quiet: bool,
+    pub(super) json: bool,
+    pub(super) end: End,
+}
+
+/// Gives verdicts, and keeps count.
+pub(super) struct Verdicts<'a> {
+    manner: Manner<'a>,
+    out: list::List<'a>,
+    is_shown: bool,
+    console: &'a Console,
+    counts: Counts,
+    outcome: Outcome,
+}
+
+/// How often each verdict was given.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts([u64; Verdict::ALL.len()]);
+
+impl Counts {
+    fn of(&self, verdict: Verdict) -> u64 {
+        self.0[verdict as usize]
+    }
+}
+
+impl<'a> Verdicts<'a> {
+    pub(super) fn new(manner: Manner<'a>, out: list::List<'a>, console: &'a Console) -> Self {
+        let is_shown = out.is_shown();
+        Self { manner, out, is_shown, console, counts: Counts::default(), outcome: Outcome::Success }
+    }
+
+    /// The verdict on every line of every list, in their order.
+    pub(super) fn of_lines(&mut self, lines: &Lines, files: &Files) -> io::Result<()> {
+        let mut path = Vec::new();
+        let mut at = 0;
+        for list in &lines.lists {
+            let ok = self.counts.of(Verdict::Ok);
+            for &line in &lines.lines[list.lines.clone()] {
+                let end = at + line.algorithm.digest_len();
+                let expected = &lines.expected[at..end];
+                at = end;
+                path.clear();
+                files.push_path(line, lines, &mut path);
+                let digest = files.digest(line, lines);
+                self.of_file(&path, (line.algorithm, expected), digest)?;
+            }
+            self.of_list(list, self.counts.of(Verdict::Ok) > ok);
+        }
+        Ok(())
+    }
+
+    fn of_file(
+        &mut self,
+        path: &[u8],
+        expected: (Algorithm, &[u8]),
+        digest: Result<&[u8], Trouble>,
+    ) -> io::Result<()> {
+        let (verdict, found, trouble) = match &digest {
+            Ok(found) if *found == expected.1 => (Verdict::Ok, Some(*found), None),
+            Ok(found) => (Verdict::Failed, Some(*found), None),
+            Err(trouble) => (trouble.verdict, None, Some(trouble)),
+        };
+        if verdict == Verdict::Missing && self.manner.args.ignore_missing {
+            return Ok(());
+        }
+        if let Some(Trouble { verb, cause, .. }) = trouble
+            && !self.manner.args.status
+        {
+            self.console.path_error(verb, path, cause);
+        }
+        let error = trouble.map(|trouble| &*trouble.cause);
+        self.give(&Record { path, verdict, expected: Some(expected), found, error })
+    }
+
+    /// Files that are in no list.
+    pub(super) fn of_new<P: AsRef<[u8]>>(&mut self, paths: &[P]) -> io::Result<()> {
+        for path in paths {
+            let path = path.as_ref();
+            self.give(&Record { path, verdict: Verdict::New, expected: None, found: None, error: None })?;
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.counts.0[record.verdict as usize] += 1;
+        self.outcome = self.outcome.max(record.verdict.outcome());
+        if self.manner.args.status || (self.manner.is_quiet && record.verdict == Verdict::Ok) {
+            return Ok(());
+        }
+        let Manner { json, end, .. } = self.manner;
+        let line = |out: &mut Vec<u8>| {
+            if json { record.push_json(out) } else { record.push_text(out, end, self.is_shown) }
+        };
+        self.out.line(line)
+    }
+
+    /// What is to be said of a list as a whole. `is_ok`: some file it names is as it says.
+    fn of_list(&mut self, list: &List, is_ok: bool) {
+        let name = &list.name;
+        let CheckArgs { ignore_missing, status, strict, .. } = *self.manner.args;
+        if list.lines.is_empty() {
+            let why = list.first.as_ref().map(|(line, why)| format!(" (line {line}: {why})"));
+            let why = why.unwrap_or_default();
+            self.fail(Outcome::Error, format!("{name}: no properly formatted checksum lines found{why}"));
+            return;
+        }
+        if list.is_cut_off {
+            self.fail(Outcome::Error, format!("{name} is incomplete: its last line is cut off"));
+        }
+        if strict && list.malformed > 0 {
+            self.outcome = Outcome::Error;
+        }
+        if ignore_missing && !is_ok {
+            self.outcome = self.outcome.max(Outcome::Negative);
+            if !status {
+                self.console.error(format_args!("{name}: no file was verified"));
+            }
+        }
+    }
+
+    /// For what is wrong with a list: with `--status` too it has to be said, since no verdict says it.
+    fn fail(&mut self, outcome: Outcome, message: String) {
+        self.outcome = self.outcome.max(outcome);
+        self.console.error(message);
+    }
+
+    /// Writes out what is left, says what it all comes to, and gives the outcome.
+    pub(super) fn finish(
+        self,
+        lines: &Lines,
+        files: &Files,
+        took: Duration,
+        engine: &Engine,
+    ) -> io::Result<Outcome> {
+        let Self { manner, out, console, counts, outcome, .. } = self;
+        out.finish()?;
+        if !manner.args.status {
+            warn(lines, counts, console);
+            say_assumed(lines, counts, console);
+            let given = Verdict::ALL.into_iter().filter(|it| counts.of(*it) > 0);
+            let given: Vec<_> =
+                given.map(|it| format!("{} {}", HumanCount(counts.of(it)), it.word())).collect();
+            if !given.is_empty() {
+                let how = names(&files.algorithms(), " + ");
+                engine.say_done(&given.join(", "), files.done(), took, &how, console);
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+/// The warnings of the coreutils, and one of ours.
+fn warn(lines: &Lines, counts: Counts, console: &Console) {
+    // A list without any checksum line is an error, and was said.
+    let usable = || lines.lists.iter().filter(|list| !list.lines.is_empty());
+    let malformed = usable().map(|list| list.malformed).sum();
+    let first = usable().find_map(|list| Some((&list.name, list.first.as_ref()?)));
+    let first = first.map(|(list, (line, why))| format!(" ({list}, line {line}: {why})")).unwrap_or_default();
+    let unread =
+        [Verdict::Missing, Verdict::Unreadable, Verdict::Changed].map(|it| counts.of(it)).iter().sum();
+    for (n, one, many, more) in [
+        (malformed, "line is improperly formatted", "lines are improperly formatted", &*first),
+        (unread, "listed file could not be read", "listed files could not be read", ""),
+        (
+            counts.of(Verdict::Failed),
+            "computed checksum did NOT match",
+            "computed checksums did NOT match",
+            "",
+        ),
+        (counts.of(Verdict::New), "file is in no list", "files are in no list", ""),
+    ] {
+        if n > 0 {
+            console.error(format_args!("WARNING: {n} {}{more}", if n == 1 { one } else { many }));
+        }
+    }
+}
+
+fn say_assumed(lines: &Lines, counts: Counts, console: &Console) {
+    if lines.assumed.is_empty() {
+        return;
+    }
+    let assumed = names(&lines.assumed, ", ");
+    console.summary(format_args!("untagged digests taken for {assumed} by their length (-a says otherwise)"));
+    if counts.of(Verdict::Ok) == 0 && counts.of(Verdict::Failed) > 0 {
+        console.summary("no digest matched: are they of another algorithm, as with -a blake3?");
+    }
+}
+
+fn names(algorithms: &[Algorithm], separator: &str) -> String {
+    algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(separator)
+}
