@@ -71,10 +71,10 @@ impl<'t> SumFormat<'t> {
     }
 }
 
-/// Appends a name as the coreutils begin a verdict with it (`name: OK`): like the name in a checksum line, with
-/// the backslash that says so in front of it.
+/// Appends a name as the coreutils begin a verdict with it (`name: OK`): escaped as in a checksum line, with the
+/// backslash in front that says so, but only where a newline in it would make two lines of the verdict.
 pub fn write_name(out: &mut Vec<u8>, name: &[u8], end: End) {
-    let escaped = end == End::Newline && needs_escape(name);
+    let escaped = end == End::Newline && name.contains(&b'\n');
     if escaped {
         out.push(b'\\');
     }
@@ -146,6 +146,7 @@ mod tests {
             String::from_utf8(out).unwrap()
         };
         assert_eq!(write(b"a b", End::Newline), "a b");
+        assert_eq!(write(b"a\\b\r", End::Newline), "a\\b\r");
         assert_eq!(write(b"a\nb\\", End::Newline), "\\a\\nb\\\\");
         assert_eq!(write(b"a\nb\\", End::Nul), "a\nb\\");
     }
