@@ -173,15 +173,17 @@ fn stdin(lines: &Lines) -> Result<Vec<(Algorithm, Digest)>, String> {
     digests.map(|digests| algorithms.into_iter().zip(digests).collect()).map_err(|error| cause(&error))
 }
 
-/// The files in groups of which the same algorithms are wanted, and where each file is then; nowhere else if
-/// there is one group only, as nearly always.
-#[expect(clippy::type_complexity, reason = "two tables that are taken apart at once")]
+/// Files of which the same algorithms are wanted.
+type Part = (Vec<Algorithm>, Inventory);
+
+/// The files in parts of which the same algorithms are wanted, and where each file is then; nowhere else if
+/// there is one part only, as nearly always.
 fn split(
     inventory: Inventory,
     lines: &Lines,
     file_of: &[FileNo],
     budget: &Budget,
-) -> anyhow::Result<(Vec<(Vec<Algorithm>, Inventory)>, Vec<(u16, FileNo)>)> {
+) -> anyhow::Result<(Vec<Part>, Vec<(u16, FileNo)>)> {
     let bit =
         |algorithm| 1_u16 << Algorithm::ALL.iter().position(|it| *it == algorithm).expect("it is one of all");
     let algorithms = |set| Algorithm::ALL.into_iter().filter(|&it| set & bit(it) != 0).collect::<Vec<_>>();
@@ -192,12 +194,10 @@ fn split(
     let mut different = sets.clone();
     different.sort_unstable();
     different.dedup();
-    if let [] | [_] = *different {
-        let algorithms = different.first().map_or_else(Vec::new, |&set| algorithms(set));
-        return Ok((
-            if algorithms.is_empty() { Vec::new() } else { vec![(algorithms, inventory)] },
-            Vec::new(),
-        ));
+    match *different {
+        [] => return Ok((Vec::new(), Vec::new())),
+        [set] => return Ok((vec![(algorithms(set), inventory)], Vec::new())),
+        _ => {}
     }
     let mut places = vec![(0, FileNo(0)); sets.len()];
     let mut groups = Vec::with_capacity(different.len());
