@@ -86,6 +86,14 @@ impl<'o> Lines<'o> {
         self.end()
     }
 
+    /// Appends the path that is `dir` and `name`. `false` once writing has failed.
+    pub(crate) fn path(&mut self, dir: &[u8], name: &[u8], end: u8) -> bool {
+        self.buf.extend_from_slice(dir);
+        self.buf.extend_from_slice(name);
+        self.buf.push(end);
+        self.end()
+    }
+
     /// Where the next line goes, behind what waits there. What was appended may be cut off again until
     /// [`end`](Self::end) is called.
     pub(crate) fn begin(&mut self) -> &mut Vec<u8> {

@@ -4,14 +4,14 @@ use std::ffi::CString;
 use std::io::Write as _;
 
 use ftk_record::sanitize;
-use ftk_walk::{Entry, FileType};
+use ftk_walk::{Entry, FileType, WalkError};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::format::{Field, Format, Part};
 use super::owners::Owners;
 use super::parts::{name, parent, split_extension};
-use super::render::{Failure, target};
+use super::render::target;
 
 /// Writes entries in one format, for one worker.
 pub(super) struct Fields<'f> {
@@ -37,7 +37,7 @@ impl<'f> Fields<'f> {
         out: &mut Vec<u8>,
         dir: &[u8],
         entry: &mut Entry<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), WalkError> {
         self.path.clear();
         self.path.extend_from_slice(dir);
         self.path.extend_from_slice(entry.name());
@@ -51,7 +51,12 @@ impl<'f> Fields<'f> {
         Ok(())
     }
 
-    fn push_field(&mut self, out: &mut Vec<u8>, field: Field, entry: &mut Entry<'_>) -> Result<(), Failure> {
+    fn push_field(
+        &mut self,
+        out: &mut Vec<u8>,
+        field: Field,
+        entry: &mut Entry<'_>,
+    ) -> Result<(), WalkError> {
         let path = &*self.path;
         match field {
             Field::Path => self.push_name(out, path),

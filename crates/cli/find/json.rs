@@ -3,12 +3,12 @@
 use std::io::Write as _;
 
 use ftk_record::write_path;
-use ftk_walk::{Entry, FileType};
+use ftk_walk::{Entry, FileType, WalkError};
 
-use super::render::{Failure, target};
+use super::render::target;
 
 /// Appends the object, without a newline. Nothing is appended when a part of it cannot be known.
-pub(super) fn push(out: &mut Vec<u8>, path: &[u8], entry: &mut Entry<'_>) -> Result<(), Failure> {
+pub(super) fn push(out: &mut Vec<u8>, path: &[u8], entry: &mut Entry<'_>) -> Result<(), WalkError> {
     let metadata = *entry.metadata()?;
     let target = target(path, entry)?;
     out.push(b'{');

@@ -13,8 +13,12 @@ impl Limit {
         Self(AtomicU64::new(most))
     }
 
-    /// Takes one: what to do after this entry, or `None` when all have been taken before it.
-    pub(super) fn take(&self) -> Option<Step> {
+    /// Takes one of the limit, if there is one: what to do after this entry, or `None` when all were taken before.
+    pub(super) fn take(limit: Option<&Self>) -> Option<Step> {
+        limit.map_or(Some(Step::Descend), Self::take_one)
+    }
+
+    fn take_one(&self) -> Option<Step> {
         // Relaxed: the number stands for itself, nothing is published with it.
         let before =
             self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).ok()?;

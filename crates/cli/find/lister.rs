@@ -5,20 +5,23 @@ use std::sync::mpsc::SyncSender;
 use ftk_walk::{Directory, Entry, Step, Visitor, WalkError};
 
 use super::limit::Limit;
-use super::render::{Failure, Render};
+use super::render::Render;
 use super::sorted::Unsorted;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::scan::walk_error;
 use crate::stdout::Lines;
 
-/// Where the records of entries go.
+/// Where entries go.
 pub(super) enum Sink<'l> {
-    /// Nowhere: entries are only counted.
+    /// Nowhere: they are only counted.
     Count,
-    Lines(Lines<'l>),
+    /// To standard output, as the bytes of their paths and what ends them.
+    Paths { lines: Lines<'l>, end: u8 },
+    /// To standard output in another form.
+    Lines { lines: Lines<'l>, render: Render<'l> },
     /// Kept until all are there.
-    Sort(Unsorted),
+    Sort(Unsorted<'l>),
     /// To those who run commands.
     Commands(SyncSender<Vec<u8>>),
 }
@@ -28,7 +31,6 @@ pub(super) struct Lister<'l> {
     pub(super) sink: Sink<'l>,
     pub(super) found: u64,
     pub(super) outcome: Outcome,
-    render: Render<'l>,
     limit: Option<&'l Limit>,
     console: &'l Console,
     /// What stands before every name in the directory being listed; nothing before a starting point.
@@ -36,50 +38,44 @@ pub(super) struct Lister<'l> {
 }
 
 impl<'l> Lister<'l> {
-    pub(super) fn new(
-        sink: Sink<'l>,
-        render: Render<'l>,
-        limit: Option<&'l Limit>,
-        console: &'l Console,
-    ) -> Self {
-        Self { sink, found: 0, outcome: Outcome::Success, render, limit, console, dir: Vec::new() }
+    pub(super) fn new(sink: Sink<'l>, limit: Option<&'l Limit>, console: &'l Console) -> Self {
+        Self { sink, found: 0, outcome: Outcome::Success, limit, console, dir: Vec::new() }
     }
 
     fn take(&mut self, entry: &mut Entry<'_>) -> Step {
         let (dir, limit) = (&self.dir, self.limit);
-        let take_one = || limit.map_or(Some(Step::Descend), Limit::take);
         let step = match &mut self.sink {
-            Sink::Count => take_one(),
-            Sink::Lines(lines) => {
+            Sink::Count => Limit::take(limit),
+            Sink::Paths { lines, end } => Limit::take(limit).filter(|_| lines.path(dir, entry.name(), *end)),
+            Sink::Lines { lines, render } => {
                 let line = lines.begin();
                 let start = line.len();
-                if let Err(failure) = self.render.push(line, dir, entry) {
+                if let Err(error) = render.push(line, dir, entry) {
                     line.truncate(start);
-                    return self.fail(&failure);
+                    return self.lose(error);
                 }
-                let step = take_one();
+                let step = Limit::take(limit);
                 if step.is_none() {
                     line.truncate(start);
                 }
-                if lines.end() { step } else { None }
+                step.filter(|_| lines.end())
             }
-            Sink::Sort(unsorted) => match unsorted.add(&mut self.render, dir, entry) {
+            Sink::Sort(unsorted) => match unsorted.add(dir, entry) {
                 Ok(step) => Some(step),
-                Err(failure) => return self.fail(&failure),
+                Err(error) => return self.lose(error),
             },
             Sink::Commands(queue) => {
-                let step = take_one();
                 let path = || [dir, entry.name()].concat();
-                step.filter(|_| queue.send(path()).is_ok())
+                Limit::take(limit).filter(|_| queue.send(path()).is_ok())
             }
         };
         self.found += u64::from(step.is_some());
         step.unwrap_or(Step::Stop)
     }
 
-    fn fail(&mut self, failure: &Failure) -> Step {
-        failure.say(self.console);
-        self.outcome = Outcome::Error;
+    /// An entry without a record may still be a directory with entries of its own.
+    fn lose(&mut self, error: WalkError) -> Step {
+        self.error(error);
         Step::Descend
     }
 }
@@ -107,7 +103,7 @@ impl Visitor for Lister<'_> {
     }
 
     fn leave(&mut self, _tag: &()) {
-        if let Sink::Lines(lines) = &mut self.sink {
+        if let Sink::Paths { lines, .. } | Sink::Lines { lines, .. } = &mut self.sink {
             // Whether anyone still reads shows at the next line.
             lines.flush_if_waiting();
         }

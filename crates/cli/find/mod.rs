@@ -7,33 +7,29 @@ mod format;
 mod json;
 mod limit;
 mod lister;
+mod modes;
 mod owners;
 mod parts;
 mod render;
 mod search;
 mod sorted;
+mod style;
 
-use std::ffi::{CString, OsString};
-use std::sync::mpsc::SyncSender;
+use std::ffi::OsString;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use ftk_sched::{Threads, logical_cpus};
 use ftk_walk::Follow;
 
-use self::colours::Colours;
 use self::exec::{Commands, Plan};
-use self::fields::Fields;
 use self::format::Format;
 use self::limit::Limit;
-use self::lister::{Lister, Sink};
-use self::render::Render;
-use self::search::{Search, Tally};
+use self::search::Search;
 use crate::args::Globals;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::selection::SelectionArgs;
-use crate::stdout::{Lines, Stdout};
+use crate::stdout::Stdout;
 
 /// List the entries of trees, or run commands for them
 ///
@@ -126,14 +122,15 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
         selection: &selection,
         globals,
         console,
-        most: args.output.max_results,
+        // One entry is enough to say that there is one.
+        limit: if globals.quiet { Some(1) } else { args.output.max_results }.map(Limit::new),
     };
     let out = Stdout::default();
     let outcome = match plan {
-        _ if globals.quiet => answer(&search),
-        Some(plan) => run_commands(&plan, args, &search, &out)?,
-        None if args.output.count => count(&search, &out),
-        None => list(&args.output, &search, &out)?.outcome,
+        _ if globals.quiet => modes::answer(&search),
+        Some(plan) => modes::run_commands(&plan, args.output.sort, &search, &out)?,
+        None if args.output.count => modes::count(&search, &out),
+        None => modes::list(&args.output, &search, &out)?,
     };
     out.finish().context("cannot write to standard output")?;
     Ok(outcome)
@@ -154,106 +151,6 @@ impl FindArgs {
         match refused.into_iter().find(|(is_refused, _)| *is_refused) {
             Some((_, why)) => bail!(why),
             None => Ok(()),
-        }
-    }
-}
-
-/// Whether there is an entry.
-///
-/// One that is found is the answer whatever else could not be read: how much of a tree is seen before it depends on
-/// the order of listings.
-fn answer(search: &Search<'_>) -> Outcome {
-    let first = Limit::new(1);
-    let tally = search.walk(|| Lister::new(Sink::Count, PLAIN, Some(&first), search.console));
-    if tally.found > 0 { Outcome::Success } else { tally.outcome.max(Outcome::Negative) }
-}
-
-/// What is written where nothing is.
-const PLAIN: Render<'static> = Render::Path { end: None };
-
-fn count(search: &Search<'_>, out: &Stdout) -> Outcome {
-    let limit = search.most.map(Limit::new);
-    let tally = search.walk(|| Lister::new(Sink::Count, PLAIN, limit.as_ref(), search.console));
-    let found = tally.found;
-    out.write(
-        if search.globals.json { format!("{{\"count\":{found}}}\n") } else { format!("{found}\n") }
-            .as_bytes(),
-    );
-    tally.outcome
-}
-
-fn run_commands(plan: &Plan, args: &FindArgs, search: &Search<'_>, out: &Stdout) -> anyhow::Result<Outcome> {
-    let at_once = match search.globals.threads.resolve() {
-        Threads::Auto => logical_cpus(),
-        Threads::Fixed(n) => n,
-    };
-    let limit = search.most.map(Limit::new);
-    let find = |queue: SyncSender<Vec<u8>>| {
-        if args.output.sort {
-            return search.scan_sorted(|path| queue.send(path.to_vec()).is_ok());
-        }
-        let sink = || Sink::Commands(queue.clone());
-        Ok(search.walk(|| Lister::new(sink(), PLAIN, limit.as_ref(), search.console)))
-    };
-    let (tally, outcome) = exec::run(plan, at_once, out, search.console, find)?;
-    Ok(outcome.max(tally?.outcome))
-}
-
-fn list(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> anyhow::Result<Tally> {
-    let style = Style::new(args, search.globals);
-    let console = search.console;
-    let mut lines = Lines::new(out);
-    if !args.sort {
-        let limit = search.most.map(Limit::new);
-        let sink = || Sink::Lines(Lines::new(out));
-        return Ok(search.walk(|| Lister::new(sink(), style.render(&search.roots), limit.as_ref(), console)));
-    }
-    if let Style::Plain { end } = style {
-        let tally = search.scan_sorted(|path| {
-            lines.line(|line| {
-                line.extend_from_slice(path);
-                line.push(end);
-            })
-        });
-        lines.flush();
-        return tally;
-    }
-    search.walk_sorted(|sink| Lister::new(sink, style.render(&search.roots), None, console), &mut lines)
-}
-
-/// What a record looks like.
-enum Style<'s> {
-    Plain { end: u8 },
-    Shown { colours: Option<Colours>, escape: bool },
-    Json,
-    Format { format: &'s Format, end: u8, escape: bool },
-}
-
-impl<'s> Style<'s> {
-    fn new(args: &'s OutputArgs, globals: &Globals) -> Self {
-        let end = if args.null { 0 } else { b'\n' };
-        // Who asks for records ended by NUL gets bytes, wherever they go.
-        let escape = !args.null && Stdout::is_terminal();
-        let colours = || if args.null { None } else { Colours::wanted() };
-        match &args.format {
-            _ if globals.json => Self::Json,
-            Some(format) => Self::Format { format, end, escape },
-            None => match colours() {
-                None if !escape => Self::Plain { end },
-                colours => Self::Shown { colours, escape },
-            },
-        }
-    }
-
-    /// For one worker; `roots` are the starting points.
-    fn render<'r>(&'r self, roots: &'r [CString]) -> Render<'r> {
-        match self {
-            Self::Plain { end } => Render::Path { end: Some(*end) },
-            Self::Shown { colours, escape } => Render::Shown { colours: colours.as_ref(), escape: *escape },
-            Self::Json => Render::Json,
-            Self::Format { format, end, escape } => {
-                Render::Fields { fields: Box::new(Fields::new(format, roots, *escape)), end: *end }
-            }
         }
     }
 }

@@ -5,15 +5,16 @@ use std::ffi::CString;
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Keep};
 use ftk_select::{Filtered, Selection, Skipped};
-use ftk_walk::Follow;
+use ftk_walk::{Follow, Step, Walker};
 
+use super::limit::Limit;
 use super::lister::{Lister, Sink};
+use super::render::Render;
 use super::sorted::{Unsorted, sort};
 use crate::args::Globals;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::scan::{TOO_LARGE, say_skipped, scan, walker};
-use crate::stdout::Lines;
 
 /// What is searched, and for what.
 pub(super) struct Search<'s> {
@@ -22,75 +23,78 @@ pub(super) struct Search<'s> {
     pub(super) selection: &'s Selection,
     pub(super) globals: &'s Globals,
     pub(super) console: &'s Console,
-    /// How many of the sorted entries are wanted.
-    pub(super) most: Option<u64>,
+    /// How many entries are wanted; sorted, the first of them.
+    pub(super) limit: Option<Limit>,
 }
 
-/// How a search ended.
+/// How a walk ended.
 pub(super) struct Tally {
     pub(super) found: u64,
     pub(super) outcome: Outcome,
 }
 
 impl Search<'_> {
-    /// Walks with a lister for each worker, and says what was left out.
-    pub(super) fn walk<'l>(&self, mut lister: impl FnMut() -> Lister<'l>) -> Tally {
-        self.walk_into(&mut lister, |sink| {
-            if let Sink::Lines(mut lines) = sink {
+    /// Walks with a sink for each worker.
+    pub(super) fn walk<'l>(&'l self, mut sink: impl FnMut() -> Sink<'l>) -> Tally {
+        let lister = || Lister::new(sink(), self.limit.as_ref(), self.console);
+        self.walk_with(lister, |sink| match sink {
+            Sink::Paths { mut lines, .. } | Sink::Lines { mut lines, .. } => {
                 lines.flush();
             }
+            Sink::Count | Sink::Sort(_) | Sink::Commands(_) => {}
         })
     }
 
-    /// Walks with listers that keep their records, and writes those by path.
+    /// Walks, keeps the records of all entries, and then hands them to `take` by path, until it wants no more.
     pub(super) fn walk_sorted<'l>(
-        &self,
-        mut lister: impl FnMut(Sink<'l>) -> Lister<'l>,
-        lines: &mut Lines<'_>,
-    ) -> anyhow::Result<Tally> {
+        &'l self,
+        mut render: impl FnMut() -> Render<'l>,
+        mut take: impl FnMut(&[u8]) -> bool,
+    ) -> anyhow::Result<Outcome> {
         let budget = self.budget();
         let mut parts = Vec::new();
-        let mut tally = self.walk_into(&mut || lister(Sink::Sort(Unsorted::new(budget.clone()))), |sink| {
-            if let Sink::Sort(part) = sink {
-                parts.push(part);
-            }
-        });
-        tally.found = 0;
-        for record in sort(&parts).context(TOO_LARGE)?.take(self.most()) {
-            if !lines.line(|line| line.extend_from_slice(record)) {
+        let mut sink = || Sink::Sort(Unsorted::new(render(), budget.clone()));
+        let tally = self.walk_with(
+            || Lister::new(sink(), None, self.console),
+            |sink| {
+                if let Sink::Sort(part) = sink {
+                    parts.push(part);
+                }
+            },
+        );
+        for record in sort(&parts).context(TOO_LARGE)? {
+            if !self.hand_out(|| take(record)) {
                 break;
             }
-            tally.found += 1;
         }
-        lines.flush();
-        Ok(tally)
+        Ok(tally.outcome)
     }
 
-    /// Lists all paths in order before the first is handed to `take`, which says whether it wants more. Keeps
-    /// names only, a fraction of what records take.
-    pub(super) fn scan_sorted(&self, mut take: impl FnMut(&[u8]) -> bool) -> anyhow::Result<Tally> {
-        let walker = walker(self.roots.clone(), self.follow, self.globals);
-        let scan = scan(walker, self.selection, Keep::All, &self.budget(), self.console)?;
+    /// Lists all paths in order and then hands them to `take`, until it wants no more. Keeps names only, a fraction
+    /// of what records take.
+    pub(super) fn scan_sorted(&self, mut take: impl FnMut(&[u8]) -> bool) -> anyhow::Result<Outcome> {
+        let scan = scan(self.walker(), self.selection, Keep::All, &self.budget(), self.console)?;
         let mut order = scan.inventory.in_path_order();
-        let mut found = 0;
-        while let Some(item) = order.next()
-            && found < self.most()
-            && take(item.path)
-        {
-            found += 1;
+        while let Some(item) = order.next() {
+            if !self.hand_out(|| take(item.path)) {
+                break;
+            }
         }
-        Ok(Tally { found: found as u64, outcome: scan.outcome })
+        Ok(scan.outcome)
     }
 
-    fn walk_into<'l>(
-        &self,
-        lister: &mut impl FnMut() -> Lister<'l>,
-        mut done: impl FnMut(Sink<'l>),
-    ) -> Tally {
-        let walker = walker(self.roots.clone(), self.follow, self.globals);
+    /// Whether more are wanted after this one, if this one is.
+    fn hand_out(&self, take: impl FnOnce() -> bool) -> bool {
+        match Limit::take(self.limit.as_ref()) {
+            Some(step) => take() && step != Step::Stop,
+            None => false,
+        }
+    }
+
+    fn walk_with<'l>(&self, mut lister: impl FnMut() -> Lister<'l>, mut done: impl FnMut(Sink<'l>)) -> Tally {
         let mut tally = Tally { found: 0, outcome: Outcome::Success };
         let mut skipped = Skipped::default();
-        for part in walker.run(|_| Filtered::new(self.selection, lister())) {
+        for part in self.walker().run(|_| Filtered::new(self.selection, lister())) {
             let (lister, left_out) = part.into_parts();
             tally.found += lister.found;
             tally.outcome = tally.outcome.max(lister.outcome);
@@ -101,11 +105,11 @@ impl Search<'_> {
         tally
     }
 
-    fn budget(&self) -> Budget {
-        Budget::new(self.globals.memory())
+    fn walker(&self) -> Walker {
+        walker(self.roots.clone(), self.follow, self.globals)
     }
 
-    fn most(&self) -> usize {
-        self.most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
+    fn budget(&self) -> Budget {
+        Budget::new(self.globals.memory())
     }
 }

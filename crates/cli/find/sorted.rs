@@ -1,13 +1,14 @@
 //! Records that wait to be sorted by path.
 
 use ftk_inventory::{Budget, Full};
-use ftk_walk::{Entry, Step};
+use ftk_walk::{Entry, Step, WalkError};
 
-use super::render::{Failure, Render};
+use super::render::Render;
 
 /// The records of one worker, as they came. They are made in the walk, where metadata is at hand and every worker
 /// takes part.
-pub(super) struct Unsorted {
+pub(super) struct Unsorted<'r> {
+    render: Render<'r>,
     bytes: Vec<u8>,
     records: Vec<Record>,
     budget: Budget,
@@ -25,24 +26,19 @@ struct Record {
 /// Bytes drawn from the budget at once.
 const UNIT: u64 = 64 << 10;
 
-impl Unsorted {
+impl<'r> Unsorted<'r> {
     /// No records yet. They may take what `budget` allows.
-    pub(super) fn new(budget: Budget) -> Self {
-        Self { bytes: Vec::new(), records: Vec::new(), budget, drawn: 0, full: None }
+    pub(super) fn new(render: Render<'r>, budget: Budget) -> Self {
+        Self { render, bytes: Vec::new(), records: Vec::new(), budget, drawn: 0, full: None }
     }
 
     /// Adds a record, unless it does not fit: then the walk is to end, and [`sort`] says why.
-    pub(super) fn add(
-        &mut self,
-        render: &mut Render<'_>,
-        dir: &[u8],
-        entry: &mut Entry<'_>,
-    ) -> Result<Step, Failure> {
+    pub(super) fn add(&mut self, dir: &[u8], entry: &mut Entry<'_>) -> Result<Step, WalkError> {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(dir);
         self.bytes.extend_from_slice(entry.name());
         let path_len = self.bytes.len() - start;
-        if let Err(failure) = render.push(&mut self.bytes, dir, entry) {
+        if let Err(failure) = self.render.push(&mut self.bytes, dir, entry) {
             self.bytes.truncate(start);
             return Err(failure);
         }
@@ -66,7 +62,7 @@ impl Unsorted {
 ///
 /// # Errors
 /// If the records of a worker did not fit.
-pub(super) fn sort(parts: &[Unsorted]) -> Result<impl Iterator<Item = &[u8]>, Full> {
+pub(super) fn sort<'p>(parts: &'p [Unsorted<'_>]) -> Result<impl Iterator<Item = &'p [u8]>, Full> {
     let mut all = Vec::with_capacity(parts.iter().map(|part| part.records.len()).sum());
     for part in parts {
         if let Some(full) = part.full {
