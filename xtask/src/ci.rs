@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::tidy;
+use crate::{codegen, tidy};
 
 /// One line of the report.
 struct Step {
@@ -16,18 +16,13 @@ struct Step {
 }
 
 enum Action {
-    Tidy,
+    /// A task of ours that says whether all is well.
+    Task(fn() -> Result<bool>),
     /// Arguments of cargo, and the environment they run in.
-    Cargo {
-        args: &'static str,
-        env: &'static [(&'static str, &'static str)],
-    },
+    Cargo { args: &'static str, env: &'static [(&'static str, &'static str)] },
     /// The same for `cargo test`: a run without a single test is a failure. Other flags of the compiler need
     /// another target directory, or each run would build everything again.
-    Test {
-        args: &'static str,
-        flags: Option<Flags>,
-    },
+    Test { args: &'static str, flags: Option<Flags> },
 }
 
 /// A build with `--cfg` set.
@@ -38,7 +33,7 @@ struct Flags {
 
 const STEPS: &[Step] = &[
     Step { name: "fmt", action: Action::Cargo { args: "fmt --all --check", env: &[] } },
-    Step { name: "tidy", action: Action::Tidy },
+    Step { name: "tidy", action: Action::Task(tidy::is_clean) },
     Step {
         name: "clippy",
         action: Action::Cargo { args: "clippy --locked --workspace --all-targets -- -D warnings", env: &[] },
@@ -67,6 +62,28 @@ const STEPS: &[Step] = &[
     Step {
         name: "benches", // each once, on little input: for its answers
         action: Action::Cargo { args: "test --locked -p ftk-benches --benches", env: &[] },
+    },
+    Step { name: "codegen", action: Action::Task(codegen::is_clean) },
+    Step {
+        name: "package", // what is published is complete; that it builds, the other steps show
+        action: Action::Cargo {
+            args: "package --locked --workspace --no-verify --quiet --exclude ftk-benches --exclude xtask",
+            env: &[],
+        },
+    },
+    Step {
+        name: "report", // what the pages say of the newest record
+        action: Action::Cargo {
+            args: "run --locked --quiet --package xtask -- bench report --check",
+            env: &[],
+        },
+    },
+    Step {
+        name: "bench", // whole commands beside their peers, for the answers: a build for times would take minutes
+        action: Action::Cargo {
+            args: "run --locked --quiet --package xtask -- bench --quick --profile dev",
+            env: &[],
+        },
     },
     // Last, so that its closing lines are the last of the log.
     Step { name: "test", action: Action::Test { args: "--workspace", flags: None } },
@@ -99,7 +116,7 @@ impl Action {
     /// The exit status: 0 for success.
     fn run(&self) -> Result<u8> {
         match self {
-            Self::Tidy => Ok(u8::from(!tidy::is_clean()?)),
+            Self::Task(is_well) => Ok(u8::from(!is_well()?)),
             Self::Cargo { args, env } => {
                 let status = cargo(args).envs(env.iter().copied()).status()?;
                 Ok(code(status.code()))
@@ -171,7 +188,8 @@ fn cargo(args: &str) -> Command {
     command
 }
 
-fn target_dir() -> PathBuf {
+/// Where cargo builds, as a path from the root of the workspace.
+pub(crate) fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
 }
 

@@ -10,7 +10,7 @@ use super::context::Context as Bench;
 use super::machine::Machine;
 use super::options::Options;
 use super::peers::Peers;
-use super::record::{self, Table};
+use super::record::{self, Outcome, Table};
 use super::{compare, floor, install, interrupt, once, report, tables};
 
 /// Runs what the words after `cargo xtask bench` say.
@@ -76,12 +76,15 @@ fn measure(options: Options) -> Result<ExitCode> {
             });
         }
     }
-    println!("\n{}", report::whole(&made, None));
+    if bench.options.profile == RELEASE {
+        println!("\n{}", report::whole(&made, None));
+    }
     let wrong: Vec<_> = made.iter().flat_map(Table::wrong).collect();
     if !wrong.is_empty() {
         println!("ftk gave another answer than its peers, and no record is written:\n{}", wrong.join("\n"));
         return Ok(ExitCode::FAILURE);
     }
+    println!("\n{}", verdict(&made));
     interrupt::check()?;
     if bench.options.keeps_record() {
         let folder = bench.options.records.join(machine.slug());
@@ -90,4 +93,16 @@ fn measure(options: Options) -> Result<ExitCode> {
         println!("the record is in {}; `cargo xtask bench report` shows it in the pages", folder.display());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// In a line, how the answers compared.
+fn verdict(tables: &[Table]) -> String {
+    let (mut alike, mut other) = (0, 0);
+    for (.., row) in tables.iter().flat_map(Table::rows) {
+        match row.outcome {
+            Outcome::Measured { .. } => alike += 1,
+            _ => other += 1,
+        }
+    }
+    format!("{alike} commands gave the answer of the reference, ftk's all; {other} of peers another or none")
 }

@@ -1,65 +1,108 @@
 //! Two records against each other.
 
+use std::fmt;
 use std::path::Path;
 
 use anyhow::Result;
 
-use super::record::{self, Table};
+use super::case::is_ftk;
+use super::format;
+use super::record::{self, Outcome, Section, Table};
+use super::stats::Summary;
 
 /// A median that moved by less than this part is not worth a line, however calm the runs.
 const WORTH: f64 = 0.03;
 
+/// Memory that moved by less than this part is not worth one either.
+const WORTH_OF_MEMORY: f64 = 0.1;
+
 /// Prints what changed beyond noise from the record `old` to the record `new`.
 pub(crate) fn run(old: &Path, new: &Path) -> Result<()> {
-    let changes = changes(&record::load(old)?, &record::load(new)?);
+    let (old, new) = (record::load(old)?, record::load(new)?);
+    let changes = changes(&old, &new);
     for change in &changes {
         println!("{change}");
     }
-    println!("{} changes beyond noise; where the peers moved too, the machine did", changes.len());
+    println!("{} changes beyond noise. {}", changes.len(), drift(&old, &new));
     Ok(())
 }
 
-/// A line for each command that is in both and whose runs, but for the outer quarters, are apart.
+/// A line for each command that is in both and whose runs, but for the outer quarters, are apart, or whose memory
+/// is another; and for each that can no longer be measured.
 fn changes(old: &[Table], new: &[Table]) -> Vec<String> {
     let mut changes = Vec::new();
-    for (table, section, group, row) in new
-        .iter()
-        .flat_map(|table| table.rows().map(move |(section, group, row)| (table, section, group, row)))
-    {
-        let before =
-            old.iter().filter(|old| old.name == table.name).flat_map(Table::rows).find(|(s, g, r)| {
-                (&s.title, &s.cache, &g.title, &r.tool)
-                    == (&section.title, &section.cache, &group.title, &row.tool)
-            });
-        let Some(was) = before.and_then(|(.., row)| row.outcome.summary()) else { continue };
-        let Some(is) = row.outcome.summary() else {
-            changes.push(format!(
-                "{}: {}, {}, {}: no longer measured",
-                table.name, section.title, group.title, row.tool
-            ));
+    for (place, before, after) in pairs(old, new) {
+        let Some(was) = before.summary() else { continue };
+        let Some(is) = after.summary() else {
+            changes.push(format!("{place}: no longer measured"));
             continue;
         };
         let part = is.median / was.median - 1.0;
         if was.is_apart(&is) && part.abs() > WORTH {
-            changes.push(format!(
-                "{}: {}, {}, {}: {:.2} -> {:.2} ({:+.0} %)",
-                table.name,
-                section.title,
-                group.title,
-                row.tool,
-                was.median,
-                is.median,
-                part * 100.0
-            ));
+            let (was, is) = (format::time(was.median), format::time(is.median));
+            changes.push(format!("{place}: {was} -> {is} ({:+.0} %)", part * 100.0));
+        }
+        if let (Some(was), Some(is)) = (before.memory_kib(), after.memory_kib()) {
+            let part = is as f64 / was as f64 - 1.0;
+            if part.abs() > WORTH_OF_MEMORY {
+                let (was, is) = (format::memory(was), format::memory(is));
+                changes.push(format!("{place}: {was} -> {is} ({:+.0} %)", part * 100.0));
+            }
         }
     }
     changes
 }
 
+/// By how much the times of ftk and of its peers moved on the whole: where both did, it was the machine.
+fn drift(old: &[Table], new: &[Table]) -> String {
+    let median = |is_ours: bool| {
+        let parts = pairs(old, new).filter(|(place, ..)| is_ftk(place.tool) == is_ours);
+        let parts =
+            parts.filter_map(|(_, old, new)| Some(new.summary()?.median / old.summary()?.median - 1.0));
+        Summary::of(&parts.collect::<Vec<_>>()).map_or(0.0, |summary| summary.median * 100.0)
+    };
+    format!(
+        "The median time of ftk moved by {:+.1} %, that of its peers by {:+.1} %",
+        median(true),
+        median(false)
+    )
+}
+
+/// A command in a record.
+struct Place<'r> {
+    table: &'r str,
+    section: &'r Section,
+    group: &'r str,
+    tool: &'r str,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { table, section, group, tool } = self;
+        write!(f, "{table}: {}, {group}, {tool}", section.title)
+    }
+}
+
+/// What is in both records.
+fn pairs<'r>(
+    old: &'r [Table],
+    new: &'r [Table],
+) -> impl Iterator<Item = (Place<'r>, &'r Outcome, &'r Outcome)> {
+    let rows = new.iter().flat_map(|table| table.rows().map(move |row| (table, row)));
+    rows.filter_map(|(table, (section, group, row))| {
+        let old = old.iter().filter(|old| old.name == table.name).flat_map(Table::rows);
+        let (.., before) = old.into_iter().find(|(s, g, r)| {
+            (&s.title, &s.cache, &g.title, &r.tool)
+                == (&section.title, &section.cache, &group.title, &row.tool)
+        })?;
+        let place = Place { table: &table.name, section, group: &group.title, tool: &row.tool };
+        Some((place, &before.outcome, &row.outcome))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::record::Outcome;
     use crate::bench::record::tests::{example, measured};
 
     /// The changes when the runs of ftk, which were 19 to 21, are these.
@@ -80,14 +123,31 @@ mod tests {
     fn runs_that_are_apart_are_a_change() {
         assert_eq!(
             changed(measured(&[30.0, 29.0, 31.0])),
-            ["find: small, all files, ftk: 20.00 -> 30.00 (+50 %)"]
+            ["find: small, all files, ftk: 20.0 ms -> 30.0 ms (+50 %)"]
         );
-        assert_eq!(changed(measured(&[10.0])), ["find: small, all files, ftk: 20.00 -> 10.00 (-50 %)"]);
+        assert_eq!(changed(measured(&[10.0])), ["find: small, all files, ftk: 20.0 ms -> 10.0 ms (-50 %)"]);
     }
 
     #[test]
     fn a_command_that_fails_now_is_a_change() {
         let lost = changed(Outcome::Failed("no".into()));
         assert_eq!(lost, ["find: small, all files, ftk: no longer measured"]);
+    }
+
+    #[test]
+    fn more_memory_is_a_change() {
+        let outcome = Outcome::Measured { median: 20.0, runs: vec![19.0, 21.0], memory_kib: 4096 };
+        assert_eq!(changed(outcome), ["find: small, all files, ftk: 2.0 MiB -> 4.0 MiB (+100 %)"]);
+    }
+
+    #[test]
+    fn a_slower_machine_shows_in_the_peers() {
+        let mut new = example();
+        new.sections[0].groups[0].rows[1].outcome = measured(&[44.0]);
+        new.sections[0].groups[0].rows.remove(2);
+        assert_eq!(
+            drift(&[example()], &[new]),
+            "The median time of ftk moved by +0.0 %, that of its peers by +10.0 %"
+        );
     }
 }

@@ -62,11 +62,17 @@ pub(crate) fn table(table: &Table, charts: Option<&str>) -> String {
 
 /// Where ftk is behind, in a line.
 fn lost(section: &Section) -> String {
-    let lost: Vec<_> = section
-        .lost()
-        .map(|(tool, group, ratio)| format!("{tool} ({group}, {})", format::ratio(ratio)))
-        .collect();
-    if lost.is_empty() { "- Lost: nothing.".into() } else { format!("- Lost to: {}.", lost.join(", ")) }
+    let mut tools: Vec<(&str, Vec<String>)> = Vec::new();
+    for (tool, group, ratio) in section.lost() {
+        let place = format!("{group} {}", format::ratio(ratio));
+        match tools.iter_mut().find(|(known, _)| *known == tool) {
+            Some((_, places)) => places.push(place),
+            None => tools.push((tool, vec![place])),
+        }
+    }
+    let tools: Vec<_> =
+        tools.iter().map(|(tool, places)| format!("{tool} ({})", places.join(", "))).collect();
+    if tools.is_empty() { "- Lost: nothing.".into() } else { format!("- Lost to {}.", tools.join("; ")) }
 }
 
 /// One line for each group that `is_shown`: what ftk takes, and how far ahead of the others that is.
@@ -164,7 +170,7 @@ mod tests {
         let text = table(&example(), None);
         assert!(text.contains("\n| floor | 10.0 ms (10.0-10.0) **0.50x**, 2.0 MiB |\n"), "{text}");
         assert!(text.contains("\n| bad | other answer |\n"), "{text}");
-        assert!(text.contains("\n- Lost to: floor (all files, 0.50x).\n"), "{text}");
+        assert!(text.contains("\n- Lost to floor (all files 0.50x).\n"), "{text}");
         assert!(
             text.contains("\n- all files, bad: gives another answer: 3 lines, find has 4; only there: x\n"),
             "{text}"
