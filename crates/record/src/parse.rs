@@ -49,7 +49,9 @@ impl<'l> SumLine<'l> {
             },
             _ => return Err(SumError::Shape),
         };
-        if hex.is_empty() || hex.len() % 2 != 0 || !hex.iter().all(u8::is_ascii_hexdigit) {
+        // Without an early exit the loop vectorises.
+        let is_hex = hex.iter().fold(true, |all, byte| all & byte.is_ascii_hexdigit());
+        if hex.is_empty() || hex.len() % 2 != 0 || !is_hex {
             return Err(if line.starts_with("\u{feff}".as_bytes()) {
                 SumError::ByteOrderMark
             } else {
