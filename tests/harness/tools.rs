@@ -10,6 +10,7 @@ use super::Dir;
 const TOOLS: &[(&str, &str)] = &[
     ("b2sum", "coreutils"),
     ("b3sum", "b3sum"),
+    ("cksum", "coreutils"),
     ("find", "findutils"),
     ("md5sum", "coreutils"),
     ("script", "bsdutils"),

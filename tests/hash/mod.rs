@@ -2,6 +2,8 @@
 
 mod algorithms;
 mod arguments;
+mod diff;
 mod json;
 mod names;
 mod plans;
+mod several;

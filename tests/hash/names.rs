@@ -64,7 +64,7 @@ fn hostile() -> Vec<Vec<u8>> {
     names
 }
 
-fn hostile_tree() -> Dir {
+pub(super) fn hostile_tree() -> Dir {
     let dir = Dir::new();
     for (nth, name) in hostile().iter().enumerate() {
         dir.raw_file(name, format!("content {nth}").as_bytes());

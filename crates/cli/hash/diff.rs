@@ -1,11 +1,13 @@
 //! `ftk hash --diff OLD NEW`: what differs between two lists, without reading a file they name.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, bail};
 use ftk_hash::Algorithm;
-use ftk_record::{Change, End, changes, quote, write_path};
+use ftk_record::{Change, End, changes, quote, sanitize, write_path};
 use ftk_sched::{Stop, Team, Threads};
 use indicatif::HumanCount;
 
@@ -97,12 +99,17 @@ fn read(reading: Reading<'_>, paths: [&OsString; 2], globals: &Globals) -> anyho
 
 /// With no algorithm in common nothing could be said of any file.
 fn refuse_without_common(old: &Table, new: &Table) -> anyhow::Result<()> {
-    let (old, new) = (old.sums.algorithms(), new.sums.algorithms());
-    if old.iter().any(|algorithm| new.contains(algorithm)) {
+    let (ours, theirs) = (old.sums.algorithms(), new.sums.algorithms());
+    if ours.iter().any(|algorithm| theirs.contains(algorithm)) {
         return Ok(());
     }
+    let assumed = if old.assumed.is_empty() && new.assumed.is_empty() {
+        ""
+    } else {
+        " (untagged digests were told by their length; -a says otherwise)"
+    };
     let names = |all: &[Algorithm]| all.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
-    bail!("the lists have no algorithm in common: {} and {}", names(&old), names(&new));
+    bail!("the lists have no algorithm in common: {} and {}{assumed}", names(&ours), names(&theirs));
 }
 
 /// What changes are called.
@@ -122,7 +129,7 @@ fn kind(change: &Change<'_>) -> Option<usize> {
 fn push(out: &mut Vec<u8>, word: &str, change: &Change<'_>, json: bool) {
     let new = if let Change::Moved { new, .. } = change { Some(*new) } else { None };
     if json {
-        out.extend_from_slice(format!("{{\"change\":\"{word}\",").as_bytes());
+        let _ = write!(out, "{{\"change\":\"{word}\",");
         write_path(out, "path", change.path());
         if let Some(new) = new {
             out.push(b',');
@@ -131,20 +138,20 @@ fn push(out: &mut Vec<u8>, word: &str, change: &Change<'_>, json: bool) {
         out.extend_from_slice(b"}\n");
         return;
     }
-    out.extend_from_slice(format!("{word:<8} {}", shown(change.path())).as_bytes());
+    let _ = write!(out, "{word:<8} {}", shown(change.path()));
     if let Some(new) = new {
-        out.extend_from_slice(format!(" {ARROW} {}", shown(new)).as_bytes());
+        let _ = write!(out, " {ARROW} {}", shown(new));
     }
     out.push(b'\n');
 }
 
 /// Stands between the two names of a file that moved.
-const ARROW: &str = "\u{2192}";
+const ARROW: char = '\u{2192}';
 
 /// The name as it is, or in quotes where anything in it could be taken for something else.
-fn shown(name: &[u8]) -> String {
-    match str::from_utf8(name) {
-        Ok(text) if quote(name).len() == text.len() + 2 && !text.contains(ARROW) => text.to_owned(),
-        _ => quote(name),
+fn shown(name: &[u8]) -> Cow<'_, str> {
+    match sanitize(name) {
+        Cow::Borrowed(text) if !text.contains(['\'', '\\', ARROW]) => text.into(),
+        _ => quote(name).into(),
     }
 }

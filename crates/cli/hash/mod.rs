@@ -77,7 +77,7 @@ struct Mode {
     check: bool,
 
     /// Compare two lists, the PATHs OLD and NEW, without reading a file they name
-    #[arg(long, conflicts_with_all = ["SelectionArgs", "tag"])]
+    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "WalkArgs", "StartArgs", "tag"])]
     diff: bool,
 
     /// Print the digest of every line of the one PATH, in input order

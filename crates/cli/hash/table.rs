@@ -6,13 +6,16 @@ use std::io::{self, BufReader, Read};
 
 use anyhow::{Context as _, bail};
 use ftk_hash::Algorithm;
-use ftk_record::{End, SortedSums, SumLine, SumReader, Sums, quote};
+use ftk_record::{End, SortedSums, SumReader, Sums, quote};
 
+use crate::hash::tag::{Malformed, algorithm};
 use crate::human;
 
 /// A list, and what is wrong with it.
 pub(super) struct Table {
     pub(super) sums: SortedSums<Algorithm>,
+    /// Algorithms that the length of a digest alone told.
+    pub(super) assumed: Vec<Algorithm>,
     /// What is said of lines that could not be used, not too many of them.
     pub(super) complaints: Vec<String>,
 }
@@ -22,7 +25,7 @@ pub(super) struct Table {
 pub(super) struct Reading<'a> {
     /// What ends their lines.
     pub(super) end: End,
-    /// Of which algorithms untagged lines may be; none: their length tells.
+    /// Of which algorithms untagged lines may be; none: the length of the digest tells.
     pub(super) algorithms: &'a [Algorithm],
     /// Bytes that one of them may take.
     pub(super) memory: u64,
@@ -48,10 +51,15 @@ impl Reading<'_> {
         };
         let mut reader = SumReader::new(BufReader::with_capacity(BUFFER, input), self.end);
         let (mut sums, mut digest) = (Sums::default(), Vec::new());
-        let (mut complaints, mut unusable) = (Vec::new(), 0);
+        let (mut assumed, mut complaints, mut unusable) = (Vec::new(), Vec::new(), 0);
+        let mut is_ended = true;
         while let Some(record) = reader.next().with_context(|| format!("cannot read {name}"))? {
-            let usable = record.line.map_err(|error| error.to_string()).and_then(|line| {
-                let algorithm = self.algorithm_of(&line)?;
+            is_ended = record.is_ended;
+            let usable = record.line.map_err(Malformed::Line).and_then(|line| {
+                let (algorithm, is_assumed) = algorithm(&line, self.algorithms)?;
+                if is_assumed && !assumed.contains(&algorithm) {
+                    assumed.push(algorithm);
+                }
                 digest.clear();
                 line.push_digest(&mut digest);
                 sums.push(algorithm, &digest, &line.name);
@@ -71,28 +79,14 @@ impl Reading<'_> {
             let more = human::count(unusable - COMPLAINTS, "more line");
             complaints.push(format!("{name}: {more} not understood"));
         }
+        if self.end == End::Nul && !is_ended {
+            complaints
+                .push(format!("{name} does not end with NUL: it is cut off, or its lines end otherwise"));
+        }
         if sums.is_empty() {
             bail!("{name} holds no digest");
         }
         let sums = sums.sorted().with_context(|| name)?;
-        Ok(Table { sums, complaints })
-    }
-
-    /// What the digest of a line was made with: what its tag says; one of those asked for; or the usual one of
-    /// that length.
-    fn algorithm_of(self, line: &SumLine<'_>) -> Result<Algorithm, String> {
-        const USUAL: &[Algorithm] =
-            &[Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha512, Algorithm::Xxh64];
-        let len = line.digest_len();
-        let has_len = |algorithm: &Algorithm| algorithm.digest_len() == len;
-        let found = match line.tag {
-            Some(tag) => tag.parse().ok().filter(has_len),
-            None if self.algorithms.is_empty() => USUAL.iter().copied().find(has_len),
-            None => self.algorithms.iter().copied().find(has_len),
-        };
-        found.ok_or_else(|| match line.tag {
-            Some(tag) => format!("no {tag} digest that is known has {len} bytes"),
-            None => format!("no digest that is expected has {len} bytes"),
-        })
+        Ok(Table { sums, assumed, complaints })
     }
 }
