@@ -1,6 +1,7 @@
 //! The command line as a whole: commands, and the options they all have.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -103,6 +104,20 @@ pub(crate) enum Command {
     Describe(DescribeArgs),
 }
 
+impl Command {
+    /// As it is written.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Find(_) => "find",
+            Self::Hash(_) => "hash",
+            Self::Calibrate(_) => "calibrate",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
+            Self::Describe(_) => "describe",
+        }
+    }
+}
+
 /// Options that every command takes, before or after its name.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
@@ -123,9 +138,12 @@ pub(crate) struct Globals {
     #[arg(long, alias = "memory-budget", global = true, value_name = "SIZE", value_parser = parse_memory)]
     pub(crate) memory: Option<u64>,
 
-    /// When to show progress on stderr; `auto`: on a terminal, after a second
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) progress: When,
+    /// How to show progress on stderr; `auto`: on a terminal, after a second
+    ///
+    /// `always` shows it from the start, and where stderr is no terminal as a line every ten seconds. `json` is an
+    /// object a line, every half second and at the end of each phase.
+    #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
+    pub(crate) progress: ProgressArg,
 
     /// When to use colours; `auto`: on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -142,6 +160,10 @@ pub(crate) struct Globals {
     /// Say what was decided, on which grounds, and how it came out
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
+
+    /// Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) stats: Option<PathBuf>,
 }
 
 impl Globals {
@@ -182,6 +204,15 @@ impl When {
         }
         .write_global();
     }
+}
+
+/// The value of `--progress`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressArg {
+    Auto,
+    Always,
+    Never,
+    Json,
 }
 
 /// The value of `--io`.

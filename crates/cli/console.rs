@@ -8,28 +8,44 @@ use ftk_record::quote;
 
 use crate::args::Globals;
 use crate::outcome::Outcome;
+use crate::progress::Progress;
+use crate::stats::Stats;
 
-/// Standard error. A message that cannot be written is lost: there is nowhere to say so.
+/// Standard error, and the account of what was said on it. A message that cannot be written is lost: there is
+/// nowhere to say so.
 #[derive(Debug)]
 pub(crate) struct Console {
     quiet: bool,
     verbose: bool,
+    pub(crate) progress: Progress,
+    pub(crate) stats: Stats,
 }
 
 impl Console {
     pub(crate) fn new(globals: &Globals) -> Self {
-        Self { quiet: globals.quiet, verbose: globals.verbose }
+        Self {
+            quiet: globals.quiet,
+            verbose: globals.verbose,
+            progress: Progress::new(globals.progress),
+            stats: Stats::default(),
+        }
     }
 
     /// `ftk: cannot open 'private/keys': permission denied`
     pub(crate) fn error(&self, message: impl Display) {
+        self.error_of("other", message);
+    }
+
+    /// As `error`, counted among those of its kind in `--stats`.
+    pub(crate) fn error_of(&self, kind: &str, message: impl Display) {
+        self.stats.error(kind);
         let red = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
         let _ = writeln!(anstream::stderr().lock(), "{red}ftk:{red:#} {message}");
     }
 
     /// As `error`, for what a path could not be used for.
     pub(crate) fn path_error(&self, verb: &str, path: &[u8], cause: impl Display) {
-        self.error(format_args!("cannot {verb} {}: {cause}", quote(path)));
+        self.error_of(verb, format_args!("cannot {verb} {}: {cause}", quote(path)));
     }
 
     /// An error that ends the run, with its chain of causes.
@@ -56,8 +72,18 @@ impl Console {
         }
     }
 
+    /// A line of progress.
+    pub(crate) fn line(line: &str) {
+        let _ = writeln!(anstream::stderr().lock(), "{line}");
+    }
+
     pub(crate) fn is_terminal() -> bool {
         std::io::stderr().is_terminal()
+    }
+
+    /// Whether it shows colours.
+    pub(crate) fn is_coloured() -> bool {
+        anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a command needs to process files: the model, its limits, progress, and the lines of `-v`.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use ftk_hash::Algorithm;
@@ -8,56 +8,53 @@ use ftk_process::{Env, Progress, Report, Watch, Work};
 use ftk_sched::{Backend, Constants, Limits, Model, Reason, Stop};
 use indicatif::{DecimalBytes, HumanCount};
 
-use crate::args::{Globals, When};
+use crate::args::Globals;
 use crate::calibrate;
 use crate::console::Console;
 use crate::human;
-use crate::progress::Bar;
+use crate::stats::{Phase, nanos};
 
 /// What every run of the processing phase has in common.
 #[derive(Debug)]
-pub(crate) struct Engine {
+pub(crate) struct Engine<'c> {
     model: Model,
     limits: Limits,
     memory: u64,
-    shows_progress: bool,
-    delay: Duration,
+    console: &'c Console,
 }
 
-impl Engine {
-    pub(crate) fn new(globals: &Globals, console: &Console) -> anyhow::Result<Self> {
+impl<'c> Engine<'c> {
+    pub(crate) fn new(globals: &Globals, console: &'c Console) -> anyhow::Result<Self> {
         let backend = globals.io.backend();
         if backend == Some(Backend::Uring) {
             ftk_read::Uring::new(1, 1).context("io_uring was asked for and cannot be had here")?;
         }
         let limits = Limits { threads: globals.threads.resolve(), backend, ring: true, cpus: 0 };
-        let (shows_progress, delay) = match globals.progress {
-            When::Auto => (Console::is_terminal(), Duration::from_secs(1)),
-            When::Always => (true, Duration::ZERO),
-            When::Never => (false, Duration::ZERO),
-        };
-        let model = Model::new(constants(console));
-        Ok(Self { model, limits, memory: globals.memory(), shows_progress, delay })
+        Ok(Self { model: Model::new(constants(console)), limits, memory: globals.memory(), console })
     }
 
     pub(crate) fn env<'e>(&'e self, stop: &'e Stop, watch: Option<Watch<'e>>) -> Env<'e> {
         Env { model: &self.model, limits: self.limits, memory: self.memory, stop, watch }
     }
 
-    /// Runs `work` with a progress bar for `files` files, if one is wanted.
-    pub(crate) fn watch<T>(&self, files: u32, work: impl FnOnce(Option<Watch<'_>>) -> T) -> T {
-        if !self.shows_progress {
-            return work(None);
-        }
-        let bar = Bar::new(u64::from(files));
-        let show = |progress: Progress| bar.show(progress);
-        let done = work(Some(Watch { delay: self.delay, tick: Duration::from_millis(100), show: &show }));
-        bar.clear();
-        done
+    /// Runs `work` on `files` files, and shows how far it is if that is wanted.
+    pub(crate) fn watch(&self, files: u32, work: impl FnOnce(Option<Watch<'_>>) -> Report) -> Report {
+        let start = Instant::now();
+        let report = self.console.progress.files("hash", u64::from(files), work);
+        self.console.stats.phase(Phase {
+            phase: "hash",
+            elapsed_ns: nanos(start.elapsed()),
+            files: Some(report.done.files),
+            failed: Some(report.failed.len() as u64),
+            bytes: Some(report.done.bytes),
+            ..Phase::default()
+        });
+        report
     }
 
     /// The lines of `-v`: what was measured, what was decided, how it came out.
     pub(crate) fn say_plan(&self, work: &Work<'_>, report: &Report, console: &Console) {
+        console.stats.plan(work, report);
         let plan = &report.plan;
         let sample = plan.sample;
         console.verbose(|| {

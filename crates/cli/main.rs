@@ -5,30 +5,35 @@ mod args;
 mod calibrate;
 mod completions;
 mod console;
+mod counted;
 mod describe;
 mod engine;
 mod find;
 mod hash;
 mod human;
 mod man;
+mod meter;
 mod outcome;
 mod progress;
 mod scan;
 mod selection;
 mod simd;
-mod simd;
 mod starts;
+mod stats;
 mod stdout;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use ftk_record::Output;
+
 use crate::args::{Args, Command};
-use crate::console::Console;
+use crate::console::{Console, cause};
 use crate::outcome::Outcome;
 
 fn main() -> ExitCode {
     // The hook has said what happened; the status says that the answer is not to be relied on.
-    std::panic::catch_unwind(run).unwrap_or(Outcome::Error).into()
+    catch_unwind(run).unwrap_or(Outcome::Error).into()
 }
 
 fn run() -> Outcome {
@@ -40,12 +45,28 @@ fn run() -> Outcome {
     };
     args.globals.color.write_global();
     let console = Console::new(&args.globals);
-    let outcome = match args.command {
-        Command::Find(args_of) => find::run(&args_of, &args.globals, &console),
-        Command::Hash(args_of) => hash::run(&args_of, &args.globals, &console),
-        Command::Calibrate(args_of) => calibrate::run(&args_of, &console),
-        Command::Completions(args_of) => completions::run(&args_of),
-        Command::Man(args_of) => man::run(&args_of, &console),
+    let Some(path) = &args.globals.stats else { return execute(&args, &console) };
+    let cannot_write = |error| {
+        console.path_error("write", path.as_os_str().as_encoded_bytes(), cause(&error));
+        Outcome::Error
+    };
+    // Better to fail now than after hours of work.
+    match Output::create(path) {
+        Ok(output) => {
+            let outcome = catch_unwind(AssertUnwindSafe(|| execute(&args, &console))).unwrap_or(Outcome::Error);
+            console.stats.write(output, args.command.name(), outcome).map_or_else(cannot_write, |()| outcome)
+        }
+        Err(error) => cannot_write(error),
+    }
+}
+
+fn execute(args: &Args, console: &Console) -> Outcome {
+    let outcome = match &args.command {
+        Command::Find(args_of) => find::run(args_of, &args.globals, console),
+        Command::Hash(args_of) => hash::run(args_of, &args.globals, console),
+        Command::Calibrate(args_of) => calibrate::run(args_of, console),
+        Command::Completions(args_of) => completions::run(args_of),
+        Command::Man(args_of) => man::run(args_of, console),
         Command::Describe(_) => describe::run(),
     };
     outcome.unwrap_or_else(|error| console.fatal(&error))

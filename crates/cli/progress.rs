@@ -1,33 +1,249 @@
-//! The progress bar.
+//! How far a run is, on standard error: a bar on a terminal, JSON for programs, now and then a line for logs.
 
-use ftk_process::Progress;
-use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-/// A bar on standard error that counts files, and says bytes and their rate beside it.
-#[derive(Debug)]
-pub(crate) struct Bar(ProgressBar);
+use ftk_process::{Progress as Done, Report, Watch, meanwhile};
+use indicatif::{DecimalBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
 
-impl Bar {
-    /// For a run of `files` files. Nothing is drawn before the first [`show`](Self::show).
-    pub(crate) fn new(files: u64) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(files), ProgressDrawTarget::hidden());
-        let template =
-            "  hashing  {bar:24.cyan}  {percent:>3} %   {msg}   eta {eta}   {human_pos} of {human_len} files";
-        let style = ProgressStyle::with_template(template).expect("the template is sound");
-        bar.set_style(style.progress_chars("━╸─"));
-        Self(bar)
+use crate::args::ProgressArg;
+use crate::console::Console;
+use crate::human;
+use crate::meter::Meter;
+
+/// What is shown of a run, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progress {
+    face: Option<Face>,
+    /// A run that is over sooner shows nothing.
+    delay: Duration,
+    is_coloured: bool,
+    /// Whether it was asked for, and not merely thought useful.
+    is_asked: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Face {
+    Bar,
+    /// For a log: nothing moves.
+    Lines,
+    Json,
+}
+
+impl Progress {
+    pub(crate) fn new(when: ProgressArg) -> Self {
+        let (face, delay) = match when {
+            ProgressArg::Never => (None, Duration::ZERO),
+            ProgressArg::Json => (Some(Face::Json), Face::Json.tick()),
+            ProgressArg::Auto => (Console::is_terminal().then_some(Face::Bar), Duration::from_secs(1)),
+            ProgressArg::Always if Console::is_terminal() => (Some(Face::Bar), Duration::ZERO),
+            ProgressArg::Always => (Some(Face::Lines), Duration::ZERO),
+        };
+        let is_coloured = face == Some(Face::Bar) && Console::is_coloured();
+        Self { face, delay, is_coloured, is_asked: when != ProgressArg::Auto }
     }
 
-    pub(crate) fn show(&self, done: Progress) {
-        if self.0.is_hidden() {
-            self.0.set_draw_target(ProgressDrawTarget::stderr());
+    /// The same for a walk that prints while it goes: a bar would be in the way of the lines.
+    pub(crate) fn beside_output(self) -> Self {
+        Self { face: self.face.filter(|_| self.is_asked), ..self }
+    }
+
+    /// Runs a walk that counts its entries.
+    pub(crate) fn walk<T>(self, entries: &AtomicU64, work: impl FnOnce() -> T) -> T {
+        let Some(face) = self.face else { return work() };
+        let shown = Shown::new(face, self.is_coloured, "walk");
+        let status = || Status { entries: Some(entries.load(Ordering::Relaxed)), ..shown.status() };
+        let result = meanwhile(self.delay, face.tick(), &|| shown.show(&status(), None), work);
+        shown.finish(&status());
+        result
+    }
+
+    /// Runs `work` on `files` files, which tells the watch how far it is. `phase`: what is done, as a verb.
+    pub(crate) fn files(
+        self,
+        phase: &'static str,
+        files: u64,
+        work: impl FnOnce(Option<Watch<'_>>) -> Report,
+    ) -> Report {
+        let Some(face) = self.face else { return work(None) };
+        let shown = Shown::new(face, self.is_coloured, phase);
+        let meter = Mutex::new(Meter::new(files));
+        let show = |done: Done| {
+            let mut meter = lock(&meter);
+            meter.update(shown.start.elapsed(), done);
+            shown.show(&shown.status().of(&meter), Some(meter.fraction()));
+        };
+        let report = work(Some(Watch { delay: self.delay, tick: face.tick(), show: &show }));
+        let mut meter = lock(&meter);
+        meter.update(shown.start.elapsed(), report.done);
+        shown.finish(&shown.status().of(&meter));
+        report
+    }
+}
+
+impl Face {
+    fn tick(self) -> Duration {
+        Duration::from_millis(match self {
+            Self::Bar => 100,
+            Self::Json => 500,
+            Self::Lines => 10_000,
+        })
+    }
+}
+
+/// How far a phase is. As JSON it is one line; what is not known is left out.
+#[derive(Debug, Default, Serialize)]
+struct Status {
+    phase: &'static str,
+    elapsed_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entries: Option<u64>,
+    #[serde(flatten)]
+    files: Option<Files>,
+}
+
+#[derive(Debug, Serialize)]
+struct Files {
+    files: u64,
+    files_total: u64,
+    bytes: u64,
+    /// Not before all files that are left have been looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_total: Option<u64>,
+    bytes_per_s: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eta_ms: Option<u64>,
+}
+
+impl Status {
+    fn of(self, meter: &Meter) -> Self {
+        let done = meter.done();
+        let files = Files {
+            files: done.files,
+            files_total: meter.files(),
+            bytes: done.bytes,
+            bytes_total: meter.bytes_total(),
+            bytes_per_s: meter.bytes_per_s(),
+            eta_ms: meter.eta().map(|eta| eta.as_millis() as u64),
+        };
+        Self { files: Some(files), ..self }
+    }
+
+    /// `1.21 of 1.95 TB   2.30 GB/s   eta 5 min 2 s   184,201 of 291,770 files`
+    fn text(&self) -> String {
+        let entries = self.entries.map(|n| format!("{} entries", HumanCount(n)));
+        let files = self.files.as_ref().map(|it| {
+            let bytes = match it.bytes_total {
+                Some(total) => human::part(it.bytes, total),
+                None => DecimalBytes(it.bytes).to_string(),
+            };
+            let eta = it.eta_ms.map(|ms| format!("   eta {}", human::rough_time(Duration::from_millis(ms))));
+            format!(
+                "{bytes}   {}/s{}   {} of {} files",
+                DecimalBytes(it.bytes_per_s),
+                eta.unwrap_or_default(),
+                HumanCount(it.files),
+                HumanCount(it.files_total),
+            )
+        });
+        entries.or(files).unwrap_or_default()
+    }
+}
+
+/// One phase on its way.
+struct Shown {
+    face: Face,
+    phase: &'static str,
+    start: Instant,
+    bar: ProgressBar,
+    is_coloured: bool,
+}
+
+impl Shown {
+    /// Nothing is drawn before the first [`show`](Self::show).
+    fn new(face: Face, is_coloured: bool, phase: &'static str) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(LENGTH), ProgressDrawTarget::hidden());
+        Self { face, phase, start: Instant::now(), bar, is_coloured }
+    }
+
+    fn status(&self) -> Status {
+        Status { phase: self.phase, elapsed_ms: self.start.elapsed().as_millis() as u64, ..Status::default() }
+    }
+
+    /// `fraction`: how much is done, where that can be said.
+    fn show(&self, status: &Status, fraction: Option<f64>) {
+        let doing = format!("{}ing", self.phase);
+        match self.face {
+            Face::Json => Console::line(&serde_json::to_string(status).expect("numbers and names are JSON")),
+            Face::Lines => Console::line(&format!("  {doing}  {}", status.text())),
+            Face::Bar => {
+                if self.bar.is_hidden() {
+                    self.bar.set_style(style(fraction.is_some(), self.is_coloured));
+                    self.bar.set_draw_target(ProgressDrawTarget::stderr());
+                }
+                self.bar.set_prefix(doing);
+                self.bar.set_message(status.text());
+                self.bar.set_position((fraction.unwrap_or_default() * LENGTH as f64) as u64);
+            }
         }
-        let rate = done.bytes as f64 / self.0.elapsed().as_secs_f64().max(1e-9);
-        self.0.set_message(format!("{}   {}/s", DecimalBytes(done.bytes), DecimalBytes(rate as u64)));
-        self.0.set_position(done.files);
     }
 
-    pub(crate) fn clear(&self) {
-        self.0.finish_and_clear();
+    /// The bar goes; a program is told how it ended.
+    fn finish(&self, status: &Status) {
+        match self.face {
+            Face::Json => self.show(status, None),
+            Face::Lines => {}
+            Face::Bar => self.bar.finish_and_clear(),
+        }
+    }
+}
+
+/// Steps of the bar: more than it has columns, so that its end moves by eighths.
+const LENGTH: u64 = 1000;
+
+fn style(has_bar: bool, is_coloured: bool) -> ProgressStyle {
+    let template = match (has_bar, is_coloured) {
+        (true, true) => "  {prefix}  {bar:24.cyan}  {percent:>3} %   {wide_msg}",
+        (true, false) => "  {prefix}  {bar:24}  {percent:>3} %   {wide_msg}",
+        (false, _) => "  {prefix}  {wide_msg}",
+    };
+    ProgressStyle::with_template(template).expect("the template is sound").progress_chars("━╸─")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(done: Done, files: u64) -> Status {
+        let mut meter = Meter::new(files);
+        meter.update(Duration::from_secs(10), done);
+        Status { phase: "hash", elapsed_ms: 10_000, ..Status::default() }.of(&meter)
+    }
+
+    #[test]
+    fn a_person_reads_what_is_known() {
+        let done = Done { files: 100, bytes: 2_000_000, large_files: 0, large_bytes: 0 };
+        let text = status(done, 300).text();
+        assert_eq!(text, "2.00 MB   200.00 kB/s   eta 20 s   100 of 300 files");
+        let done = Done { files: 2, bytes: 1_210_000_000, large_files: 1, large_bytes: 740_000_000 };
+        let text = status(done, 3).text();
+        assert_eq!(text, "1.21 of 1.95 GB   121.00 MB/s   eta 6 s   2 of 3 files");
+    }
+
+    #[test]
+    fn a_program_reads_json() {
+        let json = |status: &Status| serde_json::to_string(status).unwrap();
+        let done = Done { files: 2, bytes: 1000, large_files: 1, large_bytes: 500 };
+        let expected = r#"{"phase":"hash","elapsed_ms":10000,"files":2,"files_total":3,"bytes":1000,"bytes_total":1500,"bytes_per_s":100,"eta_ms":5000}"#;
+        assert_eq!(json(&status(done, 3)), expected);
+        let walk = Status { phase: "walk", elapsed_ms: 7, entries: Some(12), files: None };
+        assert_eq!(json(&walk), r#"{"phase":"walk","elapsed_ms":7,"entries":12}"#);
+        assert_eq!(walk.text(), "12 entries");
     }
 }

@@ -1,18 +1,22 @@
 //! Phases A and B for a command: arguments in, an inventory out, and every error said.
 
-use std::ffi::{CString, OsString};
-use std::os::unix::ffi::OsStringExt as _;
+use std::ffi::CString;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
 use ftk_sched::Threads;
 use ftk_select::{Filtered, Selection, Skipped};
-use ftk_walk::{FileType, Follow, Op, WalkError, Walker};
+use ftk_walk::{FileType, Follow, Op, Visitor, WalkError, Walker};
 
 use crate::args::Globals;
 use crate::console::{Console, cause};
+use crate::counted::Counted;
 use crate::human;
 use crate::outcome::Outcome;
+use crate::progress::Progress;
+use crate::stats::{Phase, nanos};
 
 /// A tree, listed.
 #[derive(Debug)]
@@ -43,14 +47,8 @@ pub(crate) fn scan(
     console: &Console,
 ) -> anyhow::Result<Scan> {
     let collect = |worker| Collect::new(worker, keep).within(budget);
-    let parts = walker.run(|worker| Filtered::new(selection, collect(worker)));
-    let mut skipped = Skipped::default();
-    let parts = parts.into_iter().map(|part| {
-        let (collect, left_out) = part.into_parts();
-        skipped += left_out;
-        collect
-    });
-    let mut inventory = Inventory::merge(parts.collect()).context(TOO_LARGE)?;
+    let (parts, skipped) = walk(walker, selection, console.progress, console, collect);
+    let mut inventory = Inventory::merge(parts).context(TOO_LARGE)?;
     let (errors, refused) = (inventory.take_errors(), inventory.take_refused());
     errors.iter().for_each(|error| walk_error(error, console));
     for argument in &refused {
@@ -59,6 +57,32 @@ pub(crate) fn scan(
     say_skipped(skipped, inventory.skipped(), console);
     let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };
     Ok(Scan { inventory, outcome })
+}
+
+/// Walks with a visitor for each worker, who sees what the selection lets through. How far it is goes to
+/// `progress`; also returned is what was left out.
+pub(crate) fn walk<V: Visitor>(
+    walker: Walker,
+    selection: &Selection,
+    progress: Progress,
+    console: &Console,
+    mut visitor: impl FnMut(usize) -> V,
+) -> (Vec<V>, Skipped) {
+    let start = Instant::now();
+    let entries = AtomicU64::new(0);
+    let visitor = |worker| Counted::new(Filtered::new(selection, visitor(worker)), &entries);
+    let parts = progress.walk(&entries, || walker.run(visitor));
+    let mut skipped = Skipped::default();
+    let parts = parts.into_iter().map(|part| {
+        let (visitor, left_out) = part.into_inner().into_parts();
+        skipped += left_out;
+        visitor
+    });
+    let parts = parts.collect();
+    let elapsed_ns = nanos(start.elapsed());
+    let entries = Some(entries.into_inner());
+    console.stats.phase(Phase { phase: "walk", elapsed_ns, entries, ..Phase::default() });
+    (parts, skipped)
 }
 
 /// Says what could not be walked.
@@ -87,6 +111,9 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
         (not_regular.sockets, "socket"),
         (not_regular.devices, "device"),
     ];
+    for (n, what) in kinds.iter().filter(|(n, _)| *n > 0) {
+        console.stats.skipped(&format!("{what}s"), *n);
+    }
     let said: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(|&(n, what)| human::count(n, what)).collect();
     if !said.is_empty() {
         console.summary(format_args!("left out: {}", said.join(", ")));
@@ -102,10 +129,4 @@ fn a_file_type(file_type: FileType) -> &'static str {
         FileType::Socket => "a socket",
         FileType::Block | FileType::Char => "a device",
     }
-}
-
-/// Arguments as the system calls want them.
-pub(crate) fn paths(arguments: &[OsString]) -> Vec<CString> {
-    let path = |argument: &OsString| CString::new(argument.clone().into_vec());
-    arguments.iter().map(|argument| path(argument).expect("the kernel ends arguments at a NUL")).collect()
 }

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Keep};
-use ftk_select::{Filtered, Selection, Skipped};
+use ftk_select::Selection;
 use ftk_walk::{Follow, Step, Walker};
 
 use super::limit::Limit;
@@ -14,7 +14,7 @@ use super::sorted::{Unsorted, sort};
 use crate::args::Globals;
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::scan::{TOO_LARGE, say_skipped, scan, walker};
+use crate::scan::{TOO_LARGE, say_skipped, scan, walk, walker};
 
 /// What is searched, and for what.
 pub(super) struct Search<'s> {
@@ -93,12 +93,11 @@ impl Search<'_> {
 
     fn walk_with<'l>(&self, mut lister: impl FnMut() -> Lister<'l>, mut done: impl FnMut(Sink<'l>)) -> Tally {
         let mut tally = Tally { found: 0, outcome: Outcome::Success };
-        let mut skipped = Skipped::default();
-        for part in self.walker().run(|_| Filtered::new(self.selection, lister())) {
-            let (lister, left_out) = part.into_parts();
+        let progress = self.console.progress.beside_output();
+        let (listers, skipped) = walk(self.walker(), self.selection, progress, self.console, |_| lister());
+        for lister in listers {
             tally.found += lister.found;
             tally.outcome = tally.outcome.max(lister.outcome);
-            skipped += left_out;
             done(lister.sink);
         }
         say_skipped(skipped, Default::default(), self.console);

@@ -9,7 +9,7 @@ use ftk_read::{Buf, Chunk, Failure, Open, Reader, Ready, Span, Stat};
 use ftk_sched::Stop;
 
 use crate::Work;
-use crate::claims::{Job, Large};
+use crate::claims::Job;
 use crate::engines::Engines;
 use crate::progress::Cell;
 use crate::rows::State;
@@ -29,6 +29,10 @@ pub(crate) trait Source<'r> {
     /// Called once for each file of `size` bytes that did not end in its first chunk; gives it back if it is
     /// to be read on now.
     fn judge(&mut self, size: u64, job: Job<'r>) -> Option<Job<'r>>;
+    /// Whether its files had been put off before.
+    fn is_late(&self) -> bool {
+        false
+    }
 }
 
 /// One worker's half of phase C: its engines, its open directories, and what it has done.
@@ -40,6 +44,8 @@ pub(crate) struct Driver<'w> {
     engines: Engines,
     stop: &'w Stop,
     done: &'w Cell,
+    /// Whether the files of this run had been put off.
+    late: bool,
     pub(crate) failed: Vec<Failed>,
 }
 
@@ -68,6 +74,7 @@ impl<'w> Driver<'w> {
             engines: Engines::new(work.algorithms, work.platform, most_slots),
             stop,
             done,
+            late: false,
             failed: Vec::new(),
         }
     }
@@ -79,6 +86,7 @@ impl<'w> Driver<'w> {
 
     /// Processes what `source` gives until it gives no more, or the run is stopped.
     pub(crate) fn run<'r>(&mut self, reader: &mut dyn Reader, source: &mut dyn Source<'r>) {
+        self.late = source.is_late();
         let n = reader.slots();
         let mut slots = Slots {
             jobs: std::iter::repeat_with(|| None).take(n).collect(),
@@ -196,11 +204,9 @@ impl<'w> Driver<'w> {
         chunk: Chunk,
     ) -> bool {
         let (slot, part, len) = (chunk.slot, chunk.part, chunk.as_ref().len());
-        let is_whole = part.is_start() && part.is_end();
-        let size = if is_whole { len as u64 } else { reader.stat(slot).size };
-        let is_large = size > Large::ABOVE;
-        if part.is_start() && !is_whole {
+        if part.is_start() && !part.is_end() {
             let job = slots.jobs[slot as usize].take().expect("a job for every slot under way");
+            let size = reader.stat(slot).size;
             match source.judge(size, job) {
                 Some(job) => slots.jobs[slot as usize] = Some(job),
                 None => {
@@ -212,14 +218,7 @@ impl<'w> Driver<'w> {
                 }
             }
         }
-        if is_large {
-            if part.is_start() {
-                self.done.take_up();
-            }
-            self.done.add_large_bytes(len);
-        } else {
-            self.done.add_bytes(len);
-        }
+        self.done.add_bytes(len, self.late);
         self.engines.feed(chunk);
         true
     }
@@ -228,7 +227,7 @@ impl<'w> Driver<'w> {
         match verdict {
             Ok(_) => {
                 job.row.ok(self.engines.digests(slot));
-                self.done.add_file();
+                self.done.add_file(self.late);
             }
             Err(failure) => self.fail(job, failure),
         }
@@ -238,7 +237,7 @@ impl<'w> Driver<'w> {
     fn fail(&mut self, job: Job<'_>, failure: Failure) {
         job.row.fail(State::of(&failure));
         self.failed.push(Failed { file: job.file, failure });
-        self.done.add_file();
+        self.done.add_file(self.late);
     }
 }
 

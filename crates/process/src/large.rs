@@ -82,6 +82,10 @@ impl<'r> Source<'r> for ListSource<'_, 'r> {
     fn judge(&mut self, _size: u64, job: Job<'r>) -> Option<Job<'r>> {
         Some(job)
     }
+
+    fn is_late(&self) -> bool {
+        true
+    }
 }
 
 impl Crew<'_> {

@@ -24,7 +24,7 @@ pub struct Progress {
     pub files: u64,
     /// Bytes handed to the digest.
     pub bytes: u64,
-    /// Large files met so far that wait for the small ones.
+    /// Large files met so far that are not finished: they wait for the small ones.
     pub large_files: u64,
     /// Bytes of large files that are known to be left.
     pub large_bytes: u64,
@@ -36,35 +36,31 @@ pub struct Progress {
 pub(crate) struct Cell {
     files: AtomicU64,
     bytes: AtomicU64,
-    /// Put off here less taken up here: below zero, modulo 2^64, where others put off what this worker reads.
+    /// Put off here less read here: below zero, modulo 2^64, where others put off what this worker reads.
     large_files: AtomicU64,
     large_bytes: AtomicU64,
 }
 
 impl Cell {
-    pub(crate) fn add_file(&self) {
+    /// A file is done with; `late`: one that had been put off.
+    pub(crate) fn add_file(&self, late: bool) {
         bump(&self.files, 1);
+        if late {
+            bump(&self.large_files, 1_u64.wrapping_neg());
+        }
     }
 
-    pub(crate) fn add_bytes(&self, n: usize) {
+    pub(crate) fn add_bytes(&self, n: usize, late: bool) {
         bump(&self.bytes, n as u64);
+        if late {
+            bump(&self.large_bytes, (n as u64).wrapping_neg());
+        }
     }
 
-    /// A large file of this size waits.
+    /// A file of this size waits until the small ones are done.
     pub(crate) fn put_off(&self, size: u64) {
         bump(&self.large_files, 1);
         bump(&self.large_bytes, size);
-    }
-
-    /// A large file waits no more.
-    pub(crate) fn take_up(&self) {
-        bump(&self.large_files, 1_u64.wrapping_neg());
-    }
-
-    /// As `add_bytes`, of a file that had been put off.
-    pub(crate) fn add_large_bytes(&self, n: usize) {
-        self.add_bytes(n);
-        bump(&self.large_bytes, (n as u64).wrapping_neg());
     }
 }
 
@@ -173,12 +169,11 @@ mod tests {
         cells.add_team(2);
         cells.of(0).put_off(500);
         cells.of(0).put_off(300);
-        cells.of(1).take_up();
-        cells.of(1).add_large_bytes(200);
-        cells.of(1).add_bytes(10);
-        cells.of(1).add_file();
+        cells.of(1).add_bytes(200, true);
+        cells.of(1).add_file(true);
+        cells.of(1).add_bytes(10, false);
         assert_eq!(cells.sum(), Progress { files: 1, bytes: 210, large_files: 1, large_bytes: 600 });
-        cells.of(1).add_large_bytes(700);
+        cells.of(1).add_bytes(700, true);
         assert_eq!(cells.sum().large_bytes, 0, "a file that grew leaves no debt");
     }
 

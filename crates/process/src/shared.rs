@@ -19,7 +19,6 @@ pub(crate) fn process(crew: &Crew<'_>, workers: usize, size: u64, job: Job<'_>) 
     let tree = Tree::new(size).expect("only files of several windows are shared");
     // Raised by the first worker that fails, so that the others do not read on for nothing.
     let (failed, next) = (Stop::new(), AtomicUsize::new(0));
-    crew.cells.of(0).take_up();
     let parts = Team::new(workers).run(crew.env.stop, |worker| {
         if worker > 0 {
             leave_shared_descriptors();
@@ -33,7 +32,7 @@ pub(crate) fn process(crew: &Crew<'_>, workers: usize, size: u64, job: Job<'_>) 
     if crew.env.stop.is_raised() {
         return None;
     }
-    crew.cells.of(0).add_file();
+    crew.cells.of(0).add_file(true);
     match parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|parts| join(&tree, size, &parts)) {
         Ok(values) => {
             job.row.ok(tree.root(&values).as_bytes());
@@ -87,7 +86,7 @@ fn windows(
                 return Err(unexpected_end());
             }
             subtree.update(&buf[..got]);
-            crew.cells.of(worker).add_large_bytes(got);
+            crew.cells.of(worker).add_bytes(got, true);
             at += got as u64;
             bytes += got as u64;
             reads += 1;

@@ -123,4 +123,8 @@ impl<'r> Source<'r> for Alone<'r> {
     fn judge(&mut self, _size: u64, job: Job<'r>) -> Option<Job<'r>> {
         Some(job)
     }
+
+    fn is_late(&self) -> bool {
+        true
+    }
 }

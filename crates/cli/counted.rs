@@ -1,0 +1,55 @@
+//! How far a walk is.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ftk_walk::{Directory, Entry, Step, Visitor, WalkError};
+
+/// Counts the entries that are shown to a visitor, for all workers together.
+#[derive(Debug)]
+pub(crate) struct Counted<'c, V> {
+    visitor: V,
+    /// Those of the directory being listed.
+    entries: u64,
+    all: &'c AtomicU64,
+}
+
+impl<'c, V> Counted<'c, V> {
+    pub(crate) fn new(visitor: V, all: &'c AtomicU64) -> Self {
+        Self { visitor, entries: 0, all }
+    }
+
+    pub(crate) fn into_inner(self) -> V {
+        self.visitor
+    }
+}
+
+impl<V: Visitor> Visitor for Counted<'_, V> {
+    type Dir = V::Dir;
+
+    fn root(&mut self, root: &mut Entry<'_>) -> Step {
+        self.all.fetch_add(1, Ordering::Relaxed);
+        self.visitor.root(root)
+    }
+
+    fn descend(&mut self, from: Option<&V::Dir>, entry: &Entry<'_>) -> V::Dir {
+        self.visitor.descend(from, entry)
+    }
+
+    fn enter(&mut self, tag: &V::Dir, dir: &Directory<'_>) -> Step {
+        self.visitor.enter(tag, dir)
+    }
+
+    fn entry(&mut self, tag: &V::Dir, entry: &mut Entry<'_>) -> Step {
+        self.entries += 1;
+        self.visitor.entry(tag, entry)
+    }
+
+    fn leave(&mut self, tag: &V::Dir) {
+        self.all.fetch_add(std::mem::take(&mut self.entries), Ordering::Relaxed);
+        self.visitor.leave(tag);
+    }
+
+    fn error(&mut self, error: WalkError) -> Step {
+        self.visitor.error(error)
+    }
+}
