@@ -1,8 +1,9 @@
-//! Developer tasks: `cargo xtask ci [STEP...]`, `cargo xtask tidy`, `cargo xtask bench`.
+//! Developer tasks: `cargo xtask ci [STEP...]`, `cargo xtask tidy`, `cargo xtask codegen`, `cargo xtask bench`.
 #![expect(clippy::print_stdout, reason = "a developer tool reports on its standard output")]
 
 mod bench;
 mod ci;
+mod codegen;
 mod tidy;
 
 use std::path::Path;
@@ -12,6 +13,7 @@ use anyhow::{Context, Result, bail};
 
 const USAGE: &str = "usage: cargo xtask ci [STEP...]   everything CI runs, or only the named steps
        cargo xtask tidy           the conventions of the project that a machine can check
+       cargo xtask codegen [--check]   manual, completions and help on pages, from the command line's definition
        cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
                          [--records DIR] [-a ALGORITHM]... [--profile NAME]
                                   ftk against its peers: find, find-cold, hash, hash-cold, lists, threads, scale,
@@ -29,6 +31,8 @@ fn main() -> Result<ExitCode> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["ci", ref steps @ ..] => ci::run(steps),
         ["tidy"] => tidy::run(),
+        ["codegen"] => codegen::run(false),
+        ["codegen", "--check"] => codegen::run(true),
         ["bench", ref rest @ ..] => bench::run(rest),
         ["help" | "-h" | "--help"] => {
             println!("{USAGE}");

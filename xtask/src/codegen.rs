@@ -1,0 +1,157 @@
+//! What is made from the definition of the command line and committed: the manual, completions, and the help that
+//! pages show. Who packages ftk takes them from the source, and need not run a binary built for another machine.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+
+use crate::bench;
+
+/// Folders that hold nothing else, so that what a command leaves behind when it goes is found.
+const MANUAL: &str = "docs/man";
+const COMPLETIONS: &str = "docs/completions";
+
+/// Each shell, and the name under which it looks for its script.
+const SHELLS: &[(&str, &str)] = &[("bash", "ftk"), ("fish", "ftk.fish"), ("zsh", "_ftk")];
+
+/// Pages that show help, each time between `<!-- $ ftk find -h -->` and `<!-- /$ -->`.
+const PAGES: &[&str] = &["README.md"];
+
+/// Brings everything up to date; with `is_check` it only fails if something is not.
+pub(crate) fn run(is_check: bool) -> Result<ExitCode> {
+    if is_check {
+        return Ok(if is_clean()? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    let wanted = generate()?;
+    for path in stale(&wanted)? {
+        fs::remove_file(&path)?;
+        println!("{} is gone", path.display());
+    }
+    for (path, text) in changed(&wanted) {
+        fs::create_dir_all(path.parent().context("a file lies in a folder")?)?;
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        println!("{} is up to date", path.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether everything is up to date, benchmark tables included; what is not is printed.
+pub(crate) fn is_clean() -> Result<bool> {
+    let wanted = generate()?;
+    let stale = stale(&wanted)?;
+    let old: BTreeSet<_> =
+        stale.iter().map(PathBuf::as_path).chain(changed(&wanted).map(|it| it.0)).collect();
+    for path in &old {
+        println!("{} is not what the command line says: run `cargo xtask codegen`", path.display());
+    }
+    Ok(old.is_empty() & (bench::run(&["report", "--check"])? == ExitCode::SUCCESS))
+}
+
+/// Every generated file with its text.
+fn generate() -> Result<BTreeMap<PathBuf, String>> {
+    let mut files = BTreeMap::new();
+    let folder = empty_folder()?;
+    ftk(&["man", "-q", folder.to_str().context("the target directory is not UTF-8")?])?;
+    for page in fs::read_dir(&folder)? {
+        let page = page?;
+        files.insert(Path::new(MANUAL).join(page.file_name()), fs::read_to_string(page.path())?);
+    }
+    fs::remove_dir_all(&folder)?;
+    for (shell, name) in SHELLS {
+        files.insert(Path::new(COMPLETIONS).join(name), ftk(&["completions", shell])?);
+    }
+    for page in PAGES {
+        let text = fs::read_to_string(page).with_context(|| format!("cannot read {page}"))?;
+        files.insert(page.into(), with_help(&text, ftk).with_context(|| page.to_string())?);
+    }
+    Ok(files)
+}
+
+/// An empty folder below the target directory.
+fn empty_folder() -> Result<PathBuf> {
+    let folder = std::env::current_dir()?.join(crate::ci::target_dir()).join("codegen");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// What the command prints. It sees no terminal, and so wraps at its own width.
+fn ftk(args: &[&str]) -> Result<String> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["run", "--quiet", "--package", "ftk", "--"]).args(args).env_remove("COLUMNS");
+    let output = cargo.output().context("cannot run cargo")?;
+    if !output.status.success() {
+        bail!("ftk {args:?} failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Files in the generated folders that nothing generates any more.
+fn stale(wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
+    let mut stale = Vec::new();
+    for folder in [MANUAL, COMPLETIONS].map(Path::new).into_iter().filter(|folder| folder.exists()) {
+        for file in fs::read_dir(folder)? {
+            let path = file?.path();
+            if !wanted.contains_key(&path) {
+                stale.push(path);
+            }
+        }
+    }
+    Ok(stale)
+}
+
+/// Files whose text is another.
+fn changed(wanted: &BTreeMap<PathBuf, String>) -> impl Iterator<Item = (&Path, &str)> {
+    let is_old = |path: &Path, text: &str| fs::read_to_string(path).map_or(true, |old| old != text);
+    wanted.iter().map(|(path, text)| (&**path, &**text)).filter(move |(path, text)| is_old(path, text))
+}
+
+/// `page` with what each command between markers prints.
+fn with_help(page: &str, help: impl Fn(&[&str]) -> Result<String>) -> Result<String> {
+    const BEGIN: &str = "<!-- $ ftk ";
+    const END: &str = "<!-- /$ -->";
+    let (mut new, mut rest) = (String::new(), page);
+    while let Some((before, marked)) = rest.split_once(BEGIN) {
+        let (args, marked) = marked.split_once(" -->\n").context("a marker without an end")?;
+        let (_, after) = marked.split_once(END).with_context(|| format!("no {END} after `ftk {args}`"))?;
+        let text = help(&args.split(' ').collect::<Vec<_>>())?;
+        new +=
+            &format!("{before}{BEGIN}{args} -->\n\n```text\n$ ftk {args}\n{}\n```\n\n{END}", text.trim_end());
+        rest = after;
+    }
+    if new.is_empty() {
+        bail!("no command between {BEGIN}... --> and {END}");
+    }
+    Ok(new + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn echo(args: &[&str]) -> Result<String> {
+        Ok(format!("help of {}\n", args.join("+")))
+    }
+
+    #[test]
+    fn help_is_spliced_in_each_place() {
+        let page = "# ftk\n<!-- $ ftk --help -->\nold\n<!-- /$ -->\ntext\n<!-- $ ftk find -h -->\n<!-- /$ -->\nend\n";
+        let new = with_help(page, echo).unwrap();
+        assert_eq!(
+            new,
+            "# ftk\n<!-- $ ftk --help -->\n\n```text\n$ ftk --help\nhelp of --help\n```\n\n<!-- /$ -->\ntext\n\
+             <!-- $ ftk find -h -->\n\n```text\n$ ftk find -h\nhelp of find+-h\n```\n\n<!-- /$ -->\nend\n"
+        );
+        assert_eq!(with_help(&new, echo).unwrap(), new);
+    }
+
+    #[test]
+    fn a_page_without_a_place_is_refused() {
+        assert!(with_help("# ftk\n", echo).is_err());
+        assert!(with_help("<!-- $ ftk -h -->\nx", echo).is_err());
+        assert!(with_help("<!-- $ ftk -h\nx", echo).is_err());
+    }
+}
