@@ -58,21 +58,27 @@ impl Digest {
     /// Appends the lower-case hexadecimal form, the one that [`Display`](fmt::Display) prints.
     pub fn write_hex(&self, out: &mut Vec<u8>) {
         let mut hex = [0; 2 * Self::MAX_LEN];
-        out.extend_from_slice(self.hex(&mut hex).as_bytes());
+        out.extend_from_slice(self.hex(&mut hex));
     }
 
-    fn hex<'b>(&self, buffer: &'b mut [u8; 2 * Self::MAX_LEN]) -> &'b str {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        for (pair, byte) in buffer.as_chunks_mut::<2>().0.iter_mut().zip(self.as_bytes()) {
-            *pair = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+    /// In steps of 16 bytes, whatever the length: without a table, each is a dozen vector instructions.
+    fn hex<'b>(&self, buffer: &'b mut [u8; 2 * Self::MAX_LEN]) -> &'b [u8] {
+        const STEP: usize = 16;
+        let len = usize::from(self.len);
+        let steps = self.bytes.as_chunks::<STEP>().0.iter().take(len.div_ceil(STEP));
+        for (digits, bytes) in buffer.as_chunks_mut::<{ 2 * STEP }>().0.iter_mut().zip(steps) {
+            for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+                *pair = [digit(byte >> 4), digit(byte & 15)];
+            }
         }
-        str::from_utf8(&buffer[..2 * usize::from(self.len)]).expect("hexadecimal digits are ASCII")
+        &buffer[..2 * len]
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.hex(&mut [0; 2 * Self::MAX_LEN]))
+        let mut hex = [0; 2 * Self::MAX_LEN];
+        f.pad(str::from_utf8(self.hex(&mut hex)).expect("hexadecimal digits are ASCII"))
     }
 }
 
@@ -80,6 +86,10 @@ impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Digest({self})")
     }
+}
+
+fn digit(nibble: u8) -> u8 {
+    nibble + if nibble < 10 { b'0' } else { b'a' - 10 }
 }
 
 fn nibble(digit: u8) -> Option<u8> {

@@ -61,10 +61,10 @@ impl Stream for twox_hash::XxHash64 {
         std::hash::Hasher::write(self, data);
     }
     fn finish(self) -> Digest {
-        Digest::from_bytes(&std::hash::Hasher::finish(&self).to_be_bytes())
+        Digest::from_words([std::hash::Hasher::finish(&self).to_be_bytes()])
     }
     fn whole(data: &[u8]) -> Digest {
-        Digest::from_bytes(&Self::oneshot(0, data).to_be_bytes())
+        Digest::from_words([Self::oneshot(0, data).to_be_bytes()])
     }
 }
 
@@ -76,10 +76,10 @@ impl Stream for twox_hash::XxHash3_64 {
         std::hash::Hasher::write(self, data);
     }
     fn finish(self) -> Digest {
-        Digest::from_bytes(&std::hash::Hasher::finish(&self).to_be_bytes())
+        Digest::from_words([std::hash::Hasher::finish(&self).to_be_bytes()])
     }
     fn whole(data: &[u8]) -> Digest {
-        Digest::from_bytes(&Self::oneshot(data).to_be_bytes())
+        Digest::from_words([Self::oneshot(data).to_be_bytes()])
     }
 }
 
@@ -91,9 +91,9 @@ impl Stream for twox_hash::XxHash3_128 {
         self.write(data);
     }
     fn finish(self) -> Digest {
-        Digest::from_bytes(&self.finish_128().to_be_bytes())
+        Digest::from_words([self.finish_128().to_be_bytes()])
     }
     fn whole(data: &[u8]) -> Digest {
-        Digest::from_bytes(&Self::oneshot(data).to_be_bytes())
+        Digest::from_words([Self::oneshot(data).to_be_bytes()])
     }
 }
