@@ -72,13 +72,6 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
-        name: "report", // what the pages say of the newest record
-        action: Action::Cargo {
-            args: "run --locked --quiet --package xtask -- bench report --check",
-            env: &[],
-        },
-    },
-    Step {
         name: "bench", // whole commands beside their peers, for the answers: a build for times would take minutes
         action: Action::Cargo {
             args: "run --locked --quiet --package xtask -- bench --quick --profile dev",

@@ -35,7 +35,7 @@ pub(crate) fn run(folder: Option<&Path>, is_check: bool) -> Result<ExitCode> {
 }
 
 /// Whether charts and pages show the record in `folder`, or the newest; says which do not.
-pub(crate) fn is_current(folder: Option<&Path>) -> Result<bool> {
+fn is_current(folder: Option<&Path>) -> Result<bool> {
     let folder = folder_or_newest(folder)?;
     let tables = record::load(&folder)?;
     let files = charts(&folder, &tables).into_iter().chain(pages(&folder, &tables)?);
