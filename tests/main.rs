@@ -5,3 +5,4 @@ mod find;
 mod harness;
 mod hash;
 mod horrors;
+mod select;

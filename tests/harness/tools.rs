@@ -12,6 +12,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("b3sum", "b3sum"),
     ("cksum", "coreutils"),
     ("find", "findutils"),
+    ("git", "git"),
     ("md5sum", "coreutils"),
     ("script", "bsdutils"),
     ("sha1sum", "coreutils"),

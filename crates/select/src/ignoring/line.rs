@@ -16,7 +16,7 @@ pub(super) fn translate(line: &[u8]) -> Result<Option<String>, &'static str> {
     }
     let line = str::from_utf8(line).map_err(|_| "is not UTF-8")?;
     let (not, pattern) = line.strip_prefix('!').map_or(("", line), |pattern| ("!", pattern));
-    if pattern.is_empty() || pattern == "/" {
+    if pattern.is_empty() || pattern == "/" || pattern.contains("//") {
         return Ok(None);
     }
     let has_slash = pattern.strip_suffix('/').unwrap_or(pattern).contains('/');
@@ -25,8 +25,12 @@ pub(super) fn translate(line: &[u8]) -> Result<Option<String>, &'static str> {
         out.push_str("**/");
     }
     let mut rest = pattern.chars();
+    let mut stars = 0;
     while let Some(next) = rest.next() {
+        // More than two are two.
+        stars = if next == '*' { stars + 1 } else { 0 };
         match next {
+            '*' if stars > 2 => {}
             '\\' => match rest.next() {
                 Some(literal) => push_literal(literal, &mut out),
                 None => return Ok(None),
@@ -82,11 +86,12 @@ impl Brackets {
         let mut brackets = Self { not: text.starts_with(['!', '^']), of: [false; 128] };
         let mut rest = text.strip_prefix(['!', '^']).unwrap_or(text);
         let mut before = None;
-        let mut is_first = true;
+        let (mut is_first, mut is_ascii) = (true, true);
         loop {
             let Some(next) = rest.chars().next() else { return Ok(None) };
             if next == ']' && !is_first {
-                return Ok(Some((brackets, &rest[1..])));
+                let others = "has brackets with something else than ASCII";
+                return if is_ascii { Ok(Some((brackets, &rest[1..]))) } else { Err(others) };
             }
             is_first = false;
             if let Some(named) = rest.strip_prefix("[:") {
@@ -100,11 +105,13 @@ impl Brackets {
                 }
             }
             let is_range = next == '-' && before.is_some() && !rest[1..].starts_with(']');
-            let Some((last, behind)) = one(if is_range { &rest[1..] } else { rest })? else {
-                return Ok(None);
-            };
+            let char = if is_range { &rest[1..] } else { rest };
+            let char = char.strip_prefix('\\').unwrap_or(char);
+            let Some(last) = char.chars().next() else { return Ok(None) };
+            let behind = &char[last.len_utf8()..];
+            is_ascii &= last.is_ascii();
             let first = before.filter(|_| is_range).unwrap_or(last);
-            (first..=last).for_each(|byte| brackets.of[usize::from(byte)] = true);
+            (first..=last).filter(char::is_ascii).for_each(|char| brackets.of[char as usize] = true);
             before = (!is_range).then_some(last);
             rest = behind;
         }
@@ -155,12 +162,4 @@ impl Brackets {
             out.push('}');
         }
     }
-}
-
-/// One character between brackets, and what is left. `None` at the end of the line.
-fn one(text: &str) -> Result<Option<(u8, &str)>, &'static str> {
-    let text = text.strip_prefix('\\').unwrap_or(text);
-    let Some(char) = text.chars().next() else { return Ok(None) };
-    let byte = u8::try_from(char).ok().filter(u8::is_ascii);
-    byte.map(|byte| Some((byte, &text[1..]))).ok_or("has brackets with something else than ASCII")
 }
