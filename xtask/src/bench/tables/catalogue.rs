@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{find, hash, lists, scale, startup, threads};
+use super::{find, hash, kernels, lists, scale, startup, threads};
 use crate::bench::context::Context;
 use crate::bench::record::Section;
 
@@ -31,4 +31,5 @@ pub(crate) const ALL: &[Kind] = &[
     kind("threads", "Threads, and what ftk chooses by itself", threads::make),
     Kind { per_file: true, ..kind("scale", "SHA-256 from one file to a million", scale::make) },
     kind("startup", "Starting up", startup::make),
+    kind("kernels", "Digests without files", kernels::make),
 ];

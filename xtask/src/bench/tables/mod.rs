@@ -5,6 +5,7 @@ mod catalogue;
 mod find;
 mod hash;
 mod hashers;
+mod kernels;
 mod lists;
 mod scale;
 mod startup;

@@ -1,0 +1,332 @@
+//! Digests in memory, without a file: what the criterion benches of `benches/` say.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::bench::case::is_ftk;
+use crate::bench::context::Context;
+use crate::bench::interrupt;
+use crate::bench::record::{Group, Outcome, Row, Section};
+use crate::bench::stats::Summary;
+
+/// The time of each figure is short, or hundreds of them would take an hour; ten samples show how far it can
+/// be trusted.
+const OPTIONS: &str = "--warm-up-time 0.03 --measurement-time 0.1 --sample-size 10 --nresamples 1000";
+
+/// One by one only for the kernel that ftk chooses.
+const DIGESTS: &str = "/(ftk|ftk one by one|ftk [a-z0-9-]+|[a-z0-9-]+)/[0-9]+$";
+
+const GIB: u64 = 1 << 30;
+
+pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
+    if bench.options.is_quick {
+        println!(" not measured: the answers are for `cargo test -p ftk-benches --benches`");
+        return Ok(Vec::new());
+    }
+    let features = features();
+    let digests =
+        Criterion::new("digests", features).run(DIGESTS, &bench.scratch.path("criterion-digests"))?;
+    let mut sections: Vec<_> =
+        by_group(digests).map(|(group, figures)| Frame::digest(&group).section(figures)).collect();
+    let lines = Criterion::new("lines", features).run("", &bench.scratch.path("criterion-lines"))?;
+    sections.push(Frame::lines(&lines).section(lines));
+    Ok(sections)
+}
+
+/// What cargo is told so that OpenSSL is a peer, if its headers are there.
+fn features() -> &'static str {
+    let openssl = Command::new("pkg-config").args(["--atleast-version=3", "openssl"]).status();
+    if openssl.is_ok_and(|status| status.success()) {
+        return "--features openssl ";
+    }
+    println!(" no headers of OpenSSL 3 (libssl-dev), so it is not among the peers");
+    ""
+}
+
+/// How a bench is run.
+struct Criterion {
+    bench: &'static str,
+    /// As one would type it, up to the options of criterion.
+    cargo: String,
+}
+
+impl Criterion {
+    fn new(bench: &'static str, features: &str) -> Self {
+        Self { bench, cargo: format!("bench -p ftk-benches {features}--bench {bench}") }
+    }
+
+    /// Runs what matches `filter`, with a folder of its own for what criterion writes.
+    ///
+    /// # Errors
+    /// Whatever keeps the bench from being built or run to its end: a wrong answer, for one.
+    fn run(&self, filter: &str, folder: &Path) -> Result<Vec<Figure>> {
+        println!(" {}: some minutes, {}", self.bench, self.typed(""));
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .args(self.cargo.split(' '))
+            .arg("--")
+            .args(OPTIONS.split(' '))
+            .arg(filter)
+            .env("CRITERION_HOME", folder)
+            .output()
+            .context("cannot start cargo")?;
+        interrupt::check()?;
+        if !output.status.success() {
+            bail!("the bench failed:\n{}", String::from_utf8_lossy(&output.stderr));
+        }
+        let mut figures = Vec::new();
+        for folder in folders_of_figures(folder)? {
+            figures.push(Figure::read(&folder, |id| self.typed(id))?);
+        }
+        Ok(figures)
+    }
+
+    /// The command for one figure, or for all.
+    fn typed(&self, id: &str) -> String {
+        let exact = if id.is_empty() { String::new() } else { format!(" --exact '{id}'") };
+        format!("cargo {} -- {OPTIONS}{exact}", self.cargo)
+    }
+}
+
+/// One row at one size or number of threads.
+struct Figure {
+    group: String,
+    row: String,
+    /// Bytes of a message, or threads.
+    parameter: u64,
+    /// Bytes or strings in one iteration.
+    amount: u64,
+    /// Milliseconds of one iteration, as each sample says.
+    samples: Vec<f64>,
+    command: String,
+}
+
+/// The part of `sample.json` that is of interest.
+#[derive(Deserialize)]
+struct Samples {
+    iters: Vec<f64>,
+    /// Nanoseconds of all iterations of a sample.
+    times: Vec<f64>,
+}
+
+impl Figure {
+    /// Reads what criterion wrote into `folder`.
+    fn read(folder: &Path, command: impl Fn(&str) -> String) -> Result<Self> {
+        let text = |name: &str| {
+            let path = folder.join(name);
+            fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+        };
+        let id: Value = serde_json::from_str(&text("benchmark.json")?)?;
+        let word = |field: &str| id[field].as_str().with_context(|| format!("{id} has no {field}"));
+        let Samples { iters, times } = serde_json::from_str(&text("sample.json")?)?;
+        let throughput = &id["throughput"];
+        let amount = throughput["Bytes"].as_u64().or_else(|| throughput["Elements"].as_u64());
+        Ok(Self {
+            group: word("group_id")?.to_owned(),
+            row: word("function_id")?.to_owned(),
+            parameter: word("value_str")?.parse()?,
+            amount: amount.with_context(|| format!("{id} has no throughput"))?,
+            samples: times.iter().zip(iters).map(|(ns, count)| ns / count / 1e6).collect(),
+            command: command(word("full_id")?),
+        })
+    }
+
+    /// The figure as a row: the time of so many bytes or strings.
+    fn into_row(self, amount: u64) -> Row {
+        let factor = amount as f64 / self.amount as f64;
+        let runs: Vec<_> = self.samples.iter().map(|ms| (ms * factor * 1e3).round() / 1e3).collect();
+        let median = Summary::of(&runs).map_or(0.0, |summary| summary.median);
+        Row {
+            tool: self.row,
+            command: self.command,
+            outcome: Outcome::Measured { median: (median * 1e3).round() / 1e3, runs, memory_kib: 0 },
+        }
+    }
+}
+
+/// Where criterion put the newest figures, anywhere below `folder`.
+fn folders_of_figures(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| format!("no figures in {}", folder.display()))? {
+            let path = entry?.path();
+            if path.ends_with("new") {
+                found.push(path);
+            } else if path.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn by_group(figures: Vec<Figure>) -> impl Iterator<Item = (String, Vec<Figure>)> {
+    let mut groups: BTreeMap<String, Vec<Figure>> = BTreeMap::new();
+    for figure in figures {
+        groups.entry(figure.group.clone()).or_default().push(figure);
+    }
+    groups.into_iter()
+}
+
+/// What the figures of a section have in common.
+struct Frame {
+    title: String,
+    /// Bytes or strings whose time is given, whatever a single iteration had.
+    amount: u64,
+    /// What is counted by the second, and how many bytes or strings that is.
+    rate: (&'static str, u64),
+    /// The title of what has this parameter.
+    column: fn(u64) -> String,
+}
+
+impl Frame {
+    /// One digest: sizes of messages across.
+    fn digest(group: &str) -> Self {
+        let digest = group.strip_prefix("digests/").unwrap_or(group);
+        Self {
+            title: format!("{digest}: 1 GiB in messages of one size, one thread"),
+            amount: GIB,
+            rate: ("GiB/s", GIB),
+            column: bytes,
+        }
+    }
+
+    /// Many short strings: threads across.
+    fn lines(figures: &[Figure]) -> Self {
+        let amount = figures.first().map_or(0, |figure| figure.amount);
+        Self {
+            title: format!("sha256 of {amount} strings of 16 bytes"),
+            amount,
+            rate: ("million/s", 1_000_000),
+            column: |threads| format!("{threads} thread{}", if threads == 1 { "" } else { "s" }),
+        }
+    }
+
+    /// One group for each parameter, ftk's rows first in each.
+    fn section(&self, figures: Vec<Figure>) -> Section {
+        let mut groups: BTreeMap<u64, Vec<Figure>> = BTreeMap::new();
+        for figure in figures {
+            groups.entry(figure.parameter).or_default().push(figure);
+        }
+        let groups = groups.into_iter().map(|(parameter, mut figures)| {
+            figures.sort_by(|a, b| (!is_ftk(&a.row), &a.row).cmp(&(!is_ftk(&b.row), &b.row)));
+            let rows: Vec<_> = figures.into_iter().map(|figure| figure.into_row(self.amount)).collect();
+            Group { title: (self.column)(parameter), files: 0, note: Some(self.rates(&rows)), rows }
+        });
+        Section {
+            title: self.title.clone(),
+            file_system: "in memory".into(),
+            cache: "warm".into(),
+            groups: groups.collect(),
+        }
+    }
+
+    /// The medians by the second: `GiB/s: ftk 3.41, sha2 1.62`.
+    fn rates(&self, rows: &[Row]) -> String {
+        let (unit, size) = self.rate;
+        let rates = rows.iter().filter_map(|row| {
+            let seconds = row.outcome.summary()?.median / 1e3;
+            Some(format!("{} {:.2}", row.tool, self.amount as f64 / size as f64 / seconds))
+        });
+        format!("{unit}: {}", rates.collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn bytes(count: u64) -> String {
+    match count {
+        0..1024 => format!("{count} B"),
+        1024..0x10_0000 => format!("{} KiB", count >> 10),
+        _ => format!("{} MiB", count >> 20),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder as criterion leaves it: one figure, of two samples.
+    fn write(folder: &Path, group: &str, row: &str, parameter: u64, throughput: &str, ns: f64) {
+        let folder = folder.join(format!("{}/{row}/{parameter}", group.replace('/', "_")));
+        for version in ["base", "new"] {
+            fs::create_dir_all(folder.join(version)).unwrap();
+        }
+        let id = format!("{group}/{row}/{parameter}");
+        let benchmark = serde_json::json!({
+            "group_id": group, "function_id": row, "value_str": parameter.to_string(),
+            "throughput": serde_json::from_str::<Value>(throughput).unwrap(), "full_id": id,
+        });
+        let sample = serde_json::json!({
+            "sampling_mode": "Linear", "iters": [1.0, 2.0], "times": [ns, 4.0 * ns],
+        });
+        fs::write(folder.join("new/benchmark.json"), benchmark.to_string()).unwrap();
+        fs::write(folder.join("new/sample.json"), sample.to_string()).unwrap();
+    }
+
+    fn figures(folder: &Path) -> Vec<Figure> {
+        let folders = folders_of_figures(folder).unwrap();
+        folders.iter().map(|folder| Figure::read(folder, |id| format!("run {id}")).unwrap()).collect()
+    }
+
+    #[test]
+    fn figures_become_sections() {
+        let folder = std::env::temp_dir().join(format!("ftk-xtask-kernels-{}", std::process::id()));
+        let mib = r#"{"Bytes":1048576}"#;
+        write(&folder, "digests/sha256 (avx512)", "sha2", 4096, mib, 2e6);
+        write(&folder, "digests/sha256 (avx512)", "ftk portable", 4096, mib, 3e6);
+        write(&folder, "digests/sha256 (avx512)", "ftk", 4096, mib, 1e6);
+        write(&folder, "digests/sha256 (avx512)", "ftk", 64, mib, 1e6);
+        write(&folder, "lines/sha256", "ftk", 2, r#"{"Elements":10}"#, 5e6);
+
+        let groups: Vec<_> = by_group(figures(&folder)).collect();
+        assert_eq!(groups.len(), 2);
+        let mut groups = groups.into_iter();
+        let (name, figures) = groups.next().unwrap();
+        let section = Frame::digest(&name).section(figures);
+        assert!(section.title.starts_with("sha256 (avx512): 1 GiB"), "{}", section.title);
+        let titles: Vec<_> = section.groups.iter().map(|group| &*group.title).collect();
+        assert_eq!(titles, ["64 B", "4 KiB"]);
+        let group = &section.groups[1];
+        assert_eq!(
+            group.rows.iter().map(|row| &*row.tool).collect::<Vec<_>>(),
+            ["ftk", "ftk portable", "sha2"]
+        );
+        // 1 and 2 ms for a MiB, as the two samples have it.
+        assert_eq!(
+            group.rows[0].outcome,
+            Outcome::Measured { median: 1536.0, runs: vec![1024.0, 2048.0], memory_kib: 0 }
+        );
+        assert_eq!(group.note.as_deref(), Some("GiB/s: ftk 0.65, ftk portable 0.22, sha2 0.33"));
+        assert_eq!(group.rows[0].command, "run digests/sha256 (avx512)/ftk/4096");
+
+        let figures = groups.next().unwrap().1;
+        let section = Frame::lines(&figures).section(figures);
+        assert_eq!(section.groups[0].title, "2 threads");
+        assert_eq!(
+            section.groups[0].rows[0].outcome,
+            Outcome::Measured { median: 7.5, runs: vec![5.0, 10.0], memory_kib: 0 }
+        );
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!([16, 1024, 65_536, 1 << 20].map(bytes), ["16 B", "1 KiB", "64 KiB", "1 MiB"]);
+    }
+
+    #[test]
+    fn no_figures_are_an_error() {
+        assert!(folders_of_figures(Path::new("no/such/folder")).is_err());
+    }
+}
