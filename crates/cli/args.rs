@@ -58,6 +58,15 @@ impl Args {
     }
 }
 
+/// The value of `--color` in arguments that could not be parsed, or stopped at `--help`.
+pub(crate) fn color_of_process() -> When {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let joined = words.iter().find_map(|word| word.to_str()?.strip_prefix("--color="));
+    let parted = || words.iter().skip_while(|word| *word != "--color").nth(1)?.to_str();
+    let value = joined.or_else(parted).and_then(|value| When::from_str(value, false).ok());
+    value.unwrap_or(When::Auto)
+}
+
 /// The whole definition, for what is made from it.
 pub(crate) fn definition() -> clap::Command {
     let mut command = Args::command();

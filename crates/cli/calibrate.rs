@@ -12,7 +12,9 @@ use ftk_inventory::{Collect, Inventory, Keep};
 use ftk_record::quote;
 use ftk_sched::Constants;
 use ftk_walk::Walker;
+use serde_json::{Map, Value, json};
 
+use crate::args::Globals;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::simd;
@@ -30,7 +32,7 @@ pub(crate) struct CalibrateArgs {
     show: bool,
 }
 
-pub(crate) fn run(args: &CalibrateArgs, console: &Console) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &CalibrateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let Some(path) = file() else { bail!("neither XDG_CACHE_HOME nor HOME says where to keep the figures") };
     let constants = if args.show {
         Constants::load(&path).unwrap_or_else(|error| {
@@ -46,9 +48,22 @@ pub(crate) fn run(args: &CalibrateArgs, console: &Console) -> anyhow::Result<Out
         constants
     };
     let out = Stdout::default();
-    out.write(constants.to_string().as_bytes());
+    out.write(if globals.json { json(&constants)? } else { constants.to_string() }.as_bytes());
     out.finish().context("cannot write to standard output")?;
     Ok(Outcome::Success)
+}
+
+/// One object: the same names, the digests in an object of their own.
+fn json(constants: &Constants) -> anyhow::Result<String> {
+    let mut figures = Map::new();
+    for (name, value) in constants.to_string().lines().filter_map(|line| line.split_once(" = ")) {
+        let value: Value = serde_json::from_str(value)?;
+        match name.split_once('.') {
+            Some((group, name)) => figures.entry(group).or_insert_with(|| json!({}))[name] = value,
+            None => _ = figures.insert(name.into(), value),
+        }
+    }
+    Ok(Value::from(figures).to_string() + "\n")
 }
 
 /// Where the figures are kept, if the environment says where caches go.
@@ -74,4 +89,23 @@ fn make_files(root: &Path) -> std::io::Result<()> {
         (0..100).try_for_each(|file| fs::write(dir.join(file.to_string()), [7; 4096]))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_figures_are_the_same_as_json() {
+        let constants = Constants::default();
+        let json: Value = serde_json::from_str(&json(&constants).unwrap()).unwrap();
+        assert_eq!(json["file_ns"], constants.file_ns);
+        assert_eq!(json["contention"], constants.contention);
+        assert_eq!(
+            json["digest_bytes_per_s"]["sha256/avx512"],
+            constants.digest_bytes_per_s["sha256/avx512"]
+        );
+        let figures = json.as_object().unwrap().len() - 1 + constants.digest_bytes_per_s.len();
+        assert_eq!(figures, constants.to_string().lines().count());
+    }
 }

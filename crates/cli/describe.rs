@@ -57,7 +57,7 @@ impl From<&Command> for Described {
             usage: command.clone().render_usage().to_string().trim_start_matches("Usage: ").into(),
             arguments: command.get_positionals().filter(own).map(Argument::from).collect(),
             options: command.get_opts().chain(flags(command)).filter(own).map(Argument::from).collect(),
-            examples: plain(command.get_after_help()),
+            examples: plain(command.get_after_long_help().or(command.get_after_help())),
             commands: command.get_subcommands().filter(|it| !it.is_hide_set()).map(Self::from).collect(),
         }
     }

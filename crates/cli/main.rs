@@ -39,9 +39,12 @@ fn main() -> ExitCode {
 fn run() -> Outcome {
     let args = match Args::of_process() {
         Ok(args) => args,
-        // Help and version too are output that must arrive.
-        Err(error) if error.print().is_ok() && error.exit_code() == 0 => return Outcome::Success,
-        Err(_) => return Outcome::Error,
+        Err(error) => {
+            args::color_of_process().write_global();
+            // Help and version too are output that must arrive.
+            let is_shown = error.print().is_ok();
+            return if is_shown && error.exit_code() == 0 { Outcome::Success } else { Outcome::Error };
+        }
     };
     args.globals.color.write_global();
     let console = Console::new(&args.globals);
@@ -64,7 +67,7 @@ fn execute(args: &Args, console: &Console) -> Outcome {
     let outcome = match &args.command {
         Command::Find(args_of) => find::run(args_of, &args.globals, console),
         Command::Hash(args_of) => hash::run(args_of, &args.globals, console),
-        Command::Calibrate(args_of) => calibrate::run(args_of, console),
+        Command::Calibrate(args_of) => calibrate::run(args_of, &args.globals, console),
         Command::Completions(args_of) => completions::run(args_of),
         Command::Man(args_of) => man::run(args_of, console),
         Command::Describe(_) => describe::run(),

@@ -68,7 +68,7 @@ fn page(command: &Command, man: &Man) -> io::Result<Vec<u8>> {
         man.render_subcommands_section(&mut page)?;
     }
     let mut rest = Roff::new();
-    if let Some(examples) = command.get_after_help() {
+    if let Some(examples) = command.get_after_long_help().or(command.get_after_help()) {
         rest.control("SH", ["EXAMPLES"]).control("nf", []);
         let examples = examples.to_string();
         let lines = examples.lines().filter(|line| *line != "Examples:").map(|line| line.trim_start());
