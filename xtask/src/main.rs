@@ -17,7 +17,7 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   everything CI runs, or on
        cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
                          [--records DIR] [-a ALGORITHM]... [--profile NAME]
                                   ftk against its peers: find, find-cold, hash, hash-cold, lists, threads, scale,
-                                  startup
+                                  startup, kernels
        cargo xtask bench peers [--peers DIR]     which peers there are; installs those that are missing
        cargo xtask bench report [RECORD] [--check]
                                   shows a record, and brings the pages that quote it up to date
