@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::time::Instant;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use ftk_inventory::{Budget, Inventory, Keep};
 use ftk_process::{Failed, Rows, Work, hash_stream, process};
 use ftk_read::Failure;
@@ -20,7 +20,7 @@ use crate::hash::HashArgs;
 use crate::hash::list::{Format, List, cannot_write, emit, refuse_own_input};
 use crate::human;
 use crate::outcome::Outcome;
-use crate::scan::{TOO_LARGE, paths, scan, walker};
+use crate::scan::{TOO_LARGE, scan, walker};
 use crate::simd;
 use crate::stdout::Stdout;
 
@@ -40,7 +40,11 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let selection = args.selection.compile(&own)?;
     let mut outcome = Outcome::Success;
     let mut stdin = None;
-    if args.paths.is_empty() || args.paths.iter().any(is_stdin) {
+    let lists = &args.selection.starts;
+    let wants_stdin = args.paths.iter().any(is_stdin) || (args.paths.is_empty() && !lists.has_list());
+    ensure!(!(wants_stdin && lists.takes_stdin()), "standard input cannot be both a list and a file");
+    let starts = lists.read(&starts, &[])?;
+    if wants_stdin {
         match hash_stream(io::stdin().lock(), algorithms, platform) {
             Ok(digests) => stdin = Some(digests),
             Err(error) => {
@@ -50,8 +54,9 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         }
     }
 
+    let has_starts = !starts.is_empty();
     let start = Instant::now();
-    let walker = walker(paths(&starts), args.selection.follow(Follow::Roots), globals);
+    let walker = walker(starts, args.selection.follow(Follow::Roots), globals);
     let budget = Budget::new(globals.memory());
     let scanned = scan(walker, &selection, Keep::Files, &budget, console)?;
     let inventory = &scanned.inventory;
@@ -78,7 +83,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         .with_context(|| cannot_write(args.output.as_deref()))?;
 
     let failed = report.failed.len() as u64;
-    if !starts.is_empty() {
+    if has_starts {
         let hashed = human::count(report.done.files - failed, "file");
         engine.say_done(
             &hashed,
