@@ -1,4 +1,10 @@
 //! `ftk find`, held against GNU find.
 
+mod batch;
+mod colours;
+mod exec;
+mod format;
 mod gnu;
+mod json;
 mod output;
+mod requests;

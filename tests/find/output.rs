@@ -96,3 +96,82 @@ fn globs_that_would_match_something_else_are_refused() {
     dir.ftk(["find", "-t", "f", "-E", "./a/*"]).run().status(0).stdout("./c\n");
     dir.ftk(["find", "-t", "f", "-t", "d", "--sort"]).run().status(0).stdout(".\n./a\n./a/b\n./c\n");
 }
+
+#[test]
+fn no_more_than_asked_for() {
+    let dir = Dir::new();
+    for nth in 0..500 {
+        dir.file(format!("{}/{nth}", nth % 20), b"");
+    }
+    let all = dir.ftk(["find", "--sort"]).run().status(0);
+    for threads in ["mono", "8"] {
+        for n in [1, 2, 17, 520, 521, 522, 9999] {
+            let expected = n.min(521);
+            let args = ["find", "-j", threads, "--max-results", &n.to_string()];
+            let run = dir.ftk(args).run().status(0).stderr("");
+            run.check(run.text().lines().count() == expected, "as many as asked");
+            run.check(run.text().lines().all(|line| all.text().lines().any(|one| one == line)), "of those");
+            let run = dir.ftk(args).args(["--format", "{path}"]).run().status(0);
+            run.check(run.text().lines().count() == expected, "in any form");
+            dir.ftk(args).arg("-c").run().status(0).stdout(format!("{expected}\n"));
+            for form in [&["--sort"][..], &["--sort", "--format", "{path}"]] {
+                let run = dir.ftk(args).args(form).run().status(0);
+                run.check(run.text().lines().eq(all.text().lines().take(n)), "the first");
+            }
+        }
+    }
+    dir.ftk(["find", "--max-results", "0"]).run().status(2).stdout("").stderr_has("0 is not in 1..");
+    // One that is found is no error, however little of the rest can be read.
+    dir.ftk(["find", "--max-results", "1", "0", "missing"]).run().stdout("0\n");
+}
+
+#[test]
+fn what_cannot_go_together_is_refused() {
+    let dir = Dir::new();
+    for args in [
+        &["--json", "--format", "{path}"][..],
+        &["--json", "-0"],
+        &["--json", "--exec", "echo"],
+        &["-q", "--exec", "echo"],
+        &["-q", "--exec-batch", "echo"],
+        &["-c", "--format", "{path}"],
+        &["-c", "--exec", "echo"],
+        &["-0", "--exec", "echo"],
+        &["--format", "{path}", "--exec", "echo"],
+        &["--exec-batch", "echo", ";", "--exec", "echo"],
+    ] {
+        dir.ftk(["find"]).args(args).run().status(2).stdout("").stderr_has("cannot be used with");
+        // Options of all commands may stand before the name of one.
+        if let ["--json" | "-q", rest @ ..] = args {
+            dir.ftk([args[0], "find"])
+                .args(rest)
+                .run()
+                .status(2)
+                .stdout("")
+                .stderr_has("cannot be used with");
+        }
+    }
+    dir.ftk(["find", "-q", "--json"]).run().status(0).stdout("");
+}
+
+#[test]
+fn every_form_is_written_or_fails() {
+    let dir = Dir::new();
+    for nth in 0..300 {
+        dir.file(format!("{nth}"), b"abc");
+    }
+    for form in [
+        &["--json"][..],
+        &["--json", "--sort"],
+        &["--json", "-c"],
+        &["--format", "{size}"],
+        &["--color", "always"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let run = dir.ftk(["find"]).args(form).stdout(full).run().status(2);
+        run.stderr_has(" cannot write to standard output: no space left on device\n");
+        let head = ["sh", "-c", "{ \"$@\"; echo $? >../status; } | head -n 1", "sh"];
+        dir.ftk(["find"]).args(form).under(&dir, head).run().status(0).stderr("");
+        assert_eq!(std::fs::read_to_string(dir.aside("status")).unwrap(), "0\n");
+    }
+}

@@ -1,0 +1,124 @@
+//! `ftk find --exec-batch`: a command for many entries.
+
+use std::collections::BTreeSet;
+
+use crate::harness::{Dir, records, sorted};
+
+/// Prints how many arguments it got, and each of them, with a NUL behind.
+const COUNT: [&str; 4] = ["sh", "-c", r#"printf '%s\0' "run $#" "$@""#, "sh"];
+
+/// The sizes of the runs, and the arguments of all of them.
+fn runs(out: &[u8]) -> (Vec<usize>, Vec<Vec<u8>>) {
+    let mut records = records(out, 0).into_iter();
+    let (mut sizes, mut arguments) = (Vec::new(), Vec::new());
+    while let Some(first) = records.next() {
+        let size = str::from_utf8(first.strip_prefix(b"run ").unwrap()).unwrap().parse().unwrap();
+        sizes.push(size);
+        arguments.extend(records.by_ref().take(size));
+    }
+    (sizes, arguments)
+}
+
+/// Names so long that the system takes some hundreds of them at once.
+fn many() -> Dir {
+    let dir = Dir::new();
+    for nth in 0..3000 {
+        dir.file(format!("{}/{nth}-{}", nth % 11, "long".repeat(50)), b"");
+    }
+    dir
+}
+
+#[test]
+fn one_run_where_it_can_be() {
+    let dir = Dir::new();
+    for name in [&b"new\nline"[..], b"\xff", b"-rf", b"a b", b"d/x"] {
+        dir.raw_file(name, b"");
+    }
+    let paths = dir.ftk(["find", "-0", "--sort"]).run().status(0).out;
+    for threads in ["mono", "8"] {
+        let run = dir.ftk(["find", "-j", threads, "--exec-batch"]).args(COUNT).run().status(0).stderr("");
+        let (sizes, arguments) = runs(&run.out);
+        run.check(sizes == [7] && sorted(arguments) == records(&paths, 0), "all in one");
+        let run = dir.ftk(["find", "--sort", "-j", threads, "--exec-batch"]).args(COUNT).run().status(0);
+        run.check(runs(&run.out).1 == records(&paths, 0), "and in order");
+    }
+    let args = [
+        "find",
+        "-t",
+        "f",
+        "-n",
+        "x",
+        "--exec-batch",
+        "echo",
+        "-i={/}",
+        "to",
+        ";",
+        "--exec-batch",
+        "echo",
+        "{//}",
+    ];
+    dir.ftk(args).run().status(0).stdout("-i=x to\n./d\n");
+}
+
+#[test]
+fn nothing_found_nothing_run() {
+    let dir = Dir::new();
+    dir.ftk(["find", "-n", "absent", "--exec-batch", "echo"]).run().status(0).stdout("").stderr("");
+}
+
+/// The limit is that of the kernel, a quarter of the stack's and at least 128 KiB, with the environment in it.
+#[test]
+fn as_many_runs_as_the_system_needs() {
+    let dir = many();
+    let paths: BTreeSet<_> = records(&dir.ftk(["find", "-0"]).run().status(0).out, 0).into_iter().collect();
+    let bytes: usize = paths.iter().map(|path| path.len() + 1 + size_of::<usize>()).sum();
+    // The environment is as large as can be, which the kernel would not forgive.
+    let large = format!("LARGE={}", "x".repeat(100_000));
+    for (stack, space, environment) in
+        [("256", 128 << 10, "SMALL="), ("2048", 512 << 10, "SMALL="), ("256", 28 << 10, &large)]
+    {
+        let ftk = dir.ftk(["find", "-j", "4", "--exec-batch"]).args(COUNT).under(&dir, ["env", environment]);
+        let run = ftk.limit(&dir, &format!("-s {stack}")).run().status(0).stderr("");
+        let (sizes, arguments) = runs(&run.out);
+        run.check(arguments.len() == paths.len(), "each once");
+        run.check(arguments.into_iter().collect::<BTreeSet<_>>() == paths, "and each");
+        let least = bytes.div_ceil(space);
+        run.check(sizes.len() >= least, "the space is what the kernel grants");
+        // What the test itself has in its environment, and the reserve.
+        let most = bytes.div_ceil(space - 20_000) + 1;
+        run.check(sizes.len() <= most, &format!("{} runs, where {least} to {most} will do", sizes.len()));
+    }
+}
+
+#[test]
+fn a_run_that_fails_makes_the_status_2() {
+    let dir = many();
+    let args = ["find", "-t", "f", "--exec-batch", "false", ";", "--exec-batch", "echo"];
+    let run = dir.ftk(args).limit(&dir, "-s 256").run().status(2).stdout("");
+    run.stderr_has(" commands failed\n");
+    let run = dir.ftk(["find", "missing", "0", "--max-depth", "0", "--exec-batch", "echo"]).run().status(2);
+    run.stdout("0\n").stderr_has("cannot stat 'missing'");
+}
+
+#[test]
+fn a_run_has_standard_input_and_streams() {
+    let dir = Dir::new();
+    dir.ftk(["find", "-j", "8", "--exec-batch", "cat", "-", ";"]).run().status(2).stderr_has("cat: .: ");
+    let dir = Dir::new();
+    dir.file("x", b"file");
+    dir.ftk(["find", "x", "--exec-batch", "cat", "-"]).stdin(b"stdin ").run().status(0).stdout("stdin file");
+}
+
+#[test]
+fn what_has_no_place_for_paths_is_refused() {
+    let dir = Dir::new();
+    for (command, why) in
+        [(&["{}"][..], "the name of a program"), (&["echo", "{}", "{/}"], "one argument only")]
+    {
+        let ftk = dir.ftk(["find", "missing", "--exec-batch"]).args(command);
+        ftk.run().status(2).stdout("").stderr_has(why).stderr_lacks("missing");
+    }
+    for args in [&["--exec"][..], &["--exec", ";"], &["--exec-batch"]] {
+        dir.ftk(["find"]).args(args).run().status(2).stdout("").stderr_has("a value is required");
+    }
+}

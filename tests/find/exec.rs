@@ -1,0 +1,221 @@
+//! `ftk find --exec`: a command for each entry.
+
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
+
+use rustix::process::Signal;
+
+use crate::harness::{Dir, records, signal, sorted, wait_until};
+
+/// Prints its arguments, each with a NUL behind it.
+const SHOW: [&str; 3] = ["printf", r"%s\0", "--"];
+
+/// Names that break what goes through a shell, a line or an option.
+fn odd() -> Dir {
+    let dir = Dir::new();
+    for name in
+        [&b"new\nline"[..], b"\xff\xfe", b"-rf", b"$(touch X)", b"a b", b"'\"`;*~", b"d/{}", b"d/-x.y"]
+    {
+        dir.raw_file(name, b"");
+    }
+    dir
+}
+
+#[test]
+fn every_name_arrives() {
+    let dir = odd();
+    for threads in ["mono", "2", "8"] {
+        let paths = dir.ftk(["find", "-0", "--sort"]).run().status(0).out;
+        // After an empty first argument, for the `--` that printf does not print.
+        for command in [&["--exec", "printf", r"%s\0"][..], &["--exec", "printf", r"%s\0", "{}", ";"]] {
+            let run = dir.ftk(["find", "-j", threads]).args(command).run().status(0).stderr("");
+            run.check(sorted(records(&run.out, 0)) == records(&paths, 0), "each path once, to the byte");
+        }
+    }
+    let run = dir.ftk(["find", "--exec"]).args(SHOW).args(["{}", ";", "-n", "?x.y"]).run().status(0);
+    run.stdout("--\0./d/-x.y\0");
+    assert!(!dir.path("X").exists(), "there is no shell");
+}
+
+#[test]
+fn places() {
+    let dir = odd();
+    let run = dir.ftk(["find", "-n", "?x.y", "--exec", "printf", r"%s\0"]);
+    let run =
+        run.args(["{}", "{/}", "{//}", "{.}", "{/.}", "a{/}b{/.}", "{", "{x}", "{{}}", ";"]).run().status(0);
+    run.stdout("./d/-x.y\0-x.y\0./d\0./d/-x\0-x\0a-x.yb-x\0{\0{x}\0{./d/-x.y}\0");
+    // Only a starting point could look like an option.
+    let run = dir.ftk(["find", "--exec", "printf", r"%s\0", "{}", ";", "--", "-rf"]).run().status(0);
+    run.stdout("./-rf\0");
+    // The program may be what was found.
+    fs::copy("/bin/true", dir.path("d/true")).unwrap();
+    dir.ftk(["find", "-n", "true", "--exec", "{}"]).run().status(0).stdout("");
+}
+
+#[test]
+fn options_may_follow() {
+    let dir = odd();
+    let args = ["find", "--exec", "echo", "-j", "{/}", ";", "-n", "a b", "--exec", "echo", "then", ";", "."];
+    dir.ftk(args).run().status(0).stdout("-j a b\nthen ./a b\n");
+}
+
+/// What one command writes stays together, though it writes in pieces and others run beside it.
+#[test]
+fn outputs_are_not_mixed() {
+    let dir = Dir::new();
+    for nth in 0..40 {
+        dir.file(format!("{nth}"), b"");
+    }
+    let pieces =
+        r#"for i in 1 2 3; do printf "%s " "$1"; echo "$i"; printf "%s " "$1" >&2; echo "$i" >&2; done"#;
+    let args = ["find", "-t", "f", "-j", "8", "--exec", "sh", "-c", pieces, "sh", "{/}"];
+    let run = dir.ftk(args).run().status(0);
+    for text in [run.text(), &run.err] {
+        let lines: Vec<_> = text.lines().collect();
+        run.check(lines.len() == 120, "everything is there");
+        for three in lines.chunks(3) {
+            let name = three[0].split(' ').next().unwrap();
+            run.check(three == [1, 2, 3].map(|nth| format!("{name} {nth}")), "in one piece");
+        }
+    }
+}
+
+/// Each command waits until as many as may run at once do, and says how many it sees.
+#[test]
+fn as_many_at_once_as_asked() {
+    let dir = Dir::new();
+    for nth in 0..12 {
+        dir.file(format!("files/{nth}"), b"");
+    }
+    for (threads, most) in [("mono", 1), ("3", 3)] {
+        dir.dir("now").dir("seen");
+        let script = format!(
+            r#"mkdir "now/$1"; set -- "$1" now/*; echo $(($# - 1))
+               while [ "$(ls seen | wc -l)" -lt {most} ] && [ "$(ls now | wc -l)" -lt {most} ]; do sleep 0.01; done
+               mkdir "seen/$1"; rmdir "now/$1""#
+        );
+        let args = ["find", "files", "-t", "f", "-j", threads, "--exec", "sh", "-c", &script, "sh", "{/}"];
+        let run = dir.ftk(args).run().status(0).stderr("");
+        let counts: Vec<usize> = run.text().lines().map(|line| line.parse().unwrap()).collect();
+        run.check(counts.len() == 12 && counts.iter().max() == Some(&most), "as many as asked");
+        fs::remove_dir_all(dir.path("now")).unwrap();
+        fs::remove_dir_all(dir.path("seen")).unwrap();
+    }
+}
+
+#[test]
+fn a_command_that_fails_makes_the_status_2() {
+    let dir = Dir::new();
+    dir.file("good", b"").file("bad", b"").file("worse", b"");
+    let fails = ["sh", "-c", "test {/} != bad && test {/} != worse"];
+    for threads in ["mono", "4"] {
+        let ftk = dir.ftk(["find", "-t", "f", "-j", threads, "--exec"]).args(fails);
+        // What comes later runs where what came before succeeded.
+        let run = ftk.args([";", "--exec", "echo"]).run().status(2).stdout("./good\n");
+        run.stderr("  2 of 4 commands failed\n");
+    }
+    dir.ftk(["find", "-n", "good", "--exec", "sh", "-c", "kill -9 $$"]).run().status(2);
+    dir.ftk(["find", "-n", "absent", "--exec", "false"]).run().status(0).stdout("").stderr("");
+    let run = dir.ftk(["find", "missing", "good", "--exec", "echo"]).run().status(2).stdout("good\n");
+    run.stderr_has("cannot stat 'missing'").stderr_lacks("commands");
+}
+
+#[test]
+fn a_command_that_is_not_there_is_said_once() {
+    let dir = Dir::new();
+    for nth in 0..200 {
+        dir.file(format!("{}/{nth}", nth % 9), b"");
+    }
+    dir.file("no program", b"");
+    for (program, why) in [
+        ("no-such-program", "no such file or directory"),
+        ("./no\x1bne", "no such file or directory"),
+        ("./no program", "permission denied"),
+    ] {
+        let shown = program.replace('\x1b', "\\x1b");
+        for threads in ["mono", "8"] {
+            let run = dir.ftk(["find", "-j", threads, "--exec", program]).run().status(2).stdout("");
+            run.stderr(&format!("ftk: cannot run '{shown}': {why}\n"));
+        }
+        let run = dir.ftk(["find", "--exec-batch", program]).run().status(2).stdout("");
+        run.stderr(&format!("ftk: cannot run '{shown}': {why}\n"));
+    }
+    // Where the program is what was found, others may do.
+    let run = dir.ftk(["find", "-t", "f", "--exec", "{}"]).run().status(2);
+    run.check(run.err.lines().count() == 201, "each is said");
+}
+
+#[test]
+fn alone_a_command_has_standard_input() {
+    let dir = Dir::new();
+    dir.file("x", b"").file("y", b"");
+    let args =
+        ["find", "-t", "f", "--sort", "--exec", "sh", "-c", "read -r line; echo \"$1 $line\"", "sh", "{/}"];
+    dir.ftk(args).args([";", "-j", "mono"]).stdin(b"1\n2\n").run().status(0).stdout("x 1\ny 2\n");
+    let run = dir.ftk(args).args([";", "-j", "2"]).stdin(b"1\n2\n").run().status(0);
+    run.check(sorted(records(&run.out, b'\n')) == [b"x ", b"y "], "side by side none has");
+}
+
+#[test]
+fn in_order_and_not_too_many() {
+    let dir = odd();
+    let run = dir.ftk(["find", "--sort", "-j", "mono", "--exec", "printf", r"%s\0"]).run().status(0);
+    dir.ftk(["find", "--sort", "-0"]).run().status(0).stdout(&run.out);
+    for sorting in [&[][..], &["--sort"]] {
+        let args = ["find", "--max-results", "3", "--exec", "echo", "found"];
+        let run = dir.ftk(args).args([";"]).args(sorting).run().status(0);
+        run.check(run.text().matches("found").count() == 3, "three");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_fails() {
+    let dir = Dir::new();
+    dir.file("x", b"");
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let run = dir.ftk(["find", "-j", "2", "--exec", "echo"]).stdout(full).run().status(2);
+    run.stderr_has("ftk: cannot write to standard output: no space left on device\n");
+    let endless = "exec \"$@\" | head -n 1";
+    let run = dir
+        .ftk(["find", "/usr/share", "-j", "2", "--exec", "echo"])
+        .under(&dir, ["sh", "-c", endless, "sh"])
+        .run();
+    let run = run.status(0).stderr("");
+    run.check(run.text().lines().count() == 1, "one line is enough");
+}
+
+/// `SIGTERM` reaches one process only, and ends the commands it runs with it.
+#[test]
+fn h49_while_commands_run() {
+    let dir = Dir::new();
+    dir.file("x", b"").file("y", b"");
+    let args = ["-t", "f", "--exec", "sh", "-c", "echo $$ >$1.pid; exec sleep 1000", "sh", "{}"];
+    for (threads, running) in [("mono", 1), ("2", 2)] {
+        let mut child = dir.ftk(["find", "-j", threads]).args(args).spawn();
+        let pids = || {
+            let read = |name| fs::read_to_string(dir.path(name)).ok()?.trim().parse().ok();
+            [read("x.pid"), read("y.pid")].into_iter().flatten().collect::<Vec<u32>>()
+        };
+        wait_until(|| pids().len() == running && pids().iter().all(|&pid| name_of(pid) == "sleep"));
+        signal(&child, Signal::TERM);
+        wait_until(|| child.try_wait().unwrap().is_some());
+        assert_eq!(child.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
+        for pid in pids() {
+            wait_until(|| name_of(pid) != "sleep");
+        }
+        let mut out = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        assert_eq!(out, "");
+        _ = fs::remove_file(dir.path("x.pid"));
+        _ = fs::remove_file(dir.path("y.pid"));
+    }
+}
+
+/// The program that a process runs; nothing once it has ended, whether or not somebody has taken notice.
+fn name_of(pid: u32) -> String {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line =
+        |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).unwrap_or("").trim().to_owned();
+    if line("State:").starts_with('Z') { String::new() } else { line("Name:") }
+}

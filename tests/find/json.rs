@@ -1,0 +1,126 @@
+//! `ftk find --json`, member by member what GNU find says.
+
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::process::Command;
+
+use data_encoding::BASE64;
+use serde_json::{Map, Value, json};
+
+use crate::harness::{Dir, Run, needs, records};
+
+/// An entry of every type, with modes, links and names that are not ordinary.
+fn tree() -> Dir {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("d/suid", b"").file("d/none", b"1").file("sticky/x", b"");
+    for (path, mode) in [("d/suid", 0o6755), ("d/none", 0), ("sticky", 0o1777)] {
+        fs::set_permissions(dir.path(path), Permissions::from_mode(mode)).unwrap();
+    }
+    dir.symlink("a", "link").symlink("nowhere/at all", "broken").symlink("d", "to_dir").hard_link("a", "b");
+    dir.fifo("fifo").socket("socket").hole("huge", 5 << 30);
+    dir.raw_file(b"\xff\n", b"").raw_file("r\u{e9}sum\u{e9} \"\\\t\u{202e}".as_bytes(), b"");
+    symlink(OsStr::from_bytes(b"\xfe\xff"), dir.path("odd")).unwrap();
+    dir
+}
+
+/// The objects, by path.
+fn objects(run: &Run) -> Vec<Map<String, Value>> {
+    let object = |line: &str| serde_json::from_str(line).expect("a line is an object");
+    run.text().lines().map(object).collect()
+}
+
+fn text_or_base64(object: &mut Map<String, Value>, name: &str, bytes: &[u8]) {
+    match str::from_utf8(bytes) {
+        Ok(text) => object.insert(name.into(), text.into()),
+        Err(_) => object.insert(format!("{name}_b64"), BASE64.encode(bytes).into()),
+    };
+}
+
+/// What GNU find says, in our words and by path.
+fn expected(dir: &Dir, follow: &str) -> Vec<Map<String, Value>> {
+    let mut find = Command::new("find");
+    let format = r"%p\0%y\0%s\0%T@\0%m\0%U\0%G\0%D\0%i\0%n\0%l\0";
+    let out = find.args([follow, ".", "-printf", format]).current_dir(dir.path("")).output().unwrap().stdout;
+    let fields = records(&out, 0);
+    let mut entries: Vec<_> = fields.chunks(11).collect();
+    entries.sort();
+    let object = |entry: &[Vec<u8>]| {
+        let text = |nth: usize| str::from_utf8(&entry[nth]).unwrap();
+        let number = |nth: usize| json!(text(nth).parse::<u64>().unwrap());
+        let mut object = Map::new();
+        text_or_base64(&mut object, "path", &entry[0]);
+        let types = [("f", "file"), ("d", "directory"), ("l", "symlink"), ("p", "fifo"), ("s", "socket")];
+        let (_, name) = types.iter().find(|(letter, _)| *letter == text(1)).unwrap();
+        object.insert("type".into(), (*name).into());
+        object.insert("size_bytes".into(), number(2));
+        // Nine digits of the fraction count; GNU find writes ten.
+        let (seconds, fraction) = text(3).split_once('.').unwrap();
+        let nanoseconds = format!("{seconds}{}", &fraction[..9]);
+        object.insert("mtime_ns".into(), json!(nanoseconds.parse::<u64>().unwrap()));
+        object.insert("mode".into(), format!("{:0>4}", text(4)).into());
+        for (nth, name) in [(5, "uid"), (6, "gid"), (7, "dev"), (8, "ino"), (9, "nlink")] {
+            object.insert(name.into(), number(nth));
+        }
+        if text(1) == "l" {
+            text_or_base64(&mut object, "target", &entry[10]);
+        }
+        object
+    };
+    entries.into_iter().map(object).collect()
+}
+
+#[test]
+fn members() {
+    needs!("find");
+    let dir = tree();
+    for threads in ["mono", "8"] {
+        let run = dir.ftk(["find", "--json", "--sort", "-j", threads]).run().status(0).stderr("");
+        run.check(objects(&run) == expected(&dir, "-P"), "not what GNU find says");
+        let run = dir.ftk(["find", "--json", "--sort", "-L", "-j", threads]).run().status(0).stderr("");
+        run.check(objects(&run) == expected(&dir, "-L"), "not what GNU find says of targets");
+    }
+    let sorted = dir.ftk(["find", "--json", "--sort"]).run().status(0);
+    let run = dir.ftk(["--json", "find", "-j", "8"]).run().status(0);
+    let (mut lines, mut expected) = (records(&run.out, b'\n'), records(&sorted.out, b'\n'));
+    lines.sort();
+    expected.sort();
+    run.check(lines == expected, "the same without --sort");
+    run.check(!run.text().contains('\u{202e}'), "nothing in it acts on a terminal");
+}
+
+#[test]
+fn the_order_of_members_is_fixed() {
+    let dir = Dir::new();
+    dir.symlink("x", "l");
+    let run = dir.ftk(["find", "--json", "l"]).run().status(0);
+    let names =
+        ["path", "type", "size_bytes", "mtime_ns", "mode", "uid", "gid", "dev", "ino", "nlink", "target"];
+    let places: Vec<_> = names.iter().map(|name| run.text().find(&format!("\"{name}\":"))).collect();
+    run.check(places.is_sorted() && places.iter().all(Option::is_some), "each member, in this order");
+}
+
+/// Names can be seen in such a directory, and nothing else of them.
+#[test]
+fn what_cannot_be_known_is_an_error_and_no_object() {
+    let dir = Dir::new();
+    dir.file("listed/x", b"abc").file("open/y", b"");
+    fs::set_permissions(dir.path("listed"), Permissions::from_mode(0o744)).unwrap();
+    for sorting in [&[][..], &["--sort"]] {
+        let ftk = dir.ftk(["find", "--json", "-t", "f"]).args(sorting);
+        let run = ftk.unprivileged(&dir).run().status(2);
+        let run = run.stderr("ftk: cannot stat './listed/x': permission denied\n");
+        let paths: Vec<_> = objects(&run).iter().map(|object| object["path"].clone()).collect();
+        run.check(paths == ["./open/y"], "the other one only");
+    }
+    let run = dir.ftk(["find", "-t", "f", "--format", "{size}"]).unprivileged(&dir).run().status(2);
+    run.stdout("0\n").stderr("ftk: cannot stat './listed/x': permission denied\n");
+}
+
+#[test]
+fn counts() {
+    let dir = tree();
+    dir.ftk(["find", "--json", "-c", "-t", "p"]).run().status(0).stdout("{\"count\":1}\n");
+    dir.ftk(["find", "--json", "-c", "-n", "absent"]).run().status(0).stdout("{\"count\":0}\n");
+}
