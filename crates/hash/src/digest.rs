@@ -57,28 +57,29 @@ impl Digest {
 
     /// Appends the lower-case hexadecimal form, the one that [`Display`](fmt::Display) prints.
     pub fn write_hex(&self, out: &mut Vec<u8>) {
-        let mut hex = [0; 2 * Self::MAX_LEN];
-        out.extend_from_slice(self.hex(&mut hex));
+        let end = out.len() + 2 * usize::from(self.len);
+        out.reserve(2 * Self::MAX_LEN);
+        // Steps of one length are stored as they are made; a copy of all of them would wait for the last.
+        for bytes in self.steps() {
+            out.extend_from_slice(digits(bytes).as_flattened());
+        }
+        out.truncate(end);
     }
 
-    /// In steps of 16 bytes, whatever the length: without a table, each is a dozen vector instructions.
-    fn hex<'b>(&self, buffer: &'b mut [u8; 2 * Self::MAX_LEN]) -> &'b [u8] {
-        const STEP: usize = 16;
-        let len = usize::from(self.len);
-        let steps = self.bytes.as_chunks::<STEP>().0.iter().take(len.div_ceil(STEP));
-        for (digits, bytes) in buffer.as_chunks_mut::<{ 2 * STEP }>().0.iter_mut().zip(steps) {
-            for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
-                *pair = [digit(byte >> 4), digit(byte & 15)];
-            }
-        }
-        &buffer[..2 * len]
+    /// The bytes in steps, the last one padded.
+    fn steps(&self) -> impl Iterator<Item = &[u8; STEP]> {
+        self.bytes.as_chunks().0.iter().take(usize::from(self.len).div_ceil(STEP))
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut hex = [0; 2 * Self::MAX_LEN];
-        f.pad(str::from_utf8(self.hex(&mut hex)).expect("hexadecimal digits are ASCII"))
+        for (out, bytes) in hex.as_chunks_mut::<2>().0.chunks_mut(STEP).zip(self.steps()) {
+            out.copy_from_slice(&digits(bytes));
+        }
+        let hex = &hex[..2 * usize::from(self.len)];
+        f.pad(str::from_utf8(hex).expect("hexadecimal digits are ASCII"))
     }
 }
 
@@ -86,6 +87,14 @@ impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Digest({self})")
     }
+}
+
+/// Bytes written at a time: without a table of digits, a dozen vector instructions.
+const STEP: usize = 16;
+
+#[inline(always)]
+fn digits(bytes: &[u8; STEP]) -> [[u8; 2]; STEP] {
+    bytes.map(|byte| [digit(byte >> 4), digit(byte & 15)])
 }
 
 fn digit(nibble: u8) -> u8 {
