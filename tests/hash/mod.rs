@@ -2,8 +2,12 @@
 
 mod algorithms;
 mod arguments;
+mod check;
 mod diff;
+mod interop;
 mod json;
+mod lines;
 mod names;
 mod plans;
 mod several;
+mod simd;

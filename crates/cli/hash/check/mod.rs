@@ -73,7 +73,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let out = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(names, &out.own())?;
     // A wrong pattern and a root that is none are refused before anything is read.
-    let selection = args.selection.compile(&out.own())?;
+    let selection = args.selection.compile(&out.own(), console)?;
     let root = own.root.as_deref();
     if let Some(root) = root {
         let entries = root.read_dir();

@@ -1,0 +1,221 @@
+//! Each flag, and the exit status.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Dir, sha256};
+
+/// `ok` is as the list says, `bad` is not, `gone` is not there.
+fn tree() -> Dir {
+    let dir = Dir::new();
+    dir.file("ok", b"1").file("bad", b"2");
+    let line = |name: &str, content: &[u8]| format!("{}  {name}\n", sha256(content));
+    dir.file("good", line("ok", b"1").as_bytes());
+    dir.file("list", (line("ok", b"1") + &line("bad", b"!") + &line("gone", b"3")).as_bytes());
+    dir.file("mixed", format!("nonsense\n{}", line("ok", b"1")).as_bytes());
+    dir.file("lost", line("gone", b"3").as_bytes());
+    dir
+}
+
+const LINES: &str = "ok: OK\nbad: FAILED\ngone: FAILED open or read\n";
+
+#[test]
+fn verdicts_in_the_order_of_the_list_and_a_summary() {
+    let dir = tree();
+    let run = dir.ftk(["hash", "--check", "good"]).run().status(0).stdout("ok: OK\n");
+    run.stderr_has("  1 ok, 1 B in ").stderr_lacks("ftk: ");
+    let run = dir.ftk(["hash", "-c", "list"]).run().status(1).stdout(LINES);
+    run.stderr_has("ftk: cannot open 'gone': no such file or directory\n")
+        .stderr_has("ftk: WARNING: 1 listed file could not be read\n")
+        .stderr_has("ftk: WARNING: 1 computed checksum did NOT match\n")
+        .stderr_has("  1 ok, 1 failed, 1 missing, 2 B in ");
+    let both = format!("{LINES}ok: OK\n");
+    dir.ftk(["hash", "-c", "list", "good"]).run().status(1).stdout(both);
+}
+
+#[test]
+fn a_list_from_standard_input() {
+    let dir = tree();
+    let list = fs::read(dir.path("list")).unwrap();
+    dir.ftk(["hash", "-c"]).stdin(&list).run().status(1).stdout(LINES);
+    dir.ftk(["hash", "-c", "-"]).stdin(&list).run().status(1).stdout(LINES);
+    // A pipe is a list like any other.
+    let run = dir.ftk(["--version"]).instead(&dir, ["sh", "-c", "cat list | \"$0\" hash -c /dev/stdin"]);
+    run.arg(env!("CARGO_BIN_EXE_ftk")).run().status(1).stdout(LINES);
+}
+
+#[test]
+fn quiet_leaves_out_what_is_as_it_should_be() {
+    let dir = tree();
+    for flag in ["-q", "--quiet"] {
+        let run = dir.ftk(["hash", "-c", flag, "list"]).run().status(1);
+        run.stdout("bad: FAILED\ngone: FAILED open or read\n").stderr_has("WARNING").stderr_lacks("  1 ok");
+        dir.ftk(["hash", "-c", flag, "good"]).run().status(0).stdout("").stderr("");
+    }
+}
+
+#[test]
+fn status_says_nothing() {
+    let dir = tree();
+    for (list, status) in [("good", 0), ("list", 1), ("mixed", 0), ("lost", 1)] {
+        for json in [&[][..], &["--json"], &["--warn"]] {
+            let run = dir.ftk(["hash", "-c", "--status", list]).args(json).run();
+            run.status(status).stdout("").stderr("");
+        }
+    }
+    // But what is no list at all has no verdict that could say so.
+    dir.file("empty", b"");
+    let run = dir.ftk(["hash", "-c", "--status", "empty"]).run().status(2).stdout("");
+    run.stderr("ftk: 'empty': no properly formatted checksum lines found\n");
+}
+
+#[test]
+fn ignore_missing() {
+    let dir = tree();
+    let run = dir.ftk(["hash", "-c", "--ignore-missing", "list"]).run().status(1);
+    run.stdout("ok: OK\nbad: FAILED\n").stderr_lacks("gone").stderr_lacks("missing").stderr_lacks("read\n");
+    dir.ftk(["hash", "-c", "--ignore-missing", "good"]).run().status(0);
+    // Nothing at all was verified, and that is no success.
+    let run = dir.ftk(["hash", "-c", "--ignore-missing", "lost"]).run().status(1).stdout("");
+    run.stderr_has("ftk: 'lost': no file was verified\n");
+    // A file below what has become a file is missing too; an unreadable one is not.
+    dir.file("below", format!("{}  ok/x\n{}  ok\n", sha256(b""), sha256(b"1")).as_bytes());
+    dir.ftk(["hash", "-c", "--ignore-missing", "below"]).run().status(0).stdout("ok: OK\n");
+    dir.dir("d").file("dirs", format!("{}  d\n{}  ok\n", sha256(b""), sha256(b"1")).as_bytes());
+    let run = dir.ftk(["hash", "-c", "--ignore-missing", "dirs"]).run().status(2);
+    run.stdout("d: FAILED open or read\nok: OK\n").stderr_has("ftk: cannot read 'd': not a regular file\n");
+}
+
+#[test]
+fn strict_and_warn() {
+    let dir = tree();
+    let summary = "ftk: WARNING: 1 line is improperly formatted ('mixed', line 1: neither ";
+    dir.ftk(["hash", "-c", "mixed"]).run().status(0).stdout("ok: OK\n").stderr_has(summary);
+    dir.ftk(["hash", "-c", "--strict", "mixed"]).run().status(2).stdout("ok: OK\n").stderr_has(summary);
+    for flag in ["-w", "--warn"] {
+        let run = dir.ftk(["hash", "-c", flag, "mixed"]).run().status(0);
+        run.stderr_has("ftk: 'mixed': 1: improperly formatted checksum line: ").stderr_has(summary);
+    }
+    let run = dir.ftk(["hash", "-c", "--strict", "good"]).run().status(0);
+    run.stderr_lacks("WARNING");
+}
+
+#[test]
+fn they_belong_to_check() {
+    let dir = tree();
+    for flag in ["--ignore-missing", "--status", "--strict", "--warn", "-w", "--new", "--root=."] {
+        dir.ftk(["hash", flag, "good"]).run().status(2).stdout("").stderr_has("--check");
+    }
+    dir.ftk(["hash", "--check", "--diff", "good", "good"]).run().status(2);
+}
+
+#[test]
+fn an_untagged_digest_is_taken_for_what_its_length_says() {
+    let dir = tree();
+    for (algorithm, name) in
+        [("md5", "md5"), ("sha1", "sha1"), ("sha256", "sha256"), ("sha512", "sha512"), ("xxh64", "xxh64")]
+    {
+        let list = dir.ftk(["hash", "-a", algorithm, "ok"]).run().out;
+        let run = dir.ftk(["hash", "-c"]).stdin(&list).run().status(0).stdout("ok: OK\n");
+        run.stderr_has(&format!("  untagged digests taken for {name} by their length (-a says otherwise)\n"));
+        dir.ftk(["hash", "-c", "-q"]).stdin(&list).run().status(0).stderr("");
+        let run = dir.ftk(["hash", "-c", "-a", algorithm]).stdin(&list).run().status(0);
+        run.stderr_lacks("taken for");
+    }
+    for algorithm in ["blake3", "blake2b", "xxh128"] {
+        let list = dir.ftk(["hash", "-a", algorithm, "ok"]).run().out;
+        let run = dir.ftk(["hash", "-c"]).stdin(&list).run().status(1).stdout("ok: FAILED\n");
+        run.stderr_has("  no digest matched: ");
+        dir.ftk(["hash", "-c", "-a", algorithm]).stdin(&list).run().status(0).stdout("ok: OK\n");
+        // Of several the one whose digest is that long.
+        let several = format!("sha1,{algorithm}");
+        dir.ftk(["hash", "-c", "-a", &several]).stdin(&list).run().status(0).stdout("ok: OK\n");
+    }
+}
+
+#[test]
+fn verdicts_as_json() {
+    let dir = tree();
+    dir.raw_file(b"\xff", b"x").dir("d");
+    let mut list = fs::read(dir.path("list")).unwrap();
+    list.extend_from_slice(format!("MD5 (d) = {}\n", "0".repeat(32)).as_bytes());
+    list.extend_from_slice(&[sha256(b"x").as_bytes(), b"  \xff\n"].concat());
+    let run = dir.ftk(["hash", "-c", "--json"]).stdin(&list).run().status(2);
+    let records: Vec<Value> = run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let expected = serde_json::json!([
+        { "path": "ok", "verdict": "ok", "algorithm": "sha256", "expected": sha256(b"1"), "found": sha256(b"1") },
+        { "path": "bad", "verdict": "failed", "algorithm": "sha256", "expected": sha256(b"!"), "found": sha256(b"2") },
+        { "path": "gone", "verdict": "missing", "algorithm": "sha256", "expected": sha256(b"3"),
+          "error": "no such file or directory" },
+        { "path": "d", "verdict": "unreadable", "algorithm": "md5", "expected": "0".repeat(32),
+          "error": "not a regular file" },
+        { "path_b64": "/w==", "verdict": "ok", "algorithm": "sha256", "expected": sha256(b"x"), "found": sha256(b"x") },
+    ]);
+    assert_eq!(Value::Array(records), expected);
+    let run = dir.ftk(["hash", "-c", "--json", "-q"]).stdin(&list).run().status(2);
+    assert_eq!(run.text().lines().count(), 3, "without those that are ok");
+}
+
+#[test]
+fn into_a_file() {
+    let dir = tree();
+    dir.ftk(["hash", "-c", "list", "-o", "verdicts"]).run().status(1).stdout("");
+    assert_eq!(fs::read_to_string(dir.path("verdicts")).unwrap(), LINES);
+    let run = dir.ftk(["hash", "-c", "list", "-o", "list"]).run().status(2).stdout("");
+    run.stderr_has("'list' is both input and output");
+    assert!(!fs::read(dir.path("list")).unwrap().is_empty());
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    dir.ftk(["hash", "-c", "list"])
+        .stdout(full)
+        .run()
+        .status(2)
+        .stderr_has("cannot write to standard output");
+}
+
+/// The same verdicts for every number of workers and reader; a file that several lines name is read once.
+#[test]
+fn the_same_however_it_is_read() {
+    let dir = Dir::new();
+    for nth in 0..400 {
+        dir.file(format!("d{}/f{nth}", nth % 7), format!("{nth}").as_bytes());
+    }
+    dir.file("large", &vec![7; 3 << 20]);
+    let list = dir.ftk(["hash", ".", "-a", "sha256,md5"]).run().out;
+    let mut lines: Vec<_> = list.split_inclusive(|&byte| byte == b'\n').collect();
+    // Out of order, several times, and some with one algorithm only.
+    lines.reverse();
+    lines.drain(..51);
+    let list = [lines.concat(), list.clone()].concat();
+    fs::remove_file(dir.path("d1/f1")).unwrap();
+    dir.file("d2/f2", b"!");
+    let expected = dir.ftk(["hash", "-c", "-j", "1", "--io", "sync"]).stdin(&list).run().status(1).out;
+    assert_eq!(expected.split(|&byte| byte == b'\n').count(), 2 * 2 * 401 - 51 + 1);
+    for args in [&["-j", "3"][..], &["-j", "2", "--io", "auto"], &["-j", "auto"]] {
+        dir.ftk(["hash", "-c"]).args(args).stdin(&list).run().status(1).stdout(&expected);
+    }
+    if crate::harness::uring() {
+        dir.ftk(["hash", "-c", "--io", "uring"]).stdin(&list).run().status(1).stdout(&expected);
+    }
+}
+
+#[test]
+fn standard_input_as_a_file() {
+    let dir = Dir::new();
+    let list = format!("{}  -\n", sha256(b"abc"));
+    dir.file("list", list.as_bytes());
+    dir.ftk(["hash", "-c", "list"]).stdin(b"abc").run().status(0).stdout("-: OK\n");
+    dir.ftk(["hash", "-c", "list"]).stdin(b"abd").run().status(1).stdout("-: FAILED\n");
+    // Where the list itself comes from there, it is a name like others.
+    dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).run().status(1).stdout("-: FAILED open or read\n");
+}
+
+#[test]
+fn memory_is_bounded() {
+    let dir = Dir::new();
+    let list: String = (0..20_000).map(|nth| format!("{}  directory/{nth}\n", sha256(b""))).collect();
+    dir.file("list", list.as_bytes());
+    let run = dir.ftk(["hash", "-c", "--memory", "1M", "list"]).run().status(2).stdout("");
+    run.stderr_has("the list is too large (see --memory)");
+    dir.ftk(["hash", "-c", "--memory", "16M", "--status", "list"]).run().status(1);
+}

@@ -1,0 +1,357 @@
+//! Checks that called tampered, unread or unlisted files intact, obeyed hostile lists, or refused good ones.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use rustix::process::Signal;
+
+use crate::harness::{Dir, Paused, has_read, needs, records, sha256, signal, wait_until};
+
+fn line(name: &str, content: &[u8]) -> String {
+    format!("{}  {name}\n", sha256(content))
+}
+
+/// Neither the verdict nor any message lets a name act on the terminal; pipes get the bytes.
+#[test]
+fn h22_verdicts_hold_nothing_that_acts() {
+    needs!("script");
+    let dir = Dir::new();
+    let name = "\u{1b}]0;title\u{7}\u{202e}x";
+    dir.file(name, b"1").file("list", line(name, b"1").as_bytes());
+    dir.ftk(["hash", "-c", "list"]).run().status(0).stdout(format!("{name}: OK\n"));
+    let shell = format!(
+        "'{}' hash -c list; '{}' hash -c --json list",
+        env!("CARGO_BIN_EXE_ftk"),
+        env!("CARGO_BIN_EXE_ftk")
+    );
+    let run = dir.ftk(["--version"]).instead(&dir, ["script", "-qec", &shell, "/dev/null"]).run().status(0);
+    run.check(run.text().contains("\\x1b]0;title\\x07\\u{202e}x: OK"), "the name is shown");
+    let acts = |c: char| (c.is_control() && !"\r\n".contains(c)) || c == '\u{202e}';
+    let plain = without_colours(run.text());
+    run.check(!plain.chars().any(acts), "nothing acts");
+}
+
+/// The text without the colours that ftk itself gives its messages.
+fn without_colours(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        plain.push_str(before);
+        rest = after.split_once('m').map_or("", |(_, after)| after);
+    }
+    plain + rest
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever a list holds, checking it ends, and what is no list fails.
+    #[test]
+    fn h23_any_bytes_as_a_list(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+        let dir = Dir::new();
+        let code = dir.ftk(["hash", "-c"]).stdin(&bytes).run().code();
+        prop_assert_eq!(code, 2);
+    }
+}
+
+/// Lengths that a parser might believe.
+#[test]
+fn h23_hostile_lengths() {
+    let dir = Dir::new();
+    dir.file("x", b"1");
+    let huge = vec![b'a'; 40 << 20];
+    let list = [&huge[..], b"  x\n", line("x", b"1").as_bytes()].concat();
+    let run = dir.ftk(["hash", "-c", "--memory", "64M"]).stdin(&list).run().status(0).stdout("x: OK\n");
+    run.stderr_has("1 line is improperly formatted").stderr_has("the line is too long");
+    let slashes = format!("{}  {}x\n", sha256(b"1"), "/".repeat(60_000));
+    dir.ftk(["hash", "-c"]).stdin(slashes.as_bytes()).run().status(2);
+}
+
+/// With `--root`, no path of a list leads anywhere else, by whatever way; nothing is said of what is there.
+#[test]
+fn h25_a_hostile_list_stays_below_the_root() {
+    let dir = Dir::new();
+    dir.file("secret", b"1").file("d/x", b"1").dir("d/e");
+    symlink(dir.path("secret"), dir.path("d/link")).unwrap();
+    symlink("../secret", dir.path("d/relative")).unwrap();
+    symlink("..", dir.path("d/up")).unwrap();
+    symlink("/", dir.path("d/top")).unwrap();
+    symlink("e", dir.path("d/inside")).unwrap();
+    let absolute = dir.path("secret");
+    let absolute = absolute.to_str().unwrap();
+    let by_top = format!("top{absolute}");
+    let paths =
+        ["../secret", "e/../../secret", absolute, "link", "relative", "up/secret", &by_top, "up/d/x", "e/.."];
+    let mut list: String = paths.iter().map(|path| line(path, b"1")).collect();
+    let mut shown: String = paths.iter().map(|path| format!("{path}: FAILED open or read\n")).collect();
+    list += &line("x", b"1");
+    shown += "x: OK\n";
+    let run = dir.ftk(["hash", "-c", "--root", "d"]).stdin(list.as_bytes()).run().status(2).stdout(&shown);
+    run.stderr_has("ftk: cannot open '../secret': the path leads out of the directory\n")
+        .stderr_has("ftk: cannot open 'up/secret': a symbolic link, which --root does not follow\n");
+    let json = dir.ftk(["hash", "-c", "--root", "d", "--json"]).stdin(list.as_bytes()).run().status(2);
+    let found = json.text().lines().filter(|line| line.contains("\"found\"")).count();
+    json.check(found == 1, "only the file below the root was read");
+}
+
+/// The same without the one call that confines a path.
+#[test]
+fn h25_where_the_kernel_cannot_confine() {
+    needs!("strace");
+    let dir = Dir::new();
+    dir.file("secret", b"1").file("d/e/x", b"1").dir("d");
+    symlink("..", dir.path("d/up")).unwrap();
+    let list = line("up/secret", b"1") + &line("e/x", b"1");
+    let run = dir.ftk(["hash", "-c", "--root", "d", "-j", "1"]).stdin(list.as_bytes());
+    let run =
+        run.under(&dir, ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=openat2:error=ENOSYS"]);
+    run.stdin(list.as_bytes()).run().status(2).stdout("up/secret: FAILED open or read\ne/x: OK\n");
+}
+
+/// FIFOs and devices that a list names are not even opened: that alone can have effects.
+#[test]
+fn h25_h35_a_list_opens_no_fifo_and_no_device() {
+    needs!("strace");
+    let dir = Dir::new();
+    dir.file("x", b"1").fifo("fifo").socket("socket").symlink("fifo", "link").symlink("/dev/zero", "zero");
+    let names = ["fifo", "socket", "link", "zero", "/dev/tty", "/dev/zero", "x"];
+    let list: String = names.iter().map(|name| line(name, b"1")).collect();
+    dir.file("list", list.as_bytes());
+    let shown: String = names[..6].iter().map(|name| format!("{name}: FAILED open or read\n")).collect();
+    for io in ["sync", "auto"] {
+        let log = dir.aside("log");
+        let run = dir.ftk(["hash", "-c", "--io", io, "list"]);
+        let wrapper = ["strace", "-f", "-qq", "-e", "trace=openat,open,openat2", "-o", log.to_str().unwrap()];
+        let run = run.under(&dir, wrapper).run().status(2).stdout(format!("{shown}x: OK\n"));
+        let log = fs::read_to_string(log).unwrap();
+        run.check(log.contains("\"x\""), "what is opened is seen");
+        for name in &names[..6] {
+            let name = name.rsplit('/').next().unwrap();
+            run.check(!log.contains(&format!("\"{name}\"")), name);
+        }
+    }
+}
+
+/// Garbage, an empty file, or a list of another kind is no success.
+#[test]
+fn h26_what_is_no_list_fails() {
+    let dir = Dir::new();
+    dir.file("x", b"1");
+    let good = line("x", b"1");
+    let utf16: Vec<u8> = good.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let marked = [b"\xff\xfe", &utf16[..]].concat();
+    let crlf = good.replace('\n', "\r\n");
+    for (list, why) in [
+        (&b""[..], ""),
+        (b"\n\n", ""),
+        (b"# only a comment\n", ""),
+        (b"nonsense\n", " (line 1: neither "),
+        (b"\0\0\0\0", " (line 1: "),
+        (&utf16, " (line 1: "),
+        (&marked, " (line 1: "),
+        (format!("\u{feff}{good}").as_bytes(), " (line 1: byte order mark at the start of the line)"),
+        (crlf.as_bytes(), " (line 1: carriage return at the end of the line (DOS line ends?))"),
+        (&good.as_bytes()[..40], " (line 1: "),
+        (format!("CRC32 (x) = {}\n", "00".repeat(4)).as_bytes(), " (line 1: unknown algorithm 'CRC32')"),
+        (format!("MD5 (x) = {}\n", sha256(b"1")).as_bytes(), " (line 1: no digest "),
+        (fs::read(env!("CARGO_BIN_EXE_ftk")).unwrap()[..5000].as_ref(), " (line 1: "),
+    ] {
+        for flags in [&[][..], &["--status"], &["--ignore-missing"], &["-q"]] {
+            let run = dir.ftk(["hash", "-c"]).args(flags).stdin(list).run().status(2).stdout("");
+            run.stderr_has(&format!("ftk: '-': no properly formatted checksum lines found{why}"));
+        }
+    }
+    dir.ftk(["hash", "-c", "-a", "md5"]).stdin(good.as_bytes()).run().status(2).stdout("");
+    // One path with two digests cannot be all right.
+    let twice = good.clone() + &line("x", b"2");
+    dir.ftk(["hash", "-c"]).stdin(twice.as_bytes()).run().status(1).stdout("x: OK\nx: FAILED\n");
+}
+
+/// One file that cannot be read: the others are checked, it is named, and the status says so.
+#[test]
+fn h27_h53_an_unreadable_file_is_not_intact() {
+    let dir = Dir::new();
+    dir.file("a", b"1").file("locked", b"tampered").file("d/x", b"1").file("z", b"1");
+    let list = line("a", b"1") + &line("locked", b"1") + &line("d/x", b"1") + &line("z", b"1");
+    dir.file("list", list.as_bytes()).lock("locked").lock("d");
+    for threads in ["1", "2"] {
+        let run = dir.ftk(["hash", "-c", "-j", threads, "list"]).unprivileged(&dir).run().status(2);
+        run.stdout("a: OK\nlocked: FAILED open or read\nd/x: FAILED open or read\nz: OK\n")
+            .stderr_has("ftk: cannot open 'locked': permission denied\n")
+            .stderr_has("ftk: cannot open 'd/x': permission denied\n")
+            .stderr_has("  2 ok, 2 unreadable, ");
+    }
+    for flags in [&["--status"][..], &["-q"], &["--ignore-missing"], &["--json"], &["--root", "."]] {
+        dir.ftk(["hash", "-c", "list"]).args(flags).unprivileged(&dir).run().status(2);
+    }
+}
+
+/// Every kind of change is seen, but those that the documentation names.
+#[test]
+fn h28_changes_that_a_check_sees() {
+    let changes: [(&str, fn(&Dir), i32); 9] = [
+        ("nothing", |_| (), 0),
+        ("one bit", |dir| _ = dir.file("d/x", b"content of y"), 1),
+        ("shorter", |dir| _ = dir.file("d/x", b"content of"), 1),
+        ("empty", |dir| _ = dir.file("d/x", b""), 1),
+        ("removed", |dir| fs::remove_file(dir.path("d/x")).unwrap(), 1),
+        ("renamed", |dir| fs::rename(dir.path("d/x"), dir.path("d/z")).unwrap(), 1),
+        (
+            "swapped",
+            |dir| {
+                fs::rename(dir.path("d/x"), dir.path("d/z")).unwrap();
+                fs::rename(dir.path("d/y"), dir.path("d/x")).unwrap();
+                fs::rename(dir.path("d/z"), dir.path("d/y")).unwrap();
+            },
+            1,
+        ),
+        (
+            "now a directory",
+            |dir| {
+                fs::remove_file(dir.path("d/x")).unwrap();
+                dir.dir("d/x");
+            },
+            2,
+        ),
+        (
+            "now a FIFO",
+            |dir| {
+                fs::remove_file(dir.path("d/x")).unwrap();
+                dir.fifo("d/x");
+            },
+            2,
+        ),
+    ];
+    for (what, change, status) in changes {
+        let dir = Dir::new();
+        dir.file("d/x", b"content of x").file("d/y", b"content of Y");
+        let list = dir.ftk(["hash", "."]).run().out;
+        change(&dir);
+        let code = dir.ftk(["hash", "-c"]).stdin(&list).run().code();
+        assert_eq!(code, status, "{what}");
+    }
+    // Only --new sees what was added.
+    let dir = Dir::new();
+    dir.file("x", b"1");
+    let list = dir.ftk(["hash", "."]).run().out;
+    dir.file("added", b"1");
+    dir.ftk(["hash", "-c"]).stdin(&list).run().status(0);
+    dir.ftk(["hash", "-c", "--new"]).stdin(&list).run().status(1).stdout("./x: OK\n./added: NEW\n");
+}
+
+/// Wherever in a line a list was cut off, checking it is no success, although the coreutils call a half line
+/// among good ones only badly formatted.
+#[test]
+fn h29_a_list_that_was_cut_off_is_no_success() {
+    let dir = Dir::new();
+    dir.file("one", b"1").file("two", b"2");
+    for tag in [&[][..], &["--tag"]] {
+        let list = dir.ftk(["hash", "one", "two"]).args(tag).run().out;
+        let first = list.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+        for cut in first + 1..list.len() - 1 {
+            let code = dir.ftk(["hash", "-c", "--status"]).stdin(&list[..cut]).run().code();
+            assert_ne!(code, 0, "{}", list[..cut].escape_ascii());
+        }
+        // Only its end is missing: that is a whole list all the same.
+        dir.ftk(["hash", "-c", "--status"]).stdin(&list[..list.len() - 1]).run().status(0);
+    }
+    let list = line("one", b"1") + "abc";
+    let run = dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).run().status(2).stdout("one: OK\n");
+    run.stderr_has("ftk: '-' is incomplete: its last line is cut off\n");
+}
+
+/// The verdicts are those of the coreutils, again and again.
+#[test]
+fn h30_no_race_changes_a_verdict() {
+    needs!("sha256sum");
+    let dir = Dir::new();
+    for nth in 0..2000 {
+        dir.file(format!("d{}/f{nth}", nth % 20), format!("{nth}").as_bytes());
+    }
+    dir.ftk(["hash", ".", "-o", "../list"]).run().status(0);
+    for nth in (0..2000).step_by(7) {
+        dir.file(format!("d{}/f{nth}", nth % 20), b"changed");
+    }
+    let theirs = dir.ftk(["--version"]).instead(&dir, ["sha256sum", "-c", "../list"]).run().status(1).out;
+    for round in 0..10 {
+        let threads = format!("{}", 1 + round % 4);
+        dir.ftk(["hash", "-c", "-j", &threads, "../list"]).run().status(1).stdout(&theirs);
+    }
+}
+
+/// A file that is written to while it is checked is neither right nor wrong.
+#[test]
+fn h34_a_file_that_changes_is_said() {
+    let dir = Dir::new();
+    dir.hole("growing", 400 << 20).file("x", b"1");
+    let list = format!("{}  growing\n{}", "0".repeat(64), line("x", b"1"));
+    dir.file("list", list.as_bytes());
+    let paused = Paused::after_reading(dir.ftk(["hash", "-c", "-j", "1", "--io", "sync", "list"]), 20 << 20);
+    fs::File::options().write(true).open(dir.path("growing")).unwrap().set_len(401 << 20).unwrap();
+    let output = paused.go_on();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert_eq!(output.stdout, b"growing: FAILED open or read\nx: OK\n", "{err}");
+    assert!(err.contains("ftk: cannot check 'growing': it changed while it was read\n"), "{err}");
+    assert!(err.contains("  1 ok, 1 changed, "), "{err}");
+}
+
+/// In the middle of a large file, too.
+#[test]
+fn h49_a_signal_ends_a_check() {
+    let dir = Dir::new();
+    dir.hole("large", 200 << 30).file("list", format!("{}  large\n", "0".repeat(64)).as_bytes());
+    for which in [Signal::INT, Signal::TERM] {
+        let mut child = dir.ftk(["hash", "-c", "list"]).spawn();
+        wait_until(|| has_read(&child) > 10 << 20);
+        let start = Instant::now();
+        signal(&child, which);
+        let status = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(which.as_raw()));
+        assert!(start.elapsed() < Duration::from_secs(30), "it ends long before the file does");
+    }
+}
+
+/// What stands in a list is a name and no pattern.
+#[test]
+fn h50_a_listed_name_is_no_pattern() {
+    let dir = Dir::new();
+    dir.file("brack", b"2");
+    for name in ["br[a]ck", "*", "?", "{a,b}", "~", "$HOME"] {
+        dir.ftk(["hash", "-c"]).stdin(line(name, b"1").as_bytes()).run().status(1);
+        dir.file(name, b"1");
+        let run = dir.ftk(["hash", "-c"]).stdin(line(name, b"1").as_bytes()).run().status(0);
+        run.stdout(format!("{name}: OK\n"));
+    }
+    dir.file("br[a]ck.list", line("*", b"1").as_bytes());
+    dir.ftk(["hash", "-c", "br[a]ck.list"]).run().status(0).stdout("*: OK\n");
+}
+
+fn name() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![3 => 1_u8..=255, 2 => proptest::sample::select(&b"\n\r\\nr*() =#-:OK\xff"[..])];
+    proptest::collection::vec(byte, 1..40)
+        .prop_filter("a name in a directory", |name| !name.contains(&b'/') && name != b"." && name != b"..")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A list of whatever names, in every format, is checked as a whole, and each line means its file.
+    #[test]
+    fn h18_h51_every_name_is_checked(names in proptest::collection::hash_set(name(), 1..40)) {
+        let dir = Dir::new();
+        for name in &names {
+            dir.raw_file(name, name);
+        }
+        for flags in [&[][..], &["--tag"], &["-z"], &["-z", "--tag"]] {
+            let end: &[&str] = if flags.contains(&"-z") { &["-z"] } else { &[] };
+            let list = dir.ftk(["hash", "."]).args(flags).run().status(0).out;
+            let run = dir.ftk(["hash", "-c", "--strict", "--new"]).args(end).stdin(&list).run().status(0);
+            prop_assert_eq!(records(&run.out, if end.is_empty() { b'\n' } else { 0 }).len(), names.len());
+            let run = dir.ftk(["hash", "-c", "--strict", "--root", "."]).args(end).stdin(&list).run().status(0);
+            run.stderr_lacks("ftk: ");
+        }
+    }
+}
