@@ -14,7 +14,7 @@ use crate::find::FindArgs;
 use crate::hash::HashArgs;
 use crate::man::ManArgs;
 
-/// A file toolkit for large trees: find, hash, and more to come
+/// A toolkit for the files of large trees: find them, hash them, check them
 ///
 /// Everything is included by default, hidden and ignored files too. What is left out is said at the end.
 #[derive(Debug, Parser)]
@@ -88,7 +88,7 @@ const EXAMPLES: &str = "\
 Examples:
   ftk find -e jpg -S +10M ~/Pictures      pictures of more than 10 MiB
   ftk hash -o SHA256SUMS .                what `sha256sum` would print for every file, sorted
-  ftk hash -a blake3 disk.img             one huge file, on all cores
+  ftk hash --check SHA256SUMS             are they all as they were?
 
 Options: ftk <COMMAND> -h, and with examples and details --help. For tools: ftk --describe.
 Exit status: 0 done, 1 the answer is no, 2 something failed, even once.";

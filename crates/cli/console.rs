@@ -19,6 +19,8 @@ pub(crate) struct Console {
     verbose: bool,
     pub(crate) progress: Progress,
     pub(crate) stats: Stats,
+    /// Device and inode of files that the run writes whatever the command, which a scan leaves out.
+    pub(crate) own: Vec<(u64, u64)>,
 }
 
 impl Console {
@@ -28,6 +30,7 @@ impl Console {
             verbose: globals.verbose,
             progress: Progress::new(globals.progress),
             stats: Stats::default(),
+            own: Vec::new(),
         }
     }
 

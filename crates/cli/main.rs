@@ -47,20 +47,18 @@ fn run() -> Outcome {
         }
     };
     args.globals.color.write_global();
-    let console = Console::new(&args.globals);
+    let mut console = Console::new(&args.globals);
     let Some(path) = &args.globals.stats else { return execute(&args, &console) };
-    let cannot_write = |error| {
+    // Better to fail now than after hours of work.
+    let written = Output::create(path).and_then(|output| {
+        console.own = output.identities().to_vec();
+        let outcome = catch_unwind(AssertUnwindSafe(|| execute(&args, &console))).unwrap_or(Outcome::Error);
+        console.stats.write(output, args.command.name(), outcome).map(|()| outcome)
+    });
+    written.unwrap_or_else(|error| {
         console.path_error("write", path.as_os_str().as_encoded_bytes(), cause(&error));
         Outcome::Error
-    };
-    // Better to fail now than after hours of work.
-    match Output::create(path) {
-        Ok(output) => {
-            let outcome = catch_unwind(AssertUnwindSafe(|| execute(&args, &console))).unwrap_or(Outcome::Error);
-            console.stats.write(output, args.command.name(), outcome).map_or_else(cannot_write, |()| outcome)
-        }
-        Err(error) => cannot_write(error),
-    }
+    })
 }
 
 fn execute(args: &Args, console: &Console) -> Outcome {

@@ -13,6 +13,7 @@ use ftk_select::{Links, Owner, ParseError, Perm, Selection, Size, Time, Types};
 use ftk_walk::Follow;
 use jiff::Zoned;
 
+use crate::console::Console;
 use crate::starts::StartArgs;
 
 /// Tests of one kind are alternatives; an entry must pass every kind that is given.
@@ -150,7 +151,7 @@ impl SelectionArgs {
     ///
     /// # Errors
     /// When a pattern cannot be understood, or a file that others are compared with is not there.
-    pub(crate) fn compile(&self, own: &[(u64, u64)]) -> anyhow::Result<Selection> {
+    pub(crate) fn compile(&self, own: &[(u64, u64)], console: &Console) -> anyhow::Result<Selection> {
         let Self { names, inode, walk, .. } = self;
         let mut builder = Selection::builder()
             .min_depth(walk.min_depth)
@@ -184,7 +185,8 @@ impl SelectionArgs {
             let as_this = self.metadata(file)?;
             builder = builder.same_file(as_this.dev(), as_this.ino());
         }
-        builder = own.iter().fold(builder, |builder, &(dev, ino)| builder.leave_out(dev, ino));
+        builder =
+            own.iter().chain(&console.own).fold(builder, |builder, &(dev, ino)| builder.leave_out(dev, ino));
         Ok(builder.build()?)
     }
 

@@ -114,7 +114,7 @@ Examples:
 pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     args.refuse_conflicts_with(globals)?;
     let own: Vec<_> = Stdout::identity().into_iter().collect();
-    let selection = args.selection.compile(&own)?;
+    let selection = args.selection.compile(&own, console)?;
     let plan = if args.commands.is_empty() { None } else { Some(Plan::new(&args.commands)?) };
     let search = Search {
         roots: args.selection.starts.read(&args.paths, &[c"."])?,

@@ -37,7 +37,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let own = list.own();
     refuse_own_input(&args.paths, &own)?;
     // A wrong pattern is refused before anything is read.
-    let selection = args.selection.compile(&own)?;
+    let selection = args.selection.compile(&own, console)?;
     let mut outcome = Outcome::Success;
     let mut stdin = None;
     let lists = &args.selection.starts;
