@@ -40,6 +40,7 @@ mod depth;
 mod file;
 #[cfg(all(target_os = "linux", not(ftk_portable)))]
 mod kernel;
+mod map;
 mod name;
 mod progress;
 mod reader;
@@ -54,6 +55,7 @@ pub use ahead::Ahead;
 pub use buf::{Buf, Chunk, Part};
 pub use depth::depth;
 pub use file::File;
+pub use map::Map;
 pub use reader::{Failure, Open, Reader, Ready, Span};
 pub use stat::Stat;
 pub use sync::Sync;

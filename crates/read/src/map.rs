@@ -1,0 +1,291 @@
+//! A window of a file without a copy: its pages, mapped, for several threads at once.
+//!
+//! The trap of mappings is that a page which is not there any more, because the file was truncated or its disk
+//! failed, ends the process by `SIGBUS`. Here it does not: a handler, installed with the first mapping, puts
+//! zeros in the place of what is missing and marks the mapping, and [`Map::check`] says so.
+#![expect(unsafe_code, reason = "mappings and signal handlers are made of addresses")]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::os::fd::AsFd;
+use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use libc::{SA_ONSTACK, SA_SIGINFO, SIG_DFL, SIG_IGN, SIGBUS, c_int, c_void, siginfo_t};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
+
+use crate::File;
+
+/// Mappings that may exist at once: some for each worker of a large machine.
+const MOST: usize = 1024;
+
+/// A window of a file, mapped for reading.
+///
+/// What others write to the file meanwhile shows in the bytes: [`File::verify`] and [`Map::check`] together say
+/// whether they can be trusted.
+#[derive(Debug)]
+pub struct Map {
+    start: NonNull<u8>,
+    len: usize,
+    guard: &'static Guard,
+}
+
+// SAFETY: the mapping is for reading only, belongs to the process and not to a thread, and the guard consists of
+// atomics.
+unsafe impl Send for Map {}
+// SAFETY: as above.
+unsafe impl Sync for Map {}
+
+impl Map {
+    /// Maps the bytes `window` of the file and asks the kernel to have all of them at hand, which reads what is
+    /// not in memory yet and spares a page fault for every few pages.
+    ///
+    /// # Errors
+    /// When the window cannot be mapped: on some file systems nothing can, and no more than about a thousand
+    /// mappings exist at once.
+    ///
+    /// # Panics
+    /// When the window is empty or does not begin at a multiple of the page size.
+    pub fn new(file: &File, window: Range<u64>) -> io::Result<Self> {
+        let len = usize::try_from(window.end - window.start).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        assert!(len > 0, "an empty window cannot be mapped");
+        install_handler()?;
+        let (prot, flags) = (ProtFlags::READ, MapFlags::PRIVATE);
+        // SAFETY: the kernel picks an address where nothing lies.
+        let start =
+            unsafe { rustix::mm::mmap(ptr::null_mut(), len, prot, flags, file.as_fd(), window.start) };
+        let start = match start {
+            Ok(start) => NonNull::new(start.cast::<u8>()).expect("nothing is mapped at address zero"),
+            Err(rustix::io::Errno::INVAL)
+                if !window.start.is_multiple_of(rustix::param::page_size() as u64) =>
+            {
+                panic!("a window that begins at {}", window.start)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let Some(guard) = Guard::take(start.as_ptr() as usize, len) else {
+            // SAFETY: mapped above, and known to nobody else.
+            let _ = unsafe { rustix::mm::munmap(start.as_ptr().cast(), len) };
+            return Err(io::Error::other("too many mappings at once"));
+        };
+        let map = Self { start, len, guard };
+        #[cfg(target_os = "linux")]
+        // SAFETY: the range is that of the mapping, whose content this does not change. Where the kernel is too
+        // old or a page is missing it fails, and the pages come one by one.
+        let _ = unsafe { rustix::mm::madvise(map.start.as_ptr().cast(), len, Advice::LinuxPopulateRead) };
+        Ok(map)
+    }
+
+    /// The bytes; zeros where the file has none any more.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: mapped from `start` for `len` bytes until the drop, and readable throughout: what the file
+        // lacks the handler makes up for. A writer may change them, as it may change any mapped file's; they
+        // are looked at as bytes only, of which every value is valid.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    /// Whether all bytes that were looked at so far were the file's.
+    ///
+    /// # Errors
+    /// When a page was missing: the file is shorter now, or could not be read.
+    pub fn check(&self) -> io::Result<()> {
+        if self.guard.is_hit.load(Ordering::Acquire) {
+            let what = "the file was truncated, or could not be read, while it was mapped";
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // First: the addresses may belong to others right after.
+        self.guard.release();
+        // SAFETY: mapped by `new`, and no slice of it outlives the map.
+        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
+    }
+}
+
+/// What the handler knows of a mapping.
+#[derive(Debug)]
+struct Guard {
+    /// `0`: free. `1`: being filled in or given back.
+    start: AtomicUsize,
+    end: AtomicUsize,
+    is_hit: AtomicBool,
+}
+
+impl Guard {
+    /// One for the mapping at `start`, if any is left.
+    fn take(start: usize, len: usize) -> Option<&'static Self> {
+        let free =
+            |guard: &&Self| guard.start.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let guard = GUARDS.iter().find(free)?;
+        guard.is_hit.store(false, Ordering::Relaxed);
+        guard.end.store(start + len, Ordering::Relaxed);
+        // Release: whoever sees the start sees the end that belongs to it.
+        guard.start.store(start, Ordering::Release);
+        Some(guard)
+    }
+
+    fn release(&self) {
+        self.start.store(0, Ordering::Release);
+    }
+
+    /// Puts zeros from the page at `at` to the end of the mapping if it is this one. Called by the handler: only
+    /// atomics and a system call.
+    fn hit(&self, at: usize) -> bool {
+        let start = self.start.load(Ordering::Acquire);
+        let end = self.end.load(Ordering::Relaxed);
+        if start <= 1 || !(start..end).contains(&at) {
+            return false;
+        }
+        let page = at & !(rustix::param::page_size() - 1);
+        let at = ptr::with_exposed_provenance_mut(page);
+        let flags = MapFlags::PRIVATE | MapFlags::FIXED;
+        // SAFETY: the addresses lie in a mapping of ours, which is in use, since a thread just looked at it.
+        let mapped = unsafe { rustix::mm::mmap_anonymous(at, end - page, ProtFlags::READ, flags) };
+        // Release: before the thread goes on, and so before it can ask.
+        self.is_hit.store(true, Ordering::Release);
+        mapped.is_ok()
+    }
+}
+
+static GUARDS: [Guard; MOST] = [const {
+    Guard { start: AtomicUsize::new(0), end: AtomicUsize::new(0), is_hit: AtomicBool::new(false) }
+}; MOST];
+
+/// What was to be done on `SIGBUS` before.
+static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// Installs the handler, once in the life of the process.
+fn install_handler() -> io::Result<()> {
+    static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
+    let install = || {
+        let error = || io::Error::last_os_error().raw_os_error().unwrap_or_default();
+        let mut before = MaybeUninit::<libc::sigaction>::uninit();
+        // SAFETY: a null pointer changes nothing, and `before` is filled in when the call succeeds.
+        if unsafe { libc::sigaction(SIGBUS, ptr::null(), before.as_mut_ptr()) } != 0 {
+            return Err(error());
+        }
+        // SAFETY: the call succeeded. Set before the handler can run, which reads it.
+        BEFORE.get_or_init(|| unsafe { before.assume_init() });
+        // SAFETY: all bytes zero is a valid action: the default one, with an empty mask.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = on_bus_error as *const () as usize;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+        // SAFETY: the handler has the signature that `SA_SIGINFO` asks for and calls only what may be called in
+        // a handler.
+        if unsafe { libc::sigaction(SIGBUS, &raw const action, ptr::null_mut()) } != 0 {
+            return Err(error());
+        }
+        Ok(())
+    };
+    INSTALLED.get_or_init(install).map_err(io::Error::from_raw_os_error)
+}
+
+/// Lets the thread go on with zeros where one of our mappings lacks a page, and leaves everything else to
+/// whoever was there before.
+extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel hands a valid pointer to a handler installed with `SA_SIGINFO`.
+    let at = unsafe { (*info).si_addr() } as usize;
+    if GUARDS.iter().any(|guard| guard.hit(at)) {
+        return;
+    }
+    let Some(before) = BEFORE.get() else { return };
+    match before.sa_sigaction {
+        SIG_DFL | SIG_IGN => {
+            // SAFETY: restores an action that was valid before. The access is tried again when this returns,
+            // and then ends the process as it would have without this handler.
+            unsafe { libc::sigaction(signal, &raw const *before, ptr::null_mut()) };
+        }
+        handler if before.sa_flags & SA_SIGINFO != 0 => {
+            type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
+            // SAFETY: `SA_SIGINFO` says that the address is that of such a function.
+            let handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
+            handler(signal, info, context);
+        }
+        handler => {
+            // SAFETY: without `SA_SIGINFO` the address is that of such a function.
+            let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
+            handler(signal);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::path::Path;
+
+    use rustix::fs::CWD;
+
+    use super::*;
+
+    const PAGE: usize = 64 << 10; // a multiple of every page size in use
+
+    fn open(path: &Path) -> File {
+        File::open(CWD, &CString::new(path.as_os_str().as_bytes()).unwrap(), false).unwrap()
+    }
+
+    fn file(dir: &tempfile::TempDir, pages: usize) -> (std::path::PathBuf, File) {
+        let path = dir.path().join("file");
+        let bytes: Vec<_> = (0..pages * PAGE + 10).map(|i| (i / PAGE + 1) as u8).collect();
+        std::fs::write(&path, bytes).unwrap();
+        let file = open(&path);
+        (path, file)
+    }
+
+    #[test]
+    fn the_bytes_are_those_of_the_window() {
+        let dir = tempfile::tempdir().unwrap();
+        let (_, file) = file(&dir, 3);
+        let map = Map::new(&file, PAGE as u64..file.stat().size).unwrap();
+        assert_eq!(map.bytes().len(), 2 * PAGE + 10);
+        assert!(map.bytes()[..PAGE].iter().all(|&byte| byte == 2));
+        assert_eq!(map.bytes()[2 * PAGE..], [4; 10]);
+        map.check().unwrap();
+    }
+
+    #[test]
+    fn a_truncated_file_reads_as_zeros_and_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, file) = file(&dir, 3);
+        let (hit, other) = (Map::new(&file, 0..file.stat().size).unwrap(), Map::new(&file, 0..10).unwrap());
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(PAGE as u64).unwrap();
+        assert!(hit.bytes()[..PAGE].iter().all(|&byte| byte == 1));
+        hit.check().expect("nothing missing was looked at yet");
+        assert!(hit.bytes()[PAGE..].iter().all(|&byte| byte == 0));
+        assert_eq!(hit.check().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        other.check().expect("another mapping of the file lost nothing");
+        drop(hit);
+        let again = Map::new(&file, 0..10).unwrap();
+        again.check().expect("a guard is taken over without its past");
+    }
+
+    #[test]
+    fn threads_share_a_mapping_that_loses_its_pages() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, file) = file(&dir, 16);
+        let map = Map::new(&file, 0..file.stat().size).unwrap();
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+        std::thread::scope(|scope| {
+            for nth in 0..4 {
+                let map = &map;
+                scope.spawn(move || assert!(map.bytes()[nth * PAGE..].iter().all(|&byte| byte == 0)));
+            }
+        });
+        assert!(map.check().is_err());
+    }
+
+    #[test]
+    #[should_panic(expected = "a window that begins at 1")]
+    fn a_window_begins_at_a_page() {
+        let dir = tempfile::tempdir().unwrap();
+        let (_, file) = file(&dir, 1);
+        let _ = Map::new(&file, 1..2);
+    }
+}
