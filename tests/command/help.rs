@@ -28,6 +28,32 @@ fn hash() {
 }
 
 #[test]
+fn calibrate() {
+    assert_snapshot!("calibrate-short", page(&["calibrate", "-h"]));
+    assert_snapshot!("calibrate-long", page(&["calibrate", "--help"]));
+}
+
+#[test]
+fn completions() {
+    assert_snapshot!("completions-short", page(&["completions", "-h"]));
+    assert_snapshot!("completions-long", page(&["completions", "--help"]));
+}
+
+#[test]
+fn man() {
+    assert_snapshot!("man-short", page(&["man", "-h"]));
+    assert_snapshot!("man-long", page(&["man", "--help"]));
+}
+
+/// Commands, examples and what the status means, without scrolling.
+#[test]
+fn the_first_page_fits_one_screen() {
+    let run = Dir::new().ftk(["--help"]).run();
+    run.check(run.text().lines().count() <= 30, "30 lines");
+    run.check(run.text().lines().all(|line| line.chars().count() <= 100), "100 columns");
+}
+
+#[test]
 fn version() {
     assert_eq!(page(&["--version"]), format!("ftk {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(page(&["-V"]), page(&["--version"]));

@@ -1,7 +1,10 @@
-//! What all commands share: help, bad usage, messages, output files, terminals, pipes.
+//! What all commands share: help, bad usage, messages, progress, statistics, output files, terminals, pipes.
 
+mod definition;
 mod help;
 mod messages;
 mod output;
+mod progress;
+mod stats;
 mod terminal;
 mod usage;

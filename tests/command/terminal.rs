@@ -92,6 +92,32 @@ fn colours() {
     }
 }
 
+/// So are help and messages about arguments, and elsewhere only where it is asked for.
+#[test]
+fn colours_of_help() {
+    needs!("script");
+    let dir = Dir::new();
+    let is_coloured = |run: &Run| run.text().contains("\u{1b}[") || run.err.contains("\u{1b}[");
+    for args in ["-h", "hash --help", "hash --nonsense"] {
+        let run = on_a_terminal_with(&dir, "TERM=xterm", args);
+        run.check(is_coloured(&run), "in colour");
+        for variables in ["NO_COLOR=1", "CLICOLOR=0", "TERM=dumb"] {
+            let run = on_a_terminal_with(&dir, variables, args);
+            run.check(!is_coloured(&run), "without colour");
+        }
+        let run = on_a_terminal_with(&dir, "TERM=xterm", &format!("{args} --color never"));
+        run.check(!is_coloured(&run), "without colour, as asked");
+
+        let args: Vec<_> = args.split(' ').collect();
+        let run = dir.ftk(&args).run();
+        run.check(!is_coloured(&run), "a pipe gets none");
+        let run = dir.ftk(&args).args(["--color=always"]).run();
+        run.check(is_coloured(&run), "unless asked");
+        let forced = dir.ftk(&args).under(&dir, ["env", "CLICOLOR_FORCE=1"]).run();
+        forced.check(is_coloured(&forced), "or forced");
+    }
+}
+
 /// A run that is over at once draws nothing.
 #[test]
 fn no_progress_of_a_short_run() {

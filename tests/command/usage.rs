@@ -42,3 +42,32 @@ fn names_of_options_and_values_are_in_the_message() {
     dir.ftk(["find", "-t", "x"]).run().status(2).stderr_has("--type");
     dir.ftk(["find", "-n", "[a"]).run().status(2).stderr_has("[a");
 }
+
+/// A slip of the finger is answered with what was meant, a value that is none with those there are.
+#[test]
+fn slips_are_answered_with_suggestions() {
+    let dir = Dir::new();
+    for (args, suggestion) in [
+        (&["hsah"][..], "'hash'"),
+        (&["fnid", "."], "'find'"),
+        (&["hash", "--algoritm", "md5"], "'--algorithm'"),
+        (&["find", "--exclde", "x"], "'--exclude'"),
+        (&["find", "--thread", "2"], "'--threads'"),
+        (&["hash", "-a", "sha265"], "sha256"),
+        (&["hash", "-a", "nonsense"], "blake2b, blake3, xxh64, xxh3, xxh128"),
+        (&["find", "--color", "pink"], "auto, always, never"),
+        (&["find", "--progress", "maybe"], "auto, always, never, json"),
+        (&["completions", "csh"], "bash"),
+    ] {
+        dir.ftk(args).run().status(2).stdout("").stderr_has(suggestion);
+    }
+}
+
+/// Without a command there is help, on standard error since it was not asked for.
+#[test]
+fn no_command() {
+    let dir = Dir::new();
+    let help = dir.ftk(["-h"]).run().status(0);
+    dir.ftk([] as [&str; 0]).run().status(2).stdout("").stderr(help.text());
+    dir.ftk(["-v"]).run().status(2).stdout("").stderr_has("requires a subcommand");
+}

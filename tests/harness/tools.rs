@@ -10,6 +10,7 @@ use super::Dir;
 const TOOLS: &[(&str, &str)] = &[
     ("b2sum", "coreutils"),
     ("b3sum", "b3sum"),
+    ("bash", "bash"),
     ("cksum", "coreutils"),
     ("find", "findutils"),
     ("git", "git"),

@@ -1,0 +1,101 @@
+//! What is made from the definition of the command line: completions, manual, the description for tools.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Dir, needs};
+
+/// What bash offers for the last of these words, the arguments of `ftk`.
+fn completed(dir: &Dir, words: &[&str]) -> BTreeSet<String> {
+    let script = dir.ftk(["completions", "bash"]).run().status(0).stderr("").text().to_owned();
+    let words: Vec<_> = ["ftk"].iter().chain(words).map(|word| format!("'{word}'")).collect();
+    let n = words.len();
+    let ask = format!(
+        "{script}\nCOMP_WORDS=({}); COMP_CWORD={}; _ftk ftk \"${{COMP_WORDS[-1]}}\" \"${{COMP_WORDS[-2]}}\"\n\
+         printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        words.join(" "),
+        n - 1,
+    );
+    let run =
+        dir.ftk([] as [&str; 0]).instead(dir, ["bash", "--norc", "-c", &ask]).run().status(0).stderr("");
+    run.text().lines().map(Into::into).collect()
+}
+
+fn set<const N: usize>(words: [&str; N]) -> BTreeSet<String> {
+    words.map(Into::into).into()
+}
+
+#[test]
+fn bash_completes_commands_options_and_values() {
+    needs!("bash");
+    let dir = Dir::new();
+    assert_eq!(completed(&dir, &["ha"]), set(["hash"]));
+    assert_eq!(completed(&dir, &["find", "--exc"]), set(["--exclude"]));
+    assert_eq!(completed(&dir, &["hash", "--algorithm", "sha"]), set(["sha1", "sha256", "sha512"]));
+    assert_eq!(completed(&dir, &["hash", "--progress", ""]), set(["auto", "always", "never", "json"]));
+}
+
+#[test]
+fn every_shell_has_its_script() {
+    let dir = Dir::new();
+    for (shell, part) in [("bash", "complete -F _ftk"), ("zsh", "#compdef ftk"), ("fish", "complete -c ftk")]
+    {
+        let run = dir.ftk(["completions", shell]).run().status(0).stderr("");
+        run.check(run.text().contains(part) && run.text().contains("algorithm"), shell);
+    }
+}
+
+#[test]
+fn the_manual_has_a_page_a_command() {
+    let dir = Dir::new();
+    dir.ftk(["man", "made/pages"]).run().status(0).stdout("").stderr("  6 pages in 'made/pages'\n");
+    let mut names: Vec<_> =
+        fs::read_dir(dir.path("made/pages")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    names.sort();
+    let expected = ["ftk-calibrate.1", "ftk-completions.1", "ftk-find.1", "ftk-hash.1", "ftk-man.1", "ftk.1"];
+    assert_eq!(names, expected);
+    for name in names {
+        let page = fs::read_to_string(dir.path("made/pages").join(&name)).unwrap();
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "\"EXIT STATUS\"", "ENVIRONMENT"] {
+            assert!(page.lines().any(|line| line == format!(".SH {section}")), "{name:?} lacks {section}");
+        }
+    }
+    dir.file("file", b"").ftk(["man", "file"]).run().status(2).stderr_has("ftk: cannot make 'file'");
+}
+
+/// All options that the help of a command shows, with two hyphens.
+fn long_options(help: &str) -> BTreeSet<String> {
+    let options = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let long = options.filter_map(|line| line.split([' ', ',']).find(|word| word.starts_with("--")));
+    long.map(Into::into).collect()
+}
+
+fn described(options: &Value) -> BTreeSet<String> {
+    options.as_array().unwrap().iter().map(|it| format!("--{}", it["long"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn the_description_is_complete() {
+    let dir = Dir::new();
+    let run = dir.ftk(["--describe"]).run().status(0).stderr("");
+    let all: Value = serde_json::from_str(run.text()).unwrap();
+    let global = described(&all["options"]);
+    let commands = all["commands"].as_array().unwrap();
+    assert_eq!(commands.len(), 5);
+    for command in commands {
+        let name = command["name"].as_str().unwrap();
+        let help = dir.ftk([name, "--help"]).run().status(0);
+        let own = described(&command["options"]);
+        assert_eq!(&own | &global, &long_options(help.text()) | &set(["--version"]), "{name}");
+    }
+    let hash = commands.iter().find(|it| it["name"] == "hash").unwrap();
+    let option =
+        |long: &str| hash["options"].as_array().unwrap().iter().find(|it| it["long"] == long).unwrap();
+    assert_eq!(option("algorithm")["short"], "a");
+    assert_eq!(option("algorithm")["possible_values"].as_array().unwrap().len(), 9);
+    assert!(option("check").get("value").is_none());
+    // As its name among the commands says, too.
+    dir.ftk(["describe"]).run().status(0).stdout(&run.out);
+}
