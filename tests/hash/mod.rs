@@ -5,6 +5,7 @@ mod arguments;
 mod check;
 mod diff;
 mod interop;
+mod interop;
 mod json;
 mod lines;
 mod names;
