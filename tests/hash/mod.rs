@@ -5,7 +5,6 @@ mod arguments;
 mod check;
 mod diff;
 mod interop;
-mod interop;
 mod json;
 mod lines;
 mod names;
