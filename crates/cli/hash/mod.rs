@@ -73,7 +73,12 @@ pub(crate) struct HashArgs {
 #[command(next_help_heading = "Instead of printing digests")]
 struct Mode {
     /// Read lists from the PATHs and check every file they name
-    #[arg(short, long)]
+    ///
+    /// Prints `name: OK` or `name: FAILED` for each line. The status is 1 if a file is missing or its content is not
+    /// what the list says, and 2 if one could not be read or a list is none. Lists of sha256sum and its kin, b3sum,
+    /// xxhsum and BSD tags are understood; where neither a tag nor -a says the algorithm, the length of the digest
+    /// does. With --zero, lists and verdicts end their lines with NUL; with --quiet, only what is wrong is said.
+    #[arg(short, long, conflicts_with = "tag")]
     check: bool,
 
     /// Compare two lists, the PATHs OLD and NEW, without reading a file they name
@@ -81,14 +86,19 @@ struct Mode {
     diff: bool,
 
     /// Print the digest of every line of the one PATH, in input order
-    #[arg(long)]
+    ///
+    /// Digests alone, one a line. The newline is no part of a line, a carriage return is; the last line may lack
+    /// its newline. With --zero, records and digests end with NUL; with --json there is an object for each line.
+    #[arg(long, conflicts_with_all = ["SelectionArgs", "tag"])]
     lines: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   ftk hash -o SHA256SUMS ~/archive        a list that `sha256sum -c` accepts
+  ftk hash --check -q SHA256SUMS          says only what is wrong
   ftk hash -a xxh128 -e iso /srv          fast and not cryptographic, of some files only
+  ftk hash --lines keys                   a digest for each line
   tar c . | ftk hash -a blake3            a stream";
 
 impl HashArgs {

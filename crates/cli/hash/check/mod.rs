@@ -60,6 +60,9 @@ pub(super) struct CheckArgs {
     root: Option<PathBuf>,
 
     /// Also fail for files that are in the tree (--root, else the working directory) but in no list
+    ///
+    /// The options under "Which entries" say which files count; without --new they have no effect on a check. The
+    /// lists themselves do not count.
     #[arg(long, requires = "check")]
     new: bool,
 }
