@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use ftk_sched::{Backend, Threads, logical_cpus, physical_cores};
+use ftk_select::parse_bytes;
 
 use crate::calibrate::CalibrateArgs;
 use crate::completions::CompletionsArgs;
@@ -144,7 +145,7 @@ pub(crate) struct Globals {
     pub(crate) io: IoArg,
 
     /// Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]
-    #[arg(long, alias = "memory-budget", global = true, value_name = "SIZE", value_parser = parse_memory)]
+    #[arg(long, alias = "memory-budget", global = true, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
 
     /// How to show progress on stderr; `auto`: on a terminal, after a second
@@ -284,19 +285,6 @@ impl ThreadsArg {
     }
 }
 
-/// A number of bytes with an optional K, M, G or T (powers of 1,024).
-fn parse_memory(text: &str) -> Result<u64, String> {
-    let (digits, shift) = match text.as_bytes() {
-        [.., b'K' | b'k'] => (&text[..text.len() - 1], 10),
-        [.., b'M' | b'm'] => (&text[..text.len() - 1], 20),
-        [.., b'G' | b'g'] => (&text[..text.len() - 1], 30),
-        [.., b'T' | b't'] => (&text[..text.len() - 1], 40),
-        _ => (text, 0),
-    };
-    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
-    bytes.ok_or_else(|| "expected a number of bytes, or one with K, M, G or T, such as 512M".into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,11 +329,13 @@ mod tests {
 
     #[test]
     fn memory() {
-        assert_eq!(parse_memory("4096"), Ok(4096));
-        assert_eq!(parse_memory("512M"), Ok(512 << 20));
-        assert_eq!(parse_memory("4g"), Ok(4 << 30));
-        for bad in ["", "G", "1.5G", "-1", "99999999999T"] {
-            assert!(parse_memory(bad).is_err(), "{bad}");
+        let memory =
+            |text| Args::try_parse_from(["ftk", "--memory", text, "hash"]).map(|args| args.globals.memory());
+        for (text, bytes) in [("4096", 4096), ("512M", 512 << 20), ("4g", 4 << 30)] {
+            assert_eq!(memory(text).unwrap(), bytes);
+        }
+        for bad in ["", "G", "1.5G", "+1G", "99999999999T"] {
+            assert!(memory(bad).is_err(), "{bad}");
         }
     }
 

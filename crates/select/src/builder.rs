@@ -212,16 +212,17 @@ impl SelectionBuilder {
         }
         let excluded = Excluded::new(&self.excluded)?;
         let paths = Paths::new(self.paths, &self.regexes)?;
-        let needs_paths = self.ignore_files || excluded.needs_paths() || !paths.is_empty();
+        let has_paths = !paths.is_empty();
+        let needs_paths = self.ignore_files || has_paths || excluded.needs_paths();
         Ok(Selection {
             types: self.types.unwrap_or(Types::ALL),
             extensions: self.extensions,
             names: Globs::new(&self.names)?,
-            paths,
+            paths: has_paths.then_some(paths),
             inode: (!self.inode.is_empty()).then_some(self.inode),
             empty: self.empty,
             own: self.own,
-            excluded,
+            excluded: (!self.excluded.is_empty()).then_some(excluded),
             min_depth: self.min_depth,
             max_depth: self.max_depth.unwrap_or(u32::MAX),
             one_file_system: self.one_file_system,

@@ -94,11 +94,13 @@ impl<'s, V: Visitor> Filtered<'s, V> {
 
     /// Whether the entry is left out with all below it.
     fn is_pruned(&mut self, entry: &Entry<'_>) -> bool {
-        if self.selection.excluded.take(entry.name(), self.below_root(), entry.file_type()) {
+        if let Some(excluded) = &self.selection.excluded
+            && excluded.take(entry.name(), self.below_root(), entry.file_type())
+        {
             return true;
         }
-        let is_dir = entry.file_type() == FileType::Directory;
-        let ignored = self.rules.as_ref().is_some_and(|rules| rules.ignore(&self.path, is_dir));
+        let Some(rules) = &self.rules else { return false };
+        let ignored = rules.ignore(&self.path, entry.file_type() == FileType::Directory);
         self.skipped.ignored += u64::from(ignored);
         ignored
     }

@@ -16,13 +16,12 @@ pub struct Selection {
     pub(crate) extensions: Extensions,
     /// Empty: no test.
     pub(crate) names: Globs,
-    /// Empty: no test.
-    pub(crate) paths: Paths,
+    pub(crate) paths: Option<Paths>,
     pub(crate) inode: Option<Inode>,
     pub(crate) empty: bool,
     /// Device and inode of files left out whatever their name.
     pub(crate) own: Vec<(u64, u64)>,
-    pub(crate) excluded: Excluded,
+    pub(crate) excluded: Option<Excluded>,
     pub(crate) min_depth: u32,
     pub(crate) max_depth: u32,
     pub(crate) one_file_system: bool,
@@ -47,7 +46,7 @@ impl Selection {
         let passes = self.types.take(entry.file_type())
             && self.extensions.take(name)
             && (self.names.is_empty() || self.names.take(name))
-            && (self.paths.is_empty() || self.paths.take(if is_root { name } else { path }));
+            && self.paths.as_ref().is_none_or(|paths| paths.take(if is_root { name } else { path }));
         if !passes {
             return Ok(false);
         }
