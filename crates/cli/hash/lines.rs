@@ -1,11 +1,234 @@
-//! `ftk hash --lines`.
+//! `ftk hash --lines`: the digest of every line of a file, in input order.
+
+mod blocks;
+mod turns;
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+use ftk_hash::{Algorithm, Digest, Engine, Platform};
+use ftk_process::hash_stream;
+use ftk_record::quote;
+use ftk_sched::{Stop, Team, Threads, physical_cores};
+use indicatif::DecimalBytes;
 
 use crate::args::Globals;
 use crate::console::Console;
 use crate::hash::HashArgs;
+use crate::hash::lines::blocks::{Block, Blocks};
+use crate::hash::lines::turns::Turns;
+use crate::hash::list::{List, cannot_write, refuse_own_input};
+use crate::human;
 use crate::outcome::Outcome;
+use crate::simd;
+use crate::stdout::Stdout;
+
+/// Blocks after which more than one worker is started: a few hundred microseconds of work.
+const ALONE: u64 = 2;
+
+/// Lines hashed at a time: few enough that they and their digests stay in the nearest cache.
+const BATCH: usize = 256;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let _ = (args, globals, console);
-    todo!("being written")
+    let [algorithm] = args.algorithms()[..] else { bail!("--lines takes one algorithm") };
+    let path = match &args.paths[..] {
+        [] => OsStr::new("-"),
+        [path] => path,
+        _ => bail!("--lines takes one file"),
+    };
+    let start = Instant::now();
+    let platform = simd::platform()?;
+    let stdout = Stdout::default();
+    let list = List::create(args.output.as_deref(), &stdout)?;
+    refuse_own_input(&args.paths, &list.own())?;
+    let file;
+    let input = if path == "-" {
+        rustix::stdio::stdin()
+    } else {
+        file = File::open(path).with_context(|| cannot("open", path))?;
+        file.as_fd()
+    };
+
+    let end = if args.zero { b'\0' } else { b'\n' };
+    let crew = Crew {
+        format: Format { algorithm, end, json: globals.json },
+        platform,
+        source: Mutex::new(Source { blocks: Blocks::new(input, end), turn: 0, failure: None }),
+        turns: Turns::new(list, &stdout),
+    };
+    let mut done = crew.work(ALONE);
+    let workers = match globals.threads.resolve() {
+        Threads::Auto => physical_cores(),
+        Threads::Fixed(n) => n,
+    };
+    if done.blocks == ALONE {
+        for part in Team::new(workers).run(&Stop::new(), |_| crew.work(u64::MAX)) {
+            done.blocks += part.blocks;
+            done.lines += part.lines;
+        }
+    }
+    console.verbose(|| {
+        format!(
+            "plan    {} workers, {algorithm} {}; {} blocks",
+            if done.blocks > ALONE { workers } else { 1 },
+            algorithm.kernel_name(platform),
+            done.blocks,
+        )
+    });
+
+    let Crew { source, turns, .. } = crew;
+    // Digests are told apart by their place alone: an output that lacks some is not committed.
+    let Source { blocks, failure, .. } = source.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = failure {
+        return Err(error).with_context(|| cannot("read", path));
+    }
+    turns
+        .into_list()
+        .and_then(List::finish)
+        .and_then(|()| stdout.finish())
+        .with_context(|| cannot_write(args.output.as_deref()))?;
+    if path != "-" {
+        console.summary(format_args!(
+            "{}, {} in {}   {algorithm}",
+            human::count(done.lines, "line"),
+            DecimalBytes(blocks.bytes()),
+            human::time(start.elapsed()),
+        ));
+    }
+    Ok(Outcome::Success)
+}
+
+fn cannot(verb: &str, path: &OsStr) -> String {
+    format!("cannot {verb} {}", quote(path.as_encoded_bytes()))
+}
+
+/// What every worker works with.
+struct Crew<'f, 'o> {
+    format: Format,
+    platform: Platform,
+    source: Mutex<Source<'f>>,
+    turns: Turns<'o>,
+}
+
+/// The input, which one worker at a time takes a block from.
+struct Source<'f> {
+    blocks: Blocks<'f>,
+    /// The number of the next block.
+    turn: u64,
+    /// Why there is no more.
+    failure: Option<io::Error>,
+}
+
+/// What a worker has done.
+#[derive(Default)]
+struct Done {
+    blocks: u64,
+    lines: u64,
+}
+
+impl Crew<'_, '_> {
+    /// Takes up to `most` blocks, hashes their lines, and writes the digests when it is their turn.
+    fn work(&self, most: u64) -> Done {
+        let _guard = self.turns.guard();
+        let engine = self.format.algorithm.engine::<&[u8]>(self.platform, 0);
+        let mut digests = vec![Digest::from_bytes(&[]); BATCH];
+        let (mut block, mut out) = (Vec::new(), Vec::new());
+        let mut done = Done::default();
+        while done.blocks < most {
+            out.clear();
+            let Some((turn, long)) = self.take(&mut block) else { break };
+            match long {
+                Some(digest) => {
+                    done.lines += 1;
+                    self.format.push(&mut out, &digest);
+                }
+                None => done.lines += self.format.hash(&*engine, &block, &mut digests, &mut out),
+            }
+            done.blocks += 1;
+            if !self.turns.write(turn, &out) {
+                break;
+            }
+        }
+        done
+    }
+
+    /// The next block and its turn, or the digest of a line that is too long for one.
+    fn take(&self, block: &mut Vec<u8>) -> Option<(u64, Option<Digest>)> {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        if source.failure.is_some() {
+            return None;
+        }
+        let taken = source.blocks.next(block).and_then(|next| match next {
+            Block::Over => Ok(None),
+            Block::Lines => Ok(Some(None)),
+            Block::Begun => {
+                let line = source.blocks.line(block);
+                let digests = hash_stream(line, &[self.format.algorithm], self.platform)?;
+                Ok(Some(digests.first().copied()))
+            }
+        });
+        match taken {
+            Ok(taken) => {
+                source.turn += 1;
+                Some((source.turn - 1, taken?))
+            }
+            Err(error) => {
+                source.failure = Some(error);
+                None
+            }
+        }
+    }
+}
+
+/// What a line of output looks like.
+#[derive(Clone, Copy)]
+struct Format {
+    algorithm: Algorithm,
+    end: u8,
+    json: bool,
+}
+
+impl Format {
+    /// Appends the digest of every line of a block to `out`; the number of lines.
+    fn hash(
+        self,
+        engine: &dyn Engine<&[u8]>,
+        block: &[u8],
+        digests: &mut [Digest],
+        out: &mut Vec<u8>,
+    ) -> u64 {
+        let unended = block.last().is_some_and(|last| *last != self.end).then_some(block.len());
+        let mut ends = memchr::memchr_iter(self.end, block).chain(unended);
+        let mut lines = Vec::with_capacity(digests.len());
+        let (mut from, mut n) = (0, 0);
+        loop {
+            lines.clear();
+            lines.extend(ends.by_ref().take(digests.len()).map(|to| {
+                let line = &block[from..to];
+                from = to + 1;
+                line
+            }));
+            if lines.is_empty() {
+                return n;
+            }
+            let digests = &mut digests[..lines.len()];
+            engine.hash_many(&lines, digests);
+            digests.iter().for_each(|digest| self.push(out, digest));
+            n += lines.len() as u64;
+        }
+    }
+
+    fn push(self, out: &mut Vec<u8>, digest: &Digest) {
+        if self.json {
+            let _ = writeln!(out, "{{\"algorithm\":\"{}\",\"digest\":\"{digest}\"}}", self.algorithm);
+        } else {
+            digest.write_hex(out);
+            out.push(self.end);
+        }
+    }
 }

@@ -89,7 +89,7 @@ struct Mode {
     ///
     /// Digests alone, one a line. The newline is no part of a line, a carriage return is; the last line may lack
     /// its newline. With --zero, records and digests end with NUL; with --json there is an object for each line.
-    #[arg(long, conflicts_with_all = ["SelectionArgs", "tag"])]
+    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "WalkArgs", "StartArgs", "tag"])]
     lines: bool,
 }
 

@@ -1,0 +1,91 @@
+//! `FTK_SIMD`: whatever part of the CPU is used, the output is the same.
+
+use super::algorithms::sizes;
+use crate::harness::{Dir, bytes, skip};
+
+const ALGORITHMS: [&str; 9] =
+    ["sha256", "sha1", "sha512", "md5", "blake2b", "blake3", "xxh64", "xxh3", "xxh128"];
+
+/// Each bound, least first, and what Linux calls its instructions.
+const BOUNDS: [(&str, &[&str]); 4] = [
+    ("portable", &[]),
+    ("avx2", &["avx2"]),
+    ("sha-ni", &["sha_ni", "sse4_1"]),
+    ("avx512", &["avx512f", "avx512bw", "avx512vl"]),
+];
+
+/// Whether the CPU lacks one of these, as the kernel sees it.
+fn lacks(flags: &[&str]) -> bool {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    let line = info.lines().find(|line| line.starts_with("flags")).unwrap_or("");
+    flags.iter().any(|flag| line.split_whitespace().all(|has| has != *flag))
+}
+
+/// The bounds that this CPU has. One that it lacks is refused, and reported as not tested.
+fn bounds(dir: &Dir) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    for (bound, flags) in BOUNDS {
+        if !lacks(flags) {
+            found.push(bound);
+            continue;
+        }
+        let run = dir.ftk(["hash", "."]).under(dir, ["env", &format!("FTK_SIMD={bound}")]).run();
+        run.status(2)
+            .stdout("")
+            .stderr(&format!("ftk: bad value of FTK_SIMD: this CPU does not have {bound}\n"));
+        skip(&format!("this CPU does not have {bound}"));
+    }
+    found
+}
+
+#[test]
+fn the_output_is_the_same_for_every_bound() {
+    let dir = sizes();
+    let lines: Vec<u8> =
+        (0..3000).flat_map(|nth| [&bytes(nth, nth as usize % 90)[..], b"\n"].concat()).collect();
+    dir.file("lines", &lines);
+    for algorithm in ALGORITHMS {
+        let files = ["hash", "-q", "-a", algorithm, "."];
+        let lines = ["hash", "-q", "-a", algorithm, "--lines", "lines"];
+        let [of_files, of_lines] = [&files[..], &lines].map(|args| dir.ftk(args).run().status(0).out);
+        assert!(of_files.iter().filter(|byte| **byte == b'\n').count() > 30);
+        for bound in bounds(&dir) {
+            let env = ["env".to_owned(), format!("FTK_SIMD={bound}")];
+            dir.ftk(files).under(&dir, &env).run().status(0).stdout(&of_files);
+            dir.ftk(lines).under(&dir, &env).run().status(0).stdout(&of_lines);
+        }
+    }
+}
+
+/// The bound is kept: the kernel that `-v` names is never beyond it.
+#[test]
+fn the_kernel_is_within_the_bound() {
+    let dir = Dir::new();
+    dir.file("a", b"a");
+    let order = BOUNDS.map(|(bound, _)| bound);
+    let rank = |kernel: &str| order.iter().position(|bound| *bound == kernel).expect("a known kernel");
+    for (nth, bound) in bounds(&dir).into_iter().enumerate() {
+        for algorithm in ["sha256", "sha1", "sha512", "md5", "blake2b", "blake3"] {
+            let run = dir.ftk(["hash", "-v", "-a", algorithm, "a"]);
+            let run = run.under(&dir, ["env", &format!("FTK_SIMD={bound}")]).run().status(0);
+            let plan = run.err.lines().find(|line| line.contains("plan ")).expect("a plan");
+            let kernel = plan.split_once(&format!("{algorithm} ")).expect("the algorithm").1;
+            let kernel = kernel.split([';', ':']).next().unwrap();
+            run.check(rank(kernel) <= rank(bound), &format!("{kernel} is beyond {bound}"));
+            run.check(nth > 0 || kernel == "portable", "the least bound is portable");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_bound_is_an_error() {
+    let dir = Dir::new();
+    dir.file("a", b"a");
+    for args in [&["hash", "a"][..], &["hash", "--lines", "a"]] {
+        let run = dir.ftk(args).under(&dir, ["env", "FTK_SIMD=sse9"]).run().status(2).stdout("");
+        run.stderr(
+            "ftk: bad value of FTK_SIMD: unknown instruction set \"sse9\", expected one of portable, avx2, \
+             sha-ni, avx512\n",
+        );
+    }
+}
