@@ -7,8 +7,7 @@ use crate::harness::{Dir, needs};
 /// How often metadata of a file `*.txt` or `*.dat` was asked for.
 fn stats(dir: &Dir, args: &[&str]) -> usize {
     let log = dir.aside("log");
-    let strace =
-        ["strace", "-f", "-o", log.to_str().unwrap(), "-e", "trace=%%stat,readlink,readlinkat"];
+    let strace = ["strace", "-f", "-o", log.to_str().unwrap(), "-e", "trace=%%stat,readlink,readlinkat"];
     dir.ftk(["find"]).args(args).under(dir, strace).run().status(0);
     let log = fs::read_to_string(&log).unwrap();
     log.lines().filter(|line| line.contains(".txt\"") || line.contains(".dat\"")).count()

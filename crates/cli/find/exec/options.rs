@@ -18,22 +18,22 @@ impl Commands {
     }
 }
 
-const EXEC: &str = "Run a command for each entry, several at a time; ends with `;`";
+const EXEC: &str = "Run a command for each entry, several at a time; `\\;` ends it";
 
 const EXEC_LONG: &str = "\
-Run a command for each entry, several at a time; ends with `;`
+Run a command for each entry, several at a time; `\\;` ends it
 
 In its arguments `{}` stands for the path, `{/}` for the name, `{//}` for the directory, `{.}` for the path and \
 `{/.}` for the name without the extension. Without any of them the path comes last. There is no shell, and a path \
 never looks like an option: it begins with `./` where it would begin with a dash. Commands start while the search \
-goes on, as many at a time as -j says, and what each writes appears in one piece when it ends. With `-j mono` they \
+goes on, as many at a time as -j says (`auto`: one a CPU), and what each writes appears in one piece when it ends. With `-j mono` they \
 run one after another and have standard input and the terminal. Of several --exec the later ones run for the entries \
 for which the earlier ones succeeded. A command that fails makes the status 2.";
 
-const BATCH: &str = "Run a command for all entries, in as few runs as the system allows; ends with `;`";
+const BATCH: &str = "Run a command for all entries, in as few runs as the system allows; `\\;` ends it";
 
 const BATCH_LONG: &str = "\
-Run a command for all entries, in as few runs as the system allows; ends with `;`
+Run a command for all entries, in as few runs as the system allows; `\\;` ends it
 
 As --exec, with many paths in the place of one: the argument that holds `{}` or its kin is repeated for each path. \
 Runs follow one another and have standard input and the terminal. Nothing found, nothing is run.";
@@ -49,7 +49,7 @@ impl Args for Commands {
                 .value_terminator(";")
                 .value_parser(value_parser!(OsString))
                 .action(ArgAction::Append)
-                .help_heading("Commands")
+                .help_heading("Running commands")
         };
         command
             .arg(option("exec").help(EXEC).long_help(EXEC_LONG).conflicts_with("exec-batch"))
