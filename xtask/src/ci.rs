@@ -78,6 +78,13 @@ const STEPS: &[Step] = &[
             env: &[],
         },
     },
+    Step {
+        name: "simd", // every kernel that this CPU has, by force; those it lacks are listed as skipped
+        action: Action::Test {
+            args: "--workspace --test engines --test integration -- every_kernel_is hash::simd::",
+            flags: None,
+        },
+    },
     // Last, so that its closing lines are the last of the log.
     Step { name: "test", action: Action::Test { args: "--workspace", flags: None } },
 ];
