@@ -154,3 +154,46 @@ impl FindArgs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Alone {
+        #[command(flatten)]
+        find: FindArgs,
+    }
+
+    fn parse(line: &[&str]) -> Result<FindArgs, clap::Error> {
+        Alone::try_parse_from([&["alone"], line].concat()).map(|alone| alone.find)
+    }
+
+    #[test]
+    fn output() {
+        let args = parse(&["a", "--sort", "-0", "--format", "{size}", "--max-results", "3", "b"]).unwrap();
+        assert_eq!(args.paths, ["a", "b"]);
+        let OutputArgs { count, null, sort, format, max_results } = args.output;
+        assert_eq!((count, null, sort, max_results), (false, true, true, Some(3)));
+        assert_eq!(format, Some(Format::parse("{size}").unwrap()));
+        assert!(parse(&["-c"]).unwrap().output.count && parse(&["--count"]).unwrap().output.count);
+        assert!(parse(&["--null"]).unwrap().output.null);
+    }
+
+    #[test]
+    fn what_cannot_go_together() {
+        for line in [
+            &["-c", "--format", "{path}"][..],
+            &["-c", "--exec", "a"],
+            &["-c", "--exec-batch", "a"],
+            &["-0", "--exec", "a"],
+            &["--format", "{path}", "--exec-batch", "a"],
+            &["--max-results", "0"],
+            &["--format", "{paht}"],
+        ] {
+            assert!(parse(line).is_err(), "{line:?}");
+        }
+    }
+}

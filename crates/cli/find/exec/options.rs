@@ -75,3 +75,55 @@ impl FromArgMatches for Commands {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Alone {
+        #[command(flatten)]
+        commands: Commands,
+        #[arg(short)]
+        j: Option<u8>,
+        paths: Vec<OsString>,
+    }
+
+    #[test]
+    fn a_command_goes_up_to_its_end() {
+        let line = [
+            "alone", "--exec", "a", "-j", "--", "{}", ";", "-j", "1", "x", "--exec", "b", ";", "y", "--exec",
+            "c",
+        ];
+        let args = Alone::try_parse_from(line).unwrap();
+        assert_eq!(args.commands.each, [&["a", "-j", "--", "{}"][..], &["b"], &["c"]]);
+        assert_eq!((args.j, &args.paths[..]), (Some(1), &["x".into(), "y".into()][..]));
+        let args =
+            Alone::try_parse_from(["alone", "--exec-batch", "a", ";", "--exec-batch", "b", "c"]).unwrap();
+        assert_eq!(args.commands.batch, [&["a"][..], &["b", "c"]]);
+        assert!(Alone::try_parse_from(["alone", "x"]).unwrap().commands.is_empty());
+    }
+
+    #[test]
+    fn any_bytes() {
+        let odd = OsString::from_vec(b"\xff\n".to_vec());
+        let args = Alone::try_parse_from(["alone".into(), "--exec".into(), odd.clone()]).unwrap();
+        assert_eq!(args.commands.each, [[odd]]);
+    }
+
+    #[test]
+    fn what_is_refused() {
+        for line in [
+            &["--exec"][..],
+            &["--exec", ";"],
+            &["--exec-batch", ";"],
+            &["--exec", "a", ";", "--exec-batch", "b"],
+        ] {
+            assert!(Alone::try_parse_from([&["alone"], line].concat()).is_err(), "{line:?}");
+        }
+    }
+}
