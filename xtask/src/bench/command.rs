@@ -31,9 +31,18 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
         ["floor", root, threads] => floor::run(Path::new(root), threads.parse()?, false)?,
         ["floor", root, threads, "--count"] => floor::run(Path::new(root), threads.parse()?, true)?,
         ["once", status, words @ ..] => once::run(status, words)?,
-        _ => return measure(Options::parse(args)?),
+        _ => return measure(Options::parse(args)?).or_else(interrupted),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says so if a signal is why a run failed; its trees are gone by now. The status is that of a shell for SIGINT.
+fn interrupted(error: anyhow::Error) -> Result<ExitCode> {
+    if interrupt::check().is_ok() {
+        return Err(error);
+    }
+    println!("interrupted: no record is written");
+    Ok(ExitCode::from(130))
 }
 
 fn folder(args: &[&str]) -> Result<Option<PathBuf>> {
@@ -86,7 +95,7 @@ fn measure(options: Options) -> Result<ExitCode> {
     }
     println!("\n{}", verdict(&made));
     interrupt::check()?;
-    if bench.options.keeps_record() {
+    if bench.options.keeps_record() && !made.is_empty() {
         let folder = bench.options.records.join(machine.slug());
         record::save(&folder, &made)?;
         report::draw(&folder, &record::load(&folder)?)?;

@@ -27,7 +27,7 @@ pub(crate) fn watch() -> Result<()> {
 /// If a signal came.
 pub(crate) fn check() -> Result<()> {
     if CAUGHT.load(Ordering::Relaxed) {
-        bail!("interrupted: no record is written");
+        bail!("interrupted");
     }
     Ok(())
 }
