@@ -1,10 +1,10 @@
 //! What the benches of single pieces share: how they are run, and what they are run on.
 //!
 //! ```sh
-//! cargo bench -p ftk-benches                                  # all of them, some twenty minutes
-//! cargo bench -p ftk-benches --bench digests -- sha256/4096   # those whose name matches
-//! cargo bench -p ftk-benches --features openssl               # OpenSSL 3 among the peers; needs libssl-dev
-//! cargo test -p ftk-benches --benches                         # each once, for its answers only
+//! cargo bench -p ftk-benches                                      # all of them, some twenty minutes
+//! cargo bench -p ftk-benches --bench digests -- 'sha256.*/4096'   # those whose name matches
+//! cargo bench -p ftk-benches --features openssl                   # OpenSSL 3 is a peer too; needs libssl-dev
+//! cargo test -p ftk-benches --benches                             # each once, for its answers only
 //! ```
 //!
 //! Every bench first holds its answers against those of a peer, or against what is known of its input, and
