@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use rustix::process::Signal;
 
-use crate::harness::{Dir, Paused, has_read, needs, records, sha256, signal, wait_until};
+use crate::harness::{Chain, Dir, Paused, has_read, needs, records, sha256, signal, wait_until};
 
 fn line(name: &str, content: &[u8]) -> String {
     format!("{}  {name}\n", sha256(content))
@@ -191,7 +191,8 @@ fn h27_h53_an_unreadable_file_is_not_intact() {
 /// Every kind of change is seen, but those that the documentation names.
 #[test]
 fn h28_changes_that_a_check_sees() {
-    let changes: [(&str, fn(&Dir), i32); 9] = [
+    type Change = fn(&Dir);
+    let changes: [(&str, Change, i32); 9] = [
         ("nothing", |_| (), 0),
         ("one bit", |dir| _ = dir.file("d/x", b"content of y"), 1),
         ("shorter", |dir| _ = dir.file("d/x", b"content of"), 1),
@@ -296,6 +297,18 @@ fn h34_a_file_that_changes_is_said() {
     assert_eq!(output.stdout, b"growing: FAILED open or read\nx: OK\n", "{err}");
     assert!(err.contains("ftk: cannot check 'growing': it changed while it was read\n"), "{err}");
     assert!(err.contains("  1 ok, 1 changed, "), "{err}");
+}
+
+/// Deeper than any path that the kernel takes, with `--root` too.
+#[test]
+fn h39_paths_longer_than_path_max() {
+    let chain = Chain::new("a_directory_with_a_name_of_some_length", 600, 100);
+    let dir = chain.dir();
+    dir.ftk(["hash", ".", "-o", "../list"]).run().status(0);
+    for args in [&[][..], &["--root", "."], &["--new"], &["-j", "2"]] {
+        let run = dir.ftk(["hash", "-c", "-q", "../list"]).args(args).run().status(0);
+        run.stdout("").stderr("");
+    }
 }
 
 /// In the middle of a large file, too.

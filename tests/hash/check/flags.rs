@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Dir, sha256};
+use crate::harness::{Dir, needs, sha256};
 
 /// `ok` is as the list says, `bad` is not, `gone` is not there.
 fn tree() -> Dir {
@@ -196,6 +196,36 @@ fn the_same_however_it_is_read() {
     }
     if crate::harness::uring() {
         dir.ftk(["hash", "-c", "--io", "uring"]).stdin(&list).run().status(1).stdout(&expected);
+    }
+}
+
+/// However often and by whatever algorithms its path comes, and also with descriptors for hardly one file.
+#[test]
+fn a_file_is_opened_once() {
+    needs!("strace");
+    let dir = Dir::new();
+    dir.file("d/once", b"1").file("d/other", b"2");
+    let list = dir.ftk(["hash", "d/once", "-a", "sha256,md5,blake3"]).run().out;
+    let list = [&list[..], &dir.ftk(["hash", "d/other"]).run().out, &list].concat();
+    dir.file("list", &list);
+    let log = dir.aside("log");
+    let wrapper = ["strace", "-f", "-qq", "-e", "trace=openat", "-o", log.to_str().unwrap()];
+    let run = dir.ftk(["hash", "-c", "--io", "sync", "list"]).under(&dir, wrapper).run().status(0);
+    run.stdout(["d/once: OK\n".repeat(3), "d/other: OK\n".to_owned(), "d/once: OK\n".repeat(3)].concat());
+    let log = fs::read_to_string(log).unwrap();
+    assert_eq!((log.matches("\"once\"").count(), log.matches("\"other\"").count()), (1, 1), "{log}");
+}
+
+#[test]
+fn few_descriptors_are_enough() {
+    let dir = Dir::new();
+    for nth in 0..300 {
+        dir.file(format!("d{}/e/f{nth}", nth % 50), format!("{nth}").as_bytes());
+    }
+    dir.ftk(["hash", ".", "-o", "../list"]).run().status(0);
+    for args in [&["-j", "1"][..], &["-j", "3"], &["--root", "."]] {
+        let run = dir.ftk(["hash", "-c", "../list"]).args(args).limit(&dir, "-n 16").run().status(0);
+        run.stderr_lacks("ftk: ").stderr_has("  300 ok, ");
     }
 }
 

@@ -20,13 +20,16 @@ pub(super) struct Files {
     /// The file of each path, or what takes its place where the files are in several groups.
     file_of: Vec<FileNo>,
     /// Where each file is, if there are several groups.
-    places: Vec<(u16, FileNo)>,
+    places: Vec<Place>,
     /// Files of which the same algorithms are wanted, processed in one run.
     groups: Vec<Group>,
     /// Digests of standard input, or why there are none.
     stdin: Result<Vec<(Algorithm, Digest)>, String>,
     is_confined: bool,
 }
+
+/// A group, and the file's number in it.
+type Place = (u16, FileNo);
 
 struct Group {
     algorithms: Vec<Algorithm>,
@@ -183,7 +186,7 @@ fn split(
     lines: &Lines,
     file_of: &[FileNo],
     budget: &Budget,
-) -> anyhow::Result<(Vec<Part>, Vec<(u16, FileNo)>)> {
+) -> anyhow::Result<(Vec<Part>, Vec<Place>)> {
     let bit =
         |algorithm| 1_u16 << Algorithm::ALL.iter().position(|it| *it == algorithm).expect("it is one of all");
     let algorithms = |set| Algorithm::ALL.into_iter().filter(|&it| set & bit(it) != 0).collect::<Vec<_>>();
