@@ -82,7 +82,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if !self.lists || !self.selection.take(entry, is_root, self.below_root())? {
             return Ok(false);
         }
-        let is_own = self.selection.is_own(entry)?;
+        let is_own = !self.selection.own.is_empty() && self.selection.is_own(entry)?;
         self.skipped.own_output += u64::from(is_own);
         Ok(!is_own)
     }

@@ -62,7 +62,7 @@ impl Selection {
     /// where a link's target was asked about anyway.
     pub(crate) fn is_own(&self, entry: &mut Entry<'_>) -> Result<bool, WalkError> {
         let may_be = entry.via_link() || self.own.iter().any(|&(_, ino)| ino == entry.ino());
-        if self.own.is_empty() || !may_be || entry.file_type() != FileType::Regular {
+        if !may_be || entry.file_type() != FileType::Regular {
             return Ok(false);
         }
         let metadata = entry.metadata()?;

@@ -163,3 +163,44 @@ impl Brackets {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_written_for_the_matcher() {
+        for (line, expected) in [
+            ("a", "**/a"),
+            ("!a/", "!**/a/"),
+            ("/a", "/a"),
+            ("a/b", "a/b"),
+            ("{a,b}", "**/\\{a,b\\}"),
+            ("a  ", "**/a"),
+            ("a\\ ", "**/a{ }"),
+            ("a\t", "**/a{\t}"),
+            ("\\!a", "**/\\!a"),
+            ("[a-c]", "**/{\\a,\\b,\\c}"),
+            ("[!]a-]/x", "[!]/a-]/x"),
+            ("[z-a]", "**/{\\z}"),
+            ("a***b", "**/a**b"),
+        ] {
+            assert_eq!(translate(line.as_bytes()), Ok(Some(expected.to_owned())), "{line}");
+        }
+    }
+
+    #[test]
+    fn some_lines_are_no_patterns_and_some_match_nothing() {
+        for line in ["", "  ", "#a", "!", "/", "a//b", "[a", "[!", "a\\", "[/]", "[[:no:]]", "[\u{e9}"] {
+            assert_eq!(translate(line.as_bytes()), Ok(None), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_the_matcher_cannot_do_is_an_error() {
+        assert_eq!(translate(b"a\xff"), Err("is not UTF-8"));
+        for line in ["[\u{e9}]", "[!a\u{e9}]", "[a-\u{e9}]"] {
+            assert_eq!(translate(line.as_bytes()), Err("has brackets with something else than ASCII"));
+        }
+    }
+}

@@ -146,3 +146,24 @@ fn failure(dir: &[u8], name: &str, error: io::Error) -> WalkError {
     let slash: &[u8] = if dir.ends_with(b"/") { b"" } else { b"/" };
     WalkError::new(Op::Read, [dir, slash, name.as_bytes()].concat(), error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_chain_is_dropped_without_recursion() {
+        let mut rules = None;
+        for _ in 0..100_000 {
+            let files = Files {
+                ignore: Gitignore::empty(),
+                git: Gitignore::empty(),
+                exclude: Gitignore::empty(),
+                is_repository: false,
+            };
+            rules = Some(Arc::new(Rules { up: rules, above_root: Arc::default(), skip: 0, files }));
+        }
+        assert!(!rules.as_ref().is_some_and(|rules| rules.ignore(b"x", false)));
+        drop(rules);
+    }
+}
