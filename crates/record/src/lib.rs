@@ -5,7 +5,7 @@
 //!
 //! - [`SumFormat`] writes and [`SumLine`] reads the checksum lines of `sha256sum` and its kin,
 //!   [`SumReader`] a list of them;
-//! - [`changes`] tells what differs between two lists;
+//! - [`changes()`] tells what differs between two lists;
 //! - [`write_path`] and [`read_path`] carry names through JSON, which holds only Unicode;
 //! - [`sanitize`] and [`quote`] show names on a terminal, where they must not act on it;
 //! - [`Output`] is a file that appears complete or not at all.
