@@ -3,23 +3,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
-use nix::sys::signal::{SigSet, Signal};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 
 /// From now on, SIGINT, SIGTERM and SIGHUP only make [`check`] fail, so that whoever made a tree removes it.
-/// Child processes have these signals unblocked, as the standard library starts them.
+/// They still end the commands that run at the moment: a handler, unlike a mask, is not inherited.
 pub(crate) fn watch() -> Result<()> {
-    let mut signals = SigSet::empty();
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-        signals.add(signal);
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, &CAUGHT)?;
     }
-    signals.thread_block()?;
-    std::thread::spawn(move || {
-        if signals.wait().is_ok() {
-            CAUGHT.store(true, Ordering::Relaxed);
-        }
-    });
     Ok(())
 }
 
