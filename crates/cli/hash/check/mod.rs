@@ -79,8 +79,8 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let selection = args.selection.compile(&out.own(), console)?;
     let root = own.root.as_deref();
     if let Some(root) = root {
-        let entries = root.read_dir();
-        entries.with_context(|| format!("cannot open {}", quote(root.as_os_str().as_encoded_bytes())))?;
+        let directory = root.join(".").metadata();
+        directory.with_context(|| format!("cannot open {}", quote(root.as_os_str().as_encoded_bytes())))?;
     }
 
     let start = Instant::now();
