@@ -188,8 +188,9 @@ impl SelectionBuilder {
     /// - Both are read in every directory that is walked, and a `.gitignore` counts without a repository too.
     ///   Deeper files decide before those above them, `.ignore` files before all `.gitignore` files.
     /// - A repository begins at a directory with a `.git` in it. The `.gitignore` files above it do not count in
-    ///   it, and its `.git/info/exclude` does, after all of them. Where a root lies in a repository, the files
-    ///   between that one's beginning and the root count too, and nothing above it.
+    ///   it, and its `.git/info/exclude` does, after all of them; that of a linked worktree or a submodule, whose
+    ///   `.git` is a file, is not looked for. Where a root lies in a repository, the files between that one's
+    ///   beginning and the root count too, and nothing above it.
     /// - The user's own ignore file (`core.excludesFile`) is not looked at: the same tree gives the same entries
     ///   to everybody. Nor is git's index: a file that git tracks although it is ignored is left out.
     /// - `.git` itself is nothing that anybody ignores.

@@ -1,5 +1,7 @@
 //! Moments that times of change are compared with.
 
+use std::str::FromStr;
+
 use jiff::civil::DateTime;
 use jiff::{Span, Timestamp, Zoned};
 
@@ -45,17 +47,24 @@ fn date(text: &str, now: &Zoned) -> Result<Timestamp, ParseError> {
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Ok(moment);
     }
-    let local: DateTime = text.parse().map_err(whole)?;
+    let local: DateTime = text.parse().map_err(|error| not_understood::<DateTime>(text, &error))?;
     Ok(local.to_zoned(now.time_zone().clone()).map_err(whole)?.timestamp())
 }
 
 fn ago(text: &str, now: &Zoned) -> Result<Timestamp, ParseError> {
-    let span: Span = text.parse().map_err(|error| ParseError::new(0, format!("{error}; {FORMS}")))?;
+    let span: Span = text.parse().map_err(|error| not_understood::<Span>(text, &error))?;
     if span.is_negative() {
         return Err(ParseError::new(0, "a duration counts back from now and is not negative"));
     }
     let moment = now.checked_sub(span).map_err(|error| ParseError::new(0, error.to_string()))?;
     Ok(moment.timestamp())
+}
+
+/// The place is behind the longest beginning that could be understood.
+fn not_understood<T: FromStr>(text: &str, error: &jiff::Error) -> ParseError {
+    let mut beginnings = text.char_indices().rev().map(|(end, _)| end);
+    let at = beginnings.find(|&end| text[..end].parse::<T>().is_ok()).unwrap_or(0);
+    ParseError::new(at, format!("{error}; {FORMS}"))
 }
 
 fn epoch(text: &str) -> Result<Time, ParseError> {
@@ -158,6 +167,9 @@ mod tests {
             ("2024-1-3", "month"),
             ("2024-01-31T25:00", "hour"),
             ("2024-01-31x", "unparsed input \"x\""),
+            ("2024-01-31x", "@SECONDS (at byte 11)"),
+            ("1h 2x", "@SECONDS (at byte 4)"),
+            ("\u{e9}", "@SECONDS (at byte 1)"),
             ("2024-01-31T12:00[Europe/Berlin]", "an offset, such as +02:00 (at byte 17)"),
             ("@", "`` is not a number of seconds (at byte 2)"),
             ("@+1", "`+1` is not a number of seconds (at byte 2)"),
