@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::mem;
 
 use ftk_inventory::{DirFd, DirNo, FileNo, Inventory, Opener};
 use ftk_read::{Buf, Chunk, Failure, Open, Reader, Ready, Span, Stat};
@@ -13,6 +14,7 @@ use crate::claims::Job;
 use crate::engines::Engines;
 use crate::progress::Cell;
 use crate::rows::State;
+use crate::spare::Spare;
 
 /// A file that could not be processed.
 #[derive(Debug)]
@@ -46,6 +48,8 @@ pub(crate) struct Driver<'w> {
     done: &'w Cell,
     /// Whether the files of this run had been put off.
     late: bool,
+    /// Buffers for its next run.
+    pub(crate) spare: Spare,
     pub(crate) failed: Vec<Failed>,
 }
 
@@ -53,7 +57,7 @@ pub(crate) struct Driver<'w> {
 struct Slots<'r> {
     jobs: Vec<Option<Job<'r>>>,
     free: Vec<u32>,
-    bufs: Vec<Buf>,
+    spare: Spare,
 }
 
 impl<'w> Driver<'w> {
@@ -75,6 +79,7 @@ impl<'w> Driver<'w> {
             stop,
             done,
             late: false,
+            spare: Spare::default(),
             failed: Vec::new(),
         }
     }
@@ -91,7 +96,7 @@ impl<'w> Driver<'w> {
         let mut slots = Slots {
             jobs: std::iter::repeat_with(|| None).take(n).collect(),
             free: (0..n as u32).rev().collect(),
-            bufs: Vec::new(),
+            spare: mem::take(&mut self.spare).of_len(reader.buf_len()),
         };
         let mut used = Vec::new();
         let mut pieces = 0;
@@ -139,6 +144,7 @@ impl<'w> Driver<'w> {
             // Messages under way are left unfinished; their rows stay pending.
             (0..n as u32).for_each(|slot| self.engines.forget(slot));
         }
+        self.spare = slots.spare;
     }
 
     /// Starts a job on a free slot. Gives it back when descriptors are short and files under way will free
@@ -157,7 +163,7 @@ impl<'w> Driver<'w> {
             return None;
         }
         let slot = slots.free.pop().expect("the caller saw a free slot");
-        let buf = slots.bufs.pop().unwrap_or_else(|| Buf::new(reader.buf_len()));
+        let buf = slots.spare.take();
         let name = self.inventory.name(job.dir, job.file);
         let follow = self.inventory.via_link(job.dir, job.file);
         reader.start(slot, Open { dir: &dir, name, follow, span: Span::Whole }, buf);
@@ -212,7 +218,7 @@ impl<'w> Driver<'w> {
                 None => {
                     self.done.put_off(size);
                     reader.cancel(slot);
-                    slots.bufs.push(chunk.into_buf());
+                    slots.spare.put(chunk.into_buf());
                     slots.free.push(slot);
                     return false;
                 }
@@ -247,7 +253,7 @@ impl<'r> Slots<'r> {
     }
 
     fn release(&mut self, slot: u32, buf: Buf) -> Job<'r> {
-        self.bufs.push(buf);
+        self.spare.put(buf);
         self.free.push(slot);
         self.jobs[slot as usize].take().expect("a job for every slot under way")
     }

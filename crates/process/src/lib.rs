@@ -20,6 +20,7 @@ mod run;
 mod sample;
 mod shared;
 mod small;
+mod spare;
 mod stream;
 mod team;
 

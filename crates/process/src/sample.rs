@@ -11,6 +11,7 @@ use crate::progress::{Cells, Progress};
 use crate::readers::{MOST_LANES, Readers};
 use crate::rows::Rows;
 use crate::run::{Env, Work};
+use crate::spare::Spare;
 
 /// Files in the sample: on a cold disk enough to tell waits from chance, on a warm one 0.1 ms of work.
 const FILES: u32 = 32;
@@ -28,6 +29,7 @@ pub(crate) struct Sampled {
     pub(crate) sample: Sample,
     pub(crate) large: Vec<Large>,
     pub(crate) failed: Vec<Failed>,
+    pub(crate) spare: Spare,
 }
 
 /// Processes a few files spread over the table, on the calling thread, and measures them.
@@ -52,7 +54,7 @@ pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>, cells: &C
         // All of them count, in proportion: half of them would be too few to tell a disk by.
         waits: ((end.waits - start.waits) * files / all.max(1)) as u32,
     };
-    Sampled { sample, large: source.large, failed: driver.failed }
+    Sampled { sample, large: source.large, failed: driver.failed, spare: driver.spare }
 }
 
 /// Which of so many files are sampled: all of few, else runs in the middle of equal parts, ascending.

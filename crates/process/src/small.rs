@@ -1,8 +1,11 @@
 //! The files after the sample, claimed in runs; those that turn out large are put off.
 
+use std::mem;
+use std::sync::Mutex;
+
 use ftk_sched::{Backend, Choice, Team};
 
-use crate::claims::{Claims, Job, Large, Order};
+use crate::claims::{Claims, Job, Large, Order, lock};
 use crate::driver::Source;
 use crate::regime::Regime;
 use crate::rows::Rows;
@@ -23,12 +26,17 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, choice: &Choice, into: &
     let most_dirs = if order == Order::Inode { crew.readers.window_dirs } else { 1 };
     let file_nanos = into.sample.nanos as f64 / f64::from(into.sample.files.max(1));
     let stream_nanos = crew.stream_nanos();
+    // The calling thread goes on with the buffers of the sample.
+    let spare = Mutex::new(mem::take(&mut into.spare));
 
     let parts = Team::new(choice.workers).run(crew.env.stop, |worker| {
         if worker > 0 {
             leave_shared_descriptors();
         }
         let mut driver = crew.driver(worker, most_dirs);
+        if worker == 0 {
+            driver.spare = mem::take(&mut *lock(&spare));
+        }
         let mut source = ClaimSource {
             crew,
             claims: &claims,
