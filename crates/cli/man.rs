@@ -98,7 +98,12 @@ const EXIT_STATUS: &[(&str, &str)] = &[
 
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "Whether messages are coloured, where --color does not say."),
+    ("LS_COLORS", "How ftk find colours names on a terminal."),
     ("XDG_CACHE_HOME, HOME", "Where ftk calibrate keeps its figures."),
+    (
+        "FTK_SIMD",
+        "portable, avx2, sha-ni or avx512: the most that digests may use of the CPU, to compare or test.",
+    ),
 ];
 
 const FILES: &[(&str, &str)] = &[(

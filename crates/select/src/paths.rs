@@ -11,7 +11,8 @@ use crate::{ParseError, PatternError};
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     globs: Globs,
-    regexes: RegexSet,
+    /// An empty set would cost every run 70,000 instructions.
+    regexes: Option<RegexSet>,
 }
 
 impl Paths {
@@ -25,16 +26,17 @@ impl Paths {
             }
             pattern.glob = below_root(&pattern.glob).into();
         }
-        Ok(Self { globs: Globs::new(&globs)?, regexes: compile(regexes)? })
+        let regexes = if regexes.is_empty() { None } else { Some(compile(regexes)?) };
+        Ok(Self { globs: Globs::new(&globs)?, regexes })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.globs.is_empty() && self.regexes.is_empty()
+        self.globs.is_empty() && self.regexes.is_none()
     }
 
     pub(crate) fn take(&self, path: &[u8]) -> bool {
         (self.globs.is_empty() || self.globs.take(path))
-            && (self.regexes.is_empty() || self.regexes.is_match(path))
+            && self.regexes.as_ref().is_none_or(|regexes| regexes.is_match(path))
     }
 }
 
