@@ -1,7 +1,7 @@
 //! A table made from a list of paths instead of a walk.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -28,8 +28,6 @@ pub struct PathList {
     hasher: RandomState,
     /// What stood before the name in the path given last, and its directory.
     last: Option<(Vec<u8>, u32)>,
-    /// The name under way, with its terminator.
-    name: Vec<u8>,
     origin: Origin,
     budget: Option<Budget>,
     drawn: u64,
@@ -92,7 +90,6 @@ impl PathList {
             index: HashMap::new(),
             hasher: RandomState::new(),
             last: None,
-            name: Vec::new(),
             origin,
             budget: None,
             drawn: 0,
@@ -186,11 +183,7 @@ impl PathList {
     }
 
     fn push_name(&mut self, name: &[u8]) -> Result<Name, Unlisted> {
-        self.name.clear();
-        self.name.extend_from_slice(name);
-        self.name.push(0);
-        let name = CStr::from_bytes_with_nul(&self.name).expect("a path without NUL");
-        self.shard.names.push(name).map_err(|full| match full {
+        self.shard.names.push_bytes(name).map_err(|full| match full {
             Full::LongName => Unlisted::LongName,
             full => Unlisted::Full(full),
         })

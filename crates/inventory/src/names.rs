@@ -25,13 +25,17 @@ pub(crate) struct Names {
 
 impl Names {
     pub(crate) fn push(&mut self, name: &CStr) -> Result<Name, Full> {
+        self.push_below(MAX_SEGMENTS, name.to_bytes())
+    }
+
+    /// As `push`; the name must hold no zero byte.
+    pub(crate) fn push_bytes(&mut self, name: &[u8]) -> Result<Name, Full> {
         self.push_below(MAX_SEGMENTS, name)
     }
 
-    fn push_below(&mut self, max_segments: usize, name: &CStr) -> Result<Name, Full> {
-        let bytes = name.to_bytes_with_nul();
-        let len = u16::try_from(bytes.len() - 1).map_err(|_| Full::LongName)?;
-        let fits = self.segments.last().is_some_and(|last| last.len() + bytes.len() <= 1 << SEGMENT_BITS);
+    fn push_below(&mut self, max_segments: usize, name: &[u8]) -> Result<Name, Full> {
+        let len = u16::try_from(name.len()).map_err(|_| Full::LongName)?;
+        let fits = self.segments.last().is_some_and(|last| last.len() + name.len() < 1 << SEGMENT_BITS);
         if !fits {
             if self.segments.len() == max_segments {
                 return Err(Full::Names);
@@ -40,7 +44,8 @@ impl Names {
         }
         let at = self.segments.len() - 1;
         let offset = (at as u32) << SEGMENT_BITS | self.segments[at].len() as u32;
-        self.segments[at].extend_from_slice(bytes);
+        self.segments[at].extend_from_slice(name);
+        self.segments[at].push(0);
         Ok(Name { offset, len })
     }
 
@@ -92,9 +97,9 @@ mod tests {
         assert_eq!(names.push(&long), Err(Full::LongName));
         let full = CString::new("x".repeat(65_535)).unwrap();
         for _ in 0..2 * 16 {
-            names.push_below(2, &full).unwrap();
+            names.push_below(2, full.to_bytes()).unwrap();
         }
-        assert_eq!(names.push_below(2, c"y"), Err(Full::Names));
+        assert_eq!(names.push_below(2, b"y"), Err(Full::Names));
         assert_eq!(names.segments.len(), 2);
     }
 }

@@ -149,7 +149,7 @@ impl Inventory {
 
     /// Appends what stands before every name in this directory: its path and a slash, or nothing for the
     /// directory of file arguments. Without recursion and without allocation but for `path` itself.
-    fn push_prefix(&self, dir: DirNo, path: &mut Vec<u8>) {
+    pub fn push_prefix(&self, dir: DirNo, path: &mut Vec<u8>) {
         let up = |&dir: &DirNo| match self.dirs[dir.0 as usize].up {
             ROOT => None,
             up => Some(DirNo(up)),

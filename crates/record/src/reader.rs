@@ -1,6 +1,8 @@
 //! Reading whole lists of checksum lines.
 
-use std::io::{self, BufRead, Read as _};
+use std::io::{self, BufRead, ErrorKind};
+
+use memchr::memchr;
 
 use crate::{End, SumError, SumLine};
 
@@ -45,40 +47,40 @@ impl<R: BufRead> SumReader<R> {
             End::Newline => b'\n',
             End::Nul => 0,
         };
-        let (is_ended, fits) = loop {
+        let is_ended = loop {
             self.line.clear();
-            if self.input.by_ref().take(MOST as u64 + 1).read_until(end, &mut self.line)? == 0 {
-                return Ok(None);
-            }
+            let Some(is_ended) = self.fill(end)? else { return Ok(None) };
             self.number += 1;
-            let mut is_ended = self.line.pop_if(|last| *last == end).is_some();
-            let fits = self.line.len() <= MOST;
-            if !fits {
-                is_ended = self.skip(end)?;
-            }
             if !self.line.is_empty() && self.line[0] != b'#' {
-                break (is_ended, fits);
+                break is_ended;
             }
         };
+        let fits = self.line.len() <= MOST;
         let line = if fits { SumLine::parse(&self.line, self.end) } else { Err(SumError::TooLong) };
         Ok(Some(SumRecord { number: self.number, is_ended, line }))
     }
 
-    /// Reads up to and with the next `end`, and says whether there was one.
-    fn skip(&mut self, end: u8) -> io::Result<bool> {
+    /// Reads a line up to `end`, or as much of it as shows that it is too long, and says whether `end` was
+    /// there. `None` when nothing is left.
+    fn fill(&mut self, end: u8) -> io::Result<Option<bool>> {
+        let mut is_read = false;
         loop {
             let buffer = match self.input.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 filled => filled?,
             };
             if buffer.is_empty() {
-                return Ok(false);
+                return Ok(is_read.then_some(false));
             }
-            let at = buffer.iter().position(|&byte| byte == end);
-            let len = at.map_or(buffer.len(), |at| at + 1);
-            self.input.consume(len);
+            is_read = true;
+            let at = memchr(end, buffer);
+            let part = &buffer[..at.unwrap_or(buffer.len())];
+            let room = MOST + 1 - self.line.len();
+            self.line.extend_from_slice(&part[..part.len().min(room)]);
+            let used = part.len() + usize::from(at.is_some());
+            self.input.consume(used);
             if at.is_some() {
-                return Ok(true);
+                return Ok(Some(true));
             }
         }
     }
@@ -86,7 +88,7 @@ impl<R: BufRead> SumReader<R> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::BufReader;
+    use std::io::{BufReader, Read as _};
 
     use super::*;
 

@@ -1,10 +1,11 @@
 //! The files that lists name, each read once, whatever is asked of it.
 
 use std::io;
+use std::ops::Range;
 
 use anyhow::{Context as _, bail};
 use ftk_hash::{Algorithm, Digest, Platform};
-use ftk_inventory::{Budget, FileNo, Inventory, PathList};
+use ftk_inventory::{Budget, DirNo, FileNo, Inventory, PathList};
 use ftk_process::{Failed, Progress, Rows, Work, hash_stream, process};
 use ftk_read::Failure;
 use ftk_sched::Stop;
@@ -97,16 +98,9 @@ impl Files {
         all
     }
 
-    /// Appends the path that a line names, as the list has it.
-    pub(super) fn push_path(&self, line: Line, lines: &Lines, path: &mut Vec<u8>) {
-        match line.is_odd.then(|| &lines.odd[line.number as usize]) {
-            Some(Odd::Stdin) => path.push(b'-'),
-            Some(Odd::Path(name, _)) => path.extend_from_slice(name),
-            None => {
-                let (group, file) = self.place(line);
-                group.inventory.push_path(file, path);
-            }
-        }
+    /// What makes the paths that lines name, as the lists have them.
+    pub(super) fn paths<'f>(&'f self, lines: &'f Lines) -> Paths<'f> {
+        Paths { files: self, lines, path: Vec::new(), at: None }
     }
 
     /// The digest of what a line names, by the line's algorithm.
@@ -123,6 +117,7 @@ impl Files {
             };
         }
         let (group, file) = self.place(line);
+        let group = &self.groups[group];
         let nth = group.algorithms.iter().position(|algorithm| *algorithm == line.algorithm);
         if let Some(digest) = group.rows.digest(file.0, nth.expect("a group has its files' algorithms")) {
             return Ok(digest);
@@ -148,12 +143,53 @@ impl Files {
         Trouble { verdict, verb, cause }
     }
 
-    fn place(&self, line: Line) -> (&Group, FileNo) {
+    /// The group of a line's file, and its number there.
+    fn place(&self, line: Line) -> (usize, FileNo) {
         let file = self.file_of[line.number as usize];
-        match self.places.get(file.0 as usize) {
-            Some(&(group, file)) => (&self.groups[usize::from(group)], file),
-            None => (&self.groups[0], file),
+        self.places.get(file.0 as usize).map_or((0, file), |&(group, file)| (usize::from(group), file))
+    }
+}
+
+/// Makes the paths that lines name. Those of one directory in a row cost little.
+pub(super) struct Paths<'f> {
+    files: &'f Files,
+    lines: &'f Lines,
+    path: Vec<u8>,
+    at: Option<At>,
+}
+
+/// The directory of the last path, with its group and its files, and how much of the path it is.
+struct At {
+    group: usize,
+    dir: DirNo,
+    files: Range<u32>,
+    prefix: usize,
+}
+
+impl Paths<'_> {
+    /// The path that a line names, as the list has it.
+    pub(super) fn of(&mut self, line: Line) -> &[u8] {
+        if line.is_odd {
+            return match &self.lines.odd[line.number as usize] {
+                Odd::Stdin => b"-",
+                Odd::Path(path, _) => path,
+            };
         }
+        let (group, file) = self.files.place(line);
+        let inventory = &self.files.groups[group].inventory;
+        let at = match self.at.take() {
+            Some(at) if at.group == group && at.files.contains(&file.0) => at,
+            _ => {
+                let dir = inventory.dir_of(file);
+                self.path.clear();
+                inventory.push_prefix(dir, &mut self.path);
+                At { group, dir, files: inventory.files_of(dir), prefix: self.path.len() }
+            }
+        };
+        self.path.truncate(at.prefix);
+        self.path.extend_from_slice(inventory.name(at.dir, file).to_bytes());
+        self.at = Some(at);
+        &self.path
     }
 }
 

@@ -67,13 +67,12 @@ impl Tree<'_> {
     /// begins with `./`.
     fn listed(&self, lines: &Lines, files: &Files, here: &[u8]) -> anyhow::Result<(Inventory, bool)> {
         let mut listed = PathList::new().within(self.budget);
-        let (mut path, mut plain) = (Vec::new(), Vec::new());
+        let (mut paths, mut plain) = (files.paths(lines), Vec::new());
         let mut has_dot = None;
         for &line in &lines.lines {
-            path.clear();
-            files.push_path(line, lines, &mut path);
+            let path = paths.of(line);
             has_dot.get_or_insert(path.starts_with(b"./"));
-            if simplify(&path, here, &mut plain) {
+            if simplify(path, here, &mut plain) {
                 listed.push(&plain).context(TOO_LARGE)?;
             }
         }

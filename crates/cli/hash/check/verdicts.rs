@@ -53,7 +53,7 @@ impl<'a> Verdicts<'a> {
 
     /// The verdict on every line of every list, in their order.
     pub(super) fn of_lines(&mut self, lines: &Lines, files: &Files) -> io::Result<()> {
-        let mut path = Vec::new();
+        let mut paths = files.paths(lines);
         let mut at = 0;
         for list in &lines.lists {
             let ok = self.counts.of(Verdict::Ok);
@@ -61,10 +61,8 @@ impl<'a> Verdicts<'a> {
                 let end = at + line.algorithm.digest_len();
                 let expected = &lines.expected[at..end];
                 at = end;
-                path.clear();
-                files.push_path(line, lines, &mut path);
                 let digest = files.digest(line, lines);
-                self.of_file(&path, (line.algorithm, expected), digest)?;
+                self.of_file(paths.of(line), (line.algorithm, expected), digest)?;
             }
             self.of_list(list, self.counts.of(Verdict::Ok) > ok);
         }
