@@ -2,7 +2,9 @@
 
 use crate::function::{Function, Tail};
 
-/// What a message carries from one piece to the next, beside its chaining value.
+/// What a message carries from one piece to the next, beside its chaining value. Kept beside the lane, because it
+/// is large, and a message that comes in one piece should not have it moved about.
+#[derive(Clone)]
 pub(crate) struct Carry {
     /// Bytes compressed.
     done: u64,
@@ -17,11 +19,17 @@ impl Default for Carry {
     }
 }
 
+impl Carry {
+    /// Makes it that of a message before its first byte.
+    pub(crate) fn reset(&mut self) {
+        (self.done, self.held) = (0, 0);
+    }
+}
+
 /// A piece on its way through the kernel.
 pub(crate) struct Lane<D> {
     pub(crate) key: u32,
     pub(crate) data: D,
-    pub(crate) carry: Carry,
     end: bool,
     /// Bytes of the piece that are in a run or in the buffer.
     taken: usize,
@@ -39,8 +47,8 @@ struct Run {
 }
 
 impl<D: AsRef<[u8]>> Lane<D> {
-    pub(crate) fn new(key: u32, end: bool, data: D, carry: Carry) -> Self {
-        Self { key, data, carry, end, taken: 0, run: Run::default() }
+    pub(crate) fn new(key: u32, end: bool, data: D) -> Self {
+        Self { key, data, end, taken: 0, run: Run::default() }
     }
 
     /// Bytes of the run that are left.
@@ -49,8 +57,8 @@ impl<D: AsRef<[u8]>> Lane<D> {
     }
 
     /// The next `len` bytes of the run.
-    pub(crate) fn next(&self, len: usize) -> &[u8] {
-        let bytes = if self.run.in_buffer { &self.carry.buffer } else { self.data.as_ref() };
+    pub(crate) fn next<'a>(&'a self, carry: &'a Carry, len: usize) -> &'a [u8] {
+        let bytes = if self.run.in_buffer { &carry.buffer } else { self.data.as_ref() };
         &bytes[self.run.at..][..len]
     }
 
@@ -60,15 +68,15 @@ impl<D: AsRef<[u8]>> Lane<D> {
     }
 
     /// Bytes of the message up to and with the next block.
-    pub(crate) fn count<F: Function<W>, const W: usize>(&self) -> u64 {
-        self.run.total.unwrap_or(self.carry.done + F::BLOCK as u64)
+    pub(crate) fn count<F: Function<W>, const W: usize>(&self, carry: &Carry) -> u64 {
+        self.run.total.unwrap_or(carry.done + F::BLOCK as u64)
     }
 
     /// Notes that the next `len` bytes of the run have been compressed.
-    pub(crate) fn advance(&mut self, len: usize) {
+    pub(crate) fn advance(&mut self, carry: &mut Carry, len: usize) {
         self.run.at += len;
         self.run.len -= len;
-        self.carry.done += len as u64;
+        carry.done += len as u64;
     }
 
     /// Finds the next run once the one before is done; `false` if the piece has no more, and no end of the
@@ -76,8 +84,8 @@ impl<D: AsRef<[u8]>> Lane<D> {
     ///
     /// A run is made of the piece itself wherever possible. Blocks that straddle two pieces, and the end of a
     /// message with its padding, are put together in the buffer, and so is a short message as a whole.
-    pub(crate) fn plan<F: Function<W>, const W: usize>(&mut self) -> bool {
-        let Carry { done, held, buffer } = &mut self.carry;
+    pub(crate) fn plan<F: Function<W>, const W: usize>(&mut self, carry: &mut Carry) -> bool {
+        let Carry { done, held, buffer } = carry;
         let rest = &self.data.as_ref()[self.taken..];
         if self.end && *held + rest.len() <= F::TAIL {
             let used = *held + rest.len();

@@ -20,6 +20,8 @@ pub(crate) struct Lanes<F: Function<W>, K, N, D, const L: usize, const W: usize>
     few: u32,
     state: [[F::Word; L]; W],
     lanes: [Option<Lane<D>>; L],
+    /// What the message in each lane carries.
+    carries: [Carry; L],
     /// One bit for each lane that has a piece.
     busy: u32,
     /// The message of each key that has begun and has no piece in a lane. Boxed, so that a key that is not
@@ -47,6 +49,7 @@ where
             few,
             state: [[F::Word::default(); L]; W],
             lanes: [const { None }; L],
+            carries: std::array::from_fn(|_| Carry::default()),
             busy: 0,
             parked: (0..keys).map(|_| None).collect(),
         }
@@ -76,43 +79,41 @@ where
                 }
             }
         }
-        for lane in ones(self.busy) {
-            self.lane_mut(lane).advance(len);
+        for nth in ones(self.busy) {
+            let (lane, carry) = self.lane_mut(nth);
+            lane.advance(carry, len);
         }
     }
 
     /// Compresses `len` bytes in all lanes; the idle ones get the bytes of some other.
     fn compress_all(&mut self, len: usize) {
-        let lanes = &self.lanes;
-        let some = piece_of(lanes, self.busy.trailing_zeros() as usize).next(len);
-        let mut data = [some; L];
+        let (lanes, carries) = (&self.lanes, &self.carries);
+        let some = self.busy.trailing_zeros() as usize;
+        let mut data = [piece_of(lanes, some).next(&carries[some], len); L];
         let mut counters = Counters { count: [0; L], last: [0; L] };
         for nth in ones(self.busy) {
-            let lane = piece_of(lanes, nth);
-            data[nth] = lane.next(len);
-            (counters.count[nth], counters.last[nth]) = counter::<F, D, W>(lane);
+            let (lane, carry) = (piece_of(lanes, nth), &carries[nth]);
+            data[nth] = lane.next(carry, len);
+            (counters.count[nth], counters.last[nth]) = counter::<F, D, W>(lane, carry);
         }
         self.kernel.compress(&mut self.state, &data, &counters);
     }
 
     fn compress_two(&mut self, first: usize, second: usize, len: usize) {
         let (mut a, mut b) = (self.column(first), self.column(second));
-        let lanes = [piece_of(&self.lanes, first), piece_of(&self.lanes, second)];
-        let counters = lanes.map(counter::<F, D, W>);
+        let lanes = [first, second].map(|nth| (piece_of(&self.lanes, nth), &self.carries[nth]));
+        let counters = lanes.map(|(lane, carry)| counter::<F, D, W>(lane, carry));
         let counters = Counters { count: counters.map(|c| c.0), last: counters.map(|c| c.1) };
-        self.narrow.two([&mut a, &mut b], lanes.map(|lane| lane.next(len)), &counters);
+        self.narrow.two([&mut a, &mut b], lanes.map(|(lane, carry)| lane.next(carry, len)), &counters);
         self.set_column(first, &a);
         self.set_column(second, &b);
     }
 
     fn compress_one(&mut self, nth: usize, len: usize) {
         let mut words = self.column(nth);
-        let (count, last) = counter::<F, D, W>(piece_of(&self.lanes, nth));
-        self.narrow.one(
-            &mut words,
-            piece_of(&self.lanes, nth).next(len),
-            &Counters { count: [count], last: [last] },
-        );
+        let (lane, carry) = (piece_of(&self.lanes, nth), &self.carries[nth]);
+        let (count, last) = counter::<F, D, W>(lane, carry);
+        self.narrow.one(&mut words, lane.next(carry, len), &Counters { count: [count], last: [last] });
         self.set_column(nth, &words);
     }
 
@@ -122,16 +123,16 @@ where
         let lane = self.lanes[nth].take().expect("a busy lane has a piece");
         self.busy &= !(1 << nth);
         let last = lane.is_last();
-        let Lane { key, data, carry, .. } = lane;
+        let Lane { key, data, .. } = lane;
         if last {
             return Event::Done { key, data, digest: F::digest(&state) };
         }
-        self.parked[key as usize] = Some(Box::new(Parked { state, carry }));
+        self.parked[key as usize] = Some(Box::new(Parked { state, carry: self.carries[nth].clone() }));
         Event::Dry { key, data }
     }
 
-    fn lane_mut(&mut self, nth: usize) -> &mut Lane<D> {
-        self.lanes[nth].as_mut().expect("a busy lane has a piece")
+    fn lane_mut(&mut self, nth: usize) -> (&mut Lane<D>, &mut Carry) {
+        (self.lanes[nth].as_mut().expect("a busy lane has a piece"), &mut self.carries[nth])
     }
 }
 
@@ -153,15 +154,16 @@ where
         assert!((key as usize) < self.parked.len(), "key {key} is out of range");
         assert!(self.vacant() > 0, "a piece was fed where none was vacant");
         let parked = self.parked[key as usize].take();
-        let (state, carry) = if start {
-            (F::INIT, Carry::default())
-        } else {
-            let parked = parked.expect("the first piece of a message comes with `start`");
-            (parked.state, parked.carry)
-        };
         let nth = self.busy.trailing_ones() as usize;
-        self.set_column(nth, &state);
-        self.lanes[nth] = Some(Lane::new(key, end, data, carry));
+        if start {
+            self.set_column(nth, &F::INIT);
+            self.carries[nth].reset();
+        } else {
+            let Parked { state, carry } = *parked.expect("the first piece of a message comes with `start`");
+            self.set_column(nth, &state);
+            self.carries[nth] = carry;
+        }
+        self.lanes[nth] = Some(Lane::new(key, end, data));
         self.busy |= 1 << nth;
     }
 
@@ -169,8 +171,8 @@ where
         let said = out.len();
         loop {
             for nth in ones(self.busy) {
-                let lane = self.lane_mut(nth);
-                if lane.left() == 0 && (lane.is_last() || !lane.plan::<F, W>()) {
+                let (lane, carry) = self.lane_mut(nth);
+                if lane.left() == 0 && (lane.is_last() || !lane.plan::<F, W>(carry)) {
                     let event = self.retire(nth);
                     out.push(event);
                 }
@@ -202,6 +204,9 @@ where
         }
         batch.flush::<F, K, N, W>(self.kernel, self.narrow, self.few, out);
 
+        if long.is_empty() {
+            return;
+        }
         let mut engine = Lanes::<F, K, N, &[u8], L, W>::new(self.kernel, self.narrow, self.few, long.len());
         let mut events = Vec::with_capacity(L);
         let mut waiting = long.iter().enumerate();
@@ -228,8 +233,8 @@ fn piece_of<D>(lanes: &[Option<Lane<D>>], nth: usize) -> &Lane<D> {
 }
 
 /// What to count for the next block of a lane, and whether it is the last.
-fn counter<F: Function<W>, D: AsRef<[u8]>, const W: usize>(lane: &Lane<D>) -> (u64, u64) {
-    (lane.count::<F, W>(), if lane.is_last() { u64::MAX } else { 0 })
+fn counter<F: Function<W>, D: AsRef<[u8]>, const W: usize>(lane: &Lane<D>, carry: &Carry) -> (u64, u64) {
+    (lane.count::<F, W>(carry), if lane.is_last() { u64::MAX } else { 0 })
 }
 
 /// The positions of the ones in `mask`, lowest first.
