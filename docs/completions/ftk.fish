@@ -69,8 +69,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l files-from -d 'Start at
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l files0-from -d 'As --files-from, with a NUL at the end of each path: safe for every name' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l format -d 'Print this of each entry, such as \'{size} {path}\'; --help lists the fields' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l max-results -d 'Stop after this many entries; with --sort the first by path' -r
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l exec -d 'Run a command for each entry, several at a time; ends with `;`' -r
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l exec-batch -d 'Run a command for all entries, in as few runs as the system allows; ends with `;`' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l exec -d 'Run a command for each entry, several at a time; `\\;` ends it' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l exec-batch -d 'Run a command for all entries, in as few runs as the system allows; `\\;` ends it' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l io -d 'How files are read' -r -f -a "auto\t''
 sync\t''
