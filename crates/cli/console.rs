@@ -42,6 +42,11 @@ impl Console {
     /// As `error`, counted among those of its kind in `--stats`.
     pub(crate) fn error_of(&self, kind: &str, message: impl Display) {
         self.stats.error(kind);
+        self.warning(message);
+    }
+
+    /// The same for what is said once more, of many, and is no error of its own.
+    pub(crate) fn warning(&self, message: impl Display) {
         let red = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
         let _ = writeln!(anstream::stderr().lock(), "{red}ftk:{red:#} {message}");
     }

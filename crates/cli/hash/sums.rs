@@ -113,17 +113,18 @@ fn say_failed(inventory: &Inventory, failed: &[Failed], console: &Console) {
         match failure {
             Failure::Io { op, source } => console.path_error(op, path, cause(source)),
             Failure::NotRegular => {
-                console.error(format_args!("{} is no regular file any more: not hashed", quote(path)))
+                let what = format_args!("{} is no regular file any more: not hashed", quote(path));
+                console.error_of("not regular", what);
             }
             Failure::Changed { before, after, .. } if before.size != after.size => {
-                console.error(format_args!(
-                    "{} changed while it was read (size {} then {}): not hashed",
-                    quote(path),
-                    HumanCount(before.size),
-                    HumanCount(after.size),
-                ))
+                let (before, after) = (HumanCount(before.size), HumanCount(after.size));
+                let how = format_args!("(size {before} then {after}): not hashed");
+                console.error_of("changed", format_args!("{} changed while it was read {how}", quote(path)));
             }
-            _ => console.error(format_args!("{} changed while it was read: not hashed", quote(path))),
+            _ => {
+                let what = format_args!("{} changed while it was read: not hashed", quote(path));
+                console.error_of("changed", what);
+            }
         }
     }
 }

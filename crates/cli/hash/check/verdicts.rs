@@ -190,7 +190,7 @@ fn warn(lines: &Lines, counts: Counts, console: &Console) {
         (counts.of(Verdict::New), "file is in no list", "files are in no list", ""),
     ] {
         if n > 0 {
-            console.error(format_args!("WARNING: {n} {}{more}", if n == 1 { one } else { many }));
+            console.warning(format_args!("WARNING: {n} {}{more}", if n == 1 { one } else { many }));
         }
     }
 }
