@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use ftk_hash::{Algorithm, Platform};
-use ftk_inventory::Inventory;
+use ftk_inventory::{FileNo, Inventory, PathList};
 use ftk_read::Uring;
 use ftk_sched::{Backend, Constants, Limits, Model, Stop, Team, Threads, logical_cpus};
 
@@ -21,7 +21,6 @@ const ROUNDS: usize = 5;
 pub fn calibrate(files: &Inventory, platform: Platform) -> Constants {
     let mut constants = Constants::default();
     team(&mut constants);
-    constants.worker_ns = nanos(median(|| timed(|| drop(black_box(vec![1_u8; 1 << 20])))));
     reading(&mut constants, files, platform);
     memory(&mut constants);
     for algorithm in Algorithm::ALL {
@@ -43,32 +42,58 @@ fn team(constants: &mut Constants) {
 }
 
 fn reading(constants: &mut Constants, files: &Inventory, platform: Platform) {
-    let model = Model::new(Constants::default());
-    // Nanoseconds a file, without those of the sample.
     let each = |workers, backend| {
-        let limits =
-            Limits { threads: Threads::Fixed(workers), backend: Some(backend), ring: true, cpus: workers };
-        nanos(median(|| {
-            let algorithms = &[Algorithm::Xxh3];
-            let mut rows = Rows::new(files.files(), algorithms);
-            let work = Work { inventory: files, algorithms, platform };
-            let env = Env { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
-            let plan = process(&work, &mut rows, &env).plan;
-            let left = files.files().saturating_sub(plan.sample.files).max(1);
-            Duration::from_nanos(plan.took_nanos / u64::from(left))
-        }))
-        .max(1)
+        let took = median(|| run(files, Algorithm::Xxh3, platform, workers, backend));
+        nanos(took / files.files().max(1)).max(1)
     };
     let alone = each(1, Backend::Sync);
     constants.file_ns = alone;
     if logical_cpus() > 1 {
         let together = each(2, Backend::Sync);
         constants.contention = (2.0 * together as f64 / alone as f64 - 1.0).clamp(0.0, 1.0);
+        worker(constants, files, platform);
     }
     if Uring::new(256, 1).is_ok() {
         constants.ring_ns = nanos(median(|| timed(|| drop(Uring::new(256, 1)))));
         constants.ring_warm = each(1, Backend::Uring) as f64 / alone as f64;
     }
+}
+
+/// What a second worker costs beside its thread: the time that two take for a few files, less their share of
+/// the work and the start of the team.
+fn worker(constants: &mut Constants, files: &Inventory, platform: Platform) {
+    const FEW: u32 = 150;
+    let (mut few, mut path) = (PathList::new(), Vec::new());
+    for file in 0..files.files().min(FEW) {
+        path.clear();
+        files.push_path(FileNo(file), &mut path);
+        if few.push(&path).is_err() {
+            return;
+        }
+    }
+    let Ok((few, _)) = Inventory::from_list(few) else { return };
+    // The lanes of the default digest, filled and drained by each worker, are a part of it.
+    let took = |workers| nanos(median(|| run(&few, Algorithm::Sha256, platform, workers, Backend::Sync)));
+    let share = (took(1) as f64 * (1.0 + constants.contention) / 2.0) as u64;
+    constants.worker_ns = took(2).saturating_sub(share + constants.team_ns + constants.thread_ns);
+}
+
+/// What so many workers take for the files, without the sample.
+fn run(
+    files: &Inventory,
+    algorithm: Algorithm,
+    platform: Platform,
+    workers: usize,
+    backend: Backend,
+) -> Duration {
+    let model = Model::new(Constants::default());
+    let limits =
+        Limits { threads: Threads::Fixed(workers), backend: Some(backend), ring: true, cpus: workers };
+    let algorithms = &[algorithm];
+    let mut rows = Rows::new(files.files(), algorithms);
+    let work = Work { inventory: files, algorithms, platform };
+    let env = Env { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
+    Duration::from_nanos(process(&work, &mut rows, &env).plan.took_nanos)
 }
 
 fn memory(constants: &mut Constants) {

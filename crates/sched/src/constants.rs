@@ -12,8 +12,9 @@ pub struct Constants {
     pub team_ns: u64,
     /// What each thread adds to that: its start and its join.
     pub thread_ns: u64,
-    /// What a new worker does before its first file: a descriptor table, a reader, buffers touched for the
-    /// first time. Workers do it at the same time, so a team pays it once.
+    /// What a new worker costs beside its thread: a descriptor table, a reader, buffers touched for the first
+    /// time while others touch theirs, lanes that drain for want of files. Workers do it at the same time, so a
+    /// team pays it once.
     pub worker_ns: u64,
     /// A file of a source tree with the plain reader, cached, on one worker: open, fstat, read, close.
     pub file_ns: u64,
@@ -63,8 +64,10 @@ impl Default for Constants {
             // Spawning and joining two threads: 63 us.
             team_ns: 15_000,
             thread_ns: 24_000,
-            // Touching 1 MiB for the first time took 90 us. A second worker then pays from 0.3 ms of work on.
-            worker_ns: 90_000,
+            // Trees of 64 and 100 files of 14 KB took two workers 690 and 920 us after the sample where one took
+            // 430 and 750; 150 files took them 930 against 980, and 250 files 1,350 against 1,810. A second
+            // worker then pays from 0.8 ms of work on.
+            worker_ns: 350_000,
             // 86,629 source files of 17 KB in the mean: 520 to 600 ms.
             file_ns: 6_000,
             // Two workers did the same files 1.7 to 2.0 times as fast as one. More than two were not measured.

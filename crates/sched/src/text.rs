@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(problem("team_ns = 15000", "team_ns: 15000"), (1, Problem::NotAPair));
         assert_eq!(problem("thread_ns = 24000", "thread_ns = fast"), (2, Problem::NotAPair));
         assert_eq!(problem("thread_ns", "threads_ns"), (2, Problem::Unknown("threads_ns".into())));
-        assert_eq!(problem("worker_ns = 90000", "team_ns = 15000"), (3, Problem::Twice("team_ns".into())));
+        assert_eq!(problem("worker_ns = 350000", "team_ns = 15000"), (3, Problem::Twice("team_ns".into())));
         let (lines, missing) = problem("ring_ns = 25000\n", "");
         assert_eq!(
             (lines, missing),

@@ -35,8 +35,9 @@ fn each_situation_gets_its_plan() {
         ("nothing sampled, a tree left", Sample::default(), 100_000, TWO_CPUS, (2, Sync, Warm)),
         ("ten files", warm(3_000, 100), 10, TWO_CPUS, (1, Sync, BelowBreakEven)),
         ("a hundred tiny files", warm(2_700, 100), 68, TWO_CPUS, (1, Sync, BelowBreakEven)),
-        ("a hundred source files", warm(12_000, 17_000), 68, TWO_CPUS, (2, Sync, Warm)),
-        ("the same with more CPUs than pay", warm(12_000, 17_000), 68, sixteen, (6, Sync, Warm)),
+        ("a hundred source files", warm(12_000, 17_000), 68, TWO_CPUS, (1, Sync, BelowBreakEven)),
+        ("two hundred source files", warm(12_000, 17_000), 168, TWO_CPUS, (2, Sync, Warm)),
+        ("the same with more CPUs than pay", warm(12_000, 17_000), 168, sixteen, (9, Sync, Warm)),
         ("a source tree", warm(12_000, 17_000), 86_597, TWO_CPUS, (2, Sync, Warm)),
         ("a source tree, 16 CPUs", warm(12_000, 17_000), 86_597, sixteen, (16, Sync, Warm)),
         ("a source tree, one CPU", warm(12_000, 17_000), 86_597, lone_cpu, (1, Sync, Warm)),
@@ -45,7 +46,7 @@ fn each_situation_gets_its_plan() {
         ("the same without a ring", cold(70_000), 1_000_000, no_ring, (32, Sync, ColdThreads)),
         ("a hundred cold files without a ring", cold(70_000), 68, no_ring, (11, Sync, ColdThreads)),
         ("ten cold files", cold(70_000), 10, TWO_CPUS, (1, Uring, ColdRing)),
-        ("ten cold files without a ring", cold(70_000), 10, no_ring, (2, Sync, ColdThreads)),
+        ("twenty cold files without a ring", cold(70_000), 20, no_ring, (5, Sync, ColdThreads)),
         ("one cold file", cold(20_000), 1, TWO_CPUS, (1, Sync, BelowBreakEven)),
     ];
     for (situation, seen, files_left, limits, expected) in table {
