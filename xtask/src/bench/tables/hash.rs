@@ -44,7 +44,7 @@ pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
         add(&tree, COMMON, every_peer)?;
     }
     add(&bench.shape(&shape::MIXED.within(bench.room()?))?, COMMON, every_peer)?;
-    add(&bench.shape(&shape::BULK.within(bench.room()?))?, COMMON, every_peer)?;
+    add(&bench.shape(&shape::BULK.within(bench.room()?))?, COMMON, parallel_peers)?;
     let huge = shape::HUGE.within(bench.room()?);
     let folder = bench.shape(&huge)?;
     let path = huge.files_in(0, &folder.path.join(&huge.dirs()[0])).swap_remove(0);
