@@ -58,17 +58,38 @@ fn h49_while_walking() {
     }
 }
 
-/// While waiting for standard input.
+/// In the middle of a file that a list names.
+#[test]
+fn h49_while_checking() {
+    let dir = Dir::new();
+    dir.hole("huge", 4 << 40).file("list", format!("{}  huge\n", "0".repeat(64)).as_bytes());
+    for threads in ["mono", "4"] {
+        for with in SIGNALS {
+            let child = dir.ftk(["hash", "--check", "list", "-j", threads]).spawn();
+            wait_until(|| has_read(&child) > 8 << 20);
+            dies_of(child, with);
+        }
+    }
+}
+
+/// While waiting for standard input: content, a list to check, a list to compare, lines.
 #[test]
 fn h49_while_reading_a_stream() {
     let dir = Dir::new();
-    for with in SIGNALS {
-        let (never, _held) = std::io::pipe().unwrap();
-        let child = dir.ftk(["hash", "-o", "list"]).stdin_from(Stdio::from(never)).spawn();
-        // It has started when it has got as far as its output, which it opens first.
-        let fds = format!("/proc/{}/fd", child.id());
-        wait_until(|| fs::read_dir(&fds).is_ok_and(|fds| fds.count() > 3));
-        dies_of(child, with);
-        assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 0);
+    let list = dir.aside("list");
+    fs::write(&list, format!("{}  file\n", "0".repeat(64))).unwrap();
+    let list = list.to_str().unwrap();
+    for mode in
+        [&["-"][..], &["--check", "-"], &["--diff", list, "-"], &["--diff", "-", list], &["--lines", "-"]]
+    {
+        for with in SIGNALS {
+            let (never, _held) = std::io::pipe().unwrap();
+            let child = dir.ftk(["hash", "-o", "list"]).args(mode).stdin_from(Stdio::from(never)).spawn();
+            // It has started when it has got as far as its output, which it opens first.
+            let fds = format!("/proc/{}/fd", child.id());
+            wait_until(|| fs::read_dir(&fds).is_ok_and(|fds| fds.count() > 3));
+            dies_of(child, with);
+            assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 0);
+        }
     }
 }
