@@ -5,7 +5,7 @@ use data_encoding::HEXLOWER;
 /// Which of the two shapes of a checksum line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// `HEX  name`, as `sha256sum` prints; the algorithm is not said, except for XXH3, which xxhsum 0.8.2
+    /// `HEX  name`, as `sha256sum` prints; the algorithm is not said, except for XXH3, which xxhsum 0.8.3
     /// and later print as `XXH3_HEX  name` so that it cannot be taken for XXH64.
     #[default]
     Untagged,
