@@ -1,0 +1,27 @@
+//! Digests: many messages side by side are as good as each alone.
+
+use ftk_hash::{Algorithm, Digest, Platform, Simd};
+
+/// Cuts the input into messages, whose lengths its first bytes say, and holds every kernel of this machine
+/// against the portable one.
+pub fn digests(data: &[u8]) {
+    let [algorithm, count, data @ ..] = data else { return };
+    let algorithm = Algorithm::ALL[usize::from(*algorithm) % Algorithm::ALL.len()];
+    let (lengths, mut bytes) = data.split_at((usize::from(*count) % 64).min(data.len()));
+    let mut messages = Vec::new();
+    for &length in lengths {
+        let message;
+        (message, bytes) = bytes.split_at(usize::from(length).min(bytes.len()));
+        messages.push(message);
+    }
+    messages.push(bytes);
+    let portable = Platform::up_to(Simd::Portable).expect("every CPU can do without");
+    let expected: Vec<_> = messages.iter().map(|message| algorithm.hash_one(portable, message)).collect();
+    for simd in [Simd::Portable, Simd::Avx2, Simd::ShaNi, Simd::Avx512] {
+        if let Ok(platform) = Platform::up_to(simd) {
+            let mut digests = vec![Digest::from_bytes(&[]); messages.len()];
+            algorithm.hash_many(platform, &messages, &mut digests);
+            assert_eq!(digests, expected, "{algorithm} by {simd:?}");
+        }
+    }
+}

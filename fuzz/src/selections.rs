@@ -1,0 +1,91 @@
+//! Globs, regular expressions and ignore files: refused or understood, never a panic, and never an entry that is
+//! not there.
+
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+
+use ftk_select::{Filtered, Selection, SelectionBuilder};
+use ftk_walk::{Entry, Step, Visitor, WalkError, Walker};
+use tempfile::TempDir;
+
+/// What lies in the tree that is walked.
+const ENTRIES: &[&str] = &["a", "b.c", "d/a", "d/B.C", "d/e/[x]", "d/e/f\n", "d/e/ä", ".h/{a,b}", "z*"];
+
+thread_local! {
+    static TREE: TempDir = tree();
+}
+
+fn tree() -> TempDir {
+    let dir = tempfile::tempdir().expect("a directory for the tree");
+    for entry in ENTRIES {
+        let path = dir.path().join(entry);
+        fs::create_dir_all(path.parent().expect("it lies in the tree")).expect("a directory");
+        fs::write(path, "").expect("a file");
+    }
+    dir
+}
+
+/// Takes the first line for a glob, the second for a regular expression, as every option that takes one.
+pub fn selections(data: &[u8]) {
+    let mut lines = data.split(|&byte| byte == b'\n');
+    let glob = lines.next().unwrap_or_default().to_vec();
+    let regex = lines.next().and_then(|line| str::from_utf8(line).ok()).unwrap_or_default();
+    let all = listed(&Selection::builder());
+    for narrow in
+        [SelectionBuilder::name, SelectionBuilder::iname, SelectionBuilder::path, SelectionBuilder::exclude]
+    {
+        let found = listed(&narrow(Selection::builder(), glob.clone()));
+        assert!(found.is_subset(&all));
+    }
+    let matched = listed(&Selection::builder().name(glob.clone()));
+    let matched_in_any_case = listed(&Selection::builder().iname(glob));
+    assert!(matched.is_subset(&matched_in_any_case) || matched_in_any_case.is_empty());
+    assert!(listed(&Selection::builder().regex(regex)).is_subset(&all));
+}
+
+/// Takes the input for the `.gitignore` of a tree.
+pub fn ignore_files(data: &[u8]) {
+    TREE.with(|tree| fs::write(tree.path().join(".gitignore"), data)).expect("an ignore file");
+    let all = listed(&Selection::builder());
+    let left = listed(&Selection::builder().ignore_files(true));
+    TREE.with(|tree| fs::remove_file(tree.path().join(".gitignore"))).expect("it is there");
+    assert!(left.is_subset(&all));
+    let asks_for_nothing = |line: &[u8]| line.is_empty() || line.starts_with(b"#");
+    if data.split(|&byte| byte == b'\n').all(asks_for_nothing) {
+        assert_eq!(left, all);
+    }
+}
+
+/// The paths that the selection takes; none where it is refused.
+fn listed(builder: &SelectionBuilder) -> BTreeSet<Vec<u8>> {
+    let Ok(selection) = builder.clone().build() else { return BTreeSet::new() };
+    let root = TREE.with(|tree| CString::new(tree.path().as_os_str().as_bytes()).expect("no NUL"));
+    let parts = Walker::new([root]).threads(1).run(|_| Filtered::new(&selection, Paths::default()));
+    parts.into_iter().flat_map(|part| part.into_parts().0.0).collect()
+}
+
+#[derive(Default)]
+struct Paths(Vec<Vec<u8>>);
+
+impl Visitor for Paths {
+    type Dir = ();
+
+    fn root(&mut self, root: &mut Entry<'_>) -> Step {
+        self.entry(&(), root)
+    }
+
+    fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
+
+    fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
+        let mut path = Vec::new();
+        entry.push_path(&mut path);
+        self.0.push(path);
+        Step::Descend
+    }
+
+    fn error(&mut self, _error: WalkError) -> Step {
+        Step::Next
+    }
+}
