@@ -11,18 +11,20 @@ pub(crate) const RELEASE: &str = "release";
 /// What a run needs.
 pub(crate) struct Programs {
     pub(crate) ftk: PathBuf,
-    /// This program again: it runs one command at a time, and its getdents64 loop is the yardstick of `find`.
+    /// This program: it runs one command at a time, and its getdents64 loop is the yardstick of `find`.
     pub(crate) helper: PathBuf,
 }
 
 impl Programs {
-    /// Builds ftk, and for times that count the helper too: apart from each other, so that ftk has no features that
-    /// only xtask asks for.
     pub(crate) fn build(profile: &str) -> Result<Self> {
-        let ftk = build("ftk", profile)?;
-        let helper = if profile == RELEASE { build("xtask", profile)? } else { std::env::current_exe()? };
-        Ok(Self { ftk, helper })
+        Ok(Self { ftk: build("ftk", profile)?, helper: std::env::current_exe()? })
     }
+}
+
+/// This program as it must be where times count. It is built apart from ftk, which so has no features that only xtask
+/// asks for.
+pub(crate) fn optimised() -> Result<PathBuf> {
+    build("xtask", RELEASE)
 }
 
 /// Builds the program of this name, the only one of its package, and says where it is.
