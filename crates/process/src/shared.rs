@@ -1,10 +1,11 @@
 //! One huge file hashed by all workers, where the digest is a tree: BLAKE3.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ftk_hash::{ChainingValue, Tree};
 use ftk_inventory::Opener;
-use ftk_read::{Failure, File, Stat, Sync};
+use ftk_read::{Failure, File, Map, Stat, Sync};
 use ftk_sched::{Stop, Team};
 
 use crate::claims::Job;
@@ -65,37 +66,71 @@ fn windows(
     let name = inventory.name(job.dir, job.file);
     let file = File::open(&dir, name, inventory.via_link(job.dir, job.file))?;
     let mut part = Part { stat: *file.stat(), values: Vec::new() };
-    let mut buf = vec![0; Sync::STREAM_BUF_LEN];
-    let (mut bytes, mut reads) = (0, 0);
+    let mut window = Window { file: &file, buf: Vec::new(), bytes: 0, reads: 0 };
     while !crew.env.stop.is_raised() && !failed.is_raised() {
         // Relaxed: the counter hands out numbers and nothing else.
         let nth = next.fetch_add(1, Ordering::Relaxed);
         if nth >= tree.windows() {
             break;
         }
-        let window = tree.window(nth);
         let mut subtree = tree.subtree(nth);
-        let mut at = window.start;
-        while at < window.end {
-            let ask = buf.len().min((window.end - at) as usize);
-            let got =
-                file.read_at(&mut buf[..ask], at).map_err(|source| Failure::Io { op: "read", source })?;
-            if got == 0 {
-                // Shorter than when it was measured: `verify` finds out how.
-                file.verify(at, reads + 2)?;
-                return Err(unexpected_end());
-            }
-            subtree.update(&buf[..got]);
-            crew.cells.of(worker).add_bytes(got, true);
-            at += got as u64;
-            bytes += got as u64;
-            reads += 1;
-        }
+        let before = window.bytes;
+        window.read(tree.window(nth), |bytes| subtree.update(bytes))?;
+        crew.cells.of(worker).add_bytes((window.bytes - before) as usize, true);
         part.values.push((nth, subtree.finalize()));
     }
-    // Two reads at least: the others read too, and for as long as this one.
-    file.verify(bytes, reads + 2)?;
+    window.verify()?;
     Ok(part)
+}
+
+/// How a worker sees its windows of the file: mapped, which spares the copy, and read where that cannot be.
+struct Window<'f> {
+    file: &'f File,
+    /// Empty as long as mapping works.
+    buf: Vec<u8>,
+    bytes: u64,
+    reads: u64,
+}
+
+impl Window<'_> {
+    /// Hands all bytes of `window` to `take`, in order.
+    fn read(&mut self, window: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
+        if self.buf.is_empty() {
+            if let Ok(map) = Map::new(self.file, window.clone()) {
+                take(map.bytes());
+                self.bytes += map.bytes().len() as u64;
+                self.reads += 1;
+                return map.check().or_else(|_| self.ended());
+            }
+            self.buf.resize(Sync::STREAM_BUF_LEN, 0);
+        }
+        let mut at = window.start;
+        while at < window.end {
+            let ask = self.buf.len().min((window.end - at) as usize);
+            match self.file.read_at(&mut self.buf[..ask], at) {
+                Ok(0) => return self.ended(),
+                Ok(got) => {
+                    take(&self.buf[..got]);
+                    at += got as u64;
+                    self.bytes += got as u64;
+                    self.reads += 1;
+                }
+                Err(source) => return Err(Failure::Io { op: "read", source }),
+            }
+        }
+        Ok(())
+    }
+
+    /// What is said of a file that is shorter than when it was measured.
+    fn ended(&self) -> Result<(), Failure> {
+        self.verify()?;
+        Err(unexpected_end())
+    }
+
+    fn verify(&self) -> Result<(), Failure> {
+        // Two reads at least: the other workers read too, and for as long as this one.
+        self.file.verify(self.bytes, self.reads + 2)
+    }
 }
 
 /// The values of all windows in order, if all workers saw the same file.
@@ -114,4 +149,62 @@ fn join(tree: &Tree, size: u64, parts: &[Part]) -> Result<Vec<ChainingValue>, Fa
 /// The file ended before its size although nothing else about it changed.
 fn unexpected_end() -> Failure {
     Failure::Io { op: "read", source: std::io::ErrorKind::UnexpectedEof.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::path::PathBuf;
+
+    use super::*;
+
+    const LEN: u64 = 3 * Tree::WINDOW + 5;
+
+    fn file() -> (tempfile::TempDir, PathBuf, File) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, (0..LEN).map(|i| (i % 251) as u8).collect::<Vec<_>>()).unwrap();
+        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
+        let file = File::open(fs::File::open(dir.path()).unwrap(), &name, false).unwrap();
+        (dir, path, file)
+    }
+
+    /// Sees windows by mapping, and by reading.
+    fn both_ways(file: &File) -> [Window<'_>; 2] {
+        [Vec::new(), vec![0; 1000]].map(|buf| Window { file, buf, bytes: 0, reads: 0 })
+    }
+
+    #[test]
+    fn both_ways_see_the_same_bytes() {
+        let (_dir, path, file) = file();
+        let expected = fs::read(path).unwrap();
+        for mut window in both_ways(&file) {
+            let mut seen = Vec::new();
+            for start in [0, Tree::WINDOW, 2 * Tree::WINDOW, 3 * Tree::WINDOW] {
+                window
+                    .read(start..LEN.min(start + Tree::WINDOW), |bytes| seen.extend_from_slice(bytes))
+                    .unwrap();
+            }
+            assert!(seen == expected && window.bytes == LEN);
+            window.verify().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_file_cut_off_meanwhile_has_changed() {
+        for nth in [0, 1] {
+            let (_dir, path, file) = file();
+            let [mapped, read] = both_ways(&file);
+            let mut window = if nth == 0 { mapped } else { read };
+            let mut sum = 0;
+            let cut = |bytes: &[u8]| {
+                fs::File::options().write(true).open(&path).unwrap().set_len(10).unwrap();
+                sum += bytes.iter().map(|&byte| u64::from(byte)).sum::<u64>();
+            };
+            let failure = window.read(0..LEN, cut).unwrap_err();
+            assert!(matches!(failure, Failure::Changed { .. }), "{failure:?}");
+        }
+    }
 }

@@ -3,7 +3,8 @@
 //!
 //! Three readers stand behind one trait, [`Reader`], and say the same of every file: [`Sync`] (plain system
 //! calls, everywhere), [`Uring`] (many files in flight, for a cold disk) and [`Ahead`] (a helper thread, for
-//! one huge file). [`File`] alone serves several threads that read windows of one file.
+//! one huge file). [`File`] alone serves several threads that read windows of one file, and [`Map`] spares them
+//! the copy.
 //!
 //! What all of them promise: only regular files are read, and nothing else is waited for; a short read is not
 //! taken for the end; a file that changed while it was read is a [`Failure::Changed`], as far as
