@@ -58,14 +58,34 @@ impl Answer {
     }
 }
 
-/// The line as sha256sum would print it; `None` for the comments of hashdeep. A line of no known form stays
-/// as it is, and shows up as a difference.
+/// The digest and the name as it is, though some tools escape it; `None` for the comments of hashdeep. A line of no
+/// known form stays as it is, and shows up as a difference.
 fn plain_sum(line: &[u8]) -> Option<Vec<u8>> {
     if line.starts_with(b"%%%%") || line.starts_with(b"##") {
         return None;
     }
-    let parsed = gnu(line).or_else(|| tagged(line)).or_else(|| hashdeep(line));
-    Some(parsed.map_or_else(|| line.to_vec(), |(digest, path)| [digest, b"  ", path].concat()))
+    let (is_escaped, sum) = line.strip_prefix(br"\").map_or((false, line), |sum| (true, sum));
+    let parsed = gnu(sum).or_else(|| tagged(sum)).or_else(|| hashdeep(sum));
+    let Some((digest, path)) = parsed else { return Some(line.to_vec()) };
+    let path = if is_escaped { unescaped(path) } else { path.to_vec() };
+    Some([digest, b"  ", &path].concat())
+}
+
+/// The path without the backslashes that `\\`, `\n` and `\r` have in lines that begin with one.
+fn unescaped(path: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(path.len());
+    let mut bytes = path.iter();
+    while let Some(&byte) = bytes.next() {
+        plain.push(match byte {
+            b'\\' => match bytes.next() {
+                Some(b'n') => b'\n',
+                Some(b'r') => b'\r',
+                other => *other.unwrap_or(&b'\\'),
+            },
+            _ => byte,
+        });
+    }
+    plain
 }
 
 type Sum<'l> = (&'l [u8], &'l [u8]);
@@ -124,6 +144,16 @@ mod tests {
                 assert_eq!(plain_sum(form.as_bytes()).unwrap().escape_ascii().to_string(), plain, "{form}");
             }
         }
+    }
+
+    #[test]
+    fn escaped_names_are_the_same_names() {
+        let plain = format!("{DIGEST}  a\\x2db\nc");
+        let escaped = format!("\\{DIGEST}  a\\\\x2db\\nc");
+        assert_eq!(plain_sum(escaped.as_bytes()).unwrap(), plain.as_bytes());
+        assert_eq!(plain_sum(plain.as_bytes()).unwrap(), plain.as_bytes());
+        let prefixed = format!("\\XXH3_{DIGEST}  a\\\\x2db\\nc");
+        assert_eq!(plain_sum(prefixed.as_bytes()).unwrap(), plain.as_bytes());
     }
 
     #[test]

@@ -204,14 +204,15 @@ impl Shape {
         if self.is_odd() { self.oddities(top) } else { Ok(()) }
     }
 
-    /// Adds what tools see only with the right options: hidden and ignored files, names with blanks, and hard
-    /// links; and what none may follow: symbolic links, one of them in a circle.
+    /// Adds what tools see only with the right options: hidden and ignored files, names with blanks or what lists
+    /// escape, and hard links; and what none may follow: symbolic links, one of them in a circle.
     fn oddities(&self, top: &Path) -> Result<()> {
         let target = &self.files_in(0, &top.join("dir_0000"))[0];
         fs::create_dir_all(top.join(".hidden/.deeper"))?;
         fs::write(top.join(".hidden/.deeper/file_hidden_1.txt"), "hidden")?;
         fs::write(top.join(".gitignore"), "*.jpg\n*.png\ndir_0001/\n")?;
         fs::write(top.join("a name (1) = b  c.txt"), "blanks")?;
+        fs::write(top.join(r"a \ name \n1.txt"), "backslashes")?;
         fs::hard_link(target, top.join("hard_link_1.bin"))?;
         symlink(target, top.join("symbolic_link_1.bin"))?;
         symlink(top, top.join("circle_1"))?;
@@ -220,7 +221,7 @@ impl Shape {
 }
 
 /// How many files [`Shape::oddities`] adds.
-const ODDITIES: u64 = 4;
+const ODDITIES: u64 = 5;
 
 impl Layout {
     fn files_a_dir(&self) -> usize {
