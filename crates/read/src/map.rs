@@ -14,6 +14,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use libc::{SA_ONSTACK, SA_SIGINFO, SIG_DFL, SIG_IGN, SIGBUS, c_int, c_void, siginfo_t};
+#[cfg(target_os = "linux")]
+use rustix::fs::SeekFrom;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::File;
@@ -43,14 +45,18 @@ impl Map {
     /// not in memory yet and spares a page fault for every few pages.
     ///
     /// # Errors
-    /// When the window cannot be mapped: on some file systems nothing can, and no more than about a thousand
-    /// mappings exist at once.
+    /// When the window cannot be mapped: on some file systems nothing can, on tmpfs no holes, and no more than
+    /// about a thousand mappings exist at once.
     ///
     /// # Panics
     /// When the window is empty or does not begin at a multiple of the page size.
     pub fn new(file: &File, window: Range<u64>) -> io::Result<Self> {
         let len = usize::try_from(window.end - window.start).map_err(|_| io::ErrorKind::OutOfMemory)?;
         assert!(len > 0, "an empty window cannot be mapped");
+        #[cfg(target_os = "linux")]
+        if would_fill_holes(file, &window) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         install_handler()?;
         let (prot, flags) = (ProtFlags::READ, MapFlags::PRIVATE);
         // SAFETY: the kernel picks an address where nothing lies.
@@ -106,6 +112,16 @@ impl Drop for Map {
         // SAFETY: mapped by `new`, and no slice of it outlives the map.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
     }
+}
+
+/// Whether looking at the window by mapping would give memory to the file: tmpfs does so for every page of a
+/// hole, until it is full. Reading leaves holes as they are.
+#[cfg(target_os = "linux")]
+fn would_fill_holes(file: &File, window: &Range<u64>) -> bool {
+    const TMPFS_MAGIC: i64 = 0x0102_1994; // linux/magic.h
+    // Asked of tmpfs alone: elsewhere a hole is harmless, and finding one may write out the file first.
+    rustix::fs::fstatfs(file).is_ok_and(|fs| i64::from(fs.f_type) == TMPFS_MAGIC)
+        && rustix::fs::seek(file, SeekFrom::Hole(window.start)).map_or(true, |hole| hole < window.end)
 }
 
 /// What the handler knows of a mapping.
@@ -219,6 +235,8 @@ extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_
 mod tests {
     use std::ffi::CString;
     use std::os::unix::ffi::OsStrExt as _;
+    #[cfg(target_os = "linux")]
+    use std::os::unix::fs::{FileExt as _, MetadataExt as _};
     use std::path::Path;
 
     use rustix::fs::CWD;
@@ -279,6 +297,20 @@ mod tests {
             }
         });
         assert!(map.check().is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_hole_of_tmpfs_is_left_as_it_is() {
+        let memory = rustix::fs::memfd_create("holes", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        let memory = std::fs::File::from(memory);
+        memory.set_len(4 * PAGE as u64).unwrap();
+        memory.write_all_at(&[1; PAGE], 0).unwrap();
+        let file = File::from_fd(memory.try_clone().unwrap().into()).unwrap();
+        let blocks = memory.metadata().unwrap().blocks();
+        assert_eq!(Map::new(&file, 0..PAGE as u64).unwrap().bytes(), [1; PAGE]);
+        Map::new(&file, 0..4 * PAGE as u64).unwrap_err();
+        assert_eq!(memory.metadata().unwrap().blocks(), blocks);
     }
 
     #[test]
