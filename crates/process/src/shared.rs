@@ -100,8 +100,19 @@ impl Window<'_> {
                 take(map.bytes());
                 self.bytes += map.bytes().len() as u64;
                 self.reads += 1;
-                return map.check().or_else(|_| self.ended());
+                let Err(missing) = map.check() else { return Ok(()) };
+                self.verify()?;
+                // Neither its length nor its times say why, but reading may: a disk that fails says so.
+                self.copy(window, |_| {})?;
+                return Err(Failure::Io { op: "read", source: missing });
             }
+        }
+        self.copy(window, take)
+    }
+
+    /// As [`read`](Self::read), always through the buffer.
+    fn copy(&mut self, window: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
+        if self.buf.is_empty() {
             self.buf.resize(Sync::STREAM_BUF_LEN, 0);
         }
         let mut at = window.start;
