@@ -39,9 +39,11 @@ pub fn selections(data: &[u8]) {
         let found = listed(&narrow(Selection::builder(), glob.clone()));
         assert!(found.is_subset(&all));
     }
-    let matched = listed(&Selection::builder().name(glob.clone()));
-    let matched_in_any_case = listed(&Selection::builder().iname(glob));
-    assert!(matched.is_subset(&matched_in_any_case) || matched_in_any_case.is_empty());
+    // A negated class leaves out more when case is ignored.
+    if !glob.contains(&b'[') {
+        let matched = listed(&Selection::builder().name(glob.clone()));
+        assert!(matched.is_subset(&listed(&Selection::builder().iname(glob))));
+    }
     assert!(listed(&Selection::builder().regex(regex)).is_subset(&all));
 }
 
