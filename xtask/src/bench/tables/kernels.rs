@@ -233,14 +233,14 @@ impl Frame {
         }
     }
 
-    /// The medians by the second: `GiB/s: ftk 3.41, sha2 1.62`.
+    /// The medians by the second: `GiB/s: ftk 3.41; sha2 1.62`.
     fn rates(&self, rows: &[Row]) -> String {
         let (unit, size) = self.rate;
         let rates = rows.iter().filter_map(|row| {
             let seconds = row.outcome.summary()?.median / 1e3;
             Some(format!("{} {:.2}", row.tool, self.amount as f64 / size as f64 / seconds))
         });
-        format!("{unit}: {}", rates.collect::<Vec<_>>().join(", "))
+        format!("{unit}: {}", rates.collect::<Vec<_>>().join("; "))
     }
 }
 
@@ -307,7 +307,7 @@ mod tests {
             group.rows[0].outcome,
             Outcome::Measured { median: 1536.0, runs: vec![1024.0, 2048.0], memory_kib: 0 }
         );
-        assert_eq!(group.note.as_deref(), Some("GiB/s: ftk 0.65, ftk portable 0.22, sha2 0.33"));
+        assert_eq!(group.note.as_deref(), Some("GiB/s: ftk 0.65; ftk portable 0.22; sha2 0.33"));
         assert_eq!(group.rows[0].command, "run digests/sha256 (avx512)/ftk/4096");
 
         let figures = groups.next().unwrap().1;
