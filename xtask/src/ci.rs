@@ -66,7 +66,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "package", // what is published is complete; that it builds, the other steps show
         action: Action::Cargo {
-            args: "package --locked --workspace --no-verify --quiet --allow-dirty --exclude ftk-benches --exclude xtask",
+            args: "package --locked --workspace --no-verify --quiet --allow-dirty --exclude ftk-benches --exclude ftk-fuzz --exclude xtask",
             env: &[],
         },
     },
