@@ -118,9 +118,8 @@ impl Drop for Map {
 /// hole, until it is full. Reading leaves holes as they are.
 #[cfg(target_os = "linux")]
 fn would_fill_holes(file: &File, window: &Range<u64>) -> bool {
-    const TMPFS_MAGIC: i64 = 0x0102_1994; // linux/magic.h
-    // Asked of tmpfs alone: elsewhere a hole is harmless, and finding one may write out the file first.
-    rustix::fs::fstatfs(file).is_ok_and(|fs| i64::from(fs.f_type) == TMPFS_MAGIC)
+    // Asked of tmpfs alone (TMPFS_MAGIC): elsewhere a hole is harmless, and finding one may write out the file.
+    rustix::fs::fstatfs(file).is_ok_and(|fs| fs.f_type == 0x0102_1994)
         && rustix::fs::seek(file, SeekFrom::Hole(window.start)).map_or(true, |hole| hole < window.end)
 }
 
