@@ -95,17 +95,17 @@ struct Window<'f> {
 impl Window<'_> {
     /// Hands all bytes of `window` to `take`, in order.
     fn read(&mut self, window: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
-        if self.buf.is_empty() {
-            if let Ok(map) = Map::new(self.file, window.clone()) {
-                take(map.bytes());
-                self.bytes += map.bytes().len() as u64;
-                self.reads += 1;
-                let Err(missing) = map.check() else { return Ok(()) };
-                self.verify()?;
-                // Neither its length nor its times say why, but reading may: a disk that fails says so.
-                self.copy(window, |_| {})?;
-                return Err(Failure::Io { op: "read", source: missing });
-            }
+        if self.buf.is_empty()
+            && let Ok(map) = Map::new(self.file, window.clone())
+        {
+            take(map.bytes());
+            self.bytes += map.bytes().len() as u64;
+            self.reads += 1;
+            let Err(missing) = map.check() else { return Ok(()) };
+            self.verify()?;
+            // Neither its length nor its times say why, but reading may: a disk that fails says so.
+            self.copy(window, |_| {})?;
+            return Err(Failure::Io { op: "read", source: missing });
         }
         self.copy(window, take)
     }
