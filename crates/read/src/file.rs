@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
@@ -81,6 +82,11 @@ impl File {
     /// Any error of `pread` but an interruption, which is tried again.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         Ok(retry_on_intr(|| rustix::io::pread(&self.fd, &mut *buf, offset))?)
+    }
+
+    /// The same, behind what a vector holds and into no more memory than it has.
+    pub(crate) fn read_into(&self, buf: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
+        Ok(retry_on_intr(|| rustix::io::pread(&self.fd, spare_capacity(buf), offset))?)
     }
 
     /// Whether the bytes that were read are those of one state of the file; `bytes` is how many came in

@@ -50,32 +50,30 @@ impl Progress {
 pub(crate) struct Filling {
     progress: Progress,
     buf: Buf,
-    filled: usize,
 }
 
 impl Filling {
     /// # Panics
     /// If `buf` is empty, as that would look like the end of the file; or if the end was delivered.
-    pub(crate) fn new(progress: Progress, buf: Buf) -> Self {
+    pub(crate) fn new(progress: Progress, mut buf: Buf) -> Self {
         assert!(buf.len() > 0, "a buffer of no bytes was handed in");
         assert!(!progress.has_ended, "slot {} is read on after its end", progress.slot);
-        Self { progress, buf, filled: 0 }
+        buf.clear();
+        Self { progress, buf }
     }
 
-    /// Where the next read goes: from `offset` of the file into the rest of the buffer.
-    pub(crate) fn room(&mut self) -> (&File, &mut [u8], u64) {
-        (&self.progress.file, self.buf.room(self.filled), self.progress.bytes)
+    /// Where the next read goes: from this offset of the file into the rest of the buffer.
+    pub(crate) fn next(&mut self) -> (&File, &mut Buf, u64) {
+        (&self.progress.file, &mut self.buf, self.progress.bytes)
     }
 
     pub(crate) fn slot(&self) -> u32 {
         self.progress.slot
     }
 
-    /// Counts a read of `got` bytes into [`room`](Self::room). `true` when the chunk is complete.
+    /// Counts a read by which the buffer grew by `got` bytes. `true` when the chunk is complete.
     pub(crate) fn took(&mut self, got: usize) -> bool {
-        let asked = self.buf.len() - self.filled;
-        assert!(got <= asked, "a read of {asked} bytes returned {got}");
-        self.filled += got;
+        let asked = self.buf.room().len() + got;
         self.progress.took(asked, got);
         self.progress.has_ended || got == asked
     }
@@ -89,7 +87,7 @@ impl Filling {
             (true, true) => Part::Last,
         };
         self.progress.has_started = true;
-        let chunk = Chunk { slot: self.progress.slot, part, buf: self.buf, len: self.filled };
+        let chunk = Chunk { slot: self.progress.slot, part, buf: self.buf };
         (self.progress, chunk)
     }
 
@@ -100,24 +98,23 @@ impl Filling {
 
     /// Starts the chunk over in a buffer of the same length, and hands out the one it had.
     pub(crate) fn start_over(&mut self) -> Buf {
-        self.progress.bytes -= self.filled as u64;
-        self.filled = 0;
+        self.progress.bytes -= self.buf.filled() as u64;
         let fresh = Buf::new(self.buf.len());
         std::mem::replace(&mut self.buf, fresh)
     }
 
     /// Reads with plain system calls until the chunk is complete.
     pub(crate) fn fill(self) -> Result<(Progress, Chunk), (Buf, Failure)> {
-        self.fill_with(File::read_at)
+        self.fill_with(|file, buf, offset| buf.read(file, offset))
     }
 
     fn fill_with(
         mut self,
-        mut read: impl FnMut(&File, &mut [u8], u64) -> std::io::Result<usize>,
+        mut read: impl FnMut(&File, &mut Buf, u64) -> std::io::Result<usize>,
     ) -> Result<(Progress, Chunk), (Buf, Failure)> {
         loop {
-            let (file, room, offset) = self.room();
-            match read(file, room, offset) {
+            let (file, buf, offset) = self.next();
+            match read(file, buf, offset) {
                 Ok(got) => {
                     if self.took(got) {
                         return Ok(self.into_chunk());
@@ -149,7 +146,7 @@ mod tests {
     fn read_whole(
         file: File,
         buf_len: usize,
-        mut read: impl FnMut(&File, &mut [u8], u64) -> io::Result<usize>,
+        mut read: impl FnMut(&File, &mut Buf, u64) -> io::Result<usize>,
     ) -> (Vec<u8>, Result<Stat, Failure>) {
         let mut progress = Progress::new(0, file);
         let mut bytes = Vec::new();
@@ -179,9 +176,11 @@ mod tests {
             let path = dir.path().join("file");
             fs::write(&path, &content).unwrap();
             let mut lengths = lengths.iter().cycle();
-            let (bytes, verdict) = read_whole(open(&path), buf_len, |file, room, offset| {
-                let len = room.len().min(*lengths.next().unwrap());
-                file.read_at(&mut room[..len], offset)
+            let (bytes, verdict) = read_whole(open(&path), buf_len, |file, buf, offset| {
+                let mut some = vec![0; buf.room().len().min(*lengths.next().unwrap())];
+                let got = file.read_at(&mut some, offset)?;
+                buf.append(&some[..got]);
+                Ok(got)
             });
             prop_assert_eq!(bytes, content);
             prop_assert!(verdict.is_ok());
@@ -195,9 +194,9 @@ mod tests {
         for content in ["", "some lines"] {
             fs::write(&path, content).unwrap();
             let mut log = OpenOptions::new().append(true).open(&path).unwrap();
-            let (bytes, verdict) = read_whole(open(&path), 4, |file, room, offset| {
+            let (bytes, verdict) = read_whole(open(&path), 4, |file, buf, offset| {
                 log.write_all(b"another line").unwrap();
-                file.read_at(room, offset)
+                buf.read(file, offset)
             });
             assert!(bytes.len() <= content.len() + 4, "read on after it had outgrown its size");
             assert!(matches!(verdict, Err(Failure::Changed { .. })), "{verdict:?}");
@@ -210,9 +209,9 @@ mod tests {
         let path = dir.path().join("file");
         fs::write(&path, b"content").unwrap();
         let mut reads = 0;
-        let (bytes, _) = read_whole(open(&path), 8, |file, room, offset| {
+        let (bytes, _) = read_whole(open(&path), 8, |file, buf, offset| {
             reads += 1;
-            file.read_at(room, offset)
+            buf.read(file, offset)
         });
         assert_eq!((bytes.as_slice(), reads), (&b"content"[..], 1));
     }

@@ -139,9 +139,10 @@ impl Uring {
         self.slots[slot as usize] = Slot::Reading(filling);
         // The pointer is made of the buffer where it stays: a `Filling` that moves would end its validity.
         let Slot::Reading(filling) = &mut self.slots[slot as usize] else { unreachable!("just set") };
-        let (file, room, offset) = filling.room();
+        let (file, buf, offset) = filling.next();
+        let room = buf.room();
         let len = u32::try_from(room.len()).unwrap_or(u32::MAX);
-        let op = Op::Read { file: file.as_fd().as_raw_fd(), into: room.as_mut_ptr(), len, offset };
+        let op = Op::Read { file: file.as_fd().as_raw_fd(), into: room.as_mut_ptr().cast(), len, offset };
         // SAFETY: the slot owns the buffer and nobody touches it until `complete` takes it out; `abandon`
         // leaks it if the completion never comes.
         unsafe { self.push(u64::from(slot), op) };
@@ -226,6 +227,9 @@ impl Uring {
                 errno => self.ready.push_back(Ready::Failed { slot, buf, failure: open_failure(errno) }),
             },
             (Slot::Reading(mut filling), Ok(got)) => {
+                let (_, buf, _) = filling.next();
+                // SAFETY: the completion of a read into the room says how many bytes the kernel wrote there.
+                unsafe { buf.grow(got as usize) };
                 if filling.took(got as usize) {
                     let (progress, chunk) = filling.into_chunk();
                     self.slots[slot as usize] = Slot::Out(progress);
