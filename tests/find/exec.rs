@@ -125,6 +125,20 @@ fn a_command_that_fails_makes_the_status_2() {
     run.stderr_has("cannot stat 'missing'").stderr_lacks("commands");
 }
 
+/// Where there are descriptors for fewer commands than may run at once, they wait for one another.
+#[test]
+fn h52_few_descriptors_for_commands() {
+    let dir = Dir::new();
+    for nth in 0..300 {
+        dir.file(format!("{nth}/x"), b"");
+    }
+    for (threads, limit) in [("2", "-n 16"), ("8", "-n 16"), ("16", "-n 64")] {
+        let ftk = dir.ftk(["find", "-t", "f", "-j", threads, "--exec", "echo"]).limit(&dir, limit);
+        let run = ftk.run().status(0).stderr("");
+        run.check(run.text().lines().count() == 300, "a command for each");
+    }
+}
+
 #[test]
 fn a_command_that_is_not_there_is_said_once() {
     let dir = Dir::new();

@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write as _};
 use std::process::{Command, Output, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use ftk_sched::Stop;
 use indicatif::HumanCount;
+use rustix::io::Errno;
 
 use super::children::Children;
 use super::options::Commands;
@@ -45,6 +46,8 @@ pub(super) struct Runner<'r> {
     stop: Stop,
     /// Whether commands run side by side, so that none may have the terminal.
     side_by_side: bool,
+    /// Held for reading while a command runs, for writing by one that must run alone.
+    turn: RwLock<()>,
     ran: AtomicU64,
     failed: AtomicU64,
     cannot_start: AtomicBool,
@@ -58,6 +61,7 @@ impl<'r> Runner<'r> {
             console,
             stop: Stop::new(),
             side_by_side,
+            turn: RwLock::default(),
             ran: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             cannot_start: AtomicBool::new(false),
@@ -107,8 +111,22 @@ impl<'r> Runner<'r> {
         if is_complete { Outcome::Success } else { Outcome::Error }
     }
 
-    /// What the command wrote is empty where it has the streams of ours.
+    /// Runs the command beside others, or alone once they have ended where the system is short of something that
+    /// they hold.
     fn output(&self, command: &[OsString]) -> io::Result<Output> {
+        let beside = self.turn.read().unwrap_or_else(PoisonError::into_inner);
+        match self.output_now(command) {
+            Err(error) if is_shortage(&error) => {
+                drop(beside);
+                let _alone = self.turn.write().unwrap_or_else(PoisonError::into_inner);
+                self.output_now(command)
+            }
+            output => output,
+        }
+    }
+
+    /// What the command wrote is empty where it has the streams of ours.
+    fn output_now(&self, command: &[OsString]) -> io::Result<Output> {
         let mut to_run = Command::new(&command[0]);
         to_run.args(&command[1..]);
         if self.side_by_side {
@@ -117,4 +135,10 @@ impl<'r> Runner<'r> {
         let (child, _running) = self.children.spawn(&mut to_run)?;
         child.wait_with_output()
     }
+}
+
+/// Whether a command may well start when others have ended: for want of descriptors, processes or memory.
+fn is_shortage(error: &io::Error) -> bool {
+    let shortages = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM];
+    Errno::from_io_error(error).is_some_and(|errno| shortages.contains(&errno))
 }

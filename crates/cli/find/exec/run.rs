@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder};
 
 use anyhow::Context as _;
+use rustix::process::{Resource, getrlimit};
 
 use super::command::{Plan, Runner};
 use super::{batch, each};
@@ -36,7 +37,7 @@ pub(in crate::find) fn run<T>(
         Plan::Batch(templates) => batch::work(templates, queue, &runner),
     };
     let found = thread::scope(|scope| -> anyhow::Result<T> {
-        for nth in 0..at_once {
+        for nth in 0..at_once.min(affordable(at_once)) {
             let (work, queue) = (&work, queue.clone());
             let started = Builder::new().name(format!("exec-{nth}")).spawn_scoped(scope, move || work(queue));
             match started {
@@ -50,6 +51,19 @@ pub(in crate::find) fn run<T>(
         Ok(search(sender))
     })?;
     Ok((found, runner.finish()))
+}
+
+/// How many commands there are descriptors for beside a walk of `workers`. Those that it merely keeps it gives up,
+/// but it cannot do without the three that each worker has in hand, and takes no more workers than a quarter of the
+/// limit serves.
+fn affordable(workers: usize) -> usize {
+    /// The standard streams, the pair that signals come through, and what else may be open.
+    const OURS: u64 = 8;
+    /// What a command takes as it starts: both ends of two pipes, its standard input, and its handle.
+    const EACH: u64 = 6;
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX).saturating_sub(OURS);
+    let commands = (limit - 3 * (workers as u64).min(limit / 4)) / EACH;
+    usize::try_from(commands).unwrap_or(usize::MAX).max(1)
 }
 
 /// The end of the queue that workers take from.
