@@ -40,22 +40,22 @@ struct NameArgs {
     extension: Vec<OsString>,
 
     /// Names that match this glob; repeatable
-    #[arg(short, long, value_name = "GLOB")]
+    #[arg(short, long, value_name = "GLOB", allow_hyphen_values = true)]
     name: Vec<OsString>,
 
     /// As --name, in either case
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     iname: Vec<OsString>,
 
     /// Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     path: Vec<OsString>,
 
     /// Paths below the start in which this regular expression matches somewhere; repeatable
     ///
     /// It is matched against bytes: `.` is any byte, classes such as `\w` are those of ASCII. `^` is where the
     /// path below the starting point begins, so `^src/` is what lies in its `src`.
-    #[arg(short, long, value_name = "RE")]
+    #[arg(short, long, value_name = "RE", allow_hyphen_values = true)]
     regex: Vec<String>,
 
     /// Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)
@@ -113,7 +113,7 @@ struct InodeArgs {
 #[command(next_help_heading = "Where to look")]
 struct WalkArgs {
     /// Leave out what matches, and all below it: by name, or by path below the start if it holds a `/`
-    #[arg(short = 'E', long, value_name = "GLOB")]
+    #[arg(short = 'E', long, value_name = "GLOB", allow_hyphen_values = true)]
     exclude: Vec<OsString>,
 
     /// Leave out what .gitignore and .ignore files say, and all below it
@@ -255,6 +255,15 @@ mod tests {
             (&["d/*".into()][..], &["^e".into(), "f$".into()][..])
         );
         assert_eq!(names.types, ["f,d".parse().unwrap(), "l".parse().unwrap()]);
+    }
+
+    #[test]
+    fn patterns_may_begin_with_a_dash() {
+        let args = parse(&["-n", "-*", "--iname", "-X", "--path", "-d/*", "-r", "-$", "-E", "-t"]).unwrap();
+        let names = args.names;
+        assert_eq!((&names.name[..], &names.iname[..]), (&["-*".into()][..], &["-X".into()][..]));
+        assert_eq!((&names.path[..], &names.regex[..]), (&["-d/*".into()][..], &["-$".into()][..]));
+        assert_eq!(args.walk.exclude, ["-t"]);
     }
 
     #[test]

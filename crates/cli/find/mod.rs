@@ -82,7 +82,8 @@ struct OutputArgs {
     ///
     /// Braces are written {{ and }}, and \n \t \r \0 \\ are what they are in C. Only fields that need it make the
     /// system be asked for metadata.
-    #[arg(long, value_name = "TEXT", value_parser = Format::parse, conflicts_with_all = ["exec", "exec-batch"])]
+    #[arg(long, value_name = "TEXT", value_parser = Format::parse, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["exec", "exec-batch"])]
     format: Option<Format>,
 
     /// Stop after this many entries; with --sort the first by path
@@ -180,6 +181,8 @@ mod tests {
         assert_eq!(format, Some(Format::parse("{size}").unwrap()));
         assert!(parse(&["-c"]).unwrap().output.count && parse(&["--count"]).unwrap().output.count);
         assert!(parse(&["--null"]).unwrap().output.null);
+        let list = parse(&["--format", "- {path}"]).unwrap().output.format;
+        assert_eq!(list, Some(Format::parse("- {path}").unwrap()));
     }
 
     #[test]
