@@ -2,11 +2,12 @@
 
 use std::env;
 use std::ffi::CString;
+use std::fmt;
 use std::fs;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::Args;
 use ftk_inventory::{Collect, Inventory, Keep};
 use ftk_record::quote;
@@ -32,15 +33,15 @@ pub(crate) struct CalibrateArgs {
     show: bool,
 }
 
+const NO_PLACE: &str = "neither XDG_CACHE_HOME nor HOME says where to keep the figures";
+
 pub(crate) fn run(args: &CalibrateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let Some(path) = file() else { bail!("neither XDG_CACHE_HOME nor HOME says where to keep the figures") };
     let constants = if args.show {
-        Constants::load(&path).unwrap_or_else(|error| {
-            console.summary(format_args!("built-in figures: {error}"));
-            Constants::default()
-        })
+        in_use(|why| console.summary(format_args!("built-in figures: {why}")))
     } else {
+        let path = file().context(NO_PLACE)?;
         let constants = measure().context("cannot measure")?;
+        constants.check().context("cannot believe what was measured: is the machine busy?")?;
         constants.save(&path).with_context(|| {
             format!("cannot keep the figures in {}", quote(path.as_os_str().as_encoded_bytes()))
         })?;
@@ -66,8 +67,22 @@ fn json(constants: &Constants) -> anyhow::Result<String> {
     Ok(Value::from(figures).to_string() + "\n")
 }
 
+/// The figures that were kept, or the built-in ones: whatever is wrong with a stored file is no error. `say` is
+/// told why.
+pub(crate) fn in_use(say: impl FnOnce(&dyn fmt::Display)) -> Constants {
+    let built_in = |why: &dyn fmt::Display| {
+        say(why);
+        Constants::default()
+    };
+    match file().map(|path| Constants::load(&path)) {
+        Some(Ok(constants)) => constants,
+        Some(Err(error)) => built_in(&error),
+        None => built_in(&NO_PLACE),
+    }
+}
+
 /// Where the figures are kept, if the environment says where caches go.
-pub(crate) fn file() -> Option<PathBuf> {
+fn file() -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     Some(cache.join("ftk").join("constants"))

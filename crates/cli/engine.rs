@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use ftk_hash::Algorithm;
 use ftk_process::{Env, Progress, Report, Watch, Work};
-use ftk_sched::{Backend, Constants, Limits, Model, Reason, Stop};
-use indicatif::{DecimalBytes, HumanCount};
+use ftk_sched::{Backend, Limits, Model, Reason, Stop};
+use indicatif::DecimalBytes;
 
 use crate::args::Globals;
 use crate::calibrate;
@@ -30,7 +30,8 @@ impl<'c> Engine<'c> {
             ftk_read::Uring::new(1, 1).context("io_uring was asked for and cannot be had here")?;
         }
         let limits = Limits { threads: globals.threads.resolve(), backend, ring: true, cpus: 0 };
-        Ok(Self { model: Model::new(constants(console)), limits, memory: globals.memory(), console })
+        let constants = calibrate::in_use(|why| console.verbose(|| format!("costs   built-in: {why}")));
+        Ok(Self { model: Model::new(constants), limits, memory: globals.memory(), console })
     }
 
     pub(crate) fn env<'e>(&'e self, stop: &'e Stop, watch: Option<Watch<'e>>) -> Env<'e> {
@@ -59,11 +60,11 @@ impl<'c> Engine<'c> {
         let sample = plan.sample;
         console.verbose(|| {
             format!(
-                "sample  {} files, {} in {}, {} waits: {}",
-                sample.files,
+                "sample  {}, {} in {}, {}: {}",
+                human::count(u64::from(sample.files), "file"),
                 DecimalBytes(sample.bytes),
                 human::time(Duration::from_nanos(sample.nanos)),
-                sample.waits,
+                human::count(u64::from(sample.waits), "wait"),
                 if sample.is_cold() { "from the disk" } else { "cached" },
             )
         });
@@ -71,8 +72,8 @@ impl<'c> Engine<'c> {
         let kernels = || work.algorithms.iter().map(kernel).collect::<Vec<_>>().join(" + ");
         console.verbose(|| match plan.choice {
             Some(choice) => format!(
-                "plan    {} workers, {} reader, {}: {}; predicted {}, took {}",
-                choice.workers,
+                "plan    {}, {} reader, {}: {}; predicted {}, took {}",
+                human::count(choice.workers as u64, "worker"),
                 if choice.backend == Backend::Uring { "io_uring" } else { "plain" },
                 kernels(),
                 why(choice.reason),
@@ -82,7 +83,7 @@ impl<'c> Engine<'c> {
             None => format!("plan    {}; the sample was all there was", kernels()),
         });
         if plan.large > 0 {
-            console.verbose(|| format!("large   {} files came last", HumanCount(plan.large as u64)));
+            console.verbose(|| format!("large   {} came last", human::count(plan.large as u64, "file")));
         }
     }
 
@@ -95,18 +96,6 @@ impl<'c> Engine<'c> {
             human::time(took),
             DecimalBytes(rate as u64),
         ));
-    }
-}
-
-/// Those of `ftk calibrate`, or the built-in ones: whatever is wrong with a stored file is no error.
-fn constants(console: &Console) -> Constants {
-    match calibrate::file().map(|path| Constants::load(&path)) {
-        Some(Ok(constants)) => constants,
-        Some(Err(error)) => {
-            console.verbose(|| format!("costs   built-in: {error}"));
-            Constants::default()
-        }
-        None => Constants::default(),
     }
 }
 

@@ -141,11 +141,11 @@ impl Status {
             };
             let eta = it.eta_ms.map(|ms| format!("   eta {}", human::rough_time(Duration::from_millis(ms))));
             format!(
-                "{bytes}   {}/s{}   {} of {} files",
+                "{bytes}   {}/s{}   {} of {}",
                 DecimalBytes(it.bytes_per_s),
                 eta.unwrap_or_default(),
                 HumanCount(it.files),
-                HumanCount(it.files_total),
+                human::count(it.files_total, "file"),
             )
         });
         entries.or(files).unwrap_or_default()

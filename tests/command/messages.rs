@@ -44,6 +44,18 @@ fn of_what_may_not_be_read() {
     }
 }
 
+/// The figures in use are those that other commands use, also where none can be kept.
+#[test]
+fn of_figures_that_have_no_place() {
+    let dir = Dir::new();
+    let ftk = |args: &[&str]| dir.ftk(args).under(&dir, ["env", "-u", "XDG_CACHE_HOME", "-u", "HOME"]).run();
+    let why = "neither XDG_CACHE_HOME nor HOME says where to keep the figures";
+    let shown = ftk(&["calibrate", "--show"]).status(0);
+    shown.check(shown.err == format!("  built-in figures: {why}\n"), "it is said");
+    shown.check(shown.text().contains("file_ns = "), "they are shown");
+    ftk(&["calibrate"]).status(2).stdout("").stderr(&format!("ftk: {why}\n"));
+}
+
 #[test]
 fn of_outputs() {
     let dir = Dir::new();

@@ -66,6 +66,21 @@ fn of_find() {
     assert_eq!((&stats["status"], &phase(&stats, "walk")["entries"]), (&1.into(), &5.into()));
 }
 
+/// What comes from standard input, or line by line, is counted too.
+#[test]
+fn of_what_is_no_tree() {
+    let dir = Dir::new();
+    dir.file("x", b"ab\nc\n");
+    dir.ftk(["hash", "--stats", "s.json"]).stdin(b"abc").run().status(0);
+    let stdin = stats(&dir, "s.json");
+    let stdin = phase(&stdin, "stdin");
+    assert_eq!([&stdin["files"], &stdin["failed"], &stdin["bytes"]], [1, 0, 3]);
+    dir.ftk(["hash", "--lines", "x", "--stats", "s.json"]).run().status(0);
+    let lines = stats(&dir, "s.json");
+    let lines = phase(&lines, "lines");
+    assert_eq!([&lines["files"], &lines["failed"], &lines["bytes"]], [1, 0, 5]);
+}
+
 /// A file that cannot be written is found out before the work, not after it.
 #[test]
 fn a_file_that_cannot_be_written_is_an_error() {

@@ -204,5 +204,5 @@ fn the_kernel_is_named() {
     let dir = Dir::new();
     let run =
         dir.ftk(["hash", "--lines", "-v"]).under(&dir, ["env", "FTK_SIMD=portable"]).stdin(b"a\n").run();
-    run.status(0).stderr("ftk: plan    1 workers, sha256 portable; 1 blocks\n");
+    run.status(0).stderr("ftk: plan    1 worker, sha256 portable; 1 block\n");
 }

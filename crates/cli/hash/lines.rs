@@ -26,6 +26,7 @@ use crate::hash::list::{List, cannot_write, refuse_own_input};
 use crate::human;
 use crate::outcome::Outcome;
 use crate::simd;
+use crate::stats::{Phase, nanos};
 use crate::stdout::Stdout;
 
 /// Blocks after which more than one worker is started: a few hundred microseconds of work.
@@ -74,16 +75,24 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     }
     console.verbose(|| {
         format!(
-            "plan    {} workers, {algorithm} {}; {} blocks",
-            if done.blocks > ALONE { workers } else { 1 },
+            "plan    {}, {algorithm} {}; {}",
+            human::count(if done.blocks > ALONE { workers as u64 } else { 1 }, "worker"),
             algorithm.kernel_name(platform),
-            done.blocks,
+            human::count(done.blocks, "block"),
         )
     });
 
     let Crew { source, turns, .. } = crew;
     // Digests are told apart by their place alone: an output that lacks some is not committed.
     let Source { blocks, failure, .. } = source.into_inner().unwrap_or_else(PoisonError::into_inner);
+    console.stats.phase(Phase {
+        phase: "lines",
+        elapsed_ns: nanos(start.elapsed()),
+        files: Some(1),
+        failed: Some(u64::from(failure.is_some())),
+        bytes: Some(blocks.bytes()),
+        ..Phase::default()
+    });
     if let Some(error) = failure {
         return Err(error).with_context(|| cannot("read", path));
     }

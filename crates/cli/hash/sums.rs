@@ -1,7 +1,7 @@
 //! `ftk hash PATH...`: the digest of every file, as `sha256sum` prints it.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Read as _};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
@@ -22,6 +22,7 @@ use crate::human;
 use crate::outcome::Outcome;
 use crate::scan::{TOO_LARGE, scan, walker};
 use crate::simd;
+use crate::stats::{Phase, nanos};
 use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
@@ -45,7 +46,18 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     ensure!(!(wants_stdin && lists.takes_stdin()), "standard input cannot be both a list and a file");
     let starts = lists.read(&starts, &[])?;
     if wants_stdin {
-        match hash_stream(io::stdin().lock(), algorithms, platform) {
+        let start = Instant::now();
+        let mut input = io::stdin().lock().take(u64::MAX);
+        let hashed = hash_stream(&mut input, algorithms, platform);
+        console.stats.phase(Phase {
+            phase: "stdin",
+            elapsed_ns: nanos(start.elapsed()),
+            files: Some(1),
+            failed: Some(u64::from(hashed.is_err())),
+            bytes: Some(u64::MAX - input.limit()),
+            ..Phase::default()
+        });
+        match hashed {
             Ok(digests) => stdin = Some(digests),
             Err(error) => {
                 console.path_error("read", b"-", cause(&error));
