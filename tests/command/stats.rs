@@ -66,6 +66,17 @@ fn of_find() {
     assert_eq!((&stats["status"], &phase(&stats, "walk")["entries"]), (&1.into(), &5.into()));
 }
 
+/// A file alone is in the sample, whether or not the kernel asks for a second one meanwhile.
+#[test]
+fn of_a_file_alone() {
+    let dir = Dir::new();
+    dir.file("x", b"abc");
+    let ftk = dir.ftk(["hash", "x", "--stats", "s.json"]);
+    ftk.under(&dir, ["env", "FTK_SIMD=portable"]).run().status(0);
+    let plan = &stats(&dir, "s.json")["plans"][0];
+    assert_eq!([&plan["sample_files"], &plan["sample_bytes"]], [1, 3]);
+}
+
 /// What comes from standard input, or line by line, is counted too.
 #[test]
 fn of_what_is_no_tree() {

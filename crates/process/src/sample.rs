@@ -39,7 +39,8 @@ pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>, cells: &C
     let mut driver = Driver::new(work, MOST_LANES, 1, env.stop, cells.of(0));
     let mut reader = Readers::plain(driver.width());
     let start = Mark::now(cells);
-    let half = jobs.len() / 2;
+    // Rounded up: a file alone is measured, also where the next job is asked for when it is done.
+    let half = jobs.len().div_ceil(2);
     let mut source =
         SampleSource { jobs, half, warm: None, cells, large: Vec::new(), until: start.time + TIME };
     driver.run(&mut *reader, &mut source);
