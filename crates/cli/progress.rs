@@ -38,7 +38,10 @@ impl Progress {
             ProgressArg::Never => (None, Duration::ZERO),
             ProgressArg::Json => (Some(Face::Json), Face::Json.tick()),
             ProgressArg::Auto => (Console::is_terminal().then_some(Face::Bar), Duration::from_secs(1)),
-            ProgressArg::Always if Console::is_terminal() => (Some(Face::Bar), Duration::ZERO),
+            // A terminal that cannot move its cursor gets lines.
+            ProgressArg::Always if !ProgressDrawTarget::stderr().is_hidden() => {
+                (Some(Face::Bar), Duration::ZERO)
+            }
             ProgressArg::Always => (Some(Face::Lines), Duration::ZERO),
         };
         let is_coloured = face == Some(Face::Bar) && Console::is_coloured();
