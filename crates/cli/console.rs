@@ -1,10 +1,13 @@
 //! What ftk says to a person, on standard error.
 
+use std::borrow::Cow;
+use std::env::args_os;
+use std::ffi::OsString;
 use std::fmt::Display;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
-use ftk_record::quote;
+use ftk_record::{quote, sanitize};
 
 use crate::args::Globals;
 use crate::outcome::Outcome;
@@ -103,4 +106,16 @@ pub(crate) fn cause(error: &std::io::Error) -> String {
     let text = number.map_or(text.as_str(), |at| &text[..at]);
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// Prints help, the version, or what is wrong with the arguments. The last quotes them, and an argument may be a
+/// file's name: where one would act on a terminal, the message does without colours.
+pub(crate) fn show(message: &clap::Error) -> io::Result<()> {
+    let acts = |argument: OsString| matches!(sanitize(argument.as_encoded_bytes()), Cow::Owned(_));
+    if !args_os().any(acts) {
+        return message.print();
+    }
+    let text = message.render().to_string();
+    let lines: Vec<_> = text.split('\n').map(|line| sanitize(line.as_bytes())).collect();
+    io::stderr().write_all(lines.join("\n").as_bytes())
 }

@@ -42,7 +42,7 @@ fn run() -> Outcome {
         Err(error) => {
             args::color_of_process().write_global();
             // Help and version too are output that must arrive.
-            let is_shown = error.print().is_ok();
+            let is_shown = console::show(&error).is_ok();
             return if is_shown && error.exit_code() == 0 { Outcome::Success } else { Outcome::Error };
         }
     };

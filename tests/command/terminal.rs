@@ -69,6 +69,18 @@ fn hash_shows_names_escaped() {
 }
 
 #[test]
+fn wrong_arguments_are_escaped() {
+    needs!("script");
+    let dir = Dir::new();
+    for option in ["--no", "--owner="] {
+        let args = format!("--color always find \"$(printf -- '{option}x\\033[31m\\007\\342\\200\\256')\"");
+        let run = on_a_terminal(&dir, &args).status(2);
+        run.check(is_safe(run.text()), "nothing acts");
+        run.check(run.text().contains("x\\u{202e}"), "the argument is there, escaped");
+    }
+}
+
+#[test]
 fn messages_are_escaped() {
     needs!("script");
     let dir = Dir::new();

@@ -16,15 +16,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Paused(Child);
 
 impl Paused {
-    /// Starts the command and stops it when it has read this many bytes.
+    /// Starts the command and stops it when it has got so far.
     ///
     /// # Panics
     /// If it ends before.
-    pub(crate) fn after_reading(ftk: Ftk, bytes: u64) -> Self {
+    pub(crate) fn when(ftk: Ftk, has_come: impl Fn(&Child) -> bool) -> Self {
         let mut child = ftk.spawn();
         wait_until(|| {
             assert!(child.try_wait().unwrap().is_none(), "it is over before it could be stopped");
-            has_read(&child) >= bytes
+            has_come(&child)
         });
         signal(&child, Signal::STOP);
         wait_until(|| state(&child) == 'T');
@@ -47,6 +47,12 @@ pub(crate) fn has_read(child: &Child) -> u64 {
     let io = fs::read_to_string(format!("/proc/{}/io", child.id())).unwrap_or_default();
     let rchar = io.lines().find_map(|line| line.strip_prefix("rchar: "));
     rchar.map_or(0, |n| n.parse().unwrap())
+}
+
+/// Whether it has part of a file of this name mapped just now.
+pub(crate) fn maps(child: &Child, name: &str) -> bool {
+    let maps = fs::read_to_string(format!("/proc/{}/maps", child.id())).unwrap_or_default();
+    maps.lines().any(|line| line.rsplit('/').next() == Some(name))
 }
 
 /// `R` running, `S` waiting, `T` stopped and so on, for all of its threads that differ from `T` the first.

@@ -289,7 +289,9 @@ fn h34_a_file_that_changes_is_said() {
     dir.hole("growing", 400 << 20).file("x", b"1");
     let list = format!("{}  growing\n{}", "0".repeat(64), line("x", b"1"));
     dir.file("list", list.as_bytes());
-    let paused = Paused::after_reading(dir.ftk(["hash", "-c", "-j", "1", "--io", "sync", "list"]), 20 << 20);
+    let paused = Paused::when(dir.ftk(["hash", "-c", "-j", "1", "--io", "sync", "list"]), |child| {
+        has_read(child) >= 20 << 20
+    });
     fs::File::options().write(true).open(dir.path("growing")).unwrap().set_len(401 << 20).unwrap();
     let output = paused.go_on();
     let err = String::from_utf8(output.stderr).unwrap();

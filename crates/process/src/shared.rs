@@ -24,7 +24,7 @@ pub(crate) fn process(crew: &Crew<'_>, workers: usize, size: u64, job: Job<'_>) 
         if worker > 0 {
             leave_shared_descriptors();
         }
-        let part = windows(crew, worker, &tree, &next, &failed, &job);
+        let part = windows(crew, worker, &tree, size, &next, &failed, &job);
         if part.is_err() {
             failed.raise();
         }
@@ -57,6 +57,7 @@ fn windows(
     crew: &Crew<'_>,
     worker: usize,
     tree: &Tree,
+    size: u64,
     next: &AtomicUsize,
     failed: &Stop,
     job: &Job<'_>,
@@ -66,6 +67,10 @@ fn windows(
     let name = inventory.name(job.dir, job.file);
     let file = File::open(&dir, name, inventory.via_link(job.dir, job.file))?;
     let mut part = Part { stat: *file.stat(), values: Vec::new() };
+    if part.stat.size != size {
+        // No longer as it was measured, of which `join` makes a change.
+        return Ok(part);
+    }
     let mut window = Window { file: &file, buf: Vec::new(), bytes: 0, reads: 0 };
     while !crew.env.stop.is_raised() && !failed.is_raised() {
         // Relaxed: the counter hands out numbers and nothing else.
