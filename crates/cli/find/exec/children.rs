@@ -34,7 +34,9 @@ impl Children {
         // It waits until the end of the process.
         Builder::new().name("signals".into()).spawn(move || {
             for signal in &mut signals {
-                watched.terminate();
+                // Closed to the end: the next command would start as soon as the one before it has died.
+                let _closed = watched.gate.write().unwrap_or_else(PoisonError::into_inner);
+                watched.running().handles.values().for_each(handle::terminate);
                 let _ = emulate_default_handler(signal); // does not return
             }
         })?;
@@ -51,11 +53,6 @@ impl Children {
         running.handles.extend(handle::of(&child).map(|handle| (number, handle)));
         drop(running);
         Ok((child, Guard { children: self, number }))
-    }
-
-    fn terminate(&self) {
-        let _closed = self.gate.write().unwrap_or_else(PoisonError::into_inner);
-        self.running().handles.values().for_each(handle::terminate);
     }
 
     fn running(&self) -> MutexGuard<'_, Running> {
