@@ -164,6 +164,10 @@ fn h26_what_is_no_list_fails() {
         }
     }
     dir.ftk(["hash", "-c", "-a", "md5"]).stdin(good.as_bytes()).run().status(2).stdout("");
+    // A mark in front hides one line, whatever follows it.
+    let marked = format!("\u{feff}{good}{good}");
+    let run = dir.ftk(["hash", "-c"]).stdin(marked.as_bytes()).run().status(2).stdout("x: OK\n");
+    run.stderr_has("ftk: '-' begins with a byte order mark: its first file was not checked\n");
     // One path with two digests cannot be all right.
     let twice = good.clone() + &line("x", b"2");
     dir.ftk(["hash", "-c"]).stdin(twice.as_bytes()).run().status(1).stdout("x: OK\nx: FAILED\n");

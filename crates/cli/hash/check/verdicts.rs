@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use ftk_hash::Algorithm;
-use ftk_record::End;
+use ftk_record::{End, SumError};
 use indicatif::HumanCount;
 
 use crate::console::Console;
@@ -14,6 +14,7 @@ use crate::hash::check::files::{Files, Trouble};
 use crate::hash::check::lists::{Lines, List};
 use crate::hash::check::verdict::{Record, Verdict};
 use crate::hash::list;
+use crate::hash::tag::Malformed;
 use crate::outcome::Outcome;
 
 /// How verdicts are given.
@@ -126,6 +127,11 @@ impl<'a> Verdicts<'a> {
         }
         if list.is_cut_off {
             self.fail(Outcome::Error, format!("{name} is incomplete: its last line is cut off"));
+        }
+        // One lost line among good ones may be chance; this one is lost in every such list.
+        if matches!(list.first, Some((_, Malformed::Line(SumError::ByteOrderMark)))) {
+            let what = "begins with a byte order mark: its first file was not checked";
+            self.fail(Outcome::Error, format!("{name} {what}"));
         }
         if strict && list.malformed > 0 {
             self.outcome = Outcome::Error;
