@@ -9,11 +9,14 @@ use ftk_sched::{Backend, Threads, logical_cpus, physical_cores};
 use ftk_select::parse_bytes;
 
 use crate::calibrate::CalibrateArgs;
+use crate::cmp::CmpArgs;
 use crate::completions::CompletionsArgs;
 use crate::describe::DescribeArgs;
+use crate::dup::DupArgs;
 use crate::find::FindArgs;
 use crate::hash::HashArgs;
 use crate::man::ManArgs;
+use crate::manifest::ManifestArgs;
 
 /// A toolkit for the files of large trees: find them, hash them, check them
 ///
@@ -49,6 +52,7 @@ impl Args {
         match rest.first()?.to_str()? {
             "find" => Self::of(rest, Command::Find),
             "hash" => Self::of(rest, Command::Hash),
+            "cmp" => Self::of(rest, Command::Cmp),
             _ => None,
         }
     }
@@ -107,6 +111,9 @@ fn one_screen() -> String {
 pub(crate) enum Command {
     Find(FindArgs),
     Hash(HashArgs),
+    Dup(DupArgs),
+    Manifest(ManifestArgs),
+    Cmp(CmpArgs),
     Calibrate(CalibrateArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -120,6 +127,9 @@ impl Command {
         match self {
             Self::Find(_) => "find",
             Self::Hash(_) => "hash",
+            Self::Dup(_) => "dup",
+            Self::Manifest(_) => "manifest",
+            Self::Cmp(_) => "cmp",
             Self::Calibrate(_) => "calibrate",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",

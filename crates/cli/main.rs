@@ -3,15 +3,18 @@
 
 mod args;
 mod calibrate;
+mod cmp;
 mod completions;
 mod console;
 mod counted;
 mod describe;
+mod dup;
 mod engine;
 mod find;
 mod hash;
 mod human;
 mod man;
+mod manifest;
 mod meter;
 mod outcome;
 mod progress;
@@ -65,6 +68,9 @@ fn execute(args: &Args, console: &Console) -> Outcome {
     let outcome = match &args.command {
         Command::Find(args_of) => find::run(args_of, &args.globals, console),
         Command::Hash(args_of) => hash::run(args_of, &args.globals, console),
+        Command::Dup(args_of) => dup::run(args_of, &args.globals, console),
+        Command::Manifest(args_of) => manifest::run(args_of, &args.globals, console),
+        Command::Cmp(args_of) => cmp::run(args_of, &args.globals, console),
         Command::Calibrate(args_of) => calibrate::run(args_of, &args.globals, console),
         Command::Completions(args_of) => completions::run(args_of),
         Command::Man(args_of) => man::run(args_of, console),

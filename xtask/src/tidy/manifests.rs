@@ -7,8 +7,15 @@ const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 
 /// Which of our crates each library crate may build on. A crate that is not here has no place yet.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("ftk-apply", &["ftk-compare", "ftk-read", "ftk-record"]),
+    ("ftk-compare", &["ftk-inventory", "ftk-read", "ftk-sched"]),
+    ("ftk-dedup", &["ftk-hash", "ftk-inventory", "ftk-process", "ftk-read", "ftk-sched"]),
     ("ftk-hash", &[]),
     ("ftk-inventory", &["ftk-walk"]),
+    (
+        "ftk-manifest",
+        &["ftk-hash", "ftk-inventory", "ftk-process", "ftk-read", "ftk-record", "ftk-sched", "ftk-walk"],
+    ),
     ("ftk-process", &["ftk-hash", "ftk-inventory", "ftk-read", "ftk-sched"]),
     ("ftk-read", &[]),
     ("ftk-record", &[]),

@@ -1,0 +1,1 @@
+//! The action engine: the only code that changes a user's tree.

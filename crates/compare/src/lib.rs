@@ -1,0 +1,1 @@
+//! Byte-exact comparison: the kernel, two files by several workers, two trees.

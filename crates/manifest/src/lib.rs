@@ -1,0 +1,1 @@
+//! Manifests: what a tree is, and what changed since.
