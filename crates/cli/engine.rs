@@ -38,12 +38,17 @@ impl<'c> Engine<'c> {
         Env { model: &self.model, limits: self.limits, memory: self.memory, stop, watch }
     }
 
-    /// Runs `work` on `files` files, and shows how far it is if that is wanted.
-    pub(crate) fn watch(&self, files: u32, work: impl FnOnce(Option<Watch<'_>>) -> Report) -> Report {
+    /// Runs `work` on `files` files, and shows how far it is if that is wanted. `phase`: what is done, as a verb.
+    pub(crate) fn watch(
+        &self,
+        phase: &'static str,
+        files: u32,
+        work: impl FnOnce(Option<Watch<'_>>) -> Report,
+    ) -> Report {
         let start = Instant::now();
-        let report = self.console.progress.files("hash", u64::from(files), work);
+        let report = self.console.progress.files(phase, u64::from(files), work);
         self.console.stats.phase(Phase {
-            phase: "hash",
+            phase,
             elapsed_ns: nanos(start.elapsed()),
             files: Some(report.done.files),
             failed: Some(report.failed.len() as u64),

@@ -14,9 +14,9 @@ use indicatif::HumanCount;
 use crate::args::Globals;
 use crate::console::Console;
 use crate::hash::HashArgs;
-use crate::hash::list::{List, cannot_write, refuse_own_input};
 use crate::hash::table::{Reading, Table};
 use crate::human;
+use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 

@@ -5,20 +5,20 @@ use std::io::{self, Read as _};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_inventory::{Budget, Inventory, Keep};
-use ftk_process::{Failed, Rows, Work, hash_stream, process};
-use ftk_read::Failure;
-use ftk_record::{End, Style, quote};
+use ftk_inventory::{Budget, Keep};
+use ftk_process::{Rows, Work, hash_stream, process};
+use ftk_record::{End, Style};
 use ftk_sched::Stop;
 use ftk_walk::Follow;
-use indicatif::HumanCount;
 
 use crate::args::Globals;
 use crate::console::{Console, cause};
 use crate::engine::Engine;
+use crate::failed::say_failed;
 use crate::hash::HashArgs;
-use crate::hash::list::{Format, List, cannot_write, emit, refuse_own_input};
+use crate::hash::list::{Format, emit};
 use crate::human;
+use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
 use crate::scan::{TOO_LARGE, scan, walker};
 use crate::simd;
@@ -76,10 +76,11 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     budget.draw(u64::from(inventory.files()) * row).context(TOO_LARGE)?;
     let mut rows = Rows::new(inventory.files(), algorithms);
     let work = Work { inventory, algorithms, platform };
-    let report =
-        engine.watch(inventory.files(), |watch| process(&work, &mut rows, &engine.env(&Stop::new(), watch)));
+    let report = engine.watch("hash", inventory.files(), |watch| {
+        process(&work, &mut rows, &engine.env(&Stop::new(), watch))
+    });
     engine.say_plan(&work, &report, console);
-    say_failed(inventory, &report.failed, console);
+    say_failed(inventory, &report.failed, "not hashed", console);
 
     let format = Format {
         algorithms,
@@ -110,33 +111,4 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         outcome = Outcome::Error;
     }
     Ok(outcome.max(scanned.outcome))
-}
-
-/// A line for each file that has no digest, by path.
-fn say_failed(inventory: &Inventory, failed: &[Failed], console: &Console) {
-    let path = |failed: &Failed| {
-        let mut path = Vec::new();
-        inventory.push_path(failed.file, &mut path);
-        path
-    };
-    let mut failed: Vec<_> = failed.iter().map(|failed| (path(failed), &failed.failure)).collect();
-    failed.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    for (path, failure) in &failed {
-        match failure {
-            Failure::Io { op, source } => console.path_error(op, path, cause(source)),
-            Failure::NotRegular => {
-                let what = format_args!("{} is no regular file any more: not hashed", quote(path));
-                console.error_of("not regular", what);
-            }
-            Failure::Changed { before, after, .. } if before.size != after.size => {
-                let (before, after) = (HumanCount(before.size), HumanCount(after.size));
-                let how = format_args!("(size {before} then {after}): not hashed");
-                console.error_of("changed", format_args!("{} changed while it was read {how}", quote(path)));
-            }
-            _ => {
-                let what = format_args!("{} changed while it was read: not hashed", quote(path));
-                console.error_of("changed", what);
-            }
-        }
-    }
 }

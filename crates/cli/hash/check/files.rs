@@ -69,8 +69,8 @@ impl Files {
             budget.draw(u64::from(files) * Rows::bytes_per_file(&algorithms) as u64).context(TOO_LARGE)?;
             let mut rows = Rows::new(files, &algorithms);
             let work = Work { inventory: &inventory, algorithms: &algorithms, platform };
-            let report =
-                engine.watch(files, |watch| process(&work, &mut rows, &engine.env(&Stop::new(), watch)));
+            let report = engine
+                .watch("hash", files, |watch| process(&work, &mut rows, &engine.env(&Stop::new(), watch)));
             engine.say_plan(&work, &report, console);
             let pending = (0..files).filter(|&file| rows.is_pending(file)).count();
             if pending > 0 {

@@ -28,7 +28,7 @@ use crate::hash::check::files::Files;
 use crate::hash::check::lists::Reading;
 use crate::hash::check::unlisted::Tree;
 use crate::hash::check::verdicts::{Manner, Verdicts};
-use crate::hash::list::{List, cannot_write, refuse_own_input};
+use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 

@@ -13,8 +13,8 @@ use crate::hash::check::CheckArgs;
 use crate::hash::check::files::{Files, Trouble};
 use crate::hash::check::lists::{Lines, List};
 use crate::hash::check::verdict::{Record, Verdict};
-use crate::hash::list;
 use crate::hash::tag::Malformed;
+use crate::list;
 use crate::outcome::Outcome;
 
 /// How verdicts are given.

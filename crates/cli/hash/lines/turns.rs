@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::hash::list::List;
+use crate::list::List;
 use crate::stdout::Stdout;
 
 /// Where blocks are written, each in its turn.

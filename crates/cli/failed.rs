@@ -1,0 +1,38 @@
+//! What is said of files that could not be read.
+
+use ftk_inventory::Inventory;
+use ftk_process::Failed;
+use ftk_read::Failure;
+use ftk_record::quote;
+use indicatif::HumanCount;
+
+use crate::console::{Console, cause};
+
+/// A line for each file that was not read to its end, by path. `so`: what follows from it, such as `not hashed`.
+pub(crate) fn say_failed(inventory: &Inventory, failed: &[Failed], so: &str, console: &Console) {
+    let path = |failed: &Failed| {
+        let mut path = Vec::new();
+        inventory.push_path(failed.file, &mut path);
+        path
+    };
+    let mut failed: Vec<_> = failed.iter().map(|failed| (path(failed), &failed.failure)).collect();
+    failed.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    for (path, failure) in &failed {
+        match failure {
+            Failure::Io { op, source } => console.path_error(op, path, cause(source)),
+            Failure::NotRegular => {
+                let what = format_args!("{} is no regular file any more: {so}", quote(path));
+                console.error_of("not regular", what);
+            }
+            Failure::Changed { before, after, .. } if before.size != after.size => {
+                let (before, after) = (HumanCount(before.size), HumanCount(after.size));
+                let how = format_args!("(size {before} then {after}): {so}");
+                console.error_of("changed", format_args!("{} changed while it was read {how}", quote(path)));
+            }
+            _ => {
+                let what = format_args!("{} changed while it was read: {so}", quote(path));
+                console.error_of("changed", what);
+            }
+        }
+    }
+}
