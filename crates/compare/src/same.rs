@@ -1,0 +1,170 @@
+//! The byte proof: whether two open files hold the same.
+
+use std::fmt;
+
+use ftk_read::{Failure, File};
+use ftk_sched::Stop;
+
+/// Bytes of each file that are compared at a time: two buffers of this length fit the second-level cache.
+const BUF_LEN: usize = 128 << 10;
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::A => "A",
+            Self::B => "B",
+        })
+    }
+}
+
+/// Whether both files hold the same bytes, every one of which was read: nothing is taken from sizes but that files
+/// whose sizes differ do not, and nothing from inode numbers or extents.
+///
+/// `true` is said only of files that did not change meanwhile, as far as [`File::verify`] can tell. Once `stop` is
+/// raised the answer is `false`: nothing is proven.
+///
+/// # Errors
+/// When a file cannot be read, or changed while it was compared; and which of the two it was.
+pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Failure)> {
+    if a.stat().size != b.stat().size {
+        return Ok(false);
+    }
+    let mut a = Reading::new(Side::A, a);
+    let mut b = Reading::new(Side::B, b);
+    while !stop.is_raised() {
+        if a.next()? != b.next()? {
+            return Ok(false);
+        }
+        if a.has_ended && b.has_ended {
+            a.verify()?;
+            b.verify()?;
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A file on its way to its end.
+struct Reading<'f> {
+    side: Side,
+    file: &'f File,
+    buf: Vec<u8>,
+    bytes: u64,
+    reads: u64,
+    has_ended: bool,
+}
+
+impl<'f> Reading<'f> {
+    fn new(side: Side, file: &'f File) -> Self {
+        // One byte more than there should be: then a small file and its end are one read.
+        let len = file.stat().size.saturating_add(1).min(BUF_LEN as u64) as usize;
+        Self { side, file, buf: vec![0; len], bytes: 0, reads: 0, has_ended: false }
+    }
+
+    /// The next bytes: as many as the buffer holds, or all there are before the end.
+    fn next(&mut self) -> Result<&[u8], (Side, Failure)> {
+        let mut len = 0;
+        while len < self.buf.len() && !self.has_ended {
+            let got = self
+                .file
+                .read_at(&mut self.buf[len..], self.bytes)
+                .map_err(|source| (self.side, Failure::Io { op: "read", source }))?;
+            len += got;
+            self.bytes += got as u64;
+            self.reads += 1;
+            let size = self.file.stat().size;
+            if self.bytes > size {
+                // One that grows as fast as it is read would never end.
+                self.verify()?;
+            }
+            // Fewer than asked is the end only where the file should end.
+            self.has_ended = got == 0 || (len < self.buf.len() && self.bytes == size);
+        }
+        Ok(&self.buf[..len])
+    }
+
+    fn verify(&self) -> Result<(), (Side, Failure)> {
+        self.file.verify(self.bytes, self.reads).map_err(|failure| (self.side, failure))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::testing::{self, open};
+
+    fn pair(a: &[u8], b: &[u8]) -> (tempfile::TempDir, File, File) {
+        let dir = tempfile::tempdir().unwrap();
+        let [a, b] = [("a", a), ("b", b)].map(|(name, bytes)| {
+            let path = dir.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            open(&path)
+        });
+        (dir, a, b)
+    }
+
+    fn same(a: &[u8], b: &[u8]) -> bool {
+        let (_dir, a, b) = pair(a, b);
+        same_content(&a, &b, &Stop::new()).unwrap()
+    }
+
+    #[test]
+    fn one_byte_anywhere_makes_the_difference() {
+        for len in [0, 1, 100, BUF_LEN - 1, BUF_LEN, BUF_LEN + 1, 3 * BUF_LEN, 3 * BUF_LEN + 7] {
+            let bytes = testing::random(len);
+            assert!(same(&bytes, &bytes), "{len}");
+            for at in [0, len / 2, len.wrapping_sub(1)].into_iter().filter(|&at| at < len) {
+                let mut other = bytes.clone();
+                other[at] ^= 1;
+                assert!(!same(&bytes, &other), "{at} of {len}");
+            }
+            assert!(!same(&bytes, &[&bytes[..], &[0]].concat()), "{len} and one more");
+        }
+    }
+
+    #[test]
+    fn nothing_is_proven_once_stopped() {
+        let (_dir, a, b) = pair(b"same", b"same");
+        let stop = Stop::new();
+        stop.raise();
+        assert!(!same_content(&a, &b, &stop).unwrap());
+    }
+
+    #[test]
+    fn a_file_that_changed_is_an_error_of_its_side() {
+        for (side, name) in [(Side::A, "a"), (Side::B, "b")] {
+            let (dir, a, b) = pair(b"same", b"same");
+            fs::write(dir.path().join(name), "same and more").unwrap();
+            assert!(!same_content(&a, &b, &Stop::new()).is_ok_and(|same| same));
+
+            // With the same bytes: only its times tell.
+            let (dir, a, b) = pair(b"same", b"same");
+            std::thread::sleep(std::time::Duration::from_millis(20)); // more than a tick of the clock of files
+            fs::write(dir.path().join(name), "same").unwrap();
+            let answer = same_content(&a, &b, &Stop::new());
+            assert!(matches!(answer, Err((of, Failure::Changed { .. })) if of == side), "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_size_that_lies_is_not_believed() {
+        let dir = tempfile::tempdir().unwrap();
+        let status = Path::new("/proc/self/limits"); // says 0, and stays the same
+        let copy = dir.path().join("copy");
+        fs::write(&copy, "").unwrap();
+        assert!(same_content(&open(status), &open(status), &Stop::new()).unwrap());
+        assert!(!same_content(&open(status), &open(&copy), &Stop::new()).unwrap());
+    }
+}
