@@ -7,12 +7,12 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
-/// Opens the directory `path` below `base`, following no symbolic link. The path must not be absolute and must
-/// not hold `..`.
+/// Opens the directory `path` below `base`, following no symbolic link, with the flags `access` (`O_PATH`,
+/// `O_RDONLY`). The path must not be absolute and must not hold `..`.
 ///
 /// # Errors
 /// `ELOOP` for a symbolic link in it, and whatever else opening gives.
-pub(crate) fn open(base: BorrowedFd<'_>, path: &CStr, access: OFlags) -> io::Result<OwnedFd> {
+pub fn open(base: BorrowedFd<'_>, path: &CStr, access: OFlags) -> io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     if let Some(opened) = by_kernel(base, path, access) {
         return opened;

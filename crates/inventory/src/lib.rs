@@ -38,6 +38,7 @@ mod shard;
 mod skipped;
 mod table;
 
+pub use beneath::open as open_beneath;
 pub use budget::Budget;
 pub use collect::{Collect, Keep};
 pub use full::Full;
