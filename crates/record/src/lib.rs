@@ -7,6 +7,7 @@
 //!   [`SumReader`] a list of them;
 //! - [`changes()`] tells what differs between two lists;
 //! - [`write_path`] and [`read_path`] carry names through JSON, which holds only Unicode;
+//! - [`Seal`] and [`SealedReader`] tell a file of lines that is complete from one that is not;
 //! - [`sanitize`] and [`quote`] show names on a terminal, where they must not act on it;
 //! - [`Output`] is a file that appears complete or not at all.
 //!
@@ -31,6 +32,8 @@ mod json;
 mod output;
 mod parse;
 mod reader;
+mod seal;
+mod sealed;
 mod sum;
 mod sums;
 mod target;
@@ -42,6 +45,8 @@ pub use json::{PathError, read_path, write_path, write_string};
 pub use output::Output;
 pub use parse::{SumError, SumLine};
 pub use reader::{SumReader, SumRecord};
+pub use seal::Seal;
+pub use sealed::{SealError, SealedReader};
 pub use sum::{End, Style, SumFormat, write_name};
 pub use sums::{Conflict, SortedSums, Sums};
 pub use terminal::{quote, sanitize};
