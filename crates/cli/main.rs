@@ -1,6 +1,7 @@
 //! The `ftk` command: arguments, output, progress, exit status. One file a subcommand; nothing here that
 //! another program could want.
 
+mod algorithm;
 mod args;
 mod calibrate;
 mod cmp;

@@ -22,6 +22,8 @@ use crate::stats::{Phase, nanos};
 #[derive(Debug)]
 pub(crate) struct Scan {
     pub(crate) inventory: Inventory,
+    /// Paths of what could not be looked at.
+    pub(crate) failed: Vec<Vec<u8>>,
     /// `Error` when a part of it could not be listed.
     pub(crate) outcome: Outcome,
 }
@@ -56,7 +58,8 @@ pub(crate) fn scan(
     }
     say_skipped(skipped, inventory.skipped(), console);
     let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };
-    Ok(Scan { inventory, outcome })
+    let failed = errors.into_iter().map(|error| error.path).collect();
+    Ok(Scan { inventory, failed, outcome })
 }
 
 /// Walks with a visitor for each worker, who sees what the selection lets through. How far it is goes to

@@ -34,7 +34,7 @@ pub(crate) struct SelectionArgs {
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Which entries, by name and type")]
-struct NameArgs {
+pub(crate) struct NameArgs {
     /// Names with this extension, in either case; repeatable
     #[arg(short, long, value_name = "EXT", action = ArgAction::Append)]
     extension: Vec<OsString>,
@@ -63,7 +63,7 @@ struct NameArgs {
     types: Vec<Types>,
 }
 
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Which entries, by what is known of them")]
 struct InodeArgs {
     /// Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range
@@ -111,7 +111,7 @@ struct InodeArgs {
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Where to look")]
-struct WalkArgs {
+pub(crate) struct WalkArgs {
     /// Leave out what matches, and all below it: by name, or by path below the start if it holds a `/`
     #[arg(short = 'E', long, value_name = "GLOB", allow_hyphen_values = true)]
     exclude: Vec<OsString>,
@@ -147,6 +147,11 @@ struct WalkArgs {
 }
 
 impl SelectionArgs {
+    /// One that names and places alone decide, which stay what they are when a file changes.
+    pub(crate) fn by_place(names: NameArgs, walk: WalkArgs) -> Self {
+        Self { names, inode: InodeArgs::default(), walk, starts: StartArgs::default() }
+    }
+
     /// The tests, compiled. `own`: device and inode of files that this run writes, which are left out.
     ///
     /// # Errors

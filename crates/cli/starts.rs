@@ -12,7 +12,7 @@ use ftk_record::quote;
 /// No system takes a longer path, so what is longer is no list of names.
 const LONGEST: u64 = 64 << 10;
 
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Where to look")]
 pub(crate) struct StartArgs {
     /// Start at each path in FILE, one a line, beside any PATH; `-`: standard input

@@ -17,6 +17,7 @@ use ftk_record::quote;
 use ftk_sched::{Stop, Team, Threads, physical_cores};
 use indicatif::DecimalBytes;
 
+use crate::algorithm::wanted;
 use crate::args::Globals;
 use crate::console::Console;
 use crate::hash::HashArgs;
@@ -36,7 +37,7 @@ const ALONE: u64 = 2;
 const BATCH: usize = 256;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let [algorithm] = args.algorithms()[..] else { bail!("--lines takes one algorithm") };
+    let [algorithm] = wanted(&args.algorithms)[..] else { bail!("--lines takes one algorithm") };
     let path = match &args.paths[..] {
         [] => OsStr::new("-"),
         [path] => path,

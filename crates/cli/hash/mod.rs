@@ -1,6 +1,5 @@
 //! `ftk hash`: digests of files, made, checked and compared. One file a mode.
 
-mod algorithm;
 mod check;
 mod diff;
 mod lines;
@@ -15,9 +14,9 @@ use std::path::PathBuf;
 use clap::Args;
 use ftk_hash::Algorithm;
 
+use crate::algorithm::AlgorithmName;
 use crate::args::Globals;
 use crate::console::Console;
-use crate::hash::algorithm::AlgorithmName;
 use crate::hash::check::CheckArgs;
 use crate::outcome::Outcome;
 use crate::selection::SelectionArgs;
@@ -100,22 +99,6 @@ Examples:
   ftk hash -a xxh128 -e iso /srv          fast and not cryptographic, of some files only
   ftk hash --lines keys                   a digest for each line
   tar c . | ftk hash -a blake3            a stream";
-
-impl HashArgs {
-    /// The algorithms to compute: those asked for, each once and in the order of the command line.
-    fn algorithms(&self) -> Vec<Algorithm> {
-        if self.algorithms.is_empty() {
-            return vec![Algorithm::Sha256];
-        }
-        let mut algorithms = Vec::new();
-        for &algorithm in &self.algorithms {
-            if !algorithms.contains(&algorithm) {
-                algorithms.push(algorithm);
-            }
-        }
-        algorithms
-    }
-}
 
 pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let Mode { check, diff, lines } = args.mode;

@@ -11,6 +11,7 @@ use ftk_record::{End, Style};
 use ftk_sched::Stop;
 use ftk_walk::Follow;
 
+use crate::algorithm::wanted;
 use crate::args::Globals;
 use crate::console::{Console, cause};
 use crate::engine::Engine;
@@ -30,7 +31,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         bail!("--json ends every object with a newline: leave out --zero");
     }
     let engine = Engine::new(globals, console)?;
-    let (algorithms, platform) = (&*args.algorithms(), simd::platform()?);
+    let (algorithms, platform) = (&*wanted(&args.algorithms), simd::platform()?);
     let is_stdin = |path: &OsString| path == "-";
     let starts: Vec<_> = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
     let stdout = Stdout::default();

@@ -9,7 +9,7 @@ use ftk_hash::Algorithm;
 /// Reads the name of an algorithm. One that is not known is answered with those there are, and the most
 /// similar of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AlgorithmName;
+pub(crate) struct AlgorithmName;
 
 impl TypedValueParser for AlgorithmName {
     type Value = Algorithm;
@@ -25,6 +25,20 @@ impl TypedValueParser for AlgorithmName {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
         Some(Box::new(Algorithm::ALL.into_iter().map(|algorithm| PossibleValue::new(algorithm.name()))))
     }
+}
+
+/// The digests to compute: those asked for, each once and in the order of the command line, or else SHA-256.
+pub(crate) fn wanted(asked: &[Algorithm]) -> Vec<Algorithm> {
+    if asked.is_empty() {
+        return vec![Algorithm::Sha256];
+    }
+    let mut wanted = Vec::new();
+    for &algorithm in asked {
+        if !wanted.contains(&algorithm) {
+            wanted.push(algorithm);
+        }
+    }
+    wanted
 }
 
 fn names() -> PossibleValuesParser {
