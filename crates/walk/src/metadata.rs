@@ -35,6 +35,8 @@ pub struct Metadata {
     pub gid: u32,
     /// Device the inode lives on.
     pub dev: u64,
+    /// The device that a device file stands for; 0 for what is none.
+    pub rdev: u64,
     /// Inode number.
     pub ino: u64,
     /// Number of hard links.

@@ -89,12 +89,15 @@ pub(crate) fn file_type(raw: RawType) -> Option<FileType> {
 #[allow(clippy::unnecessary_cast, reason = "the widths of these fields differ between platforms")]
 fn metadata(stat: &Stat) -> Metadata {
     let nanoseconds = |seconds, rest| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    let file_type = file_type(RawType::from_raw_mode(stat.st_mode)).unwrap_or(FileType::Char);
     Metadata {
-        file_type: file_type(RawType::from_raw_mode(stat.st_mode)).unwrap_or(FileType::Char),
+        file_type,
         mode: stat.st_mode as u32 & 0o7777,
         uid: stat.st_uid,
         gid: stat.st_gid,
         dev: stat.st_dev as u64,
+        // Some file systems leave their own number there for other types.
+        rdev: if matches!(file_type, FileType::Block | FileType::Char) { stat.st_rdev as u64 } else { 0 },
         ino: stat.st_ino as u64,
         nlink: stat.st_nlink as u64,
         size: stat.st_size as u64,
