@@ -4,6 +4,7 @@
 use std::sync::Mutex;
 
 use ftk_hash::Algorithm;
+use ftk_read::leave_shared_descriptors;
 use ftk_sched::{Team, Threads};
 
 use crate::claims::{Job, Large, lock, pick};
@@ -12,7 +13,6 @@ use crate::readers::Readers;
 use crate::rows::Rows;
 use crate::run::Crew;
 use crate::shared;
-use crate::team::leave_shared_descriptors;
 
 /// From this size on, in bytes, a BLAKE3 file is shared by all workers: below, the spawn and join of a team
 /// for each file would show.

@@ -22,7 +22,6 @@ mod shared;
 mod small;
 mod spare;
 mod stream;
-mod team;
 
 pub use calibrate::calibrate;
 pub use driver::Failed;

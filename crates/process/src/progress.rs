@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use crate::team::leave_shared_descriptors;
+use ftk_read::leave_shared_descriptors;
 
 /// Someone who is told how far a run is, on a thread of its own.
 #[derive(Clone, Copy)]

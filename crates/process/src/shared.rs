@@ -5,14 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ftk_hash::{ChainingValue, Tree};
 use ftk_inventory::Opener;
-use ftk_read::{Failure, File, Map, Stat, Sync};
+use ftk_read::{Failure, File, Map, Stat, Sync, leave_shared_descriptors};
 use ftk_sched::{Stop, Team};
 
 use crate::claims::Job;
 use crate::driver::Failed;
 use crate::rows::State;
 use crate::run::Crew;
-use crate::team::leave_shared_descriptors;
 
 /// Hashes the file of `size` bytes. Each worker opens it for itself, since they share no descriptors, claims
 /// windows of the tree, and says at the end whether the file it saw stayed as it was.

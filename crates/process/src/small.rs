@@ -3,6 +3,7 @@
 use std::mem;
 use std::sync::Mutex;
 
+use ftk_read::leave_shared_descriptors;
 use ftk_sched::{Backend, Choice, Team};
 
 use crate::claims::{Claims, Job, Large, Order, lock};
@@ -11,7 +12,6 @@ use crate::regime::Regime;
 use crate::rows::Rows;
 use crate::run::Crew;
 use crate::sample::Sampled;
-use crate::team::leave_shared_descriptors;
 
 /// Mean files a directory from which reading a cold disk in inode order pays: with 1,000 a directory the time
 /// halved, with 15 it did not change.

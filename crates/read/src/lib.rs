@@ -38,6 +38,7 @@
 mod ahead;
 mod buf;
 mod depth;
+mod descriptors;
 mod file;
 #[cfg(all(target_os = "linux", not(ftk_portable)))]
 mod kernel;
@@ -55,6 +56,7 @@ mod uring;
 pub use ahead::Ahead;
 pub use buf::{Buf, Chunk, Part};
 pub use depth::depth;
+pub use descriptors::leave_shared_descriptors;
 pub use file::File;
 pub use map::Map;
 pub use reader::{Failure, Open, Reader, Ready, Span};
