@@ -146,7 +146,7 @@ impl SelectionBuilder {
     }
 
     /// Leaves out the regular file with this device and inode number, also where it is a root: one that the run
-    /// itself writes.
+    /// itself writes. Of a directory, leaves out all that lies in it.
     #[must_use]
     pub fn leave_out(mut self, dev: u64, ino: u64) -> Self {
         self.own.push((dev, ino));

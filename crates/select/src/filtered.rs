@@ -164,6 +164,10 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
             self.skipped.pseudo_file_systems += 1;
             return Step::Next;
         }
+        if self.selection.own.contains(&(dir.dev(), dir.ino())) {
+            self.skipped.own_output += 1;
+            return Step::Next;
+        }
         self.set_depth(dir.depth() + 1);
         if self.selection.needs_paths && self.look_into(tag, dir) == Step::Stop {
             return Step::Stop;

@@ -19,6 +19,31 @@ pub(crate) struct Globs {
     other: GlobSet,
 }
 
+/// A glob for whole paths, as those of a selection are, for paths that no walk shows: `*` takes a `/` too.
+///
+/// ```
+/// let glob = ftk_select::Glob::new("*/masters/*")?;
+/// assert!(glob.is_match(b"photos/masters/2019/1.jpg") && !glob.is_match(b"photos/1.jpg"));
+/// # Ok::<(), ftk_select::PatternError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Glob(Globs);
+
+impl Glob {
+    /// Compiles a glob.
+    ///
+    /// # Errors
+    /// When it cannot be understood.
+    pub fn new(glob: impl Into<Vec<u8>>) -> Result<Self, PatternError> {
+        Globs::new([&Pattern { glob: glob.into(), ignore_case: false }]).map(Self)
+    }
+
+    /// Whether it takes the whole path.
+    pub fn is_match(&self, path: &[u8]) -> bool {
+        self.0.take(path)
+    }
+}
+
 /// A pattern as it was written, and whether case is ignored.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {

@@ -60,6 +60,7 @@ mod types;
 pub use builder::SelectionBuilder;
 pub use error::{ParseError, PatternError};
 pub use filtered::Filtered;
+pub use glob::Glob;
 pub use links::Links;
 pub use owner::Owner;
 pub use perm::Perm;
