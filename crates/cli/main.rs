@@ -23,6 +23,7 @@ mod outcome;
 mod progress;
 mod scan;
 mod selection;
+mod shown;
 mod simd;
 mod starts;
 mod stats;

@@ -1,13 +1,12 @@
 //! `ftk hash --diff OLD NEW`: what differs between two lists, without reading a file they name.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, bail};
 use ftk_hash::Algorithm;
-use ftk_record::{Change, End, changes, quote, sanitize, write_path};
+use ftk_record::{Change, End, changes, quote, write_path};
 use ftk_sched::{Stop, Team, Threads};
 use indicatif::HumanCount;
 
@@ -18,6 +17,7 @@ use crate::hash::table::{Reading, Table};
 use crate::human;
 use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
+use crate::shown::{ARROW, shown};
 use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
@@ -143,15 +143,4 @@ fn push(out: &mut Vec<u8>, word: &str, change: &Change<'_>, json: bool) {
         let _ = write!(out, " {ARROW} {}", shown(new));
     }
     out.push(b'\n');
-}
-
-/// Stands between the two names of a file that moved.
-const ARROW: char = '\u{2192}';
-
-/// The name as it is, or in quotes where anything in it could be taken for something else.
-fn shown(name: &[u8]) -> Cow<'_, str> {
-    match sanitize(name) {
-        Cow::Borrowed(text) if !text.contains(['\'', '\\', ARROW]) => text.into(),
-        _ => quote(name).into(),
-    }
 }
