@@ -1,18 +1,14 @@
 //! The visitor that fills one worker's part of the table.
 
-use ftk_walk::{Directory, Entry, FileType, Step, Visitor, WalkError};
+use std::ffi::CString;
+use std::io;
 
-use crate::shard::{Found, ROOT, Shard};
-use crate::{Budget, Full, Refused, Skipped};
+use ftk_walk::{Directory, Entry, FileType, Metadata, Op, Step, Visitor, WalkError};
+use rustix::fs::readlinkat;
 
-/// What goes into the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// Regular files only.
-    Files,
-    /// Every entry, directories and roots included.
-    All,
-}
+use crate::names::Name;
+use crate::shard::{Found, Id, ROOT, Shard};
+use crate::{Budget, Full, Keep, Refused, Skipped};
 
 /// One worker's part of the table. What does not fit ends the walk, and [`Inventory::merge`] says so.
 ///
@@ -26,12 +22,12 @@ pub struct Collect {
     pub(crate) skipped: Skipped,
     pub(crate) refused: Vec<Refused>,
     pub(crate) full: Option<Full>,
-    keep: Keep,
+    pub(crate) keep: Keep,
     budget: Option<Budget>,
     /// Bytes drawn from it.
     drawn: u64,
-    /// Device and inode of the directory being listed.
-    identity: (u64, u64),
+    /// The directory being listed.
+    id: Id,
 }
 
 /// A directory that waits to be listed; `None` when its name did not fit.
@@ -57,7 +53,7 @@ impl Collect {
             keep,
             budget: None,
             drawn: 0,
-            identity: (0, 0),
+            id: Id::default(),
         }
     }
 
@@ -67,11 +63,47 @@ impl Collect {
         Self { budget: Some(budget.clone()), ..self }
     }
 
-    fn add(&mut self, entry: &Entry<'_>) -> Step {
-        let (file_type, via_link) = (entry.file_type(), entry.via_link());
-        let added =
-            self.draw().and_then(|()| self.shard.add(entry.name_c(), entry.ino(), file_type, via_link));
-        self.step(added)
+    fn add(&mut self, entry: &mut Entry<'_>) -> Step {
+        let added = self.draw().and_then(|()| {
+            if self.keep.asks_about(entry.file_type()) {
+                return self.add_asked(entry);
+            }
+            self.shard.add(entry.name_c(), entry.ino(), entry.file_type(), entry.via_link()).map(Some)
+        });
+        if let Ok(Some(name)) = added
+            && self.keep.asks()
+            && entry.depth() == 0
+        {
+            // There is no memory for more of them than this counts.
+            self.shard.columns.argument(name.offset, entry.root() as u32);
+        }
+        match added {
+            Ok(None) => Step::Next,
+            added => self.step(added.map(drop)),
+        }
+    }
+
+    /// Adds an entry with what `stat` says of it, unless that is an error, or that it is nothing to be kept.
+    fn add_asked(&mut self, entry: &mut Entry<'_>) -> Result<Option<Name>, Full> {
+        let (metadata, target) = match look(entry) {
+            Ok(looked) => looked,
+            Err(error) => {
+                self.errors.push(error);
+                return Ok(None);
+            }
+        };
+        let (name, via_link) = (entry.name_c(), entry.via_link());
+        let added = if !self.keep.takes(metadata.file_type) {
+            self.skipped.count(metadata.file_type);
+            return Ok(None);
+        } else if self.keep == Keep::Sizes {
+            self.shard.add_sized(name, via_link, &metadata)
+        } else if self.keep.asks_about(metadata.file_type) {
+            self.shard.add_recorded(name, target.as_deref(), via_link, &metadata)
+        } else {
+            self.shard.add(name, metadata.ino, metadata.file_type, via_link)
+        };
+        added.map(Some)
     }
 
     /// Draws on the budget when the table has outgrown what was drawn before.
@@ -92,14 +124,39 @@ impl Collect {
     }
 }
 
+/// What `stat` says of an entry, and where it leads if it is a link that is not followed.
+///
+/// What it is may be another thing than what its directory lists, since a device can be mounted over a file. But
+/// only a directory that is listed as one is walked.
+fn look(entry: &mut Entry<'_>) -> Result<(Metadata, Option<CString>), WalkError> {
+    let failure = |entry: &Entry<'_>, op, source| {
+        let mut path = Vec::new();
+        entry.push_path(&mut path);
+        WalkError::new(op, path, source)
+    };
+    let is_dir = |file_type| file_type == FileType::Directory;
+    let metadata = *entry.metadata()?;
+    if is_dir(metadata.file_type) != is_dir(entry.file_type()) {
+        return Err(failure(entry, Op::Stat, io::Error::other("it was replaced while the tree was walked")));
+    }
+    let target = match metadata.file_type {
+        FileType::Symlink => Some(
+            readlinkat(&*entry, entry.name_c(), Vec::new())
+                .map_err(|errno| failure(entry, Op::Read, errno.into()))?,
+        ),
+        _ => None,
+    };
+    Ok((metadata, target))
+}
+
 impl Visitor for Collect {
     type Dir = DirTag;
 
     fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        match (self.keep, root.file_type()) {
-            (Keep::All, _) | (Keep::Files, FileType::Regular) => self.add(root),
-            (Keep::Files, FileType::Directory) => Step::Descend,
-            (Keep::Files, file_type) => {
+        match root.file_type() {
+            file_type if self.keep.takes(file_type) => self.add(root),
+            FileType::Directory => Step::Descend,
+            file_type => {
                 self.refused.push(Refused { path: root.name().to_vec(), file_type });
                 Step::Next
             }
@@ -118,7 +175,7 @@ impl Visitor for Collect {
     }
 
     fn enter(&mut self, tag: &DirTag, dir: &Directory<'_>) -> Step {
-        self.identity = (dir.dev(), dir.ino());
+        self.id = Id { dev: dir.dev(), ino: dir.ino(), root: dir.root() as u32 };
         let ended = self.shard.finish_arguments(self.worker);
         match tag.found {
             Some(_) => self.step(ended),
@@ -127,10 +184,10 @@ impl Visitor for Collect {
     }
 
     fn entry(&mut self, _tag: &DirTag, entry: &mut Entry<'_>) -> Step {
-        match (self.keep, entry.file_type()) {
-            (Keep::All, _) | (Keep::Files, FileType::Regular) => self.add(entry),
-            (Keep::Files, FileType::Directory) => self.step(Ok(())),
-            (Keep::Files, file_type) => {
+        match entry.file_type() {
+            file_type if self.keep.takes(file_type) => self.add(entry),
+            FileType::Directory => self.step(Ok(())),
+            file_type => {
                 self.skipped.count(file_type);
                 Step::Next
             }
@@ -139,8 +196,7 @@ impl Visitor for Collect {
 
     fn leave(&mut self, tag: &DirTag) {
         if let Some(found) = tag.found {
-            let (dev, ino) = self.identity;
-            let ended = self.shard.finish(found, dev, ino);
+            let ended = self.shard.finish(found, self.id);
             self.step(ended);
         }
     }

@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 use ftk_walk::FileType;
 
-use crate::shard::Packed;
-use crate::{DirNo, FileNo, Inventory};
+use crate::metadata::Record;
+use crate::shard::{Packed, Shard};
+use crate::{DirNo, FileNo, Inventory, Item};
 
 /// Merges, in each directory, three sorted sequences: regular files, other entries, and subdirectories by
 /// `name/`, which stand for all that lies below them. Since directories are numbered depth-first in that very
@@ -18,13 +19,16 @@ pub(crate) struct Cursor<'i> {
     /// The next directory that was not opened yet.
     next_dir: u32,
     path: Vec<u8>,
-    now: (FileType, Option<FileNo>),
+    /// The entry it stands at: its row, and its number if it is a regular file.
+    now: Option<(&'i Packed, Option<FileNo>)>,
 }
 
 /// A directory being gone through.
 #[derive(Debug)]
 struct Open<'i> {
     dir: u32,
+    /// Who listed it.
+    shard: &'i Shard,
     files: &'i [Packed],
     others: &'i [Packed],
     /// The number of the first of `files`.
@@ -36,8 +40,7 @@ struct Open<'i> {
 impl<'i> Cursor<'i> {
     /// A cursor at the first entry of `root`, or `None` when there is none.
     pub(crate) fn new(inventory: &'i Inventory, root: DirNo) -> Option<Self> {
-        let now = (FileType::Directory, None);
-        let mut cursor = Self { inventory, open: Vec::new(), next_dir: root.0, path: Vec::new(), now };
+        let mut cursor = Self { inventory, open: Vec::new(), next_dir: root.0, path: Vec::new(), now: None };
         cursor.open_next_dir();
         cursor.advance().then_some(cursor)
     }
@@ -46,20 +49,27 @@ impl<'i> Cursor<'i> {
         &self.path
     }
 
-    pub(crate) fn file_type(&self) -> FileType {
-        self.now.0
-    }
-
-    pub(crate) fn file(&self) -> Option<FileNo> {
-        self.now.1
+    /// The entry it stands at.
+    pub(crate) fn item(&self) -> Item<'_> {
+        let ((row, file), open) = self.now.zip(self.open.last()).expect("it stands at an entry");
+        let record = self.inventory.record(open.shard, row);
+        let is_link = record.is_some() && row.file_type == FileType::Symlink;
+        Item {
+            path: &self.path,
+            name: &self.path[open.prefix..],
+            dir: DirNo(open.dir),
+            file_type: row.file_type,
+            file,
+            metadata: record.map(Record::metadata),
+            target: is_link.then(|| open.shard.names.target(row.name())),
+        }
     }
 
     /// Goes to the next entry; `false` when that was the last one.
     pub(crate) fn advance(&mut self) -> bool {
         while let Some(open) = self.open.last_mut() {
             self.path.truncate(open.prefix);
-            let names =
-                &self.inventory.shards[usize::from(self.inventory.dirs[open.dir as usize].shard)].names;
+            let names = &open.shard.names;
             let file = open.files.first().map(|row| names.get(row.name()));
             let other = open.others.first().map(|row| names.get(row.name()));
             let is_file = is_first(file, other);
@@ -68,7 +78,7 @@ impl<'i> Cursor<'i> {
             match entry {
                 Some(name) if !below || !self.is_after_dir(name) => {
                     self.path.extend_from_slice(name);
-                    self.now = self.take(is_file);
+                    self.now = Some(self.take(is_file));
                     return true;
                 }
                 _ if below => self.open_next_dir(),
@@ -93,18 +103,13 @@ impl<'i> Cursor<'i> {
     }
 
     /// Steps over the next file, or the next other entry, of the innermost directory.
-    fn take(&mut self, is_file: bool) -> (FileType, Option<FileNo>) {
+    fn take(&mut self, is_file: bool) -> (&'i Packed, Option<FileNo>) {
         let open = self.open.last_mut().expect("an entry was seen in it");
-        if is_file {
-            let file = FileNo(open.file);
-            open.file += 1;
-            open.files = &open.files[1..];
-            (FileType::Regular, Some(file))
-        } else {
-            let (row, rest) = open.others.split_first().expect("an entry was seen in it");
-            open.others = rest;
-            (row.file_type, None)
-        }
+        let part = if is_file { &mut open.files } else { &mut open.others };
+        let row = part.split_off_first().expect("an entry was seen in it");
+        let file = is_file.then_some(FileNo(open.file));
+        open.file += u32::from(is_file);
+        (row, file)
     }
 
     fn open_next_dir(&mut self) {
@@ -116,7 +121,8 @@ impl<'i> Cursor<'i> {
         }
         let (regular, others) = rows.split_at(files.len());
         let prefix = self.path.len();
-        self.open.push(Open { dir: dir.0, files: regular, others, file: files.start, prefix });
+        let shard = &self.inventory.shards[usize::from(self.inventory.dirs[self.next_dir as usize].shard)];
+        self.open.push(Open { dir: dir.0, shard, files: regular, others, file: files.start, prefix });
         self.next_dir += 1;
     }
 }

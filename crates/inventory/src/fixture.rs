@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
-use ftk_walk::FileType;
+use ftk_walk::{FileType, Metadata};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-use crate::shard::{Found, ROOT};
+use crate::shard::{Found, Id, ROOT};
 use crate::{Collect, Keep};
 
 /// What a name stands for.
@@ -28,6 +28,33 @@ pub(crate) struct Forest {
 
 /// One expected entry: whole path, type, inode number.
 pub(crate) type Line = (Vec<u8>, FileType, u64);
+
+/// What `stat` says of the entry with this inode number: of no two the same.
+pub(crate) fn metadata(ino: u64, file_type: FileType) -> Metadata {
+    Metadata {
+        file_type,
+        mode: ino as u32 * 7 % 0o10000,
+        uid: ino as u32 + 1,
+        gid: ino as u32 + 2,
+        dev: DEV + u64::from(ino % 3 == 0),
+        rdev: ino << 40,
+        ino,
+        nlink: 1 + ino % 2,
+        size: ino * 1_000 + 3,
+        blocks: ino * 2,
+        mtime_ns: i128::from(ino) * -123_456_789_123,
+        ctime_ns: i128::from(ino) * 123_456_789_123,
+        atime_ns: 0,
+    }
+}
+
+/// Where the symbolic link with this inode number leads.
+pub(crate) fn target(ino: u64) -> CString {
+    CString::new(format!("{}/{ino}", "../".repeat(ino as usize % 5))).unwrap()
+}
+
+/// The device of all directories.
+const DEV: u64 = 5;
 
 /// Names around the slash in byte order, prefixes of each other, shorter and longer than a sorting key.
 fn names() -> impl Strategy<Value = Vec<u8>> {
@@ -94,10 +121,19 @@ impl Filler {
             Node::Leaf(file_type) => *file_type,
             Node::Dir(_) => FileType::Directory,
         };
-        if self.keep == Keep::All || file_type == FileType::Regular {
+        if self.keep.takes(file_type) {
             let ino = self.lines.len() as u64;
             let name = CString::new(name).unwrap();
-            self.parts[usize::from(worker)].shard.add(&name, ino, file_type, false).unwrap();
+            let shard = &mut self.parts[usize::from(worker)].shard;
+            let added = if !self.keep.asks_about(file_type) {
+                shard.add(&name, ino, file_type, false)
+            } else if self.keep == Keep::Sizes {
+                shard.add_sized(&name, false, &metadata(ino, file_type))
+            } else {
+                let target = (file_type == FileType::Symlink).then(|| target(ino));
+                shard.add_recorded(&name, target.as_deref(), false, &metadata(ino, file_type))
+            };
+            added.unwrap();
             self.lines.push((path, file_type, ino));
         }
     }
@@ -117,7 +153,7 @@ impl Filler {
                 waiting.push((found, [prefix, name, b"/"].concat(), below));
             }
         }
-        self.parts[usize::from(worker)].shard.finish(found, 0, 0).unwrap();
+        self.parts[usize::from(worker)].shard.finish(found, Id { dev: DEV, ino: 0, root: 0 }).unwrap();
         for (found, prefix, below) in waiting {
             self.dir(found, &prefix, below);
         }

@@ -11,7 +11,7 @@ use crate::merge::depth_first;
 use crate::names::Name;
 use crate::shard::{Found, Listing, Packed, ROOT, Shard};
 use crate::table::{Dir, Origin};
-use crate::{Budget, FileNo, Full, Inventory, Skipped};
+use crate::{Budget, FileNo, Full, Inventory, Keep, Skipped};
 
 /// Gathers paths for [`Inventory::from_list`].
 ///
@@ -177,7 +177,8 @@ impl PathList {
             return Err(Unlisted::Full(Full::Directories));
         }
         let found = Found { shard: 0, up, name: self.push_name(name)? };
-        self.shard.listings.push(Listing { dev: 0, ino: 0, found, start: number, files: 0, others: 0 });
+        let (dev, ino, root) = (0, 0, 0);
+        self.shard.listings.push(Listing { dev, ino, root, found, start: number, files: 0, others: 0 });
         self.index.insert(hash, number);
         Ok(number)
     }
@@ -227,9 +228,16 @@ impl Inventory {
         let (entries, file_of) = number(&shard, &mut dirs);
         shard.entries = entries;
         let files = shard.entries.len() as u32;
-        let (shards, skipped) = (vec![shard], Skipped::default());
-        let inventory =
-            Self { shards, dirs, files, skipped, errors: Vec::new(), refused: Vec::new(), origin };
+        let inventory = Self {
+            shards: vec![shard],
+            dirs,
+            files,
+            skipped: Skipped::default(),
+            keep: Keep::Files,
+            errors: Vec::new(),
+            refused: Vec::new(),
+            origin,
+        };
         Ok((inventory, file_of))
     }
 }

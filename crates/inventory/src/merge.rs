@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::shard::{Found, Listing, ROOT, Shard};
 use crate::table::{Dir, Inventory, Origin};
-use crate::{Collect, Full, Skipped};
+use crate::{Collect, Full, Keep, Skipped};
 
 impl Inventory {
     /// One table of all the workers' parts: directories in depth-first order, siblings by the bytes of
@@ -18,6 +18,7 @@ impl Inventory {
     /// When the parts are not those of workers `0..parts.len()` of one walk.
     pub fn merge(mut parts: Vec<Collect>) -> Result<Self, Full> {
         parts.sort_by_key(|part| part.worker);
+        let keep = parts.first().map_or(Keep::Files, |part| part.keep);
         let mut shards = Vec::with_capacity(parts.len());
         let mut skipped = Skipped::default();
         let (mut errors, mut refused) = (Vec::new(), Vec::new());
@@ -35,7 +36,7 @@ impl Inventory {
         errors.sort_by(|a, b| a.path.cmp(&b.path));
         refused.sort();
         let (dirs, files) = depth_first(&mut shards)?;
-        Ok(Self { shards, dirs, files, skipped, errors, refused, origin: Origin::Walked })
+        Ok(Self { shards, dirs, files, skipped, keep, errors, refused, origin: Origin::Walked })
     }
 }
 
@@ -111,9 +112,9 @@ impl<'s> Order<'s> {
         while let Some((at, up)) = waiting.pop() {
             let (shard, listing) = self.listing(at);
             let Found { shard: name_shard, name, .. } = listing.found;
-            let &Listing { dev, ino, start, others, .. } = listing;
+            let &Listing { dev, ino, root, start, others, .. } = listing;
             let number = dirs.len() as u32;
-            dirs.push(Dir { dev, ino, up, name, name_shard, shard, start, others, first: files });
+            dirs.push(Dir { dev, ino, up, name, name_shard, shard, start, others, first: files, root });
             files = files.checked_add(listing.files).ok_or(Full::Entries)?;
             waiting.extend(self.children_of(at as usize).iter().rev().map(|&child| (child, number)));
         }
@@ -160,7 +161,8 @@ mod tests {
 
     use super::*;
     use crate::fixture::forest;
-    use crate::{DirNo, FileNo, Keep};
+    use crate::shard::Id;
+    use crate::{DirNo, FileNo};
 
     proptest! {
         #[test]
@@ -213,7 +215,7 @@ mod tests {
             let name = part.shard.names.push(&CString::new(format!("directory{level}")).unwrap()).unwrap();
             part.shard.add(c"file", level as u64, FileType::Regular, false).unwrap();
             let current = part.shard.current();
-            part.shard.finish(Found { shard: 0, up, name }, 0, 0).unwrap();
+            part.shard.finish(Found { shard: 0, up, name }, Id::default()).unwrap();
             up = current;
         }
         let inventory = Inventory::merge(vec![part]).unwrap();

@@ -33,9 +33,27 @@ impl Names {
         self.push_below(MAX_SEGMENTS, name)
     }
 
+    /// As `push`, with the target of the link of that name right behind it, where [`target`](Self::target) finds it.
+    pub(crate) fn push_link(&mut self, name: &CStr, target: &CStr) -> Result<Name, Full> {
+        let len = u16::try_from(name.count_bytes()).map_err(|_| Full::LongName)?;
+        let (name, target) = (name.to_bytes_with_nul(), target.to_bytes_with_nul());
+        let (segment, offset) = self.room(MAX_SEGMENTS, name.len() + target.len())?;
+        segment.extend_from_slice(name);
+        segment.extend_from_slice(target);
+        Ok(Name { offset, len })
+    }
+
     fn push_below(&mut self, max_segments: usize, name: &[u8]) -> Result<Name, Full> {
         let len = u16::try_from(name.len()).map_err(|_| Full::LongName)?;
-        let fits = self.segments.last().is_some_and(|last| last.len() + name.len() < 1 << SEGMENT_BITS);
+        let (segment, offset) = self.room(max_segments, name.len() + 1)?;
+        segment.extend_from_slice(name);
+        segment.push(0);
+        Ok(Name { offset, len })
+    }
+
+    /// Where as many bytes as `len` go, and the offset that is.
+    fn room(&mut self, max_segments: usize, len: usize) -> Result<(&mut Vec<u8>, u32), Full> {
+        let fits = self.segments.last().is_some_and(|last| last.len() + len <= 1 << SEGMENT_BITS);
         if !fits {
             if self.segments.len() == max_segments {
                 return Err(Full::Names);
@@ -44,9 +62,7 @@ impl Names {
         }
         let at = self.segments.len() - 1;
         let offset = (at as u32) << SEGMENT_BITS | self.segments[at].len() as u32;
-        self.segments[at].extend_from_slice(name);
-        self.segments[at].push(0);
-        Ok(Name { offset, len })
+        Ok((&mut self.segments[at], offset))
     }
 
     /// Bytes in use: memory that was allocated but never touched costs nothing.
@@ -64,10 +80,20 @@ impl Names {
         CStr::from_bytes_with_nul(self.get_with_nul(name)).expect("a name was pushed as a C string")
     }
 
+    /// The target of a link whose name was pushed with it.
+    pub(crate) fn target(&self, link: Name) -> &[u8] {
+        let behind = &self.at(link)[usize::from(link.len) + 1..];
+        CStr::from_bytes_until_nul(behind).expect("a target was pushed as a C string").to_bytes()
+    }
+
     fn get_with_nul(&self, name: Name) -> &[u8] {
+        &self.at(name)[..=usize::from(name.len)]
+    }
+
+    /// The name and what lies behind it in its segment.
+    fn at(&self, name: Name) -> &[u8] {
         let segment = &self.segments[(name.offset >> SEGMENT_BITS) as usize];
-        let within = (name.offset & ((1 << SEGMENT_BITS) - 1)) as usize;
-        &segment[within..=within + usize::from(name.len)]
+        &segment[(name.offset & ((1 << SEGMENT_BITS) - 1)) as usize..]
     }
 }
 
@@ -88,6 +114,24 @@ mod tests {
             assert_eq!(names.get(name), long(i).as_bytes());
         }
         assert!(names.segments.iter().all(|s| s.capacity() == 1 << SEGMENT_BITS));
+    }
+
+    #[test]
+    fn targets_lie_behind_names_and_never_in_another_segment() {
+        let mut names = Names::default();
+        let (long, target) =
+            (CString::new("n".repeat(60_000)).unwrap(), CString::new("t".repeat(4_095)).unwrap());
+        let kept: Vec<_> = (0..50)
+            .map(|i| {
+                if i % 2 == 0 { names.push_link(&long, &target) } else { names.push_link(c"", c"") }.unwrap()
+            })
+            .collect();
+        assert!(names.segments.len() > 1);
+        for (i, &name) in kept.iter().enumerate() {
+            let (long, target) =
+                if i % 2 == 0 { (long.as_bytes(), target.as_bytes()) } else { (&b""[..], &b""[..]) };
+            assert_eq!((names.get(name), names.target(name)), (long, target));
+        }
     }
 
     #[test]

@@ -8,17 +8,26 @@ use ftk_walk::FileType;
 
 use crate::cursor::Cursor;
 use crate::shard::ROOT;
-use crate::{DirNo, FileNo, Inventory};
+use crate::{DirNo, FileNo, Inventory, Metadata};
 
 /// One entry in path order.
 #[derive(Debug)]
 pub struct Item<'c> {
     /// The whole path.
     pub path: &'c [u8],
+    /// The name in its directory, which is the end of the path; the whole path for an argument.
+    pub name: &'c [u8],
+    /// The directory it lies in.
+    pub dir: DirNo,
     /// The type.
     pub file_type: FileType,
     /// The row of a regular file; `None` for every other type.
     pub file: Option<FileNo>,
+    /// What `stat` said, in tables of [`Keep::Stats`](crate::Keep::Stats): of every entry that is not a regular
+    /// file, and of those where it was asked for.
+    pub metadata: Option<Metadata>,
+    /// Where a symbolic link leads that is not followed, in tables of [`Keep::Stats`](crate::Keep::Stats).
+    pub target: Option<&'c [u8]>,
 }
 
 /// A cursor over all entries in the byte order of their whole paths.
@@ -49,8 +58,7 @@ impl<'i> PathOrder<'i> {
             }
         }
         self.begun = true;
-        let cursor = &self.roots.peek()?.cursor;
-        Some(Item { path: cursor.path(), file_type: cursor.file_type(), file: cursor.file() })
+        Some(self.roots.peek()?.cursor.item())
     }
 }
 
@@ -84,6 +92,7 @@ impl Eq for Root<'_> {}
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use proptest::sample::select;
 
     use super::*;
     use crate::Keep;
@@ -91,13 +100,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn entries_come_in_the_order_of_their_whole_paths(forest in forest(), all in any::<bool>()) {
-            let (parts, mut expected) = forest.collect(if all { Keep::All } else { Keep::Files });
+        fn entries_come_in_the_order_of_their_whole_paths(
+            forest in forest(),
+            keep in select(vec![Keep::Files, Keep::Sizes, Keep::All, Keep::Stats { files: true }]),
+        ) {
+            let (parts, mut expected) = forest.collect(keep);
             let inventory = Inventory::merge(parts).unwrap();
             let mut order = inventory.in_path_order();
             let mut found = Vec::new();
             while let Some(item) = order.next() {
-                let ino = item.file.map(|file| inventory.ino(inventory.dir_of(file), file));
+                prop_assert!(item.path.ends_with(item.name));
+                prop_assert!(item.file.is_none_or(|file| inventory.dir_of(file) == item.dir));
+                let ino = item.file.map(|file| inventory.ino(item.dir, file));
                 found.push((item.path.to_vec(), item.file_type, ino));
             }
             prop_assert!(found.is_sorted_by(|a, b| a.0 <= b.0), "{:?}", found);

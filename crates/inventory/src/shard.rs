@@ -3,9 +3,10 @@
 use std::cmp::Ordering;
 use std::ffi::CStr;
 
-use ftk_walk::FileType;
+use ftk_walk::{FileType, Metadata};
 
 use crate::Full;
+use crate::columns::Columns;
 use crate::names::{Name, Names};
 
 /// In the place of a directory's parent: it is a starting point.
@@ -14,16 +15,35 @@ pub(crate) const ROOT: u32 = u32::MAX;
 /// One entry of a listing, in 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packed {
+    /// The inode number. Where there is a record of what `stat` said, the number of that.
     pub(crate) ino: u64,
     name_offset: u32,
     name_len: u16,
     pub(crate) file_type: FileType,
-    pub(crate) via_link: bool,
+    flags: u8,
 }
+
+/// A link that is followed.
+const VIA_LINK: u8 = 1;
+/// It has more than one hard link, as far as that was asked.
+const LINKED: u8 = 2;
 
 impl Packed {
     pub(crate) fn new(name: Name, ino: u64, file_type: FileType, via_link: bool) -> Self {
-        Self { ino, name_offset: name.offset, name_len: name.len, file_type, via_link }
+        let flags = if via_link { VIA_LINK } else { 0 };
+        Self { ino, name_offset: name.offset, name_len: name.len, file_type, flags }
+    }
+
+    pub(crate) fn via_link(&self) -> bool {
+        self.flags & VIA_LINK != 0
+    }
+
+    pub(crate) fn is_linked(&self) -> bool {
+        self.flags & LINKED != 0
+    }
+
+    fn with_links(self, nlink: u64) -> Self {
+        Self { flags: self.flags | if nlink > 1 { LINKED } else { 0 }, ..self }
     }
 
     pub(crate) fn name(&self) -> Name {
@@ -40,11 +60,20 @@ pub(crate) struct Found {
     pub(crate) name: Name,
 }
 
+/// Which directory was listed, and the number of the starting point it was reached from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Id {
+    pub(crate) dev: u64,
+    pub(crate) ino: u64,
+    pub(crate) root: u32,
+}
+
 /// One directory that was listed: its regular files, and behind them the entries of other types.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Listing {
     pub(crate) dev: u64,
     pub(crate) ino: u64,
+    pub(crate) root: u32,
     pub(crate) found: Found,
     pub(crate) start: u32,
     pub(crate) files: u32,
@@ -57,6 +86,7 @@ pub(crate) struct Shard {
     pub(crate) names: Names,
     pub(crate) entries: Vec<Packed>,
     pub(crate) listings: Vec<Listing>,
+    pub(crate) columns: Columns,
     /// The listing under way, in the order of arrival.
     files: Vec<Keyed>,
     others: Vec<Keyed>,
@@ -79,28 +109,57 @@ impl Shard {
     pub(crate) fn bytes(&self) -> u64 {
         let rows = self.entries.len() * size_of::<Packed>() + self.listings.len() * size_of::<Listing>();
         let under_way = (self.files.len() + self.others.len()) * size_of::<Keyed>();
-        (rows + under_way) as u64 + self.names.bytes()
+        (rows + under_way) as u64 + self.names.bytes() + self.columns.bytes()
     }
 
-    /// Adds an entry to the listing under way.
+    /// Adds an entry to the listing under way, as its directory lists it.
     pub(crate) fn add(
         &mut self,
         name: &CStr,
         ino: u64,
         file_type: FileType,
         via_link: bool,
-    ) -> Result<(), Full> {
-        let row = Packed::new(self.names.push(name)?, ino, file_type, via_link);
+    ) -> Result<Name, Full> {
+        let at = self.names.push(name)?;
+        self.push(name, Packed::new(at, ino, file_type, via_link));
+        Ok(at)
+    }
+
+    /// Adds a file with its size, identity and links. Then every entry must be added so.
+    pub(crate) fn add_sized(&mut self, name: &CStr, via_link: bool, file: &Metadata) -> Result<Name, Full> {
+        let at = self.names.push(name)?;
+        let row = Packed::new(at, self.columns.note(file), file.file_type, via_link);
+        self.push(name, row.with_links(file.nlink));
+        Ok(at)
+    }
+
+    /// Adds an entry with all that `stat` says, and where it leads if it is a link.
+    pub(crate) fn add_recorded(
+        &mut self,
+        name: &CStr,
+        target: Option<&CStr>,
+        via_link: bool,
+        entry: &Metadata,
+    ) -> Result<Name, Full> {
+        let at = match target {
+            Some(target) => self.names.push_link(name, target)?,
+            None => self.names.push(name)?,
+        };
+        let row = Packed::new(at, self.columns.record(entry), entry.file_type, via_link);
+        self.push(name, row.with_links(entry.nlink));
+        Ok(at)
+    }
+
+    fn push(&mut self, name: &CStr, row: Packed) {
         let keyed = Keyed { key: key(name.to_bytes()), row };
-        match file_type {
+        match row.file_type {
             FileType::Regular => self.files.push(keyed),
             _ => self.others.push(keyed),
         }
-        Ok(())
     }
 
     /// Ends the listing under way: sorts it and puts it into the table.
-    pub(crate) fn finish(&mut self, found: Found, dev: u64, ino: u64) -> Result<(), Full> {
+    pub(crate) fn finish(&mut self, found: Found, id: Id) -> Result<(), Full> {
         let start = self.entries.len();
         if u32::try_from(start + self.files.len() + self.others.len()).is_err() {
             return Err(Full::Entries);
@@ -113,7 +172,9 @@ impl Shard {
             part.sort_unstable_by(|a, b| by_name(&self.names, a, b));
             self.entries.extend(part.drain(..).map(|keyed| keyed.row));
         }
-        self.listings.push(Listing { dev, ino, found, start: start as u32, files, others });
+        self.columns.settle(start as u32, &mut self.entries[start..], id.dev);
+        let Id { dev, ino, root } = id;
+        self.listings.push(Listing { dev, ino, root, found, start: start as u32, files, others });
         Ok(())
     }
 
@@ -123,7 +184,7 @@ impl Shard {
         if self.files.is_empty() && self.others.is_empty() {
             return Ok(());
         }
-        self.finish(Found { shard, up: ROOT, name: Name::default() }, 0, 0)
+        self.finish(Found { shard, up: ROOT, name: Name::default() }, Id::default())
     }
 }
 

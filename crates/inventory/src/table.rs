@@ -7,7 +7,7 @@ use ftk_walk::WalkError;
 
 use crate::names::Name;
 use crate::shard::{Packed, ROOT, Shard};
-use crate::{PathOrder, Refused, Skipped};
+use crate::{Keep, PathOrder, Refused, Skipped};
 
 /// A regular file's number: position in directory order, and its row in every table of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +25,7 @@ pub struct Inventory {
     pub(crate) dirs: Vec<Dir>,
     pub(crate) files: u32,
     pub(crate) skipped: Skipped,
+    pub(crate) keep: Keep,
     pub(crate) errors: Vec<WalkError>,
     pub(crate) refused: Vec<Refused>,
     pub(crate) origin: Origin,
@@ -58,6 +59,8 @@ pub(crate) struct Dir {
     pub(crate) others: u32,
     /// The number of its first regular file.
     pub(crate) first: u32,
+    /// The number of the starting point it was reached from.
+    pub(crate) root: u32,
 }
 
 impl Inventory {
@@ -111,14 +114,17 @@ impl Inventory {
         self.shards[usize::from(dir.shard)].names.get_c(self.row(dir, file).name())
     }
 
-    /// The inode number the walk saw.
+    /// The inode number that the directory lists, which for a file mounted over another, or for a link that is
+    /// followed, is another than its own; its own in a table [with sizes](Self::has_sizes).
     pub fn ino(&self, dir: DirNo, file: FileNo) -> u64 {
-        self.row(&self.dirs[dir.0 as usize], file).ino
+        let dir = &self.dirs[dir.0 as usize];
+        let row = self.row(dir, file);
+        self.record(&self.shards[usize::from(dir.shard)], row).map_or(row.ino, |record| record.ino)
     }
 
     /// Whether the name, if it is a symbolic link, is to be followed when the file is opened.
     pub fn via_link(&self, dir: DirNo, file: FileNo) -> bool {
-        self.row(&self.dirs[dir.0 as usize], file).via_link
+        self.row(&self.dirs[dir.0 as usize], file).via_link()
     }
 
     /// Appends the file's path.
