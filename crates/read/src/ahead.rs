@@ -33,6 +33,7 @@ enum State {
     Opening {
         dir: Rc<OwnedFd>,
         follow: bool,
+        span: Span,
         buf: Buf,
     },
     /// No thread could be had, and the next bytes are asked for.
@@ -88,9 +89,9 @@ impl Reader for Ahead {
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
         assert!(slot == 0 && matches!(self.state, State::Free), "slot {slot} is taken, or none");
-        let Span::Whole = file.span;
-        self.name.set(file.name);
-        self.state = State::Opening { dir: Rc::clone(file.dir), follow: file.follow, buf };
+        let Open { dir, name, follow, span } = file;
+        self.name.set(name);
+        self.state = State::Opening { dir: Rc::clone(dir), follow, span, buf };
     }
 
     fn more(&mut self, _slot: u32, buf: Buf) {
@@ -106,9 +107,9 @@ impl Reader for Ahead {
 
     fn poll(&mut self, wait: bool) -> Option<Ready> {
         match mem::replace(&mut self.state, State::Free) {
-            State::Opening { dir, follow, buf } => {
+            State::Opening { dir, follow, span, buf } => {
                 Some(match File::open(&*dir, self.name.as_c_str(), follow) {
-                    Ok(file) => self.fill(Filling::new(Progress::new(0, file), buf)),
+                    Ok(file) => self.fill(Filling::new(Progress::new(0, file, span), buf)),
                     Err(failure) => Ready::Failed { slot: 0, buf, failure },
                 })
             }
@@ -275,7 +276,7 @@ mod tests {
         let tree = Tree::new();
         tree.file("file", &content(9 * BUF, 1));
         let file = File::open(tree.open().as_ref(), c"file", false).unwrap();
-        let (progress, _) = Filling::new(Progress::new(0, file), Buf::new(BUF)).fill().unwrap();
+        let (progress, _) = Filling::new(Progress::new(0, file, Span::Whole), Buf::new(BUF)).fill().unwrap();
         let helper = Helper::start(progress, BUF, 128 << 10).unwrap_or_else(|_| panic!("no thread"));
         for nth in 1..=2 {
             let chunk = helper.take(true).unwrap().unwrap();

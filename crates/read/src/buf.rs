@@ -38,9 +38,16 @@ impl Buf {
         self.0.spare_capacity_mut()
     }
 
-    /// Reads from `offset` of the file into the room once, and says how many bytes came.
-    pub(crate) fn read(&mut self, file: &File, offset: u64) -> io::Result<usize> {
-        file.read_into(&mut self.0, offset)
+    /// Reads from `offset` of the file into the first `most` bytes of the room once, and says how many came.
+    ///
+    /// # Panics
+    /// If there is less room.
+    #[expect(unsafe_code, reason = "the kernel writes behind the compiler's back")]
+    pub(crate) fn read(&mut self, file: &File, offset: u64, most: usize) -> io::Result<usize> {
+        let got = file.read_into(&mut self.room()[..most], offset)?;
+        // SAFETY: `read_into` says how many bytes it has written to the beginning of the room.
+        unsafe { self.grow(got) };
+        Ok(got)
     }
 
     /// Takes what somebody else wrote into the room.
@@ -65,10 +72,10 @@ impl Buf {
     }
 }
 
-/// Where a chunk stands in its file.
+/// Where a chunk stands in its file, or in what is wanted of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The whole file.
+    /// All of it.
     Only,
     /// The start; more follows.
     First,

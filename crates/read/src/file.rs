@@ -3,11 +3,11 @@
 
 use std::ffi::CStr;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
@@ -84,9 +84,10 @@ impl File {
         Ok(retry_on_intr(|| rustix::io::pread(&self.fd, &mut *buf, offset))?)
     }
 
-    /// The same, behind what a vector holds and into no more memory than it has.
-    pub(crate) fn read_into(&self, buf: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
-        Ok(retry_on_intr(|| rustix::io::pread(&self.fd, spare_capacity(buf), offset))?)
+    /// The same, into memory that holds nothing yet: its first bytes, as many as came, are then written.
+    pub(crate) fn read_into(&self, room: &mut [MaybeUninit<u8>], offset: u64) -> io::Result<usize> {
+        let read = || rustix::io::pread(&self.fd, &mut *room, offset).map(|(bytes, _)| bytes.len());
+        Ok(retry_on_intr(read)?)
     }
 
     /// Whether the bytes that were read are those of one state of the file; `bytes` is how many came in
@@ -97,7 +98,8 @@ impl File {
     /// was opened. What remains open is a file untouched for two seconds, read whole by one call, and
     /// rewritten in the microseconds between the first `fstat` and that call; and a change of equal length
     /// within one tick of the file system's clock. A file whose size never was its length but which did not
-    /// change (procfs, sysfs) is accepted.
+    /// change (procfs, sysfs) is accepted. One of which only pieces were read is always asked again, since their
+    /// bytes are fewer than it has.
     ///
     /// # Errors
     /// [`Failure::Changed`] when identity, size, or time of content or inode differ; [`Failure::Io`] when

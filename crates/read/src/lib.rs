@@ -47,6 +47,7 @@ mod name;
 mod progress;
 mod reader;
 mod ring;
+mod span;
 mod stat;
 mod sync;
 #[cfg(test)]
@@ -59,7 +60,8 @@ pub use depth::depth;
 pub use descriptors::leave_shared_descriptors;
 pub use file::File;
 pub use map::Map;
-pub use reader::{Failure, Open, Reader, Ready, Span};
+pub use reader::{Failure, Open, Reader, Ready};
+pub use span::Span;
 pub use stat::Stat;
 pub use sync::Sync;
 pub use uring::Uring;

@@ -1,12 +1,16 @@
 //! How far a file has been read, where it ends, and what its chunks are called: what all readers share.
 
-use crate::{Buf, Chunk, Failure, File, Part, Stat};
+use crate::span::Pieces;
+use crate::{Buf, Chunk, Failure, File, Part, Span, Stat};
 
 /// A file on its way through a reader.
 #[derive(Debug)]
 pub(crate) struct Progress {
     file: File,
     slot: u32,
+    /// What is read of it, if that is not all.
+    pieces: Option<Pieces>,
+    /// Bytes read, of the pieces if there are any.
     bytes: u64,
     reads: u64,
     has_started: bool,
@@ -14,9 +18,10 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A file of which nothing was read yet.
-    pub(crate) fn new(slot: u32, file: File) -> Self {
-        Self { file, slot, bytes: 0, reads: 0, has_started: false, has_ended: false }
+    /// A file of which nothing was read yet, and which bytes of it are wanted.
+    pub(crate) fn new(slot: u32, file: File, span: Span) -> Self {
+        let pieces = span.pieces(file.stat().size);
+        Self { file, slot, pieces, bytes: 0, reads: 0, has_started: false, has_ended: false }
     }
 
     pub(crate) fn stat(&self) -> &Stat {
@@ -32,11 +37,26 @@ impl Progress {
         self.file.verify(self.bytes, self.reads).map(|()| *self.file.stat())
     }
 
+    /// Where the next read goes in the file, and the most bytes it may ask for where there is room for `room`.
+    fn next(&self, room: usize) -> (u64, usize) {
+        match &self.pieces {
+            None => (self.bytes, room),
+            Some(pieces) => {
+                let (offset, rest) = pieces.place(self.bytes);
+                (offset, usize::try_from(rest).unwrap_or(room).min(room))
+            }
+        }
+    }
+
     /// Counts a read. A short one is the end only if it reaches the size the file had, since file systems may
     /// return less than asked anywhere; a size of 0 says nothing, since procfs reports it for every file.
     fn took(&mut self, asked: usize, got: usize) {
         self.bytes += got as u64;
         self.reads += 1;
+        if let Some(pieces) = &self.pieces {
+            self.has_ended = got == 0 || self.bytes == pieces.len();
+            return;
+        }
         let size = self.file.stat().size;
         self.has_ended = got == 0
             || (got < asked && self.bytes == size)
@@ -62,9 +82,15 @@ impl Filling {
         Self { progress, buf }
     }
 
-    /// Where the next read goes: from this offset of the file into the rest of the buffer.
-    pub(crate) fn next(&mut self) -> (&File, &mut Buf, u64) {
-        (&self.progress.file, &mut self.buf, self.progress.bytes)
+    /// Where the next read goes: from this offset of the file into the buffer, and how many bytes it asks for.
+    pub(crate) fn next(&mut self) -> (&File, &mut Buf, u64, usize) {
+        let (offset, most) = self.progress.next(self.buf.room().len());
+        (&self.progress.file, &mut self.buf, offset, most)
+    }
+
+    /// The buffer, for a read that has ended.
+    pub(crate) fn buf(&mut self) -> &mut Buf {
+        &mut self.buf
     }
 
     pub(crate) fn slot(&self) -> u32 {
@@ -73,9 +99,9 @@ impl Filling {
 
     /// Counts a read by which the buffer grew by `got` bytes. `true` when the chunk is complete.
     pub(crate) fn took(&mut self, got: usize) -> bool {
-        let asked = self.buf.room().len() + got;
-        self.progress.took(asked, got);
-        self.progress.has_ended || got == asked
+        let left = self.buf.room().len();
+        self.progress.took(left + got, got);
+        self.progress.has_ended || left == 0
     }
 
     /// The complete chunk.
@@ -105,16 +131,16 @@ impl Filling {
 
     /// Reads with plain system calls until the chunk is complete.
     pub(crate) fn fill(self) -> Result<(Progress, Chunk), (Buf, Failure)> {
-        self.fill_with(|file, buf, offset| buf.read(file, offset))
+        self.fill_with(|file, buf, offset, most| buf.read(file, offset, most))
     }
 
     fn fill_with(
         mut self,
-        mut read: impl FnMut(&File, &mut Buf, u64) -> std::io::Result<usize>,
+        mut read: impl FnMut(&File, &mut Buf, u64, usize) -> std::io::Result<usize>,
     ) -> Result<(Progress, Chunk), (Buf, Failure)> {
         loop {
-            let (file, buf, offset) = self.next();
-            match read(file, buf, offset) {
+            let (file, buf, offset, most) = self.next();
+            match read(file, buf, offset, most) {
                 Ok(got) => {
                     if self.took(got) {
                         return Ok(self.into_chunk());
@@ -142,13 +168,14 @@ mod tests {
         File::open(CWD, &path, false).unwrap()
     }
 
-    /// Reads a whole file in chunks of `buf_len`, and gives its bytes and what `finish` says.
-    fn read_whole(
+    /// Reads a file in chunks of `buf_len`, and gives its bytes and what `finish` says.
+    fn read_all(
         file: File,
         buf_len: usize,
-        mut read: impl FnMut(&File, &mut Buf, u64) -> io::Result<usize>,
+        span: Span,
+        mut read: impl FnMut(&File, &mut Buf, u64, usize) -> io::Result<usize>,
     ) -> (Vec<u8>, Result<Stat, Failure>) {
-        let mut progress = Progress::new(0, file);
+        let mut progress = Progress::new(0, file, span);
         let mut bytes = Vec::new();
         loop {
             let filling = Filling::new(progress, Buf::new(buf_len));
@@ -171,19 +198,26 @@ mod tests {
             content in prop::collection::vec(any::<u8>(), 0..300),
             buf_len in 1..100_usize,
             lengths in prop::collection::vec(1..100_usize, 1..20),
+            piece in 1..60_u32,
+            pieces in 1..6_u32,
         ) {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("file");
             fs::write(&path, &content).unwrap();
             let mut lengths = lengths.iter().cycle();
-            let (bytes, verdict) = read_whole(open(&path), buf_len, |file, buf, offset| {
-                let mut some = vec![0; buf.room().len().min(*lengths.next().unwrap())];
-                let got = file.read_at(&mut some, offset)?;
-                buf.append(&some[..got]);
-                Ok(got)
-            });
-            prop_assert_eq!(bytes, content);
-            prop_assert!(verdict.is_ok());
+            for span in [Span::Whole, Span::Sample { whole: 0, piece, pieces }] {
+                let (bytes, verdict) = read_all(open(&path), buf_len, span, |file, buf, offset, most| {
+                    let mut some = vec![0; most.min(*lengths.next().unwrap())];
+                    let got = file.read_at(&mut some, offset)?;
+                    buf.append(&some[..got]);
+                    Ok(got)
+                });
+                let ranges = span.ranges(content.len() as u64);
+                let expected: Vec<_> =
+                    ranges.flat_map(|range| &content[range.start as usize..range.end as usize]).collect();
+                prop_assert!(bytes.iter().eq(expected), "{:?}", span);
+                prop_assert!(verdict.is_ok());
+            }
         }
     }
 
@@ -194,9 +228,9 @@ mod tests {
         for content in ["", "some lines"] {
             fs::write(&path, content).unwrap();
             let mut log = OpenOptions::new().append(true).open(&path).unwrap();
-            let (bytes, verdict) = read_whole(open(&path), 4, |file, buf, offset| {
+            let (bytes, verdict) = read_all(open(&path), 4, Span::Whole, |file, buf, offset, most| {
                 log.write_all(b"another line").unwrap();
-                buf.read(file, offset)
+                buf.read(file, offset, most)
             });
             assert!(bytes.len() <= content.len() + 4, "read on after it had outgrown its size");
             assert!(matches!(verdict, Err(Failure::Changed { .. })), "{verdict:?}");
@@ -209,9 +243,9 @@ mod tests {
         let path = dir.path().join("file");
         fs::write(&path, b"content").unwrap();
         let mut reads = 0;
-        let (bytes, _) = read_whole(open(&path), 8, |file, buf, offset| {
+        let (bytes, _) = read_all(open(&path), 8, Span::Whole, |file, buf, offset, most| {
             reads += 1;
-            buf.read(file, offset)
+            buf.read(file, offset, most)
         });
         assert_eq!((bytes.as_slice(), reads), (&b"content"[..], 1));
     }
@@ -221,8 +255,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, b"content").unwrap();
-        let filling = Filling::new(Progress::new(0, open(&path)), Buf::new(8));
-        let (buf, failure) = filling.fill_with(|_, _, _| Err(io::ErrorKind::Other.into())).unwrap_err();
+        let filling = Filling::new(Progress::new(0, open(&path), Span::Whole), Buf::new(8));
+        let (buf, failure) = filling.fill_with(|_, _, _, _| Err(io::ErrorKind::Other.into())).unwrap_err();
         assert_eq!(buf.len(), 8);
         assert!(matches!(failure, Failure::Io { op: "read", .. }));
     }
@@ -233,7 +267,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, b"content").unwrap();
-        let filling = Filling::new(Progress::new(0, open(&path)), Buf::new(3));
+        let filling = Filling::new(Progress::new(0, open(&path), Span::Whole), Buf::new(3));
         let (progress, _) = filling.fill().unwrap();
         let _ = progress.finish();
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use crate::{Buf, Chunk, Stat};
+use crate::{Buf, Chunk, Span, Stat};
 
 /// A file to be read.
 #[derive(Clone, Copy, Debug)]
@@ -18,13 +18,6 @@ pub struct Open<'a> {
     pub follow: bool,
     /// Which bytes are wanted.
     pub span: Span,
-}
-
-/// Which bytes of a file are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
-    /// All of them.
-    Whole,
 }
 
 /// Why a file has no content to offer.

@@ -22,6 +22,9 @@ pub struct Stat {
     pub gid: u32,
     /// Length in bytes.
     pub size: u64,
+    /// Space taken, in units of 512 bytes. That of a file just written changes by itself, as its bytes find their
+    /// way to the disk.
+    pub blocks: u64,
     /// Last change of the content.
     pub mtime_ns: i128,
     /// Last change of the inode.
@@ -41,6 +44,7 @@ impl Stat {
             uid: raw.st_uid as u32,
             gid: raw.st_gid as u32,
             size: raw.st_size as u64,
+            blocks: raw.st_blocks as u64,
             mtime_ns: nanos(raw.st_mtime as i64, raw.st_mtime_nsec as i64),
             ctime_ns: nanos(raw.st_ctime as i64, raw.st_ctime_nsec as i64),
         })
@@ -51,8 +55,9 @@ impl Stat {
         FileType::from_raw_mode(self.mode as _) == FileType::RegularFile
     }
 
-    /// Whether both describe the same file with the same content, as far as `fstat` can tell.
-    pub(crate) fn is_same_content(&self, other: &Self) -> bool {
+    /// Whether both describe the same file with the same content, as far as `fstat` can tell: device, inode number,
+    /// size, and times of content and inode.
+    pub fn is_same_content(&self, other: &Self) -> bool {
         let key = |s: &Self| (s.dev, s.ino, s.size, s.mtime_ns, s.ctime_ns);
         key(self) == key(other)
     }
@@ -60,4 +65,26 @@ impl Stat {
 
 fn nanos(seconds: i64, nanoseconds: i64) -> i128 {
     i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn it_says_what_the_standard_library_says() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("file"), [7; 10_000]).unwrap();
+        let file = std::fs::File::open(dir.path().join("file")).unwrap();
+        // Before that its blocks may not be counted yet.
+        file.sync_all().unwrap();
+        let (stat, metadata) = (Stat::of(&file).unwrap(), file.metadata().unwrap());
+        assert_eq!((stat.dev, stat.ino, stat.mode), (metadata.dev(), metadata.ino(), metadata.mode()));
+        assert_eq!((stat.nlink, stat.uid, stat.gid), (metadata.nlink(), metadata.uid(), metadata.gid()));
+        assert_eq!((stat.size, stat.blocks), (metadata.size(), metadata.blocks()));
+        assert_eq!(stat.mtime_ns, nanos(metadata.mtime(), metadata.mtime_nsec()));
+        assert_eq!(stat.ctime_ns, nanos(metadata.ctime(), metadata.ctime_nsec()));
+    }
 }

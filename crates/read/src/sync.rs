@@ -38,6 +38,7 @@ enum Slot {
     Opening {
         dir: Rc<OwnedFd>,
         follow: bool,
+        span: Span,
         buf: Buf,
     },
     Reading(Filling),
@@ -93,16 +94,16 @@ impl Sync {
             return None;
         }
         let slot = self.opens.pop_front()?;
-        let Slot::Opening { dir, follow, buf } = self.take(slot) else {
+        let Slot::Opening { dir, follow, span, buf } = self.take(slot) else {
             unreachable!("slot {slot} is not new")
         };
         match File::open(&*dir, self.names[slot as usize].as_c_str(), follow) {
             Ok(file) => {
                 self.held += 1;
-                Some(self.fill(Filling::new(Progress::new(slot, file), buf)))
+                Some(self.fill(Filling::new(Progress::new(slot, file, span), buf)))
             }
             Err(failure) if may_wait && is_out_of_descriptors(&failure) => {
-                self.slots[slot as usize] = Slot::Opening { dir, follow, buf };
+                self.slots[slot as usize] = Slot::Opening { dir, follow, span, buf };
                 self.opens.push_front(slot);
                 self.is_starved = true;
                 None
@@ -152,10 +153,10 @@ impl Reader for Sync {
     }
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
-        let Span::Whole = file.span;
-        self.names[slot as usize].set(file.name);
+        let Open { dir, name, follow, span } = file;
+        self.names[slot as usize].set(name);
         self.opens.push_back(slot);
-        let opening = Slot::Opening { dir: Rc::clone(file.dir), follow: file.follow, buf };
+        let opening = Slot::Opening { dir: Rc::clone(dir), follow, span, buf };
         let before = mem::replace(&mut self.slots[slot as usize], opening);
         assert!(matches!(before, Slot::Free), "slot {slot} is taken");
     }

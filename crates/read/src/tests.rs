@@ -10,3 +10,4 @@ mod misbehaving;
 mod not_regular;
 mod random;
 mod same_bytes;
+mod sampled;

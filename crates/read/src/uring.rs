@@ -62,6 +62,7 @@ enum Slot {
     Opening {
         dir: Rc<OwnedFd>,
         follow: bool,
+        span: Span,
         buf: Buf,
     },
     /// A read into the buffer is in flight.
@@ -109,25 +110,25 @@ impl Uring {
     }
 
     /// Opens the file of `slot`, whose name is set.
-    fn open(&mut self, slot: u32, dir: Rc<OwnedFd>, follow: bool, buf: Buf) {
+    fn open(&mut self, slot: u32, dir: Rc<OwnedFd>, follow: bool, span: Span, buf: Buf) {
         if self.is_retired() {
-            return self.open_plainly(slot, &dir, follow, buf);
+            return self.open_plainly(slot, &dir, follow, span, buf);
         }
         let op = Op::Open {
             dir: dir.as_raw_fd(),
             name: self.names[slot as usize].as_c_str().as_ptr(),
             flags: open_flags(follow),
         };
-        self.slots[slot as usize] = Slot::Opening { dir, follow, buf };
+        self.slots[slot as usize] = Slot::Opening { dir, follow, span, buf };
         // SAFETY: the name's bytes are on the heap and stay as they are until `complete` frees the slot, and
         // the slot's `dir` keeps the directory open; `abandon` leaks the name if the completion never comes.
         unsafe { self.push(u64::from(slot), op) };
     }
 
-    fn open_plainly(&mut self, slot: u32, dir: &Rc<OwnedFd>, follow: bool, buf: Buf) {
+    fn open_plainly(&mut self, slot: u32, dir: &Rc<OwnedFd>, follow: bool, span: Span, buf: Buf) {
         self.slots[slot as usize] = Slot::Plain;
         let name = self.names[slot as usize].as_c_str();
-        self.plain.start(slot, Open { dir, name, follow, span: Span::Whole }, buf);
+        self.plain.start(slot, Open { dir, name, follow, span }, buf);
     }
 
     /// Reads on. The file counts as held.
@@ -139,10 +140,10 @@ impl Uring {
         self.slots[slot as usize] = Slot::Reading(filling);
         // The pointer is made of the buffer where it stays: a `Filling` that moves would end its validity.
         let Slot::Reading(filling) = &mut self.slots[slot as usize] else { unreachable!("just set") };
-        let (file, buf, offset) = filling.next();
-        let room = buf.room();
-        let len = u32::try_from(room.len()).unwrap_or(u32::MAX);
-        let op = Op::Read { file: file.as_fd().as_raw_fd(), into: room.as_mut_ptr().cast(), len, offset };
+        let (file, buf, offset, most) = filling.next();
+        let len = u32::try_from(most).unwrap_or(u32::MAX);
+        let op =
+            Op::Read { file: file.as_fd().as_raw_fd(), into: buf.room().as_mut_ptr().cast(), len, offset };
         // SAFETY: the slot owns the buffer and nobody touches it until `complete` takes it out; `abandon`
         // leaks it if the completion never comes.
         unsafe { self.push(u64::from(slot), op) };
@@ -202,7 +203,7 @@ impl Uring {
         let slot = key as u32;
         let result = if result < 0 { Err(Errno::from_raw_os_error(-result)) } else { Ok(result) };
         match (mem::replace(&mut self.slots[slot as usize], Slot::Free), result) {
-            (Slot::Opening { buf, .. }, Ok(fd)) => {
+            (Slot::Opening { span, buf, .. }, Ok(fd)) => {
                 // SAFETY: the kernel made this descriptor for us, and this is its only mention.
                 let fd = unsafe { OwnedFd::from_raw_fd(fd) };
                 match File::from_fd(fd) {
@@ -211,25 +212,24 @@ impl Uring {
                         // Files that wait for news (`/proc/kmsg`, `trace_pipe`) say that they are empty. A
                         // ring would wait with them, since it takes `O_NONBLOCK` as leave to poll.
                         let may_wait = file.stat().size == 0;
-                        let filling = Filling::new(Progress::new(slot, file), buf);
+                        let filling = Filling::new(Progress::new(slot, file, span), buf);
                         if may_wait { self.read_plainly(filling) } else { self.read(filling) }
                     }
                     Err(failure) => self.ready.push_back(Ready::Failed { slot, buf, failure }),
                 }
             }
-            (Slot::Opening { dir, follow, buf }, Err(errno)) => match errno {
+            (Slot::Opening { dir, follow, span, buf }, Err(errno)) => match errno {
                 // The plain reader knows how to do without `O_NOATIME`, and how to wait for a descriptor.
-                Errno::PERM | Errno::MFILE | Errno::NFILE => self.open_plainly(slot, &dir, follow, buf),
+                Errno::PERM | Errno::MFILE | Errno::NFILE => self.open_plainly(slot, &dir, follow, span, buf),
                 errno if is_refusal(errno) => {
                     self.refusals += 1;
-                    self.open_plainly(slot, &dir, follow, buf);
+                    self.open_plainly(slot, &dir, follow, span, buf);
                 }
                 errno => self.ready.push_back(Ready::Failed { slot, buf, failure: open_failure(errno) }),
             },
             (Slot::Reading(mut filling), Ok(got)) => {
-                let (_, buf, _) = filling.next();
                 // SAFETY: the completion of a read into the room says how many bytes the kernel wrote there.
-                unsafe { buf.grow(got as usize) };
+                unsafe { filling.buf().grow(got as usize) };
                 if filling.took(got as usize) {
                     let (progress, chunk) = filling.into_chunk();
                     self.slots[slot as usize] = Slot::Out(progress);
@@ -264,10 +264,10 @@ impl Uring {
         self.in_flight = 0;
         for slot in 0..self.slots.len() as u32 {
             match mem::replace(&mut self.slots[slot as usize], Slot::Free) {
-                Slot::Opening { dir, follow, buf } => {
+                Slot::Opening { dir, follow, span, buf } => {
                     let name = self.names[slot as usize].clone();
                     mem::forget(mem::replace(&mut self.names[slot as usize], name));
-                    self.open_plainly(slot, &dir, follow, buf);
+                    self.open_plainly(slot, &dir, follow, span, buf);
                 }
                 Slot::Reading(mut filling) => {
                     mem::forget(filling.start_over());
@@ -303,9 +303,9 @@ impl Reader for Uring {
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
         assert!(matches!(self.slots[slot as usize], Slot::Free), "slot {slot} is taken");
-        let Span::Whole = file.span;
-        self.names[slot as usize].set(file.name);
-        self.open(slot, Rc::clone(file.dir), file.follow, buf);
+        let Open { dir, name, follow, span } = file;
+        self.names[slot as usize].set(name);
+        self.open(slot, Rc::clone(dir), follow, span, buf);
     }
 
     fn more(&mut self, slot: u32, buf: Buf) {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use super::harness::{BUF, Tree, content, read_one, readers};
+use crate::Span;
 
 /// Writes a file whose content seems as old as can be, so that any later write moves its time.
 fn old_file(path: &Path, len: usize) {
@@ -58,7 +59,7 @@ fn between_two_chunks_or_before_the_verdict() {
                 let path = tree.path("file");
                 old_file(&path, len);
                 let mut is_first = true;
-                let outcome = read_one(&mut *reader, &tree.open(), "file", || {
+                let outcome = read_one(&mut *reader, &tree.open(), "file", Span::Whole, || {
                     if std::mem::take(&mut is_first) {
                         change(&path);
                     }

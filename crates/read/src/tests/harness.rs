@@ -82,8 +82,12 @@ pub(crate) fn readers() -> Vec<(String, Box<dyn Reader>)> {
 }
 
 pub(crate) fn start(reader: &mut dyn Reader, slot: u32, dir: &Rc<OwnedFd>, name: &CStr) {
+    start_span(reader, slot, dir, name, Span::Whole);
+}
+
+pub(crate) fn start_span(reader: &mut dyn Reader, slot: u32, dir: &Rc<OwnedFd>, name: &CStr, span: Span) {
     let buf = Buf::new(reader.buf_len());
-    reader.start(slot, Open { dir, name, follow: false, span: Span::Whole }, buf);
+    reader.start(slot, Open { dir, name, follow: false, span }, buf);
 }
 
 /// The bytes of a file and its `fstat`, or why there are none.
@@ -91,6 +95,16 @@ pub(crate) type Outcome = Result<(Vec<u8>, Stat), Failure>;
 
 /// Reads files of one directory through all slots of `reader`, and checks the order of parts.
 pub(crate) fn read_all(reader: &mut dyn Reader, dir: &Rc<OwnedFd>, names: &[&str]) -> Vec<Outcome> {
+    read_spans(reader, dir, names, Span::Whole)
+}
+
+/// The same for what is wanted of each file.
+pub(crate) fn read_spans(
+    reader: &mut dyn Reader,
+    dir: &Rc<OwnedFd>,
+    names: &[&str],
+    span: Span,
+) -> Vec<Outcome> {
     let mut outcomes: Vec<Option<Outcome>> = names.iter().map(|_| None).collect();
     let mut free: Vec<u32> = (0..reader.slots() as u32).rev().collect();
     let mut busy: HashMap<u32, (usize, Vec<u8>)> = HashMap::new();
@@ -99,7 +113,7 @@ pub(crate) fn read_all(reader: &mut dyn Reader, dir: &Rc<OwnedFd>, names: &[&str
         while let Some(&slot) = free.last() {
             let Some((nth, file)) = waiting.next() else { break };
             free.pop();
-            start(reader, slot, dir, &name(file));
+            start_span(reader, slot, dir, &name(file), span);
             busy.insert(slot, (nth, Vec::new()));
         }
         let Some(ready) = reader.poll(true) else { break };
@@ -147,14 +161,15 @@ pub(crate) fn bytes_of(outcome: Outcome) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Reads one file through slot 0, and calls `between` each time a chunk is out that is not the end.
+/// Reads what is wanted of one file through slot 0, and calls `between` each time a chunk is out that is not the end.
 pub(crate) fn read_one(
     reader: &mut dyn Reader,
     dir: &Rc<OwnedFd>,
     file: &str,
+    span: Span,
     mut between: impl FnMut(),
 ) -> Result<Vec<u8>, String> {
-    start(reader, 0, dir, &name(file));
+    start_span(reader, 0, dir, &name(file), span);
     let mut bytes = Vec::new();
     loop {
         match reader.poll(true).expect("a file is under way") {

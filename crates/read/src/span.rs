@@ -1,0 +1,120 @@
+//! Which bytes of a file are wanted.
+
+use std::ops::Range;
+
+/// Which bytes of a file are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// All of them.
+    Whole,
+    /// All of a small file; of a larger one a few pieces, evenly spaced from its first byte to its last, which are
+    /// delivered one behind the other as if they were the file.
+    ///
+    /// A file is small if it has at most `whole` bytes, or no more than all the pieces. What counts is the size it
+    /// has when it is opened.
+    Sample {
+        /// Bytes of the largest file that is read whole.
+        whole: u64,
+        /// Bytes of a piece, at least 1.
+        piece: u32,
+        /// How many pieces, at least 1. Number `i` begins at byte `i * (size - piece) / (pieces - 1)`, rounded down;
+        /// a single one at byte 0.
+        pieces: u32,
+    },
+}
+
+impl Span {
+    /// Whether a file of `size` bytes is read whole.
+    pub fn is_whole(self, size: u64) -> bool {
+        self.pieces(size).is_none()
+    }
+
+    /// The bytes wanted of a file of `size` bytes, in the order in which they are delivered.
+    ///
+    /// # Panics
+    /// If a piece has no bytes or there are no pieces.
+    pub fn ranges(self, size: u64) -> impl Iterator<Item = Range<u64>> {
+        let pieces = self.pieces(size);
+        let range = move |nth| match pieces {
+            None => 0..size,
+            Some(pieces) => pieces.start(nth)..pieces.start(nth) + u64::from(pieces.piece),
+        };
+        (0..pieces.map_or(1, |pieces| pieces.count)).map(range)
+    }
+
+    /// The pieces of a file of `size` bytes, unless it is read whole.
+    pub(crate) fn pieces(self, size: u64) -> Option<Pieces> {
+        let Self::Sample { whole, piece, pieces: count } = self else { return None };
+        assert!(piece > 0 && count > 0, "a sample of nothing");
+        let pieces = Pieces { size, piece, count };
+        (size > whole.max(pieces.len())).then_some(pieces)
+    }
+}
+
+/// The pieces of one file, which has more bytes than they.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pieces {
+    size: u64,
+    piece: u32,
+    count: u32,
+}
+
+impl Pieces {
+    /// Bytes of all pieces.
+    pub(crate) fn len(&self) -> u64 {
+        u64::from(self.piece) * u64::from(self.count)
+    }
+
+    /// Where byte `at` of the pieces lies in the file, and how many bytes of its piece begin there.
+    pub(crate) fn place(&self, at: u64) -> (u64, u64) {
+        let piece = u64::from(self.piece);
+        let within = at % piece;
+        (self.start((at / piece) as u32) + within, piece - within)
+    }
+
+    fn start(&self, nth: u32) -> u64 {
+        let last = u128::from(self.size - u64::from(self.piece));
+        // Exact where the product has more than 64 bits.
+        (u128::from(nth) * last / u128::from(self.count.max(2) - 1)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn pieces_do_not_overlap_and_reach_from_end_to_end(
+            size in prop_oneof![0..400_u64, any::<u64>()],
+            whole in prop_oneof![0..200_u64, Just(u64::MAX)],
+            piece in 1..40_u32,
+            pieces in 1..9_u32,
+        ) {
+            let span = Span::Sample { whole, piece, pieces };
+            let ranges: Vec<_> = span.ranges(size).collect();
+            prop_assert_eq!(span.is_whole(size), size <= whole || size <= u64::from(piece * pieces));
+            if span.is_whole(size) {
+                prop_assert_eq!(ranges, [0..size]);
+            } else {
+                prop_assert_eq!((ranges.len() as u32, ranges[0].start), (pieces, 0));
+                prop_assert!(ranges.iter().all(|range| range.end - range.start == u64::from(piece)));
+                prop_assert!(ranges.is_sorted_by(|a, b| a.end <= b.start));
+                prop_assert!(pieces == 1 || ranges[ranges.len() - 1].end == size);
+                let gaps = ranges.windows(2).map(|two| two[1].start - two[0].end);
+                prop_assert!(gaps.clone().max().unwrap_or(0) - gaps.min().unwrap_or(0) <= 1, "{:?}", ranges);
+                let pieces = span.pieces(size).unwrap();
+                let bytes = ranges.iter().flat_map(|range| range.clone().map(move |at| (at, range.end - at)));
+                prop_assert!(bytes.eq((0..pieces.len()).map(|at| pieces.place(at))));
+            }
+        }
+    }
+
+    #[test]
+    fn all_is_whole() {
+        assert!(Span::Whole.is_whole(u64::MAX));
+        assert!(Span::Whole.ranges(7).eq([0..7]));
+    }
+}
