@@ -7,6 +7,7 @@ use std::time::Instant;
 use anyhow::{Context as _, bail, ensure};
 use ftk_inventory::{Budget, Keep};
 use ftk_process::{Rows, Work, hash_stream, process};
+use ftk_read::Span;
 use ftk_record::{End, Style};
 use ftk_sched::Stop;
 use ftk_walk::Follow;
@@ -76,7 +77,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let row = Rows::bytes_per_file(algorithms) as u64;
     budget.draw(u64::from(inventory.files()) * row).context(TOO_LARGE)?;
     let mut rows = Rows::new(inventory.files(), algorithms);
-    let work = Work { inventory, algorithms, platform };
+    let work = Work { inventory, algorithms, platform, only: None, span: Span::Whole };
     let report = engine.watch("hash", inventory.files(), |watch| {
         process(&work, &mut rows, &engine.env(&Stop::new(), watch))
     });

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{FileNo, Inventory, PathList};
-use ftk_read::Uring;
+use ftk_read::{Span, Uring};
 use ftk_sched::{Backend, Constants, Limits, Model, Stop, Team, Threads, logical_cpus};
 
 use crate::{Env, Rows, Work, process};
@@ -91,7 +91,7 @@ fn run(
         Limits { threads: Threads::Fixed(workers), backend: Some(backend), ring: true, cpus: workers };
     let algorithms = &[algorithm];
     let mut rows = Rows::new(files.files(), algorithms);
-    let work = Work { inventory: files, algorithms, platform };
+    let work = Work { inventory: files, algorithms, platform, only: None, span: Span::Whole };
     let env = Env { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
     Duration::from_nanos(process(&work, &mut rows, &env).plan.took_nanos)
 }

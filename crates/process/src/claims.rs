@@ -3,8 +3,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ftk_inventory::{DirNo, FileNo, Inventory};
+use ftk_inventory::{DirNo, FileNo};
 
+use crate::Work;
 use crate::rows::{RowMut, Rows, RowsMut};
 
 /// Most files in one claim, before it is stretched to the end of its directory. A claim costs one lock, one
@@ -59,7 +60,7 @@ pub(crate) enum Order {
 /// What is left to be claimed.
 #[derive(Debug)]
 pub(crate) struct Claims<'w, 'r> {
-    inventory: &'w Inventory,
+    work: &'w Work<'w>,
     workers: usize,
     order: Order,
     rest: Mutex<Rest<'r>>,
@@ -67,7 +68,9 @@ pub(crate) struct Claims<'w, 'r> {
 
 #[derive(Debug)]
 struct Rest<'r> {
+    /// The directory of the row taken last.
     dir: DirNo,
+    /// The number of the first of `rows`.
     next: u32,
     rows: RowsMut<'r>,
     /// Jobs taken from the rows but not yet claimed, the next one last.
@@ -76,9 +79,9 @@ struct Rest<'r> {
 
 impl<'w, 'r> Claims<'w, 'r> {
     /// Every pending row.
-    pub(crate) fn all(inventory: &'w Inventory, rows: &'r mut Rows, workers: usize, order: Order) -> Self {
+    pub(crate) fn all(work: &'w Work<'w>, rows: &'r mut Rows, workers: usize, order: Order) -> Self {
         let rest = Rest { dir: DirNo(0), next: 0, rows: rows.all(), window: Vec::new() };
-        Self { inventory, workers, order, rest: Mutex::new(rest) }
+        Self { work, workers, order, rest: Mutex::new(rest) }
     }
 
     /// Moves the next run of jobs into `out`, the first one last. Leaves it empty when nothing is left.
@@ -86,11 +89,11 @@ impl<'w, 'r> Claims<'w, 'r> {
         let mut rest = lock(&self.rest);
         let share = CLAIM.min(rest.left() / (4 * self.workers) + 1);
         if self.order == Order::Inode && rest.window.is_empty() {
-            rest.refill_window(self.inventory);
+            rest.refill_window(self.work);
         }
         if rest.window.is_empty() {
-            while out.len() < share || (out.len() < 2 * share && rest.is_inside_dir(self.inventory)) {
-                let Some(job) = rest.take(self.inventory) else { break };
+            while out.len() < share || (out.len() < 2 * share && rest.is_inside_dir(self.work)) {
+                let Some(job) = rest.take(self.work) else { break };
                 if job.row.is_pending() {
                     out.push(job);
                 }
@@ -108,20 +111,21 @@ impl<'w, 'r> Claims<'w, 'r> {
     }
 }
 
-/// The rows of these files, given in ascending order.
+/// The jobs of these rows, given in ascending order.
 pub(crate) fn pick<'r>(
-    inventory: &Inventory,
+    work: &Work<'_>,
     rows: &'r mut Rows,
-    files: impl IntoIterator<Item = FileNo>,
+    wanted: impl IntoIterator<Item = u32>,
 ) -> Vec<Job<'r>> {
     let mut rows = rows.all();
     let mut next = 0;
-    let job = |file: FileNo| {
-        rows.skip((file.0 - next) as usize);
-        next = file.0 + 1;
-        Job { dir: inventory.dir_of(file), file, row: rows.take_first() }
+    let job = |row: u32| {
+        rows.skip((row - next) as usize);
+        next = row + 1;
+        let file = work.file(row);
+        Job { dir: work.inventory.dir_of(file), file, row: rows.take_first() }
     };
-    files.into_iter().map(job).collect()
+    wanted.into_iter().map(job).collect()
 }
 
 impl<'r> Rest<'r> {
@@ -130,37 +134,36 @@ impl<'r> Rest<'r> {
     }
 
     /// The next row in directory order, filled or not.
-    fn take(&mut self, inventory: &Inventory) -> Option<Job<'r>> {
+    fn take(&mut self, work: &Work<'_>) -> Option<Job<'r>> {
         if self.rows.len() == 0 {
             return None;
         }
-        while inventory.files_of(self.dir).end <= self.next {
-            self.dir.0 += 1;
-        }
-        let job = Job { dir: self.dir, file: FileNo(self.next), row: self.rows.take_first() };
+        let file = work.file(self.next);
+        self.dir = work.dir_from(self.dir, file);
         self.next += 1;
-        Some(job)
+        Some(Job { dir: self.dir, file, row: self.rows.take_first() })
     }
 
-    fn is_inside_dir(&self, inventory: &Inventory) -> bool {
-        self.next < inventory.files_of(self.dir).end
+    /// Whether the next row is of a file in the directory of the one taken last.
+    fn is_inside_dir(&self, work: &Work<'_>) -> bool {
+        self.rows.len() > 0 && work.file(self.next).0 < work.inventory.files_of(self.dir).end
     }
 
-    fn refill_window(&mut self, inventory: &Inventory) {
+    fn refill_window(&mut self, work: &Work<'_>) {
         let mut dirs = 1;
         while self.window.len() < WINDOW {
-            if !self.is_inside_dir(inventory) {
+            if !self.is_inside_dir(work) {
                 dirs += 1;
             }
             if dirs > WINDOW_DIRS {
                 break;
             }
-            let Some(job) = self.take(inventory) else { break };
+            let Some(job) = self.take(work) else { break };
             if job.row.is_pending() {
                 self.window.push(job);
             }
         }
-        self.window.sort_unstable_by_key(|job| std::cmp::Reverse(inventory.ino(job.dir, job.file)));
+        self.window.sort_unstable_by_key(|job| std::cmp::Reverse(work.inventory.ino(job.dir, job.file)));
     }
 }
 
@@ -173,7 +176,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use std::ffi::CString;
 
-    use ftk_inventory::{Collect, Keep};
+    use ftk_inventory::{Collect, Inventory, Keep};
     use ftk_walk::Walker;
 
     use super::*;
@@ -196,11 +199,25 @@ mod tests {
     #[test]
     fn every_pending_row_is_claimed_once_with_its_directory() {
         let (_root, inventory) = inventory(3, 150);
-        for (workers, order) in [(1, Order::Directory), (2, Order::Inode), (5, Order::Directory)] {
-            let mut rows = Rows::new(inventory.files(), &[]);
-            let done = [FileNo(0), FileNo(7), FileNo(200)];
-            pick(&inventory, &mut rows, done).into_iter().for_each(|job| job.row.fail(State::Failed));
-            let claims = Claims::all(&inventory, &mut rows, workers, order);
+        let some: Vec<_> = (0..300).filter(|file| file % 7 < 3 || *file > 250).map(FileNo).collect();
+        for (workers, order, only) in [
+            (1, Order::Directory, None),
+            (2, Order::Inode, None),
+            (5, Order::Directory, None),
+            (1, Order::Directory, Some(&some[..])),
+            (2, Order::Inode, Some(&some[..])),
+            (2, Order::Inode, Some(&some[some.len() - 1..])),
+        ] {
+            let platform = ftk_hash::Platform::detect();
+            let span = ftk_read::Span::Whole;
+            let work = Work { inventory: &inventory, algorithms: &[], platform, only, span };
+            let mut rows = Rows::new(work.files(), &[]);
+            let done: Vec<_> = [0, 7, 200].into_iter().filter(|row| *row < work.files()).collect();
+            for (job, &row) in pick(&work, &mut rows, done.iter().copied()).into_iter().zip(&done) {
+                assert_eq!((job.file, work.row(job.file)), (work.file(row), row));
+                job.row.fail(State::Failed);
+            }
+            let claims = Claims::all(&work, &mut rows, workers, order);
             let (mut claimed, mut queue) = (Vec::new(), Vec::new());
             loop {
                 claims.claim(&mut queue);
@@ -226,7 +243,8 @@ mod tests {
                 );
             }
             claimed.sort_unstable();
-            assert!(claimed.iter().copied().eq((0..300).filter(|file| !done.contains(&FileNo(*file)))));
+            let expected = (0..work.files()).filter(|row| !done.contains(row)).map(|row| work.file(row).0);
+            assert!(claimed.iter().copied().eq(expected));
             assert_eq!(rows.pending(), 0);
         }
     }

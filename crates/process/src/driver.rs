@@ -19,7 +19,7 @@ use crate::spare::Spare;
 /// A file that could not be processed.
 #[derive(Debug)]
 pub struct Failed {
-    /// Its number.
+    /// Its number in the inventory.
     pub file: FileNo,
     /// Why; a directory that could not be opened again is a failed "open".
     pub failure: Failure,
@@ -43,6 +43,7 @@ pub(crate) struct Driver<'w> {
     opener: Opener<'w>,
     dirs: HashMap<DirNo, DirFd>,
     most_dirs: usize,
+    span: Span,
     engines: Engines,
     stop: &'w Stop,
     done: &'w Cell,
@@ -75,6 +76,7 @@ impl<'w> Driver<'w> {
             opener: Opener::new(work.inventory),
             dirs: HashMap::new(),
             most_dirs,
+            span: work.span,
             engines: Engines::new(work.algorithms, work.platform, most_slots),
             stop,
             done,
@@ -166,7 +168,7 @@ impl<'w> Driver<'w> {
         let buf = slots.spare.take();
         let name = self.inventory.name(job.dir, job.file);
         let follow = self.inventory.via_link(job.dir, job.file);
-        reader.start(slot, Open { dir: &dir, name, follow, span: Span::Whole }, buf);
+        reader.start(slot, Open { dir: &dir, name, follow, span: self.span }, buf);
         slots.jobs[slot as usize] = Some(job);
         None
     }
@@ -201,7 +203,8 @@ impl<'w> Driver<'w> {
         Ok(open)
     }
 
-    /// Whether the chunk went to the engines; that of a large file that is put off does not.
+    /// Whether the chunk went to the engines; that of a large file that is put off does not, nor that of a file
+    /// that is no longer as it was walked.
     fn feed<'r>(
         &mut self,
         reader: &mut dyn Reader,
@@ -210,7 +213,17 @@ impl<'w> Driver<'w> {
         chunk: Chunk,
     ) -> bool {
         let (slot, part, len) = (chunk.slot, chunk.part, chunk.as_ref().len());
-        if part.is_start() && !part.is_end() {
+        if part.is_start()
+            && let Some(before) = self.has_changed(slots.job(slot), reader.stat(slot))
+        {
+            let (before, after) = (Box::new(before), Box::new(*reader.stat(slot)));
+            reader.cancel(slot);
+            let job = slots.release(slot, chunk.into_buf());
+            self.fail(job, Failure::Changed { before, after, read: len as u64 });
+            return false;
+        }
+        // A file of which only pieces are read is no more work than a small one.
+        if part.is_start() && !part.is_end() && self.span.is_whole(reader.stat(slot).size) {
             let job = slots.jobs[slot as usize].take().expect("a job for every slot under way");
             let size = reader.stat(slot).size;
             match source.judge(size, job) {
@@ -229,10 +242,22 @@ impl<'w> Driver<'w> {
         true
     }
 
+    /// What is known of the file from the walk, and for the rest what `fstat` says now, if it has another size now.
+    fn has_changed(&self, job: &Job<'_>, now: &Stat) -> Option<Stat> {
+        if !self.inventory.has_sizes() {
+            return None;
+        }
+        let size = self.inventory.size(job.dir, job.file);
+        (size != now.size).then(|| {
+            let (dev, ino) = self.inventory.identity(job.dir, job.file);
+            Stat { dev, ino, size, ..*now }
+        })
+    }
+
     fn finish(&mut self, job: Job<'_>, slot: u32, verdict: Result<Stat, Failure>) {
         match verdict {
-            Ok(_) => {
-                job.row.ok(self.engines.digests(slot));
+            Ok(stat) => {
+                job.row.ok(self.engines.digests(slot), &stat);
                 self.done.add_file(self.late);
             }
             Err(failure) => self.fail(job, failure),
@@ -250,6 +275,10 @@ impl<'w> Driver<'w> {
 impl<'r> Slots<'r> {
     fn is_busy(&self) -> bool {
         self.free.len() < self.jobs.len()
+    }
+
+    fn job(&self, slot: u32) -> &Job<'r> {
+        self.jobs[slot as usize].as_ref().expect("a job for every slot under way")
     }
 
     fn release(&mut self, slot: u32, buf: Buf) -> Job<'r> {

@@ -31,7 +31,7 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, mut large: Vec<Large>, f
         return;
     }
     large.sort_unstable_by_key(|large| large.file);
-    let jobs = pick(crew.work.inventory, rows, large.iter().map(|large| large.file));
+    let jobs = pick(crew.work, rows, large.iter().map(|large| crew.work.row(large.file)));
     let mut jobs: Vec<_> = large.into_iter().zip(jobs).collect();
     // The next one is taken from the end: largest first, so that the last to end is a short one.
     jobs.sort_unstable_by_key(|(large, _)| *large);

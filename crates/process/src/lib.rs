@@ -1,5 +1,5 @@
-//! The driver that hash, dup and manifest share: the files of an inventory in, a row with a state and
-//! digests for each out.
+//! The driver that hash, dup and manifest share: the files of an inventory, or some of them, in; a row with a
+//! state and digests for each out.
 //!
 //! [`process`] goes through four steps. The calling thread processes a small *sample* of the files, which are
 //! real work and stay done. From what they cost the model *chooses* workers and reader. The *team* claims runs
@@ -22,10 +22,12 @@ mod shared;
 mod small;
 mod spare;
 mod stream;
+mod work;
 
 pub use calibrate::calibrate;
 pub use driver::Failed;
 pub use progress::{Progress, Watch, meanwhile};
 pub use rows::{Rows, State};
-pub use run::{Env, Plan, Report, Work, process};
+pub use run::{Env, Plan, Report, process};
 pub use stream::hash_stream;
+pub use work::Work;

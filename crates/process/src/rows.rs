@@ -1,7 +1,7 @@
 //! Results, one row a file. A digest can be had only from a row whose state is `Ok`.
 
 use ftk_hash::Algorithm;
-use ftk_read::Failure;
+use ftk_read::{Failure, Stat};
 
 /// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +25,14 @@ impl State {
     }
 }
 
-/// A table of digests: row `i` belongs to file number `i`.
+/// A table of digests: row `i` belongs to the `i`th file of the work, which is file number `i` where all files of
+/// an inventory are wanted.
 #[derive(Debug)]
 pub struct Rows {
     state: Vec<State>,
     bytes: Vec<u8>,
+    /// What `fstat` said of each file, if that is wanted: else empty.
+    stats: Vec<Stat>,
     algorithms: Vec<Algorithm>,
     /// Bytes of all digests of a file.
     width: usize,
@@ -40,37 +43,47 @@ impl Rows {
     pub fn new(files: u32, algorithms: &[Algorithm]) -> Self {
         let (files, width) = (files as usize, width(algorithms));
         let (state, bytes) = (vec![State::Pending; files], vec![0; files * width]);
-        Self { state, bytes, algorithms: algorithms.into(), width }
+        Self { state, bytes, stats: Vec::new(), algorithms: algorithms.into(), width }
     }
+
+    /// The same, with room for what `fstat` says of each file when it is opened:
+    /// [`BYTES_PER_STAT`](Self::BYTES_PER_STAT) more a file.
+    pub fn with_stats(files: u32, algorithms: &[Algorithm]) -> Self {
+        Self { stats: vec![NO_STAT; files as usize], ..Self::new(files, algorithms) }
+    }
+
+    /// Bytes that [`with_stats`](Self::with_stats) takes for each file beside
+    /// [`bytes_per_file`](Self::bytes_per_file).
+    pub const BYTES_PER_STAT: usize = size_of::<Stat>();
 
     /// Bytes that the table takes for each file.
     pub fn bytes_per_file(algorithms: &[Algorithm]) -> usize {
         size_of::<State>() + width(algorithms)
     }
 
-    /// What became of file number `file`.
+    /// What became of the file of row number `row`.
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn state(&self, file: u32) -> State {
-        self.state[file as usize]
+    pub fn state(&self, row: u32) -> State {
+        self.state[row as usize]
     }
 
-    /// Whether file number `file` was not processed.
+    /// Whether the file of row number `row` was not processed.
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn is_pending(&self, file: u32) -> bool {
-        matches!(self.state(file), State::Pending | State::Deferred)
+    pub fn is_pending(&self, row: u32) -> bool {
+        matches!(self.state(row), State::Pending | State::Deferred)
     }
 
-    /// The digests of file number `file`, one for each algorithm and in their order, if its row is `Ok`.
+    /// The digests of the file of row number `row`, one for each algorithm and in their order, if its row is `Ok`.
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn digests(&self, file: u32) -> Option<impl Iterator<Item = &[u8]>> {
-        let at = file as usize * self.width;
-        (self.state(file) == State::Ok).then(|| {
+    pub fn digests(&self, row: u32) -> Option<impl Iterator<Item = &[u8]>> {
+        let at = row as usize * self.width;
+        (self.state(row) == State::Ok).then(|| {
             let mut rest = &self.bytes[at..at + self.width];
             self.algorithms.iter().map(move |algorithm| {
                 rest.split_off(..algorithm.digest_len()).expect("a row holds every digest")
@@ -78,12 +91,21 @@ impl Rows {
         })
     }
 
-    /// The digest of file number `file` by the algorithm with this number, if its row is `Ok`.
+    /// The digest of the file of row number `row` by the algorithm with this number, if its row is `Ok`.
     ///
     /// # Panics
     /// If there is no such row or algorithm.
-    pub fn digest(&self, file: u32, nth: usize) -> Option<&[u8]> {
-        Some(self.digests(file)?.nth(nth).expect("an algorithm with this number"))
+    pub fn digest(&self, row: u32, nth: usize) -> Option<&[u8]> {
+        Some(self.digests(row)?.nth(nth).expect("an algorithm with this number"))
+    }
+
+    /// What `fstat` said of the file of row number `row` when it was opened, if the row is `Ok`.
+    ///
+    /// # Panics
+    /// If there is no such row, or the table was made without stats.
+    pub fn stat(&self, row: u32) -> Option<&Stat> {
+        assert!(self.stats.len() == self.state.len(), "a table without stats");
+        (self.state(row) == State::Ok).then(|| &self.stats[row as usize])
     }
 
     /// Rows nobody has touched.
@@ -97,9 +119,14 @@ impl Rows {
     }
 
     pub(crate) fn all(&mut self) -> RowsMut<'_> {
-        RowsMut { state: &mut self.state, bytes: &mut self.bytes, width: self.width }
+        let Self { state, bytes, stats, width, .. } = self;
+        RowsMut { state, bytes, stats, width: *width }
     }
 }
+
+/// In the place of what `fstat` has not said yet.
+const NO_STAT: Stat =
+    Stat { dev: 0, ino: 0, mode: 0, nlink: 0, uid: 0, gid: 0, size: 0, blocks: 0, mtime_ns: 0, ctime_ns: 0 };
 
 fn width(algorithms: &[Algorithm]) -> usize {
     algorithms.iter().map(|algorithm| algorithm.digest_len()).sum()
@@ -110,6 +137,8 @@ fn width(algorithms: &[Algorithm]) -> usize {
 pub(crate) struct RowsMut<'r> {
     state: &'r mut [State],
     bytes: &'r mut [u8],
+    /// Empty in a table without stats.
+    stats: &'r mut [Stat],
     width: usize,
 }
 
@@ -125,6 +154,8 @@ impl<'r> RowsMut<'r> {
     pub(crate) fn skip(&mut self, n: usize) {
         self.state = &mut std::mem::take(&mut self.state)[n..];
         self.bytes = &mut std::mem::take(&mut self.bytes)[n * self.width..];
+        let stats = n.min(self.stats.len());
+        self.stats = &mut std::mem::take(&mut self.stats)[stats..];
     }
 
     /// Takes the first row.
@@ -136,7 +167,7 @@ impl<'r> RowsMut<'r> {
         let (bytes, rest) = std::mem::take(&mut self.bytes).split_at_mut(self.width);
         self.state = states;
         self.bytes = rest;
-        RowMut { state, bytes }
+        RowMut { state, bytes, stat: self.stats.split_off_first_mut() }
     }
 }
 
@@ -145,6 +176,7 @@ impl<'r> RowsMut<'r> {
 pub(crate) struct RowMut<'r> {
     state: &'r mut State,
     bytes: &'r mut [u8],
+    stat: Option<&'r mut Stat>,
 }
 
 impl RowMut<'_> {
@@ -152,8 +184,11 @@ impl RowMut<'_> {
         *self.state == State::Pending
     }
 
-    pub(crate) fn ok(self, digests: &[u8]) {
+    pub(crate) fn ok(self, digests: &[u8], said: &Stat) {
         self.bytes.copy_from_slice(digests);
+        if let Some(stat) = self.stat {
+            *stat = *said;
+        }
         *self.state = State::Ok;
     }
 
@@ -172,11 +207,13 @@ mod tests {
 
     #[test]
     fn a_digest_can_be_had_from_an_ok_row_only() {
-        let mut rows = Rows::new(3, &[Algorithm::Xxh3, Algorithm::Md5]);
+        let mut rows = Rows::with_stats(3, &[Algorithm::Xxh3, Algorithm::Md5]);
         let mut all = rows.all();
         all.take_first().fail(State::Changed);
-        all.take_first().ok(&[[1; 8], [2; 8], [3; 8]].concat());
+        let stat = Stat { size: 7, ..NO_STAT };
+        all.take_first().ok(&[[1; 8], [2; 8], [3; 8]].concat(), &stat);
         assert_eq!(all.len(), 1);
+        assert_eq!([0, 1, 2].map(|row| rows.stat(row)), [None, Some(&stat), None]);
         assert!(rows.digests(0).is_none() && rows.digest(0, 0).is_none());
         assert!(rows.digests(1).unwrap().eq([&[1; 8][..], &[[2; 8], [3; 8]].concat()]));
         assert_eq!(rows.digest(1, 0), Some(&[1; 8][..]));

@@ -2,26 +2,14 @@
 
 use std::time::Instant;
 
-use ftk_hash::{Algorithm, Platform};
-use ftk_inventory::Inventory;
+use ftk_hash::Algorithm;
 use ftk_sched::{Choice, Limits, Model, Sample, Stop, logical_cpus};
 
 use crate::driver::{Driver, Failed};
 use crate::progress::{Cells, Progress, Watch, watched};
 use crate::readers::Readers;
 use crate::rows::Rows;
-use crate::{large, sample, small};
-
-/// What is to be done.
-#[derive(Clone, Copy, Debug)]
-pub struct Work<'w> {
-    /// The files, all of them.
-    pub inventory: &'w Inventory,
-    /// The digests wanted of each, at least one. A file is read once for all of them.
-    pub algorithms: &'w [Algorithm],
-    /// What the CPU can do.
-    pub platform: Platform,
-}
+use crate::{Work, large, sample, small};
 
 /// What a run may use.
 #[derive(Clone, Copy)]
@@ -42,7 +30,7 @@ pub struct Env<'e> {
 /// How a run went. Its digests are in the rows.
 #[derive(Debug)]
 pub struct Report {
-    /// The files that have none, by number.
+    /// The files that have none, by number in the inventory.
     pub failed: Vec<Failed>,
     /// Files and bytes in all.
     pub done: Progress,
@@ -63,14 +51,16 @@ pub struct Plan {
     pub large: usize,
 }
 
-/// Processes every file of the inventory: afterwards each row is `Ok`, `Failed` or `Changed`, unless the run
-/// was stopped.
+/// Processes every file of the work: afterwards each row is `Ok`, `Failed` or `Changed`, unless the run was
+/// stopped. Where the inventory [has sizes](ftk_inventory::Inventory::has_sizes), a file that has another one when
+/// it is opened has changed.
 ///
 /// # Panics
-/// When a worker panics, after all have ended; or if the table has another number of rows than the inventory
-/// has files, or is for other digests.
+/// When a worker panics, after all have ended; or if the table has another number of rows than files are wanted,
+/// or is for other digests; or if the files are not given in ascending order.
 pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>) -> Report {
-    rows.assert_fits(work.inventory.files(), work.algorithms);
+    rows.assert_fits(work.files(), work.algorithms);
+    work.assert_ascending();
     let cells = Cells::default();
     watched(env.watch, &cells, || {
         let mut sampled = sample::process(work, rows, env, &cells);

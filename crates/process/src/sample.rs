@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use ftk_inventory::FileNo;
 use ftk_sched::{Sample, voluntary_switches};
 
+use crate::Work;
 use crate::claims::{Job, Large, pick};
 use crate::driver::{Driver, Failed, Source};
 use crate::progress::{Cells, Progress};
 use crate::readers::{MOST_LANES, Readers};
 use crate::rows::Rows;
-use crate::run::{Env, Work};
+use crate::run::Env;
 use crate::spare::Spare;
 
 /// Files in the sample: on a cold disk enough to tell waits from chance, on a warm one 0.1 ms of work.
@@ -34,7 +34,7 @@ pub(crate) struct Sampled {
 
 /// Processes a few files spread over the table, on the calling thread, and measures them.
 pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>, cells: &Cells) -> Sampled {
-    let mut jobs = pick(work.inventory, rows, spread(work.inventory.files()));
+    let mut jobs = pick(work, rows, spread(work.files()));
     jobs.reverse();
     let mut driver = Driver::new(work, MOST_LANES, 1, env.stop, cells.of(0));
     let mut reader = Readers::plain(driver.width());
@@ -58,14 +58,14 @@ pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>, cells: &C
     Sampled { sample, large: source.large, failed: driver.failed, spare: driver.spare }
 }
 
-/// Which of so many files are sampled: all of few, else runs in the middle of equal parts, ascending.
-fn spread(files: u32) -> impl Iterator<Item = FileNo> {
+/// Which rows of so many files are sampled: all of few, else runs in the middle of equal parts, ascending.
+fn spread(files: u32) -> impl Iterator<Item = u32> {
     let (runs, run) = if files < FILES { (1, files) } else { (FILES / RUN, RUN) };
     let start = move |nth: u32| {
         let part = |nth: u32| (u64::from(nth) * u64::from(files) / u64::from(runs)) as u32;
         part(nth) + (part(nth + 1) - part(nth) - run) / 2
     };
-    (0..runs).flat_map(move |nth| start(nth)..start(nth) + run).map(FileNo)
+    (0..runs).flat_map(move |nth| start(nth)..start(nth) + run)
 }
 
 /// A moment of the sample.
@@ -117,11 +117,11 @@ mod tests {
     #[test]
     fn a_sample_is_ascending_and_covers_all_parts() {
         for files in [0, 1, 7, 31, 32, 33, 100, 1_000_003, u32::MAX] {
-            let spread: Vec<_> = spread(files).map(|file| file.0).collect();
+            let spread: Vec<_> = spread(files).collect();
             assert_eq!(spread.len() as u32, files.min(FILES));
             assert!(spread.is_sorted_by(|a, b| a < b) && spread.iter().all(|&file| file < files));
         }
-        let quarters: Vec<_> = spread(4000).step_by(8).map(|file| file.0 / 1000).collect();
+        let quarters: Vec<_> = spread(4000).step_by(8).map(|row| row / 1000).collect();
         assert_eq!(quarters, [0, 1, 2, 3]);
     }
 }

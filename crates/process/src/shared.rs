@@ -34,8 +34,8 @@ pub(crate) fn process(crew: &Crew<'_>, workers: usize, size: u64, job: Job<'_>) 
     }
     crew.cells.of(0).add_file(true);
     match parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|parts| join(&tree, size, &parts)) {
-        Ok(values) => {
-            job.row.ok(tree.root(&values).as_bytes());
+        Ok((values, stat)) => {
+            job.row.ok(tree.root(&values).as_bytes(), &stat);
             None
         }
         Err(failure) => {
@@ -148,17 +148,19 @@ impl Window<'_> {
     }
 }
 
-/// The values of all windows in order, if all workers saw the same file.
-fn join(tree: &Tree, size: u64, parts: &[Part]) -> Result<Vec<ChainingValue>, Failure> {
+/// The values of all windows in order, and what the file is, if all workers saw the same one.
+fn join(tree: &Tree, size: u64, parts: &[Part]) -> Result<(Vec<ChainingValue>, Stat), Failure> {
     let first = &parts[0].stat;
-    if let Some(other) = parts.iter().find(|part| part.stat.size != size || part.stat != *first) {
+    let is_other = |part: &&Part| part.stat.size != size || !part.stat.is_same_content(first);
+    if let Some(other) = parts.iter().find(is_other) {
         return Err(Failure::Changed { before: Box::new(*first), after: Box::new(other.stat), read: size });
     }
     let mut values = vec![None; tree.windows()];
     for &(nth, value) in parts.iter().flat_map(|part| &part.values) {
         values[nth] = Some(value);
     }
-    values.into_iter().collect::<Option<_>>().ok_or_else(unexpected_end)
+    let values = values.into_iter().collect::<Option<_>>().ok_or_else(unexpected_end)?;
+    Ok((values, *first))
 }
 
 /// The file ended before its size although nothing else about it changed.

@@ -22,7 +22,7 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, choice: &Choice, into: &
     let inventory = crew.work.inventory;
     let large_dirs = inventory.files() / inventory.dirs().max(1) >= LARGE_DIRS;
     let order = if choice.cold && large_dirs { Order::Inode } else { Order::Directory };
-    let claims = Claims::all(inventory, rows, choice.workers, order);
+    let claims = Claims::all(crew.work, rows, choice.workers, order);
     let most_dirs = if order == Order::Inode { crew.readers.window_dirs } else { 1 };
     let file_nanos = into.sample.nanos as f64 / f64::from(into.sample.files.max(1));
     let stream_nanos = crew.stream_nanos();

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,13 +10,17 @@ use std::time::Duration;
 use ftk_hash::{Algorithm, Digest, Platform};
 use ftk_inventory::{Collect, FileNo, Inventory, Keep};
 use ftk_process::{Env, Progress, Report, Rows, State, Watch, Work, process};
-use ftk_read::Failure;
+use ftk_read::{Failure, Span};
 use ftk_sched::{Backend, Constants, Limits, Model, Stop, Threads};
 use ftk_walk::Walker;
 
 fn inventory(root: &Path) -> Inventory {
+    inventory_of(root, Keep::Files)
+}
+
+fn inventory_of(root: &Path, keep: Keep) -> Inventory {
     let root = std::ffi::CString::new(root.as_os_str().as_bytes()).unwrap();
-    let parts = Walker::new([root]).threads(1).run(|worker| Collect::new(worker, Keep::Files));
+    let parts = Walker::new([root]).threads(1).run(|worker| Collect::new(worker, keep));
     Inventory::merge(parts).unwrap()
 }
 
@@ -42,12 +46,20 @@ fn run(
     threads: Threads,
     io: Option<Backend>,
 ) -> (Rows, Report) {
-    let mut rows = Rows::new(inventory.files(), algorithms);
-    let work = Work { inventory, algorithms, platform: Platform::detect() };
+    run_work(&all(inventory, algorithms), threads, io)
+}
+
+/// All files, read whole.
+fn all<'w>(inventory: &'w Inventory, algorithms: &'w [Algorithm]) -> Work<'w> {
+    Work { inventory, algorithms, platform: Platform::detect(), only: None, span: Span::Whole }
+}
+
+fn run_work(work: &Work<'_>, threads: Threads, io: Option<Backend>) -> (Rows, Report) {
+    let mut rows = Rows::with_stats(work.files(), work.algorithms);
     let model = Model::new(Constants::default());
     let limits = Limits { threads, backend: io, ring: true, cpus: 4 };
     let env = Env { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
-    let report = process(&work, &mut rows, &env);
+    let report = process(work, &mut rows, &env);
     (rows, report)
 }
 
@@ -92,6 +104,153 @@ fn rows_are_the_digests_of_their_files_whatever_was_chosen() {
     }
 }
 
+/// What of the bytes a span wants, put together from its formula.
+fn wanted(bytes: &[u8], span: Span) -> Vec<u8> {
+    let Span::Sample { whole, piece, pieces } = span else { return bytes.to_vec() };
+    let (size, piece, pieces) = (bytes.len(), piece as usize, pieces as usize);
+    if size as u64 <= whole || size <= piece * pieces {
+        return bytes.to_vec();
+    }
+    let start = |i| if i == 0 { 0 } else { i * (size - piece) / (pieces - 1) };
+    (0..pieces).flat_map(|i| bytes[start(i)..start(i) + piece].to_vec()).collect()
+}
+
+/// The rows of the work, filled by teams and readers of all kinds, are those of its files.
+fn check(work: &Work<'_>, large: impl Fn(usize) -> bool) {
+    let files: Vec<_> = match work.only {
+        Some(only) => only.to_vec(),
+        None => (0..work.inventory.files()).map(FileNo).collect(),
+    };
+    let contents: Vec<_> = files
+        .iter()
+        .map(|file| fs::read(std::ffi::OsStr::from_bytes(&path(work.inventory, file.0))).unwrap())
+        .collect();
+    let expected =
+        contents.iter().map(|bytes| work.algorithms[0].hash_one(work.platform, &wanted(bytes, work.span)));
+    let expected: Vec<_> = expected.collect();
+    for threads in [1, 2, 3, 4] {
+        for io in [Backend::Sync, Backend::Uring] {
+            let (rows, report) = run_work(work, Threads::Fixed(threads), Some(io));
+            assert!(report.failed.is_empty());
+            assert_eq!(report.done.files, files.len() as u64);
+            // One that would be the tail of the run is not put off.
+            assert!(report.plan.large <= contents.iter().filter(|bytes| large(bytes.len())).count());
+            for ((row, &file), digest) in (0..).zip(&files).zip(&expected) {
+                assert_eq!(rows.digest(row, 0), Some(digest.as_bytes()), "{threads} {io:?} {:?}", work.span);
+                let metadata =
+                    fs::metadata(std::ffi::OsStr::from_bytes(&path(work.inventory, file.0))).unwrap();
+                let stat = rows.stat(row).unwrap();
+                assert_eq!(
+                    (stat.dev, stat.ino, stat.nlink, stat.size, stat.uid, stat.mode),
+                    (
+                        metadata.dev(),
+                        metadata.ino(),
+                        metadata.nlink(),
+                        metadata.size(),
+                        metadata.uid(),
+                        metadata.mode()
+                    ),
+                );
+                let mtime_ns =
+                    i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec());
+                assert_eq!(stat.mtime_ns, mtime_ns);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_are_those_of_the_files_that_were_wanted() {
+    let root = tree(130);
+    let inventory = inventory(root.path());
+    let some =
+        |takes: &dyn Fn(u32) -> bool| (0..130).filter(|&file| takes(file)).map(FileNo).collect::<Vec<_>>();
+    let subsets = [
+        some(&|_| false),
+        some(&|file| file == 0),
+        some(&|file| file == 129),
+        some(&|file| file % 3 == 1),
+        some(&|file| file % 50 > 6),
+        some(&|file| file * 7_919 % 31 < 12),
+        some(&|file| !(40..100).contains(&file)),
+        some(&|_| true),
+    ];
+    for only in &subsets {
+        for algorithms in [[Algorithm::Blake3], [Algorithm::Xxh128]] {
+            let work = Work { only: Some(only), ..all(&inventory, &algorithms) };
+            assert_eq!(work.files() as usize, only.len());
+            check(&work, |size| size > 1 << 20);
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "not in their order")]
+fn files_out_of_order_are_refused() {
+    let root = tree(3);
+    let inventory = inventory(root.path());
+    let work = Work { only: Some(&[FileNo(1), FileNo(0)]), ..all(&inventory, &[Algorithm::Md5]) };
+    run_work(&work, Threads::Fixed(1), None);
+}
+
+#[test]
+fn samples_are_those_of_the_files_and_no_file_is_too_large_for_them() {
+    let root = tree(110);
+    let inventory = inventory_of(root.path(), Keep::Sizes);
+    let odd: Vec<_> = (0..110).filter(|file| file % 2 == 1).map(FileNo).collect();
+    for (whole, piece, pieces) in [
+        (0, 1, 1),
+        (0, 100, 1),
+        (65_536, 16_384, 2),
+        (65_535, 16_384, 4),
+        (0, 65_536, 1),
+        // Of more than one buffer.
+        (100_000, 16_384, 11),
+        // Large files that are read whole are put off as ever.
+        (4 << 20, 4_096, 2),
+    ] {
+        let span = Span::Sample { whole, piece, pieces };
+        for only in [None, Some(&odd[..])] {
+            let work = Work { only, span, ..all(&inventory, &[Algorithm::Blake3]) };
+            check(&work, |size| size > 1 << 20 && size as u64 <= whole);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_has_another_size_than_when_it_was_walked_has_changed() {
+    let root = tree(60);
+    let inventory = inventory_of(root.path(), Keep::Sizes);
+    let victim = |file: FileNo| inventory.size(inventory.dir_of(file), file) % 3 == 1 || file.0 == 8;
+    for file in (0..60).map(FileNo).filter(|&file| victim(file)) {
+        let path = path(&inventory, file.0);
+        let file = fs::File::options().write(true).open(std::ffi::OsStr::from_bytes(&path)).unwrap();
+        file.set_len(file.metadata().unwrap().len() / 2 + 7).unwrap();
+    }
+    for span in [Span::Whole, Span::Sample { whole: 70_000, piece: 8_192, pieces: 2 }] {
+        for (threads, io) in
+            [(1, Backend::Sync), (3, Backend::Sync), (1, Backend::Uring), (3, Backend::Uring)]
+        {
+            let work = Work { span, ..all(&inventory, &[Algorithm::Blake3]) };
+            let (rows, report) = run_work(&work, Threads::Fixed(threads), Some(io));
+            assert_eq!(report.done.files, 60);
+            let changed: Vec<_> = report.failed.iter().map(|failed| failed.file).collect();
+            assert!(
+                changed.len() > 3
+                    && changed.iter().copied().eq((0..60).map(FileNo).filter(|&file| victim(file)))
+            );
+            for failed in &report.failed {
+                let dir = inventory.dir_of(failed.file);
+                let Failure::Changed { before, after, .. } = &failed.failure else { panic!("{failed:?}") };
+                assert_eq!(before.size, inventory.size(dir, failed.file));
+                assert_eq!(after.size, before.size / 2 + 7);
+                assert_eq!((rows.state(failed.file.0), rows.stat(failed.file.0)), (State::Changed, None));
+            }
+            assert_eq!((0..60).filter(|&row| rows.state(row) == State::Ok).count(), 60 - changed.len());
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_read_fails_alone() {
     let root = tree(60);
@@ -129,7 +288,7 @@ fn a_stopped_run_leaves_rows_pending() {
     let root = tree(40);
     let inventory = inventory(root.path());
     let mut rows = Rows::new(inventory.files(), &[Algorithm::Sha1]);
-    let work = Work { inventory: &inventory, algorithms: &[Algorithm::Sha1], platform: Platform::detect() };
+    let work = all(&inventory, &[Algorithm::Sha1]);
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     stop.raise();
     let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
@@ -144,7 +303,7 @@ fn progress_is_shown_and_never_runs_ahead() {
     let root = tree(130);
     let inventory = inventory(root.path());
     let mut rows = Rows::new(inventory.files(), &[Algorithm::Md5]);
-    let work = Work { inventory: &inventory, algorithms: &[Algorithm::Md5], platform: Platform::detect() };
+    let work = all(&inventory, &[Algorithm::Md5]);
     let model = Model::new(Constants::default());
     let (calls, most) = (AtomicU64::new(0), AtomicU64::new(0));
     let show = |progress: Progress| {

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use ftk_hash::{Algorithm, Digest, Platform};
 use ftk_inventory::{Budget, DirNo, FileNo, Inventory, PathList};
 use ftk_process::{Failed, Progress, Rows, Work, hash_stream, process};
-use ftk_read::Failure;
+use ftk_read::{Failure, Span};
 use ftk_sched::Stop;
 use rustix::io::Errno;
 
@@ -68,7 +68,8 @@ impl Files {
             let files = inventory.files();
             budget.draw(u64::from(files) * Rows::bytes_per_file(&algorithms) as u64).context(TOO_LARGE)?;
             let mut rows = Rows::new(files, &algorithms);
-            let work = Work { inventory: &inventory, algorithms: &algorithms, platform };
+            let (only, span) = (None, Span::Whole);
+            let work = Work { inventory: &inventory, algorithms: &algorithms, platform, only, span };
             let report = engine
                 .watch("hash", files, |watch| process(&work, &mut rows, &engine.env(&Stop::new(), watch)));
             engine.say_plan(&work, &report, console);
