@@ -5,4 +5,5 @@ mod find;
 mod harness;
 mod hash;
 mod horrors;
+mod manifest;
 mod select;

@@ -5,6 +5,7 @@
 mod changes;
 mod checks;
 mod limits;
+mod manifests;
 mod names;
 mod outputs;
 mod rings;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, bail};
@@ -26,60 +27,83 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         bail!("standard input can be read only once");
     }
     let stdout = Stdout::default();
-    let mut list = List::create(args.output.as_deref(), &stdout)?;
+    let list = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(&args.paths, &list.own())?;
 
     let reading = Reading {
         end: if args.zero { End::Nul } else { End::Newline },
         algorithms: &args.algorithms,
+        is_bare: false,
         memory: globals.memory() / 2,
     };
-    let [old, new] = read(reading, [old, new], globals)?;
-    let mut outcome = Outcome::Success;
-    for complaint in old.complaints.iter().chain(&new.complaints) {
-        console.error(complaint);
-        outcome = Outcome::Error;
-    }
-    refuse_without_common(&old, &new)?;
-
-    let (changes, same) = changes(&old.sums, &new.sums);
-    let mut counts = [0_u64; WORDS.len()];
-    let write = || {
-        for change in &changes {
-            if let Some(nth) = kind(change) {
-                counts[nth] += 1;
-                list.line(|out| push(out, WORDS[nth], change, globals.json))?;
-            }
-        }
-        list.finish()
-    };
-    write().and_then(|()| stdout.finish()).with_context(|| cannot_write(args.output.as_deref()))?;
-
-    for change in &changes {
-        if let Change::Unknown(path) = change {
-            let path = quote(path);
-            console
-                .error(format_args!("cannot compare {path}: the lists have no algorithm in common for it"));
-            outcome = Outcome::Error;
-        }
-    }
-    if counts.iter().any(|n| *n > 0) {
-        outcome = outcome.max(Outcome::Negative);
-    }
-    say_done(same, counts, outcome, console);
-    Ok(outcome)
+    let tables = read(reading, [old, new], globals)?;
+    let compared = Compared::of(&tables, list, args.output.as_deref(), globals.json, console)?;
+    stdout.finish().with_context(|| cannot_write(args.output.as_deref()))?;
+    Ok(compared.finish(console))
 }
 
-/// `  999,993 files the same; 3 added, 4 moved   (status 1)`
-fn say_done(same: u64, counts: [u64; WORDS.len()], outcome: Outcome, console: &Console) {
-    let counts = counts.iter().zip(WORDS).filter(|(n, _)| **n > 0);
-    let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
-    let (gap, counts) = (if counts.is_empty() { "" } else { "; " }, counts.join(", "));
-    let same = human::count(same, "file");
-    console.summary(match outcome {
-        Outcome::Success => format!("{same} the same"),
-        _ => format!("{same} the same{gap}{counts}   (status {})", outcome as u8),
-    });
+/// What a comparison came to.
+pub(crate) struct Compared {
+    same: u64,
+    counts: [u64; WORDS.len()],
+    outcome: Outcome,
+}
+
+impl Compared {
+    /// Writes what differs between two lists. `output`: the file that the lines go to.
+    pub(crate) fn of(
+        [old, new]: &[Table; 2],
+        mut list: List<'_>,
+        output: Option<&Path>,
+        json: bool,
+        console: &Console,
+    ) -> anyhow::Result<Self> {
+        let mut outcome = Outcome::Success;
+        for complaint in old.complaints.iter().chain(&new.complaints) {
+            console.error(complaint);
+            outcome = Outcome::Error;
+        }
+        refuse_without_common(old, new)?;
+
+        let (changes, same) = changes(&old.sums, &new.sums);
+        let mut counts = [0_u64; WORDS.len()];
+        let write = || {
+            for change in &changes {
+                if let Some(nth) = kind(change) {
+                    counts[nth] += 1;
+                    list.line(|out| push(out, WORDS[nth], change, json))?;
+                }
+            }
+            list.finish()
+        };
+        write().with_context(|| cannot_write(output))?;
+        for change in &changes {
+            if let Change::Unknown(path) = change {
+                let path = quote(path);
+                console.error(format_args!(
+                    "cannot compare {path}: the lists have no algorithm in common for it"
+                ));
+                outcome = Outcome::Error;
+            }
+        }
+        if counts.iter().any(|n| *n > 0) {
+            outcome = outcome.max(Outcome::Negative);
+        }
+        Ok(Self { same, counts, outcome })
+    }
+
+    /// `  999,993 files the same; 3 added, 4 moved   (status 1)`
+    pub(crate) fn finish(self, console: &Console) -> Outcome {
+        let counts = self.counts.iter().zip(WORDS).filter(|(n, _)| **n > 0);
+        let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
+        let (gap, counts) = (if counts.is_empty() { "" } else { "; " }, counts.join(", "));
+        let same = human::count(self.same, "file");
+        console.summary(match self.outcome {
+            Outcome::Success => format!("{same} the same"),
+            outcome => format!("{same} the same{gap}{counts}   (status {})", outcome as u8),
+        });
+        self.outcome
+    }
 }
 
 /// Both lists, at the same time where more than one thread is allowed.

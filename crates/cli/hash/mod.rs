@@ -1,11 +1,11 @@
 //! `ftk hash`: digests of files, made, checked and compared. One file a mode.
 
 mod check;
-mod diff;
+pub(crate) mod diff;
 mod lines;
 mod list;
 mod sums;
-mod table;
+pub(crate) mod table;
 mod tag;
 
 use std::ffi::OsString;

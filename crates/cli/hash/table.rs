@@ -12,23 +12,25 @@ use crate::hash::tag::{Malformed, algorithm};
 use crate::human;
 
 /// A list, and what is wrong with it.
-pub(super) struct Table {
-    pub(super) sums: SortedSums<Algorithm>,
+pub(crate) struct Table {
+    pub(crate) sums: SortedSums<Algorithm>,
     /// Algorithms that the length of a digest alone told.
-    pub(super) assumed: Vec<Algorithm>,
+    pub(crate) assumed: Vec<Algorithm>,
     /// What is said of lines that could not be used, not too many of them.
-    pub(super) complaints: Vec<String>,
+    pub(crate) complaints: Vec<String>,
 }
 
 /// How lists are read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     /// What ends their lines.
-    pub(super) end: End,
+    pub(crate) end: End,
     /// Of which algorithms untagged lines may be; none: the length of the digest tells.
-    pub(super) algorithms: &'a [Algorithm],
+    pub(crate) algorithms: &'a [Algorithm],
+    /// Whether a `./` before a name is no part of it, since other names are relative without it.
+    pub(crate) is_bare: bool,
     /// Bytes that one of them may take.
-    pub(super) memory: u64,
+    pub(crate) memory: u64,
 }
 
 /// Complaints about one list before the others are only counted.
@@ -42,7 +44,7 @@ impl Reading<'_> {
     ///
     /// # Errors
     /// When it cannot be read, takes too much memory, holds no digest at all, or two of one file.
-    pub(super) fn read(self, path: &OsStr) -> anyhow::Result<Table> {
+    pub(crate) fn read(self, path: &OsStr) -> anyhow::Result<Table> {
         let name = quote(path.as_encoded_bytes());
         let input: Box<dyn Read> = if path == "-" {
             Box::new(io::stdin().lock())
@@ -62,7 +64,8 @@ impl Reading<'_> {
                 }
                 digest.clear();
                 line.push_digest(&mut digest);
-                sums.push(algorithm, &digest, &line.name);
+                let bare = line.name.strip_prefix(b"./").filter(|_| self.is_bare);
+                sums.push(algorithm, &digest, bare.unwrap_or(&line.name));
                 Ok(())
             });
             if let Err(why) = usable {

@@ -1,0 +1,157 @@
+//! `ftk manifest create ROOT`: every entry of a tree, as it is.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context as _;
+use clap::Args;
+use ftk_hash::Algorithm;
+use ftk_inventory::Keep;
+use ftk_manifest::{Contents, Error, Header, Tree, Writer, create};
+use ftk_process::Progress;
+
+use crate::algorithm::{AlgorithmName, wanted};
+use crate::args::Globals;
+use crate::console::{Console, cause};
+use crate::human;
+use crate::list::{List, cannot_write};
+use crate::manifest::reading::Surveyor;
+use crate::manifest::scope::ScopeArgs;
+use crate::outcome::Outcome;
+use crate::stdout::Stdout;
+
+/// Record every entry of a tree
+///
+/// Prints a header, a line for each entry in the order of paths, and a footer that seals them; docs/manifest-format.md
+/// has every field. Paths are relative to ROOT. Links in the tree are recorded and not followed. What cannot be read,
+/// or changes while it is read, is an error and has no line. The manifest itself is left out of the tree.
+///
+/// The options under "Which entries" and "Where to look" go into the manifest, and verify looks at the same entries.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CreateArgs {
+    /// The directory; a link is followed
+    #[arg(value_name = "ROOT")]
+    root: OsString,
+
+    /// Write to this file, which appears only when it is complete
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Which digest of the files [default: sha256]; several are computed in one read
+    #[arg(
+        short,
+        long = "algorithm",
+        value_name = "ALGO",
+        value_parser = AlgorithmName,
+        value_delimiter = ',',
+        help_heading = "What is recorded",
+    )]
+    algorithms: Vec<Algorithm>,
+
+    /// Extended attributes too, and with them access control lists and capabilities
+    #[arg(long, help_heading = "What is recorded")]
+    xattrs: bool,
+
+    /// Read no file: everything but the digests
+    #[arg(long, conflicts_with = "algorithms", help_heading = "What is recorded")]
+    no_content: bool,
+
+    #[command(flatten)]
+    scope: ScopeArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ftk manifest create . -o /backup/today.jsonl        kept elsewhere, it tells more
+  ftk manifest create -E '*.tmp' -x / | zstd > root.jsonl.zst
+  ftk manifest create --no-content --xattrs /etc      who may do what; reads no file
+  ftk manifest create -a sha256,blake3 /archive -o archive.jsonl";
+
+pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let surveyor = Surveyor::new(globals, console)?;
+    let header = Header {
+        root: args.root.as_bytes().to_vec(),
+        algorithms: if args.no_content { Vec::new() } else { wanted(&args.algorithms) },
+        xattrs: args.xattrs,
+        options: args.scope.words()?,
+        start_ns: now_ns(),
+    };
+    let stdout = Stdout::default();
+    let list = List::create(args.output.as_deref(), &stdout)?;
+    let keep = Keep::Stats { files: args.no_content };
+    let scan = surveyor.walk(&args.root, &args.scope, keep, &list.own())?;
+    let inventory = &scan.inventory;
+    let read = match args.no_content {
+        true => None,
+        false => Some(surveyor.read(inventory, None, &header.algorithms, NOT_RECORDED)?),
+    };
+    let contents = read.as_ref().map_or_else(Contents::none, |read| Contents::read(None, &read.rows));
+    let tree = Tree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    let unwritten = || cannot_write(args.output.as_deref());
+    let written = write(&header, &tree, &contents, list, console).with_context(unwritten)?;
+    stdout.finish().with_context(unwritten)?;
+
+    let (done, failed) = read.map_or((Progress::default(), 0), |read| (read.done, read.failed));
+    surveyor.say_done(written.entries, done, failed, &header.algorithms);
+    Ok(scan.outcome.max(say_left_out(failed + written.failed, console)))
+}
+
+/// What became of a manifest that was written.
+pub(super) struct Written {
+    pub(super) entries: u64,
+    /// Entries that were left out because something about them could not be asked for.
+    pub(super) failed: u64,
+}
+
+/// Writes the manifest, and says what it had to leave out.
+pub(super) fn write(
+    header: &Header,
+    tree: &Tree<'_>,
+    contents: &Contents<'_>,
+    mut list: List<'_>,
+    console: &Console,
+) -> anyhow::Result<Written> {
+    let mut failed = 0;
+    let mut writer = Writer::new(header, |line: &[u8]| list.line(|out| out.extend_from_slice(line)))?;
+    let mut on_error = |path: &[u8], error: io::Error| {
+        failed += 1;
+        console.path_error("read the attributes of", &join(tree.root, path), cause(&error));
+    };
+    let entries = create(tree, contents, header.xattrs, &mut writer, &mut on_error);
+    // Who writes knows best what cannot be written.
+    let entries = entries.map_err(|error| match error {
+        Error::Io(error) => anyhow::Error::from(error),
+        error => error.into(),
+    })?;
+    writer.finish()?;
+    list.finish()?;
+    Ok(Written { entries, failed })
+}
+
+/// The path of an entry as other messages about the tree name it.
+pub(super) fn join(root: &[u8], below: &[u8]) -> Vec<u8> {
+    let gap: &[u8] = if root.ends_with(b"/") { b"" } else { b"/" };
+    if below == b"." { root.to_vec() } else { [root, gap, below].concat() }
+}
+
+/// What is said of files that could not be read.
+pub(super) const NOT_RECORDED: &str = "not recorded";
+
+/// One line for what has no entry because of an error.
+pub(super) fn say_left_out(failed: u64, console: &Console) -> Outcome {
+    if failed == 0 {
+        return Outcome::Success;
+    }
+    let files = human::count(failed, "file");
+    console.summary(format_args!("{files} {NOT_RECORDED} (listed above; status 2)"));
+    Outcome::Error
+}
+
+/// Nanoseconds since 1970.
+pub(super) fn now_ns() -> i128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128)
+}

@@ -1,0 +1,112 @@
+//! `ftk manifest diff OLD NEW`: what happened between two manifests.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
+use std::ops::ControlFlow;
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use ftk_inventory::Budget;
+use ftk_manifest::{Finding, Rules, Verdict, diff};
+use ftk_record::{End, quote};
+
+use crate::args::Globals;
+use crate::console::Console;
+use crate::hash::diff::Compared;
+use crate::hash::table::{Reading, Table};
+use crate::list::{List, cannot_write};
+use crate::manifest::input::{Input, file};
+use crate::manifest::record::{Findings, Manner, say_counts};
+use crate::manifest::rules::RulesArgs;
+use crate::outcome::Outcome;
+use crate::stdout::Stdout;
+
+/// Tell what happened between two manifests
+///
+/// Prints what was added, removed, modified, moved, or given other metadata, in the order of paths. No file is read. Lists
+/// of digests, such as those of sha256sum, are understood too: then only contents are compared.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct DiffArgs {
+    /// The manifest, or list of digests, as it was
+    #[arg(value_name = "OLD")]
+    old: OsString,
+
+    /// As it is
+    #[arg(value_name = "NEW")]
+    new: OsString,
+
+    #[command(flatten)]
+    rules: RulesArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ftk manifest diff monday.jsonl friday.jsonl
+  ftk manifest diff --mode content laptop.jsonl backup.jsonl     whatever owners and times are
+  ftk manifest diff SHA256SUMS archive.jsonl                     a list made in the root of the tree
+
+Status: 0 nothing differs, 1 something does, 2 one of them is incomplete.";
+
+pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    if args.old == "-" && args.new == "-" {
+        bail!("standard input can be read only once");
+    }
+    let are_manifests = [is_manifest(&args.old)?, is_manifest(&args.new)?];
+    let stdout = Stdout::default();
+    let list = List::create(None, &stdout)?;
+    if are_manifests != [true; 2] {
+        let memory = globals.memory() / 2;
+        let is_bare = are_manifests != [false; 2];
+        let reading = Reading { end: End::Newline, algorithms: &[], is_bare, memory };
+        let table = |path: &OsStr, is_manifest| if is_manifest { sums(path) } else { reading.read(path) };
+        let tables = [table(&args.old, are_manifests[0])?, table(&args.new, are_manifests[1])?];
+        let compared = Compared::of(&tables, list, None, globals.json, console)?;
+        stdout.finish().with_context(|| cannot_write(None))?;
+        return Ok(compared.finish(console));
+    }
+    let (old, new) = (Input::open(&args.old)?.manifest, Input::open(&args.new)?.manifest);
+    let rules = Rules { mode: args.rules.mode.into(), ignore: args.rules.ignored(), sample: None };
+    let manner = Manner { member: "change", word, json: globals.json, all: false };
+    let mut findings = Findings::new(manner, [&old.header().algorithms, &new.header().algorithms], list);
+    let budget = Budget::new(globals.memory());
+    let summary = diff(&old, &new, &rules, &budget, &mut |finding: &Finding<'_>| {
+        findings.give(finding);
+        ControlFlow::Continue(())
+    })?;
+    findings.finish().and_then(|()| stdout.finish()).with_context(|| cannot_write(None))?;
+    Ok(say_counts(&summary, "the same", word, Outcome::Success, console))
+}
+
+/// What became of an entry in words for two states of a tree, neither of which is the right one.
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Missing => "removed",
+        Verdict::New => "added",
+        _ => verdict.name(),
+    }
+}
+
+/// Whether it begins as a manifest does, and no list. Standard input, which cannot be looked at twice, has to be one.
+fn is_manifest(path: &OsStr) -> anyhow::Result<bool> {
+    if path == "-" {
+        return Ok(true);
+    }
+    let name = || quote(path.as_encoded_bytes());
+    let mut first = [0];
+    let file = file(path).with_context(|| format!("cannot open {}", name()))?;
+    // A pipe that was read from could not be read again from its beginning.
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Ok(true);
+    }
+    let n = (&file).read(&mut first).with_context(|| format!("cannot read {}", name()))?;
+    Ok(n == 0 || first == *b"{")
+}
+
+/// The digests of a manifest as a list has them.
+fn sums(path: &OsStr) -> anyhow::Result<Table> {
+    let manifest = Input::open(path)?.manifest;
+    let sums = manifest.sums().map_err(anyhow::Error::from).and_then(|sums| Ok(sums.sorted()?));
+    let sums = sums.with_context(|| quote(path.as_encoded_bytes()))?;
+    Ok(Table { sums, assumed: Vec::new(), complaints: Vec::new() })
+}

@@ -1,0 +1,131 @@
+//! What changed about an entry, for people: `size 812 → 940, mode 0644 → 0600`.
+
+use std::fmt::Write as _;
+
+use ftk_hash::{Algorithm, Digest};
+use ftk_manifest::{Entry, Field, Xattr};
+use ftk_record::{quote, sanitize};
+use ftk_walk::FileType;
+use jiff::Timestamp;
+
+use crate::shown::ARROW;
+
+/// Digits of a digest that are shown.
+const DIGITS: usize = 8;
+
+/// Appends how the field changed. `algorithms`: those of the digests of each.
+pub(super) fn push_change(
+    out: &mut String,
+    field: Field,
+    [old, new]: [&Entry<'_>; 2],
+    algorithms: [&[Algorithm]; 2],
+) {
+    match field {
+        Field::Digests => push_digests(out, [old, new], algorithms),
+        Field::Xattrs => push_xattrs(out, old, new),
+        _ => {
+            let (old, new) = (value(field, old), value(field, new));
+            // A String takes everything.
+            let _ = write!(out, "{} {old} {ARROW} {new}", name(field));
+        }
+    }
+}
+
+fn name(field: Field) -> &'static str {
+    match field {
+        Field::Size => "size",
+        Field::Mtime => "mtime",
+        Field::Rdev => "device",
+        _ => field.name(),
+    }
+}
+
+fn value(field: Field, entry: &Entry<'_>) -> String {
+    let stat = &entry.stat;
+    match field {
+        Field::Type => type_name(stat.file_type).into(),
+        Field::Size => stat.size.to_string(),
+        Field::Mode => format!("{:04o}", stat.mode),
+        Field::Uid => stat.uid.to_string(),
+        Field::Gid => stat.gid.to_string(),
+        Field::Mtime => time(stat.mtime_ns),
+        Field::Target => entry.target.map_or_else(|| "none".into(), quote),
+        Field::Rdev => device(stat.rdev),
+        Field::Digests | Field::Xattrs => unreachable!("they have more than one value"),
+    }
+}
+
+fn type_name(file_type: FileType) -> &'static str {
+    match file_type {
+        FileType::Regular => "file",
+        FileType::Directory => "directory",
+        FileType::Symlink => "symlink",
+        FileType::Fifo => "FIFO",
+        FileType::Socket => "socket",
+        FileType::Block => "block device",
+        FileType::Char => "character device",
+    }
+}
+
+/// In UTC, which is the same everywhere; in seconds since 1970 where the calendar has no such year.
+fn time(ns: i128) -> String {
+    match Timestamp::from_nanosecond(ns) {
+        Ok(time) => time.to_string(),
+        Err(_) => format!("@{}", ns.div_euclid(1_000_000_000)),
+    }
+}
+
+/// `8:1`, as `ls` and `stat` show it.
+fn device(rdev: u64) -> String {
+    format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev))
+}
+
+/// The digests that differ, of those that both have; the first digits of each.
+fn push_digests(out: &mut String, entries: [&Entry<'_>; 2], [old, new]: [&[Algorithm]; 2]) {
+    let differing = old.iter().filter_map(|algorithm| {
+        let (a, b) = (digest(entries[0], old, algorithm)?, digest(entries[1], new, algorithm)?);
+        (a != b).then(|| format!("{algorithm} {a:.DIGITS$}\u{2026} {ARROW} {b:.DIGITS$}\u{2026}"))
+    });
+    out.push_str(&differing.collect::<Vec<_>>().join(", "));
+}
+
+/// The digest of an entry by one of its algorithms, in digits.
+fn digest(entry: &Entry<'_>, algorithms: &[Algorithm], wanted: &Algorithm) -> Option<String> {
+    let mut rest = entry.digests;
+    for algorithm in algorithms {
+        let digest = rest.split_off(..algorithm.digest_len())?;
+        if algorithm == wanted {
+            return Some(Digest::from_bytes(digest).to_string());
+        }
+    }
+    None
+}
+
+/// The names of those that were added, removed or changed.
+fn push_xattrs(out: &mut String, old: &Entry<'_>, new: &Entry<'_>) {
+    let (old, new) = (old.xattrs.unwrap_or_default(), new.xattrs.unwrap_or_default());
+    let not_in = |xattr: &&Xattr, others: &[Xattr]| !others.contains(xattr);
+    let mut names: Vec<_> = old.iter().filter(|it| not_in(it, new)).map(|it| &it.name).collect();
+    names.extend(new.iter().filter(|it| not_in(it, old)).map(|it| &it.name));
+    names.sort_unstable();
+    names.dedup();
+    let names: Vec<_> = names.into_iter().map(|name| sanitize(name)).collect();
+    let _ = write!(out, "attributes {}", names.join(" "));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_utc() {
+        for (ns, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (1_000_000_000_500_000_000, "2001-09-09T01:46:40.5Z"),
+            (-1, "1969-12-31T23:59:59.999999999Z"),
+            (i128::from(i64::MAX) * 1_000_000_000, "@9223372036854775807"),
+        ] {
+            assert_eq!(time(ns), text);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Manifests, opened: nothing is looked at before their seal has been.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::MetadataExt as _;
+
+use anyhow::Context as _;
+use ftk_manifest::Manifest;
+use ftk_record::quote;
+
+/// A manifest that is complete.
+pub(super) struct Input {
+    pub(super) manifest: Manifest,
+    /// Device and inode of the file it is, if it is one: no part of the tree it tells of.
+    pub(super) own: Option<(u64, u64)>,
+}
+
+impl Input {
+    /// Opens the manifest `path`, or standard input for `-`.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no manifest, or not a whole one.
+    pub(super) fn open(path: &OsStr) -> anyhow::Result<Self> {
+        let name = || quote(path.as_encoded_bytes());
+        let file = file(path).with_context(|| format!("cannot open {}", name()))?;
+        let metadata = file.metadata().with_context(|| format!("cannot stat {}", name()))?;
+        let own = metadata.is_file().then(|| (metadata.dev(), metadata.ino()));
+        let manifest = Manifest::open(file).with_context(name)?;
+        Ok(Self { manifest, own })
+    }
+}
+
+/// The file, or standard input for `-`.
+pub(super) fn file(path: &OsStr) -> io::Result<File> {
+    if path == "-" { Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?)) } else { File::open(path) }
+}

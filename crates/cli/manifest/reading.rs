@@ -1,0 +1,117 @@
+//! The tree that a manifest is of: walked within its scope, and files of it read.
+
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context as _, bail, ensure};
+use ftk_hash::{Algorithm, Platform};
+use ftk_inventory::{Budget, FileNo, Inventory, Keep};
+use ftk_process::{Progress, Rows, Work, process};
+use ftk_read::Span;
+use ftk_record::quote;
+use ftk_sched::Stop;
+use ftk_walk::Follow;
+use indicatif::HumanCount;
+
+use crate::args::Globals;
+use crate::console::Console;
+use crate::engine::Engine;
+use crate::failed::say_failed;
+use crate::human;
+use crate::manifest::scope::ScopeArgs;
+use crate::scan::{Scan, TOO_LARGE, scan, walker};
+use crate::simd;
+
+/// What every command works with that looks at a tree.
+pub(super) struct Surveyor<'c> {
+    engine: Engine<'c>,
+    platform: Platform,
+    pub(super) budget: Budget,
+    globals: &'c Globals,
+    console: &'c Console,
+    start: Instant,
+}
+
+/// What reading files gave.
+pub(super) struct Read {
+    pub(super) rows: Rows,
+    /// Files and bytes, failed ones included.
+    pub(super) done: Progress,
+    /// Files that could not be read to their end.
+    pub(super) failed: u64,
+}
+
+impl<'c> Surveyor<'c> {
+    pub(super) fn new(globals: &'c Globals, console: &'c Console) -> anyhow::Result<Self> {
+        Ok(Self {
+            engine: Engine::new(globals, console)?,
+            platform: simd::platform()?,
+            budget: Budget::new(globals.memory()),
+            globals,
+            console,
+            start: Instant::now(),
+        })
+    }
+
+    /// Walks `root`, following it if it is a link. `own`: device and inode of files that are left out.
+    ///
+    /// # Errors
+    /// When there is no such directory, or its table is too large.
+    pub(super) fn walk(
+        &self,
+        root: &OsStr,
+        scope: &ScopeArgs,
+        keep: Keep,
+        own: &[(u64, u64)],
+    ) -> anyhow::Result<Scan> {
+        let name = || quote(root.as_bytes());
+        let metadata = Path::new(root).metadata().with_context(|| format!("cannot open {}", name()))?;
+        ensure!(metadata.is_dir(), "{} is no directory", name());
+        let selection = scope.compile(own, self.console)?;
+        let walker = walker(vec![CString::new(root.as_bytes())?], Follow::Roots, self.globals);
+        scan(walker, &selection, keep, &self.budget, self.console)
+    }
+
+    /// Reads the files, all of them for `None`, and says of which it could not. `so`: what follows for those.
+    pub(super) fn read(
+        &self,
+        inventory: &Inventory,
+        only: Option<&[FileNo]>,
+        algorithms: &[Algorithm],
+        so: &str,
+    ) -> anyhow::Result<Read> {
+        let work = Work { inventory, algorithms, platform: self.platform, only, span: Span::Whole };
+        let files = work.files();
+        let row = (Rows::bytes_per_file(algorithms) + Rows::BYTES_PER_STAT) as u64;
+        self.budget.draw(u64::from(files) * row).context(TOO_LARGE)?;
+        let mut rows = Rows::with_stats(files, algorithms);
+        if files == 0 {
+            return Ok(Read { rows, done: Progress::default(), failed: 0 });
+        }
+        let (engine, stop) = (&self.engine, Stop::new());
+        let report =
+            engine.watch("hash", files, |watch| process(&work, &mut rows, &engine.env(&stop, watch)));
+        engine.say_plan(&work, &report, self.console);
+        say_failed(inventory, &report.failed, so, self.console);
+        let pending = (0..files).filter(|&row| rows.is_pending(row)).count();
+        if pending > 0 {
+            bail!("internal error: {pending} files were not processed");
+        }
+        Ok(Read { rows, done: report.done, failed: report.failed.len() as u64 })
+    }
+
+    /// The line that closes a run, with what was read and how long all of it took.
+    pub(super) fn say_done(&self, entries: u64, done: Progress, failed: u64, algorithms: &[Algorithm]) {
+        let noun = if entries == 1 { "entry" } else { "entries" };
+        let entries = format!("{} {noun}", HumanCount(entries));
+        let took = self.start.elapsed();
+        if done.files == 0 {
+            return self.console.summary(format_args!("{entries} in {}", human::time(took)));
+        }
+        let what = format!("{entries}, {} read", human::count(done.files - failed, "file"));
+        let how: Vec<_> = algorithms.iter().map(|it| it.name()).collect();
+        self.engine.say_done(&what, done, took, &how.join(" + "), self.console);
+    }
+}

@@ -1,0 +1,65 @@
+//! Options that say what is compared.
+
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use ftk_manifest::{Field, Mode};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is compared")]
+pub(super) struct RulesArgs {
+    /// `strict`: content and metadata; `content`: type, size and content alone; `metadata`: no file is read
+    #[arg(long, value_name = "MODE", value_enum, default_value_t = ModeArg::Strict)]
+    pub(super) mode: ModeArg,
+
+    /// Fields that may differ: mtime, mode, owner (uid and gid), uid, gid, size, target, device, xattrs, digest
+    ///
+    /// Compared are type, size, permissions, owner, group, target of a link, number of a device, digests, extended
+    /// attributes where the manifest has them, and the time of the last change of all but directories. Inode, device,
+    /// number of links and time of the last change of the inode are recorded and never compared: a faithful copy
+    /// verifies.
+    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
+    ignore: Vec<Fields>,
+}
+
+impl RulesArgs {
+    /// The fields that may differ.
+    pub(super) fn ignored(&self) -> Vec<Field> {
+        self.ignore.iter().flat_map(|fields| &fields.0).copied().collect()
+    }
+}
+
+/// The value of `--mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ModeArg {
+    Strict,
+    Content,
+    Metadata,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Strict => Self::Strict,
+            ModeArg::Content => Self::Content,
+            ModeArg::Metadata => Self::Metadata,
+        }
+    }
+}
+
+/// The fields that one word means.
+#[derive(Clone, Debug)]
+struct Fields(Vec<Field>);
+
+impl FromStr for Fields {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        if word == "owner" {
+            return Ok(Self(vec![Field::Uid, Field::Gid]));
+        }
+        let field = word.parse();
+        let names = "expected mtime, mode, owner, uid, gid, size, target, device, xattrs, type or digest";
+        field.map(|field| Self(vec![field])).map_err(|_| names.into())
+    }
+}

@@ -1,0 +1,150 @@
+//! Which entries a manifest is of: the options that say so, and the words that say it again when it is verified.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+
+use anyhow::{Context as _, ensure};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches, Parser};
+use ftk_record::quote;
+use ftk_select::Selection;
+
+use crate::console::Console;
+use crate::selection::{NameArgs, SelectionArgs, WalkArgs};
+
+/// The options that decide by name and place. What a manifest records, such as sizes and times, must not decide
+/// what it is of: a file that changed would not be looked at any more.
+#[derive(Clone, Debug)]
+pub(super) struct ScopeArgs {
+    selection: SelectionArgs,
+    words: Vec<OsString>,
+}
+
+#[derive(Args)]
+struct Options {
+    #[command(flatten)]
+    names: NameArgs,
+
+    #[command(flatten)]
+    walk: WalkArgs,
+}
+
+/// Links are recorded, so there is nothing to follow.
+const FOLLOW: &str = "follow";
+
+impl Args for ScopeArgs {
+    fn augment_args(command: Command) -> Command {
+        Options::augment_args(command).mut_arg(FOLLOW, |arg| arg.hide(true))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ScopeArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let Options { names, walk } = Options::from_arg_matches(matches)?;
+        Ok(Self { selection: SelectionArgs::by_place(names, walk), words: words(matches) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The options that were given, each in its long form and with its value in the same word.
+fn words(matches: &ArgMatches) -> Vec<OsString> {
+    let mut words = Vec::new();
+    for option in Options::augment_args(Command::new("")).get_arguments() {
+        let id = option.get_id().as_str();
+        if matches.value_source(id) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        let long = format!("--{}", option.get_long().expect("every option has a long form"));
+        if option.get_action().takes_values() {
+            for value in matches.get_raw(id).into_iter().flatten() {
+                let mut word = OsString::from(format!("{long}="));
+                word.push(value);
+                words.push(word);
+            }
+        } else {
+            words.push(long.into());
+        }
+    }
+    words
+}
+
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Alone {
+    #[command(flatten)]
+    scope: ScopeArgs,
+}
+
+impl ScopeArgs {
+    /// What the words of a manifest say.
+    ///
+    /// # Errors
+    /// When they are no such options, as those of a later version may be.
+    pub(super) fn of_words(words: &[Vec<u8>]) -> anyhow::Result<Self> {
+        let shown = || words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
+        let Alone { scope } = Alone::try_parse_from(words.iter().map(|word| OsStr::from_bytes(word)))
+            .ok()
+            .with_context(|| format!("it was made with options that are not known here: {}", shown()))?;
+        scope.words().map(|_| scope)
+    }
+
+    /// The words that say the same.
+    ///
+    /// # Errors
+    /// When links are to be followed.
+    pub(super) fn words(&self) -> anyhow::Result<Vec<Vec<u8>>> {
+        let follows = self.words.iter().any(|word| *word == *format!("--{FOLLOW}"));
+        ensure!(!follows, "a manifest records links and follows none: leave out --{FOLLOW}");
+        Ok(self.words.iter().cloned().map(OsString::into_vec).collect())
+    }
+
+    /// The tests, compiled. `own`: device and inode of files that are left out.
+    pub(super) fn compile(&self, own: &[(u64, u64)], console: &Console) -> anyhow::Result<Selection> {
+        self.selection.compile(own, console)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &[&[u8]]) -> ScopeArgs {
+        Alone::try_parse_from(line.iter().map(|word| OsStr::from_bytes(word))).unwrap().scope
+    }
+
+    #[test]
+    fn the_words_say_the_same_again() {
+        let line: [&[u8]; 12] =
+            [b"-E", b"*.o", b"-E", b"-x/", b"-n", b"\xff *", b"-t", b"f,d", b"--no-hidden", b"-x", b"--max-depth", b"3"];
+        let scope = parse(&line);
+        let words = scope.words().unwrap();
+        let expected: [&[u8]; 7] = [
+            b"--name=\xff *",
+            b"--type=f,d",
+            b"--exclude=*.o",
+            b"--exclude=-x/",
+            b"--no-hidden",
+            b"--max-depth=3",
+            b"--one-file-system",
+        ];
+        assert_eq!(words, expected);
+        assert_eq!(format!("{:?}", ScopeArgs::of_words(&words).unwrap()), format!("{scope:?}"));
+        assert!(parse(&[]).words().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_a_manifest_cannot_keep_is_refused() {
+        assert!(parse(&[b"-L"]).words().unwrap_err().to_string().contains("--follow"));
+        for word in [&b"file"[..], b"--size=+1", b"--files-from=/etc/passwd", b"--follow", b"--help", b"-j2"] {
+            assert!(ScopeArgs::of_words(&[word.to_vec()]).is_err(), "{word:?}");
+        }
+    }
+}

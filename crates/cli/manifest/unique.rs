@@ -1,0 +1,99 @@
+//! `ftk manifest unique A B`: content of one tree that is nowhere in another.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::ops::ControlFlow;
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use ftk_hash::Algorithm;
+use ftk_inventory::Budget;
+use ftk_manifest::{Entry, Field, unique};
+use ftk_record::{sanitize, write_path};
+use indicatif::DecimalBytes;
+
+use crate::args::Globals;
+use crate::console::Console;
+use crate::human;
+use crate::list::{List, cannot_write};
+use crate::manifest::input::Input;
+use crate::outcome::Outcome;
+use crate::stdout::Stdout;
+
+/// List the files of A whose content is nowhere in B
+///
+/// Names and metadata do not count, and no file is read. Both manifests must have an algorithm in common.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct UniqueArgs {
+    /// The manifest whose files are listed; `-`: standard input
+    #[arg(value_name = "A")]
+    a: OsString,
+
+    /// The manifest in which their content is looked for
+    #[arg(value_name = "B")]
+    b: OsString,
+
+    /// End every path with NUL instead of newline
+    #[arg(short = '0', long = "print0", conflicts_with = "json", help_heading = "Output")]
+    zero: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ftk manifest unique old-disk.jsonl archive.jsonl                  what would be lost with the old disk
+  ftk manifest unique -0 old-disk.jsonl archive.jsonl | rsync -0 --files-from=- /mnt/old /archive
+
+Status: 0 there is nothing, 1 there is something, 2 a manifest is incomplete.";
+
+pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    if args.a == "-" && args.b == "-" {
+        bail!("standard input can be read only once");
+    }
+    let (a, b) = (Input::open(&args.a)?.manifest, Input::open(&args.b)?.manifest);
+    let stdout = Stdout::default();
+    let mut list = List::create(None, &stdout)?;
+    let is_shown = list.is_shown();
+    let algorithms = &a.header().algorithms;
+    let (mut bytes, mut written) = (0, Ok(()));
+    let files = unique(&a, &b, &Budget::new(globals.memory()), &mut |entry: &Entry<'_>| {
+        bytes += entry.stat.size;
+        let line = list.line(|out| match (globals.json, is_shown) {
+            (true, _) => push_json(out, entry, algorithms),
+            (_, true) if !args.zero => {
+                out.extend_from_slice(sanitize(entry.path).as_bytes());
+                out.push(b'\n');
+            }
+            _ => {
+                out.extend_from_slice(entry.path);
+                out.push(if args.zero { 0 } else { b'\n' });
+            }
+        });
+        match line {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                written = Err(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    let finished = written.and_then(|()| list.finish()).and_then(|()| stdout.finish());
+    finished.with_context(|| cannot_write(None))?;
+    if files == 0 {
+        console.summary("all content of the first is in the second");
+        return Ok(Outcome::Success);
+    }
+    let files = human::count(files, "file");
+    console.summary(format_args!("{files}, {}, in the first alone   (status 1)", DecimalBytes(bytes)));
+    Ok(Outcome::Negative)
+}
+
+/// `{"path":"a","size_bytes":3,"digests":{"sha256":"..."}}`
+fn push_json(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
+    out.push(b'{');
+    write_path(out, "path", entry.path);
+    // A Vec takes everything.
+    let _ = write!(out, ",\"size_bytes\":{},", entry.stat.size);
+    Field::Digests.write_member(out, "digests", entry, algorithms);
+    out.extend_from_slice(b"}\n");
+}

@@ -1,0 +1,125 @@
+//! `ftk manifest verify ROOT FILE`: what became of every entry.
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt as _;
+
+use anyhow::Context as _;
+use clap::Args;
+use ftk_inventory::Keep;
+use ftk_manifest::{Finding, Plan, Rules, Sample, Summary, Tree, Verdict};
+use ftk_process::Progress;
+use ftk_record::quote;
+
+use crate::args::Globals;
+use crate::console::{Console, cause};
+use crate::list::{List, cannot_write};
+use crate::manifest::create::join;
+use crate::manifest::input::Input;
+use crate::manifest::reading::Surveyor;
+use crate::manifest::record::{Findings, Manner, say_counts};
+use crate::manifest::rules::RulesArgs;
+use crate::manifest::scope::ScopeArgs;
+use crate::manifest::share::share;
+use crate::outcome::Outcome;
+use crate::stdout::Stdout;
+
+/// Hold a tree against its manifest
+///
+/// Prints a line for each entry that is not as recorded, in the order of paths:
+///
+///   corrupted   the content changed, size and time did not: nobody edited this
+///   modified    the content changed, and size, time or type with it
+///   metadata    the content is the same; permissions, owner, time... are not
+///   moved       gone from this path, and its content found at a new one
+///   missing     in the manifest, not in the tree
+///   new         in the tree, not in the manifest
+///   unreadable  could not be read, or changed while it was read
+///
+/// Which entries belong to the tree is what the manifest says: verify applies the options of the
+/// create that made it. The manifest itself is no part of the tree. Nothing that a manifest names is
+/// opened unless the walk of ROOT finds it.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(super) struct VerifyArgs {
+    /// The directory; a link is followed
+    #[arg(value_name = "ROOT")]
+    root: OsString,
+
+    /// The manifest; `-`: standard input
+    #[arg(value_name = "FILE")]
+    manifest: OsString,
+
+    #[command(flatten)]
+    rules: RulesArgs,
+
+    /// Read only this part of the files, such as 5%, other ones in every run; metadata is compared of all
+    #[arg(long, value_name = "P%", value_parser = share, help_heading = "What is compared")]
+    sample: Option<Sample>,
+
+    /// Print the first verdict that is not ok, and stop
+    #[arg(long, help_heading = "Output")]
+    exit_on_first: bool,
+
+    /// Print entries that are as recorded too
+    #[arg(long, help_heading = "Output")]
+    all: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ftk manifest verify /archive archive.jsonl
+  ftk manifest verify --ignore mtime,owner /mnt/copy archive.jsonl      a copy by another user
+  ftk manifest verify --sample 5% /archive archive.jsonl                a part, other files every night
+  ftk manifest verify --mode metadata --exit-on-first -q / root.jsonl   quick, and the status only
+  zstdcat root.jsonl.zst | ftk manifest verify / -                      from standard input
+
+Status: 0 all as recorded, 1 something is not, 2 something could not be read, or the manifest is incomplete.";
+
+pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let surveyor = Surveyor::new(globals, console)?;
+    let Input { manifest, own } = Input::open(&args.manifest)?;
+    let name = || quote(args.manifest.as_bytes());
+    let header = manifest.header();
+    let scope = ScopeArgs::of_words(&header.options).with_context(name)?;
+    let rules =
+        Rules { mode: args.rules.mode.into(), ignore: args.rules.ignored(), sample: args.sample.clone() };
+    let stdout = Stdout::default();
+    let list = List::create(None, &stdout)?;
+    let own: Vec<_> = own.into_iter().chain(list.own()).collect();
+    let keep = Keep::Stats { files: rules.needs_stats() || header.algorithms.is_empty() };
+    let scan = surveyor.walk(&args.root, &scope, keep, &own)?;
+    let inventory = &scan.inventory;
+    let tree = Tree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    let plan = Plan::new(&manifest, tree, &rules, &surveyor.budget).with_context(name)?;
+
+    let manner = Manner { member: "verdict", word: Verdict::name, json: globals.json, all: args.all };
+    let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
+    let (mut summary, mut done, mut failed) = (Summary::default(), Progress::default(), 0);
+    let mut is_over = false;
+    for batch in plan.batches(args.exit_on_first) {
+        let read = surveyor.read(inventory, Some(&batch.files), &header.algorithms, "not verified")?;
+        done.files += read.done.files;
+        done.bytes += read.done.bytes;
+        failed += read.failed;
+        let mut each = |finding: &Finding<'_>| {
+            findings.give(finding);
+            if let Some(error) = finding.error {
+                console.path_error("stat", &join(tree.root, finding.path), cause(error));
+            }
+            is_over = args.exit_on_first && finding.verdict != Verdict::Ok;
+            if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        summary += plan.verify(&batch, &read.rows, &mut each).with_context(name)?;
+        if is_over {
+            break;
+        }
+    }
+    findings.finish().and_then(|()| stdout.finish()).with_context(|| cannot_write(None))?;
+    let good = if is_over { "as recorded up to the first that is not" } else { "as recorded" };
+    // A new file that could not be read is an error too, although it is new all the same.
+    let read = if failed > 0 { Outcome::Error } else { Outcome::Success };
+    let outcome = say_counts(&summary, good, Verdict::name, scan.outcome.max(read), console);
+    surveyor.say_done(summary.total(), done, failed, &header.algorithms);
+    Ok(outcome)
+}

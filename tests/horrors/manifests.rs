@@ -1,0 +1,453 @@
+//! Manifests that must not be believed, and changes that must not be overlooked.
+
+use std::fs::{self, File, Permissions};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _, lchown, symlink};
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, Timespec, Timestamps, XattrFlags, lsetxattr, makedev, mknodat, utimensat,
+};
+use rustix::process::Signal;
+
+use crate::harness::{Chain, Dir, Ftk, bytes, has_read, needs, records, sha256, signal, skip, wait_until};
+use crate::manifest::records::{Manifest, create, lines, seal, verdicts, verify};
+
+const KINDS: [&str; 4] = ["file", "dir", "link", "fifo"];
+
+/// An entry of each kind that is named after it, another one, and their manifest.
+fn of_each_kind() -> Dir {
+    let dir = Dir::new();
+    dir.file("file", b"content").dir("dir").symlink("file", "link").fifo("fifo").file("other", b"other");
+    create(&dir, &["--xattrs"]);
+    dir
+}
+
+/// The manifest tells what was done to the entry; nothing else is said.
+#[track_caller]
+fn is_told(dir: &Dir, what: &str, expected: &[String]) {
+    assert_eq!(verdicts(dir, &[]), expected, "{what}");
+    for threads in ["mono", "4"] {
+        verify(dir, &["-j", threads]).status(i32::from(!expected.is_empty()));
+    }
+}
+
+#[test]
+fn h28_mode() {
+    for kind in KINDS.into_iter().filter(|kind| *kind != "link") {
+        for bit in [0o4000, 0o2000, 0o1000, 0o040, 0o020, 0o001] {
+            let dir = of_each_kind();
+            let mode = fs::metadata(dir.path(kind)).unwrap().permissions().mode() & 0o7777;
+            fs::set_permissions(dir.path(kind), Permissions::from_mode(mode ^ bit)).unwrap();
+            is_told(&dir, &format!("{kind} {bit:o}"), &[format!("metadata {kind}: mode")]);
+        }
+    }
+}
+
+#[test]
+fn h28_owner_and_group() {
+    for kind in KINDS {
+        for (field, uid, gid) in [("uid", Some(12), None), ("gid", None, Some(34))] {
+            let dir = of_each_kind();
+            if lchown(dir.path(kind), uid, gid).is_err() {
+                return skip("only root can give files away");
+            }
+            is_told(&dir, &format!("{kind} {field}"), &[format!("metadata {kind}: {field}")]);
+        }
+    }
+}
+
+/// Moves the time of the content by so many nanoseconds.
+fn shift_mtime(path: &Path, by: i64) {
+    use std::os::unix::fs::MetadataExt as _;
+    let before = fs::symlink_metadata(path).unwrap();
+    let nanos = before.mtime() * 1_000_000_000 + before.mtime_nsec() + by;
+    let time = Timespec { tv_sec: nanos.div_euclid(1_000_000_000), tv_nsec: nanos.rem_euclid(1_000_000_000) };
+    let times = Timestamps { last_access: time, last_modification: time };
+    utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
+}
+
+/// Of directories it is not compared: every copy and every new manifest in them changes it.
+#[test]
+fn h28_mtime() {
+    for kind in KINDS {
+        for by in [1, -1, -1_000_000_000, 86_400_000_000_000] {
+            let dir = of_each_kind();
+            shift_mtime(&dir.path(kind), by);
+            let expected = [format!("metadata {kind}: mtime_ns")];
+            is_told(&dir, &format!("{kind} {by}"), if kind == "dir" { &[] } else { &expected });
+        }
+    }
+}
+
+/// The time of the inode changes with everything, and alone it says nothing.
+#[test]
+fn h28_ctime_alone() {
+    for kind in KINDS {
+        let dir = of_each_kind();
+        shift_mtime(&dir.path(kind), 5);
+        shift_mtime(&dir.path(kind), -5);
+        is_told(&dir, kind, &[]);
+    }
+}
+
+#[test]
+fn h28_extended_attributes() {
+    let mut n = 0;
+    for kind in KINDS {
+        // Users' own are for files and directories, root's for all.
+        for name in ["user.name", "trusted.name"] {
+            let dir = of_each_kind();
+            let set = |value: &[u8]| lsetxattr(dir.path(kind), name, value, XattrFlags::empty()).is_ok();
+            if !set(b"value") {
+                continue;
+            }
+            n += 1;
+            let expected = [format!("metadata {kind}: xattrs")];
+            is_told(&dir, &format!("{kind} gets {name}"), &expected);
+            create(&dir, &["--xattrs"]);
+            is_told(&dir, &format!("{kind} keeps {name}"), &[]);
+            assert!(set(b"valuf"));
+            is_told(&dir, &format!("{kind} with another {name}"), &expected);
+            rustix::fs::lremovexattr(dir.path(kind), name).unwrap();
+            is_told(&dir, &format!("{kind} loses {name}"), &expected);
+            assert_eq!(verdicts(&dir, &["--ignore", "xattrs"]), [] as [&str; 0]);
+        }
+    }
+    if n == 0 {
+        skip("this file system has no extended attributes");
+    }
+}
+
+#[test]
+fn h28_content() {
+    let size = 300_000;
+    for at in [0, 4096, 16384, size / 2, size - 4096, size - 1] {
+        let dir = Dir::new();
+        dir.file("file", &bytes(3, size as usize));
+        create(&dir, &[]);
+        let file = File::options().read(true).write(true).open(dir.path("file")).unwrap();
+        let before = file.metadata().unwrap().modified().unwrap();
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 0x10], at).unwrap();
+        file.set_modified(before).unwrap();
+        is_told(&dir, &format!("a bit at {at}"), &["corrupted file: digests".into()]);
+        file.set_len(size - 1).unwrap();
+        file.set_modified(before).unwrap();
+        is_told(&dir, "one byte less", &["modified file: size_bytes, digests".into()]);
+    }
+}
+
+#[test]
+fn h28_link_target() {
+    let dir = of_each_kind();
+    let before = fs::symlink_metadata(dir.path("link")).unwrap();
+    fs::remove_file(dir.path("link")).unwrap();
+    symlink("fifo", dir.path("link")).unwrap();
+    let time = |time: std::io::Result<std::time::SystemTime>| {
+        let since = time.unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
+        Timespec { tv_sec: since.as_secs() as i64, tv_nsec: i64::from(since.subsec_nanos()) }
+    };
+    let times = Timestamps { last_access: time(before.accessed()), last_modification: time(before.modified()) };
+    utimensat(CWD, dir.path("link"), &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
+    let found = verdicts(&dir, &[]);
+    assert!(found.len() == 1 && found[0].ends_with(" link: target"), "{found:?}");
+}
+
+#[test]
+fn h28_device_number() {
+    let dir = Dir::new();
+    let device = |minor| {
+        let mode = Mode::from_raw_mode(0o666);
+        mknodat(CWD, dir.path("device"), FileType::CharacterDevice, mode, makedev(1, minor))
+    };
+    if device(3).is_err() {
+        return skip("devices, which only root can make");
+    }
+    create(&dir, &[]);
+    is_told(&dir, "as it was", &[]);
+    fs::remove_file(dir.path("device")).unwrap();
+    device(5).unwrap();
+    assert_eq!(verdicts(&dir, &["--ignore", "mtime"]).len(), 1);
+}
+
+#[test]
+fn h28_type() {
+    for kind in KINDS {
+        for other in KINDS.into_iter().filter(|other| *other != kind) {
+            let dir = of_each_kind();
+            let path = dir.path(kind);
+            if kind == "dir" { fs::remove_dir(&path) } else { fs::remove_file(&path) }.unwrap();
+            match other {
+                "file" => _ = dir.file(kind, b"content"),
+                "dir" => _ = dir.dir(kind),
+                "link" => _ = dir.symlink("file", kind),
+                _ => _ = dir.fifo(kind),
+            }
+            let found = verdicts(&dir, &[]);
+            let expected = format!("modified {kind}: type");
+            assert!(found.len() == 1 && found[0].starts_with(&expected), "{kind} to {other}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn h28_added_removed_and_renamed() {
+    for kind in KINDS {
+        let dir = of_each_kind();
+        fs::rename(dir.path(kind), dir.path("renamed")).unwrap();
+        let moved = ["moved file -> renamed".to_owned()];
+        let (gone, come) = (format!("missing {kind}"), "new renamed".to_owned());
+        let both = if gone[8..] < come[4..] { [gone.clone(), come] } else { [come, gone.clone()] };
+        is_told(&dir, &format!("{kind} renamed"), if kind == "file" { &moved } else { &both });
+        if kind == "dir" { fs::remove_dir(dir.path("renamed")) } else { fs::remove_file(dir.path("renamed")) }
+            .unwrap();
+        is_told(&dir, &format!("{kind} removed"), &[gone]);
+    }
+    let dir = of_each_kind();
+    dir.file("x", b"x").dir("y").symlink("x", "z").fifo("zz");
+    is_told(&dir, "added", &["x", "y", "z", "zz"].map(|path| format!("new {path}")));
+}
+
+#[test]
+fn h28_swapped() {
+    let dir = Dir::new();
+    dir.file("a", b"one").file("b", b"two");
+    for name in ["a", "b"] {
+        let path = dir.path(name);
+        let file = File::open(path).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000)).unwrap();
+    }
+    create(&dir, &[]);
+    fs::rename(dir.path("a"), dir.path("t")).unwrap();
+    fs::rename(dir.path("b"), dir.path("a")).unwrap();
+    fs::rename(dir.path("t"), dir.path("b")).unwrap();
+    // Of the same size and time, so that the content alone tells.
+    is_told(&dir, "swapped", &["a", "b"].map(|path| format!("corrupted {path}: digests")));
+}
+
+/// Every beginning of a manifest but the whole is refused, and nothing is compared with it.
+#[test]
+fn h29_truncated_at_every_byte() {
+    let dir = Dir::new();
+    dir.file("a", b"abc").symlink("a", "link").raw_file(b"\xff", b"x");
+    let path = create(&dir, &[]);
+    let whole = fs::read(&path).unwrap();
+    for len in 0..whole.len() {
+        fs::write(&path, &whole[..len]).unwrap();
+        let run = verify(&dir, &[]).status(2).stdout("");
+        run.check(run.err.starts_with("ftk: '"), "it says which file");
+    }
+    fs::write(&path, &whole).unwrap();
+    verify(&dir, &[]).status(0);
+    // One byte of it changed is one byte too many.
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x01;
+        fs::write(&path, &damaged).unwrap();
+        verify(&dir, &[]).status(2).stdout("");
+    }
+    fs::write(&path, [&whole[..], b"\n"].concat()).unwrap();
+    verify(&dir, &[]).status(2).stdout("");
+    fs::write(&path, [&whole[..], &whole[..]].concat()).unwrap();
+    verify(&dir, &[]).status(2).stdout("");
+}
+
+/// A manifest that is being written has no name, and the old one stays what it was.
+#[test]
+fn h29_killed_while_writing() {
+    for with in [Signal::KILL, Signal::TERM, Signal::INT] {
+        let dir = Dir::new();
+        dir.hole("huge", 4 << 40).file("old", b"old");
+        for output in ["old", "new"] {
+            let child = dir.ftk(["manifest", "create", ".", "-o", output, "-j", "mono"]).spawn();
+            wait_until(|| has_read(&child) > 8 << 20);
+            signal(&child, with);
+            let output = child.wait_with_output().unwrap();
+            assert!(!output.status.success());
+        }
+        assert_eq!(fs::read(dir.path("old")).unwrap(), b"old");
+        assert!(!dir.path("new").exists());
+    }
+}
+
+/// The manifest is no part of what it tells of: not while it is made, and not when it is verified.
+#[test]
+fn h17_the_manifest_inside_the_tree() {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("list", b"an old file");
+    for args in [&["-o", "list"][..], &["-o", "./sub/../list"]] {
+        dir.dir("sub");
+        dir.ftk(["manifest", "create", "."]).args(args).run().status(0).stderr_has("left out: 1 own output file");
+        assert_eq!(Manifest::read(&dir.path("list")).paths, [&b"."[..], b"a", b"sub"]);
+        dir.ftk(["manifest", "verify", ".", "list"]).run().status(0).stdout("");
+    }
+    let out = File::create(dir.path("list")).unwrap();
+    dir.ftk(["manifest", "create", "."]).stdout(out).run().status(0);
+    dir.ftk(["manifest", "verify", ".", "list"]).run().status(0).stdout("");
+    // From standard input it is the same file.
+    let stdin = File::open(dir.path("list")).unwrap();
+    dir.ftk(["manifest", "verify", ".", "-"]).stdin_from(stdin).run().status(0).stdout("");
+    // So is the output of verify, and that of --stats.
+    let out = File::create(dir.path("verdicts")).unwrap();
+    dir.ftk(["manifest", "verify", ".", "list", "--stats", "stats"]).stdout(out).run().status(0);
+    assert_eq!(fs::read(dir.path("verdicts")).unwrap(), b"");
+}
+
+/// An update has the old manifest, the new one, and what both are called, in the tree.
+#[test]
+fn h17_an_update_in_its_own_place() {
+    let dir = Dir::new();
+    dir.file("a", b"abc");
+    dir.ftk(["manifest", "create", ".", "-o", "list"]).run().status(0);
+    dir.file("b", b"new");
+    for _ in 0..2 {
+        dir.ftk(["manifest", "update", ".", "list", "-o", "list"]).run().status(0);
+        assert_eq!(Manifest::read(&dir.path("list")).paths, [&b"."[..], b"a", b"b"]);
+        dir.ftk(["manifest", "verify", ".", "list"]).run().status(0).stdout("");
+    }
+}
+
+/// What is written is written, or the status says so.
+#[test]
+fn h47_what_cannot_be_written_fails() {
+    let dir = Dir::new();
+    for nth in 0..300 {
+        dir.file(format!("{nth}"), b"abc");
+    }
+    let old = create(&dir, &[]);
+    for nth in 0..300 {
+        dir.file(format!("{nth}"), b"abcd");
+    }
+    dir.ftk(["manifest", "create", "."]).args(["-o".as_ref(), dir.aside("new").as_os_str()]).run().status(0);
+    let (old, new) = (old.to_str().unwrap().to_owned(), dir.aside("new").to_str().unwrap().to_owned());
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    for args in [
+        &["manifest", "create", "."][..],
+        &["manifest", "create", "--no-content", "-j", "4", "."],
+        &["manifest", "verify", ".", &old],
+        &["manifest", "verify", ".", &old, "--json"],
+        &["manifest", "diff", &old, &new],
+        &["manifest", "diff", &old, &new, "--json"],
+        &["manifest", "unique", &old, &new],
+        &["manifest", "unique", &old, &new, "-0"],
+    ] {
+        let run = dir.ftk(args).stdout(full()).run().status(2);
+        run.stderr_has("ftk: cannot write to standard output: no space left on device\n");
+    }
+    for args in [&["create", "."][..], &["update", ".", &old]] {
+        let run = dir.ftk(["manifest"]).args(args).args(["-o", "/dev/full"]).run().status(2).stdout("");
+        run.stderr_has("ftk: cannot write '/dev/full': no space left on device\n");
+    }
+}
+
+/// Every name that a directory can hold comes back to the byte.
+#[test]
+fn h51_every_name_comes_back() {
+    let dir = Dir::new();
+    let mut names: Vec<Vec<u8>> = (1..=255_u8).filter(|byte| *byte != b'/').map(|byte| vec![b'x', byte]).collect();
+    names.extend([vec![b'n'; 255], vec![0xff; 255], b"\n".to_vec(), b"-".to_vec(), b"...".to_vec()]);
+    names.extend([b"a\n{\"footer\":{}}".to_vec(), "\u{202e}".into(), b"\xed\xa0\x80".to_vec()]);
+    for name in &names {
+        dir.raw_file(name, name);
+    }
+    let manifest = Manifest::read(&create(&dir, &[]));
+    assert_eq!(manifest.entries.len(), names.len() + 1);
+    for name in &names {
+        assert_eq!(manifest.entries[name]["digests"]["sha256"], sha256(name), "{name:?}");
+    }
+    verify(&dir, &[]).status(0).stdout("");
+    // And each is named so that nothing in it acts, and no two look alike.
+    for name in &names {
+        fs::remove_file(dir.path(std::ffi::OsStr::from_bytes(name))).unwrap();
+    }
+    let run = verify(&dir, &[]).status(1);
+    let said = records(&run.out, b'\n');
+    let different: std::collections::BTreeSet<_> = said.iter().collect();
+    assert_eq!((said.len(), different.len()), (names.len(), names.len()));
+    run.check(run.text().chars().all(|c| c == '\n' || c == '\t' || !c.is_control()), "nothing acts");
+    run.check(!run.text().contains('\u{202e}'), "nothing turns around");
+}
+
+/// Depth and few descriptors lose no entry.
+#[test]
+fn h52_depth_with_few_descriptors() {
+    let chain = Chain::new("d", 1000, 50);
+    let dir = chain.dir();
+    let manifest = dir.aside("manifest");
+    let ftk = |args: &[&str]| -> Ftk { dir.ftk(["manifest"]).args(args).limit(dir, "-n 64") };
+    for threads in ["mono", "4"] {
+        let run = ftk(&["create", ".", "-j", threads]).run().status(0);
+        assert_eq!(Manifest::parse(&run.out).entries.len(), 1 + 1000 + 20);
+        fs::write(&manifest, &run.out).unwrap();
+        let run = ftk(&["verify", ".", manifest.to_str().unwrap(), "-j", threads]).run().status(0).stdout("");
+        run.stderr_has("1,021 of 1,021 as recorded");
+    }
+}
+
+/// Tampered with and not readable is not intact.
+#[test]
+fn h53_unreadable_is_never_ok() {
+    for mode in [&[][..], &["--mode", "content"], &["--sample", "100%"], &["--exit-on-first"]] {
+        let dir = Dir::new();
+        for nth in 0..100 {
+            dir.file(format!("{nth}"), b"as it was");
+        }
+        create(&dir, &[]);
+        dir.file("7", b"tampered!").lock("7");
+        let run = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).args(mode).unprivileged(&dir);
+        let run = run.run().status(2);
+        run.check(run.text().lines().any(|line| line.split('\t').eq(["unreadable", "7"])), "and says so");
+    }
+}
+
+/// Files that vanish while others are verified are missing, unreadable, or were still there.
+#[test]
+fn h53_files_that_vanish() {
+    let dir = Dir::new();
+    for nth in 0..1000 {
+        dir.file(format!("{nth:03}"), b"abc");
+    }
+    let manifest = create(&dir, &[]);
+    let child = dir.ftk(["manifest", "verify", ".", "--json", "--all"]).arg(&manifest).spawn();
+    for nth in (0..1000).rev() {
+        fs::remove_file(dir.path(format!("{nth:03}"))).unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = records(&output.stdout, b'\n');
+    assert_eq!(said.len(), 1001, "each has a verdict");
+    let verdict = |line: &Vec<u8>| serde_json::from_slice::<serde_json::Value>(line).unwrap()["verdict"].clone();
+    let worst = |verdict: serde_json::Value| match verdict.as_str().unwrap() {
+        "ok" => 0,
+        "missing" => 1,
+        "unreadable" => 2,
+        other => panic!("{other}"),
+    };
+    assert_eq!(output.status.code(), said.iter().map(verdict).map(worst).max());
+}
+
+/// Nothing outside of the tree is touched, whatever a manifest names, and nothing in it that no walk would open.
+#[test]
+fn h25_a_hostile_manifest() {
+    needs!("strace");
+    let dir = Dir::new();
+    fs::write(dir.aside("secret"), b"secret").unwrap();
+    dir.file("a", b"abc").fifo("fifo").symlink("..", "up").symlink("../secret", "out");
+    let good = lines(&create(&dir, &[]));
+    let file = good.iter().find(|line| line.contains("\"path\":\"a\"")).unwrap();
+    for path in ["../secret", "/etc/passwd", "up/secret", "out", "fifo", "sub/../../secret", "a/", "a//b", "./a", ""] {
+        let hostile = file.replace("\"path\":\"a\"", &format!("\"path\":\"{path}\""));
+        fs::write(dir.aside("hostile"), seal(&[&good[0], &hostile])).unwrap();
+        let log = dir.aside("log");
+        let ftk = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("hostile"));
+        let strace = ["strace", "-f", "-e", "trace=open,openat,openat2,stat,lstat,newfstatat,statx", "-o"];
+        let run = ftk.under(&dir, strace.iter().map(|arg| arg.as_ref()).chain([log.as_os_str()])).run();
+        run.check(run.code() != 0, path);
+        let calls = fs::read_to_string(log).unwrap();
+        let opened = |what: &str| calls.lines().any(|call| call.contains(what));
+        run.check(!opened("secret\"") && !opened("passwd\""), "nothing outside is looked at");
+        let open = |call: &&str| call.contains("open") && (call.contains("\"fifo\"") || call.contains("/fifo\""));
+        run.check(calls.lines().find(open).is_none(), "no pipe is opened");
+    }
+}

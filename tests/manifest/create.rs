@@ -1,0 +1,240 @@
+//! What a manifest says, against `stat`, `sha256sum` and `getfattr`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::records::{Manifest, create, name};
+use super::trees::{everything, random};
+use crate::harness::{Dir, gnu_find, hash_lines, needs, records, sha256, skip, sum};
+
+/// What `stat` says of one entry.
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    kind: &'static str,
+    size: u64,
+    mode: String,
+    /// Owner, group, device, inode, links.
+    numbers: [u64; 5],
+    mtime_ns: i128,
+    ctime_ns: i128,
+}
+
+/// The same of every entry below `root`, by path below it; the root is `.`.
+fn stat(root: &Path) -> BTreeMap<Vec<u8>, Stat> {
+    let mut command = Command::new("sh");
+    let script = "cd \"$1\" && find . -print0 | xargs -0 stat --printf \
+                  '%n\\0%F\\0%s\\0%a\\0%u\\0%g\\0%d\\0%i\\0%h\\0%.9Y\\0%.9Z\\0'";
+    let output = command.args(["-c", script, "sh"]).arg(root).env("LC_ALL", "C").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let fields = records(&output.stdout, 0);
+    fields.chunks(11).map(|fields| (below(&fields[0]), of_fields(&fields[1..]))).collect()
+}
+
+fn of_fields(fields: &[Vec<u8>]) -> Stat {
+    let text = |nth: usize| str::from_utf8(&fields[nth]).unwrap();
+    let number = |nth: usize| text(nth).parse().unwrap();
+    let nanos = |nth: usize| text(nth).replace('.', "").parse().unwrap();
+    Stat {
+        kind: match text(0) {
+            "regular file" | "regular empty file" => "file",
+            "directory" => "directory",
+            "symbolic link" => "symlink",
+            "fifo" => "fifo",
+            "socket" => "socket",
+            other => panic!("{other}"),
+        },
+        size: number(1),
+        mode: format!("{:0>4}", text(2)),
+        numbers: [3, 4, 5, 6, 7].map(number),
+        mtime_ns: nanos(8),
+        ctime_ns: nanos(9),
+    }
+}
+
+/// `./a` without the dot and the slash.
+fn below(path: &[u8]) -> Vec<u8> {
+    path.strip_prefix(b"./").unwrap_or(path).to_vec()
+}
+
+/// The same again, of a manifest.
+fn stats(manifest: &Manifest, oracle: &BTreeMap<Vec<u8>, Stat>) -> BTreeMap<Vec<u8>, Stat> {
+    let of = |(path, entry): (&Vec<u8>, &serde_json::Value)| {
+        let number = |member: &str| entry[member].as_u64().unwrap_or_else(|| panic!("{member} of {entry}"));
+        let nanos = |member: &str| i128::from(entry[member].as_i64().unwrap());
+        let known = ["file", "directory", "symlink", "fifo", "socket"];
+        let stat = Stat {
+            kind: known.into_iter().find(|kind| entry["type"] == *kind).unwrap(),
+            // Of other types it says nothing that a copy would keep.
+            size: entry["size_bytes"].as_u64().unwrap_or_else(|| oracle.get(path).map_or(0, |stat| stat.size)),
+            mode: entry["mode"].as_str().unwrap().to_owned(),
+            numbers: ["uid", "gid", "dev", "ino", "nlink"].map(number),
+            mtime_ns: nanos("mtime_ns"),
+            ctime_ns: nanos("ctime_ns"),
+        };
+        (path.clone(), stat)
+    };
+    manifest.entries.iter().map(of).collect()
+}
+
+/// Everything in `manifest` is what the reference tools say of `root`.
+fn is_true(dir: &Dir, manifest: &Manifest, root: &str) {
+    let oracle = stat(&dir.path(root));
+    let found = stats(manifest, &oracle);
+    for (path, stat) in &oracle {
+        let path_of = String::from_utf8_lossy(path);
+        assert_eq!(found.get(path), Some(stat), "{path_of:?} in {root}");
+        let entry = &manifest.entries[path];
+        assert_eq!(entry["type"] == "file", entry.get("size_bytes").is_some() && digest(entry, "sha256").is_some());
+        if stat.kind == "symlink" {
+            let target = fs::read_link(dir.path(root).join(std::path::PathBuf::from(os(path)))).unwrap();
+            assert_eq!(name(entry, "target"), target.into_os_string().into_encoded_bytes());
+        }
+    }
+    assert_eq!(found.len(), oracle.len());
+    assert!(manifest.paths.is_sorted(), "in the order of paths as bytes");
+}
+
+fn os(bytes: &[u8]) -> std::ffi::OsString {
+    use std::os::unix::ffi::OsStringExt as _;
+    std::ffi::OsString::from_vec(bytes.to_vec())
+}
+
+fn digest<'e>(entry: &'e serde_json::Value, algorithm: &str) -> Option<&'e str> {
+    entry["digests"][algorithm].as_str()
+}
+
+#[test]
+fn it_says_what_stat_and_sha256sum_say() {
+    needs!("find", "xargs", "sha256sum", "stat");
+    let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let dir = Dir::new();
+    let path = dir.aside("real");
+    let real = real.to_str().unwrap();
+    dir.ftk(["manifest", "create", real, "-o"]).arg(&path).run().status(0).stdout("");
+    let manifest = Manifest::read(&path);
+    is_true(&dir, &manifest, real);
+    let sums = hash_lines(&sum(&dir, &["sha256sum", "--"], &[real]));
+    for (file, expected) in sums {
+        let below = file[real.len() + 1..].to_vec();
+        assert_eq!(digest(&manifest.entries[&below], "sha256"), Some(&*expected));
+    }
+}
+
+#[test]
+fn random_trees_too() {
+    needs!("find", "xargs", "stat");
+    for dir in (0..8).map(random).chain([everything()]) {
+        let manifest = Manifest::read(&create(&dir, &[]));
+        is_true(&dir, &manifest, ".");
+        for file in gnu_find(&dir, &[".", "-type", "f"]) {
+            let entry = &manifest.entries[&below(&file)];
+            assert_eq!(digest(entry, "sha256"), Some(&*sha256(&fs::read(dir.path(os(&file))).unwrap())));
+        }
+    }
+}
+
+#[test]
+fn several_digests_come_from_one_read() {
+    needs!("find", "xargs", "md5sum", "b2sum", "sha512sum");
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("sub/b", &[7; 300_000]);
+    let manifest = Manifest::read(&create(&dir, &["-a", "md5,blake2b", "-a", "sha512", "-a", "md5"]));
+    for (tool, algorithm) in [("md5sum", "md5"), ("b2sum", "blake2b"), ("sha512sum", "sha512")] {
+        for (path, expected) in hash_lines(&sum(&dir, &[tool, "--"], &["."])) {
+            assert_eq!(digest(&manifest.entries[&below(&path)], algorithm), Some(&*expected));
+        }
+    }
+    assert!(digest(manifest.entry("a"), "sha256").is_none());
+    assert_eq!(manifest.header["algorithms"], serde_json::json!(["md5", "blake2b", "sha512"]));
+}
+
+#[test]
+fn without_content_nothing_is_read() {
+    let dir = everything();
+    dir.file("locked", b"secret").lock("locked");
+    let run = dir.ftk(["manifest", "create", "--no-content", "."]).unprivileged(&dir).run().status(0);
+    let manifest = Manifest::parse(&run.out);
+    assert_eq!(manifest.entry("locked")["size_bytes"], 6);
+    assert!(manifest.entries.values().all(|entry| digest(entry, "sha256").is_none()));
+    // There is no digest to choose.
+    dir.ftk(["manifest", "create", "--no-content", "-a", "md5", "."]).run().status(2).stdout("");
+}
+
+/// What `getfattr` says of one file, by name.
+fn getfattr(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut command = Command::new("getfattr");
+    let output = command.args(["-h", "-d", "-m", "-", "-e", "hex", "--absolute-names"]).arg(path).output();
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    let pair = |line: &str| {
+        let (name, value) = line.split_once("=0x")?;
+        Some((name.to_owned(), data_encoding::HEXLOWER_PERMISSIVE.decode(value.as_bytes()).unwrap()))
+    };
+    text.lines().filter_map(pair).collect()
+}
+
+#[test]
+fn it_says_what_getfattr_says() {
+    needs!("getfattr");
+    let dir = Dir::new();
+    dir.file("file", b"abc").file("plain", b"").dir("dir").symlink("file", "link").fifo("fifo");
+    let set = |path: &str, name: &str, value: &[u8]| {
+        rustix::fs::lsetxattr(dir.path(path), name, value, rustix::fs::XattrFlags::empty())
+    };
+    if set("file", "user.text", b"a value").is_err() {
+        return skip("this file system has no extended attributes");
+    }
+    set("file", "user.empty", b"").unwrap();
+    set("file", "user.bytes", b"\xff\x00\n").unwrap();
+    set("dir", "user.of.dir", b"1").unwrap();
+    // Only root can give any to what is neither a file nor a directory.
+    _ = set("link", "trusted.link", b"l");
+    _ = set("fifo", "trusted.fifo", b"f");
+    let manifest = Manifest::read(&create(&dir, &["--xattrs"]));
+    let mut n = 0;
+    for path in ["file", "plain", "dir", "link", "fifo"] {
+        let entry = manifest.entry(path);
+        let all = entry["xattrs"].as_array().map_or(&[][..], |all| all);
+        let pair = |xattr: &serde_json::Value| {
+            (String::from_utf8(name(xattr, "name")).unwrap(), name(xattr, "value"))
+        };
+        let found: BTreeMap<_, _> = all.iter().map(pair).collect();
+        assert_eq!(found, getfattr(&dir.path(path)), "{path}");
+        n += found.len();
+    }
+    assert!(n >= 4);
+    let without = Manifest::read(&create(&dir, &[]));
+    assert!(without.entries.values().all(|entry| entry.get("xattrs").is_none()));
+}
+
+#[test]
+fn a_link_given_as_root_is_followed_and_one_below_is_recorded() {
+    let dir = Dir::new();
+    dir.file("real/a", b"abc").symlink("real", "root").symlink("a", "real/link").symlink("..", "real/up");
+    let run = dir.ftk(["manifest", "create", "root"]).run().status(0);
+    let manifest = Manifest::parse(&run.out);
+    assert_eq!(manifest.paths, [&b"."[..], b"a", b"link", b"up"]);
+    assert_eq!(manifest.entry(".")["type"], "directory");
+    assert_eq!(manifest.entry("up")["type"], "symlink");
+    let refused = dir.ftk(["manifest", "create", "-L", "root"]).run().status(2).stdout("");
+    refused.stderr_has("follows none");
+}
+
+#[test]
+fn roots_that_are_no_directory() {
+    let dir = Dir::new();
+    dir.file("file", b"abc").fifo("fifo").symlink("nowhere", "broken");
+    for root in ["missing", "broken", "fifo", ""] {
+        dir.ftk(["manifest", "create", root]).run().status(2).stderr_has("ftk: cannot ");
+    }
+    dir.ftk(["manifest", "create", "file"]).run().status(2).stderr_has("directory");
+}
+
+#[test]
+fn an_empty_tree_and_an_empty_directory() {
+    let dir = Dir::new();
+    assert_eq!(Manifest::read(&create(&dir, &[])).paths, [b"."]);
+    dir.dir("empty");
+    assert_eq!(Manifest::read(&create(&dir, &[])).paths, [&b"."[..], b"empty"]);
+}

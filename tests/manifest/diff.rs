@@ -1,0 +1,147 @@
+//! `ftk manifest diff`: two manifests, and what happened in between.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+
+use super::records::{create, json as objects};
+use crate::harness::{Dir, Run, needs};
+
+/// Manifests of a tree before and after, beside it.
+fn before_and_after() -> Dir {
+    let dir = Dir::new();
+    for name in ["gone", "kept", "edited", "from", "sub/swapped", "sub/traded", "mode"] {
+        dir.file(name, name.as_bytes());
+    }
+    dir.symlink("kept", "link");
+    fs::rename(create(&dir, &["-a", "sha256,md5"]), dir.aside("old")).unwrap();
+    fs::remove_file(dir.path("gone")).unwrap();
+    fs::rename(dir.path("from"), dir.path("sub/to")).unwrap();
+    fs::set_permissions(dir.path("mode"), Permissions::from_mode(0o600)).unwrap();
+    dir.file("sub/swapped", b"sub/traded").file("sub/traded", b"sub/swapped");
+    dir.file("edited", b"other").file("fresh", b"fresh").file("copy", b"kept").dir("empty");
+    fs::rename(create(&dir, &["-a", "xxh3,sha256"]), dir.aside("new")).unwrap();
+    dir
+}
+
+fn diff(dir: &Dir, old: &str, new: &str, args: &[&str]) -> Run {
+    dir.ftk(["manifest", "diff"]).args([dir.aside(old), dir.aside(new)]).args(args).run()
+}
+
+#[test]
+fn every_change_is_said_by_path() {
+    let dir = before_and_after();
+    let run = diff(&dir, "old", "new", &[]).status(1);
+    let columns: Vec<Vec<_>> = run.text().lines().map(|line| line.split('\t').collect()).collect();
+    let (words, details): (Vec<_>, Vec<_>) =
+        columns.iter().map(|it| ((it[0], it[1]), it.get(2).copied().unwrap_or_default())).unzip();
+    let expected = [
+        ("added", "copy"),
+        ("modified", "edited"),
+        ("added", "empty"),
+        ("added", "fresh"),
+        ("moved", "from"),
+        ("removed", "gone"),
+        ("metadata", "mode"),
+        ("modified", "sub/swapped"),
+        ("modified", "sub/traded"),
+    ];
+    run.check(words == expected, "what happened");
+    run.check(details[4] == "\u{2192} sub/to" && details[6] == "mode 0644 \u{2192} 0600", "and how");
+    run.check(details[1].starts_with("size 6 \u{2192} 5, mtime "), "and how");
+    run.check(details[1].contains("sha256 ") && !details[1].contains("md5"), "the digest that both have");
+    run.stderr("  4 of 13 the same; 3 modified, 1 metadata, 1 moved, 3 added, 1 removed   (status 1)\n");
+    for plan in [["-j", "mono"], ["-j", "4"]] {
+        diff(&dir, "old", "new", &plan).status(1).stdout(&run_of(&dir));
+    }
+    diff(&dir, "old", "old", &[]).status(0).stdout("").stderr("  10 of 10 the same\n");
+    diff(&dir, "new", "new", &["-q"]).status(0).stdout("").stderr("");
+}
+
+fn run_of(dir: &Dir) -> Vec<u8> {
+    diff(dir, "old", "new", &[]).out
+}
+
+#[test]
+fn as_json() {
+    let dir = before_and_after();
+    let run = diff(&dir, "old", "new", &["--json"]).status(1);
+    let records = objects(&run);
+    assert_eq!(records.len(), 9);
+    assert_eq!(records[4], json!({"change": "moved", "path": "from", "new_path": "sub/to"}));
+    assert_eq!((&records[5]["change"], &records[5]["path"]), (&"removed".into(), &"gone".into()));
+    let changes = json!([{"field": "mode", "old": "0644", "new": "0600"}]);
+    assert_eq!(records[6]["changes"], changes);
+    let fields: Vec<_> =
+        records[1]["changes"].as_array().unwrap().iter().map(|change| change["field"].as_str().unwrap()).collect();
+    assert_eq!(fields, ["size_bytes", "mtime_ns", "digests"]);
+}
+
+#[test]
+fn what_may_differ() {
+    let dir = before_and_after();
+    let lines = |args: &[&str]| diff(&dir, "old", "new", args).text().lines().count();
+    assert_eq!(lines(&["--mode", "content"]), 8, "all but the mode");
+    assert_eq!(lines(&["--ignore", "mode"]), 8);
+    assert_eq!(lines(&["--ignore", "size,mtime,digest,mode"]), 6, "and no content");
+}
+
+/// Verifying a tree is to compare its manifest with one made now.
+#[test]
+fn as_verify_says() {
+    let dir = before_and_after();
+    let verify = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("old")).run().status(1);
+    let (diff, verify) = (run_of(&dir), verify.out);
+    let words = |out: &[u8]| -> Vec<String> {
+        let out = String::from_utf8(out.to_vec()).unwrap().replace("removed\t", "missing\t");
+        let two = |line: &str| line.split('\t').take(2).collect::<Vec<_>>().join(" ");
+        out.replace("added\t", "new\t").lines().map(two).collect()
+    };
+    assert_eq!(words(&diff), words(&verify));
+}
+
+#[test]
+fn lists_of_digests() {
+    needs!("sha256sum");
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("b", b"b").file("sub/c", b"c");
+    fs::rename(create(&dir, &[]), dir.aside("manifest")).unwrap();
+    dir.ftk(["hash", ".", "-o"]).arg(dir.aside("list")).run().status(0);
+    let same = "  3 files the same\n";
+    diff(&dir, "list", "list", &[]).status(0).stdout("").stderr(same);
+    diff(&dir, "list", "manifest", &[]).status(0).stdout("").stderr(same);
+    diff(&dir, "manifest", "list", &[]).status(0).stdout("").stderr(same);
+    dir.file("a", b"other");
+    fs::rename(dir.path("sub/c"), dir.path("d")).unwrap();
+    dir.ftk(["hash", ".", "-o"]).arg(dir.aside("list")).run().status(0);
+    let run = diff(&dir, "manifest", "list", &[]).status(1);
+    run.stdout("modified a\nmoved    sub/c \u{2192} d\n").stderr_has("1 file the same; 1 modified, 1 moved   (status 1)");
+    let sums = dir.ftk([] as [&str; 0]).instead(&dir, ["sha256sum", "a", "b", "d"]).run().status(0);
+    fs::write(dir.aside("sums"), &sums.out).unwrap();
+    diff(&dir, "list", "sums", &[]).status(1).stderr_has("files the same");
+    diff(&dir, "manifest", "sums", &["--json"]).status(1).stderr_has("1 file the same; 1 modified, 1 moved");
+}
+
+#[test]
+fn what_cannot_be_compared() {
+    let dir = before_and_after();
+    fs::write(dir.aside("empty"), b"").unwrap();
+    fs::write(dir.aside("noise"), b"no list at all\n").unwrap();
+    for bad in ["empty", "noise", "missing"] {
+        diff(&dir, bad, "new", &[]).status(2).stdout("").stderr_has("ftk: ");
+        diff(&dir, "old", bad, &[]).status(2).stdout("").stderr_has("ftk: ");
+    }
+    fs::rename(create(&dir, &["-a", "blake3"]), dir.aside("other")).unwrap();
+    diff(&dir, "old", "other", &[]).status(2).stdout("").stderr_has("no algorithm in common");
+    diff(&dir, "old", "other", &["--mode", "metadata"]).status(1);
+    dir.ftk(["manifest", "diff", "-", "-"]).run().status(2).stderr_has("read only once");
+}
+
+#[test]
+fn one_of_them_from_standard_input() {
+    let dir = before_and_after();
+    let old = fs::read(dir.aside("old")).unwrap();
+    let run = dir.ftk(["manifest", "diff", "-"]).arg(dir.aside("new")).stdin(&old).run().status(1);
+    run.stdout(run_of(&dir));
+}

@@ -1,0 +1,129 @@
+//! What is no manifest, or not a whole one, is nothing to go by.
+
+use std::fs;
+
+use super::records::{create, lines, seal, verify};
+use crate::harness::{Dir, bytes, sha256};
+
+/// A small tree with its manifest, and the lines of that but the footer.
+fn recorded() -> (Dir, Vec<String>) {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("b", b"def").symlink("a", "link");
+    let lines = lines(&create(&dir, &[]));
+    (dir, lines)
+}
+
+/// Replaces the manifest by one of these lines, with a footer that fits.
+fn replace<L: AsRef<str>>(dir: &Dir, lines: &[L]) {
+    fs::write(dir.aside("manifest"), seal(lines)).unwrap();
+}
+
+/// It is refused by every command, with a reason.
+#[track_caller]
+fn is_refused(dir: &Dir, why: &str) {
+    let run = verify(dir, &[]).status(2).stdout("");
+    run.stderr_has("manifest'").stderr_has(why);
+    let path = dir.aside("manifest");
+    dir.ftk(["manifest", "update", ".", "-o", "new"]).arg(&path).run().status(2).stdout("");
+    assert!(!dir.path("new").exists());
+    dir.ftk(["manifest", "diff"]).args([&path, &path]).run().status(2);
+    dir.ftk(["manifest", "unique"]).args([&path, &path]).run().status(2);
+}
+
+#[test]
+fn what_is_sealed_anew_and_good_is_taken() {
+    let (dir, lines) = recorded();
+    replace(&dir, &lines);
+    verify(&dir, &[]).status(0).stdout("");
+    // Members of a later version are passed over.
+    let more = lines.iter().map(|line| line.replace("\"type\"", "\"later\":[{}],\"type\"")).collect::<Vec<_>>();
+    replace(&dir, &more);
+    verify(&dir, &[]).status(0).stdout("");
+}
+
+#[test]
+fn another_version_and_another_kind() {
+    let (dir, lines) = recorded();
+    for (from, to, why) in [
+        ("\"version\":1", "\"version\":2", "version 2"),
+        ("\"version\":1", "\"version\":\"1\"", "not a manifest"),
+        ("\"ftk\":\"manifest\"", "\"ftk\":\"dup-report\"", "dup-report"),
+        ("\"sha256\"", "\"sha257\"", "unknown algorithm"),
+    ] {
+        let mut lines = lines.clone();
+        lines[0] = lines[0].replace(from, to);
+        replace(&dir, &lines);
+        is_refused(&dir, why);
+    }
+    fs::write(dir.aside("manifest"), format!("{}  a\n", sha256(b"abc"))).unwrap();
+    verify(&dir, &[]).status(2).stdout("").stderr_has("manifest'");
+}
+
+#[test]
+fn order_and_number_of_entries() {
+    let (dir, lines) = recorded();
+    let [header, root, a, b, link] = <[String; 5]>::try_from(lines).unwrap();
+    for (lines, why) in [
+        ([&header, &root, &b, &a, &link], "order"),
+        ([&header, &a, &root, &b, &link], "order"),
+        ([&header, &root, &a, &a, &b], "twice"),
+        ([&header, &root, &a, &b, &b], "twice"),
+        ([&header, &header, &root, &a, &b], "line 2"),
+    ] {
+        replace(&dir, &lines);
+        let run = verify(&dir, &[]).status(2);
+        run.stderr_has(why);
+    }
+}
+
+/// An entry that says what no entry can say.
+#[test]
+fn entries_that_make_no_sense() {
+    let (dir, lines) = recorded();
+    for (nth, from, to) in [
+        (2, "\"path\":\"a\"", "\"path\":\"../a\""),
+        (2, "\"path\":\"a\"", "\"path\":\"/a\""),
+        (2, "\"path\":\"a\"", "\"path\":\"a\\u0000\""),
+        (2, "\"path\":\"a\"", "\"path\":\"a\",\"path_b64\":\"YQ==\""),
+        (2, "\"path\":\"a\"", "\"path_b64\":\"YQ\""),
+        (2, "\"path\":\"a\",", ""),
+        (2, "\"type\":\"file\"", "\"type\":\"symlink\""),
+        (2, "\"type\":\"file\"", "\"type\":\"folder\""),
+        (2, "\"size_bytes\":3", "\"size_bytes\":-3"),
+        (2, "\"size_bytes\":3", "\"size_bytes\":\"3\""),
+        (2, "\"size_bytes\":3", "\"size_bytes\":3,\"size_bytes\":4"),
+        (2, "\"size_bytes\":3", "\"size_bytes\":99999999999999999999999"),
+        (2, "\"mode\":\"0", "\"mode\":\"9"),
+        (2, "\"digests\"", "\"digest\""),
+        (2, "\"sha256\":\"b", "\"sha256\":\""),
+        (2, "\"sha256\":\"b", "\"sha256\":\"x"),
+        (2, "\"sha256\"", "\"md5\""),
+        (2, "\"uid\"", "\"xattrs\":[],\"uid\""),
+        (4, "\"target\":\"a\"", "\"other\":\"a\""),
+        (2, "{", "["),
+        (2, "{", "{{"),
+        (2, "}}", "}"),
+    ] {
+        let mut lines = lines.clone();
+        let changed = lines[nth].replacen(from, to, 1);
+        assert_ne!(lines[nth], changed, "{from}");
+        lines[nth] = changed;
+        replace(&dir, &lines);
+        let run = verify(&dir, &[]).status(2);
+        run.stderr_has(&format!("line {}: ", nth + 1));
+    }
+}
+
+/// Random bytes between good ones do no harm and find no belief.
+#[test]
+fn noise() {
+    let dir = Dir::new();
+    dir.file("a", b"abc");
+    for seed in 0..20 {
+        let noise = bytes(seed, 50 * seed as usize);
+        fs::write(dir.aside("manifest"), noise).unwrap();
+        verify(&dir, &[]).status(2).stdout("");
+    }
+    fs::write(dir.aside("manifest"), vec![b'['; 1 << 20]).unwrap();
+    verify(&dir, &[]).status(2).stdout("");
+}

@@ -1,0 +1,158 @@
+//! `ftk manifest update`: what is read again, and what is not.
+
+use std::fs::{self, File, FileTimes};
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use super::records::{Manifest, create, lines, seal, verify};
+use super::trees::everything;
+use crate::harness::{Dir, Run, needs, sha256};
+
+/// A manifest of the tree at a time that is long past, so that no file is too young to be believed.
+///
+/// The start of the run is the only thing about it that is not as it was written: tests cannot wait until files are
+/// older than a run, nor make them so, since nobody sets the time of an inode.
+fn create_later(dir: &Dir, args: &[&str]) -> PathBuf {
+    let path = create(dir, args);
+    let mut lines = lines(&path);
+    let before = lines[0].rfind(':').unwrap() + 1;
+    let later = SystemTime::now() + Duration::from_secs(3600);
+    let later = later.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos();
+    lines[0] = format!("{}{later}}}", &lines[0][..before]);
+    fs::write(&path, seal(&lines)).unwrap();
+    path
+}
+
+fn update(dir: &Dir, args: &[&str]) -> Run {
+    dir.ftk(["manifest", "update", "."]).arg(dir.aside("manifest")).args(["-o".into(), dir.aside("new")]).args(args).run()
+}
+
+/// The files that the command opens, of those in the tree.
+fn opened(dir: &Dir, args: &[&str]) -> Vec<String> {
+    let log = dir.aside("log");
+    let ftk = dir.ftk(["manifest", "update", "."]).arg(dir.aside("manifest")).args(["-o".into(), dir.aside("new")]);
+    let strace = ["strace", "-f", "-e", "trace=openat", "-o"];
+    let wrapper = strace.iter().map(|arg| arg.as_ref()).chain([log.as_os_str()]);
+    ftk.args(args).args(["--io", "sync"]).under(dir, wrapper).run().status(0);
+    let calls = fs::read_to_string(log).unwrap();
+    let mut names: Vec<_> = calls
+        .lines()
+        .filter(|call| call.contains("O_NOFOLLOW") && !call.contains("O_DIRECTORY"))
+        .filter_map(|call| call.split('"').nth(1))
+        .map(ToOwned::to_owned)
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn only_what_changed_is_read() {
+    needs!("strace");
+    let dir = Dir::new();
+    for name in ["same", "edited", "moved", "gone", "replaced"] {
+        dir.file(name, name.as_bytes());
+    }
+    create_later(&dir, &[]);
+    assert_eq!(opened(&dir, &[]), [] as [&str; 0]);
+    assert_eq!(Manifest::read(&dir.aside("new")).entries, Manifest::read(&dir.aside("manifest")).entries);
+
+    dir.file("edited", b"EDITED").file("fresh", b"fresh");
+    fs::rename(dir.path("moved"), dir.path("elsewhere")).unwrap();
+    fs::remove_file(dir.path("gone")).unwrap();
+    let time = fs::metadata(dir.path("replaced")).unwrap().modified().unwrap();
+    fs::rename(dir.path("replaced"), dir.aside("replaced")).unwrap();
+    dir.file("replaced", b"REPLACED");
+    File::open(dir.path("replaced")).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
+    assert_eq!(opened(&dir, &[]), ["edited", "elsewhere", "fresh", "replaced"]);
+    let new = Manifest::read(&dir.aside("new"));
+    assert_eq!(new.paths, [&b"."[..], b"edited", b"elsewhere", b"fresh", b"replaced", b"same"]);
+    for (name, content) in [("edited", "EDITED"), ("elsewhere", "moved"), ("replaced", "REPLACED"), ("same", "same")] {
+        assert_eq!(new.entry(name)["digests"]["sha256"], sha256(content.as_bytes()), "{name}");
+    }
+    dir.ftk(["manifest", "verify", "."]).arg(dir.aside("new")).run().status(0).stdout("");
+}
+
+/// The same size and the same time, put back: the time of the inode tells.
+#[test]
+fn a_time_that_was_put_back_deceives_nobody() {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("b", b"def");
+    create_later(&dir, &[]);
+    let file = File::options().write(true).open(dir.path("a")).unwrap();
+    let time = file.metadata().unwrap().modified().unwrap();
+    file.write_all_at(b"X", 0).unwrap();
+    file.set_modified(time).unwrap();
+    update(&dir, &[]).status(0);
+    assert_eq!(Manifest::read(&dir.aside("new")).entry("a")["digests"]["sha256"], sha256(b"Xbc"));
+}
+
+/// What was written when the old manifest was being made may have been written after it was read.
+#[test]
+fn what_is_too_young_is_read_again() {
+    needs!("strace");
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("b", b"def");
+    create(&dir, &[]);
+    let start = Manifest::read(&dir.aside("manifest")).header["start_ns"].as_i64().unwrap();
+    // On a clock that ticks coarsely the files may be as old as the run, or a tick older, and never younger.
+    let is_young = |name: &str| {
+        use std::os::unix::fs::MetadataExt as _;
+        let inode = fs::metadata(dir.path(name)).unwrap();
+        inode.ctime() * 1_000_000_000 + inode.ctime_nsec() >= start
+    };
+    let young: Vec<_> = ["a", "b"].into_iter().filter(|name| is_young(name)).collect();
+    let read = opened(&dir, &[]);
+    assert!(young.iter().all(|name| read.contains(&(*name).to_owned())), "{young:?} {read:?}");
+}
+
+/// Bits that flip by themselves leave no trace in any time; an old manifest that says otherwise stands for that.
+#[test]
+fn a_check_finds_what_rots() {
+    let dir = Dir::new();
+    for nth in 0..100 {
+        dir.file(format!("{nth}"), format!("{nth}").as_bytes());
+    }
+    let path = create_later(&dir, &[]);
+    let was = |line: &String| line.replace(&sha256(b"42"), &sha256(b"what it was"));
+    let lines: Vec<_> = lines(&path).iter().map(was).collect();
+    fs::write(&path, seal(&lines)).unwrap();
+
+    update(&dir, &[]).status(0).stderr_lacks("corrupted");
+    let run = update(&dir, &["--check", "100%"]).status(1);
+    run.stderr_has("ftk: './42' is corrupted: the content changed, size and times did not\n");
+    // It is not forgotten.
+    assert_eq!(Manifest::read(&dir.aside("new")).entry("42")["digests"]["sha256"], sha256(b"what it was"));
+    let run = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("new")).run().status(1);
+    run.check(run.text().starts_with("corrupted\t42\t"), "verify tells it too");
+    update(&dir, &["--check", "0"]).status(2);
+}
+
+/// Whatever was read and whatever was not, the outcome is that of a new manifest.
+#[test]
+fn it_is_as_if_made_anew() {
+    for args in [&[][..], &["-a", "md5,xxh3"], &["--no-content"], &["--xattrs", "-E", "sub"]] {
+        let dir = everything();
+        create_later(&dir, args);
+        dir.file("sub/b", b"no more empty").file("more/d", b"d").symlink("d", "more/link");
+        fs::remove_file(dir.path("a")).unwrap();
+        update(&dir, &[]).status(0);
+        let new = Manifest::read(&dir.aside("new"));
+        let anew = Manifest::read(&create(&dir, args));
+        assert_eq!((&new.paths, &new.entries), (&anew.paths, &anew.entries), "{args:?}");
+        assert_eq!(new.header["options"], anew.header["options"]);
+        assert_eq!(new.header["algorithms"], anew.header["algorithms"]);
+        verify(&dir, &[]).status(0);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_has_no_entry() {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("b", b"def");
+    create_later(&dir, &[]);
+    dir.file("b", b"changed").lock("b");
+    let ftk = dir.ftk(["manifest", "update", "."]).arg(dir.aside("manifest")).unprivileged(&dir);
+    let run = ftk.run().status(2).stderr_has("ftk: cannot open './b': permission denied\n");
+    assert_eq!(Manifest::parse(&run.out).paths, [&b"."[..], b"a"]);
+}
