@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-use globset::{Candidate, Glob, GlobBuilder, GlobSet};
+use globset::{Candidate, GlobBuilder, GlobSet};
 
 use crate::{ParseError, PatternError};
 
@@ -115,7 +115,7 @@ impl Simple {
     }
 }
 
-fn compile(pattern: &Pattern) -> Result<Glob, PatternError> {
+fn compile(pattern: &Pattern) -> Result<globset::Glob, PatternError> {
     let fail = |error| PatternError::glob(&pattern.glob, error);
     let glob = str::from_utf8(&pattern.glob).map_err(|error| {
         let problem = "what is no UTF-8 can only be a whole name, or have one `*`, at its beginning or end";
