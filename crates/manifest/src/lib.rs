@@ -1,1 +1,88 @@
 //! Manifests: what a tree is, and what changed since.
+//!
+//! A [`Manifest`] has a line for every entry of a tree: its path, what `stat` says of it, where a link points to, and
+//! the digests of a regular file. A [`Header`] before them says what it is of, and a footer behind them that it is
+//! complete; without that it is refused. `docs/manifest-format.md` describes the format.
+//!
+//! - [`create()`] writes the entries of a tree that was walked and read;
+//! - [`Plan`] finds out what has to be read to hold a tree against a manifest, and then gives the verdicts;
+//! - [`diff()`] holds two manifests against each other, and [`unique()`] tells what only one of them has;
+//! - [`Update`] finds out what has to be read for a new manifest if an old one is there.
+//!
+//! Everything is gone through by path, a manifest beside a manifest or a tree, so that memory does not grow with what
+//! is the same. Nothing here walks, hashes or prints, and nothing that a manifest says leads anywhere: only what a walk
+//! found is opened.
+//!
+//! ```
+//! use ftk_hash::Algorithm;
+//! use ftk_manifest::{Entry, Header, Manifest, Stat, Writer};
+//! use ftk_walk::FileType;
+//! use std::io::Write;
+//!
+//! let mut file = tempfile::tempfile()?;
+//! let header =
+//!     Header { root: b"/a".to_vec(), algorithms: vec![Algorithm::Md5], xattrs: false, options: vec![], start_ns: 0 };
+//! let stat = Stat {
+//!     file_type: FileType::Regular,
+//!     size: 0,
+//!     mtime_ns: 0,
+//!     ctime_ns: 0,
+//!     mode: 0o644,
+//!     uid: 0,
+//!     gid: 0,
+//!     dev: 1,
+//!     ino: 2,
+//!     nlink: 1,
+//!     rdev: 0,
+//! };
+//! let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line))?;
+//! writer.entry(&Entry { path: b"empty", stat, target: None, digests: &[0xd4; 16], xattrs: None })?;
+//! writer.finish()?;
+//!
+//! let manifest = Manifest::open(file)?;
+//! let mut entries = manifest.entries()?;
+//! assert_eq!(entries.next()?.unwrap().path, b"empty");
+//! assert!(entries.next()?.is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod common;
+mod contents;
+mod create;
+mod diff;
+mod entry;
+mod error;
+mod field;
+mod header;
+mod keys;
+mod merge;
+mod parse;
+mod reader;
+mod rules;
+mod sample;
+mod text;
+mod tree;
+mod unique;
+mod update;
+mod verdict;
+mod verify;
+mod write;
+mod xattrs;
+
+pub use contents::Contents;
+pub use create::create;
+pub use diff::diff;
+pub use entry::{Entry, Stat, Xattr};
+pub use error::Error;
+pub use field::{Field, UnknownField};
+pub use header::Header;
+pub use reader::{Entries, Manifest};
+pub use rules::{Mode, Rules};
+pub use sample::Sample;
+pub use tree::Tree;
+pub use unique::unique;
+pub use update::Update;
+pub use verdict::{Finding, Summary, Verdict};
+pub use verify::{Batch, Plan};
+pub use write::Writer;

@@ -1,0 +1,139 @@
+//! What differs between two manifests, without reading a file they speak of.
+
+use std::ops::ControlFlow;
+
+use ftk_inventory::Budget;
+
+use crate::common::Common;
+use crate::keys::{Keys, Purse, pair};
+use crate::merge::merge;
+use crate::{Entry, Error, Field, Finding, Manifest, Rules, Summary, Verdict};
+
+/// Holds two manifests against each other, and hands to `each` what is not the same, in the order of paths. [`Verdict::Missing`] is what only `old` has,
+/// [`Verdict::New`] what only `new` has. What cannot be told from two manifests is called [`Verdict::Modified`] whatever
+/// its size and time. Contents are compared by the algorithms that both have; where one has none at all, by size.
+///
+/// Of what is the same in both nothing is kept in memory. What only one of them has takes its digests and 24 bytes a
+/// file, if it is only in `new` its path too.
+///
+/// # Errors
+/// When a manifest cannot be read or holds what a manifest may not, when they have no algorithm in common, or when
+/// what is not in both does not fit into the budget.
+pub fn diff(
+    old: &Manifest,
+    new: &Manifest,
+    rules: &Rules,
+    budget: &Budget,
+    each: &mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>,
+) -> Result<Summary, Error> {
+    let common = Common::of(old.header(), new.header())?;
+    let is_compared = rules.compares(Field::Digests) && !common.is_empty();
+    let moves = if is_compared { Moves::find(old, new, &common, budget)? } else { Moves::default() };
+    let (mut changed, mut summary) = (Vec::new(), Summary::default());
+    let (mut gone, mut come) = (0, 0);
+    merge(&mut old.entries()?, &mut new.entries()?, |old, new| {
+        let (old, new) = (old.map(|old| old.entry()), new.map(|new| new.entry()));
+        changed.clear();
+        let mut new_path = None;
+        let verdict = match (&old, &new) {
+            (Some(old), Some(new)) => {
+                let is_pair = old.stat.is_regular() && new.stat.is_regular();
+                let is_same = (is_pair && is_compared).then(|| common.is_same(old.digests, new.digests));
+                rules.changed(old, new, is_same, &mut changed);
+                let verdict = match Verdict::of(old, new, &changed) {
+                    Verdict::Corrupted => Verdict::Modified,
+                    verdict => verdict,
+                };
+                if is_pair && is_same.is_none() && verdict != Verdict::Modified {
+                    summary.unread += 1;
+                }
+                verdict
+            }
+            (Some(old), None) => {
+                if old.stat.is_regular() {
+                    new_path = moves.path_of(gone);
+                    gone += 1;
+                }
+                if new_path.is_some() { Verdict::Moved } else { Verdict::Missing }
+            }
+            (None, Some(new)) => {
+                if new.stat.is_regular() {
+                    come += 1;
+                    if moves.has_arrived(come - 1) {
+                        return Ok(ControlFlow::Continue(()));
+                    }
+                }
+                Verdict::New
+            }
+            (None, None) => return Ok(ControlFlow::Continue(())),
+        };
+        summary.add(verdict);
+        if verdict == Verdict::Ok {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let entry = old.or(new).expect("an entry of one of them");
+        Ok(each(&Finding {
+            verdict,
+            path: entry.path,
+            new_path,
+            file_type: entry.stat.file_type,
+            old,
+            new,
+            changed: &changed,
+            file: None,
+            error: None,
+        }))
+    })?;
+    Ok(summary)
+}
+
+/// Where the regular files that only the old manifest has are in the new one. Files are counted by path among those
+/// that only the one, or only the other, has.
+#[derive(Debug, Default)]
+struct Moves {
+    to: Vec<Option<u32>>,
+    has_arrived: Vec<bool>,
+    /// The paths of what only the new manifest has, one behind the other, and where each ends.
+    paths: Vec<u8>,
+    ends: Vec<u64>,
+}
+
+impl Moves {
+    fn find(old: &Manifest, new: &Manifest, common: &Common, budget: &Budget) -> Result<Self, Error> {
+        let (mut gone, mut come) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
+        let mut moves = Self::default();
+        let mut purse = Purse::new(budget);
+        merge(&mut old.entries()?, &mut new.entries()?, |old, new| {
+            let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
+            match (old.map(|old| old.entry()), new.map(|new| new.entry())) {
+                (Some(old), None) if is_regular(&old) => {
+                    gone.push(common.in_old(old.digests), old.stat.size)?;
+                }
+                (None, Some(new)) if is_regular(&new) => {
+                    purse.spend((new.path.len() + size_of::<u64>()) as u64)?;
+                    moves.paths.extend_from_slice(new.path);
+                    moves.ends.push(moves.paths.len() as u64);
+                    come.push(common.in_new(new.digests), new.stat.size)?;
+                }
+                _ => {}
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        moves.to = pair(&gone, &come);
+        moves.has_arrived = vec![false; come.len()];
+        moves.to.iter().flatten().for_each(|&nth| moves.has_arrived[nth as usize] = true);
+        Ok(moves)
+    }
+
+    /// Where the `nth` file that is gone is now.
+    fn path_of(&self, nth: usize) -> Option<&[u8]> {
+        let to = (*self.to.get(nth)?)? as usize;
+        let start = if to == 0 { 0 } else { self.ends[to - 1] };
+        Some(&self.paths[start as usize..self.ends[to] as usize])
+    }
+
+    /// Whether the `nth` file that has come was elsewhere before.
+    fn has_arrived(&self, nth: usize) -> bool {
+        self.has_arrived.get(nth).is_some_and(|has| *has)
+    }
+}

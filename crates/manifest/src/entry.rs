@@ -1,0 +1,157 @@
+//! What is known of one entry of a tree.
+
+use ftk_inventory::Metadata;
+use ftk_walk::FileType;
+use rustix::fs::FileType as RawType;
+
+/// One entry: of a manifest, or of a tree that a manifest is made of or held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'e> {
+    /// Its path below the root; `.` for the root itself.
+    pub path: &'e [u8],
+    /// What `stat` says of it.
+    pub stat: Stat,
+    /// Where a symbolic link points to. Only symbolic links have it.
+    pub target: Option<&'e [u8]>,
+    /// The digests of a regular file by the algorithms of the [`Header`](crate::Header), one behind the other; empty
+    /// where content was not read, or is none.
+    pub digests: &'e [u8],
+    /// Its extended attributes by name, if they were asked for.
+    pub xattrs: Option<&'e [Xattr]>,
+}
+
+/// What `stat` says of an entry. Times are nanoseconds since the Unix epoch, negative before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// The type.
+    pub file_type: FileType,
+    /// Length in bytes.
+    pub size: u64,
+    /// Last change of the content.
+    pub mtime_ns: i128,
+    /// Last change of the inode.
+    pub ctime_ns: i128,
+    /// Permission bits with set-user-ID, set-group-ID and sticky: `0o7777` at most.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Device it lives on.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// Number of hard links.
+    pub nlink: u64,
+    /// The device that a device file stands for; 0 for what is none.
+    pub rdev: u64,
+}
+
+/// An extended attribute.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Xattr {
+    /// Its name, with the name space: `user.comment`.
+    pub name: Vec<u8>,
+    /// Its value.
+    pub value: Vec<u8>,
+}
+
+impl Stat {
+    /// What the walk saw.
+    pub(crate) fn walked(file_type: FileType, seen: &Metadata) -> Self {
+        Self {
+            file_type,
+            size: seen.size,
+            mtime_ns: seen.mtime_ns,
+            ctime_ns: seen.ctime_ns,
+            mode: seen.mode,
+            uid: seen.uid,
+            gid: seen.gid,
+            dev: seen.dev,
+            ino: seen.ino,
+            nlink: seen.nlink,
+            rdev: seen.rdev,
+        }
+    }
+
+    /// What the open descriptor of a regular file said, through which its content was read.
+    pub(crate) fn read(seen: &ftk_read::Stat) -> Self {
+        Self {
+            file_type: FileType::Regular,
+            size: seen.size,
+            mtime_ns: seen.mtime_ns,
+            ctime_ns: seen.ctime_ns,
+            mode: seen.mode & 0o7777,
+            uid: seen.uid,
+            gid: seen.gid,
+            dev: seen.dev,
+            ino: seen.ino,
+            nlink: seen.nlink,
+            rdev: 0,
+        }
+    }
+
+    /// What the system says of an entry in an answer to a question of our own.
+    #[allow(clippy::unnecessary_cast, reason = "the widths of the fields differ between platforms")]
+    pub(crate) fn asked(raw: &rustix::fs::Stat) -> Self {
+        let nanos = |seconds, rest| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+        let file_type = match RawType::from_raw_mode(raw.st_mode) {
+            RawType::RegularFile => FileType::Regular,
+            RawType::Directory => FileType::Directory,
+            RawType::Symlink => FileType::Symlink,
+            RawType::Fifo => FileType::Fifo,
+            RawType::Socket => FileType::Socket,
+            RawType::BlockDevice => FileType::Block,
+            RawType::CharacterDevice | RawType::Unknown => FileType::Char,
+        };
+        let stat = Self {
+            file_type,
+            size: raw.st_size as u64,
+            mtime_ns: nanos(raw.st_mtime, raw.st_mtime_nsec),
+            ctime_ns: nanos(raw.st_ctime, raw.st_ctime_nsec),
+            mode: raw.st_mode as u32 & 0o7777,
+            uid: raw.st_uid,
+            gid: raw.st_gid,
+            dev: raw.st_dev as u64,
+            ino: raw.st_ino as u64,
+            nlink: raw.st_nlink as u64,
+            rdev: 0,
+        };
+        Self { rdev: if stat.is_device() { raw.st_rdev as u64 } else { 0 }, ..stat }
+    }
+
+    pub(crate) fn is_regular(&self) -> bool {
+        self.file_type == FileType::Regular
+    }
+
+    pub(crate) fn is_device(&self) -> bool {
+        matches!(self.file_type, FileType::Block | FileType::Char)
+    }
+}
+
+/// Names of types in manifests.
+const TYPES: [(FileType, &str); 7] = [
+    (FileType::Regular, "file"),
+    (FileType::Directory, "directory"),
+    (FileType::Symlink, "symlink"),
+    (FileType::Fifo, "fifo"),
+    (FileType::Socket, "socket"),
+    (FileType::Block, "block_device"),
+    (FileType::Char, "char_device"),
+];
+
+pub(crate) fn type_name(file_type: FileType) -> &'static str {
+    TYPES.iter().find(|(known, _)| *known == file_type).expect("every type has a name").1
+}
+
+pub(crate) fn type_of(name: &str) -> Option<FileType> {
+    TYPES.iter().find(|(_, known)| *known == name).map(|(file_type, _)| *file_type)
+}
+
+/// What a path is sorted by: its bytes, but for the root, which comes before all that lies in it.
+pub(crate) fn key(path: &[u8]) -> &[u8] {
+    if path == ROOT { b"" } else { path }
+}
+
+/// The path of the root.
+pub(crate) const ROOT: &[u8] = b".";

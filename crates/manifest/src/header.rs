@@ -1,0 +1,195 @@
+//! The first line of a manifest: what it is of.
+
+use std::borrow::Cow;
+
+use ftk_hash::Algorithm;
+use ftk_record::{read_path, write_path};
+use serde::Deserialize;
+
+use crate::Error;
+use crate::field::push_number;
+use crate::text::{Text, without_place};
+
+/// What a manifest is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The root as it was named when the manifest was made. Nothing depends on it.
+    pub root: Vec<u8>,
+    /// Whose digests every regular file has; none: only metadata was recorded.
+    pub algorithms: Vec<Algorithm>,
+    /// Whether extended attributes were recorded.
+    pub xattrs: bool,
+    /// The options that decided which entries it is of, to be used again when it is verified.
+    pub options: Vec<Vec<u8>>,
+    /// When the run that made it began, in nanoseconds since the Unix epoch.
+    pub start_ns: i128,
+}
+
+/// What says that this is a manifest.
+const KIND: &str = "manifest";
+
+/// The version that is written, and the only one that is read.
+const VERSION: u64 = 1;
+
+/// The part that every version has.
+#[derive(Deserialize)]
+struct Kind<'l> {
+    #[serde(borrow)]
+    ftk: Option<Text<'l>>,
+    version: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Line<'l> {
+    #[serde(borrow)]
+    root: Option<Text<'l>>,
+    #[serde(borrow)]
+    root_b64: Option<Text<'l>>,
+    #[serde(borrow)]
+    algorithms: Vec<Text<'l>>,
+    xattrs: bool,
+    #[serde(borrow)]
+    options: Vec<OptionLine<'l>>,
+    start_ns: i128,
+}
+
+#[derive(Deserialize)]
+struct OptionLine<'l> {
+    #[serde(borrow)]
+    option: Option<Text<'l>>,
+    #[serde(borrow)]
+    option_b64: Option<Text<'l>>,
+}
+
+impl Header {
+    /// Bytes of all digests of a file.
+    pub fn digests_len(&self) -> usize {
+        self.algorithms.iter().map(|algorithm| algorithm.digest_len()).sum()
+    }
+
+    /// Appends the line, its newline included.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!("{{\"ftk\":\"{KIND}\",\"version\":{VERSION},").as_bytes());
+        write_path(out, "root", &self.root);
+        out.extend_from_slice(b",\"algorithms\":[");
+        let names: Vec<_> = self.algorithms.iter().map(|it| format!("\"{it}\"")).collect();
+        out.extend_from_slice(names.join(",").as_bytes());
+        out.extend_from_slice(format!("],\"xattrs\":{},\"options\":[", self.xattrs).as_bytes());
+        for (nth, option) in self.options.iter().enumerate() {
+            out.extend_from_slice(if nth == 0 { b"{" } else { b",{" });
+            write_path(out, "option", option);
+            out.push(b'}');
+        }
+        out.extend_from_slice(b"],\"start_ns\":");
+        push_number(out, self.start_ns);
+        out.extend_from_slice(b"}\n");
+    }
+
+    /// Reads the line, without its newline. Members it does not know are passed over.
+    ///
+    /// # Errors
+    /// [`Error::NotManifest`] and [`Error::Version`].
+    pub(crate) fn read(line: &[u8]) -> Result<Self, Error> {
+        let not_manifest = |what: String| Error::NotManifest(what);
+        let broken = |error: serde_json::Error| not_manifest(without_place(&error));
+        let kind: Kind<'_> = serde_json::from_slice(line).map_err(broken)?;
+        match kind.ftk.as_deref() {
+            Some(KIND) => {}
+            Some(other) => return Err(not_manifest(format!("it says that it is a {other:?}"))),
+            None => return Err(not_manifest("its first line does not say what it is".into())),
+        }
+        match kind.version {
+            Some(VERSION) => {}
+            Some(version) => return Err(Error::Version(version)),
+            None => return Err(not_manifest("its version is missing".into())),
+        }
+        let line: Line<'_> = serde_json::from_slice(line).map_err(broken)?;
+        let name = |text: Option<&str>, b64: Option<&str>| {
+            read_path(text, b64).map(Cow::into_owned).map_err(|error| not_manifest(error.to_string()))
+        };
+        let mut algorithms = Vec::with_capacity(line.algorithms.len());
+        for text in &line.algorithms {
+            let known = Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == &**text);
+            let algorithm = known.ok_or_else(|| not_manifest(format!("unknown algorithm {:?}", &**text)))?;
+            if algorithms.contains(&algorithm) {
+                return Err(not_manifest(format!("{algorithm} is there twice")));
+            }
+            algorithms.push(algorithm);
+        }
+        let options = line.options.iter();
+        let options = options.map(|it| name(it.option.as_deref(), it.option_b64.as_deref()));
+        Ok(Self {
+            root: name(line.root.as_deref(), line.root_b64.as_deref())?,
+            algorithms,
+            xattrs: line.xattrs,
+            options: options.collect::<Result<_, _>>()?,
+            start_ns: line.start_ns,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header() -> Header {
+        Header {
+            root: b"/\xff".to_vec(),
+            algorithms: vec![Algorithm::Sha256, Algorithm::Xxh3],
+            xattrs: true,
+            options: vec![b"--exclude=*.o".to_vec(), b"--name=\xff".to_vec()],
+            start_ns: 1_763_713_800_000_000_001,
+        }
+    }
+
+    fn written(header: &Header) -> String {
+        let mut out = Vec::new();
+        header.write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_header_comes_back() {
+        let header = header();
+        let line = written(&header);
+        assert_eq!(
+            line,
+            "{\"ftk\":\"manifest\",\"version\":1,\"root_b64\":\"L/8=\",\"algorithms\":[\"sha256\",\"xxh3\"],\
+             \"xattrs\":true,\"options\":[{\"option\":\"--exclude=*.o\"},{\"option_b64\":\"LS1uYW1lPf8=\"}],\
+             \"start_ns\":1763713800000000001}\n"
+        );
+        assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap(), header);
+    }
+
+    #[test]
+    fn unknown_members_are_passed_over() {
+        let line = written(&header()).replace("\"version\":1,", "\"version\":1,\"host\":{\"a\":[1]},");
+        assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap(), header());
+    }
+
+    #[test]
+    fn what_is_no_header_is_refused() {
+        let line = written(&header());
+        let read = |text: &str| Header::read(text.trim_end().as_bytes()).map_err(|error| error.to_string());
+        for (from, to, why) in [
+            ("\"manifest\"", "\"dup-report\"", "\"dup-report\""),
+            ("\"ftk\"", "\"rtk\"", "does not say"),
+            ("\"version\":1", "\"version\":2", "version 2, which needs a later ftk"),
+            ("\"version\":1", "\"version\":\"1\"", "invalid type"),
+            ("\"version\":1,", "", "version is missing"),
+            ("\"sha256\"", "\"sha257\"", "unknown algorithm \"sha257\""),
+            ("\"sha256\"", "\"xxh3\"", "xxh3 is there twice"),
+            ("L/8=", "L/8", "base64"),
+            ("\"xattrs\":true,", "", "missing field `xattrs`"),
+            ("\"start_ns\":1", "\"start_ns\":1.5", "expected"),
+            ("}\n", "", "EOF"),
+        ] {
+            let error = read(&line.replace(from, to)).unwrap_err();
+            assert!(error.contains(why), "{error}");
+            assert!(!error.contains("column"), "{error}");
+        }
+        // A later version may change anything else.
+        assert!(read("{\"version\":9,\"ftk\":\"manifest\"}").unwrap_err().contains("later ftk"));
+        assert!(read("d41d8cd98f00b204e9800998ecf8427e  a").is_err());
+    }
+}

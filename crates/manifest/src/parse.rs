@@ -1,0 +1,230 @@
+//! One line of a manifest, understood or refused.
+
+use std::fmt;
+
+use data_encoding::BASE64;
+use ftk_hash::Digest;
+use ftk_record::read_path;
+use ftk_walk::FileType;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::entry::{ROOT, type_of};
+use crate::text::{Text, without_place};
+use crate::{Entry, Header, Stat, Xattr};
+
+/// The line, as it stands there. Members it does not know are passed over; none may be there twice.
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+pub(crate) struct Line<'l> {
+    #[serde(borrow)]
+    pub(crate) path: Option<Text<'l>>,
+    #[serde(borrow)]
+    pub(crate) path_b64: Option<Text<'l>>,
+    #[serde(borrow, rename = "type")]
+    pub(crate) file_type: Text<'l>,
+    pub(crate) size_bytes: u64,
+    pub(crate) mtime_ns: i128,
+    pub(crate) ctime_ns: i128,
+    #[serde(borrow)]
+    pub(crate) mode: Text<'l>,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) dev: u64,
+    pub(crate) ino: u64,
+    pub(crate) nlink: u64,
+    pub(crate) rdev: Option<u64>,
+    #[serde(borrow)]
+    pub(crate) target: Option<Text<'l>>,
+    #[serde(borrow)]
+    pub(crate) target_b64: Option<Text<'l>>,
+    #[serde(borrow)]
+    pub(crate) digests: Option<Digests<'l>>,
+    #[serde(borrow)]
+    pub(crate) xattrs: Option<Vec<XattrLine<'l>>>,
+}
+
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+pub(crate) struct XattrLine<'l> {
+    #[serde(borrow)]
+    name: Option<Text<'l>>,
+    #[serde(borrow)]
+    name_b64: Option<Text<'l>>,
+    #[serde(borrow)]
+    value_b64: Text<'l>,
+}
+
+/// The digests by the names of their algorithms, in the order of the line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Digests<'l>(pub(crate) Vec<(Text<'l>, Text<'l>)>);
+
+impl<'l, 'de: 'l> Deserialize<'de> for Digests<'l> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'l> Visitor<'l> for Members {
+            type Value = Digests<'l>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of digests")
+            }
+
+            fn visit_map<M: MapAccess<'l>>(self, mut map: M) -> Result<Digests<'l>, M::Error> {
+                let mut digests = Vec::new();
+                while let Some(digest) = map.next_entry()? {
+                    digests.push(digest);
+                }
+                Ok(Digests(digests))
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// An entry with memory of its own, which the next one uses again.
+#[derive(Debug)]
+pub(crate) struct Owned {
+    path: Vec<u8>,
+    stat: Stat,
+    target: Option<Vec<u8>>,
+    digests: Vec<u8>,
+    xattrs: Option<Vec<Xattr>>,
+}
+
+impl Owned {
+    pub(crate) fn new() -> Self {
+        let stat = Stat {
+            file_type: FileType::Directory,
+            size: 0,
+            mtime_ns: 0,
+            ctime_ns: 0,
+            mode: 0,
+            uid: 0,
+            gid: 0,
+            dev: 0,
+            ino: 0,
+            nlink: 0,
+            rdev: 0,
+        };
+        Self { path: Vec::new(), stat, target: None, digests: Vec::new(), xattrs: None }
+    }
+
+    pub(crate) fn entry(&self) -> Entry<'_> {
+        Entry {
+            path: &self.path,
+            stat: self.stat,
+            target: self.target.as_deref(),
+            digests: &self.digests,
+            xattrs: self.xattrs.as_deref(),
+        }
+    }
+
+    /// Takes what a line says, without its newline, of a manifest with this header.
+    ///
+    /// # Errors
+    /// What is wrong with it; what the entry is then is not specified.
+    pub(crate) fn read(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
+        let line: Line<'_> = serde_json::from_slice(line).map_err(|error| without_place(&error))?;
+        let path = read_path(line.path.as_deref(), line.path_b64.as_deref()).map_err(|e| e.to_string())?;
+        check_path(&path)?;
+        self.path.clear();
+        self.path.extend_from_slice(&path);
+        let file_type =
+            type_of(&line.file_type).ok_or_else(|| format!("unknown type {:?}", &*line.file_type))?;
+        self.stat = Stat {
+            file_type,
+            size: line.size_bytes,
+            mtime_ns: line.mtime_ns,
+            ctime_ns: line.ctime_ns,
+            mode: mode(&line.mode)?,
+            uid: line.uid,
+            gid: line.gid,
+            dev: line.dev,
+            ino: line.ino,
+            nlink: line.nlink,
+            rdev: line.rdev.unwrap_or(0),
+        };
+        if line.rdev.is_some() != self.stat.is_device() {
+            return Err("a device, and nothing else, has rdev".into());
+        }
+        self.read_target(&line)?;
+        self.read_digests(&line, header)?;
+        self.read_xattrs(&line, header)
+    }
+
+    fn read_target(&mut self, line: &Line<'_>) -> Result<(), String> {
+        self.target = match (&line.target, &line.target_b64) {
+            (None, None) => None,
+            (text, b64) => {
+                let target = read_path(text.as_deref(), b64.as_deref());
+                Some(target.map_err(|error| format!("target: {error}"))?.into_owned())
+            }
+        };
+        if self.target.is_some() != (self.stat.file_type == FileType::Symlink) {
+            return Err("a symbolic link, and nothing else, has a target".into());
+        }
+        Ok(())
+    }
+
+    fn read_digests(&mut self, line: &Line<'_>, header: &Header) -> Result<(), String> {
+        self.digests.clear();
+        let found = line.digests.as_ref().map_or(&[][..], |digests| &digests.0);
+        let expected = if self.stat.is_regular() { &*header.algorithms } else { &[] };
+        if found.len() != expected.len() || line.digests.is_some() == expected.is_empty() {
+            return Err(
+                "a regular file, and nothing else, has digests by all algorithms of the header".into()
+            );
+        }
+        for algorithm in expected {
+            let hex = found.iter().find(|(name, _)| &**name == algorithm.name());
+            let (_, hex) = hex.ok_or_else(|| format!("no {algorithm} digest"))?;
+            let digest = Digest::from_hex(hex.as_bytes())
+                .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
+                .ok_or_else(|| format!("{:?} is no {algorithm} digest", &**hex))?;
+            self.digests.extend_from_slice(digest.as_bytes());
+        }
+        Ok(())
+    }
+
+    fn read_xattrs(&mut self, line: &Line<'_>, header: &Header) -> Result<(), String> {
+        self.xattrs = None;
+        if line.xattrs.is_some() != header.xattrs {
+            return Err("extended attributes that are not as the header says".into());
+        }
+        let Some(found) = &line.xattrs else { return Ok(()) };
+        let mut xattrs = Vec::with_capacity(found.len());
+        for xattr in found {
+            let name = read_path(xattr.name.as_deref(), xattr.name_b64.as_deref());
+            let name = name.map_err(|error| format!("xattrs: {error}"))?.into_owned();
+            let value = base64(&xattr.value_b64).ok_or("xattrs: a value that is not valid base64")?;
+            xattrs.push(Xattr { name, value });
+        }
+        if !xattrs.is_sorted_by(|a, b| a.name < b.name) {
+            return Err("xattrs: not in the order of their names".into());
+        }
+        self.xattrs = Some(xattrs);
+        Ok(())
+    }
+}
+
+/// Whether a path is one that a walk gives: what else it may be, it must not lead out of the root.
+fn check_path(path: &[u8]) -> Result<(), String> {
+    let is_bad = |name: &[u8]| matches!(name, b"" | b"." | b"..");
+    if path == ROOT || !path.split(|&byte| byte == b'/').any(is_bad) {
+        return Ok(());
+    }
+    Err(format!("{} is not a path below the root", ftk_record::quote(path)))
+}
+
+/// Bytes from base64 with padding. The decoder takes several padded texts in a row for one, which would be a second
+/// spelling of the same bytes.
+fn base64(text: &str) -> Option<Vec<u8>> {
+    if text.trim_end_matches('=').contains('=') { None } else { BASE64.decode(text.as_bytes()).ok() }
+}
+
+/// Four octal digits.
+fn mode(text: &str) -> Result<u32, String> {
+    let is_mode = text.len() == 4 && text.bytes().all(|digit| matches!(digit, b'0'..=b'7'));
+    let mode = u32::from_str_radix(text, 8).ok().filter(|_| is_mode);
+    mode.ok_or_else(|| format!("{text:?} is no mode of four octal digits"))
+}

@@ -1,0 +1,45 @@
+//! A random share of the files.
+
+use std::hash::{BuildHasher as _, RandomState};
+
+/// A random share of all paths: another one each time it is made, but the same path gets the same answer.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    seed: RandomState,
+    /// Hashes below it are taken; 2^64 takes all.
+    below: u128,
+}
+
+impl Sample {
+    /// Takes `percent` of the paths; what is below 0 or above 100 counts as these.
+    pub fn new(percent: f64) -> Self {
+        let below = percent.clamp(0.0, 100.0) / 100.0 * (1_u128 << 64) as f64;
+        Self { seed: RandomState::new(), below: below as u128 }
+    }
+
+    pub(crate) fn takes(&self, path: &[u8]) -> bool {
+        u128::from(self.seed.hash_one(path)) < self.below
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(sample: &Sample) -> Vec<u32> {
+        (0..10_000_u32).filter(|n| sample.takes(&n.to_le_bytes())).collect()
+    }
+
+    #[test]
+    fn a_share_is_about_as_large_as_it_was_asked_for() {
+        assert_eq!(taken(&Sample::new(0.0)).len(), 0);
+        assert_eq!(taken(&Sample::new(100.0)).len(), 10_000);
+        assert_eq!(taken(&Sample::new(f64::NAN)).len(), 0);
+        let sample = Sample::new(10.0);
+        let first = taken(&sample);
+        // Ten standard deviations to either side.
+        assert!((700..1_300).contains(&first.len()), "{}", first.len());
+        assert_eq!(taken(&sample), first);
+        assert_ne!(taken(&Sample::new(10.0)), first);
+    }
+}

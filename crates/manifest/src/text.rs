@@ -1,0 +1,25 @@
+//! JSON as it is read: text without copies, errors without places.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use serde::Deserialize;
+
+/// A string, borrowed where it holds no escapes. A bare `Option<Cow<str>>` is always copied.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub(crate) struct Text<'l>(#[serde(borrow)] pub(crate) Cow<'l, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What is wrong, without `at line 1`: the line is that of a manifest, and has another number.
+pub(crate) fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}

@@ -1,0 +1,151 @@
+//! A tree that was walked, as entries of a manifest.
+
+use ftk_inventory::{DirNo, FileNo, Inventory, Metadata, PathOrder};
+use ftk_walk::FileType;
+
+use crate::Error;
+use crate::entry::ROOT;
+use crate::merge::Side;
+
+/// A tree, walked from one starting point with [`Keep::Stats`](ftk_inventory::Keep::Stats).
+#[derive(Clone, Copy, Debug)]
+pub struct Tree<'t> {
+    /// What the walk found.
+    pub inventory: &'t Inventory,
+    /// The starting point, as it was given to the walk.
+    pub root: &'t [u8],
+    /// The paths of what could not be listed or looked at, as the walk gives them: nothing is known of what lies
+    /// there.
+    pub failed: &'t [Vec<u8>],
+}
+
+impl<'t> Tree<'t> {
+    /// Its entries.
+    pub(crate) fn walk(&self) -> Walk<'t> {
+        Walk { tree: *self, order: self.inventory.in_path_order(), seen: Seen::default() }
+    }
+
+    /// The path of a file, below the root.
+    pub(crate) fn path_of(&self, file: FileNo) -> Vec<u8> {
+        let mut path = Vec::new();
+        self.inventory.push_path(file, &mut path);
+        self.relative(&path).to_vec()
+    }
+
+    /// A path of the walk, below the root.
+    fn relative<'p>(&self, path: &'p [u8]) -> &'p [u8] {
+        if path == self.root {
+            return ROOT;
+        }
+        let below = path.strip_prefix(self.root).expect("everything lies below the starting point");
+        below.strip_prefix(b"/").unwrap_or(below)
+    }
+}
+
+/// An entry that was walked.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) path: Vec<u8>,
+    pub(crate) name: Vec<u8>,
+    pub(crate) dir: DirNo,
+    pub(crate) file_type: FileType,
+    pub(crate) file: Option<FileNo>,
+    pub(crate) metadata: Option<Metadata>,
+    target: Vec<u8>,
+    has_target: bool,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self {
+            path: Vec::new(),
+            name: Vec::new(),
+            dir: DirNo(0),
+            file_type: FileType::Directory,
+            file: None,
+            metadata: None,
+            target: Vec::new(),
+            has_target: false,
+        }
+    }
+}
+
+impl Seen {
+    pub(crate) fn target(&self) -> Option<&[u8]> {
+        self.has_target.then_some(&*self.target)
+    }
+
+    pub(crate) fn is_root(&self) -> bool {
+        self.path == ROOT
+    }
+}
+
+/// The entries of a tree in the order of a manifest.
+#[derive(Debug)]
+pub(crate) struct Walk<'t> {
+    tree: Tree<'t>,
+    order: PathOrder<'t>,
+    /// The entry it is at.
+    pub(crate) seen: Seen,
+}
+
+impl Side for Walk<'_> {
+    fn advance(&mut self) -> Result<bool, Error> {
+        let Some(item) = self.order.next() else { return Ok(false) };
+        let seen = &mut self.seen;
+        for (to, from) in [
+            (&mut seen.path, self.tree.relative(item.path)),
+            (&mut seen.name, item.name),
+            (&mut seen.target, item.target.unwrap_or_default()),
+        ] {
+            to.clear();
+            to.extend_from_slice(from);
+        }
+        seen.has_target = item.target.is_some();
+        (seen.dir, seen.file_type, seen.file) = (item.dir, item.file_type, item.file);
+        seen.metadata = item.metadata;
+        Ok(true)
+    }
+
+    fn path(&self) -> &[u8] {
+        &self.seen.path
+    }
+}
+
+/// What could not be looked at, by path below the root.
+#[derive(Debug)]
+pub(crate) struct Failed(Vec<Vec<u8>>);
+
+impl Failed {
+    pub(crate) fn of(tree: &Tree<'_>) -> Self {
+        let mut paths: Vec<_> = tree.failed.iter().map(|path| tree.relative(path).to_vec()).collect();
+        paths.sort_unstable();
+        Self(paths)
+    }
+
+    /// Whether nothing is known of what lies at `path`: that, or a directory on the way to it.
+    pub(crate) fn covers(&self, path: &[u8]) -> bool {
+        let has = |path: &[u8]| self.0.binary_search_by(|failed| failed.as_slice().cmp(path)).is_ok();
+        let slashes = || path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        !self.0.is_empty() && (has(ROOT) || has(path) || slashes().any(|(at, _)| has(&path[..at])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_below_a_failure_is_not_known() {
+        let failed = Failed(vec![b"a/b".to_vec(), b"c".to_vec()]);
+        for path in ["a/b", "a/b/c", "a/b/c/d", "c", "c/d"] {
+            assert!(failed.covers(path.as_bytes()), "{path}");
+        }
+        for path in ["a", "a/bc", "a/c", "b", "cd", "."] {
+            assert!(!failed.covers(path.as_bytes()), "{path}");
+        }
+        let root = Failed(vec![b".".to_vec()]);
+        assert!(root.covers(b".") && root.covers(b"a/b"));
+        assert!(!Failed(Vec::new()).covers(b"a"));
+    }
+}

@@ -1,0 +1,237 @@
+//! The verdicts.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use ftk_inventory::FileNo;
+use ftk_process::Rows;
+
+use super::look::Look;
+use super::plan::{Batch, Plan};
+use crate::contents::Content;
+use crate::keys::{Keys, pair};
+use crate::merge::merge;
+use crate::tree::{Seen, Walk};
+use crate::xattrs::XattrReader;
+use crate::{Contents, Entry, Error, Field, Finding, Stat, Summary, Verdict, Xattr};
+
+/// Who is told of each verdict, and may end it all.
+type Each<'e> = &'e mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>;
+
+impl Plan<'_> {
+    /// Judges what belongs to a batch, in the order of paths, and counts the verdicts. Those of all batches together
+    /// are those of everything in the manifest and the tree, each once. `rows`: what became of the files of the batch,
+    /// with the algorithms of the manifest and [with stats](Rows::with_stats).
+    ///
+    /// # Errors
+    /// When the manifest cannot be read or was changed meanwhile, or a file of the batch was never looked at.
+    ///
+    /// # Panics
+    /// If the rows are not those of the batch, or are without stats.
+    pub fn verify(&self, batch: &Batch, rows: &Rows, each: Each<'_>) -> Result<Summary, Error> {
+        let contents = Contents::read(Some(&batch.files), rows);
+        let moves = if batch.is_first { self.moves(&contents)? } else { Moves::default() };
+        let inventory = self.tree.inventory;
+        let needs_xattrs = self.manifest.header().xattrs && self.rules.compares(Field::Xattrs);
+        let mut judge = Judge {
+            plan: self,
+            is_first: batch.is_first,
+            contents,
+            moves,
+            look: Look::new(inventory),
+            xattrs: needs_xattrs.then(|| XattrReader::new(inventory)),
+            gone: 0,
+            digests: Vec::new(),
+            changed: Vec::new(),
+            summary: Summary::default(),
+            pending: 0,
+            each,
+        };
+        merge(&mut self.manifest.entries()?, &mut self.tree.walk(), |old, new| {
+            Ok(match (old, new) {
+                (Some(old), Some(new)) => judge.both(&old.entry(), &new.seen),
+                (Some(old), None) => judge.only_old(&old.entry()),
+                (None, Some(new)) => judge.only_new(new),
+                (None, None) => ControlFlow::Continue(()),
+            })
+        })?;
+        if judge.pending > 0 { Err(Error::Unprocessed(judge.pending)) } else { Ok(judge.summary) }
+    }
+
+    /// Which new files have the contents of those that are gone.
+    fn moves(&self, contents: &Contents<'_>) -> Result<Moves, Error> {
+        let mut found = Keys::new(self.manifest.header().digests_len(), self.budget);
+        let (mut files, mut digests) = (Vec::new(), Vec::new());
+        for &file in &self.candidates {
+            if let Content::Read(row, stat) = contents.of(file) {
+                contents.digests(row, &mut digests);
+                found.push([&*digests], stat.size)?;
+                files.push(file);
+            }
+        }
+        let to: Vec<_> =
+            pair(&self.gone, &found).into_iter().map(|nth| nth.map(|nth| files[nth as usize])).collect();
+        let mut arrived: Vec<_> = to.iter().copied().flatten().collect();
+        arrived.sort_unstable();
+        Ok(Moves { to, arrived })
+    }
+}
+
+/// Where files have gone.
+#[derive(Debug, Default)]
+struct Moves {
+    /// Of each regular file that is gone, by path, which one has its content.
+    to: Vec<Option<FileNo>>,
+    /// The same files, ascending.
+    arrived: Vec<FileNo>,
+}
+
+/// What judging works with.
+struct Judge<'j> {
+    plan: &'j Plan<'j>,
+    is_first: bool,
+    contents: Contents<'j>,
+    moves: Moves,
+    look: Look<'j>,
+    xattrs: Option<XattrReader<'j>>,
+    /// How many regular files that are gone have come by.
+    gone: usize,
+    digests: Vec<u8>,
+    changed: Vec<Field>,
+    summary: Summary,
+    pending: u64,
+    each: Each<'j>,
+}
+
+/// How an entry stands.
+enum Standing {
+    Known { stat: Stat, is_read: bool },
+    NotYet,
+    Unreadable,
+}
+
+impl Judge<'_> {
+    fn both(&mut self, old: &Entry<'_>, seen: &Seen) -> ControlFlow<()> {
+        let standing = match self.stand(old, seen) {
+            Ok(standing) => standing,
+            Err(error) => return self.unreadable(old, None, Some(&error)),
+        };
+        let (stat, is_read) = match standing {
+            Standing::Known { stat, is_read } => (stat, is_read),
+            Standing::NotYet => return ControlFlow::Continue(()),
+            Standing::Unreadable => return self.unreadable(old, seen.file, None),
+        };
+        let xattrs = self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose();
+        let xattrs: Option<&[Xattr]> = match xattrs {
+            Ok(xattrs) => xattrs,
+            Err(error) => {
+                let finding = Finding { error: Some(&error), ..finding(Verdict::Unreadable, old) };
+                self.summary.add(finding.verdict);
+                return (self.each)(&finding);
+            }
+        };
+        let digests: &[u8] = if is_read { &self.digests } else { &[] };
+        let new = Entry { path: &seen.path, stat, target: seen.target(), digests, xattrs };
+        let is_same = is_read.then(|| old.digests == digests);
+        self.plan.rules.changed(old, &new, is_same, &mut self.changed);
+        let verdict = Verdict::of(old, &new, &self.changed);
+        self.summary.add(verdict);
+        let is_pair = old.stat.is_regular() && stat.is_regular();
+        if is_pair && !is_read && matches!(verdict, Verdict::Ok | Verdict::Metadata) {
+            self.summary.unread += 1;
+        }
+        (self.each)(&Finding { new: Some(new), changed: &self.changed, ..finding(verdict, old) })
+    }
+
+    /// What is known of an entry that is in both. Its digests are put where they belong.
+    fn stand(&mut self, old: &Entry<'_>, seen: &Seen) -> io::Result<Standing> {
+        let plan = self.plan;
+        if let Some(file) = seen.file.filter(|_| plan.reads && old.stat.is_regular())
+            && plan.rules.reads(old.path)
+        {
+            return Ok(match self.contents.of(file) {
+                Content::Read(row, stat) => {
+                    self.contents.digests(row, &mut self.digests);
+                    Standing::Known { stat, is_read: true }
+                }
+                Content::Failed => Standing::Unreadable,
+                Content::Pending => {
+                    self.pending += 1;
+                    Standing::NotYet
+                }
+                // It belongs to another batch.
+                Content::Unread | Content::Kept(_) => Standing::NotYet,
+            });
+        }
+        if !self.is_first {
+            return Ok(Standing::NotYet);
+        }
+        Ok(Standing::Known { stat: self.look.stat(seen)?, is_read: false })
+    }
+
+    fn only_old(&mut self, old: &Entry<'_>) -> ControlFlow<()> {
+        if !self.is_first {
+            return ControlFlow::Continue(());
+        }
+        if self.plan.failed.covers(old.path) {
+            return self.unreadable(old, None, None);
+        }
+        let mut moved = None;
+        if self.plan.reads && old.stat.is_regular() {
+            moved = self.moves.to.get(self.gone).copied().flatten();
+            self.gone += 1;
+        }
+        let path = moved.map(|file| self.plan.tree.path_of(file));
+        let verdict = if moved.is_some() { Verdict::Moved } else { Verdict::Missing };
+        self.summary.add(verdict);
+        (self.each)(&Finding { new_path: path.as_deref(), ..finding(verdict, old) })
+    }
+
+    fn only_new(&mut self, new: &Walk<'_>) -> ControlFlow<()> {
+        let seen = &new.seen;
+        let has_arrived = |file: FileNo| self.moves.arrived.binary_search(&file).is_ok();
+        if !self.is_first || seen.file.is_some_and(has_arrived) {
+            return ControlFlow::Continue(());
+        }
+        let stat = seen.metadata.as_ref().map(|metadata| Stat::walked(seen.file_type, metadata));
+        let entry =
+            |stat| Entry { path: &seen.path, stat, target: seen.target(), digests: &[], xattrs: None };
+        self.summary.add(Verdict::New);
+        (self.each)(&Finding {
+            verdict: Verdict::New,
+            path: &seen.path,
+            new_path: None,
+            file_type: seen.file_type,
+            old: None,
+            new: stat.map(entry),
+            changed: &[],
+            file: None,
+            error: None,
+        })
+    }
+
+    fn unreadable(
+        &mut self,
+        old: &Entry<'_>,
+        file: Option<FileNo>,
+        error: Option<&io::Error>,
+    ) -> ControlFlow<()> {
+        self.summary.add(Verdict::Unreadable);
+        (self.each)(&Finding { file, error, ..finding(Verdict::Unreadable, old) })
+    }
+}
+
+/// A verdict on what was recorded.
+fn finding<'f>(verdict: Verdict, old: &Entry<'f>) -> Finding<'f> {
+    Finding {
+        verdict,
+        path: old.path,
+        new_path: None,
+        file_type: old.stat.file_type,
+        old: Some(*old),
+        new: None,
+        changed: &[],
+        file: None,
+        error: None,
+    }
+}

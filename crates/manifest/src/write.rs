@@ -1,0 +1,99 @@
+//! Manifests, written.
+
+use std::io::{self, ErrorKind};
+
+use ftk_hash::Algorithm;
+use ftk_record::{Seal, write_path};
+
+use crate::field::push_number;
+use crate::{Entry, Field, Header};
+
+/// Writes a manifest: its header, its entries, and at last the footer without which it is incomplete.
+#[derive(Debug)]
+pub struct Writer<S> {
+    sink: S,
+    seal: Seal,
+    algorithms: Vec<Algorithm>,
+    line: Vec<u8>,
+}
+
+impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
+    /// Begins a manifest with this header. `sink` is handed whole lines with their newlines.
+    ///
+    /// # Errors
+    /// Those of `sink`.
+    pub fn new(header: &Header, sink: S) -> io::Result<Self> {
+        let algorithms = header.algorithms.clone();
+        let mut writer = Self { sink, seal: Seal::new(), algorithms, line: Vec::new() };
+        header.write(&mut writer.line);
+        writer.end_line()?;
+        Ok(writer)
+    }
+
+    /// Writes an entry. Their order is the caller's: the root first, then by the bytes of their paths.
+    ///
+    /// # Errors
+    /// Those of `sink`, and for an entry whose line no reader would take.
+    ///
+    /// # Panics
+    /// If the entry has digests, but not exactly those that the header speaks of.
+    pub fn entry(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+        self.line.clear();
+        push_entry(&mut self.line, entry, &self.algorithms);
+        self.end_line()
+    }
+
+    /// Ends the manifest with its footer.
+    ///
+    /// # Errors
+    /// Those of `sink`.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.line.clear();
+        self.seal.footer(&mut self.line);
+        (self.sink)(&self.line)
+    }
+
+    fn end_line(&mut self) -> io::Result<()> {
+        if self.line.len() > Seal::MAX_LINE {
+            return Err(io::Error::new(ErrorKind::InvalidData, "an entry is too large for a manifest"));
+        }
+        self.seal.line(&self.line);
+        (self.sink)(&self.line)
+    }
+}
+
+/// Appends the line of an entry, its newline included.
+pub(crate) fn push_entry(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
+    let stat = &entry.stat;
+    let member = |out: &mut Vec<u8>, field: Field| {
+        out.push(b',');
+        field.write_member(out, field.name(), entry, algorithms);
+    };
+    out.push(b'{');
+    write_path(out, "path", entry.path);
+    member(out, Field::Type);
+    member(out, Field::Size);
+    member(out, Field::Mtime);
+    out.extend_from_slice(b",\"ctime_ns\":");
+    push_number(out, stat.ctime_ns);
+    for field in [Field::Mode, Field::Uid, Field::Gid] {
+        member(out, field);
+    }
+    for (name, number) in [(",\"dev\":", stat.dev), (",\"ino\":", stat.ino), (",\"nlink\":", stat.nlink)] {
+        out.extend_from_slice(name.as_bytes());
+        push_number(out, number);
+    }
+    if stat.is_device() {
+        member(out, Field::Rdev);
+    }
+    if entry.target.is_some() {
+        member(out, Field::Target);
+    }
+    if !entry.digests.is_empty() {
+        member(out, Field::Digests);
+    }
+    if entry.xattrs.is_some() {
+        member(out, Field::Xattrs);
+    }
+    out.extend_from_slice(b"}\n");
+}

@@ -1,0 +1,253 @@
+//! What is written is read, and nothing else is.
+
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+
+use ftk_hash::Algorithm;
+use ftk_manifest::{Error, Manifest, Stat, Xattr};
+use ftk_record::{Seal, SealError};
+use ftk_walk::FileType;
+use proptest::prelude::*;
+
+use crate::model::{Entries, Owned, Path, entry, header, open, read, written};
+
+/// Any path below a root.
+fn path() -> impl Strategy<Value = Path> {
+    let name = prop::collection::vec((1_u8..).prop_filter("no slash", |byte| *byte != b'/'), 1..6);
+    let name = name.prop_filter("no dots", |name| !matches!(&name[..], b"." | b".."));
+    prop::collection::vec(name, 1..4).prop_map(|names| Path(names.join(&b'/')))
+}
+
+fn xattrs() -> impl Strategy<Value = Vec<Xattr>> {
+    let name = prop::collection::vec(1_u8.., 1..5);
+    let value: BoxedStrategy<Vec<u8>> = any::<Vec<u8>>().boxed();
+    prop::collection::btree_map(name, value, 0..3)
+        .prop_map(|map| map.into_iter().map(|(name, value)| Xattr { name, value }).collect())
+}
+
+/// Any entry at all.
+fn any_entry() -> impl Strategy<Value = Owned> {
+    let bytes = prop::collection::vec(1_u8.., 1..9);
+    let numbers = (any::<[u64; 4]>(), any::<[u32; 2]>(), any::<i64>(), any::<[i32; 2]>());
+    (entry(24), numbers, xattrs(), bytes).prop_map(|(mut entry, numbers, xattrs, target)| {
+        let ([size, dev, ino, nlink], [uid, gid], time, [more, less]) = numbers;
+        let mode = uid & 0o7777;
+        let (mtime_ns, ctime_ns) = (i128::from(time) * i128::from(more), i128::from(less));
+        entry.stat = Stat { size, dev, ino, nlink, uid, gid, mode, mtime_ns, ctime_ns, ..entry.stat };
+        if matches!(entry.stat.file_type, FileType::Block | FileType::Char) {
+            entry.stat.rdev = nlink;
+        }
+        entry.target = entry.target.map(|_| target);
+        entry.xattrs = Some(xattrs);
+        entry
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_entry_comes_back(
+        entries in prop::collection::btree_map(path(), any_entry(), 0..8),
+        root in prop::option::of(any_entry()),
+    ) {
+        let mut entries: Entries = entries;
+        entries.extend(root.map(|root| (Path::new("."), root)));
+        let header = header(&[Algorithm::Md5, Algorithm::Xxh3], true);
+        let bytes = written(&header, &entries);
+        prop_assert!(str::from_utf8(&bytes).is_ok_and(|text| !text.chars().any(|c| c.is_control() && c != '\n')));
+        let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        prop_assert_eq!(lines.count(), entries.len() + 2);
+        let manifest = open(&bytes).unwrap();
+        prop_assert_eq!(manifest.header(), &header);
+        prop_assert_eq!(read(&manifest).unwrap(), entries);
+    }
+}
+
+const A: &str = "{\"path\":\"a\",\"type\":\"file\",\"size_bytes\":1,\"mtime_ns\":-2,\"ctime_ns\":3,\"mode\":\"0644\",\
+                 \"uid\":4,\"gid\":5,\"dev\":6,\"ino\":7,\"nlink\":8,\"digests\":{\"xxh3\":\"0123456789abcdef\"}}";
+const L: &str = "{\"path\":\"l\",\"type\":\"symlink\",\"size_bytes\":1,\"mtime_ns\":2,\"ctime_ns\":3,\"mode\":\"0777\",\
+                 \"uid\":4,\"gid\":5,\"dev\":6,\"ino\":7,\"nlink\":8,\"target\":\"a\"}";
+
+/// A manifest of these lines, sealed.
+fn sealed(lines: &[&str]) -> Vec<u8> {
+    let (mut file, mut seal) = (Vec::new(), Seal::new());
+    let head = "{\"ftk\":\"manifest\",\"version\":1,\"root\":\"/r\",\"algorithms\":[\"xxh3\"],\"xattrs\":false,\
+                \"options\":[],\"start_ns\":7}";
+    for line in [head].iter().chain(lines) {
+        let line = format!("{line}\n");
+        seal.line(line.as_bytes());
+        file.extend_from_slice(line.as_bytes());
+    }
+    seal.footer(&mut file);
+    file
+}
+
+fn paths(lines: &[&str]) -> Result<Vec<String>, Error> {
+    let entries = read(&open(&sealed(lines))?)?;
+    Ok(entries.into_keys().map(|path| String::from_utf8(path.0).unwrap()).collect())
+}
+
+#[test]
+fn a_line_is_as_documented() {
+    let entries = read(&open(&sealed(&[A, L])).unwrap()).unwrap();
+    let stat = Stat {
+        file_type: FileType::Regular,
+        size: 1,
+        mtime_ns: -2,
+        ctime_ns: 3,
+        mode: 0o644,
+        uid: 4,
+        gid: 5,
+        dev: 6,
+        ino: 7,
+        nlink: 8,
+        rdev: 0,
+    };
+    let digests = 0x0123_4567_89ab_cdef_u64.to_be_bytes().to_vec();
+    let file = Owned { stat, target: None, digests, xattrs: None };
+    assert_eq!(entries[&Path::new("a")], file);
+    assert_eq!(entries[&Path::new("l")].target.as_deref(), Some(&b"a"[..]));
+    assert_eq!(written(&header(&[Algorithm::Xxh3], false), &entries), sealed(&[A, L]));
+}
+
+#[test]
+fn members_it_does_not_know_are_passed_over() {
+    let more = A.replace("\"uid\"", "\"acl\":[{\"a\":null}],\"uid\"");
+    assert_eq!(paths(&[&more, L]).unwrap(), ["a", "l"]);
+    let spaced = A.replace(",\"", " ,\t\"").replace("\":", "\" : ");
+    assert_eq!(paths(&[&spaced, L]).unwrap(), ["a", "l"]);
+    assert_eq!(paths(&[&A.replace("\"a\"", "\"\\u0061\"")]).unwrap(), ["a"]);
+}
+
+#[test]
+fn what_no_entry_may_be_is_refused_with_its_line() {
+    for (line, from, to, why) in [
+        (A, "\"path\":\"a\",", "", "no path"),
+        (A, "\"path\":\"a\"", "\"path\":\"a\",\"path_b64\":\"YQ==\"", "a path as text and another"),
+        (A, "\"path\":\"a\"", "\"path\":\"a\",\"path\":\"a\"", "duplicate field `path`"),
+        (A, "\"path\":\"a\"", "\"path_b64\":\"?\"", "base64"),
+        (A, "\"path\":\"a\"", "\"path\":\"a\\u0000\"", "NUL"),
+        (A, "\"path\":\"a\"", "\"path\":3", "invalid type"),
+        (A, "\"path\":\"a\"", "\"path\":\"/a\"", "'/a' is not a path below the root"),
+        (A, "\"path\":\"a\"", "\"path\":\"a/\"", "not a path below the root"),
+        (A, "\"path\":\"a\"", "\"path\":\"\"", "not a path below the root"),
+        (A, "\"path\":\"a\"", "\"path\":\"..\"", "not a path below the root"),
+        (A, "\"path\":\"a\"", "\"path\":\"../../etc/x\"", "not a path below the root"),
+        (A, "\"path\":\"a\"", "\"path\":\"a/../b\"", "not a path below the root"),
+        (A, "\"path\":\"a\"", "\"path\":\"./a\"", "not a path below the root"),
+        (A, "\"path\":\"a\"", "\"path\":\"a//b\"", "not a path below the root"),
+        (A, "\"path\":\"a\"", "\"path_b64\":\"Li4v/w==\"", "not a path below the root"),
+        (A, "\"file\"", "\"door\"", "unknown type \"door\""),
+        (A, "\"file\"", "\"symlink\"", "a symbolic link, and nothing else, has a target"),
+        (A, "\"file\"", "\"fifo\"", "has digests by all algorithms"),
+        (A, "\"file\"", "\"block_device\"", "has rdev"),
+        (A, "\"nlink\":8", "\"nlink\":8,\"rdev\":9", "has rdev"),
+        (A, "\"nlink\":8", "\"nlink\":8,\"target\":\"b\"", "has a target"),
+        (A, "\"size_bytes\":1,", "", "missing field `size_bytes`"),
+        (A, "\"size_bytes\":1", "\"size_bytes\":-1", "invalid value"),
+        (A, "\"size_bytes\":1", "\"size_bytes\":\"1\"", "invalid type"),
+        (A, "\"size_bytes\":1", "\"size_bytes\":1.0", "invalid type"),
+        (A, "\"uid\":4", "\"uid\":4294967296", "invalid value"),
+        (A, "\"0644\"", "\"644\"", "no mode"),
+        (A, "\"0644\"", "\"+644\"", "no mode"),
+        (A, "\"0644\"", "\"0648\"", "no mode"),
+        (A, "\"0644\"", "420", "invalid type"),
+        (A, ",\"digests\":{\"xxh3\":\"0123456789abcdef\"}", "", "has digests by all algorithms"),
+        (A, "{\"xxh3\":\"0123456789abcdef\"}", "{}", "has digests by all algorithms"),
+        (A, "\"xxh3\"", "\"md5\"", "no xxh3 digest"),
+        (A, "\"xxh3\":", "\"xxh3\":\"0123456789abcdef\",\"xxh3\":", "has digests by all algorithms"),
+        (A, "0123456789abcdef", "0123456789abcde", "is no xxh3 digest"),
+        (A, "0123456789abcdef", "0123456789abcdeg", "is no xxh3 digest"),
+        (A, "0123456789abcdef", "", "is no xxh3 digest"),
+        (A, "0123456789abcdef", "0123456789abcdef01", "is no xxh3 digest"),
+        (A, "\"nlink\":8", "\"nlink\":8,\"xattrs\":[]", "not as the header says"),
+        (A, "}}", "}", "EOF"),
+        (A, "}}", "}}}", "trailing characters"),
+        (A, "\"uid\"", "uid", "key must be a string"),
+        (A, A, "[]", "invalid length"),
+        (A, A, "", "EOF"),
+        (A, A, "null", "invalid type"),
+        (L, ",\"target\":\"a\"", "", "a symbolic link, and nothing else, has a target"),
+        (L, "\"target\":\"a\"", "\"target\":\"a\",\"target_b64\":\"YQ==\"", "target: a path as text"),
+    ] {
+        let lines = [A, L].map(|it| if it == line { it.replacen(from, to, 1) } else { it.to_owned() });
+        let error = paths(&[&lines[0], &lines[1]]).unwrap_err();
+        let expected = if line == A { 2 } else { 3 };
+        assert!(matches!(error, Error::Line { number, .. } if number == expected), "{from} {to}: {error:?}");
+        let text = error.to_string();
+        assert!(text.contains(why) && text.starts_with(&format!("line {expected}: ")), "{from} {to}: {text}");
+        assert!(!text.contains("column"), "{text}");
+    }
+}
+
+#[test]
+fn entries_come_in_order_and_once() {
+    let named = |path: &str| A.replace("\"a\"", &format!("\"{path}\""));
+    assert_eq!(
+        paths(&[&named("."), &named("!"), &named("a"), &named("a-"), &named("a/b")]).unwrap().len(),
+        5
+    );
+    for (before, after, why) in [
+        ("b", "a", "'a' is out of order"),
+        ("a/b", "a-", "'a-' is out of order"),
+        ("a", "a", "'a' is there twice"),
+        ("!", ".", "'.' is out of order"),
+        (".", ".", "'.' is there twice"),
+    ] {
+        let error = paths(&[&named(before), &named(after), &named("z")]).unwrap_err();
+        assert_eq!(error.to_string(), format!("line 3: {why}"));
+    }
+}
+
+#[test]
+fn cut_off_anywhere_it_is_refused() {
+    let bytes = sealed(&[A, L]);
+    for cut in 0..bytes.len() {
+        let error = open(&bytes[..cut]).unwrap_err();
+        assert!(matches!(error, Error::Seal(SealError::Incomplete)), "{cut}: {error:?}");
+    }
+    assert!(open(&bytes).is_ok());
+}
+
+#[test]
+fn one_changed_byte_is_refused() {
+    let bytes = sealed(&[A, L]);
+    for at in 0..bytes.len() {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1;
+        assert!(open(&bytes).is_err(), "byte {at}");
+    }
+}
+
+#[test]
+fn what_is_no_manifest_is_refused() {
+    let later = String::from_utf8(sealed(&[A])).unwrap().replace("\"version\":1", "\"version\":2");
+    assert!(matches!(open(later.as_bytes()), Err(Error::Version(2))));
+    assert!(matches!(open(b"d41d8cd98f00b204e9800998ecf8427e  a\n"), Err(Error::NotManifest(_))));
+    assert!(matches!(open(b"\xef\xbb\xbf{}\n"), Err(Error::NotManifest(_))));
+    assert!(matches!(open(b"{\"footer\":{}}\n"), Err(Error::Seal(_))));
+    let mut only_footer = Vec::new();
+    Seal::new().footer(&mut only_footer);
+    assert!(matches!(open(&only_footer), Err(Error::NotManifest(_))));
+}
+
+#[test]
+fn a_pipe_is_read_once_and_kept() {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let bytes = sealed(&[A, L]);
+    let filler = std::thread::spawn(move || writer.write_all(&bytes).unwrap());
+    let manifest = Manifest::open(OwnedFd::from(reader).into()).unwrap();
+    filler.join().unwrap();
+    assert_eq!(read(&manifest).unwrap().len(), 2);
+    assert_eq!(read(&manifest).unwrap().len(), 2, "it can be gone through again");
+}
+
+#[test]
+fn entries_can_be_gone_through_side_by_side() {
+    let manifest = open(&sealed(&[A, L])).unwrap();
+    let (mut one, mut other) = (manifest.entries().unwrap(), manifest.entries().unwrap());
+    assert_eq!(one.next().unwrap().unwrap().path, b"a");
+    assert_eq!(one.next().unwrap().unwrap().path, b"l");
+    assert_eq!(other.next().unwrap().unwrap().path, b"a");
+    assert!(one.next().unwrap().is_none());
+    assert_eq!(other.next().unwrap().unwrap().path, b"l");
+}

@@ -1,0 +1,254 @@
+//! Entries with memory of their own, manifests of them, and what a comparison should say of two sets of them.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+
+use ftk_hash::Algorithm;
+use ftk_manifest::{Entry, Field, Finding, Header, Manifest, Mode, Rules, Stat, Verdict, Writer, Xattr};
+use ftk_walk::FileType;
+use proptest::prelude::*;
+
+/// An entry that owns what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Owned {
+    pub(crate) stat: Stat,
+    pub(crate) target: Option<Vec<u8>>,
+    pub(crate) digests: Vec<u8>,
+    pub(crate) xattrs: Option<Vec<Xattr>>,
+}
+
+/// Entries by path; the root is `.` and sorts as nothing does.
+pub(crate) type Entries = BTreeMap<Path, Owned>;
+
+/// A path in the order of a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Path(pub(crate) Vec<u8>);
+
+impl Ord for Path {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let key = |path: &Self| (path.0 != b".").then(|| path.0.clone());
+        key(self).cmp(&key(other))
+    }
+}
+
+impl PartialOrd for Path {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Path {
+    pub(crate) fn new(path: &str) -> Self {
+        Self(path.into())
+    }
+}
+
+impl Owned {
+    pub(crate) fn of(entry: &Entry<'_>) -> Self {
+        Self {
+            stat: entry.stat,
+            target: entry.target.map(<[u8]>::to_vec),
+            digests: entry.digests.to_vec(),
+            xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
+        }
+    }
+
+    pub(crate) fn entry<'e>(&'e self, path: &'e Path) -> Entry<'e> {
+        Entry {
+            path: &path.0,
+            stat: self.stat,
+            target: self.target.as_deref(),
+            digests: &self.digests,
+            xattrs: self.xattrs.as_deref(),
+        }
+    }
+}
+
+pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
+    Header { root: b"/r".to_vec(), algorithms: algorithms.into(), xattrs, options: Vec::new(), start_ns: 7 }
+}
+
+/// The bytes of a manifest.
+pub(crate) fn written(header: &Header, entries: &Entries) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut sink = |line: &[u8]| bytes.write_all(line);
+    let mut writer = Writer::new(header, &mut sink).unwrap();
+    for (path, entry) in entries {
+        writer.entry(&entry.entry(path)).unwrap();
+    }
+    writer.finish().unwrap();
+    bytes
+}
+
+/// A manifest of these bytes.
+pub(crate) fn open(bytes: &[u8]) -> Result<Manifest, ftk_manifest::Error> {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    Manifest::open(file)
+}
+
+pub(crate) fn manifest(header: &Header, entries: &Entries) -> Manifest {
+    open(&written(header, entries)).unwrap()
+}
+
+/// All entries of a manifest.
+pub(crate) fn read(manifest: &Manifest) -> Result<Entries, ftk_manifest::Error> {
+    let mut entries = manifest.entries()?;
+    let mut found = Entries::new();
+    while let Some(entry) = entries.next()? {
+        found.insert(Path(entry.path.to_vec()), Owned::of(&entry));
+    }
+    Ok(found)
+}
+
+/// What is said of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) path: String,
+    pub(crate) verdict: Verdict,
+    pub(crate) changed: Vec<Field>,
+    pub(crate) new_path: Option<String>,
+}
+
+pub(crate) fn text(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).into_owned()
+}
+
+impl Said {
+    pub(crate) fn of(finding: &Finding<'_>) -> Self {
+        assert_eq!(finding.old.map_or(finding.path, |old| old.path), finding.path);
+        let new_path = finding.new_path.map(text);
+        let (path, changed) = (text(finding.path), finding.changed.to_vec());
+        Self { path, verdict: finding.verdict, changed, new_path }
+    }
+}
+
+/// What should be said of everything, one path after the other. `reads`: whose contents are compared.
+pub(crate) fn expected(
+    old: &Entries,
+    new: &Entries,
+    rules: &Rules,
+    reads: impl Fn(&Path) -> bool,
+) -> Vec<Said> {
+    let is_file = |entry: &Owned| entry.stat.file_type == FileType::Regular;
+    let content = |entry: &Owned| (entry.digests.clone(), entry.stat.size);
+    let mut come: Vec<_> =
+        new.iter().filter(|(path, entry)| is_file(entry) && !old.contains_key(path)).collect();
+    let is_compared = |field| {
+        !rules.ignore.contains(&field)
+            && match rules.mode {
+                Mode::Strict => true,
+                Mode::Metadata => field != Field::Digests,
+                Mode::Content => [Field::Type, Field::Size, Field::Target, Field::Digests].contains(&field),
+            }
+    };
+    let compares_content = is_compared(Field::Digests);
+    let mut moved_to = BTreeMap::new();
+    for (path, entry) in old {
+        if is_file(entry) && !new.contains_key(path) && compares_content && !entry.digests.is_empty() {
+            if let Some(at) = come.iter().position(|(_, new)| content(new) == content(entry)) {
+                moved_to.insert(path, come.remove(at).0);
+            }
+        }
+    }
+    let mut said = Vec::new();
+    for (path, entry) in old {
+        let mut changed = Vec::new();
+        let verdict = match new.get(path) {
+            None if moved_to.contains_key(path) => Verdict::Moved,
+            None => Verdict::Missing,
+            Some(now) => {
+                let (a, b) = (&entry.stat, &now.stat);
+                let are = |file_type| a.file_type == file_type && b.file_type == file_type;
+                let one_is_dir = a.file_type == FileType::Directory || b.file_type == FileType::Directory;
+                let digests_differ = are(FileType::Regular) && reads(path) && entry.digests != now.digests;
+                for (field, differs) in [
+                    (Field::Type, a.file_type != b.file_type),
+                    (Field::Size, are(FileType::Regular) && a.size != b.size),
+                    (Field::Mtime, !one_is_dir && a.mtime_ns != b.mtime_ns),
+                    (Field::Mode, a.mode != b.mode),
+                    (Field::Uid, a.uid != b.uid),
+                    (Field::Gid, a.gid != b.gid),
+                    (Field::Rdev, a.rdev != b.rdev),
+                    (Field::Target, entry.target != now.target),
+                    (Field::Digests, digests_differ),
+                    (Field::Xattrs, entry.xattrs != now.xattrs),
+                ] {
+                    if differs && is_compared(field) {
+                        changed.push(field);
+                    }
+                }
+                let content = [Field::Type, Field::Size, Field::Target, Field::Digests];
+                if changed.is_empty() {
+                    Verdict::Ok
+                } else if !changed.iter().any(|field| content.contains(field)) {
+                    Verdict::Metadata
+                } else if a.size != b.size || a.mtime_ns != b.mtime_ns || a.file_type != b.file_type {
+                    Verdict::Modified
+                } else {
+                    Verdict::Corrupted
+                }
+            }
+        };
+        let new_path = moved_to.get(path).map(|path| text(&path.0));
+        said.push((path, Said { path: text(&path.0), verdict, changed, new_path }));
+    }
+    for path in new.keys().filter(|path| !old.contains_key(path)) {
+        if !moved_to.values().any(|to| *to == path) {
+            let (verdict, changed) = (Verdict::New, Vec::new());
+            said.push((path, Said { path: text(&path.0), verdict, changed, new_path: None }));
+        }
+    }
+    said.sort_by_key(|(path, _)| path.0 != b".");
+    said.sort_by(|a, b| a.0.cmp(b.0));
+    said.into_iter().map(|(_, said)| said).collect()
+}
+
+/// Few values, so that everything meets.
+pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
+    let types = prop::sample::select(vec![
+        FileType::Regular,
+        FileType::Regular,
+        FileType::Regular,
+        FileType::Directory,
+        FileType::Symlink,
+        FileType::Fifo,
+        FileType::Socket,
+        FileType::Block,
+        FileType::Char,
+    ]);
+    (types, 0..2_u64, 0..2_i128, 0..2_u32, 0..2_u32, 0..3_u8, 0..2_u8).prop_map(
+        move |(file_type, size, mtime_ns, mode, owner, digest, other)| {
+            let is_device = matches!(file_type, FileType::Block | FileType::Char);
+            let stat = Stat {
+                file_type,
+                size,
+                mtime_ns,
+                ctime_ns: i128::from(other) - 1,
+                mode: 0o640 + mode,
+                uid: owner,
+                gid: 1 - owner,
+                dev: other.into(),
+                ino: 1 << 63,
+                nlink: 1,
+                rdev: if is_device { owner.into() } else { 0 },
+            };
+            let is_file = file_type == FileType::Regular;
+            Owned {
+                stat,
+                target: (file_type == FileType::Symlink).then(|| vec![b't', 0xfe + other]),
+                digests: if is_file { vec![digest; digests_len] } else { Vec::new() },
+                xattrs: None,
+            }
+        },
+    )
+}
+
+/// Paths that sort in every odd way beside each other.
+pub(crate) const PATHS: [&str; 12] =
+    [".", "!", "-", "a", "a b", "a-b", "a.b", "a/b", "a/b/c", "a0", "b/a", "\u{e9}\n"];
+
+pub(crate) fn entries(digests_len: usize) -> impl Strategy<Value = Entries> {
+    let paths = prop::sample::select(PATHS.to_vec()).prop_map(Path::new);
+    prop::collection::btree_map(paths, entry(digests_len), 0..PATHS.len())
+}

@@ -1,0 +1,43 @@
+//! What one manifest has that another has not.
+
+use std::ops::ControlFlow;
+
+use ftk_hash::Algorithm;
+use ftk_inventory::Budget;
+use ftk_manifest::{Error, unique};
+use proptest::prelude::*;
+
+use crate::model::{Entries, entries, header, manifest, text};
+
+proptest! {
+    #[test]
+    fn what_is_elsewhere_under_any_name_is_left_out(of in entries(8), elsewhere in entries(8)) {
+        let [a, b] = [&of, &elsewhere].map(|entries| manifest(&header(&[Algorithm::Xxh64], false), entries));
+        let mut found = Vec::new();
+        let n = unique(&a, &b, &Budget::new(1 << 20), &mut |entry| {
+            found.push(text(entry.path));
+            ControlFlow::Continue(())
+        });
+        prop_assert_eq!(n.unwrap(), found.len() as u64);
+        let contents: Vec<_> =
+            elsewhere.values().filter(|it| !it.digests.is_empty()).map(|it| (&it.digests, it.stat.size)).collect();
+        let is_unique = |entry: &crate::model::Owned| {
+            !entry.digests.is_empty() && !contents.contains(&(&entry.digests, entry.stat.size))
+        };
+        let expected: Vec<_> =
+            of.iter().filter(|(_, entry)| is_unique(entry)).map(|(path, _)| text(&path.0)).collect();
+        prop_assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn without_digests_nothing_can_be_said() {
+    let all = [vec![Algorithm::Md5], vec![Algorithm::Sha1], vec![]];
+    for (a, b, why) in [(0, 1, "md5 and sha1"), (0, 2, "md5 and none"), (2, 2, "none and none")] {
+        let [a, b] = [a, b].map(|nth: usize| manifest(&header(&all[nth], false), &Entries::new()));
+        let found = unique(&a, &b, &Budget::new(0), &mut |_| ControlFlow::Continue(()));
+        let error = found.unwrap_err();
+        assert!(matches!(error, Error::NoCommonAlgorithm { .. }));
+        assert!(error.to_string().ends_with(why), "{error}");
+    }
+}
