@@ -1,0 +1,193 @@
+//! Two tables gone through side by side, in path order.
+
+use std::cmp::Ordering;
+
+use ftk_inventory::{FileNo, Metadata, PathOrder};
+use ftk_walk::FileType;
+
+use super::Tree;
+use crate::Side;
+
+/// One entry of one tree.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// The path below the starting point.
+    pub(crate) path: Vec<u8>,
+    pub(crate) file_type: FileType,
+    pub(crate) file: Option<FileNo>,
+    pub(crate) has_target: bool,
+    pub(crate) target: Vec<u8>,
+    metadata: Option<Metadata>,
+}
+
+impl Entry {
+    pub(crate) fn metadata(&self) -> &Metadata {
+        self.metadata.as_ref().expect("the table keeps what stat says of every entry")
+    }
+}
+
+/// What stands at a path.
+#[derive(Debug)]
+pub(crate) enum Step<'m> {
+    Only(Side, &'m Entry),
+    Both(&'m Entry, &'m Entry),
+}
+
+/// Goes through both. What lies below a directory that is on one side only, or that could not be listed on one side, is
+/// left out.
+#[derive(Debug)]
+pub(crate) struct Merge<'t> {
+    a: Cursor<'t>,
+    b: Cursor<'t>,
+    /// What the entries returned last were.
+    last: Option<Ordering>,
+    /// Where one of the walks failed and the merge has not come yet, the next one last.
+    failed: Vec<&'t [u8]>,
+    closed: Closed,
+}
+
+impl<'t> Merge<'t> {
+    pub(crate) fn new(a: &Tree<'t>, b: &Tree<'t>) -> Self {
+        let mut failed: Vec<_> = [a, b]
+            .into_iter()
+            .flat_map(|tree| tree.failed.iter().map(|path| below(path, tree.root)))
+            .collect();
+        failed.sort_unstable_by(|one, other| other.cmp(one));
+        let (a, b) = (Cursor::new(a), Cursor::new(b));
+        Self { a, b, last: None, failed, closed: Closed::default() }
+    }
+
+    /// The next path; the entries are valid until the next call.
+    pub(crate) fn next(&mut self) -> Option<Step<'_>> {
+        loop {
+            match self.last {
+                None => {
+                    self.a.advance();
+                    self.b.advance();
+                }
+                Some(last) => {
+                    if last.is_le() {
+                        self.a.advance();
+                    }
+                    if last.is_ge() {
+                        self.b.advance();
+                    }
+                }
+            }
+            let order = match (self.a.entry(), self.b.entry()) {
+                (None, None) => return None,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(a), Some(b)) => a.path.cmp(&b.path),
+            };
+            self.last = Some(order);
+            if self.is_told(order) {
+                break;
+            }
+        }
+        let (a, b) = (&self.a.entry, &self.b.entry);
+        Some(match self.last? {
+            Ordering::Less => Step::Only(Side::A, a),
+            Ordering::Greater => Step::Only(Side::B, b),
+            Ordering::Equal => Step::Both(a, b),
+        })
+    }
+
+    /// Whether anything can be said of what stands at the current path, and closes it if that goes for nothing below.
+    fn is_told(&mut self, order: Ordering) -> bool {
+        let first = if order.is_le() { &self.a.entry } else { &self.b.entry };
+        let path = &first.path;
+        let mut has_failed = false;
+        while let Some(failed) = self.failed.pop_if(|failed| *failed <= path.as_slice()) {
+            has_failed |= failed == path.as_slice();
+            self.closed.close(failed);
+        }
+        if self.closed.holds(path) {
+            return false;
+        }
+        let has_below = match order {
+            Ordering::Equal => first.file_type == self.b.entry.file_type,
+            _ => first.file_type != FileType::Directory,
+        };
+        if !has_below {
+            self.closed.close(path);
+        }
+        // Where one walk failed, it may be there on both sides.
+        order.is_eq() || !has_failed
+    }
+}
+
+/// Directories of which nothing below is told. Each is a prefix of the next one: paths come in order, so what is no
+/// prefix of the current one will be none of any that follows.
+#[derive(Debug, Default)]
+struct Closed(Vec<Vec<u8>>);
+
+impl Closed {
+    fn close(&mut self, path: &[u8]) {
+        self.pass(path);
+        self.0.push(path.to_vec());
+    }
+
+    /// Whether the path lies below one of them.
+    fn holds(&mut self, path: &[u8]) -> bool {
+        self.pass(path);
+        let is_below = |dir: &Vec<u8>| match dir.len() {
+            0 => !path.is_empty(),
+            len => path.get(len) == Some(&b'/'),
+        };
+        self.0.iter().any(is_below)
+    }
+
+    fn pass(&mut self, path: &[u8]) {
+        while self.0.pop_if(|dir| !path.starts_with(dir)).is_some() {}
+    }
+}
+
+/// One of the two.
+#[derive(Debug)]
+struct Cursor<'t> {
+    root: &'t [u8],
+    order: PathOrder<'t>,
+    /// The current entry, in memory used again and again.
+    entry: Entry,
+    has_ended: bool,
+}
+
+impl<'t> Cursor<'t> {
+    fn new(tree: &Tree<'t>) -> Self {
+        let entry = Entry {
+            path: Vec::new(),
+            file_type: FileType::Directory,
+            file: None,
+            has_target: false,
+            target: Vec::new(),
+            metadata: None,
+        };
+        Self { root: tree.root, order: tree.inventory.in_path_order(), entry, has_ended: false }
+    }
+
+    fn entry(&self) -> Option<&Entry> {
+        (!self.has_ended).then_some(&self.entry)
+    }
+
+    fn advance(&mut self) {
+        let Some(item) = self.order.next() else {
+            self.has_ended = true;
+            return;
+        };
+        let entry = &mut self.entry;
+        entry.path.clear();
+        entry.path.extend_from_slice(below(item.path, self.root));
+        (entry.file_type, entry.file) = (item.file_type, item.file);
+        entry.metadata = item.metadata;
+        entry.has_target = item.target.is_some();
+        entry.target.clear();
+        entry.target.extend_from_slice(item.target.unwrap_or_default());
+    }
+}
+
+/// The path without the starting point.
+fn below<'p>(path: &'p [u8], root: &[u8]) -> &'p [u8] {
+    let below = path.get(root.len()..).unwrap_or_default();
+    below.strip_prefix(b"/").unwrap_or(below)
+}

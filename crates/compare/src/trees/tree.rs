@@ -1,0 +1,106 @@
+//! The two trees, gone through side by side.
+
+use ftk_inventory::{Budget, Full, Inventory};
+
+use super::classify::{Relation, Rules, classify};
+use super::difference::{Difference, Differing, What};
+use super::merge::{Entry, Merge, Step};
+use super::pairs::{Pair, Plan};
+use super::run::{self, Env, Report};
+
+/// What a walk of one tree found.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree<'t> {
+    /// Its entries: all of them, with what `stat` says of each.
+    pub inventory: &'t Inventory,
+    /// The one starting point, as the walk was given it.
+    pub root: &'t [u8],
+    /// Paths of what the walk could not look at. Nothing is claimed of what is missing there and below.
+    pub failed: &'t [Vec<u8>],
+}
+
+/// Two trees and what counts as a difference.
+#[derive(Clone, Copy, Debug)]
+pub struct Trees<'t> {
+    /// The first.
+    pub a: Tree<'t>,
+    /// The second.
+    pub b: Tree<'t>,
+    /// What counts.
+    pub rules: Rules,
+}
+
+impl Trees<'_> {
+    /// The files that have to be read: those of one name and size on both sides. No file is touched.
+    ///
+    /// # Errors
+    /// When the list of them might not fit into the budget.
+    ///
+    /// # Panics
+    /// When an inventory lacks entries or what `stat` says of them.
+    pub fn plan(&self, budget: &Budget) -> Result<Plan, Full> {
+        if !self.rules.quick {
+            let most = self.a.inventory.files().min(self.b.inventory.files());
+            budget.draw(u64::from(most) * size_of::<Pair>() as u64)?;
+        }
+        let file = |entry: &Entry| entry.file.expect("only regular files are read");
+        let mut pairs = Vec::new();
+        let mut merge = Merge::new(&self.a, &self.b);
+        while let Some(step) = merge.next() {
+            if let Step::Both(a, b) = step
+                && let Relation::Unread(size) = classify(a, b, self.rules)
+            {
+                pairs.push(Pair::new(file(a), file(b), size));
+            }
+        }
+        Ok(Plan::new(pairs))
+    }
+
+    /// Compares the pairs of the plan: those of usual size by several workers side by side, each by one of them, and
+    /// then the large ones, largest first, each by all of them. What they find is in the plan.
+    ///
+    /// # Panics
+    /// When a worker panics, after all have ended.
+    pub fn compare(&self, plan: &mut Plan, env: &Env<'_>) -> Report {
+        run::compare(self, plan, env)
+    }
+
+    /// Hands every difference to `each`, by path, and those of one path one after the other.
+    ///
+    /// A directory that is on one side only is one difference, whatever it holds. A pair that was not compared is
+    /// [`What::Pending`], never equal.
+    ///
+    /// # Panics
+    /// When the plan is one of other trees or rules.
+    pub fn differences(&self, plan: &Plan, mut each: impl FnMut(Difference<'_>)) {
+        let mut found = plan.found();
+        let mut merge = Merge::new(&self.a, &self.b);
+        while let Some(step) = merge.next() {
+            let (a, b) = match step {
+                Step::Only(side, entry) => {
+                    each(Difference { path: &entry.path, what: What::Only(side, entry.file_type) });
+                    continue;
+                }
+                Step::Both(a, b) => (a, b),
+            };
+            let path = &a.path;
+            let relation = classify(a, b, self.rules);
+            let what = match relation {
+                Relation::Same => None,
+                Relation::Type => Some(What::Type(a.file_type, b.file_type)),
+                Relation::Size(a, b) => Some(What::Size(a, b)),
+                Relation::Target => Some(What::Target(&a.target, &b.target)),
+                Relation::Unread(_) => found.next().expect("the plan is that of these trees"),
+            };
+            if let Some(what) = what {
+                each(Difference { path, what });
+            }
+            let differing = Differing::between(a, b, relation, self.rules);
+            let fields = differing.fields();
+            if !fields.is_empty() {
+                let what = What::Metadata { fields, a: a.metadata(), b: b.metadata() };
+                each(Difference { path, what });
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! One worker's half of the comparison: its open directories, its buffers, and what it has found.
+
+use ftk_inventory::{FileNo, Opener};
+use ftk_read::{Failure, File};
+use ftk_sched::Stop;
+
+use super::pairs::{Failed, Pair, Verdict};
+use super::{Tree, Trees};
+use crate::input::{Cursor, Input as _};
+use crate::{Side, first_difference};
+
+/// Bytes of each file that are compared at a time: two buffers of this length fit the second-level cache.
+const BUF: usize = 128 << 10;
+
+/// Lives on the thread that it was made on.
+#[derive(Debug)]
+pub(crate) struct Worker<'t> {
+    a: Half<'t>,
+    b: Half<'t>,
+    stop: &'t Stop,
+    /// Bytes read from both trees.
+    pub(crate) bytes: u64,
+    pub(crate) failed: Vec<Failed>,
+}
+
+/// What it has of one tree.
+#[derive(Debug)]
+struct Half<'t> {
+    side: Side,
+    tree: Tree<'t>,
+    opener: Opener<'t>,
+    buf: Vec<u8>,
+}
+
+impl<'t> Worker<'t> {
+    /// Nothing is open yet.
+    pub(crate) fn new(trees: &Trees<'t>, stop: &'t Stop) -> Self {
+        let half = |side, tree: Tree<'t>| Half {
+            side,
+            tree,
+            opener: Opener::new(tree.inventory),
+            buf: vec![0; BUF],
+        };
+        let (a, b) = (half(Side::A, trees.a), half(Side::B, trees.b));
+        Self { a, b, stop, bytes: 0, failed: Vec::new() }
+    }
+
+    /// Compares a pair of the plan, whose place in it is `nth`.
+    pub(crate) fn compare(&mut self, nth: usize, pair: &mut Pair) {
+        let found = self.open(pair).and_then(|(a, b)| self.read(&a, &b));
+        self.settle(nth, pair, found);
+    }
+
+    /// Both files of a pair, opened.
+    pub(crate) fn open(&mut self, pair: &Pair) -> Result<(File, File), (Side, Failure)> {
+        Ok((self.a.open(pair.a)?, self.b.open(pair.b)?))
+    }
+
+    /// Writes down what was found.
+    pub(crate) fn settle(&mut self, nth: usize, pair: &mut Pair, found: Result<Verdict, (Side, Failure)>) {
+        pair.verdict = found.unwrap_or_else(|(side, failure)| {
+            self.failed.push(Failed { pair: nth, side, failure });
+            Verdict::Failed
+        });
+    }
+
+    /// Where the files differ first. Once stopped, nothing is known.
+    fn read(&mut self, a: &File, b: &File) -> Result<Verdict, (Side, Failure)> {
+        let (mut in_a, mut in_b) = (Cursor::new(a, 0), Cursor::new(b, 0));
+        let (a, b) = (&mut self.a.buf[..], &mut self.b.buf[..]);
+        let mut at = 0;
+        let mut verdict = Verdict::Pending;
+        while verdict == Verdict::Pending && !self.stop.is_raised() {
+            let len_a = in_a.fill(a).map_err(|failure| (Side::A, failure))?;
+            let len_b = in_b.fill(b).map_err(|failure| (Side::B, failure))?;
+            self.bytes += (len_a + len_b) as u64;
+            let common = len_a.min(len_b);
+            verdict = match first_difference(&a[..common], &b[..common]) {
+                Some(differs) => Verdict::Differs(at + differs as u64),
+                None if len_a != len_b => Verdict::Differs(at + common as u64),
+                // Fewer than there was room for are the end of both.
+                None if common < BUF => Verdict::Equal,
+                None => Verdict::Pending,
+            };
+            at += common as u64;
+        }
+        in_a.verify(0).map_err(|failure| (Side::A, failure))?;
+        in_b.verify(0).map_err(|failure| (Side::B, failure))?;
+        Ok(verdict)
+    }
+}
+
+impl Half<'_> {
+    fn open(&mut self, file: FileNo) -> Result<File, (Side, Failure)> {
+        let inventory = self.tree.inventory;
+        let dir = inventory.dir_of(file);
+        let opened = match self.opener.open(dir) {
+            Ok(at) => File::open(&at, inventory.name(dir, file), inventory.via_link(dir, file)),
+            Err(source) => Err(Failure::Io { op: "open", source }),
+        };
+        opened.map_err(|failure| (self.side, failure))
+    }
+}

@@ -1,0 +1,157 @@
+//! Two trees in a temporary directory, compared by the library alone.
+
+use std::ffi::CString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use ftk_compare::trees::{Done, Env, Plan, Rules, Tree, Trees, What};
+use ftk_inventory::{Budget, Collect, Full, Inventory, Keep};
+use ftk_sched::{Constants, Limits, Model, Stop, Threads};
+use ftk_walk::Walker;
+
+/// A tree that was walked.
+struct Walked {
+    root: Vec<u8>,
+    inventory: Inventory,
+    failed: Vec<Vec<u8>>,
+}
+
+impl Walked {
+    fn new(root: &Path) -> Self {
+        let root = root.as_os_str().as_bytes().to_vec();
+        let walker = Walker::new([CString::new(root.clone()).unwrap()]).threads(2);
+        let parts = walker.run(|worker| Collect::new(worker, Keep::Stats { files: true }));
+        Self { root, inventory: Inventory::merge(parts).unwrap(), failed: Vec::new() }
+    }
+
+    fn tree(&self) -> Tree<'_> {
+        Tree { inventory: &self.inventory, root: &self.root, failed: &self.failed }
+    }
+}
+
+/// Two directories below a temporary one.
+fn two() -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let [a, b] = ["a", "b"].map(|name| dir.path().join(name));
+    [&a, &b].into_iter().for_each(|tree| fs::create_dir(tree).unwrap());
+    (dir, a, b)
+}
+
+fn write(tree: &Path, path: &str, content: &[u8]) {
+    let path = tree.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+fn compare(trees: &Trees<'_>, plan: &mut Plan, stop: &Stop, workers: usize) {
+    let model = Model::new(Constants::default());
+    let limits = Limits { threads: Threads::Fixed(workers), backend: None, ring: false, cpus: 0 };
+    let done = Done::default();
+    trees.compare(plan, &Env { model: &model, limits, memory: 1 << 30, stop, done: &done });
+    if !stop.is_raised() {
+        assert_eq!(done.pairs(), plan.pairs());
+    }
+}
+
+/// A word and the path of every difference.
+fn told(trees: &Trees<'_>, plan: &Plan) -> Vec<String> {
+    let mut told = Vec::new();
+    trees.differences(plan, |difference| {
+        let what = match difference.what {
+            What::Only(side, _) => format!("only {side}"),
+            What::Content { first } => format!("content {first}"),
+            What::Size(..) => "size".into(),
+            What::Failed(side, _) => format!("failed {side}"),
+            What::Pending => "pending".into(),
+            other => format!("{other:?}"),
+        };
+        told.push(format!("{what}: {}", String::from_utf8_lossy(difference.path)));
+    });
+    told
+}
+
+#[test]
+fn everything_is_told_in_the_order_of_paths() {
+    let (_dir, a, b) = two();
+    for nth in 0..300 {
+        write(&a, &format!("d{}/{nth}", nth % 7), &[0; 1000]);
+        write(&b, &format!("d{}/{nth}", nth % 7), &[u8::from(nth % 100 == 50); 1000]);
+    }
+    write(&a, "d1.x", b"");
+    write(&b, "d1/zz/below", b"");
+    write(&b, "d2/1", b"");
+    let walked = [Walked::new(&a), Walked::new(&b)];
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
+    for workers in [1, 2, 5] {
+        let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
+        assert_eq!(plan.pairs(), 300);
+        compare(&trees, &mut plan, &Stop::new(), workers);
+        let expected = [
+            "content 0: d1/50",
+            "only B: d1/zz",
+            "only A: d1.x",
+            "only B: d2/1",
+            "content 0: d3/150",
+            "content 0: d5/250",
+        ];
+        let mut expected = expected.map(String::from);
+        expected.sort_by(|one, other| path(one).cmp(path(other)));
+        assert_eq!(told(&trees, &plan), expected);
+    }
+    assert_eq!(trees.plan(&Budget::new(1000)).unwrap_err(), Full::Memory);
+}
+
+fn path(told: &str) -> &str {
+    told.split_once(": ").unwrap().1
+}
+
+#[test]
+fn nothing_is_claimed_of_what_could_not_be_looked_at() {
+    let (_dir, a, b) = two();
+    for path in ["d/x", "d/y/z", "d-e", "d0/x", "gone/x", "gone.x"] {
+        write(&b, path, b"");
+    }
+    fs::create_dir(a.join("d")).unwrap();
+    let mut walked = [Walked::new(&a), Walked::new(&b)];
+    walked[0].failed = ["d", "gone"].map(|name| a.join(name).as_os_str().as_bytes().to_vec()).into();
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
+    let plan = trees.plan(&Budget::new(1 << 20)).unwrap();
+    assert_eq!(told(&trees, &plan), ["only B: d-e", "only B: d0", "only B: gone.x"]);
+}
+
+#[test]
+fn what_was_not_compared_is_not_equal() {
+    let (_dir, a, b) = two();
+    for nth in 0..100 {
+        write(&a, &format!("{nth:03}"), b"same");
+        write(&b, &format!("{nth:03}"), b"same");
+    }
+    let walked = [Walked::new(&a), Walked::new(&b)];
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
+    let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
+    assert_eq!(told(&trees, &plan).len(), 100);
+    let stop = Stop::new();
+    stop.raise();
+    compare(&trees, &mut plan, &stop, 2);
+    assert!(told(&trees, &plan).iter().all(|line| line.starts_with("pending")));
+}
+
+#[test]
+fn what_changed_since_the_walk_is_noticed() {
+    let (_dir, a, b) = two();
+    for name in ["replaced", "removed", "grown", "same"] {
+        write(&a, name, b"content");
+        write(&b, name, b"content");
+    }
+    let walked = [Walked::new(&a), Walked::new(&b)];
+    fs::remove_file(b.join("replaced")).unwrap();
+    fs::create_dir(b.join("replaced")).unwrap();
+    fs::remove_file(a.join("removed")).unwrap();
+    write(&b, "grown", b"content and more");
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
+    let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
+    compare(&trees, &mut plan, &Stop::new(), 1);
+    assert_eq!(told(&trees, &plan), ["content 7: grown", "failed A: removed", "failed B: replaced"]);
+    assert_eq!(plan.failed(), 2);
+}
