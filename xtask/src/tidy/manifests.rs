@@ -7,9 +7,9 @@ const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 
 /// Which of our crates each library crate may build on. A crate that is not here has no place yet.
 const MAY_USE: &[(&str, &[&str])] = &[
-    ("ftk-apply", &["ftk-compare", "ftk-read", "ftk-record"]),
-    ("ftk-compare", &["ftk-inventory", "ftk-read", "ftk-sched"]),
-    ("ftk-dedup", &["ftk-hash", "ftk-inventory", "ftk-process", "ftk-read", "ftk-sched"]),
+    ("ftk-apply", &["ftk-compare", "ftk-inventory", "ftk-read", "ftk-record", "ftk-sched"]),
+    ("ftk-compare", &["ftk-inventory", "ftk-read", "ftk-sched", "ftk-walk"]),
+    ("ftk-dedup", &["ftk-compare", "ftk-hash", "ftk-inventory", "ftk-process", "ftk-read", "ftk-sched"]),
     ("ftk-hash", &[]),
     ("ftk-inventory", &["ftk-walk"]),
     (

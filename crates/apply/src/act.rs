@@ -1,0 +1,111 @@
+//! The actions themselves, on what was proven.
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use ftk_sched::Stop;
+use rustix::fs::{AtFlags, CWD, fstat, linkat, readlinkat, statat, symlinkat};
+
+use crate::action::{ActionKind, Freed};
+use crate::destination::Destination;
+use crate::intent::Intent;
+use crate::ours::Ours;
+use crate::prove::Proven;
+use crate::reach::Held;
+use crate::refusal::{ActError, Refusal, Side};
+use crate::share::{share, shared_bytes};
+use crate::stat::identity;
+use crate::swap::{delete, displace, replace};
+use crate::temp::Temp;
+
+/// Does what the intent says. On any error the victim has its name and content.
+pub(crate) fn act(
+    proven: &Proven,
+    intent: &Intent,
+    destination: Option<&Destination>,
+    ours: &mut Ours,
+    stop: &Stop,
+) -> Result<Freed, ActError> {
+    proven.recheck(ours)?;
+    let outcome = match intent.kind {
+        ActionKind::Reflink => return share(proven, stop),
+        ActionKind::Hardlink => hardlink(proven, intent),
+        ActionKind::Symlink => symlink(proven, intent),
+        ActionKind::Delete => remove(proven, intent),
+        ActionKind::Move => relocate(proven, intent, destination),
+    };
+    // Also of what failed: it may have changed times of inodes on its way.
+    let last_went = [&proven.victim, &proven.keeper].map(|held| {
+        let now = fstat(&held.file);
+        if let Ok(now) = &now {
+            ours.note(&held.stat, now);
+        }
+        now.is_ok_and(|now| now.st_nlink == 0)
+    })[0];
+    outcome.map(|()| Freed(if last_went { owned_bytes(&proven.victim) } else { 0 }))
+}
+
+fn hardlink(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
+    let Proven { victim, keeper, .. } = proven;
+    let place = victim.place.beside(&intent.temp);
+    linkat(&keeper.place.dir, &keeper.place.name, &place.dir, &place.name, AtFlags::empty())
+        .map_err(|errno| ActError::of_naming("link the keeper", errno))?;
+    let temp = Temp::made(place)?;
+    // The link was made to whatever had the keeper's name in that moment.
+    if temp.identity != keeper.identity() {
+        return Err(temp.discard(Refusal::Replaced(Side::Keeper).into()));
+    }
+    exchange(proven, temp)
+}
+
+fn symlink(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
+    let target = intent.target.as_deref().expect("the intent of a symbolic link has a target");
+    let place = proven.victim.place.beside(&intent.temp);
+    symlinkat(target, &place.dir, &place.name)
+        .map_err(|errno| ActError::of_naming("make the link", errno))?;
+    exchange(proven, Temp::made(place)?)
+}
+
+/// Puts a replacement in the victim's place.
+fn exchange(proven: &Proven, temp: Temp) -> Result<(), ActError> {
+    let before = match proven.keeper_now() {
+        Ok(before) => before,
+        Err(refusal) => return Err(temp.discard(refusal.into())),
+    };
+    replace(&proven.victim.place, proven.victim.identity(), temp, || proven.check(&before))
+}
+
+fn remove(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
+    let before = proven.keeper_now()?;
+    let victim = &proven.victim;
+    delete(&victim.place, victim.identity(), &victim.place.beside(&intent.temp), || proven.check(&before))
+}
+
+fn relocate(proven: &Proven, intent: &Intent, destination: Option<&Destination>) -> Result<(), ActError> {
+    let destination = destination.expect("who moves has a destination");
+    let to = intent.to.as_ref().expect("the intent of a move says where to");
+    let to = destination.place(to).map_err(|error| ActError::failed("make the directory", error))?;
+    let before = proven.keeper_now()?;
+    let victim = &proven.victim;
+    displace(&victim.place, victim.identity(), &to, || proven.check(&before))
+}
+
+/// The path that a symbolic link to a file gets: absolute, so that it means the same from everywhere, and without
+/// links on the way, which might lead elsewhere tomorrow.
+pub(crate) fn absolute_path(held: &Held) -> Result<Vec<u8>, ActError> {
+    let of_descriptor = format!("/proc/thread-self/fd/{}", held.file.as_fd().as_raw_fd());
+    let path = readlinkat(CWD, of_descriptor, Vec::new())
+        .map_err(|errno| ActError::failed("find the absolute path of the keeper", errno))?;
+    // A file that lost its name meanwhile, or lies outside our root directory, has a path that is none.
+    match statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) if identity(&stat) == held.identity() => Ok(path.into_bytes()),
+        Ok(_) => Err(Refusal::Replaced(Side::Keeper).into()),
+        Err(errno) => Err(ActError::failed("find the keeper by its absolute path", errno)),
+    }
+}
+
+/// Bytes on the disk that go with the file.
+fn owned_bytes(held: &Held) -> u64 {
+    /// The unit of `st_blocks`, whatever the file system's own.
+    const BLOCK: u64 = 512;
+    (held.stat.st_blocks as u64 * BLOCK).saturating_sub(shared_bytes(&held.file))
+}

@@ -1,0 +1,182 @@
+//! The driver: steps in, each proven, written ahead, taken and told.
+
+use std::io;
+
+use ftk_sched::Stop;
+use rustix::process::{Resource, getrlimit};
+
+use crate::act::{absolute_path, act};
+use crate::action::{Action, ActionKind, Freed, Rules};
+use crate::destination::Destination;
+use crate::durable::{sync_content, sync_names};
+use crate::intent::Intent;
+use crate::journal::Journal;
+use crate::metadata::Metadata;
+use crate::ours::Ours;
+use crate::prove::{Proven, prove};
+use crate::reach::Reach;
+use crate::refusal::{ActError, Refusal, Side};
+use crate::seen::Step;
+use crate::temp::random_name;
+
+/// Most steps between two syncs of the journal: a sync costs milliseconds, a step tens of microseconds.
+const STEPS: usize = 64;
+
+/// A batch ends when its victims have so many bytes together, so that little time passes between the comparison
+/// of a file and the action.
+const BYTES: u64 = 16 << 20;
+
+/// Descriptors that a step of a batch holds: two files and their directories.
+const DESCRIPTORS: u64 = 4;
+
+/// Descriptors left to everybody else.
+const SPARED: u64 = 12;
+
+/// Takes steps of one kind of action.
+///
+/// ```no_run
+/// use ftk_apply::{Action, Engine, Journal, Rules, Step};
+/// # fn plan() -> Vec<Step> { Vec::new() }
+///
+/// let mut journal = Journal::create("run.journal".as_ref())?;
+/// let mut engine = Engine::new(Action::Hardlink, Rules::default())?;
+/// let stop = ftk_sched::Stop::new();
+/// engine.run(plan(), &mut journal, &stop, |step, outcome| match outcome {
+///     Ok(freed) => println!("{:?} frees {} bytes", step.victim.path, freed.0),
+///     Err(error) => println!("{:?}: {error}", step.victim.path),
+/// })?;
+/// journal.finish()?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Engine {
+    kind: ActionKind,
+    rules: Rules,
+    reach: Reach,
+    destination: Option<Destination>,
+    ours: Ours,
+    /// Most steps at once, for the descriptors they need.
+    most: usize,
+}
+
+impl Engine {
+    /// An engine that takes relative paths from the working directory. The directory of a move is made if it is
+    /// missing.
+    ///
+    /// # Errors
+    /// If the directory of a move cannot be opened or made.
+    pub fn new(action: Action, rules: Rules) -> io::Result<Self> {
+        let reach = Reach::new();
+        let destination = match &action {
+            Action::Move(path) => Some(Destination::open(reach.base(), path)?),
+            _ => None,
+        };
+        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let most = (limit.saturating_sub(SPARED) / DESCRIPTORS).clamp(1, STEPS as u64) as usize;
+        Ok(Self { kind: action.kind(), rules, reach, destination, ours: Ours::default(), most })
+    }
+
+    /// Takes one step after the other, and calls `report` with each and what came of it, in order. An error of a
+    /// step ends only that step.
+    ///
+    /// Steps go in batches: all are proven, their intents are written to the journal and synced, then each is
+    /// taken after a last look, and the directories are synced. Raising `stop` ends the run between two steps;
+    /// those already announced are reported as [`ActError::Stopped`].
+    ///
+    /// # Errors
+    /// If the journal cannot be written or names cannot be synced. No step is taken then that is not in the
+    /// journal, and the remaining ones are not looked at.
+    pub fn run(
+        &mut self,
+        steps: impl IntoIterator<Item = Step>,
+        journal: &mut Journal,
+        stop: &Stop,
+        mut report: impl FnMut(&Step, Result<Freed, ActError>),
+    ) -> io::Result<()> {
+        let mut steps = steps.into_iter();
+        loop {
+            let batch = self.prepare(&mut steps, journal, stop);
+            if batch.is_empty() {
+                return Ok(());
+            }
+            if batch.iter().any(|(_, ready)| ready.is_ok()) {
+                journal.sync()?;
+            }
+            let mut changed = Vec::new();
+            for (step, ready) in batch {
+                let outcome = ready.and_then(|(proven, intent)| {
+                    let outcome = self.take(&proven, &intent, stop);
+                    journal.note(intent.step, &outcome);
+                    if outcome.is_ok() {
+                        changed.push(proven.victim.place.dir);
+                    }
+                    outcome
+                });
+                report(&step, outcome);
+            }
+            // Before the outcomes: what the journal calls done must not be undone by a power failure.
+            sync_names(&changed)?;
+            journal.write()?;
+        }
+    }
+
+    /// Proves the next few steps and adds their intents to the journal. Empty when there are no more.
+    fn prepare(
+        &mut self,
+        steps: &mut impl Iterator<Item = Step>,
+        journal: &mut Journal,
+        stop: &Stop,
+    ) -> Vec<(Step, Result<(Proven, Intent), ActError>)> {
+        let mut batch = Vec::new();
+        let mut bytes = 0_u64;
+        while batch.len() < self.most && bytes < BYTES && !stop.is_raised() {
+            let Some(step) = steps.next() else { break };
+            bytes = bytes.saturating_add(step.victim.size);
+            let ready = self.make_ready(&step, journal, stop);
+            if let Ok((_, intent)) = &ready {
+                journal.intend(intent);
+            }
+            batch.push((step, ready));
+        }
+        batch
+    }
+
+    fn make_ready(
+        &mut self,
+        step: &Step,
+        journal: &mut Journal,
+        stop: &Stop,
+    ) -> Result<(Proven, Intent), ActError> {
+        let victim = self.reach.hold(Side::Victim, &step.victim, &self.ours)?;
+        let keeper = self.reach.hold(Side::Keeper, &step.keeper, &self.ours)?;
+        let metadata = if matches!(self.kind, ActionKind::Hardlink | ActionKind::Symlink) {
+            Metadata::of(&victim.file, &victim.stat)
+                .map_err(|error| Refusal::unreadable(Side::Victim, "read the attributes of", error))?
+        } else {
+            Metadata::of_stat(&victim.stat) // the file itself keeps them, or is not coming back
+        };
+        let proven = prove(victim, keeper, self.kind, self.rules, stop)?;
+        if self.kind != ActionKind::Reflink {
+            sync_content(&proven.keeper).map_err(|errno| ActError::failed("sync the keeper", errno))?;
+        }
+        let target = (self.kind == ActionKind::Symlink).then(|| absolute_path(&proven.keeper)).transpose()?;
+        let intent = Intent {
+            step: journal.number(),
+            kind: self.kind,
+            temp: random_name(),
+            victim: step.victim.clone(),
+            metadata,
+            keeper: step.keeper.clone(),
+            target,
+            to: self.destination.as_ref().map(|destination| destination.to(&step.victim.path)),
+        };
+        Ok((proven, intent))
+    }
+
+    fn take(&mut self, proven: &Proven, intent: &Intent, stop: &Stop) -> Result<Freed, ActError> {
+        if stop.is_raised() {
+            return Err(ActError::Stopped);
+        }
+        act(proven, intent, self.destination.as_ref(), &mut self.ours, stop)
+    }
+}

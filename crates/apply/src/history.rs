@@ -1,0 +1,135 @@
+//! Reading a journal again, also one whose writer was killed.
+
+use std::fmt;
+use std::io::{self, BufRead, Read};
+use std::path::PathBuf;
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+use ftk_record::read_path;
+use serde::Deserialize;
+
+use crate::intent::{Intent, IntentRecord};
+
+/// Longest line that is looked at, in bytes: two paths ten thousand levels deep, and the attributes of a file.
+const LONGEST: u64 = 16 << 20;
+
+/// The version of the format that is understood.
+const VERSION: u64 = 1;
+
+/// Why a journal cannot be used at all.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// It cannot be read.
+    Read(io::Error),
+    /// Its first line is not the header of a journal.
+    NoJournal,
+    /// It was written by another version of the program.
+    Version(u64),
+    /// This line, counted from 1, is none that a journal has.
+    Malformed(u64),
+    /// The working directory of the run cannot be opened.
+    WorkingDirectory(PathBuf, io::Error),
+    /// What was done is not known to be on the disk.
+    Sync(io::Error),
+}
+
+impl fmt::Display for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(_) => f.write_str("cannot read the journal"),
+            Self::NoJournal => f.write_str("not a journal"),
+            Self::Version(version) => write!(f, "a journal of version {version}, which is not known here"),
+            Self::Malformed(line) => write!(f, "line {line} is not one of a journal"),
+            Self::WorkingDirectory(..) => f.write_str("cannot open the working directory of the run"),
+            Self::Sync(_) => f.write_str("cannot sync what was restored"),
+        }
+    }
+}
+
+impl std::error::Error for JournalError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read(error) | Self::WorkingDirectory(_, error) | Self::Sync(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// What a journal tells.
+#[derive(Debug)]
+pub(crate) struct History {
+    /// The working directory of the run.
+    pub(crate) cwd: PathBuf,
+    /// The steps that were, or may have been, taken, in order.
+    pub(crate) steps: Vec<Intent>,
+}
+
+impl History {
+    /// Reads all of a journal. Half a line at its end is what a killed run left, and tells nothing: the step it
+    /// was to announce was not taken.
+    pub(crate) fn read(mut journal: impl BufRead) -> Result<Self, JournalError> {
+        let mut line = Vec::new();
+        let mut number = 0;
+        if !next_line(&mut journal, &mut line, &mut number)? {
+            return Err(JournalError::NoJournal);
+        }
+        let header: HeaderRecord = serde_json::from_slice(&line).map_err(|_| JournalError::NoJournal)?;
+        if header.ftk != "journal" {
+            return Err(JournalError::NoJournal);
+        }
+        if header.version != VERSION {
+            return Err(JournalError::Version(header.version));
+        }
+        let cwd = read_path(header.cwd.as_deref(), header.cwd_b64.as_deref());
+        let cwd = OsString::from_vec(cwd.map_err(|_| JournalError::Malformed(1))?.into_owned()).into();
+        let mut steps: Vec<Option<Intent>> = Vec::new();
+        while next_line(&mut journal, &mut line, &mut number)? {
+            let malformed = || JournalError::Malformed(number);
+            if let Ok(record) = serde_json::from_slice::<IntentRecord>(&line) {
+                let intent = record.into_intent().ok_or_else(malformed)?;
+                if intent.step != steps.len() as u64 {
+                    return Err(malformed());
+                }
+                steps.push(Some(intent));
+            } else {
+                let record: OutcomeRecord = serde_json::from_slice(&line).map_err(|_| malformed())?;
+                let step = usize::try_from(record.step).ok().and_then(|step| steps.get_mut(step));
+                let step = step.ok_or_else(malformed)?;
+                // What failed may have left something behind, so it is looked at.
+                if matches!(&*record.outcome, "refused" | "stopped") {
+                    *step = None;
+                }
+            }
+        }
+        Ok(Self { cwd, steps: steps.into_iter().flatten().collect() })
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct HeaderRecord {
+    ftk: String,
+    version: u64,
+    cwd: Option<String>,
+    cwd_b64: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct OutcomeRecord {
+    step: u64,
+    outcome: String,
+}
+
+/// Reads the next line without its end; `false` at the end of the journal, and for a line that has none.
+fn next_line(journal: &mut impl BufRead, line: &mut Vec<u8>, number: &mut u64) -> Result<bool, JournalError> {
+    line.clear();
+    *number += 1;
+    journal.take(LONGEST).read_until(b'\n', line).map_err(JournalError::Read)?;
+    match line.pop() {
+        Some(b'\n') => Ok(true),
+        Some(_) if line.len() as u64 + 1 == LONGEST => Err(JournalError::Malformed(*number)),
+        _ => Ok(false),
+    }
+}

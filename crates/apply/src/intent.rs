@@ -1,0 +1,297 @@
+//! What a step is about to do: the record that is written ahead, with all that taking it back needs.
+
+use std::ffi::CString;
+use std::fmt::Write as _;
+
+use data_encoding::BASE64;
+use ftk_record::{read_path, write_path, write_string};
+use serde::Deserialize;
+
+use crate::action::ActionKind;
+use crate::metadata::{Attribute, Metadata};
+use crate::seen::Seen;
+use crate::temp::is_ours;
+
+/// A step that was proven and is about to be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Intent {
+    /// Number of the step in its journal, from 0.
+    pub(crate) step: u64,
+    pub(crate) kind: ActionKind,
+    /// The name that the replacement has first, and the old file last, in the victim's directory.
+    pub(crate) temp: CString,
+    pub(crate) victim: Seen,
+    /// What the victim is beside its content.
+    pub(crate) metadata: Metadata,
+    pub(crate) keeper: Seen,
+    /// Where the symbolic link will lead.
+    pub(crate) target: Option<Vec<u8>>,
+    /// Where the victim moves.
+    pub(crate) to: Option<To>,
+}
+
+/// Where a file is moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct To {
+    pub(crate) path: Vec<u8>,
+    /// Bytes of the path that are the directory the user named.
+    pub(crate) root_len: usize,
+}
+
+impl Intent {
+    /// Appends the record as one line of JSON.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!("{{\"step\":{},\"action\":\"{}\",", self.step, self.kind).as_bytes());
+        write_path(out, "temp", self.temp.to_bytes());
+        out.extend_from_slice(b",\"victim\":{");
+        write_seen(out, &self.victim);
+        out.extend_from_slice(b"},\"keeper\":{");
+        write_seen(out, &self.keeper);
+        out.extend_from_slice(b"},\"metadata\":{");
+        write_metadata(out, &self.metadata);
+        out.push(b'}');
+        if let Some(target) = &self.target {
+            out.push(b',');
+            write_path(out, "target", target);
+        }
+        if let Some(to) = &self.to {
+            out.extend_from_slice(b",\"to\":{");
+            write_path(out, "path", &to.path);
+            out.extend_from_slice(format!(",\"root_len\":{}}}", to.root_len).as_bytes());
+        }
+        out.extend_from_slice(b"}\n");
+    }
+}
+
+fn write_seen(out: &mut Vec<u8>, seen: &Seen) {
+    write_path(out, "path", &seen.path);
+    let Seen { path: _, root_len, dev, ino, size, mtime_ns, ctime_ns } = seen;
+    let mut text = String::new();
+    write!(
+        text,
+        ",\"root_len\":{root_len},\"dev\":{dev},\"ino\":{ino},\"size_bytes\":{size},\"mtime_ns\":{mtime_ns},\"ctime_ns\":{ctime_ns}"
+    )
+    .expect("a String takes everything");
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn write_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
+    let Metadata { mode, uid, gid, atime_ns, mtime_ns: _, attributes } = metadata;
+    let text = format!("\"mode\":\"{mode:04o}\",\"uid\":{uid},\"gid\":{gid},\"atime_ns\":{atime_ns}");
+    out.extend_from_slice(text.as_bytes());
+    if attributes.is_empty() {
+        return;
+    }
+    out.extend_from_slice(b",\"xattrs\":[");
+    for (nth, (name, value)) in attributes.iter().enumerate() {
+        out.extend_from_slice(if nth == 0 { b"{" } else { b",{" });
+        write_path(out, "name", name);
+        out.extend_from_slice(b",\"value_b64\":");
+        write_string(out, &BASE64.encode(value));
+        out.push(b'}');
+    }
+    out.push(b']');
+}
+
+/// An intent as it stands in the file.
+#[derive(Debug, Deserialize)]
+pub(crate) struct IntentRecord {
+    step: u64,
+    action: String,
+    temp: String,
+    victim: SeenRecord,
+    keeper: SeenRecord,
+    metadata: MetadataRecord,
+    target: Option<String>,
+    target_b64: Option<String>,
+    to: Option<ToRecord>,
+}
+
+#[derive(Debug, Deserialize)]
+struct SeenRecord {
+    path: Option<String>,
+    path_b64: Option<String>,
+    root_len: usize,
+    dev: u64,
+    ino: u64,
+    size_bytes: u64,
+    mtime_ns: i128,
+    ctime_ns: i128,
+}
+
+#[derive(Debug, Deserialize)]
+struct MetadataRecord {
+    mode: String,
+    uid: u32,
+    gid: u32,
+    atime_ns: i128,
+    #[serde(default)]
+    xattrs: Vec<AttributeRecord>,
+}
+
+#[derive(Debug, Deserialize)]
+struct AttributeRecord {
+    name: Option<String>,
+    name_b64: Option<String>,
+    value_b64: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToRecord {
+    path: Option<String>,
+    path_b64: Option<String>,
+    root_len: usize,
+}
+
+impl IntentRecord {
+    /// The intent, if the record is one that [`Intent::write`] writes.
+    pub(crate) fn into_intent(self) -> Option<Intent> {
+        let kind = ActionKind::from_name(&self.action)?;
+        if !is_ours(self.temp.as_bytes()) {
+            return None;
+        }
+        let MetadataRecord { mode, uid, gid, atime_ns, xattrs } = self.metadata;
+        let metadata = Metadata {
+            mode: u32::from_str_radix(&mode, 8).ok().filter(|mode| *mode <= 0o7777)?,
+            uid,
+            gid,
+            atime_ns,
+            mtime_ns: self.victim.mtime_ns,
+            attributes: xattrs.iter().map(AttributeRecord::read).collect::<Option<_>>()?,
+        };
+        let target = match (&self.target, &self.target_b64) {
+            (None, None) => None,
+            (text, b64) => Some(bytes(text, b64)?),
+        };
+        let to = match self.to {
+            None => None,
+            Some(to) => Some(To { path: bytes(&to.path, &to.path_b64)?, root_len: to.root_len }),
+        };
+        let is_whole =
+            (kind == ActionKind::Symlink) == target.is_some() && (kind == ActionKind::Move) == to.is_some();
+        is_whole.then_some(())?;
+        Some(Intent {
+            step: self.step,
+            kind,
+            temp: CString::new(self.temp).ok()?,
+            victim: self.victim.seen()?,
+            metadata,
+            keeper: self.keeper.seen()?,
+            target,
+            to,
+        })
+    }
+}
+
+impl SeenRecord {
+    fn seen(&self) -> Option<Seen> {
+        Some(Seen {
+            path: bytes(&self.path, &self.path_b64)?,
+            root_len: self.root_len,
+            dev: self.dev,
+            ino: self.ino,
+            size: self.size_bytes,
+            mtime_ns: self.mtime_ns,
+            ctime_ns: self.ctime_ns,
+        })
+    }
+}
+
+impl AttributeRecord {
+    fn read(&self) -> Option<Attribute> {
+        Some((bytes(&self.name, &self.name_b64)?, BASE64.decode(self.value_b64.as_bytes()).ok()?))
+    }
+}
+
+fn bytes(text: &Option<String>, b64: &Option<String>) -> Option<Vec<u8>> {
+    read_path(text.as_deref(), b64.as_deref()).ok().map(std::borrow::Cow::into_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read_back(line: &[u8]) -> Option<Intent> {
+        serde_json::from_slice::<IntentRecord>(line).ok()?.into_intent()
+    }
+
+    fn seen() -> impl Strategy<Value = Seen> {
+        let path = proptest::collection::vec(1_u8.., 0..30);
+        (path, any::<usize>(), any::<[u64; 3]>(), any::<i64>(), any::<i64>()).prop_map(
+            |(path, root_len, ids, m, c)| {
+                let [dev, ino, size] = ids;
+                Seen { path, root_len, dev, ino, size, mtime_ns: i128::from(m) * 9, ctime_ns: c.into() }
+            },
+        )
+    }
+
+    fn intent() -> impl Strategy<Value = Intent> {
+        let attribute =
+            (proptest::collection::vec(1_u8.., 1..9), proptest::collection::vec(any::<u8>(), 0..9));
+        let attributes = proptest::collection::vec(attribute, 0..3);
+        let numbers = (any::<u64>(), 0..5_usize, 0..=0o7777_u32, any::<u32>(), any::<i64>());
+        (seen(), seen(), attributes, numbers).prop_map(|(victim, keeper, attributes, numbers)| {
+            let (step, kind, mode, id, atime) = numbers;
+            let kind =
+                ActionKind::from_name(["hardlink", "reflink", "symlink", "delete", "move"][kind]).unwrap();
+            let metadata = Metadata {
+                mode,
+                uid: id,
+                gid: !id,
+                atime_ns: atime.into(),
+                mtime_ns: victim.mtime_ns,
+                attributes,
+            };
+            Intent {
+                step,
+                kind,
+                temp: crate::temp::random_name(),
+                target: (kind == ActionKind::Symlink).then(|| keeper.path.clone()),
+                to: (kind == ActionKind::Move).then(|| To { path: keeper.path.clone(), root_len: 3 }),
+                victim,
+                metadata,
+                keeper,
+            }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_comes_back(intent in intent()) {
+            let mut line = Vec::new();
+            intent.write(&mut line);
+            prop_assert_eq!(line.iter().position(|&byte| byte == b'\n'), Some(line.len() - 1));
+            prop_assert_eq!(read_back(&line), Some(intent));
+        }
+    }
+
+    #[test]
+    fn what_we_never_wrote_is_no_intent() {
+        let seen = r#"{"path":"a","root_len":0,"dev":1,"ino":2,"size_bytes":3,"mtime_ns":4,"ctime_ns":5}"#;
+        let line = |changed: &str, to: &str| {
+            let good = format!(
+                r#"{{"step":0,"action":"hardlink","temp":".ftk-0123456789abcdef","victim":{seen},"keeper":{seen},"metadata":{{"mode":"0644","uid":0,"gid":0,"atime_ns":0}}}}"#
+            );
+            assert!(changed.is_empty() || good.contains(changed), "{changed}");
+            if changed.is_empty() { good } else { good.replacen(changed, to, 1) }
+        };
+        assert!(read_back(line("", "").as_bytes()).is_some());
+        for (changed, to) in [
+            (".ftk-0123456789abcdef", "precious"),
+            (".ftk-0123456789abcdef", "../ftk-012345678"),
+            ("hardlink", "chmod"),
+            ("hardlink", "symlink"),
+            ("hardlink", "move"),
+            ("0644", "10644"),
+            ("0644", "rw-"),
+            (r#""path":"a""#, r#""path":"a\u0000""#),
+            (r#""path":"a","#, ""),
+            (r#""uid":0"#, r#""uid":-1"#),
+            (r#""ino":2"#, r#""ino":"2""#),
+        ] {
+            assert_eq!(read_back(line(changed, to).as_bytes()), None, "{changed} {to}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What a file is beside its content: owner, permissions, times, extended attributes.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use rustix::fs::{
+    Gid, Mode, Stat, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fgetxattr, flistxattr,
+    fremovexattr, fsetxattr, futimens,
+};
+use rustix::io::Errno;
+
+use crate::reach::Held;
+use crate::refusal::Difference;
+use crate::stat::{atime_ns, mtime_ns};
+
+/// The most that the kernel gives in one go, of names or of a value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
+const LONGEST: usize = 64 << 10;
+
+/// The bits that `chmod` sets.
+const PERMISSIONS: u32 = 0o7777;
+
+/// The bits that let a program run with the rights of the file's owner or group.
+const SET_ID: u32 = 0o6000;
+
+/// Name and value of an extended attribute.
+pub(crate) type Attribute = (Vec<u8>, Vec<u8>);
+
+/// What [`restore`] needs to make a file what another one was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Metadata {
+    pub(crate) mode: u32,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) atime_ns: i128,
+    pub(crate) mtime_ns: i128,
+    /// Sorted by name.
+    pub(crate) attributes: Vec<Attribute>,
+}
+
+impl Metadata {
+    /// All of a file.
+    pub(crate) fn of(file: impl AsFd, stat: &Stat) -> io::Result<Self> {
+        Ok(Self { attributes: attributes(file)?, ..Self::of_stat(stat) })
+    }
+
+    /// What `stat` alone says.
+    pub(crate) fn of_stat(stat: &Stat) -> Self {
+        Self {
+            mode: permissions(stat),
+            uid: stat.st_uid,
+            gid: stat.st_gid,
+            atime_ns: atime_ns(stat),
+            mtime_ns: mtime_ns(stat),
+            attributes: Vec::new(),
+        }
+    }
+
+    /// Whether a file with this `stat` looks as this one did, its access time and attributes aside.
+    pub(crate) fn is_of(&self, stat: &Stat) -> bool {
+        let other = (permissions(stat), stat.st_uid, stat.st_gid, mtime_ns(stat));
+        (self.mode, self.uid, self.gid, self.mtime_ns) == other
+    }
+}
+
+/// What would be lost or gained if the victim's name led to the keeper.
+pub(crate) fn difference(victim: &Held, keeper: &Held) -> io::Result<Option<Difference>> {
+    let (v, k) = (&victim.stat, &keeper.stat);
+    if v.st_uid != k.st_uid {
+        return Ok(Some(Difference::Owner { victim: v.st_uid, keeper: k.st_uid }));
+    }
+    if v.st_gid != k.st_gid {
+        return Ok(Some(Difference::Group { victim: v.st_gid, keeper: k.st_gid }));
+    }
+    if permissions(v) != permissions(k) {
+        return Ok(Some(mode_difference(victim, keeper)));
+    }
+    let (ours, theirs) = (attributes(&victim.file)?, attributes(&keeper.file)?);
+    Ok(differing(&ours, &theirs).map(|name| Difference::Attribute(name.to_vec())))
+}
+
+/// The difference if the keeper's program runs with rights that the victim's does not.
+pub(crate) fn gained_rights(victim: &Held, keeper: &Held) -> Option<Difference> {
+    let gained = permissions(&keeper.stat) & !permissions(&victim.stat) & SET_ID;
+    (gained != 0).then(|| mode_difference(victim, keeper))
+}
+
+fn mode_difference(victim: &Held, keeper: &Held) -> Difference {
+    Difference::Mode { victim: permissions(&victim.stat), keeper: permissions(&keeper.stat) }
+}
+
+fn permissions(stat: &Stat) -> u32 {
+    stat.st_mode & PERMISSIONS
+}
+
+/// The first name that only one of two sorted lists has, or has with another value.
+fn differing<'a>(a: &'a [Attribute], b: &'a [Attribute]) -> Option<&'a [u8]> {
+    let only = |list: &'a [Attribute], other: &[Attribute]| {
+        list.iter().find(|attribute| other.binary_search(attribute).is_err()).map(|(name, _)| &name[..])
+    };
+    only(a, b).into_iter().chain(only(b, a)).min()
+}
+
+/// All extended attributes that the caller may list, sorted by name; none where the file system has none.
+pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
+    let file = file.as_fd();
+    // Asking for the length alone saves most files the buffer.
+    match flistxattr(file, &mut [0_u8; 0]) {
+        Ok(0) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(Vec::new()),
+        result => result?,
+    };
+    let mut names = vec![0; LONGEST];
+    let len = flistxattr(file, &mut names[..])?;
+    let mut value = vec![0; LONGEST];
+    let mut found = Vec::new();
+    for name in names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+        match fgetxattr(file, name, &mut value[..]) {
+            Ok(len) => found.push((name.to_vec(), value[..len].to_vec())),
+            Err(Errno::NODATA) => {} // listed by the file system for form's sake, or removed meanwhile
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Gives `file`, just made, all that `metadata` says; on an error, what could not be given.
+pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'static str, Errno)> {
+    let file = file.as_fd();
+    let now = rustix::fs::fstat(file).map_err(|errno| ("stat the copy", errno))?;
+    if (now.st_uid, now.st_gid) != (metadata.uid, metadata.gid) {
+        let (uid, gid) = (Uid::from_raw(metadata.uid), Gid::from_raw(metadata.gid));
+        fchown(file, Some(uid), Some(gid)).map_err(|errno| ("restore the owner", errno))?;
+    }
+    // Behind the owner, whose change takes capabilities away.
+    let theirs = attributes(file).map_err(|error| ("list attributes of the copy", errno_of(&error)))?;
+    for (name, _) in theirs.iter().filter(|(name, _)| !metadata.attributes.iter().any(|(n, _)| n == name)) {
+        fremovexattr(file, &name[..]).map_err(|errno| ("restore extended attributes", errno))?;
+    }
+    for (name, value) in metadata.attributes.iter().filter(|attribute| !theirs.contains(attribute)) {
+        let set = fsetxattr(file, &name[..], value, XattrFlags::empty());
+        set.map_err(|errno| ("restore extended attributes", errno))?;
+    }
+    // Behind the access control list, which sets the bits of the group.
+    fchmod(file, Mode::from_raw_mode(metadata.mode)).map_err(|errno| ("restore the permissions", errno))?;
+    let times = Timestamps {
+        last_access: timespec(metadata.atime_ns),
+        last_modification: timespec(metadata.mtime_ns),
+    };
+    futimens(file, &times).map_err(|errno| ("restore the times", errno))
+}
+
+fn timespec(ns: i128) -> Timespec {
+    const SECOND: i128 = 1_000_000_000;
+    Timespec { tv_sec: ns.div_euclid(SECOND) as _, tv_nsec: ns.rem_euclid(SECOND) as _ }
+}
+
+fn errno_of(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_differ_by_name_or_value() {
+        let list = |list: &[(&str, &str)]| -> Vec<Attribute> {
+            list.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec())).collect()
+        };
+        let both = list(&[("a", "1"), ("b", "2")]);
+        for (other, name) in [
+            (list(&[("a", "1"), ("b", "2")]), None),
+            (list(&[("a", "1")]), Some("b")),
+            (list(&[("a", "1"), ("b", "3")]), Some("b")),
+            (list(&[("a", "0"), ("b", "3")]), Some("a")),
+            (list(&[("a", "1"), ("b", "2"), ("c", "")]), Some("c")),
+            (list(&[]), Some("a")),
+        ] {
+            let name = name.map(str::as_bytes);
+            assert_eq!(differing(&both, &other), name);
+            assert_eq!(differing(&other, &both), name);
+        }
+    }
+
+    #[test]
+    fn times_before_the_epoch_come_back() {
+        for ns in [0, 1, -1, 1_999_999_999, -1_000_000_001] {
+            let spec = timespec(ns);
+            assert!((0..1_000_000_000).contains(&i128::from(spec.tv_nsec)));
+            assert_eq!(i128::from(spec.tv_sec) * 1_000_000_000 + i128::from(spec.tv_nsec), ns);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What can be known of an action before anything is read: whether it works at all where the files lie.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rustix::fs::{Access, AtFlags, Mode, StatVfsMountFlags, accessat, fstat, fstatfs, fstatvfs, openat};
+use rustix::io::Errno;
+
+use crate::action::Action;
+use crate::extents::dedupe;
+use crate::reach::{DIRECTORY, Reach};
+use crate::refusal::{Refusal, Side};
+use crate::seen::Step;
+
+/// Why an action cannot work between two places.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// The victim's file system, or its mount, is read-only.
+    ReadOnly,
+    /// Names in the victim's directory may not be changed by the caller.
+    NotWritable,
+    /// Victim and keeper, or victim and the directory of a move, are on two file systems.
+    OtherFileSystem,
+    /// The file system has no hard links.
+    NoHardlinks,
+    /// The file system does not share blocks between files.
+    NoReflinks,
+    /// The files or the directory cannot be reached.
+    Unreachable(Refusal),
+    /// The file system cannot be asked.
+    Unknown(io::Error),
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ReadOnly => f.write_str("the file system is read-only"),
+            Self::NotWritable => f.write_str("the directory may not be changed"),
+            Self::OtherFileSystem => f.write_str("the files are on different file systems"),
+            Self::NoHardlinks => f.write_str("the file system has no hard links"),
+            Self::NoReflinks => f.write_str("the file system cannot share blocks between files"),
+            Self::Unreachable(refusal) => refusal.fmt(f),
+            Self::Unknown(_) => f.write_str("cannot ask the file system"),
+        }
+    }
+}
+
+impl std::error::Error for Obstacle {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreachable(refusal) => std::error::Error::source(refusal),
+            Self::Unknown(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Sees whether the action can work for two files that stand for all that lie where they do: of the step, only
+/// the paths are looked at. Answers with the most hard links a file can have there, where that is known.
+///
+/// Nothing at all is written, so what only trying would show stays unknown: mounts of one file system that do
+/// not link to each other, XFS made without reflinks, files that may not be changed.
+///
+/// # Errors
+/// What stands in the way.
+pub fn probe(reach: &mut Reach, action: &Action, step: &Step) -> Result<Option<u64>, Obstacle> {
+    let victim = reach.open(Side::Victim, &step.victim).map_err(Obstacle::Unreachable)?;
+    let keeper = reach.open(Side::Keeper, &step.keeper).map_err(Obstacle::Unreachable)?;
+    let dir = victim.place.dir.as_fd();
+    if fstatvfs(dir).map_err(unknown)?.f_flag.contains(StatVfsMountFlags::RDONLY) {
+        return Err(Obstacle::ReadOnly);
+    }
+    if *action == Action::Reflink {
+        // No byte is compared and none shared, but all that has to hold for either is checked.
+        return match dedupe(&keeper.file, &victim.file, 0, 0) {
+            Ok(_) => Ok(None),
+            Err(error) => Err(match Errno::from_io_error(&error) {
+                Some(Errno::XDEV) => Obstacle::OtherFileSystem,
+                Some(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOTTY | Errno::NOSYS) => Obstacle::NoReflinks,
+                _ => Obstacle::Unknown(error),
+            }),
+        };
+    }
+    // Through the descriptor's own name: the one of O_PATH cannot be asked itself everywhere.
+    match accessat(dir, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS) {
+        Ok(()) => {}
+        Err(Errno::ACCESS | Errno::PERM) => return Err(Obstacle::NotWritable),
+        Err(Errno::ROFS) => return Err(Obstacle::ReadOnly),
+        Err(errno) => return Err(unknown(errno)),
+    }
+    match action {
+        Action::Hardlink => {
+            if victim.stat.st_dev != keeper.stat.st_dev {
+                return Err(Obstacle::OtherFileSystem);
+            }
+            let most = most_links(dir).map_err(unknown)?;
+            if most == Some(1) { Err(Obstacle::NoHardlinks) } else { Ok(most) }
+        }
+        Action::Move(to)
+            if nearest_device(reach.base(), to).map_err(unknown)? != victim.stat.st_dev as u64 =>
+        {
+            Err(Obstacle::OtherFileSystem)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn unknown(errno: Errno) -> Obstacle {
+    Obstacle::Unknown(errno.into())
+}
+
+/// The device of a directory, or, where it is to be made yet, of the nearest one above it.
+fn nearest_device(base: BorrowedFd<'_>, path: &std::path::Path) -> Result<u64, Errno> {
+    for ancestor in path.ancestors() {
+        let shown = if ancestor.as_os_str().is_empty() { std::path::Path::new(".") } else { ancestor };
+        match openat(base, shown, DIRECTORY, Mode::empty()) {
+            Ok(fd) => return Ok(fstat(fd)?.st_dev as u64),
+            Err(Errno::NOENT) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Err(Errno::NOENT)
+}
+
+/// The most links to one file, by the file system's magic number (`linux/magic.h`) and its limit in the kernel's
+/// sources.
+fn most_links(dir: BorrowedFd<'_>) -> Result<Option<u64>, Errno> {
+    #[allow(clippy::unnecessary_cast, reason = "the width of this field differs between architectures")]
+    let magic = fstatfs(dir)?.f_type as u32;
+    Ok(match magic {
+        0xef53 => Some(65_000),      // ext4 (EXT4_LINK_MAX); older ones of the family 32,000
+        0x9123_683e => Some(65_535), // btrfs (BTRFS_LINK_MAX)
+        0x5846_5342 => Some(2_147_483_647), // XFS (XFS_MAXLINK)
+        0x4d44 | 0x2011_bab0 => Some(1), // FAT, exFAT
+        _ => None,
+    })
+}

@@ -1,0 +1,117 @@
+//! The proof that a step loses nothing, without which there is no action.
+
+use ftk_compare::same_content;
+use ftk_sched::Stop;
+use rustix::fs::{Stat, fstat};
+
+use crate::action::{ActionKind, Rules};
+use crate::metadata::{difference, gained_rights};
+use crate::ours::Ours;
+use crate::reach::Held;
+use crate::refusal::{ActError, Refusal, Side};
+use crate::stat::{ctime_ns, identity, mtime_ns};
+
+/// Two files of which it was shown that one can stand for the other. Only [`prove`] makes one.
+#[derive(Debug)]
+pub(crate) struct Proven {
+    pub(crate) victim: Held,
+    pub(crate) keeper: Held,
+    kind: ActionKind,
+}
+
+/// Shows that the victim is another file than the keeper and can be given up for it: bytes equal, read now and
+/// from the open files, and what is lost beside them nothing, as far as the action loses any and the rules ask.
+///
+/// For a reflink neither is asked: the kernel compares, and the victim keeps what it is.
+pub(crate) fn prove(
+    victim: Held,
+    keeper: Held,
+    kind: ActionKind,
+    rules: Rules,
+    stop: &Stop,
+) -> Result<Proven, ActError> {
+    if victim.identity() == keeper.identity() {
+        return Err(Refusal::SameFile.into());
+    }
+    if kind == ActionKind::Hardlink && victim.stat.st_dev != keeper.stat.st_dev {
+        return Err(Refusal::OtherFileSystem.into());
+    }
+    if victim.stat.st_size != keeper.stat.st_size {
+        return Err(Refusal::ContentDiffers.into());
+    }
+    if matches!(kind, ActionKind::Hardlink | ActionKind::Symlink) {
+        let found = if rules.metadata_may_differ {
+            gained_rights(&victim, &keeper)
+        } else {
+            let asked = difference(&victim, &keeper);
+            asked.map_err(|error| Refusal::unreadable(Side::Victim, "compare the attributes of", error))?
+        };
+        if let Some(difference) = found {
+            return Err(Refusal::MetadataDiffers(difference).into());
+        }
+    }
+    if kind != ActionKind::Reflink {
+        let same = same_content(&victim.file, &keeper.file, stop).map_err(|(side, failure)| {
+            let side = if side == ftk_compare::Side::A { Side::Victim } else { Side::Keeper };
+            Refusal::of_failure(side, failure)
+        })?;
+        if !same {
+            return Err(if stop.is_raised() { ActError::Stopped } else { Refusal::ContentDiffers.into() });
+        }
+    }
+    Ok(Proven { victim, keeper, kind })
+}
+
+impl Proven {
+    /// Sees once more, right before the action, that neither file changed since.
+    pub(crate) fn recheck(&self, ours: &Ours) -> Result<(), Refusal> {
+        for (side, held) in self.sides() {
+            let now = now(side, held)?;
+            if !is_content(&held.stat, &now) || !ours.is_ctime(ctime_ns(&held.stat), &now) {
+                return Err(Refusal::Changed { side, what: "since it was compared" });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sees, when the victim's name has gone already but its content has not, that it may go: that the keeper
+    /// still has its name and neither content changed. `before` is what the keeper was before the name went.
+    ///
+    /// A keeper that is the victim by another way, as through a second mount that numbers devices anew, has lost
+    /// its name by now or has another time of change.
+    pub(crate) fn check(&self, before: &Stat) -> Result<(), Refusal> {
+        let named = self.keeper.place.stat();
+        let named = named.map_err(|errno| Refusal::unreadable(Side::Keeper, "find", errno))?;
+        if identity(&named) != self.keeper.identity() {
+            return Err(Refusal::Replaced(Side::Keeper));
+        }
+        // Links are made to the keeper of hard links. That it is the victim is ruled out: they are on one device.
+        if self.kind != ActionKind::Hardlink && ctime_ns(&named) != ctime_ns(before) {
+            return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim did" });
+        }
+        for (side, held) in self.sides() {
+            if !is_content(&held.stat, &now(side, held)?) {
+                return Err(Refusal::Changed { side, what: "since it was compared" });
+            }
+        }
+        Ok(())
+    }
+
+    /// What the keeper is now, for [`Proven::check`].
+    pub(crate) fn keeper_now(&self) -> Result<Stat, Refusal> {
+        now(Side::Keeper, &self.keeper)
+    }
+
+    fn sides(&self) -> [(Side, &Held); 2] {
+        [(Side::Victim, &self.victim), (Side::Keeper, &self.keeper)]
+    }
+}
+
+fn now(side: Side, held: &Held) -> Result<Stat, Refusal> {
+    fstat(&held.file).map_err(|errno| Refusal::unreadable(side, "stat", errno))
+}
+
+fn is_content(before: &Stat, now: &Stat) -> bool {
+    let key = |stat: &Stat| (identity(stat), stat.st_size, mtime_ns(stat));
+    key(before) == key(now)
+}

@@ -1,0 +1,314 @@
+//! The way to a file: through descriptors of directories, and through no symbolic link below the starting point.
+//!
+//! Whoever may write to a directory of the tree can put a link to anywhere in the place of another directory
+//! while we act. A path that the kernel resolves anew in every call would then lead out of the tree. Here a
+//! directory is reached once, without following links, and everything happens relative to its descriptor.
+
+use std::collections::VecDeque;
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
+
+use ftk_inventory::open_beneath;
+use ftk_read::File;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::io::Errno;
+
+use crate::ours::Ours;
+use crate::refusal::{Refusal, Side};
+use crate::seen::Seen;
+use crate::stat::identity;
+
+/// Longest path that the kernel takes in one call, with its terminator.
+const PATH_MAX: usize = 4096;
+
+/// So many starting points stay open. There are rarely more, but each file may have been named itself.
+const ROOTS: usize = 8;
+
+/// Finds the files of a scan again.
+#[derive(Debug)]
+pub struct Reach {
+    base: Option<OwnedFd>,
+    /// Starting points, the one opened last at the end.
+    roots: VecDeque<(Vec<u8>, Rc<OwnedFd>)>,
+}
+
+/// A name in a directory that is held open.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) dir: Rc<OwnedFd>,
+    pub(crate) name: CString,
+}
+
+/// A file of a step, open, with the place it was reached by.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) place: Place,
+    pub(crate) file: File,
+    /// As it was when it was opened.
+    pub(crate) stat: Stat,
+}
+
+impl Default for Reach {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Reach {
+    /// Takes relative paths from the working directory.
+    pub fn new() -> Self {
+        Self { base: None, roots: VecDeque::new() }
+    }
+
+    /// Takes relative paths from this directory.
+    pub(crate) fn below(base: OwnedFd) -> Self {
+        Self { base: Some(base), roots: VecDeque::new() }
+    }
+
+    /// The directory that relative paths start from.
+    pub(crate) fn base(&self) -> BorrowedFd<'_> {
+        self.base.as_ref().map_or(CWD, |fd| fd.as_fd())
+    }
+
+    /// Opens a regular file and sees that it is the one that was seen, as it was seen.
+    pub(crate) fn hold(&mut self, side: Side, seen: &Seen, ours: &Ours) -> Result<Held, Refusal> {
+        let held = self.open(side, seen)?;
+        let what = match &held.stat {
+            stat if identity(stat) != seen.identity() => return Err(Refusal::Replaced(side)),
+            stat if stat.st_size as u64 != seen.size => "its size",
+            stat if !seen.is_content_of(stat) => "its time of modification",
+            stat if !ours.is_ctime(seen.ctime_ns, stat) => "its time of change",
+            _ => return Ok(held),
+        };
+        Err(Refusal::Changed { side, what })
+    }
+
+    /// Opens whatever regular file is at the path.
+    pub(crate) fn open(&mut self, side: Side, seen: &Seen) -> Result<Held, Refusal> {
+        Held::open(self.locate(side, &seen.path, seen.root_len)?).map_err(|failure| match failure {
+            Ok(failure) => Refusal::of_failure(side, failure),
+            Err(errno) => Refusal::unreadable(side, "stat", errno),
+        })
+    }
+
+    /// The directory of a path, reached, and the name in it.
+    pub(crate) fn locate(&mut self, side: Side, path: &[u8], root_len: usize) -> Result<Place, Refusal> {
+        let parts = split(path, root_len).ok_or(Refusal::Path(side))?;
+        let name = CString::new(parts.name).map_err(|_| Refusal::Path(side))?;
+        let dir = self.root(parts.root).and_then(|root| match parts.below {
+            [] => Ok(root),
+            below => Ok(Rc::new(descend(root.as_fd(), below)?)),
+        });
+        let dir = dir.map_err(|error| match Errno::from_io_error(&error) {
+            Some(Errno::LOOP) => Refusal::Link(side),
+            _ => Refusal::unreadable(side, "open the directory of", error),
+        })?;
+        Ok(Place { dir, name })
+    }
+
+    fn root(&mut self, path: &[u8]) -> io::Result<Rc<OwnedFd>> {
+        if let Some((_, fd)) = self.roots.iter().find(|(root, _)| root == path) {
+            return Ok(fd.clone());
+        }
+        let shown: &[u8] = if path.is_empty() { b"." } else { path };
+        let fd = Rc::new(openat(self.base(), shown, DIRECTORY, Mode::empty())?);
+        if self.roots.len() == ROOTS {
+            self.roots.pop_front();
+        }
+        self.roots.push_back((path.to_vec(), fd.clone()));
+        Ok(fd)
+    }
+}
+
+/// Only names are looked up in it, which needs no permission to list it.
+pub(crate) const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+impl Place {
+    /// What has the name now; of a symbolic link, the link.
+    pub(crate) fn stat(&self) -> Result<Stat, Errno> {
+        statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// Another name in the same directory.
+    pub(crate) fn beside(&self, name: &CStr) -> Self {
+        Self { dir: self.dir.clone(), name: name.to_owned() }
+    }
+}
+
+impl Held {
+    /// Opens the regular file at a place. An `Err` inside is that of `fstat`.
+    pub(crate) fn open(place: Place) -> Result<Self, Result<ftk_read::Failure, Errno>> {
+        let file = File::open(&place.dir, &place.name, false).map_err(Ok)?;
+        let stat = fstat(&file).map_err(Err)?;
+        Ok(Self { place, file, stat })
+    }
+
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        identity(&self.stat)
+    }
+}
+
+/// A path, cut.
+#[derive(Debug, PartialEq, Eq)]
+struct Parts<'p> {
+    /// What the user named: links in it are followed. Empty for the working directory.
+    root: &'p [u8],
+    /// The directories below it, without slashes at the ends.
+    below: &'p [u8],
+    name: &'p [u8],
+}
+
+/// Cuts a path behind the starting point and before the name. `None` for what no scan prints.
+fn split(path: &[u8], root_len: usize) -> Option<Parts<'_>> {
+    let (root, rest) = path.split_at_checked(root_len)?;
+    if path.contains(&0) {
+        return None;
+    }
+    let (root, rest) = match (root, rest) {
+        // A file that was named itself: its directory is what the user trusts.
+        (root, []) => {
+            let cut = root.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
+            root.split_at(cut)
+        }
+        ([], [b'/', ..]) => path.split_at(1),
+        ([], rest) => (root, rest),
+        (root, rest) if root.ends_with(b"/") || rest.starts_with(b"/") => (root, rest),
+        _ => return None,
+    };
+    let start = rest.iter().position(|&byte| byte != b'/')?;
+    let rest = &rest[start..];
+    let cut = rest.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
+    let (below, name) = rest.split_at(cut);
+    let climbs = below.split(|&byte| byte == b'/').any(|part| part == b"..");
+    if climbs || name.is_empty() || name == b"." || name == b".." {
+        return None;
+    }
+    Some(Parts { root, below: without_end_slashes(below), name })
+}
+
+fn without_end_slashes(path: &[u8]) -> &[u8] {
+    let len = path.iter().rposition(|&byte| byte != b'/').map_or(0, |at| at + 1);
+    &path[..len]
+}
+
+/// Opens the directory `path` below `root`, in as few calls as its length allows.
+fn descend(root: BorrowedFd<'_>, mut path: &[u8]) -> io::Result<OwnedFd> {
+    let mut at: Option<OwnedFd> = None;
+    loop {
+        let cut = if path.len() < PATH_MAX {
+            path.len()
+        } else {
+            // A name alone is never that long, so one that finds no slash is left to the kernel's refusal.
+            path[..PATH_MAX].iter().rposition(|&byte| byte == b'/').unwrap_or(path.len())
+        };
+        let piece = CString::new(&path[..cut])?;
+        let base = at.as_ref().map_or(root, |fd| fd.as_fd());
+        let next = open_beneath(base, &piece, OFlags::PATH)?;
+        path = &path[cut..];
+        path = &path[path.iter().position(|&byte| byte != b'/').unwrap_or(path.len())..];
+        if path.is_empty() {
+            return Ok(next);
+        }
+        at = Some(next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn paths_are_cut_behind_what_the_user_named() {
+        for (path, root_len, expected) in [
+            ("dir/a/b/x", 3, Some(("dir", "a/b", "x"))),
+            ("dir/x", 3, Some(("dir", "", "x"))),
+            ("dir/x", 4, Some(("dir/", "", "x"))),
+            ("dir//a/x", 4, Some(("dir/", "a", "x"))),
+            ("./x", 1, Some((".", "", "x"))),
+            ("/x", 1, Some(("/", "", "x"))),
+            ("../d/./a/x", 4, Some(("../d", "./a", "x"))),
+            // Files that were named themselves.
+            ("x", 1, Some(("", "", "x"))),
+            ("a/../x", 6, Some(("a/../", "", "x"))),
+            ("/x", 2, Some(("/", "", "x"))),
+            // Nothing is trusted.
+            ("a/x", 0, Some(("", "a", "x"))),
+            ("/a/x", 0, Some(("/", "a", "x"))),
+            // What no scan prints.
+            ("", 0, None),
+            ("dir/x", 2, None),
+            ("dir/x", 6, None),
+            ("dir/../x", 3, None),
+            ("dir/..", 3, None),
+            ("dir/.", 3, None),
+            ("dir/a/", 3, None),
+            ("dir/", 4, None),
+            ("..", 2, None),
+            ("/", 1, None),
+            ("dir/a\0b", 3, None),
+        ] {
+            let parts = split(path.as_bytes(), root_len);
+            let shown = parts.map(|parts| {
+                [parts.root, parts.below, parts.name].map(|part| str::from_utf8(part).unwrap().to_owned())
+            });
+            assert_eq!(shown, expected.map(|(r, b, n)| [r, b, n].map(str::to_owned)), "{path:?} {root_len}");
+        }
+    }
+
+    #[test]
+    fn links_are_followed_in_the_starting_point_only() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path();
+        fs::create_dir_all(top.join("real/sub")).unwrap();
+        fs::write(top.join("real/sub/x"), "").unwrap();
+        symlink("real", top.join("link")).unwrap();
+        symlink("sub", top.join("real/inner")).unwrap();
+        symlink("x", top.join("real/sub/y")).unwrap();
+        let top = top.as_os_str().as_bytes();
+        let at = |below: &str| [top, below.as_bytes()].concat();
+        let mut reach = Reach::new();
+        let stat = |place: Place| place.stat().unwrap().st_ino;
+        let ino = stat(reach.locate(Side::Victim, &at("/real/sub/x"), top.len()).unwrap());
+        for (path, root_len) in [
+            ("/link/sub/x", "/link".len()),
+            ("/link/sub/x", "/link/sub".len()),
+            ("/real/inner/x", "/real/inner".len()),
+            ("/link/inner/x", "/link/inner/x".len()),
+        ] {
+            let place = reach.locate(Side::Victim, &at(path), top.len() + root_len).unwrap();
+            assert_eq!(stat(place), ino, "{path}");
+        }
+        for (path, root_len) in [("/link/sub/x", 0), ("/real/inner/x", 5), ("/link/inner/x", 5)] {
+            let refused = reach.locate(Side::Keeper, &at(path), top.len() + root_len).unwrap_err();
+            assert!(matches!(refused, Refusal::Link(Side::Keeper)), "{path}: {refused:?}");
+        }
+        let link = reach.locate(Side::Victim, &at("/real/sub/y"), top.len()).unwrap();
+        assert!(matches!(Held::open(link), Err(Ok(ftk_read::Failure::NotRegular))));
+    }
+
+    #[test]
+    fn no_path_is_too_long() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut dir = Rc::new(openat(CWD, temp.path(), DIRECTORY, Mode::empty()).unwrap());
+        let mut path = temp.path().as_os_str().as_bytes().to_vec();
+        let root_len = path.len();
+        let name = "d".repeat(250);
+        for _ in 0..40 {
+            rustix::fs::mkdirat(&dir, &name, Mode::RWXU).unwrap();
+            dir = Rc::new(openat(&dir, &name, DIRECTORY, Mode::empty()).unwrap());
+            path.extend_from_slice(b"/");
+            path.extend_from_slice(name.as_bytes());
+        }
+        path.extend_from_slice(b"/x");
+        assert!(path.len() > 2 * PATH_MAX);
+        let place = Reach::new().locate(Side::Victim, &path, root_len).unwrap();
+        assert_eq!(place.name.as_c_str(), c"x");
+        assert_eq!(fstat(&place.dir).unwrap().st_ino, fstat(&dir).unwrap().st_ino);
+    }
+}

@@ -1,0 +1,238 @@
+//! Why a step was not taken, or came to nothing.
+
+use std::fmt;
+use std::io;
+
+use ftk_read::Failure;
+use ftk_record::sanitize;
+use rustix::io::Errno;
+
+/// Which file of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The one that was to go.
+    Victim,
+    /// The one that was to stay.
+    Keeper,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Victim => "the victim",
+            Self::Keeper => "the keeper",
+        })
+    }
+}
+
+/// Why a file is left as it is. Nothing was changed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Its path is none that a scan prints: empty, with a NUL, or with `..` below the starting point.
+    Path(Side),
+    /// A symbolic link lies on the path below the starting point.
+    Link(Side),
+    /// There is something else than a regular file.
+    NotRegular(Side),
+    /// It cannot be opened, asked or read.
+    Unreadable {
+        /// Which file.
+        side: Side,
+        /// What was tried.
+        op: &'static str,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Another file has its name.
+    Replaced(Side),
+    /// It is not as the scan saw it, or changed while it was compared.
+    Changed {
+        /// Which file.
+        side: Side,
+        /// What is different.
+        what: &'static str,
+    },
+    /// Both names lead to one file.
+    SameFile,
+    /// The bytes differ.
+    ContentDiffers,
+    /// What the name stands for beside the content would be lost.
+    MetadataDiffers(Difference),
+    /// The action does not work from one file system to another.
+    OtherFileSystem,
+    /// The file system does not know the action.
+    Unsupported,
+    /// The keeper has as many names as the file system allows: another keeper may do.
+    TooManyLinks,
+    /// Something has the name already that the victim was to get.
+    Taken,
+    /// What was deleted is gone.
+    NotUndoable,
+}
+
+/// What differs between victim and keeper beside the content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The owner.
+    Owner {
+        /// User number of the victim.
+        victim: u32,
+        /// User number of the keeper.
+        keeper: u32,
+    },
+    /// The group.
+    Group {
+        /// Group number of the victim.
+        victim: u32,
+        /// Group number of the keeper.
+        keeper: u32,
+    },
+    /// The permissions.
+    Mode {
+        /// Permission bits of the victim.
+        victim: u32,
+        /// Permission bits of the keeper.
+        keeper: u32,
+    },
+    /// An extended attribute, which access control lists, capabilities and labels are too, by its name.
+    Attribute(Vec<u8>),
+}
+
+/// Why a step was not taken, or came to nothing. Shown without the cause, which is the [source](std::error::Error),
+/// always an [`io::Error`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ActError {
+    /// It was not tried.
+    Refused(Refusal),
+    /// It was tried and failed; the victim has its old name and content.
+    Failed {
+        /// What was tried.
+        op: &'static str,
+        /// The cause.
+        source: io::Error,
+        /// The name, in the victim's directory, of what could not be put back or removed again. It is a file
+        /// of ours unless the error says otherwise.
+        left: Option<Vec<u8>>,
+    },
+    /// The run was ended before the step.
+    Stopped,
+}
+
+impl Refusal {
+    /// What a reader's failure means for a file of a step.
+    pub(crate) fn of_failure(side: Side, failure: Failure) -> Self {
+        match failure {
+            Failure::NotRegular => Self::NotRegular(side),
+            Failure::Changed { .. } => Self::Changed { side, what: "its content or inode" },
+            Failure::Io { op, source } => Self::Unreadable { side, op, source },
+            _ => Self::Unreadable { side, op: "read", source: io::ErrorKind::Other.into() },
+        }
+    }
+
+    pub(crate) fn unreadable(side: Side, op: &'static str, source: impl Into<io::Error>) -> Self {
+        Self::Unreadable { side, op, source: source.into() }
+    }
+}
+
+impl ActError {
+    pub(crate) fn failed(op: &'static str, source: impl Into<io::Error>) -> Self {
+        Self::Failed { op, source: source.into(), left: None }
+    }
+
+    /// Of a call that makes a name: some errors say that the action is impossible here.
+    pub(crate) fn of_naming(op: &'static str, errno: Errno) -> Self {
+        match errno {
+            Errno::XDEV => Refusal::OtherFileSystem.into(),
+            Errno::MLINK => Refusal::TooManyLinks.into(),
+            Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY => Refusal::Unsupported.into(),
+            errno => Self::failed(op, errno),
+        }
+    }
+
+    /// The same error, with the name of what it left behind.
+    pub(crate) fn leaving(self, name: &[u8]) -> Self {
+        let left = Some(name.to_vec());
+        match self {
+            Self::Failed { op, source, .. } => Self::Failed { op, source, left },
+            Self::Refused(refusal) => Self::Failed { op: "act", source: io::Error::other(refusal), left },
+            Self::Stopped => Self::Failed { op: "act", source: io::ErrorKind::Interrupted.into(), left },
+        }
+    }
+}
+
+impl From<Refusal> for ActError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(side) => write!(f, "the path of {side} is not one of a scan"),
+            Self::Link(side) => write!(f, "a symbolic link is on the path of {side}"),
+            Self::NotRegular(side) => write!(f, "{side} is not a regular file"),
+            Self::Unreadable { side, op, .. } => write!(f, "cannot {op} {side}"),
+            Self::Replaced(side) => write!(f, "another file has the name of {side}"),
+            Self::Changed { side, what } => write!(f, "{side} changed: {what}"),
+            Self::SameFile => f.write_str("both names lead to the same file"),
+            Self::ContentDiffers => f.write_str("content differs"),
+            Self::MetadataDiffers(difference) => difference.fmt(f),
+            Self::OtherFileSystem => f.write_str("the keeper or the target is on another file system"),
+            Self::Unsupported => f.write_str("the file system cannot do it"),
+            Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
+            Self::Taken => f.write_str("the new name is taken"),
+            Self::NotUndoable => f.write_str("deleted for good"),
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Owner { victim, keeper } => write!(f, "owner differs ({victim}, the keeper has {keeper})"),
+            Self::Group { victim, keeper } => write!(f, "group differs ({victim}, the keeper has {keeper})"),
+            Self::Mode { victim, keeper } => {
+                write!(f, "permissions differ ({victim:04o}, the keeper has {keeper:04o})")
+            }
+            Self::Attribute(name) if name == b"system.posix_acl_access" => {
+                f.write_str("access control list differs")
+            }
+            Self::Attribute(name) => write!(f, "extended attribute {} differs", sanitize(name)),
+        }
+    }
+}
+
+impl fmt::Display for ActError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Failed { op, left: None, .. } => write!(f, "cannot {op}"),
+            Self::Failed { op, left: Some(name), .. } => {
+                write!(f, "cannot {op}, and {} is left", sanitize(name))
+            }
+            Self::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl std::error::Error for ActError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Refused(refusal) => refusal.source(),
+            Self::Failed { source, .. } => Some(source),
+            Self::Stopped => None,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Reflinks: the victim shares the keeper's blocks, and keeps everything else.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use ftk_sched::Stop;
+use rustix::io::Errno;
+
+use crate::action::Freed;
+use crate::extents::{DATA_INLINE, Extent, LAST, MERGED, SHARED, dedupe, extents};
+use crate::prove::Proven;
+use crate::refusal::{ActError, Refusal};
+
+/// Bytes in one call. btrfs compares no more at a time (`BTRFS_MAX_DEDUPE_LEN`), and a multiple of every block
+/// size is what it must be, but for the end of the file.
+const CHUNK: u64 = 16 << 20;
+
+/// Shares all blocks of the two files that are not shared yet; the kernel compares them first, with both files
+/// locked against writing. A victim that differs keeps every byte it has.
+///
+/// It is not opened for writing: since Linux 4.20 it need not be, if the caller owns it, may write to it, or is
+/// root; and a program that is running can be shared, too.
+pub(crate) fn share(proven: &Proven, stop: &Stop) -> Result<Freed, ActError> {
+    let (victim, keeper) = (&proven.victim, &proven.keeper);
+    let before = extents(&victim.file, true).ok();
+    if let (Some(ours), Ok(theirs)) = (&before, extents(&keeper.file, true))
+        && is_shared(ours, &theirs)
+    {
+        return Ok(Freed(0));
+    }
+    let size = victim.stat.st_size as u64;
+    let mut at = 0;
+    while at < size {
+        if stop.is_raised() {
+            return Err(ActError::Stopped); // what is shared by now may stay so
+        }
+        match dedupe(&keeper.file, &victim.file, at, CHUNK.min(size - at)) {
+            Ok(Some(0)) => return Err(ActError::failed("share blocks", io::ErrorKind::InvalidInput)),
+            Ok(Some(len)) => at += len,
+            Ok(None) => return Err(Refusal::ContentDiffers.into()),
+            Err(error) => {
+                return Err(match Errno::from_io_error(&error) {
+                    Some(errno) => ActError::of_naming("share blocks", errno),
+                    None => ActError::failed("share blocks", error),
+                });
+            }
+        }
+    }
+    let after = extents(&victim.file, true).ok();
+    Ok(Freed(match (before, after) {
+        (Some(before), Some(after)) => owned(&before).saturating_sub(owned(&after)),
+        _ => at,
+    }))
+}
+
+/// Whether every extent of two files is the same one on the disk.
+fn is_shared(a: &[Extent], b: &[Extent]) -> bool {
+    let place = |extent: &Extent| (extent.logical, extent.physical, extent.length);
+    // Of compressed, encrypted or inline data the place says nothing, and it may have none yet.
+    let is_plain =
+        |extent: &Extent| extent.flags & SHARED != 0 && extent.flags & !(LAST | MERGED | SHARED) == 0;
+    !a.is_empty() && a.iter().map(place).eq(b.iter().map(place)) && a.iter().chain(b).all(is_plain)
+}
+
+/// Bytes on the disk that no other file has.
+fn owned(extents: &[Extent]) -> u64 {
+    extents
+        .iter()
+        .filter(|extent| extent.flags & (SHARED | DATA_INLINE) == 0)
+        .map(|extent| extent.length)
+        .sum()
+}
+
+/// Bytes of a file's extents that other files have, too; 0 where nobody knows.
+pub(crate) fn shared_bytes(file: impl AsFd) -> u64 {
+    let extents = extents(file, false).unwrap_or_default();
+    extents.iter().filter(|extent| extent.flags & SHARED != 0).map(|extent| extent.length).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extent(logical: u64, physical: u64, flags: u32) -> Extent {
+        let mut extent = Extent::default();
+        (extent.logical, extent.physical, extent.length, extent.flags) = (logical, physical, 4096, flags);
+        extent
+    }
+
+    #[test]
+    fn only_plain_extents_in_one_place_are_shared() {
+        let one = [extent(0, 8192, SHARED), extent(4096, 65536, SHARED | LAST)];
+        assert!(is_shared(&one, &one));
+        assert!(!is_shared(&[], &[]), "nothing is known of an empty map");
+        assert!(!is_shared(&one, &one[..1]));
+        for other in [
+            extent(0, 4096, SHARED),       // elsewhere on the disk
+            extent(1024, 8192, SHARED),    // elsewhere in the file
+            extent(0, 8192, 0),            // not shared
+            extent(0, 8192, SHARED | 0x8), // compressed
+            extent(0, 8192, SHARED | 0x2), // without a place yet
+        ] {
+            let changed = [other, one[1]];
+            assert!(!is_shared(&one, &changed) && !is_shared(&changed, &one), "{other:?}");
+        }
+        let compressed = [extent(0, 8192, SHARED | 0x8 | LAST)];
+        assert!(!is_shared(&compressed, &compressed), "equal places, and maybe not equal bytes");
+    }
+
+    #[test]
+    fn shared_and_inline_extents_are_no_gain() {
+        assert_eq!(
+            owned(&[extent(0, 0, 0), extent(4096, 0, SHARED), extent(8192, 0, DATA_INLINE | LAST)]),
+            4096
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! Names that change hands: at every moment the victim's name leads to what it led to before or to what it is
+//! meant to lead to.
+
+use rustix::fs::{AtFlags, RenameFlags, renameat, renameat_with, unlinkat};
+use rustix::io::Errno;
+
+use crate::reach::Place;
+use crate::refusal::{ActError, Refusal, Side};
+use crate::stat::identity;
+use crate::temp::{Temp, remove};
+
+/// Puts a replacement in the place of what has the name `place`, which must be `expected` and goes.
+///
+/// The two names are exchanged first. Then the old file has a name that nobody else knows, and can be looked at
+/// without anybody changing under our eyes what the name means: if it is not the one that was expected, or
+/// `check` does not like what it sees, they are exchanged back. File systems that cannot exchange get the check
+/// first and a plain rename then, which leaves the moment between the two.
+pub(crate) fn replace(
+    place: &Place,
+    expected: (u64, u64),
+    temp: Temp,
+    check: impl Fn() -> Result<(), Refusal>,
+) -> Result<(), ActError> {
+    let exchange =
+        || renameat_with(&place.dir, &place.name, &temp.place.dir, temp.name(), RenameFlags::EXCHANGE);
+    match exchange() {
+        Ok(()) => {}
+        Err(errno) if cannot_do_so(errno) => return replace_plainly(place, expected, temp, check),
+        Err(errno) => return Err(temp.discard(vanished_or("exchange the names", errno))),
+    }
+    let outcome = is_still(&temp.place, expected)
+        .and_then(|()| check())
+        .map_err(ActError::from)
+        .and_then(|()| remove(&temp.place, expected).map_err(|e| ActError::failed("remove the old file", e)));
+    outcome.map_err(|error| match exchange() {
+        Ok(()) => temp.discard(error),
+        // The name leads to the keeper's content, and the old file is there, too.
+        Err(_) => error.leaving(temp.name().to_bytes()),
+    })
+}
+
+fn replace_plainly(
+    place: &Place,
+    expected: (u64, u64),
+    temp: Temp,
+    check: impl Fn() -> Result<(), Refusal>,
+) -> Result<(), ActError> {
+    if let Err(refusal) = is_still(place, expected).and_then(|()| check()) {
+        return Err(temp.discard(refusal.into()));
+    }
+    match renameat(&temp.place.dir, temp.name(), &place.dir, &place.name) {
+        Ok(()) => {
+            // Renaming over another name of the same file does nothing: then the temporary name is still there.
+            let _ = remove(&temp.place, temp.identity);
+            Ok(())
+        }
+        Err(errno) => Err(temp.discard(ActError::of_naming("rename the replacement", errno))),
+    }
+}
+
+/// Takes the name away, for good.
+///
+/// The file gets a name first that nobody else knows, for the same reason as in [`replace`]. Where there is no
+/// room for one, as on a full disk, the name goes directly.
+pub(crate) fn delete(
+    place: &Place,
+    expected: (u64, u64),
+    aside: &Place,
+    check: impl Fn() -> Result<(), Refusal>,
+) -> Result<(), ActError> {
+    match displace(place, expected, aside, &check) {
+        Err(ActError::Failed { source, left: None, .. })
+            if Errno::from_io_error(&source)
+                .is_some_and(|errno| cannot_do_so(errno) || matches!(errno, Errno::NOSPC | Errno::DQUOT)) =>
+        {
+            is_still(place, expected)?;
+            check()?;
+            unlinkat(&place.dir, &place.name, AtFlags::empty())
+                .map_err(|errno| ActError::failed("remove the file", errno))
+        }
+        Err(error) => Err(error),
+        Ok(()) => remove(aside, expected)
+            .map_err(|errno| put_back(place, aside, ActError::failed("remove the file", errno))),
+    }
+}
+
+/// Gives the file another name, which must be free, perhaps in another directory.
+pub(crate) fn displace(
+    place: &Place,
+    expected: (u64, u64),
+    to: &Place,
+    check: impl Fn() -> Result<(), Refusal>,
+) -> Result<(), ActError> {
+    let moved = renameat_with(&place.dir, &place.name, &to.dir, &to.name, RenameFlags::NOREPLACE);
+    moved.map_err(|errno| match errno {
+        Errno::EXIST => Refusal::Taken.into(),
+        Errno::XDEV => Refusal::OtherFileSystem.into(),
+        errno => vanished_or("rename the file", errno),
+    })?;
+    is_still(to, expected).and_then(|()| check()).map_err(|refusal| put_back(place, to, refusal.into()))
+}
+
+/// Renames a file back that was displaced, and hands the error on.
+fn put_back(place: &Place, from: &Place, error: ActError) -> ActError {
+    match renameat_with(&from.dir, &from.name, &place.dir, &place.name, RenameFlags::NOREPLACE) {
+        Ok(()) => error,
+        Err(_) => error.leaving(from.name.to_bytes()),
+    }
+}
+
+/// Whether the expected file has the name.
+fn is_still(place: &Place, expected: (u64, u64)) -> Result<(), Refusal> {
+    match place.stat() {
+        Ok(stat) if identity(&stat) == expected => Ok(()),
+        Ok(_) => Err(Refusal::Replaced(Side::Victim)),
+        Err(errno) => Err(Refusal::unreadable(Side::Victim, "stat", errno)),
+    }
+}
+
+/// Whether the file system or the kernel lacks the kind of rename.
+fn cannot_do_so(errno: Errno) -> bool {
+    matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
+}
+
+/// What the error means of a name that was there a moment ago.
+fn vanished_or(op: &'static str, errno: Errno) -> ActError {
+    match errno {
+        Errno::NOENT => Refusal::unreadable(Side::Victim, "find", errno).into(),
+        errno => ActError::failed(op, errno),
+    }
+}

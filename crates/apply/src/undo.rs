@@ -1,0 +1,296 @@
+//! Taking back what a journalled run did.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use ftk_sched::Stop;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, Stat, fstat, linkat, openat, readlinkat};
+use rustix::io::Errno;
+
+use crate::action::ActionKind;
+use crate::copy::copy;
+use crate::durable::sync_names;
+use crate::history::{History, JournalError};
+use crate::intent::Intent;
+use crate::reach::{DIRECTORY, Held, Place, Reach};
+use crate::refusal::{ActError, Refusal, Side};
+use crate::seen::Seen;
+use crate::stat::identity;
+use crate::swap::{displace, replace};
+use crate::temp::{Temp, random_name, remove};
+
+/// A step that is being taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Undo {
+    /// The path of the victim, as it was scanned.
+    pub path: Vec<u8>,
+    /// What was done with it.
+    pub action: ActionKind,
+}
+
+/// What was found or done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undone {
+    /// The file is again what it was: by itself, with its content and metadata, under its name.
+    Restored,
+    /// It was: the step was never taken or has been taken back, or left all as it was, as a reflink does.
+    AsItWas,
+}
+
+/// Takes back the steps of a journal, the last one first, and calls `report` with each and what came of it. Steps
+/// that were refused are not among them.
+///
+/// Nothing in the journal is believed without a look: a name must still lead to what the step left there, with
+/// the content it had, or it is refused. So the same journal may be gone through again, and that of a run that
+/// was killed in the middle of a step is mended, too.
+///
+/// - a hard link or symbolic link becomes a file again: a copy of the keeper with the owner, permissions, times
+///   and attributes that the victim had. Victims that were names of one file are names of one file again;
+/// - a moved file moves back; the directories made for it stay;
+/// - a reflink needs nothing; what was deleted is gone, and says so.
+///
+/// # Errors
+/// If the journal cannot be read or is none, its working directory cannot be opened, or names cannot be synced.
+pub fn undo(
+    journal: impl BufRead,
+    stop: &Stop,
+    mut report: impl FnMut(&Undo, Result<Undone, ActError>),
+) -> Result<(), JournalError> {
+    let History { cwd, steps } = History::read(journal)?;
+    let base = openat(CWD, &cwd, DIRECTORY, Mode::empty());
+    let base = base.map_err(|errno| JournalError::WorkingDirectory(cwd, errno.into()))?;
+    let mut undoing = Undoing { reach: Reach::below(base), copies: copies(&steps), changed: Vec::new() };
+    for intent in steps.iter().rev() {
+        let outcome = if stop.is_raised() { Err(ActError::Stopped) } else { undoing.step(intent, stop) };
+        report(&Undo { path: intent.victim.path.clone(), action: intent.kind }, outcome);
+        if undoing.changed.len() >= SYNC_AT {
+            undoing.sync()?;
+        }
+    }
+    undoing.sync()
+}
+
+/// So many directories are held open for their sync.
+const SYNC_AT: usize = 16;
+
+/// The state of going through a journal.
+struct Undoing {
+    reach: Reach,
+    /// Of each victim that had several names: the copy that was made for the first of them.
+    copies: HashMap<(u64, u64), Option<Copy>>,
+    changed: Vec<Rc<OwnedFd>>,
+}
+
+/// A file that was made anew.
+struct Copy {
+    path: Vec<u8>,
+    root_len: usize,
+    identity: (u64, u64),
+}
+
+/// Room for the copies of victims that occur more than once.
+fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Copy>> {
+    let mut names = HashMap::new();
+    for intent in steps {
+        *names.entry(intent.victim.identity()).or_insert(0_usize) += 1;
+    }
+    names.into_iter().filter(|(_, n)| *n > 1).map(|(victim, _)| (victim, None)).collect()
+}
+
+impl Undoing {
+    fn step(&mut self, intent: &Intent, stop: &Stop) -> Result<Undone, ActError> {
+        if intent.kind == ActionKind::Reflink {
+            return Ok(Undone::AsItWas);
+        }
+        let place = self.reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)?;
+        let found = present(&place)?;
+        let outcome = if self.mend(intent, &place, found.as_ref())? {
+            Ok(Undone::Restored)
+        } else {
+            match (intent.kind, found) {
+                (_, Some(now)) if identity(&now) == intent.victim.identity() => {
+                    let changed = Refusal::Changed { side: Side::Victim, what: "since the run" };
+                    intent.victim.is_content_of(&now).then_some(Undone::AsItWas).ok_or(changed.into())
+                }
+                (ActionKind::Move, now) => self.move_back(intent, &place, now.as_ref()),
+                (ActionKind::Delete, _) => Err(Refusal::NotUndoable.into()),
+                (_, Some(now)) => self.part(intent, &place, &now, stop),
+                (_, None) => Err(Refusal::unreadable(Side::Victim, "find", Errno::NOENT).into()),
+            }
+        };
+        if let Ok(Undone::Restored) = outcome {
+            self.changed.push(place.dir);
+        }
+        outcome
+    }
+
+    /// Looks for what a killed run left under the name of ours, in the victim's directory. If that is the victim
+    /// itself it gets its name back; a replacement that never came to its place goes.
+    fn mend(&self, intent: &Intent, place: &Place, found: Option<&Stat>) -> Result<bool, ActError> {
+        let aside = place.beside(&intent.temp);
+        let Some(left) = present(&aside)? else { return Ok(false) };
+        if identity(&left) != intent.victim.identity() {
+            if self.is_replacement(intent, &aside, &left)? {
+                let removed = remove(&aside, identity(&left));
+                removed.map_err(|errno| ActError::failed("remove what a killed run left", errno))?;
+            }
+            return Ok(false);
+        }
+        if !intent.victim.is_content_of(&left) {
+            return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
+        }
+        match found {
+            None => displace(&aside, identity(&left), place, || Ok(()))?,
+            Some(now) if self.is_replacement(intent, place, now)? => {
+                let old = Temp { identity: identity(&left), place: aside };
+                replace(place, identity(now), old, || Ok(()))?;
+            }
+            Some(_) => return Err(Refusal::Replaced(Side::Victim).into()),
+        }
+        Ok(true)
+    }
+
+    /// Whether what has the name is what the step put there.
+    fn is_replacement(&self, intent: &Intent, place: &Place, now: &Stat) -> Result<bool, ActError> {
+        match &intent.target {
+            None => Ok(identity(now) == intent.keeper.identity()),
+            Some(_) if FileType::from_raw_mode(now.st_mode) != FileType::Symlink => Ok(false),
+            Some(target) => {
+                let link = readlinkat(&place.dir, &place.name, Vec::new())
+                    .map_err(|errno| Refusal::unreadable(Side::Victim, "read the link", errno))?;
+                Ok(link.to_bytes() == target)
+            }
+        }
+    }
+
+    /// Makes a file of its own again of a name that became a link.
+    fn part(&mut self, intent: &Intent, place: &Place, now: &Stat, stop: &Stop) -> Result<Undone, ActError> {
+        if !self.is_replacement(intent, place, now)? {
+            return self.was_parted(intent, place, now, stop);
+        }
+        // A hard link is the keeper, wherever that is by now.
+        let source = match intent.kind {
+            ActionKind::Hardlink => open(Side::Victim, place.clone())?,
+            _ => self.reach.open(Side::Keeper, &intent.keeper)?,
+        };
+        self.restore(intent, place, identity(now), &source, stop)?;
+        self.remember(intent, place);
+        Ok(Undone::Restored)
+    }
+
+    /// Puts a copy of `source`, or another name of one made before, in the place of what has the name.
+    fn restore(
+        &mut self,
+        intent: &Intent,
+        place: &Place,
+        now: (u64, u64),
+        source: &Held,
+        stop: &Stop,
+    ) -> Result<(), ActError> {
+        if !intent.keeper.is_content_of(&source.stat) {
+            return Err(Refusal::Changed { side: Side::Keeper, what: "since the run" }.into());
+        }
+        let aside = place.beside(&random_name());
+        let temp = match self.link_copy(intent, &aside)? {
+            Some(temp) => temp,
+            None => copy(source, aside, &intent.metadata, stop)?,
+        };
+        replace(place, now, temp, || {
+            let now = fstat(&source.file);
+            let now = now.map_err(|errno| Refusal::unreadable(Side::Keeper, "stat", errno))?;
+            let same = intent.keeper.is_content_of(&now);
+            same.then_some(()).ok_or(Refusal::Changed { side: Side::Keeper, what: "while it was copied" })
+        })
+    }
+
+    /// Another name, at `aside`, for the copy that was made for an earlier name of the same victim.
+    fn link_copy(&mut self, intent: &Intent, aside: &Place) -> Result<Option<Temp>, ActError> {
+        let Some(Some(copy)) = self.copies.get(&intent.victim.identity()) else { return Ok(None) };
+        let Ok(from) = self.reach.locate(Side::Victim, &copy.path, copy.root_len) else { return Ok(None) };
+        if linkat(&from.dir, &from.name, &aside.dir, &aside.name, AtFlags::empty()).is_err() {
+            return Ok(None); // then it gets a copy of its own
+        }
+        let temp = Temp::made(aside.clone())?;
+        if temp.identity != copy.identity {
+            return Err(temp.discard(Refusal::Replaced(Side::Victim).into()));
+        }
+        Ok(Some(temp))
+    }
+
+    /// Notes a file that was made anew, if the victim had more names.
+    fn remember(&mut self, intent: &Intent, place: &Place) {
+        if let Some(copy) = self.copies.get_mut(&intent.victim.identity())
+            && let Ok(stat) = place.stat()
+        {
+            let Seen { path, root_len, .. } = &intent.victim;
+            *copy = Some(Copy { path: path.clone(), root_len: *root_len, identity: identity(&stat) });
+        }
+    }
+
+    /// Whether the step was taken back before: then a file of its own has the name, like the victim in all that
+    /// can be seen and with the keeper's content.
+    fn was_parted(
+        &mut self,
+        intent: &Intent,
+        place: &Place,
+        now: &Stat,
+        stop: &Stop,
+    ) -> Result<Undone, ActError> {
+        let replaced = Refusal::Replaced(Side::Victim);
+        if now.st_size as u64 != intent.victim.size || !intent.metadata.is_of(now) {
+            return Err(replaced.into());
+        }
+        let copied = open(Side::Victim, place.clone())?;
+        let keeper = self.reach.open(Side::Keeper, &intent.keeper)?;
+        let same = ftk_compare::same_content(&copied.file, &keeper.file, stop);
+        if !same.is_ok_and(|same| same) {
+            return Err(replaced.into());
+        }
+        self.remember(intent, place);
+        Ok(Undone::AsItWas)
+    }
+
+    fn move_back(
+        &mut self,
+        intent: &Intent,
+        place: &Place,
+        found: Option<&Stat>,
+    ) -> Result<Undone, ActError> {
+        let to = intent.to.as_ref().expect("the intent of a move says where to");
+        let moved = self.reach.locate(Side::Victim, &to.path, to.root_len)?;
+        let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
+        if !intent.victim.is_content_of(&stat) {
+            return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
+        }
+        if found.is_some() {
+            return Err(Refusal::Taken.into());
+        }
+        displace(&moved, intent.victim.identity(), place, || Ok(()))?;
+        Ok(Undone::Restored)
+    }
+
+    fn sync(&mut self) -> Result<(), JournalError> {
+        sync_names(&self.changed).map_err(|errno| JournalError::Sync(errno.into()))?;
+        self.changed.clear();
+        Ok(())
+    }
+}
+
+/// What has the name, if anything.
+fn present(place: &Place) -> Result<Option<Stat>, ActError> {
+    match place.stat() {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(Refusal::unreadable(Side::Victim, "stat", errno).into()),
+    }
+}
+
+fn open(side: Side, place: Place) -> Result<Held, ActError> {
+    Held::open(place).map_err(|failure| match failure {
+        Ok(failure) => Refusal::of_failure(side, failure).into(),
+        Err(errno) => Refusal::unreadable(side, "stat", errno).into(),
+    })
+}
