@@ -19,6 +19,7 @@
 
 mod act;
 mod action;
+mod check;
 mod copy;
 mod destination;
 mod durable;
@@ -42,6 +43,7 @@ mod temp;
 mod undo;
 
 pub use action::{Action, ActionKind, Freed, Rules};
+pub use check::{Check, check};
 pub use engine::Engine;
 pub use history::JournalError;
 pub use journal::Journal;

@@ -30,26 +30,7 @@ pub(crate) fn prove(
     rules: Rules,
     stop: &Stop,
 ) -> Result<Proven, ActError> {
-    if victim.identity() == keeper.identity() {
-        return Err(Refusal::SameFile.into());
-    }
-    if kind == ActionKind::Hardlink && victim.stat.st_dev != keeper.stat.st_dev {
-        return Err(Refusal::OtherFileSystem.into());
-    }
-    if victim.stat.st_size != keeper.stat.st_size {
-        return Err(Refusal::ContentDiffers.into());
-    }
-    if matches!(kind, ActionKind::Hardlink | ActionKind::Symlink) {
-        let found = if rules.metadata_may_differ {
-            gained_rights(&victim, &keeper)
-        } else {
-            let asked = difference(&victim, &keeper);
-            asked.map_err(|error| Refusal::unreadable(Side::Victim, "compare the attributes of", error))?
-        };
-        if let Some(difference) = found {
-            return Err(Refusal::MetadataDiffers(difference).into());
-        }
-    }
+    compare_all_but_content(&victim, &keeper, kind, rules)?;
     if kind != ActionKind::Reflink {
         let same = same_content(&victim.file, &keeper.file, stop).map_err(|(side, failure)| {
             let side = if side == ftk_compare::Side::A { Side::Victim } else { Side::Keeper };
@@ -60,6 +41,36 @@ pub(crate) fn prove(
         }
     }
     Ok(Proven { victim, keeper, kind })
+}
+
+/// The part of the proof that reads no content.
+pub(crate) fn compare_all_but_content(
+    victim: &Held,
+    keeper: &Held,
+    kind: ActionKind,
+    rules: Rules,
+) -> Result<(), Refusal> {
+    if victim.identity() == keeper.identity() {
+        return Err(Refusal::SameFile);
+    }
+    if kind == ActionKind::Hardlink && victim.stat.st_dev != keeper.stat.st_dev {
+        return Err(Refusal::OtherFileSystem);
+    }
+    if victim.stat.st_size != keeper.stat.st_size {
+        return Err(Refusal::ContentDiffers);
+    }
+    if matches!(kind, ActionKind::Hardlink | ActionKind::Symlink) {
+        let found = if rules.metadata_may_differ {
+            gained_rights(victim, keeper)
+        } else {
+            let asked = difference(victim, keeper);
+            asked.map_err(|error| Refusal::unreadable(Side::Victim, "compare the attributes of", error))?
+        };
+        if let Some(difference) = found {
+            return Err(Refusal::MetadataDiffers(difference));
+        }
+    }
+    Ok(())
 }
 
 impl Proven {

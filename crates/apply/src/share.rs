@@ -53,6 +53,11 @@ pub(crate) fn share(proven: &Proven, stop: &Stop) -> Result<Freed, ActError> {
     }))
 }
 
+/// Whether two files share all their blocks already, as far as the disk knows.
+pub(crate) fn shares_all(a: impl AsFd, b: impl AsFd) -> bool {
+    extents(a, false).is_ok_and(|a| extents(b, false).is_ok_and(|b| is_shared(&a, &b)))
+}
+
 /// Whether every extent of two files is the same one on the disk.
 fn is_shared(a: &[Extent], b: &[Extent]) -> bool {
     let place = |extent: &Extent| (extent.logical, extent.physical, extent.length);
