@@ -1,0 +1,188 @@
+//! Groups in the order in which they are reported.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use ftk_inventory::{FileNo, Inventory};
+
+use crate::found::Equal;
+use crate::links::Links;
+
+/// Groups of identical files: the largest waste first, then by the first path.
+#[derive(Debug)]
+pub struct Groups {
+    records: Vec<Record>,
+    /// The names of all files, those of a cluster beside each other.
+    files: Vec<FileNo>,
+    /// Where each cluster ends in them.
+    ends: Vec<u32>,
+    digests: Vec<u8>,
+    width: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Record {
+    size: u64,
+    clusters: Range<u32>,
+    /// Number of the digest.
+    digest: u32,
+}
+
+/// Files of the same content: at least two, each with one name or more.
+#[derive(Clone, Copy, Debug)]
+pub struct Group<'g> {
+    /// The size of each in bytes.
+    pub size: u64,
+    /// The digest of each.
+    pub digest: &'g [u8],
+    files: &'g [FileNo],
+    /// Where the clusters end, counted from `start` before the first file.
+    ends: &'g [u32],
+    start: u32,
+}
+
+/// What all groups come to. Where sizes of sparse files add up to more than can be counted, the largest number
+/// stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Names in all groups.
+    pub files: u64,
+    /// Groups.
+    pub groups: u64,
+    /// Files in all groups, whatever the number of their names.
+    pub clusters: u64,
+    /// Bytes of all files but one in each group.
+    pub wasted: u64,
+    /// Bytes that further names would take if they were files of their own.
+    pub shared: u64,
+}
+
+/// A name of a group, with what it is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Name {
+    identity: (u64, u64),
+    /// Place in path order.
+    rank: u32,
+    file: FileNo,
+}
+
+impl Groups {
+    pub(crate) fn new(inventory: &Inventory, links: &Links, equal: Equal) -> Self {
+        let ranks = if equal.len() > 0 { ranks(inventory) } else { Vec::new() };
+        let name = |file: FileNo| Name {
+            identity: inventory.identity(inventory.dir_of(file), file),
+            rank: ranks[file.0 as usize],
+            file,
+        };
+        let (mut records, mut files, mut ends) = (Vec::with_capacity(equal.len()), Vec::new(), Vec::new());
+        let mut names = Vec::new();
+        for (digest, set) in (0..).zip(equal.iter()) {
+            names.clear();
+            names.extend(
+                set.files
+                    .iter()
+                    .flat_map(|&first| std::iter::once(first).chain(links.further_of(first)).map(name)),
+            );
+            names.sort_unstable();
+            // Also what has not been counted as a link is one file if it is one inode: a directory may be
+            // mounted twice.
+            let mut clusters: Vec<_> = names.chunk_by(|a, b| a.identity == b.identity).collect();
+            if clusters.len() < 2 {
+                continue;
+            }
+            clusters.sort_unstable_by_key(|names| names[0].rank);
+            let start = ends.len() as u32;
+            for cluster in clusters {
+                files.extend(cluster.iter().map(|name| name.file));
+                ends.push(files.len() as u32);
+            }
+            records.push(Record { size: set.size, clusters: start..ends.len() as u32, digest });
+        }
+        let Equal { digests, width, .. } = equal;
+        let mut groups = Self { records: Vec::new(), files, ends, digests, width };
+        records.sort_by_cached_key(|record| {
+            let group = groups.group(record);
+            (Reverse(group.wasted()), ranks[group.files[0].0 as usize])
+        });
+        groups.records = records;
+        groups
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether nothing is there twice.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// In their order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Group<'_>> {
+        self.records.iter().map(|record| self.group(record))
+    }
+
+    /// The sums over all groups.
+    pub fn totals(&self) -> Totals {
+        self.iter().fold(Totals::default(), |sum, group| Totals {
+            files: sum.files + group.files.len() as u64,
+            groups: sum.groups + 1,
+            clusters: sum.clusters + group.ends.len() as u64,
+            wasted: sum.wasted.saturating_add(group.wasted()),
+            shared: sum.shared.saturating_add(group.shared()),
+        })
+    }
+
+    fn group(&self, record: &Record) -> Group<'_> {
+        let Range { start, end } = record.clusters;
+        let ends = &self.ends[start as usize..end as usize];
+        let start = start.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        Group {
+            size: record.size,
+            digest: &self.digests[record.digest as usize * self.width..][..self.width],
+            files: &self.files[start as usize..*ends.last().expect("a group has clusters") as usize],
+            ends,
+            start,
+        }
+    }
+}
+
+impl<'g> Group<'g> {
+    /// The names of each file, by path; the files by their first paths.
+    pub fn clusters(&self) -> impl ExactSizeIterator<Item = &'g [FileNo]> + use<'g> {
+        let Self { files, ends, start, .. } = *self;
+        (0..ends.len()).map(move |nth| {
+            let from = nth.checked_sub(1).map_or(start, |before| ends[before]);
+            &files[(from - start) as usize..(ends[nth] - start) as usize]
+        })
+    }
+
+    /// All names, cluster by cluster.
+    pub fn files(&self) -> &'g [FileNo] {
+        self.files
+    }
+
+    /// Bytes of all files but one.
+    pub fn wasted(&self) -> u64 {
+        self.size.saturating_mul(self.ends.len() as u64 - 1)
+    }
+
+    /// Bytes that further names would take if they were files of their own.
+    pub fn shared(&self) -> u64 {
+        self.size.saturating_mul((self.files.len() - self.ends.len()) as u64)
+    }
+}
+
+/// The place of each file in the order of paths.
+fn ranks(inventory: &Inventory) -> Vec<u32> {
+    let mut ranks = vec![0; inventory.files() as usize];
+    let (mut order, mut rank) = (inventory.in_path_order(), 0);
+    while let Some(item) = order.next() {
+        if let Some(file) = item.file {
+            ranks[file.0 as usize] = rank;
+            rank += 1;
+        }
+    }
+    ranks
+}

@@ -1,0 +1,125 @@
+//! Byte by byte: what a digest says, proved.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use ftk_compare::{Side, same_content};
+use ftk_inventory::{FileNo, Inventory, Opener};
+use ftk_process::Failed;
+use ftk_read::Failure;
+use ftk_sched::{Stop, Team};
+
+use crate::found::{Equal, Found};
+use crate::open::open;
+
+impl Found<'_> {
+    /// How many comparisons of two files [`compare`](Self::compare) makes, if all are equal.
+    pub fn comparisons(&self) -> u64 {
+        self.equal.iter().map(|set| set.files.len() as u64 - 1).sum()
+    }
+
+    /// Compares all files of each group with its first, byte by byte. A group whose files differ is split; files
+    /// that cannot be read, or change, leave it and join [`failed`](Self::failed). `done` counts comparisons.
+    ///
+    /// Each worker holds up to five descriptors. If the run is stopped, no group is left, and the comparisons
+    /// count as [`pending`](Self::pending).
+    pub fn compare(&mut self, team: Team, stop: &Stop, done: &AtomicU64) {
+        let next = AtomicUsize::new(0);
+        let parts = team.run(stop, |_| {
+            let mut proof = Proof::new(self.inventory, stop);
+            let mut split = Vec::new();
+            while !stop.is_raised() {
+                // Relaxed: the counter hands out numbers and nothing else.
+                let nth = next.fetch_add(1, Ordering::Relaxed);
+                let Some(set) = self.equal.get(nth) else { break };
+                let classes = proof.split(set.files);
+                if classes.len() != 1 || classes[0].len() < set.files.len() {
+                    split.push((nth, classes));
+                }
+                done.fetch_add(set.files.len() as u64 - 1, Ordering::Relaxed);
+            }
+            (split, proof.failed)
+        });
+        if stop.is_raised() {
+            self.pending += self.comparisons();
+            self.equal = Equal::new(self.equal.width);
+            return;
+        }
+        let mut split = Vec::new();
+        for (some, failed) in parts {
+            split.extend(some);
+            self.failed.extend(failed);
+        }
+        self.failed.sort_by_key(|failed| failed.file);
+        if !split.is_empty() {
+            split.sort_unstable_by_key(|(nth, _)| *nth);
+            self.equal = replace(&self.equal, split);
+        }
+    }
+}
+
+/// The same sets, but for some: their numbers, ascending, and what they have fallen into.
+fn replace(equal: &Equal, split: Vec<(usize, Vec<Vec<FileNo>>)>) -> Equal {
+    let mut split = split.into_iter().peekable();
+    let mut replaced = Equal::new(equal.width);
+    for (nth, set) in equal.iter().enumerate() {
+        match split.next_if(|(at, _)| *at == nth) {
+            Some((_, classes)) => {
+                let classes = classes.into_iter().filter(|class| class.len() > 1);
+                classes.for_each(|class| replaced.push(set.size, set.digest, class));
+            }
+            None => replaced.push(set.size, set.digest, set.files.iter().copied()),
+        }
+    }
+    replaced
+}
+
+/// One worker's comparisons.
+struct Proof<'p> {
+    inventory: &'p Inventory,
+    opener: Opener<'p>,
+    stop: &'p Stop,
+    failed: Vec<Failed>,
+}
+
+impl<'p> Proof<'p> {
+    fn new(inventory: &'p Inventory, stop: &'p Stop) -> Self {
+        Self { inventory, opener: Opener::new(inventory), stop, failed: Vec::new() }
+    }
+
+    /// The files by content. Each is compared with one of every class until one is equal: since the bytes of a
+    /// class are those of every file in it, one is as good as all.
+    fn split(&mut self, files: &[FileNo]) -> Vec<Vec<FileNo>> {
+        let mut classes: Vec<Vec<FileNo>> = Vec::new();
+        'files: for &file in files {
+            let mut nth = 0;
+            while let Some(class) = classes.get_mut(nth) {
+                match self.is_same(class[0], file) {
+                    Ok(true) => {
+                        class.push(file);
+                        continue 'files;
+                    }
+                    Ok(false) => nth += 1,
+                    Err((Side::B, failure)) => {
+                        self.failed.push(Failed { file, failure });
+                        continue 'files;
+                    }
+                    Err((Side::A, failure)) => {
+                        // The next file of the class speaks for it.
+                        self.failed.push(Failed { file: class.remove(0), failure });
+                        if class.is_empty() {
+                            classes.remove(nth);
+                        }
+                    }
+                }
+            }
+            classes.push(vec![file]);
+        }
+        classes
+    }
+
+    fn is_same(&mut self, a: FileNo, b: FileNo) -> Result<bool, (Side, Failure)> {
+        let a = open(self.inventory, &mut self.opener, a).map_err(|failure| (Side::A, failure))?;
+        let b = open(self.inventory, &mut self.opener, b).map_err(|failure| (Side::B, failure))?;
+        same_content(&a, &b, self.stop)
+    }
+}

@@ -1,0 +1,158 @@
+//! Files that are nearly equal, at the sizes that are really used.
+
+use ftk_hash::{Algorithm, Platform};
+use ftk_sched::{Backend, Threads};
+
+use super::tree::{SMALL, Settings, Tree, groups, listed, run};
+use crate::Pass;
+use crate::pass::Cuts;
+
+/// The usual lines, but nothing needs to be very large to be huge.
+const HUGE_AT_1_MIB: Cuts = Cuts { whole: 128 << 10, piece: 16 << 10, pieces: 16, huge: 1 << 20 };
+
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut byte = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    std::iter::repeat_with(&mut byte).take(len).collect()
+}
+
+/// The content itself, and every way in which others have taken another one for it.
+fn variants(len: usize) -> Vec<(String, Vec<u8>)> {
+    let base = noise(len);
+    let mut variants = vec![("same".to_owned(), base.clone())];
+    for at in [0, 4096, 16_384, len / 2, len - 4096, len - 1] {
+        let mut bytes = base.clone();
+        bytes[at] ^= 1;
+        variants.push((format!("byte-{at}"), bytes));
+    }
+    let (head, rest) = base.split_at(4096);
+    let (middle, tail) = rest.split_at(len - 8192);
+    variants.push(("ends-swapped".into(), [tail, middle, head].concat()));
+    variants.push(("equal-ends".into(), [head, middle, head].concat()));
+    variants.push(("equal-ends-of-the-tail".into(), [tail, middle, tail].concat()));
+    let (one, two) = middle.split_at(middle.len() / 2);
+    variants.push(("halves-swapped".into(), [head, two, one, tail].concat()));
+    variants.push(("zeros-inside".into(), [head, &vec![0; middle.len()][..], tail].concat()));
+    variants
+}
+
+#[test]
+fn one_byte_or_swapped_blocks_make_another_content() {
+    for (len, cuts) in [
+        (100 << 10, Cuts::default()),
+        (128 << 10, Cuts::default()),
+        ((128 << 10) + 1, Cuts::default()),
+        (300 << 10, Cuts::default()),
+        ((1 << 20) + 4097, HUGE_AT_1_MIB),
+    ] {
+        let tree = Tree::new();
+        for (name, bytes) in variants(len) {
+            tree.write(&format!("one/{name}"), &bytes);
+            tree.write(&format!("two/{name}"), &bytes);
+        }
+        let inventory = tree.inventory();
+        let (mut found, passes) = groups(tree.0.path(), &inventory, &cuts);
+        found.sort();
+        let mut expected: Vec<_> = variants(len)
+            .iter()
+            .map(|(name, _)| vec![format!("one/{name}"), format!("two/{name}")])
+            .collect();
+        expected.sort();
+        assert_eq!(found, expected, "{len} bytes");
+        let passes: Vec<_> = passes.iter().map(|(pass, _)| *pass).collect();
+        let expected: &[Pass] = match len {
+            ..=131_072 => &[Pass::Ends],
+            131_073..1_048_576 => &[Pass::Ends, Pass::Whole],
+            _ => &[Pass::Ends, Pass::Inside, Pass::Whole],
+        };
+        assert_eq!(passes, expected, "{len} bytes");
+    }
+}
+
+#[test]
+fn images_that_differ_inside_are_not_read_whole() {
+    let tree = Tree::new();
+    for nth in 0..10 {
+        let mut image = vec![0; 2 << 20];
+        image[1 << 20..(1 << 20) + (64 << 10)].fill(nth);
+        tree.write(&format!("{nth}.img"), image);
+    }
+    let inventory = tree.inventory();
+    let (found, passes) = groups(tree.0.path(), &inventory, &HUGE_AT_1_MIB);
+    assert!(found.is_empty());
+    assert_eq!(passes, [(Pass::Ends, 10), (Pass::Inside, 10)]);
+}
+
+#[test]
+fn names_of_one_file_are_read_once_and_stay_together() {
+    let tree = Tree::new();
+    tree.write("b/file", noise(1000));
+    ["a", "b/other", "z/third"].iter().for_each(|name| tree.link("b/file", name));
+    tree.write("b-copy", noise(1000));
+    tree.write("alone", noise(77));
+    tree.link("alone", "alone-too");
+    let inventory = tree.inventory();
+    let (_, passes) = groups(tree.0.path(), &inventory, &Cuts::default());
+    assert_eq!(passes, [(Pass::Ends, 2)]);
+    let found = run(&inventory, Settings::default(), 1, &Cuts::default(), |stage| {
+        assert_eq!(stage.bytes, 2000);
+        assert!(stage.memory() >= 2 * 17);
+    });
+    let groups = found.into_groups();
+    let paths = |names: &[&str]| names.iter().map(|name| tree.path(name)).collect();
+    let expected = vec![(1000, vec![paths(&["a", "b/file", "b/other", "z/third"]), paths(&["b-copy"])])];
+    assert_eq!(listed(&inventory, &groups), expected);
+    let group = groups.iter().next().unwrap();
+    assert_eq!((group.wasted(), group.shared(), group.files().len()), (1000, 3000, 5));
+    assert_eq!(group.digest, Algorithm::Xxh128.hash_one(Platform::detect(), &noise(1000)).as_bytes());
+}
+
+#[test]
+fn the_largest_waste_comes_first_then_the_first_path() {
+    let tree = Tree::new();
+    // In the table the files of a directory come before those below it, in paths `a/b` comes before `b`.
+    for (name, len) in [("a/b/x", 10), ("z", 10), ("b", 20), ("m/n", 20), ("a/c", 5), ("c", 5), ("d", 5)] {
+        tree.write(name, noise(len));
+    }
+    ["e", "f", "g/h"].iter().for_each(|name| tree.write(name, [7; 10]));
+    let (found, _) = groups(tree.0.path(), &tree.inventory(), &SMALL);
+    assert_eq!(found, [&["b", "m/n"][..], &["e", "f", "g/h"], &["a/b/x", "z"], &["a/c", "c", "d"]]);
+}
+
+#[test]
+fn empty_files_only_when_asked_for() {
+    let tree = Tree::new();
+    ["a", "b"].iter().for_each(|name| tree.write(name, ""));
+    let inventory = tree.inventory();
+    let count = |min_size| {
+        run(&inventory, Settings::default(), min_size, &Cuts::default(), |_| ()).into_groups().totals().files
+    };
+    assert_eq!((count(0), count(1)), (2, 0));
+}
+
+/// On either side of the sample that decides whether more workers start.
+#[test]
+fn the_plan_does_not_change_the_answer() {
+    for files in [2, 31, 33, 200] {
+        let tree = Tree::new();
+        for nth in 0..files {
+            let mut bytes = noise(140 << 10);
+            bytes[70 << 10] = (nth / 2) as u8;
+            tree.write(&format!("{}/{nth}", nth % 7), bytes);
+        }
+        let (inventory, expected) = (tree.inventory(), tree.really_equal(1));
+        assert_eq!(expected.len(), files / 2);
+        for threads in [Threads::Auto, Threads::Fixed(1), Threads::Fixed(2), Threads::Fixed(4)] {
+            for backend in [Backend::Sync, Backend::Uring] {
+                let settings = Settings { threads, backend, ..Settings::default() };
+                let groups = run(&inventory, settings, 1, &Cuts::default(), |_| ()).into_groups();
+                assert_eq!(listed(&inventory, &groups), expected, "{settings:?} of {files} files");
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Each rule by example.
+
+use std::os::unix::fs::MetadataExt as _;
+
+use super::tree::{SMALL, Settings, Tree, run};
+use crate::{KeepRule, Left, Member, Rules, Survey, Verdict, Why, plan};
+
+/// A file of one name below the first starting point.
+fn member(path: &str, ino: u64, mtime_ns: i128) -> Member {
+    Member {
+        root: 0,
+        path: path.into(),
+        dev: 1,
+        ino,
+        size: 100,
+        blocks: 8,
+        nlink: 1,
+        mtime_ns,
+        ctime_ns: 0,
+        via_link: false,
+    }
+}
+
+fn goes(keeper: usize) -> Verdict {
+    Verdict::Goes { keeper, outside: 0, frees: 4096 }
+}
+
+fn verdicts(members: &[Member], rules: &Rules) -> Vec<Verdict> {
+    plan(members, rules).verdicts
+}
+
+fn keep(keep: Vec<KeepRule>) -> Rules {
+    Rules { keep, ..Rules::default() }
+}
+
+fn glob(part: &'static str) -> KeepRule {
+    KeepRule::Path(Box::new(move |path| path.ends_with(part.as_bytes())))
+}
+
+#[test]
+fn rules_decide_in_their_order() {
+    let members = [member("b/long", 1, 30), member("a/longer", 2, 10), member("c/s", 3, 30)];
+    for (rules, keeper, why) in [
+        (vec![], 1, Why::First),
+        (vec![KeepRule::First], 1, Why::First),
+        (vec![KeepRule::Oldest], 1, Why::Oldest),
+        (vec![KeepRule::Newest], 0, Why::First),
+        (vec![KeepRule::Newest, KeepRule::Shortest], 2, Why::Shortest),
+        (vec![KeepRule::Shortest], 2, Why::Shortest),
+        (vec![glob("long")], 0, Why::Path),
+        (vec![glob("nowhere"), KeepRule::Shortest], 2, Why::Shortest),
+        (vec![KeepRule::First, KeepRule::Shortest], 1, Why::First),
+    ] {
+        let rules = keep(rules);
+        let mut expected = [goes(keeper); 3];
+        expected[keeper] = Verdict::Stays(why);
+        assert_eq!(verdicts(&members, &rules), expected, "{rules:?}");
+    }
+    let mut arguments = members;
+    arguments[1].root = 1;
+    assert_eq!(verdicts(&arguments, &keep(vec![]))[0], Verdict::Stays(Why::First), "arguments before paths");
+}
+
+#[test]
+fn references_stay_and_are_copies() {
+    let mut members = [member("a", 1, 0), member("ref/b", 2, 0), member("ref/c", 3, 0), member("d", 4, 0)];
+    (members[1].root, members[2].root) = (1, 1);
+    let mut rules = Rules { references: [1].into(), ..Rules::default() };
+    let reference = Verdict::Stays(Why::Reference);
+    assert_eq!(verdicts(&members, &rules), [goes(1), reference, reference, goes(1)]);
+    rules.min_copies = 3;
+    assert_eq!(verdicts(&members, &rules), [Verdict::Stays(Why::First), reference, reference, goes(1)]);
+    // What is the same file as a reference is no copy that could go.
+    (members[0].ino, members[0].nlink, members[1].nlink) = (2, 2, 2);
+    let same = Verdict::Stays(Why::SameFile);
+    rules.min_copies = 0;
+    assert_eq!(verdicts(&members, &rules), [same, reference, reference, goes(1)]);
+}
+
+#[test]
+fn isolated_copies_go_only_from_other_arguments() {
+    let mut members = [member("a/1", 1, 5), member("a/2", 2, 9), member("b/1", 3, 1), member("b/2", 4, 7)];
+    (members[2].root, members[3].root) = (1, 1);
+    let isolate = |keep| Rules { keep, isolate: true, ..Rules::default() };
+    let isolated = Verdict::Left(Left::Isolated);
+    let first = verdicts(&members, &isolate(vec![]));
+    assert_eq!(first, [Verdict::Stays(Why::First), isolated, goes(0), goes(0)]);
+    let oldest = verdicts(&members, &isolate(vec![KeepRule::Oldest]));
+    assert_eq!(oldest, [goes(2), goes(2), Verdict::Stays(Why::Oldest), isolated]);
+    // Only where the reference has the content does something go.
+    let rules = Rules { references: [2].into(), ..isolate(vec![]) };
+    let one = verdicts(&members[..2], &rules);
+    assert_eq!(one, [Verdict::Stays(Why::Enough), isolated]);
+    members[3].root = 2;
+    let reference = verdicts(&members, &rules);
+    assert_eq!(reference, [goes(3), goes(3), goes(3), Verdict::Stays(Why::Reference)]);
+}
+
+#[test]
+fn names_of_a_file_go_together_and_free_it_with_the_last() {
+    let mut members = [member("x", 1, 0), member("b", 2, 1), member("a", 2, 1), member("c", 3, 2)];
+    (members[1].nlink, members[2].nlink, members[3].nlink) = (2, 2, 3);
+    let rules = keep(vec![KeepRule::Oldest]);
+    let step = |outside, frees| Verdict::Goes { keeper: 0, outside, frees };
+    let expected = [Verdict::Stays(Why::Oldest), step(0, 4096), step(0, 0), step(2, 0)];
+    assert_eq!(verdicts(&members, &rules), expected);
+    // The other way round the file with two names is one copy.
+    let rules = Rules { min_copies: 2, ..keep(vec![KeepRule::Newest]) };
+    let (newest, same) = (Verdict::Stays(Why::Newest), Verdict::Stays(Why::SameFile));
+    assert_eq!(verdicts(&members, &rules), [goes(3), same, newest, newest]);
+}
+
+#[test]
+fn a_symbolic_link_neither_stays_for_others_nor_goes() {
+    let left = Verdict::Left(Left::ViaLink);
+    let link = |path, ino| Member { via_link: true, ..member(path, ino, 0) };
+    let members = [link("a", 1), member("b", 2, 0), member("c", 3, 0)];
+    assert_eq!(verdicts(&members, &keep(vec![])), [left, Verdict::Stays(Why::First), goes(1)]);
+    // The file behind the link.
+    let members = [link("a", 2), member("b", 2, 0), member("c", 3, 0)];
+    assert_eq!(verdicts(&members, &keep(vec![])), [left, Verdict::Stays(Why::First), goes(1)]);
+    let members = [link("a", 3), member("b", 2, 0), member("c", 3, 0)];
+    assert_eq!(verdicts(&members, &keep(vec![])), [left, Verdict::Stays(Why::Enough), left]);
+    let members = [link("a", 2), link("b", 3)];
+    assert_eq!(verdicts(&members, &keep(vec![])), [left, left]);
+}
+
+#[test]
+fn an_inode_number_that_is_no_identity_removes_nothing() {
+    let members = [member("a", 1, 0), member("b", 2, 0), member("c", 2, 0)];
+    let left = Verdict::Left(Left::Unidentified);
+    assert_eq!(verdicts(&members, &keep(vec![])), [Verdict::Stays(Why::Enough), left, left]);
+    assert_eq!(
+        verdicts(&members[1..], &keep(vec![])),
+        [Verdict::Stays(Why::Enough), Verdict::Stays(Why::SameFile)]
+    );
+}
+
+#[test]
+fn the_keeper_is_on_the_same_device_if_one_is() {
+    let mut members = [member("a", 1, 0), member("b", 2, 0), member("c", 3, 0), member("d", 4, 0)];
+    (members[1].dev, members[3].dev) = (2, 2);
+    let rules = Rules { min_copies: 2, ..Rules::default() };
+    let first = Verdict::Stays(Why::First);
+    assert_eq!(verdicts(&members, &rules), [first, first, goes(0), goes(1)]);
+    members[2].dev = 3;
+    assert_eq!(verdicts(&members, &rules)[2], goes(0));
+}
+
+#[test]
+fn a_survey_says_what_the_rules_ask_for() {
+    let tree = Tree::new();
+    tree.write("a", [1; 5000]);
+    tree.write("b/c", [1; 5000]);
+    tree.link("a", "b/link");
+    let inventory = tree.inventory();
+    let groups = run(&inventory, Settings::default(), 1, &SMALL, |_| ()).into_groups();
+    let mut survey = Survey::new(&inventory);
+    let files = groups.iter().next().unwrap().files();
+    let members: Vec<_> = files.iter().map(|&file| survey.member(file).unwrap()).collect();
+    for (member, name) in members.iter().zip(["a", "b/link", "b/c"]) {
+        let stat = std::fs::metadata(tree.path(name)).unwrap();
+        assert_eq!(member.path, tree.path(name).as_os_str().as_encoded_bytes());
+        assert_eq!((member.root, member.dev, member.ino, member.size), (0, stat.dev(), stat.ino(), 5000));
+        assert_eq!((member.blocks, member.nlink, member.via_link), (stat.blocks(), stat.nlink(), false));
+        let mtime_ns = i128::from(stat.mtime()) * 1_000_000_000 + i128::from(stat.mtime_nsec());
+        assert_eq!(member.mtime_ns, mtime_ns);
+    }
+    tree.write("b/c", [1; 5001]);
+    assert!(matches!(survey.member(files[2]), Err(ftk_read::Failure::Changed { .. })));
+    tree.write("b/d", [1; 5000]);
+    std::fs::rename(tree.path("b/d"), tree.path("b/c")).unwrap();
+    let replaced = survey.member(files[2]);
+    assert!(matches!(replaced, Err(ftk_read::Failure::Changed { .. })), "{replaced:?}");
+}

@@ -1,0 +1,84 @@
+//! Members by inode, each with what the rules think of it.
+
+use std::cmp::Ordering;
+
+use crate::{KeepRule, Member, Rules};
+
+/// All names of one file in a group: one copy, which stays or goes as a whole.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    /// Numbers of the members, in the order of arguments.
+    pub(crate) names: Vec<usize>,
+    /// Whether one of them lies below a reference.
+    pub(crate) is_reference: bool,
+    /// The name that the rules like best, and how much they do; `None` where every path is a symbolic link.
+    pub(crate) best: Option<Best>,
+}
+
+/// A name and its rank: less is better.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Best {
+    /// Whether it is outside all references; what each rule says; its place in the order of arguments.
+    pub(crate) rank: Vec<i128>,
+    pub(crate) name: usize,
+}
+
+impl Unit {
+    pub(crate) fn has_via_link(&self, members: &[Member]) -> bool {
+        self.names.iter().any(|&name| members[name].via_link)
+    }
+}
+
+/// The files of a group, the most wanted one first, references before all others. The order of the members does
+/// not matter.
+pub(crate) fn units(members: &[Member], rules: &Rules) -> Vec<Unit> {
+    let mut order: Vec<_> = (0..members.len()).collect();
+    order.sort_unstable_by_key(|&name| &members[name]);
+    let best = |(place, &name): (usize, &usize)| {
+        let member = &members[name];
+        (!member.via_link).then(|| Best { rank: rank(member, place, rules), name })
+    };
+    let mut ranked: Vec<_> = order.iter().enumerate().map(best).zip(&order).collect();
+    let identity = |name: usize| (members[name].dev, members[name].ino);
+    // Stable, so that the names of a file stay in the order of arguments.
+    ranked.sort_by_key(|&(_, &name)| identity(name));
+    let mut units: Vec<Unit> = Vec::new();
+    for (best, &name) in ranked {
+        match units.last_mut() {
+            Some(unit) if identity(unit.names[0]) == identity(name) => {
+                unit.names.push(name);
+                unit.is_reference |= is_reference(&members[name], rules);
+                if compare(&best, &unit.best).is_lt() {
+                    unit.best = best;
+                }
+            }
+            _ => {
+                let is_reference = is_reference(&members[name], rules);
+                units.push(Unit { names: vec![name], is_reference, best });
+            }
+        }
+    }
+    units.sort_by(|a, b| b.is_reference.cmp(&a.is_reference).then_with(|| compare(&a.best, &b.best)));
+    units
+}
+
+/// A name that is none comes last.
+fn compare(a: &Option<Best>, b: &Option<Best>) -> Ordering {
+    (a.is_none(), a).cmp(&(b.is_none(), b))
+}
+
+fn is_reference(member: &Member, rules: &Rules) -> bool {
+    rules.references.contains(&member.root)
+}
+
+fn rank(member: &Member, place: usize, rules: &Rules) -> Vec<i128> {
+    let by_rule = rules.keep.iter().map(|rule| match rule {
+        KeepRule::First => place as i128,
+        KeepRule::Oldest => member.mtime_ns,
+        // The complement turns the order round, and has no value that it cannot turn.
+        KeepRule::Newest => !member.mtime_ns,
+        KeepRule::Shortest => member.path.len() as i128,
+        KeepRule::Path(accepts) => i128::from(!accepts(&member.path)),
+    });
+    std::iter::once(i128::from(!is_reference(member, rules))).chain(by_rule).chain([place as i128]).collect()
+}
