@@ -36,7 +36,7 @@ pub(crate) fn metadata(ino: u64, file_type: FileType) -> Metadata {
         mode: ino as u32 * 7 % 0o10000,
         uid: ino as u32 + 1,
         gid: ino as u32 + 2,
-        dev: DEV + u64::from(ino % 3 == 0),
+        dev: DEV + u64::from(ino.is_multiple_of(3)),
         rdev: ino << 40,
         ino,
         nlink: 1 + ino % 2,
