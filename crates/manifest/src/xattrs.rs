@@ -41,8 +41,8 @@ impl<'i> XattrReader<'i> {
         let path = path_in(dir.as_raw_fd(), &seen.name);
         let follow = seen.is_root();
         self.xattrs.clear();
-        let list = if follow { listxattr } else { llistxattr };
-        let len = match list(&*path, &mut *self.names) {
+        let names = &mut *self.names;
+        let len = match if follow { listxattr(&*path, names) } else { llistxattr(&*path, names) } {
             Err(Errno::NOTSUP) => 0,
             listed => listed?,
         };

@@ -3,7 +3,7 @@
 mod diff;
 mod format;
 mod model;
-
+mod trees;
 mod unique;
-
-
+mod update;
+mod verify;

@@ -1,0 +1,205 @@
+//! Real trees, walked, read, and made manifests of.
+
+use std::ffi::CString;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path as FsPath;
+
+use ftk_hash::{Algorithm, Platform};
+use ftk_inventory::{Collect, FileNo, Inventory, Keep};
+use ftk_manifest::{Contents, Header, Manifest, Tree, Writer, create};
+use ftk_process::{Env, Rows, Work, process};
+use ftk_read::Span;
+use ftk_sched::{Constants, Limits, Model, Stop, Threads};
+use ftk_walk::Walker;
+use rustix::fs::{CWD, FileType, Mode, Timespec, Timestamps, mknodat, utimensat};
+
+use crate::model::{Entries, header, open, read};
+
+/// A directory with every type of entry that takes no privilege to make; all times are long past.
+pub(crate) struct Dir(tempfile::TempDir);
+
+impl Dir {
+    pub(crate) fn new() -> Self {
+        let dir = Self(tempfile::tempdir().unwrap());
+        for name in ["a", "a/b", "empty", "a b"] {
+            fs::create_dir(dir.at(name)).unwrap();
+        }
+        for (name, content) in [
+            ("file", "content"),
+            ("twin", "content"),
+            ("none", ""),
+            ("a/x", "x"),
+            ("a/b/c", "c"),
+            ("a-b", "dash"),
+            ("a b/\u{e9}\n", "odd"),
+        ] {
+            dir.write(name, content);
+        }
+        fs::set_permissions(dir.at("file"), fs::Permissions::from_mode(0o4750)).unwrap();
+        symlink("file", dir.at("link")).unwrap();
+        symlink("/nowhere\n", dir.at("a/dangling")).unwrap();
+        for name in ["a/pipe", "pipe"] {
+            mknodat(CWD, dir.at(name), FileType::Fifo, Mode::RUSR, 0).unwrap();
+        }
+        drop(UnixListener::bind(dir.at("socket")).unwrap());
+        for name in ["file", "link", "a/pipe", "pipe", "socket", "a", "."] {
+            dir.touch(name, 1_000_000_007);
+        }
+        dir
+    }
+
+    pub(crate) fn path(&self) -> &FsPath {
+        self.0.path()
+    }
+
+    pub(crate) fn at(&self, name: &str) -> std::path::PathBuf {
+        if name == "." { self.path().into() } else { self.path().join(name) }
+    }
+
+    pub(crate) fn write(&self, name: &str, content: &str) {
+        fs::write(self.at(name), content).unwrap();
+    }
+
+    /// Sets the times of an entry, of a link its own.
+    pub(crate) fn touch(&self, name: &str, seconds: i64) {
+        let time = Timespec { tv_sec: seconds, tv_nsec: 123_456_789 };
+        let times = Timestamps { last_access: time, last_modification: time };
+        utimensat(CWD, self.at(name), &times, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).unwrap();
+    }
+
+    pub(crate) fn walk(&self, files: bool) -> Walked {
+        let root = self.path().as_os_str().as_bytes().to_vec();
+        let start = CString::new(root.clone()).unwrap();
+        let parts = Walker::new([start]).run(|worker| Collect::new(worker, Keep::Stats { files }));
+        let mut inventory = Inventory::merge(parts).unwrap();
+        let failed = inventory.take_errors().into_iter().map(|error| error.path).collect();
+        Walked { inventory, root, failed }
+    }
+
+    /// A manifest of it as it is now.
+    pub(crate) fn manifest(&self, header: &Header) -> Manifest {
+        let walked = self.walk(header.algorithms.is_empty());
+        if header.algorithms.is_empty() {
+            return walked.write(header, &Contents::none());
+        }
+        let rows = walked.read(None, &header.algorithms);
+        walked.write(header, &Contents::read(None, &rows))
+    }
+
+    /// What a manifest of it holds.
+    pub(crate) fn entries(&self, algorithms: &[Algorithm]) -> Entries {
+        read(&self.manifest(&header(algorithms, false))).unwrap()
+    }
+}
+
+/// What a walk found.
+pub(crate) struct Walked {
+    pub(crate) inventory: Inventory,
+    pub(crate) root: Vec<u8>,
+    pub(crate) failed: Vec<Vec<u8>>,
+}
+
+impl Walked {
+    pub(crate) fn tree(&self) -> Tree<'_> {
+        Tree { inventory: &self.inventory, root: &self.root, failed: &self.failed }
+    }
+
+    pub(crate) fn read(&self, only: Option<&[FileNo]>, algorithms: &[Algorithm]) -> Rows {
+        let platform = Platform::detect();
+        let work = Work { inventory: &self.inventory, algorithms, platform, only, span: Span::Whole };
+        let mut rows = Rows::with_stats(work.files(), algorithms);
+        let model = Model::new(Constants::default());
+        let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: true, cpus: 2 };
+        let env = Env { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
+        process(&work, &mut rows, &env);
+        rows
+    }
+
+    pub(crate) fn write(&self, header: &Header, contents: &Contents<'_>) -> Manifest {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line)).unwrap();
+        let mut fail = |path: &[u8], error| panic!("{path:?}: {error}");
+        create(&self.tree(), contents, header.xattrs, &mut writer, &mut fail).unwrap();
+        writer.finish().unwrap();
+        open(&bytes).unwrap()
+    }
+}
+
+#[test]
+fn a_manifest_says_what_the_system_says() {
+    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+
+    let dir = Dir::new();
+    let entries = dir.entries(&[Algorithm::Sha256, Algorithm::Xxh3]);
+    let mut found = vec![".".to_owned()];
+    let mut waiting = vec![dir.path().to_path_buf()];
+    while let Some(at) = waiting.pop() {
+        for entry in fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            found.push(path.strip_prefix(dir.path()).unwrap().to_str().unwrap().to_owned());
+            if path.is_dir() && !path.is_symlink() {
+                waiting.push(path);
+            }
+        }
+    }
+    found.sort_by_key(|path| (path != ".", path.clone()));
+    let paths: Vec<_> = entries.keys().map(|path| String::from_utf8(path.0.clone()).unwrap()).collect();
+    assert_eq!(paths, found);
+    for (path, entry) in &entries {
+        let path = dir.at(str::from_utf8(&path.0).unwrap());
+        let (said, is) = (&entry.stat, path.symlink_metadata().unwrap());
+        let nanos = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+        assert_eq!(
+            (said.size, said.mode, said.uid, said.gid, said.dev, said.ino, said.nlink, said.rdev),
+            (is.size(), is.mode() & 0o7777, is.uid(), is.gid(), is.dev(), is.ino(), is.nlink(), 0),
+            "{path:?}"
+        );
+        assert_eq!(said.mtime_ns, nanos(is.mtime(), is.mtime_nsec()), "{path:?}");
+        assert_eq!(said.ctime_ns, nanos(is.ctime(), is.ctime_nsec()), "{path:?}");
+        let file_type = match is.file_type() {
+            it if it.is_dir() => ftk_walk::FileType::Directory,
+            it if it.is_symlink() => ftk_walk::FileType::Symlink,
+            it if it.is_fifo() => ftk_walk::FileType::Fifo,
+            it if it.is_socket() => ftk_walk::FileType::Socket,
+            _ => ftk_walk::FileType::Regular,
+        };
+        assert_eq!(said.file_type, file_type, "{path:?}");
+        let target = fs::read_link(&path).ok().map(|target| target.as_os_str().as_bytes().to_vec());
+        assert_eq!(entry.target, target, "{path:?}");
+        let mut digests = Vec::new();
+        if is.is_file() {
+            let content = fs::read(&path).unwrap();
+            for algorithm in [Algorithm::Sha256, Algorithm::Xxh3] {
+                digests.extend_from_slice(algorithm.hash_one(Platform::detect(), &content).as_bytes());
+            }
+        }
+        assert_eq!(entry.digests, digests, "{path:?}");
+    }
+}
+
+#[test]
+fn without_content_nothing_is_read() {
+    let dir = Dir::new();
+    let mut with = dir.entries(&[Algorithm::Xxh3]);
+    with.values_mut().for_each(|entry| entry.digests.clear());
+    assert_eq!(dir.entries(&[]), with);
+}
+
+#[test]
+fn what_cannot_be_read_has_no_entry() {
+    let dir = Dir::new();
+    let header = header(&[Algorithm::Xxh3], false);
+    let walked = dir.walk(false);
+    // A directory now stands where a file was walked.
+    fs::remove_file(dir.at("a-b")).unwrap();
+    fs::create_dir(dir.at("a-b")).unwrap();
+    let rows = walked.read(None, &header.algorithms);
+    let left_out = read(&walked.write(&header, &Contents::read(None, &rows))).unwrap();
+    let all = dir.entries(&[Algorithm::Xxh3]);
+    assert_eq!(left_out.len(), all.len() - 1);
+    assert!(!left_out.contains_key(&crate::model::Path::new("a-b")));
+}

@@ -1,0 +1,405 @@
+//! Trees, held against manifests.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::ops::ControlFlow;
+use std::os::unix::fs::symlink;
+
+use ftk_hash::Algorithm;
+use ftk_inventory::Budget;
+use ftk_manifest::{Field, Manifest, Mode, Plan, Rules, Sample, Summary, Verdict, Xattr};
+use ftk_walk::FileType;
+use proptest::prelude::*;
+
+use crate::model::{Entries, Owned, Path, Said, entry, expected, header, manifest, read};
+use crate::trees::{Dir, Walked};
+
+const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
+
+/// What a verification says, and how many files it read.
+struct Run {
+    said: Vec<Said>,
+    summary: Summary,
+    read: usize,
+}
+
+fn verify(walked: &Walked, manifest: &Manifest, rules: &Rules, exit_on_first: bool) -> Run {
+    let tree = walked.tree();
+    let budget = Budget::new(1 << 30);
+    let plan = Plan::new(manifest, &tree, rules, &budget).unwrap();
+    let mut run = Run { said: Vec::new(), summary: Summary::default(), read: 0 };
+    let mut is_over = false;
+    for batch in plan.batches(exit_on_first) {
+        let rows = walked.read(Some(&batch.files), &manifest.header().algorithms);
+        run.read += batch.files.len();
+        run.summary += plan
+            .verify(&batch, &rows, &mut |finding| {
+                run.said.push(Said::of(finding));
+                is_over = exit_on_first && finding.verdict != Verdict::Ok;
+                if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+            .unwrap();
+        if is_over {
+            break;
+        }
+    }
+    run
+}
+
+/// The tree as it is, against entries that say something else.
+fn against(dir: &Dir, recorded: &Entries, rules: &Rules) -> Run {
+    verify(&dir.walk(rules.needs_stats()), &manifest(&header(XXH3, false), recorded), rules, false)
+}
+
+/// What is not as recorded.
+fn differences(dir: &Dir, recorded: &Entries, rules: &Rules) -> Vec<(String, Verdict, Vec<Field>)> {
+    let said = against(dir, recorded, rules).said.into_iter();
+    said.filter(|it| it.verdict != Verdict::Ok).map(|it| (it.path, it.verdict, it.changed)).collect()
+}
+
+#[test]
+fn a_tree_is_as_recorded() {
+    let dir = Dir::new();
+    let recorded = dir.entries(XXH3);
+    for mode in [Mode::Strict, Mode::Content, Mode::Metadata] {
+        let rules = Rules { mode, ..Rules::default() };
+        for files in [false, true] {
+            let run = verify(&dir.walk(files), &manifest(&header(XXH3, false), &recorded), &rules, false);
+            assert!(run.said.iter().all(|said| said.verdict == Verdict::Ok));
+            assert_eq!(run.summary.count(Verdict::Ok), recorded.len() as u64);
+            let files = 7;
+            let (read, unread) = if mode == Mode::Metadata { (0, files) } else { (files, 0) };
+            assert_eq!((run.read as u64, run.summary.unread), (read, unread));
+        }
+    }
+}
+
+/// Changes one thing that is recorded, and says which field that is.
+fn change(entry: &mut Owned, field: Field) -> bool {
+    let stat = &mut entry.stat;
+    let is_file = stat.file_type == FileType::Regular;
+    match field {
+        Field::Size if is_file => stat.size += 1,
+        Field::Mtime if stat.file_type != FileType::Directory => stat.mtime_ns += 1,
+        Field::Mode => stat.mode ^= 0o001,
+        Field::Uid => stat.uid += 1,
+        Field::Gid => stat.gid += 1,
+        Field::Target => match &mut entry.target {
+            Some(target) => target[0] ^= 1,
+            None => return false,
+        },
+        Field::Digests if is_file => entry.digests[7] ^= 1,
+        Field::Type if stat.file_type == FileType::Fifo => stat.file_type = FileType::Socket,
+        Field::Type if stat.file_type == FileType::Directory => stat.file_type = FileType::Fifo,
+        _ => return false,
+    }
+    true
+}
+
+#[test]
+fn each_change_alone_is_reported_of_every_type() {
+    let dir = Dir::new();
+    let recorded = dir.entries(XXH3);
+    let mut seen = BTreeSet::new();
+    for path in ["file", "a", ".", "link", "a/pipe", "socket"].map(Path::new) {
+        for field in Field::ALL {
+            let mut recorded = recorded.clone();
+            let entry = recorded.get_mut(&path).unwrap();
+            if !change(entry, field) {
+                continue;
+            }
+            seen.insert(field);
+            let verdict = match field {
+                Field::Type | Field::Size => Verdict::Modified,
+                Field::Digests | Field::Target => Verdict::Corrupted,
+                _ => Verdict::Metadata,
+            };
+            let changed = vec![field];
+            let name = String::from_utf8(path.0.clone()).unwrap();
+            let found = differences(&dir, &recorded, &Rules::default());
+            assert_eq!(found, [(name.clone(), verdict, changed)], "{field}");
+            let ignore = Rules { ignore: vec![field], ..Rules::default() };
+            assert_eq!(differences(&dir, &recorded, &ignore), [], "{name} {field}");
+            for mode in [Mode::Content, Mode::Metadata] {
+                let rules = Rules { mode, ..Rules::default() };
+                let is_seen = rules.compares(field);
+                let found = differences(&dir, &recorded, &rules);
+                assert_eq!(found.is_empty(), !is_seen, "{name} {field} {mode:?}");
+            }
+        }
+        // What is recorded for updates only.
+        let mut recorded = recorded.clone();
+        let stat = &mut recorded.get_mut(&path).unwrap().stat;
+        (stat.ino, stat.dev, stat.nlink, stat.ctime_ns) = (1, 2, 3, 4);
+        if stat.file_type == FileType::Directory {
+            (stat.mtime_ns, stat.size) = (5, 6);
+        }
+        assert_eq!(differences(&dir, &recorded, &Rules::default()), []);
+    }
+    let never = [Field::Rdev, Field::Xattrs];
+    assert!(Field::ALL.iter().all(|field| seen.contains(field) != never.contains(field)));
+}
+
+#[test]
+fn an_edit_is_told_from_rot() {
+    let dir = Dir::new();
+    let recorded = dir.entries(XXH3);
+    dir.write("file", "CONTENT");
+    let changed = vec![Field::Mtime, Field::Digests];
+    let is = |verdict, changed| vec![("file".to_owned(), verdict, changed)];
+    assert_eq!(differences(&dir, &recorded, &Rules::default()), is(Verdict::Modified, changed));
+    dir.touch("file", 1_000_000_007);
+    let rot = is(Verdict::Corrupted, vec![Field::Digests]);
+    assert_eq!(differences(&dir, &recorded, &Rules::default()), rot);
+    // Times tell one from the other even where they are not compared themselves.
+    let rules = Rules { mode: Mode::Content, ..Rules::default() };
+    assert_eq!(differences(&dir, &recorded, &rules), rot);
+    dir.touch("file", 1_000_000_008);
+    assert_eq!(differences(&dir, &recorded, &rules), is(Verdict::Modified, vec![Field::Digests]));
+    dir.write("file", "content and more");
+    dir.touch("file", 1_000_000_007);
+    let changed = vec![Field::Size, Field::Digests];
+    assert_eq!(differences(&dir, &recorded, &Rules::default()), is(Verdict::Modified, changed));
+}
+
+#[test]
+fn what_has_moved_is_one_record() {
+    let dir = Dir::new();
+    let recorded = dir.entries(XXH3);
+    fs::rename(dir.at("a/x"), dir.at("x")).unwrap();
+    fs::rename(dir.at("twin"), dir.at("z")).unwrap();
+    fs::rename(dir.at("file"), dir.at("y")).unwrap();
+    dir.write("n", "m"); // as long as a/x, and something else
+    fs::remove_file(dir.at("a-b")).unwrap();
+    let run = against(&dir, &recorded, &Rules::default());
+    let said: Vec<_> = run.said.into_iter().filter(|said| said.verdict != Verdict::Ok).collect();
+    let is = |path: &str, verdict, new_path: &str| Said {
+        path: path.into(),
+        verdict,
+        changed: Vec::new(),
+        new_path: (!new_path.is_empty()).then(|| new_path.into()),
+    };
+    assert_eq!(
+        said,
+        [
+            is("a-b", Verdict::Missing, ""),
+            is("a/x", Verdict::Moved, "x"),
+            is("file", Verdict::Moved, "y"),
+            is("n", Verdict::New, ""),
+            is("twin", Verdict::Moved, "z"),
+        ]
+    );
+    // Three files that are still there, and four new ones that are as large as one that is gone.
+    assert_eq!(run.read, 7);
+    let rules = Rules { mode: Mode::Metadata, ..Rules::default() };
+    let run = against(&dir, &recorded, &rules);
+    assert_eq!((run.summary.count(Verdict::Missing), run.summary.count(Verdict::New)), (4, 4));
+    assert_eq!(run.read, 0);
+}
+
+#[test]
+fn a_new_file_is_not_read_without_need() {
+    let dir = Dir::new();
+    let recorded = dir.entries(XXH3);
+    dir.write("new", "content");
+    dir.write("newer", "some content of another length");
+    assert_eq!(against(&dir, &recorded, &Rules::default()).read, 7);
+    fs::remove_file(dir.at("twin")).unwrap();
+    let run = against(&dir, &recorded, &Rules::default());
+    assert_eq!(run.read, 7, "six that are left, and one new one");
+    assert_eq!(run.summary.count(Verdict::Moved), 1);
+}
+
+#[test]
+fn a_hostile_manifest_names_nothing_but_what_was_walked() {
+    let outside = Dir::new();
+    let dir = Dir::new();
+    symlink(outside.path(), dir.at("out")).unwrap();
+    let recorded = dir.entries(XXH3);
+    let mut hostile = recorded.clone();
+    let file = recorded[&Path::new("file")].clone();
+    // Through a link, as a file below a file, and a pipe, socket or directory that is said to be a regular file.
+    for path in ["out/file", "link/x", "file/x", "a/pipe", "socket", "empty"] {
+        hostile.insert(Path::new(path), file.clone());
+    }
+    let run = against(&dir, &hostile, &Rules::default());
+    let verdict = |path: &str| run.said.iter().find(|said| said.path == path).unwrap().verdict;
+    assert_eq!(["out/file", "link/x", "file/x"].map(verdict), [Verdict::Missing; 3]);
+    assert_eq!(["a/pipe", "socket", "empty"].map(verdict), [Verdict::Modified; 3]);
+    assert_eq!(run.read, 7);
+}
+
+#[test]
+fn what_cannot_be_read_is_not_said_to_be_intact() {
+    let dir = Dir::new();
+    let recorded = dir.entries(XXH3);
+    let mut walked = dir.walk(false);
+    // Between walk and read: one is gone, one is another type.
+    fs::remove_file(dir.at("file")).unwrap();
+    fs::remove_file(dir.at("a/x")).unwrap();
+    symlink("b/c", dir.at("a/x")).unwrap();
+    // And what could not be listed at all.
+    walked.failed = vec![[&walked.root[..], b"/gone"].concat()];
+    let mut recorded = recorded;
+    for path in ["gone", "gone/deep/er", "gone2"] {
+        recorded.insert(Path::new(path), recorded[&Path::new("file")].clone());
+    }
+    let run = verify(&walked, &manifest(&header(XXH3, false), &recorded), &Rules::default(), false);
+    let said: Vec<_> = run.said.iter().filter(|it| it.verdict != Verdict::Ok).collect();
+    let said: Vec<_> = said.iter().map(|it| (&*it.path, it.verdict)).collect();
+    let unreadable = |path| (path, Verdict::Unreadable);
+    assert_eq!(
+        said,
+        [
+            unreadable("a/x"),
+            unreadable("file"),
+            unreadable("gone"),
+            unreadable("gone/deep/er"),
+            ("gone2", Verdict::Missing),
+        ]
+    );
+}
+
+#[test]
+fn a_sample_reads_a_share_and_compares_the_metadata_of_all() {
+    let dir = Dir::new();
+    (0..200).for_each(|n| dir.write(&format!("empty/{n}"), "some"));
+    let mut recorded = dir.entries(XXH3);
+    for n in 0..200 {
+        recorded.get_mut(&Path::new(&format!("empty/{n}"))).unwrap().digests[0] ^= 1;
+    }
+    recorded.get_mut(&Path::new("file")).unwrap().stat.mode = 0;
+    let rules = |percent| Rules { sample: Some(Sample::new(percent)), ..Rules::default() };
+    let corrupted = |percent| {
+        let run = against(&dir, &recorded, &rules(percent));
+        assert_eq!(run.summary.count(Verdict::Metadata), 1);
+        assert_eq!(run.read as u64 + run.summary.unread, 207);
+        run.summary.count(Verdict::Corrupted)
+    };
+    assert_eq!(corrupted(0.0), 0);
+    assert_eq!(corrupted(100.0), 200);
+    let some = corrupted(50.0);
+    assert!((30..170).contains(&some), "{some}");
+}
+
+#[test]
+fn the_first_difference_ends_it_all() {
+    let dir = Dir::new();
+    (0..3_000).for_each(|n| dir.write(&format!("empty/{n}"), "some"));
+    let walked = dir.walk(false);
+    let recorded = dir.entries(XXH3);
+    let manifest_of = |entries: &Entries| manifest(&header(XXH3, false), entries);
+    let run = verify(&walked, &manifest_of(&recorded), &Rules::default(), true);
+    assert_eq!((run.said.len(), run.read), (recorded.len(), 3_007), "several batches, and each entry once");
+    let paths: BTreeSet<_> = run.said.iter().map(|said| &said.path).collect();
+    assert_eq!(paths.len(), recorded.len());
+    let mut metadata = recorded.clone();
+    metadata.get_mut(&Path::new("socket")).unwrap().stat.mode ^= 1;
+    let run = verify(&walked, &manifest_of(&metadata), &Rules::default(), true);
+    assert_eq!(run.said.last().unwrap().path, "socket");
+    assert!(run.read < 300, "{}", run.read);
+    let mut content = recorded;
+    content.get_mut(&Path::new("empty/2999")).unwrap().digests[0] ^= 1;
+    let run = verify(&walked, &manifest_of(&content), &Rules::default(), true);
+    assert_eq!(run.said.iter().filter(|said| said.verdict != Verdict::Ok).count(), 1);
+}
+
+#[test]
+fn extended_attributes_are_compared_where_they_were_recorded() {
+    let dir = Dir::new();
+    let set = |name: &str, value: &[u8]| {
+        rustix::fs::setxattr(dir.at(name), "user.ftk", value, rustix::fs::XattrFlags::empty())
+    };
+    // Not every file system has them, but those that tests run on do.
+    set("file", b"\0\xff").unwrap();
+    set("a", b"").unwrap();
+    let header = header(XXH3, true);
+    let recorded = dir.manifest(&header);
+    let entries = read(&recorded).unwrap();
+    let own = |path: &str| {
+        let xattrs = entries[&Path::new(path)].xattrs.clone().unwrap();
+        xattrs.into_iter().filter(|xattr| xattr.name.starts_with(b"user.")).collect::<Vec<_>>()
+    };
+    assert_eq!(own("file"), [Xattr { name: b"user.ftk".to_vec(), value: b"\0\xff".to_vec() }]);
+    assert_eq!(own("a"), [Xattr { name: b"user.ftk".to_vec(), value: Vec::new() }]);
+    for path in ["link", "pipe", "socket", "a/x"] {
+        assert_eq!(own(path), []);
+    }
+    let rules = Rules::default();
+    let said = || {
+        let run = verify(&dir.walk(false), &recorded, &rules, false);
+        let said = run.said.into_iter().filter(|said| said.verdict != Verdict::Ok);
+        said.map(|it| (it.path, it.verdict, it.changed)).collect::<Vec<_>>()
+    };
+    assert_eq!(said(), []);
+    set("a", b"other").unwrap();
+    set("a/b/c", b"more").unwrap();
+    rustix::fs::removexattr(dir.at("file"), "user.ftk").unwrap();
+    let is = |path: &str| (path.to_owned(), Verdict::Metadata, vec![Field::Xattrs]);
+    assert_eq!(said(), [is("a"), is("a/b/c"), is("file")]);
+    let ignore = Rules { ignore: vec![Field::Xattrs], ..Rules::default() };
+    let run = verify(&dir.walk(false), &recorded, &ignore, false);
+    assert!(run.said.iter().all(|said| said.verdict == Verdict::Ok));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn verdicts_are_those_of_the_model(
+        mutations in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8, 0..10_usize), 0..8),
+        others in prop::collection::btree_map(
+            prop::sample::select(vec!["a/0", "link/x", "z", "a b/0"]).prop_map(Path::new), entry(8), 0..4),
+        mode in prop::sample::select(vec![Mode::Strict, Mode::Content, Mode::Metadata]),
+        ignore in prop::sample::subsequence(Field::ALL.to_vec(), 0..3),
+        files in any::<bool>(),
+    ) {
+        thread_local!(static DIR: Dir = Dir::new());
+        DIR.with(|dir| {
+            let now = dir.entries(XXH3);
+            let mut recorded = now.clone();
+            for (index, what, field) in &mutations {
+                let path = index.get(&PATHS_OF_DIR).to_owned();
+                let path = Path::new(path);
+                match what {
+                    // Gone from the manifest: new in the tree.
+                    0 => { recorded.remove(&path); }
+                    // Recorded somewhere else.
+                    1 => if let Some(entry) = recorded.remove(&path) {
+                        recorded.insert(Path([&path.0[..], b".moved"].concat()), entry);
+                    },
+                    _ => if let Some(entry) = recorded.get_mut(&path) {
+                        change(entry, Field::ALL[*field]);
+                    },
+                }
+            }
+            recorded.extend(others.clone());
+            let rules = Rules { mode, ignore: ignore.clone(), sample: None };
+            let manifest = manifest(&header(XXH3, false), &recorded);
+            let run = verify(&dir.walk(files), &manifest, &rules, false);
+            prop_assert_eq!(run.said, expected(&recorded, &now, &rules, |_| true));
+            Ok(())
+        })?;
+    }
+}
+
+/// What [`Dir::new`] makes.
+const PATHS_OF_DIR: [&str; 17] = [
+    ".",
+    "a",
+    "a b",
+    "a b/\u{e9}\n",
+    "a-b",
+    "a/b",
+    "a/b/c",
+    "a/dangling",
+    "a/pipe",
+    "a/x",
+    "empty",
+    "file",
+    "link",
+    "none",
+    "pipe",
+    "socket",
+    "twin",
+];
