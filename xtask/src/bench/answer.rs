@@ -1,5 +1,7 @@
 //! What a command says, in a form in which peers can be compared.
 
+use super::groups;
+
 /// How a command prints its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -7,6 +9,10 @@ pub(crate) enum Format {
     Lines,
     /// A digest and a path a line, in any of the forms that sum tools print.
     Sums,
+    /// Duplicates, in any of the forms that tools print.
+    Groups,
+    /// Whatever has a SHA-256 digest on some of its lines: those count.
+    Digests,
     /// Nothing that peers could agree on, such as a version: only the exit status counts.
     Status,
 }
@@ -25,6 +31,8 @@ impl Answer {
         let mut lines: Vec<Vec<u8>> = match format {
             Format::Lines => lines.map(|line| line.trim_ascii().to_vec()).collect(),
             Format::Sums => lines.filter_map(plain_sum).collect(),
+            Format::Groups => groups::lines(output),
+            Format::Digests => lines.filter_map(sha256).collect(),
             Format::Status => Vec::new(),
         };
         lines.sort_unstable();
@@ -113,6 +121,11 @@ fn hashdeep(line: &[u8]) -> Option<Sum<'_>> {
     (size.iter().all(u8::is_ascii_digit) && is_digest(digest)).then_some((digest, path))
 }
 
+/// The first run of exactly 64 hexadecimal digits.
+fn sha256(line: &[u8]) -> Option<Vec<u8>> {
+    line.split(|byte| !byte.is_ascii_hexdigit()).find(|run| run.len() == 64).map(<[u8]>::to_vec)
+}
+
 fn is_digest(text: &[u8]) -> bool {
     text.len() >= 16 && text.iter().all(u8::is_ascii_hexdigit)
 }
@@ -162,6 +175,19 @@ mod tests {
         assert_eq!(plain_sum(b"xyz  a").unwrap(), b"xyz  a");
         assert_eq!(plain_sum(b"%%%% HASHDEEP-1.0"), None);
         assert_eq!(plain_sum(b"## Invoked from"), None);
+    }
+
+    #[test]
+    fn digests_are_found_wherever_they_stand() {
+        let digest = DIGEST.repeat(4);
+        for line in [
+            format!("12,{digest},/a/b"),
+            format!(r#"{{"path":"0123","digests":{{"sha256":"{digest}"}}}}"#),
+            format!("    a  size=3 sha256={digest} \\"),
+        ] {
+            assert_eq!(sha256(line.as_bytes()).unwrap(), digest.as_bytes(), "{line}");
+        }
+        assert_eq!(sha256(format!("a {digest}0").as_bytes()), None);
     }
 
     #[test]

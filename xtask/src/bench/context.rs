@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::build::Programs;
 use super::cache::{self, Cache};
+use super::derived;
 use super::measure::Meter;
 use super::options::Options;
 use super::peers::Peers;
@@ -45,6 +46,9 @@ impl Context {
         for shape in shape::ALL {
             roles
                 .add(&scratch.path(shape.name), &format!("${}", shape.name.to_uppercase().replace('-', "_")));
+        }
+        for name in derived::NAMES {
+            roles.add(&scratch.path(name), &format!("${}", name.to_uppercase()));
         }
         roles.add(&scratch.path(""), "$SCRATCH");
         if let Some(tree) = &tree {

@@ -36,22 +36,40 @@ impl Scratch {
     /// # Errors
     /// Too little room, a failure of the file system, an interruption; what was made is removed then.
     pub(crate) fn tree(&self, shape: &Shape) -> Result<PathBuf> {
-        let top = self.path(shape.name);
-        let mark = self.path(&format!("{}.complete", shape.name));
-        if fs::read_to_string(&mark).is_ok_and(|text| text == shape.to_string()) {
+        self.made(shape.name, &shape.to_string(), shape.disk_bytes(), shape.files(), |top| {
+            fs::create_dir(top)?;
+            shape.make(top)
+        })
+    }
+
+    /// What is called `name`, made by `make` unless something of this description is there already. It takes up to
+    /// `bytes` on disk, and so many files.
+    ///
+    /// # Errors
+    /// As [`tree`](Self::tree).
+    pub(crate) fn made(
+        &self,
+        name: &str,
+        description: &str,
+        bytes: u64,
+        files: u64,
+        make: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<PathBuf> {
+        let top = self.path(name);
+        let mark = self.path(&format!("{name}.complete"));
+        if fs::read_to_string(&mark).is_ok_and(|text| text == description) {
             return Ok(top);
         }
         for stale in [&mark, &top] {
             remove(stale)?;
         }
-        self.check_room(shape)?;
-        println!("making the {} tree: {shape}", shape.name);
-        fs::create_dir(&top)?;
-        if let Err(error) = shape.make(&top) {
+        self.check_room(name, bytes, files)?;
+        println!("making the {name} tree: {description}");
+        if let Err(error) = make(&top) {
             remove(&top)?;
-            return Err(error.context(format!("cannot make the {} tree", shape.name)));
+            return Err(error.context(format!("cannot make the {name} tree")));
         }
-        fs::write(mark, shape.to_string())?;
+        fs::write(mark, description)?;
         Ok(top)
     }
 
@@ -61,23 +79,21 @@ impl Scratch {
         Ok(disk.f_bavail * disk.f_frsize)
     }
 
-    fn check_room(&self, shape: &Shape) -> Result<()> {
+    fn check_room(&self, name: &str, bytes: u64, files: u64) -> Result<()> {
         let disk = rustix::fs::statvfs(&self.folder)?;
-        let (needed, free) = (shape.disk_bytes(), disk.f_bavail * disk.f_frsize);
+        let free = disk.f_bavail * disk.f_frsize;
         ensure!(
-            free >= needed,
-            "the {} tree takes up to {} MiB, and {} has {} MiB free; name another place with --scratch",
-            shape.name,
-            needed >> 20,
+            free >= bytes,
+            "the {name} tree takes up to {} MiB, and {} has {} MiB free; name another place with --scratch",
+            bytes >> 20,
             self.folder.display(),
             free >> 20,
         );
         // Some file systems make inodes as they need them, and say 0.
         ensure!(
-            disk.f_files == 0 || disk.f_favail >= shape.files(),
-            "the file system of {} has too few inodes left for {} files",
+            disk.f_files == 0 || disk.f_favail >= files,
+            "the file system of {} has too few inodes left for {files} files",
             self.folder.display(),
-            shape.files(),
         );
         Ok(())
     }

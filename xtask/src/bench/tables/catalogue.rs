@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{find, hash, kernels, lists, scale, startup, threads};
+use super::{cmp, dup, find, hash, kernels, lists, manifest, scale, startup, threads};
 use crate::bench::context::Context;
 use crate::bench::record::Section;
 
@@ -28,6 +28,10 @@ pub(crate) const ALL: &[Kind] = &[
     kind("hash", "Hashing files", hash::warm),
     kind("hash-cold", "Hashing files with nothing in memory", hash::cold),
     kind("lists", "Checking and comparing lists", lists::make),
+    kind("dup", "Finding duplicates", dup::warm),
+    kind("dup-cold", "Finding duplicates with nothing in memory", dup::cold),
+    kind("manifest", "Manifests", manifest::make),
+    kind("cmp", "Comparing files and trees", cmp::make),
     kind("threads", "Threads, and what ftk chooses by itself", threads::make),
     Kind { per_file: true, ..kind("scale", "SHA-256 from one file to a million", scale::make) },
     kind("startup", "Starting up", startup::make),

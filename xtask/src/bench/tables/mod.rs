@@ -2,11 +2,14 @@
 
 mod algorithm;
 mod catalogue;
+mod cmp;
+mod dup;
 mod find;
 mod hash;
 mod hashers;
 mod kernels;
 mod lists;
+mod manifest;
 mod scale;
 mod startup;
 mod threads;

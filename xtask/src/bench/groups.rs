@@ -1,0 +1,93 @@
+//! Groups of duplicates in the forms in which tools print them, brought into one.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+/// One line a group: the inodes in it, sorted. Which name of an inode a tool shows, and whether it shows all of them,
+/// is its own affair; names of one inode alone are no duplicates.
+pub(crate) fn lines(output: &[u8]) -> Vec<Vec<u8>> {
+    let groups = if contains(output, b"\nDUPTYPE_") { of_rdfind(output) } else { blocks(output) };
+    groups.iter().filter_map(|paths| inodes(paths)).collect()
+}
+
+/// Paths one a line, groups separated by blank lines: fdupes and who follows it.
+fn blocks(output: &[u8]) -> Vec<Vec<&[u8]>> {
+    let mut groups = vec![Vec::new()];
+    for line in output.split(|&byte| byte == b'\n') {
+        match path(line) {
+            Some(path) => groups.last_mut().expect("there is a group").push(path),
+            None => groups.push(Vec::new()),
+        }
+    }
+    groups
+}
+
+/// The path that a line is, or that czkawka puts between quotes in front of its date.
+fn path(line: &[u8]) -> Option<&[u8]> {
+    let line = line.trim_ascii_end();
+    let unquoted = || {
+        let rest = line.strip_prefix(b"\"")?;
+        Some(&rest[..rest.iter().rposition(|&byte| byte == b'"')?])
+    };
+    let path = unquoted().unwrap_or(line);
+    path.starts_with(b"/").then_some(path)
+}
+
+/// `DUPTYPE_... id depth size device inode priority name`, where the id of all but the first is negative.
+fn of_rdfind(output: &[u8]) -> Vec<Vec<&[u8]>> {
+    let mut groups: BTreeMap<u64, Vec<&[u8]>> = BTreeMap::new();
+    for line in output.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"DUPTYPE_")) {
+        let mut fields = line.splitn(8, |&byte| byte == b' ');
+        let id = fields.nth(1).and_then(|id| std::str::from_utf8(id).ok()?.parse::<i64>().ok());
+        if let (Some(id), Some(path)) = (id, fields.nth(5)) {
+            groups.entry(id.unsigned_abs()).or_default().push(path);
+        }
+    }
+    groups.into_values().collect()
+}
+
+/// The inodes behind the paths. A path that leads nowhere stays as it is, and shows up as a difference.
+fn inodes(paths: &[&[u8]]) -> Option<Vec<u8>> {
+    let inode = |path: &&[u8]| match fs::symlink_metadata(Path::new(OsStr::from_bytes(path))) {
+        Ok(metadata) => format!("{}:{}", metadata.dev(), metadata.ino()).into_bytes(),
+        Err(_) => path.to_vec(),
+    };
+    let mut inodes: Vec<_> = paths.iter().map(inode).collect();
+    inodes.sort_unstable();
+    inodes.dedup();
+    (inodes.len() > 1).then(|| inodes.join(&b' '))
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_forms_are_one() {
+        // Paths that lead nowhere stand for themselves.
+        let expected = [b"/no/a 1 /no/b".to_vec(), b"/no/c /no/d /no/e".to_vec()];
+        let blocks = b"/no/b\n/no/a 1\n\n/no/e\n/no/d\n/no/c\n\n\n/no/alone\n";
+        let quoted = b"Found 2 groups\n---- 3.0 B\n\"/no/a 1\" - 2026\n\"/no/b\" - 2026\n\n----\n\"/no/c\"\n\"/no/d\"\n\"/no/e\"\n";
+        let rdfind = b"Now scanning\nDUPTYPE_FIRST_OCCURRENCE 1 0 5 8 12 1 /no/a 1\nDUPTYPE_WITHIN_SAME_TREE -1 0 5 8 13 1 /no/b\n\
+            DUPTYPE_FIRST_OCCURRENCE 7 0 5 8 14 1 /no/c\nDUPTYPE_WITHIN_SAME_TREE -7 0 5 8 15 1 /no/e\nDUPTYPE_OUTSIDE_TREE -7 0 5 8 16 1 /no/d\n";
+        for output in [&blocks[..], quoted, rdfind] {
+            assert_eq!(lines(output), expected, "{}", output.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn names_of_one_inode_are_no_duplicates() {
+        let here = std::env::current_exe().unwrap();
+        let line = here.to_str().unwrap();
+        assert!(lines(format!("{line}\n{line}\n").as_bytes()).is_empty());
+        assert_eq!(lines(format!("{line}\n/no/x\n").as_bytes()).len(), 1);
+    }
+}

@@ -1,0 +1,156 @@
+//! Manifests: made, verified, updated and compared.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+
+use crate::bench::answer::Format;
+use crate::bench::cache::Cache;
+use crate::bench::case::{Case, Pipeline, words};
+use crate::bench::context::Context;
+use crate::bench::derived;
+use crate::bench::record::{Group, Section};
+use crate::bench::shape;
+use crate::bench::tree::Tree;
+
+/// What `update` has to know of every file, by `find`.
+const FIELDS: &str = "%p %y %s %m %U %G %T@ %C@ %i %D %n\n";
+
+pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
+    let tree = match &bench.tree {
+        Some(tree) => tree.clone(),
+        None => bench.shape(&shape::MIXED_SMALL)?,
+    };
+    println!(" {}", tree.title);
+    let lists = Lists::new(bench, &tree)?;
+    let whole = vec![create(&lists)?, verify(&lists)?, update(&lists)?];
+    let mut sections = vec![Section::new(&tree, Cache::Warm, whole)];
+
+    let changing = bench.shape(&if bench.options.is_quick { shape::SMALL } else { shape::LARGE })?;
+    println!(" {}", changing.title);
+    sections.push(Section::new(&changing, Cache::Warm, changed(bench, &changing)?));
+    Ok(sections)
+}
+
+/// A tree and what the tools have said of it.
+struct Lists<'b> {
+    bench: &'b Context,
+    tree: &'b Tree,
+    ftk: PathBuf,
+    hashdeep: PathBuf,
+    mtree: PathBuf,
+    aide: PathBuf,
+}
+
+impl<'b> Lists<'b> {
+    fn new(bench: &'b Context, tree: &'b Tree) -> Result<Self> {
+        let [ftk, hashdeep, mtree, aide] =
+            ["manifest-ftk", "manifest-hashdeep", "manifest-mtree", "manifest-aide.conf"]
+                .map(|name| bench.scratch.path(name));
+        let database = bench.scratch.path("manifest-aide.db");
+        fs::write(
+            &aide,
+            format!(
+                "database_in=file:{0}\ndatabase_out=file:{0}\ngzip_dbout=no\nreport_url=stdout\n{1} p+i+n+u+g+s+m+ftype+sha256\n",
+                database.display(),
+                tree.path.display(),
+            ),
+        )?;
+        Ok(Self { bench, tree, ftk, hashdeep, mtree, aide })
+    }
+
+    fn threads(&self) -> String {
+        format!("-j{}", self.bench.jobs)
+    }
+}
+
+/// Every tool makes its own, with SHA-256.
+fn create(lists: &Lists<'_>) -> Result<Group> {
+    let Lists { bench, tree, .. } = lists;
+    let path = &tree.path;
+    let case = |tool: &str, words| Case::new(tool, Format::Digests, Pipeline::new(words));
+    let mut cases = vec![case("ftk", words![&bench.programs.ftk, "manifest", "create", path])];
+    if let Some(program) = bench.peers.get("hashdeep") {
+        let threads = lists.threads();
+        cases.push(case("hashdeep", words![program, "-c", "sha256", &threads, "-o", "f", "-r", path]));
+    }
+    if let Some(program) = bench.peers.get("mtree") {
+        cases.push(case(
+            "mtree",
+            words![program, "-c", "-p", path, "-k", "type,size,mode,uid,gid,time,link,sha256"],
+        ));
+    }
+    if let Some(program) = bench.peers.get("aide") {
+        let config = OsString::from(format!("--config={}", lists.aide.display()));
+        cases.push(Case::new("aide", Format::Status, Pipeline::new(words![program, &config, "--init"])));
+    }
+    // Kept for what follows; aide has written its own.
+    for (case, list) in cases.iter().zip([&lists.ftk, &lists.hashdeep, &lists.mtree]) {
+        fs::write(list, case.timed.output()?)?;
+    }
+    bench.clock().group("create", tree.files, cases)
+}
+
+/// The tree is still as all have seen it.
+fn verify(lists: &Lists<'_>) -> Result<Group> {
+    let Lists { bench, tree, .. } = lists;
+    let path = &tree.path;
+    let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words));
+    let mut cases = vec![case("ftk", words![&bench.programs.ftk, "manifest", "verify", path, &lists.ftk])];
+    if let Some(program) = bench.peers.get("hashdeep") {
+        let threads = lists.threads();
+        let words =
+            words![program, "-a", "-k", &lists.hashdeep, "-c", "sha256", &threads, "-o", "f", "-r", path];
+        cases.push(case("hashdeep", words));
+    }
+    if let Some(program) = bench.peers.get("mtree") {
+        cases.push(case("mtree", words![program, "-p", path, "-f", &lists.mtree]));
+    }
+    if let Some(program) = bench.peers.get("aide") {
+        let config = OsString::from(format!("--config={}", lists.aide.display()));
+        cases.push(case("aide", words![program, &config, "--check"]));
+    }
+    bench.clock().group("verify", tree.files, cases)
+}
+
+/// Nothing has changed: whoever asks for the same fields has to do as much.
+fn update(lists: &Lists<'_>) -> Result<Group> {
+    let Lists { bench, tree, .. } = lists;
+    let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words));
+    let ftk = &bench.programs.ftk;
+    let mut cases = vec![case("ftk", words![ftk, "manifest", "update", &tree.path, &lists.ftk])];
+    if let Some(program) = bench.peers.get("find") {
+        cases.push(case("find -printf", words![program, &tree.path, "-printf", FIELDS]));
+    }
+    bench.clock().group("update, nothing changed", tree.files, cases)
+}
+
+/// One file in a thousand is written again, with another first byte: what two manifests say of it, and who sees
+/// that a single one has changed.
+fn changed(bench: &Context, tree: &Tree) -> Result<Vec<Group>> {
+    let [old, new] = ["manifest-old", "manifest-new"].map(|name| bench.scratch.path(name));
+    let make = |list: &Path| -> Result<()> {
+        let words = words![&bench.programs.ftk, "manifest", "create", "-q", "-o", list, &tree.path];
+        Pipeline::new(words).output().map(drop)
+    };
+    make(&old)?;
+    let altered: Vec<PathBuf> = derived::regular_files(&tree.path)?.into_iter().step_by(1_000).collect();
+    ensure!(!altered.is_empty(), "the tree has no files");
+    let alter = || altered.iter().try_for_each(|path| derived::alter(path, 0));
+    alter()?;
+    let groups = make(&new).and_then(|()| {
+        let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words).ending_with(1));
+        let mut cases = vec![case("ftk", words![&bench.programs.ftk, "manifest", "diff", &old, &new])];
+        if let Some(program) = bench.peers.get("diff") {
+            cases.push(case("diff", words![program, &old, &new]));
+        }
+        let diff = bench.clock().group("difference of two manifests", tree.files, cases)?;
+        let cases = vec![case("ftk", words![&bench.programs.ftk, "manifest", "verify", &tree.path, &old])];
+        let verify = bench.clock().group("verify, one file in 1,000 changed", tree.files, cases)?;
+        Ok(vec![diff, verify])
+    });
+    alter()?; // back again, whatever came of it
+    groups
+}
