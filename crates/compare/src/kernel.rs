@@ -96,7 +96,8 @@ mod tests {
         for len in [0, 1, 7, 8, 9, 63, 64, 65, STRETCH - 1, STRETCH, STRETCH + 1, a.len()] {
             let same = a[..len].to_vec();
             assert_eq!(first_difference(&a[..len], &same), None);
-            for at in (0..len).filter(|at| at % STRETCH < 20 || at % STRETCH > STRETCH - 20 || len - at < 20) {
+            for at in (0..len).filter(|at| at % STRETCH < 20 || at % STRETCH > STRETCH - 20 || len - at < 20)
+            {
                 let mut b = same.clone();
                 b[at] ^= 0x80;
                 assert_eq!(first_difference(&a, &b), Some(at));

@@ -1,12 +1,55 @@
 //! Byte-exact comparison: the kernel, two files by several workers, two trees.
 //!
-//! [`first_difference`] and [`differences`] compare what is in memory, [`same_content`] proves that two open files
-//! hold the same.
+//! [`first_difference`] and [`differences`] compare what is in memory; [`same_content`] proves that two open files hold
+//! the same; [`compare`] says where two files or streams differ.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::sync::atomic::AtomicU64;
+//!
+//! use ftk_compare::{Env, Options, Source, compare};
+//! use ftk_sched::Stop;
+//!
+//! let (mut a, mut b) = (&b"some bytes"[..], &b"same byte"[..]);
+//! let env = Env { workers: 0, memory: 1 << 30, stop: &Stop::new(), done: &AtomicU64::new(0) };
+//! let mut found = Vec::new();
+//! let outcome = compare(Source::Stream(&mut a), Source::Stream(&mut b), &Options::default(), &env, &mut |mismatch| {
+//!     found.push(mismatch);
+//!     ControlFlow::Continue(())
+//! });
+//! assert!(!outcome.expect("slices can be read").is_equal());
+//! assert_eq!((found[0].offset, found[0].a, found[0].b), (1, b'o', b'a'));
+//! ```
+//!
+//! How a search by several workers stays exact although each of them looks ahead stands in `search.rs`.
 
+mod compare;
+#[cfg_attr(not(target_os = "linux"), path = "fiemap_none.rs")]
+mod fiemap;
+mod files;
+mod holes;
+mod input;
 mod kernel;
+mod mismatch;
+mod options;
+mod outcome;
+mod pair;
+mod parallel;
+mod primitive;
+mod remote;
 mod same;
+mod search;
+mod sequential;
+mod shared;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
+pub mod trees;
 
+pub use compare::{compare, sizes_differ};
 pub use kernel::{differences, first_difference};
+pub use mismatch::Mismatch;
+pub use options::{Env, Method, Options, Source};
+pub use outcome::{End, Lines, Outcome, Plan, Reason, Way};
 pub use same::{Side, same_content};

@@ -1,0 +1,187 @@
+//! Two files: a stretch at the start by the calling thread, and where that does not tell all, the rest by a team.
+
+use std::cmp::Ordering;
+
+use ftk_read::Failure;
+use ftk_sched::logical_cpus;
+
+use crate::Side;
+use crate::input::Cursor;
+use crate::options::{Env, Method, Options};
+use crate::outcome::{End, Lines, Outcome, Plan, Reason, Way};
+use crate::pair::Part;
+use crate::parallel::Crew;
+use crate::remote::is_remote;
+use crate::sequential::{Sequential, Sink};
+
+/// Sizes at which something else is done. None has an influence on the result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tuning {
+    /// So much at the start is compared by the calling thread alone: to start a thread takes as long as comparing a
+    /// third of it.
+    pub(crate) alone: u64,
+    /// Most bytes of a claim. Workers that map less get into each other's way, as the lock of the address space is one
+    /// for all.
+    pub(crate) claim: u64,
+    /// Pieces below this length are read: to map a few pages costs more than to copy them.
+    pub(crate) map: u64,
+    /// Most mismatches that workers look for at a time.
+    pub(crate) capacity: usize,
+    /// When there were that many, the calling thread goes on alone until so many bytes in a row are equal.
+    pub(crate) clean: u64,
+}
+
+impl Tuning {
+    pub(crate) const DEFAULT: Self =
+        Self { alone: 1 << 20, claim: 16 << 20, map: 512 << 10, capacity: 4096, clean: 1 << 20 };
+}
+
+/// A comparison of two files under way.
+pub(crate) struct Files<'f> {
+    a: Part<'f>,
+    b: Part<'f>,
+    options: &'f Options,
+    env: &'f Env<'f>,
+    tuning: Tuning,
+    sink: Sink<'f>,
+    /// The files as the calling thread reads them.
+    cursors: (Cursor<'f>, Cursor<'f>),
+    /// Everything before is compared.
+    at: u64,
+    /// Bytes to be compared of each, as far as sizes can be believed.
+    lens: (u64, u64),
+}
+
+impl<'f> Files<'f> {
+    pub(crate) fn new(
+        a: Part<'f>,
+        b: Part<'f>,
+        options: &'f Options,
+        env: &'f Env<'f>,
+        tuning: Tuning,
+        sink: Sink<'f>,
+    ) -> Self {
+        let limit = options.limit.unwrap_or(u64::MAX);
+        let lens = (a.len(limit), b.len(limit));
+        let cursors = (Cursor::new(a.file, a.skip), Cursor::new(b.file, b.skip));
+        Self { a, b, options, env, tuning, sink, cursors, at: 0, lens }
+    }
+
+    pub(crate) fn compare(mut self) -> Result<Outcome, (Side, Failure)> {
+        if self.is_same_file() {
+            let plan = Plan { way: Way::SameFile, reason: Reason::Identity, workers: 1, block: 0 };
+            return Ok(Outcome { mismatches: 0, first: None, end: End::Together, lines: None, plan });
+        }
+        let block = self.options.block(1, self.env.memory);
+        let mut plan = Plan { way: Way::Sequential, reason: Reason::Small, workers: 1, block };
+        let is_small = self.lens.0.max(self.lens.1) <= self.tuning.alone;
+        // The sizes of small files may lie: they are read to the end.
+        let head = if is_small { self.options.limit.unwrap_or(u64::MAX) } else { self.tuning.alone };
+        let mut lines = Lines::NONE;
+        let mut end = self.alone(head, u64::MAX, Some(&mut lines))?;
+        let head = self.at;
+        if end.is_none() && !is_small {
+            plan = self.plan();
+            end = self.together(&self.crew(plan))?;
+        }
+        let end = end.unwrap_or_else(|| self.end_by_size());
+
+        let mut outcome =
+            Outcome { mismatches: self.sink.delivered, first: self.sink.first, end, lines: None, plan };
+        if let Some(equal_to) = self.sink.equal_to(end).filter(|_| self.options.lines) {
+            if equal_to > head {
+                lines.newlines += self.crew(plan).newlines(head..equal_to)?;
+                lines.is_line_start = self.a.byte(equal_to - 1)? == b'\n';
+            }
+            outcome.lines = Some(lines);
+        }
+        // A team reads more than once.
+        let reads = if plan.way == Way::Sequential { 0 } else { 2 };
+        self.cursors.0.verify(reads).map_err(|failure| (Side::A, failure))?;
+        self.cursors.1.verify(reads).map_err(|failure| (Side::B, failure))?;
+        Ok(outcome)
+    }
+
+    fn is_same_file(&self) -> bool {
+        let key = |part: &Part<'_>| (part.file.stat().dev, part.file.stat().ino, part.skip);
+        self.options.shortcuts && key(&self.a) == key(&self.b)
+    }
+
+    /// By the calling thread alone, up to `limit` or until enough bytes are equal.
+    fn alone(
+        &mut self,
+        limit: u64,
+        clean: u64,
+        lines: Option<&mut Lines>,
+    ) -> Result<Option<End>, (Side, Failure)> {
+        let (a, b) = &mut self.cursors;
+        a.go_to(self.a.skip + self.at);
+        b.go_to(self.b.skip + self.at);
+        let mut sequential = Sequential { a, b, at: self.at, limit, clean, lines };
+        // One byte more than there should be: then a small file and its end are one read.
+        let block = self.options.block(1, self.env.memory) as u64;
+        let buf_len = self.lens.0.max(self.lens.1).saturating_add(1).min(block) as usize;
+        let end = sequential.run(&mut self.sink, buf_len, self.env)?;
+        self.at = sequential.at;
+        Ok(end)
+    }
+
+    /// By a team, except where mismatch follows on mismatch: there whoever takes them is what takes time.
+    fn together(&mut self, crew: &Crew<'_>) -> Result<Option<End>, (Side, Failure)> {
+        let common = self.lens.0.min(self.lens.1);
+        while self.at < common {
+            let capacity = self.sink.left.min(self.tuning.capacity as u64) as usize;
+            let earliest = crew.earliest(self.at..common, capacity)?;
+            if self.env.stop.is_raised() {
+                return Ok(Some(End::Stopped));
+            }
+            let is_full = earliest.len() == capacity;
+            for mismatch in earliest {
+                self.at = mismatch.offset + 1;
+                if self.sink.deliver(mismatch).is_break() {
+                    return Ok(Some(End::Enough { at: self.at }));
+                }
+            }
+            if !is_full {
+                break;
+            }
+            let end = self.alone(common, self.tuning.clean, None)?;
+            if end.is_some() {
+                return Ok(end);
+            }
+        }
+        Ok(None)
+    }
+
+    fn crew(&self, plan: Plan) -> Crew<'f> {
+        let (a, b, env) = (self.a, self.b, self.env);
+        Crew { a, b, shortcuts: self.options.shortcuts, plan, tuning: self.tuning, env }
+    }
+
+    /// How a team goes about it.
+    fn plan(&self) -> Plan {
+        let memory = self.env.memory;
+        let (way, reason) = match self.options.method {
+            Method::Mapped => (Way::Mapped, Reason::Asked),
+            Method::Stream => (Way::Stream, Reason::Asked),
+            Method::Auto if is_remote(self.a.file) || is_remote(self.b.file) => (Way::Stream, Reason::Remote),
+            Method::Auto if self.lens.0.saturating_add(self.lens.1) > memory => {
+                (Way::Stream, Reason::TooLarge)
+            }
+            Method::Auto => (Way::Mapped, Reason::Fits),
+        };
+        let wanted = if self.env.workers == 0 { logical_cpus() } else { self.env.workers };
+        let left = self.lens.0.min(self.lens.1) - self.at;
+        let workers = left.div_ceil(self.tuning.alone).clamp(1, wanted as u64);
+        Plan { way, reason, workers: workers as usize, block: self.options.block(workers, memory) }
+    }
+
+    fn end_by_size(&self) -> End {
+        let (a, b) = self.lens;
+        match a.cmp(&b) {
+            Ordering::Less => End::Shorter { side: Side::A, bytes: a },
+            Ordering::Equal => End::Together,
+            Ordering::Greater => End::Shorter { side: Side::B, bytes: b },
+        }
+    }
+}

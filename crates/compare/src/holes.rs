@@ -1,0 +1,100 @@
+//! Holes: what reads as zeros and takes no place on the disk.
+
+use ftk_read::File;
+
+/// What is known of a file, or a pair of them, from some place on: whether something holds, and up to where that much
+/// is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    pub(crate) holds: bool,
+    pub(crate) end: u64,
+}
+
+impl Stretch {
+    /// It holds nowhere.
+    pub(crate) const NOWHERE: Self = Self { holds: false, end: u64::MAX };
+}
+
+/// The holes of a file, in the order in which they are asked for.
+pub(crate) struct Holes<'f> {
+    file: &'f File,
+    /// Where the last answer began, and what it was.
+    last: (u64, Stretch),
+}
+
+impl<'f> Holes<'f> {
+    /// The holes of a file, if it can have any: those of one that takes as much place as its size are not asked for.
+    pub(crate) fn new(file: &'f File, are_wanted: bool) -> Self {
+        let is_sparse = file.stat().blocks < file.stat().size / 512;
+        // From the end of the numbers on: nothing is known yet.
+        let start = if are_wanted && is_sparse { u64::MAX } else { 0 };
+        Self { file, last: (start, Stretch::NOWHERE) }
+    }
+
+    /// Whether there is a hole at this offset of the file, and up to where that goes.
+    pub(crate) fn at(&mut self, offset: u64) -> Stretch {
+        let (start, stretch) = self.last;
+        if !(start..stretch.end).contains(&offset) {
+            self.last = (offset, ask(self.file, offset));
+        }
+        self.last.1
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn ask(file: &File, offset: u64) -> Stretch {
+    use rustix::fs::{SeekFrom, seek};
+    use rustix::io::Errno;
+
+    // This moves the position of the file, which nobody uses.
+    match seek(file, SeekFrom::Data(offset)) {
+        Ok(data) if data > offset => Stretch { holds: true, end: data },
+        Ok(_) => match seek(file, SeekFrom::Hole(offset)) {
+            Ok(hole) if hole > offset => Stretch { holds: false, end: hole },
+            _ => Stretch::NOWHERE,
+        },
+        // No data from here on.
+        Err(Errno::NXIO) => Stretch { holds: true, end: u64::MAX },
+        Err(_) => Stretch::NOWHERE,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask(_: &File, _: u64) -> Stretch {
+    Stretch::NOWHERE
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::fs::FileExt as _;
+
+    use super::*;
+    use crate::testing::open;
+
+    #[test]
+    fn holes_and_data_take_turns() {
+        const MIB: u64 = 1 << 20;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sparse");
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(4 * MIB).unwrap();
+        file.write_all_at(&[1; MIB as usize], MIB).unwrap();
+        let file = open(&path);
+        let mut holes = Holes::new(&file, true);
+        assert_eq!(holes.at(5), Stretch { holds: true, end: MIB });
+        assert_eq!(holes.at(MIB), Stretch { holds: false, end: 2 * MIB });
+        assert_eq!(holes.at(2 * MIB - 1), Stretch { holds: false, end: 2 * MIB });
+        assert_eq!(holes.at(2 * MIB), Stretch { holds: true, end: u64::MAX });
+        assert_eq!(holes.at(0).end, MIB, "backwards too");
+        assert_eq!(Holes::new(&file, false).at(0), Stretch::NOWHERE);
+    }
+
+    #[test]
+    fn a_file_without_holes_is_not_asked() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("dense");
+        std::fs::write(&path, [1; 100_000]).unwrap();
+        std::fs::File::open(&path).unwrap().sync_all().unwrap();
+        assert_eq!(Holes::new(&open(&path), true).at(0), Stretch::NOWHERE);
+    }
+}

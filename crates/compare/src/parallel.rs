@@ -1,0 +1,168 @@
+//! Several workers on two files: the search for mismatches, and the count of lines.
+
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+
+use ftk_read::Failure;
+use ftk_sched::Team;
+
+use crate::files::Tuning;
+use crate::kernel::differences;
+use crate::options::Env;
+use crate::outcome::Plan;
+use crate::pair::{Known, Pair, Part, View};
+use crate::search::{Claims, Search};
+use crate::sequential::newlines;
+use crate::{Mismatch, Side, Way};
+
+/// What every worker works with.
+#[derive(Clone, Copy)]
+pub(crate) struct Crew<'c> {
+    pub(crate) a: Part<'c>,
+    pub(crate) b: Part<'c>,
+    pub(crate) shortcuts: bool,
+    pub(crate) plan: Plan,
+    pub(crate) tuning: Tuning,
+    pub(crate) env: &'c Env<'c>,
+}
+
+impl Crew<'_> {
+    fn claims(&self) -> Claims {
+        let Plan { block, workers, .. } = self.plan;
+        Claims { block: block as u64, most: self.tuning.claim, workers: workers as u64 }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.env.stop.is_raised()
+    }
+
+    /// The first `capacity` mismatches in `range`, in order. Incomplete once the stop flag is raised.
+    pub(crate) fn earliest(
+        &self,
+        range: Range<u64>,
+        capacity: usize,
+    ) -> Result<Vec<Mismatch>, (Side, Failure)> {
+        let search = Search::new(range, capacity, self.claims());
+        let ended = Team::new(self.plan.workers).run(self.env.stop, |_| {
+            let pair = Pair::new(self.a, self.b, self.shortcuts);
+            let result = Worker { crew: self, search: &search, pair, found: Vec::new() }.run(capacity);
+            if result.is_err() {
+                search.give_up();
+            }
+            result
+        });
+        ended.into_iter().collect::<Result<(), _>>()?;
+        Ok(search.into_earliest())
+    }
+
+    /// How many lines of the first file end in `range`.
+    pub(crate) fn newlines(&self, range: Range<u64>) -> Result<u64, (Side, Failure)> {
+        // A search for nothing, whose claims are all that is wanted of it.
+        let search = Search::new(range, 1, self.claims());
+        let counts = Team::new(self.plan.workers).run(self.env.stop, |_| {
+            let mut view = View::new(self.a, self.shortcuts);
+            let mut count = 0;
+            while let Some(claim) = search.claim() {
+                let counted = self.newlines_of(&search, &mut view, claim).inspect_err(|_| search.give_up());
+                count += counted?;
+            }
+            Ok(count)
+        });
+        counts.into_iter().sum()
+    }
+
+    fn newlines_of(
+        &self,
+        search: &Search,
+        view: &mut View<'_>,
+        claim: Range<u64>,
+    ) -> Result<u64, (Side, Failure)> {
+        let mut count = 0;
+        let mut at = claim.start;
+        while at < claim.end && !self.is_stopped() {
+            let hole = view.hole(at);
+            let end = hole.end.min(claim.end);
+            if hole.holds {
+                search.skip_to(hole.end);
+            } else {
+                let bytes = view.open(&(at..end), false, false);
+                for block in blocks(at..end, self.plan.block) {
+                    count += newlines(view.block(&bytes, &block)?);
+                }
+            }
+            at = end;
+        }
+        Ok(count)
+    }
+}
+
+/// One worker of a search.
+struct Worker<'w> {
+    crew: &'w Crew<'w>,
+    search: &'w Search,
+    pair: Pair<'w>,
+    /// Mismatches of the block at hand.
+    found: Vec<Mismatch>,
+}
+
+impl Worker<'_> {
+    fn run(&mut self, capacity: usize) -> Result<(), (Side, Failure)> {
+        while let Some(claim) = self.search.claim() {
+            let mut at = claim.start;
+            while at < claim.end && self.is_needed(at) {
+                at = match self.pair.at(at) {
+                    Known::Equal(end) => {
+                        self.search.skip_to(end);
+                        end
+                    }
+                    Known::Nothing { end, a_is_hole, b_is_hole } => {
+                        let piece = at..end.min(claim.end);
+                        self.piece(&piece, a_is_hole, b_is_hole, capacity)?;
+                        piece.end
+                    }
+                };
+                self.crew.env.done.fetch_max(at.min(claim.end), Relaxed);
+            }
+            if self.crew.is_stopped() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_needed(&self, offset: u64) -> bool {
+        self.search.is_needed(offset) && !self.crew.is_stopped()
+    }
+
+    fn piece(
+        &mut self,
+        piece: &Range<u64>,
+        a_is_hole: bool,
+        b_is_hole: bool,
+        capacity: usize,
+    ) -> Result<(), (Side, Failure)> {
+        let is_mapped = self.crew.plan.way == Way::Mapped && piece.end - piece.start >= self.crew.tuning.map;
+        let a_bytes = self.pair.a.open(piece, a_is_hole, is_mapped);
+        let b_bytes = self.pair.b.open(piece, b_is_hole, is_mapped);
+        for block in blocks(piece.clone(), self.crew.plan.block) {
+            if !self.is_needed(block.start) {
+                break;
+            }
+            let a = self.pair.a.block(&a_bytes, &block)?;
+            let b = self.pair.b.block(&b_bytes, &block)?;
+            let mismatch = |index| Mismatch { offset: block.start + index as u64, a: a[index], b: b[index] };
+            self.found.clear();
+            self.found.extend(differences(a, b).take(capacity).map(mismatch));
+            if !self.found.is_empty() {
+                self.search.insert(&self.found);
+            }
+        }
+        self.pair.a.close(&a_bytes, piece)?;
+        self.pair.b.close(&b_bytes, piece)
+    }
+}
+
+/// Cuts a range into blocks.
+fn blocks(range: Range<u64>, block: usize) -> impl Iterator<Item = Range<u64>> {
+    range.clone().step_by(block).map(move |start| start..range.end.min(start + block as u64))
+}

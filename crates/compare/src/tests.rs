@@ -1,0 +1,8 @@
+//! Comparisons of whole inputs against a loop over bytes.
+
+mod changing;
+mod oracle;
+mod random;
+mod same_result;
+mod sparse;
+mod streams;

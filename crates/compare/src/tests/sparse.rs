@@ -1,0 +1,95 @@
+//! What is not read: holes, the same file, sizes that say it all.
+
+use std::fs;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use super::oracle::Files;
+use crate::files::Tuning;
+use crate::testing::open;
+use crate::{End, Lines, Mismatch, Options, Side, sizes_differ};
+
+const TIB: u64 = 1 << 40;
+
+/// A file of so many bytes that holds nothing but these.
+fn sparse(path: &Path, len: u64, bytes: &[(u64, u8)]) {
+    let file = fs::File::create(path).unwrap();
+    file.set_len(len).unwrap();
+    for &(at, byte) in bytes {
+        file.write_all_at(&[byte], at).unwrap();
+    }
+}
+
+/// To read a tebibyte would take minutes.
+#[test]
+fn holes_are_not_read() {
+    let both = [(0, 1), (TIB / 3, 2), (TIB / 2, b'\n')];
+    let files = Files::made_by(|a, b| {
+        sparse(a, TIB, &both);
+        sparse(b, TIB, &both);
+    });
+    for workers in [1, 3] {
+        assert_eq!(files.compare(&Options::default(), workers, Tuning::DEFAULT).end, End::Together);
+    }
+    let files = Files::made_by(|a, b| {
+        sparse(a, TIB, &both);
+        sparse(b, TIB + 5, &[&both[..], &[(TIB - 1, 7)]].concat());
+    });
+    let options = Options { max_mismatches: 8, lines: true, ..Options::default() };
+    for workers in [1, 3] {
+        let answer = files.compare(&options, workers, Tuning::DEFAULT);
+        assert_eq!(answer.found, [Mismatch { offset: TIB - 1, a: 0, b: 7 }]);
+        assert_eq!(answer.end, End::Shorter { side: Side::A, bytes: TIB });
+        assert_eq!(answer.lines, Some(Lines { newlines: 1, is_line_start: false }));
+    }
+}
+
+#[test]
+fn a_hole_is_zeros() {
+    const LEN: usize = 20 << 20;
+    let files = Files::made_by(|a, b| {
+        sparse(a, LEN as u64, &[]);
+        fs::write(b, vec![0; LEN]).unwrap();
+    });
+    for shortcuts in [true, false] {
+        let options = Options { shortcuts, ..Options::default() };
+        assert_eq!(files.compare(&options, 2, Tuning::DEFAULT).end, End::Together);
+    }
+}
+
+#[test]
+fn a_file_is_the_same_as_itself_unless_it_is_shifted() {
+    let mut files = Files::new(b"aaab", b"");
+    files.b = open(&files.path(Side::A));
+    assert_eq!(files.compare(&Options::default(), 1, Tuning::DEFAULT).end, End::Together);
+    let options = Options { skip_a: 1, ..Options::default() };
+    let answer = files.compare(&options, 1, Tuning::DEFAULT);
+    assert_eq!(answer.found, [Mismatch { offset: 2, a: b'b', b: b'a' }]);
+    assert_eq!(answer.end, End::Shorter { side: Side::A, bytes: 3 });
+}
+
+#[test]
+fn sizes_say_it_all_where_they_can_be_believed() {
+    let files = Files::new(&[1; 10_000], &[1; 10_001]);
+    fs::File::open(files.path(Side::A)).unwrap().sync_all().unwrap();
+    fs::File::open(files.path(Side::B)).unwrap().sync_all().unwrap();
+    let (a, b) = (open(&files.path(Side::A)), open(&files.path(Side::B)));
+    let differ = |options: Options| sizes_differ(&a, &b, &options);
+    assert!(differ(Options::default()));
+    assert!(!differ(Options { limit: Some(10_000), ..Options::default() }));
+    assert!(!differ(Options { skip_b: 1, ..Options::default() }));
+    assert!(!sizes_differ(&a, &open(Path::new("/proc/self/limits")), &Options::default()));
+}
+
+/// The kernel says 0 bytes of the one and 4096 of the other.
+#[test]
+fn sizes_that_lie_are_not_believed() {
+    for lie in ["/proc/self/limits", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/kernel/notes"] {
+        let lie = Path::new(lie);
+        let Ok(bytes) = fs::read(lie) else { continue };
+        let mut files = Files::new(b"", &bytes);
+        files.a = open(lie);
+        let answer = files.compare(&Options::default(), 2, Tuning::DEFAULT);
+        assert_eq!((answer.end, answer.found.len()), (End::Together, 0), "{lie:?}");
+    }
+}
