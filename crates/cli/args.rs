@@ -111,7 +111,7 @@ fn one_screen() -> String {
 pub(crate) enum Command {
     Find(FindArgs),
     Hash(HashArgs),
-    Dup(DupArgs),
+    Dup(Box<DupArgs>),
     Manifest(ManifestArgs),
     Cmp(CmpArgs),
     Calibrate(CalibrateArgs),

@@ -1,15 +1,79 @@
-//! `ftk dup`.
+//! `ftk dup`: files with the same content, found, and acted upon only when told and on proof. One file a step.
 
-use clap::Args;
+mod act;
+mod action;
+mod apply;
+mod group;
+mod journal;
+mod keep;
+mod options;
+mod plan;
+mod preflight;
+mod prune;
+mod report;
+mod saved;
+mod search;
+mod signals;
+mod tally;
+mod tell;
+mod undo;
+
+use clap::{Args, Subcommand};
 
 use crate::args::Globals;
 use crate::console::Console;
+use crate::dup::apply::ApplyArgs;
+use crate::dup::options::{OutputArgs, SearchArgs};
+use crate::dup::prune::PruneArgs;
+use crate::dup::undo::UndoArgs;
 use crate::outcome::Outcome;
 
-/// Find files with the same content
+/// Find files with the same content; prune them only when told, and on proof
+///
+/// Prints groups of files that are equal, the largest waste first, and changes nothing: no file is written, linked or
+/// removed by `ftk dup` alone. `ftk dup prune` shows what it would do with the surplus, and does it with --yes only,
+/// after it has compared every byte once more.
+///
+/// Never counted as a copy: a symbolic link, another name of the same file (hard links are shown as what they are), a
+/// file that could not be read or that changed meanwhile. Empty files are left out unless --min-size is 0.
 #[derive(Debug, Args)]
-pub(crate) struct DupArgs {}
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+#[command(help_template = EXAMPLES_FIRST, after_help = EXAMPLES)]
+pub(crate) struct DupArgs {
+    #[command(flatten)]
+    search: SearchArgs,
 
-pub(crate) fn run(_args: &DupArgs, _globals: &Globals, _console: &Console) -> anyhow::Result<Outcome> {
-    anyhow::bail!("not built yet")
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(subcommand)]
+    command: Option<DupCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum DupCommand {
+    Prune(Box<PruneArgs>),
+    Apply(ApplyArgs),
+    Undo(UndoArgs),
+}
+
+/// What it is for stands before the options, of which there are many.
+const EXAMPLES_FIRST: &str = "{about}{after-help}\n\n{usage-heading} {usage}\n\n{all-args}";
+
+const EXAMPLES: &str = "\
+Examples:
+  ftk dup ~/Pictures                      what is there twice, the largest first
+  ftk dup --summary /srv                  only how much could be freed
+  ftk dup --json -o dup.json a b          a report to look through, and to act on later
+  ftk dup prune --action hardlink ~/Pictures         what would be done
+  ftk dup prune --action hardlink ~/Pictures --yes   do it; the journal can undo it
+  ftk dup ./prune                         a directory of that name";
+
+pub(crate) fn run(args: &DupArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    match &args.command {
+        None => report::run(&args.search, &args.output, globals, console),
+        Some(DupCommand::Prune(args)) => prune::run(args, globals, console),
+        Some(DupCommand::Apply(args)) => apply::run(args, globals, console),
+        Some(DupCommand::Undo(args)) => undo::run(args, globals, console),
+    }
 }

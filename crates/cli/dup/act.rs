@@ -1,0 +1,196 @@
+//! A plan printed, turned into a script, or carried out.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::env;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use ftk_apply::{
+    ActError, Action, Check, Engine, Freed, Journal, Reach, Refusal, Rules as Demands, Step, check, script,
+};
+use ftk_dedup::Rules;
+use ftk_record::quote;
+
+use crate::console::{Console, cause};
+use crate::dup::group::Group;
+use crate::dup::plan::{Item, Planner};
+use crate::dup::signals::PutOff;
+use crate::dup::tell::{Teller, Word};
+use crate::outcome::Outcome;
+use crate::stdout::Stdout;
+
+/// What is to be done with groups.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) action: Action,
+    pub(super) rules: Rules,
+    /// Length of each starting point, by its number.
+    pub(super) roots: Vec<usize>,
+    pub(super) json: bool,
+}
+
+impl Job {
+    fn planner(&self) -> Planner<'_> {
+        Planner { rules: &self.rules, action: &self.action, roots: &self.roots }
+    }
+
+    /// Does it if there is a journal, and otherwise says what would be done, as a script or as a plan.
+    pub(super) fn run(
+        &self,
+        groups: &mut dyn Iterator<Item = Group>,
+        journal: Option<(Journal, PathBuf)>,
+        as_script: bool,
+        console: &Console,
+    ) -> anyhow::Result<Outcome> {
+        let out = Stdout::default();
+        let outcome = match (journal, as_script) {
+            (Some(journal), _) => self.act(groups, journal, &out, console)?,
+            (None, true) => self.script(groups, &out, console)?,
+            (None, false) => self.plan(groups, &out, console)?,
+        };
+        out.finish().context("cannot write to standard output")?;
+        Ok(outcome)
+    }
+
+    fn check(&self, reach: &mut Reach, step: &Step) -> Result<Check, Refusal> {
+        check(reach, self.action.kind(), Demands::default(), step)
+    }
+
+    /// Says what would be done, and what not. Changes nothing.
+    fn plan(
+        &self,
+        groups: &mut dyn Iterator<Item = Group>,
+        out: &Stdout,
+        console: &Console,
+    ) -> anyhow::Result<Outcome> {
+        let mut reach = Reach::new();
+        let planner = self.planner();
+        let mut teller = Teller::new(out, self.action.kind(), self.json, false);
+        for item in groups.flat_map(|group| planner.items(group)) {
+            match item {
+                Item::Keep { path, why } => teller.say(Word::Keep, &path, why),
+                Item::Leave { path, why } => teller.say(Word::Leave, &path, why),
+                Item::Go { step, frees } => match self.check(&mut reach, &step) {
+                    Ok(Check::Fine) => teller.go(&step, frees),
+                    Ok(Check::Done) => teller.say(Word::Keep, &step.victim.path, "shares its blocks already"),
+                    Err(refusal) => {
+                        console.stats.error("refused");
+                        teller.say(Word::Refuse, &step.victim.path, refusal);
+                    }
+                },
+            }
+        }
+        teller.finish();
+        console.summary(teller.summary());
+        Ok(if teller.has_trouble() { Outcome::Error } else { Outcome::Success })
+    }
+
+    /// Prints a script that does it, and leaves out what would be refused now.
+    fn script(
+        &self,
+        groups: &mut dyn Iterator<Item = Group>,
+        out: &Stdout,
+        console: &Console,
+    ) -> anyhow::Result<Outcome> {
+        let mut reach = Reach::new();
+        let planner = self.planner();
+        let directory = env::current_dir().context("the working directory is gone")?;
+        let mut outcome = Outcome::Success;
+        out.write(&script::header(directory.as_os_str().as_bytes()));
+        let mut nth = 0;
+        for item in groups.flat_map(|group| planner.items(group)) {
+            let Item::Go { step, .. } = item else { continue };
+            match self.check(&mut reach, &step) {
+                Ok(Check::Fine) => {
+                    nth += 1;
+                    out.write(&script::step(&step, &self.action, nth));
+                }
+                Ok(Check::Done) => {}
+                Err(refusal) => {
+                    console.stats.error("refused");
+                    console.warning(format_args!("{}: refused: {refusal}", quote(&step.victim.path)));
+                    outcome = Outcome::Error;
+                }
+            }
+        }
+        out.write(&script::footer());
+        Ok(outcome)
+    }
+
+    /// Does it, with the journal written ahead. A signal ends it between two steps: what is left is listed, and the
+    /// process ends by that signal.
+    fn act(
+        &self,
+        groups: &mut dyn Iterator<Item = Group>,
+        (mut journal, path): (Journal, PathBuf),
+        out: &Stdout,
+        console: &Console,
+    ) -> anyhow::Result<Outcome> {
+        let path = quote(path.as_os_str().as_bytes());
+        let put_off = PutOff::begin().context("cannot wait for signals")?;
+        let engine = Engine::new(self.action.clone(), Demands::default());
+        let mut engine = engine.context("cannot open the directory to move to")?;
+        let planner = self.planner();
+        // The engine takes steps ahead of what it has done; what is to be said between two steps waits for them.
+        let waiting = RefCell::new(VecDeque::new());
+        let mut steps = groups.flat_map(|group| planner.items(group)).filter_map(|item| {
+            let step = if let Item::Go { step, .. } = &item { Some(step.clone()) } else { None };
+            waiting.borrow_mut().push_back(item);
+            step
+        });
+        let mut teller = Teller::new(out, self.action.kind(), self.json, true);
+        let run = engine.run(&mut steps, &mut journal, &put_off.stop, |step, result| {
+            tell_waiting(&mut teller, &mut waiting.borrow_mut(), true);
+            tell_result(&mut teller, step, result, console);
+        });
+        // After a signal the rest is listed, and nothing of it begun.
+        steps.for_each(drop);
+        tell_waiting(&mut teller, &mut waiting.borrow_mut(), false);
+        let ended = run.and_then(|()| journal.finish());
+        teller.finish();
+        console.summary(teller.summary());
+        if teller.has_done() {
+            match self.action {
+                Action::Delete => console.summary("what was deleted is gone"),
+                _ => console.summary(format_args!("to take it back: ftk dup undo {path}")),
+            }
+        }
+        let mut outcome = if teller.has_trouble() { Outcome::Error } else { Outcome::Success };
+        if let Err(error) = ended {
+            console.error(format_args!("the run ended early: the journal {path}: {}", cause(&error)));
+            outcome = Outcome::Error;
+        }
+        put_off.obey();
+        Ok(outcome)
+    }
+}
+
+/// Says what was waiting: up to the step that was reported, or everything, where steps that are left were not done.
+fn tell_waiting(teller: &mut Teller<'_>, waiting: &mut VecDeque<Item>, is_up_to_step: bool) {
+    while let Some(item) = waiting.pop_front() {
+        match item {
+            Item::Keep { path, why } => teller.say(Word::Keep, &path, why),
+            Item::Leave { path, why } => teller.say(Word::Leave, &path, why),
+            Item::Go { .. } if is_up_to_step => return,
+            Item::Go { step, .. } => teller.say(Word::NotDone, &step.victim.path, ""),
+        }
+    }
+}
+
+fn tell_result(teller: &mut Teller<'_>, step: &Step, result: Result<Freed, ActError>, console: &Console) {
+    let path = &step.victim.path;
+    match result {
+        Ok(Freed(bytes)) => teller.go(step, bytes),
+        Err(ActError::Refused(refusal)) => {
+            console.stats.error("refused");
+            teller.say(Word::Refuse, path, refusal);
+        }
+        Err(ActError::Stopped) => teller.say(Word::NotDone, path, ""),
+        Err(error) => {
+            console.stats.error("act");
+            teller.say(Word::Fail, path, error);
+        }
+    }
+}

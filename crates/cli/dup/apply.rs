@@ -1,0 +1,102 @@
+//! `ftk dup apply`: what `prune` does, from a saved report instead of a scan.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use ftk_record::quote;
+
+use crate::args::Globals;
+use crate::console::Console;
+use crate::dup::EXAMPLES_FIRST;
+use crate::dup::act::Job;
+use crate::dup::action::ActionArgs;
+use crate::dup::group::Group;
+use crate::dup::keep::KeepArgs;
+use crate::dup::preflight::{pairs_in, preflight};
+use crate::dup::prune::journal_of;
+use crate::dup::saved;
+use crate::outcome::Outcome;
+
+/// Act on a report saved by `ftk dup --json`: prints the plan, and does it with --yes
+///
+/// The report says which files may be equal; nothing in it is believed. What `ftk dup prune` proves before each step is
+/// proven here too: a file that was changed, moved or replaced since then is refused. The whole report is read and
+/// checked before anything is done. Relative paths begin in the working directory, which should be that of the scan.
+#[derive(Debug, Args)]
+#[command(help_template = EXAMPLES_FIRST, after_help = EXAMPLES)]
+pub(super) struct ApplyArgs {
+    /// The report; `-`: standard input
+    #[arg(value_name = "REPORT")]
+    report: OsString,
+
+    /// Take a report whose footer does not match any more because it was edited
+    #[arg(long)]
+    edited: bool,
+
+    #[command(flatten)]
+    keep: KeepArgs,
+
+    #[command(flatten)]
+    act: ActionArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ftk dup --json -o dup.json ~/Pictures
+  ftk dup apply dup.json --action hardlink                the plan
+  ftk dup apply dup.json --action hardlink --yes          done
+  grep -v /raw/ dup.json | ftk dup apply - --edited --action delete --keep newest";
+
+pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let action = args.act.action()?;
+    let shown = quote(args.report.as_bytes());
+    let report = saved::read(saved::open(&args.report)?, args.edited)
+        .with_context(|| format!("bad report {shown}"))?;
+    let mut roots: Vec<_> = report.roots.iter().map(Vec::len).collect();
+    let mut groups = report.groups;
+    preflight(pairs_in(&groups, &roots), &action, console)?;
+    let references = if args.keep.references.is_empty() {
+        BTreeSet::new()
+    } else {
+        protect(&mut groups, &mut roots, &args.keep.references)?
+    };
+    let journal = journal_of(&args.act, console)?;
+    let job = Job { rules: args.keep.rules(references), roots, json: globals.json, action };
+    job.run(&mut groups.into_iter(), journal, args.act.script, console)
+}
+
+/// Gives members that lie below a reference, by whatever name, a starting point of their own, which is one. The numbers
+/// of these are returned.
+fn protect(
+    groups: &mut [Group],
+    roots: &mut Vec<usize>,
+    references: &[OsString],
+) -> anyhow::Result<BTreeSet<usize>> {
+    let canonical = |path: &OsString| {
+        fs::canonicalize(path).with_context(|| format!("cannot open {}", quote(path.as_bytes())))
+    };
+    let references = references.iter().map(canonical).collect::<anyhow::Result<Vec<_>>>()?;
+    let n_roots = roots.len();
+    roots.extend_from_within(..);
+    let mut known: Option<(PathBuf, bool)> = None;
+    for member in groups.iter_mut().flat_map(|group| &mut group.members) {
+        let parent = Path::new(OsStr::from_bytes(&member.path)).parent().unwrap_or(Path::new(""));
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        let is_protected = match &known {
+            Some((path, is_protected)) if path == parent => *is_protected,
+            // What is not there any more will be refused.
+            _ => fs::canonicalize(parent)
+                .is_ok_and(|parent| references.iter().any(|reference| parent.starts_with(reference))),
+        };
+        known = Some((parent.to_owned(), is_protected));
+        if is_protected {
+            member.root += n_roots;
+        }
+    }
+    Ok((n_roots..2 * n_roots).collect())
+}

@@ -1,0 +1,44 @@
+//! Where the journal of a run goes.
+
+use std::env;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use ftk_apply::Journal;
+use ftk_record::quote;
+use jiff::Timestamp;
+
+/// Makes the journal: the file asked for, which must not be there yet, or one with a name of its own where programs
+/// keep their state.
+///
+/// # Errors
+/// When it cannot be made.
+pub(super) fn create(asked: Option<&Path>) -> anyhow::Result<(Journal, PathBuf)> {
+    if let Some(path) = asked {
+        let journal = Journal::create(path).with_context(|| cannot_make(path))?;
+        return Ok((journal, path.to_owned()));
+    }
+    let directory =
+        directory().context("the environment says no place for the journal: give --journal FILE")?;
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+    made.with_context(|| cannot_make(&directory))?;
+    let prefix = format!("dup-{}-", Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
+    let mut name = tempfile::Builder::new();
+    name.prefix(&prefix).suffix(".jsonl").disable_cleanup(true);
+    let made = name.make_in(&directory, Journal::create);
+    let (journal, path) = made.with_context(|| cannot_make(&directory))?.into_parts();
+    Ok((journal, path.to_path_buf()))
+}
+
+/// What stays when a run has ended, and is no configuration.
+fn directory() -> Option<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    Some(state.join("ftk"))
+}
+
+fn cannot_make(path: &Path) -> String {
+    format!("cannot make {}", quote(path.as_os_str().as_encoded_bytes()))
+}

@@ -1,0 +1,116 @@
+//! Options that say which copies stay.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::num::NonZero;
+use std::os::unix::ffi::OsStrExt as _;
+
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use ftk_dedup::{KeepRule, Rules};
+use ftk_select::Glob;
+
+/// Which copies stay.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which copy to keep")]
+pub(super) struct KeepArgs {
+    /// first, oldest, newest, shortest or path=GLOB; repeatable, a later rule decides where the earlier ones do not
+    ///
+    /// `first` is the first by the order of the arguments, then by path, and decides where nothing else does. `oldest`
+    /// and `newest` go by the time of the last change (mtime), `shortest` by the length of the path. `path=GLOB` takes
+    /// a copy whose whole path matches, `*` taking a `/` too.
+    #[arg(long, value_name = "RULE", value_parser = OsStringValueParser::new().try_map(RuleArg::parse))]
+    keep: Vec<RuleArg>,
+
+    /// A directory that is scanned too and never touched: what it holds counts as a copy that stays; repeatable
+    #[arg(long = "reference", value_name = "DIR")]
+    pub(super) references: Vec<OsString>,
+
+    /// Only what has a copy below another argument goes, never a copy beside the one that stays
+    #[arg(long)]
+    isolate: bool,
+
+    /// Keep at least so many copies; hard links of one file are one copy
+    #[arg(long, value_name = "N", default_value = "1")]
+    min_copies: NonZero<usize>,
+}
+
+/// A value of `--keep`.
+#[derive(Clone, Debug)]
+enum RuleArg {
+    First,
+    Oldest,
+    Newest,
+    Shortest,
+    Path(Glob),
+}
+
+impl RuleArg {
+    fn parse(value: OsString) -> Result<Self, String> {
+        match value.as_bytes() {
+            b"first" => Ok(Self::First),
+            b"oldest" => Ok(Self::Oldest),
+            b"newest" => Ok(Self::Newest),
+            b"shortest" => Ok(Self::Shortest),
+            _ => match value.as_bytes().strip_prefix(b"path=") {
+                Some(glob) => Glob::new(glob).map(Self::Path).map_err(|error| with_cause(&error)),
+                None => Err("expected first, oldest, newest, shortest or path=GLOB".into()),
+            },
+        }
+    }
+
+    fn rule(&self) -> KeepRule {
+        match self {
+            Self::First => KeepRule::First,
+            Self::Oldest => KeepRule::Oldest,
+            Self::Newest => KeepRule::Newest,
+            Self::Shortest => KeepRule::Shortest,
+            Self::Path(glob) => {
+                let glob = glob.clone();
+                KeepRule::Path(Box::new(move |path| glob.is_match(path)))
+            }
+        }
+    }
+}
+
+fn with_cause(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+}
+
+impl KeepArgs {
+    /// The rules, where `references` are the numbers of the starting points that are never touched.
+    pub(super) fn rules(&self, references: BTreeSet<usize>) -> Rules {
+        let keep = self.keep.iter().map(RuleArg::rule).collect();
+        Rules { keep, references, isolate: self.isolate, min_copies: self.min_copies.get() }
+    }
+}
+
+/// The numbers of the starting points that are references or lie in one, by whatever name.
+pub(super) fn protected<'r>(
+    references: &[OsString],
+    roots: impl Iterator<Item = &'r [u8]>,
+) -> std::io::Result<BTreeSet<usize>> {
+    let references: Vec<_> = references.iter().map(std::fs::canonicalize).collect::<Result<_, _>>()?;
+    // A starting point that is not there has no files.
+    let is_protected = |root: &[u8]| {
+        let root = std::fs::canonicalize(OsStr::from_bytes(root));
+        root.is_ok_and(|root| references.iter().any(|reference| root.starts_with(reference)))
+    };
+    Ok(roots.enumerate().filter(|(_, root)| is_protected(root)).map(|(number, _)| number).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_words_or_globs() {
+        let parse = |text: &str| RuleArg::parse(text.into());
+        assert!(matches!(parse("first"), Ok(RuleArg::First)));
+        assert!(matches!(parse("newest"), Ok(RuleArg::Newest)));
+        let Ok(RuleArg::Path(glob)) = parse("path=*/a b/*") else { panic!("no glob") };
+        assert!(glob.is_match(b"x/a b/y") && !glob.is_match(b"x/a/y"));
+        assert_eq!(parse("largest").unwrap_err(), "expected first, oldest, newest, shortest or path=GLOB");
+        assert!(parse("path=[").unwrap_err().contains("(at byte"));
+    }
+}

@@ -1,0 +1,106 @@
+//! Options that say what is scanned, what counts as equal, and how groups are printed.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use ftk_hash::Algorithm;
+use ftk_select::parse_bytes;
+
+use crate::selection::SelectionArgs;
+
+/// What is scanned, and what counts as equal: the same for the report and for pruning.
+#[derive(Debug, Args)]
+pub(super) struct SearchArgs {
+    /// Files and directories [default: .]
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(super) equal: EqualArgs,
+
+    #[command(flatten)]
+    pub(super) sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub(super) selection: SelectionArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What counts as equal")]
+pub(super) struct EqualArgs {
+    /// By which digest contents are compared
+    ///
+    /// Sizes are compared first, then a part of each file, then the digest of all of it. xxh128 is fast, and does not
+    /// resist somebody who makes files to deceive you; blake3 and sha256 do. What prune does rests on bytes anyway.
+    #[arg(short, long, value_name = "ALGO", value_enum, default_value_t = AlgorithmArg::Xxh128)]
+    pub(super) algorithm: AlgorithmArg,
+
+    /// Compare the bytes as well before a group is reported
+    #[arg(long)]
+    pub(super) verify: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which sizes")]
+pub(super) struct SizeArgs {
+    /// Only files of at least this size, such as 4096, 64K or 1M; 0 takes empty ones too
+    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = parse_bytes)]
+    pub(super) min_size: u64,
+
+    /// Only files of at most this size
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    pub(super) max_size: Option<u64>,
+}
+
+/// The digests that are long enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum AlgorithmArg {
+    Xxh128,
+    Blake3,
+    Sha256,
+}
+
+impl AlgorithmArg {
+    pub(super) fn algorithm(self) -> Algorithm {
+        match self {
+            Self::Xxh128 => Algorithm::Xxh128,
+            Self::Blake3 => Algorithm::Blake3,
+            Self::Sha256 => Algorithm::Sha256,
+        }
+    }
+}
+
+/// How the report looks, and where it goes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct OutputArgs {
+    /// What the report looks like [default: screen on a terminal, otherwise fdupes]
+    ///
+    /// `screen` is for people. `fdupes` has a path a line and an empty line after each group; of several hard links of
+    /// one file it has the first only. `json` is a report that `ftk dup apply` can act on later, `csv` a table: both
+    /// have every path, with sizes, times and identities.
+    #[arg(long, value_name = "FORMAT", value_enum, conflicts_with_all = ["json", "summary"])]
+    pub(super) format: Option<Format>,
+
+    /// Print only how many files and groups there are, what they waste, and what can be freed
+    #[arg(long)]
+    pub(super) summary: bool,
+
+    /// As fdupes, but with a NUL after each path and one more after each group
+    #[arg(short = '0', long = "null", conflicts_with_all = ["json", "summary", "format"])]
+    pub(super) null: bool,
+
+    /// Write to this file, which appears only when it is complete
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+}
+
+/// The value of `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    Screen,
+    Fdupes,
+    Json,
+    Csv,
+}

@@ -1,0 +1,75 @@
+//! Whether an action works at all where the files are, asked before hours are spent on reading them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CString;
+
+use anyhow::bail;
+use ftk_apply::{Action, Reach, Seen, Step, probe};
+use ftk_inventory::{DirNo, FileNo, Inventory};
+use ftk_record::quote;
+
+use crate::console::Console;
+use crate::dup::group::Group;
+
+/// Two files of each file system on which something may go.
+pub(super) type Pairs = Vec<(Seen, Seen)>;
+
+/// Those of a tree, where nothing below a reference goes.
+pub(super) fn pairs_of(inventory: &Inventory, roots: &[CString], references: &BTreeSet<usize>) -> Pairs {
+    let mut ends = BTreeMap::new();
+    for dir in (0..inventory.dirs()).map(DirNo) {
+        for file in inventory.files_of(dir).map(FileNo) {
+            if !inventory.via_link(dir, file) && !references.contains(&inventory.root_of(dir, file)) {
+                let (dev, _) = inventory.identity(dir, file);
+                ends.entry(dev).or_insert((file, file)).1 = file;
+            }
+        }
+    }
+    let place = |file| {
+        let mut path = Vec::new();
+        inventory.push_path(file, &mut path);
+        let root = inventory.root_of(inventory.dir_of(file), file);
+        place(&path, roots[root].as_bytes().len())
+    };
+    ends.into_values().map(|(first, last)| (place(first), place(last))).collect()
+}
+
+/// Those of a saved report.
+pub(super) fn pairs_in(groups: &[Group], roots: &[usize]) -> Pairs {
+    let mut ends = BTreeMap::new();
+    for member in groups.iter().flat_map(|group| &group.members) {
+        ends.entry(member.dev).or_insert((member, member)).1 = member;
+    }
+    let place = |root: usize, path: &[u8]| place(path, roots[root]);
+    let pair = |(first, last): (&ftk_dedup::Member, &ftk_dedup::Member)| {
+        (place(first.root, &first.path), place(last.root, &last.path))
+    };
+    ends.into_values().map(pair).collect()
+}
+
+/// All that is looked at here.
+fn place(path: &[u8], root_len: usize) -> Seen {
+    Seen { path: path.to_vec(), root_len, dev: 0, ino: 0, size: 0, mtime_ns: 0, ctime_ns: 0 }
+}
+
+/// Says where the action does not work.
+///
+/// # Errors
+/// When it works nowhere.
+pub(super) fn preflight(pairs: Pairs, action: &Action, console: &Console) -> anyhow::Result<()> {
+    let mut reach = Reach::new();
+    let n_pairs = pairs.len();
+    let mut obstacles = 0;
+    for (victim, keeper) in pairs {
+        let place = quote(&victim.path);
+        if let Err(obstacle) = probe(&mut reach, action, &Step { victim, keeper }) {
+            obstacles += 1;
+            let kind = action.kind();
+            console.warning(format_args!("{kind} does not work on the file system of {place}: {obstacle}"));
+        }
+    }
+    if n_pairs > 0 && obstacles == n_pairs {
+        bail!("there is no use in looking for duplicates");
+    }
+    Ok(())
+}

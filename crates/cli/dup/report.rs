@@ -1,0 +1,147 @@
+//! `ftk dup PATH...`: the groups, in one of several forms. Reads and prints, and changes nothing.
+
+mod csv;
+mod fdupes;
+mod json;
+mod screen;
+
+use std::env;
+use std::io;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context as _;
+
+pub(super) use self::json::{KIND, VERSION};
+
+use self::fdupes::Fdupes;
+use self::json::{Header, Json};
+use crate::args::Globals;
+use crate::console::Console;
+use crate::dup::options::{Format, OutputArgs, SearchArgs};
+use crate::dup::search::{Search, Surroundings, Surveyed, search};
+use crate::dup::tally::Tally;
+use crate::list::{List, cannot_write, refuse_own_input};
+use crate::outcome::Outcome;
+use crate::stdout::Stdout;
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Screen,
+    Fdupes,
+    Json,
+    Csv,
+    /// Totals alone, as text or JSON.
+    Summary,
+}
+
+impl OutputArgs {
+    fn form(&self, json: bool, is_shown: bool) -> Form {
+        match (self.summary, self.format) {
+            (true, _) => Form::Summary,
+            (_, Some(Format::Screen)) => Form::Screen,
+            (_, Some(Format::Fdupes)) => Form::Fdupes,
+            (_, Some(Format::Json)) => Form::Json,
+            (_, Some(Format::Csv)) => Form::Csv,
+            (_, None) if json => Form::Json,
+            (_, None) if is_shown && !self.null => Form::Screen,
+            (_, None) => Form::Fdupes,
+        }
+    }
+}
+
+pub(super) fn run(
+    args: &SearchArgs,
+    output: &OutputArgs,
+    globals: &Globals,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let start = SystemTime::now();
+    let stdout = Stdout::default();
+    let mut list = List::create(output.output.as_deref(), &stdout)?;
+    let own = list.own();
+    if !args.paths.is_empty() {
+        refuse_own_input(&args.paths, &own)?;
+    }
+    let form = output.form(globals.json, list.is_shown());
+    let surroundings = Surroundings { own, ..Surroundings::default() };
+    let search = search(args, surroundings, globals, console, |_, _| Ok(()))?;
+    let mut groups = search.groups(console);
+    let (written, tally) = match form {
+        Form::Fdupes => (push_names(&mut list, &search, output), search.groups.totals().into()),
+        _ => {
+            let mut tally = Tally::default();
+            let header = || header(args, &search, start);
+            let written = push_groups(&mut list, &mut groups, &mut tally, form, header);
+            (written, tally)
+        }
+    };
+    let totals = |list: &mut List<'_>| match (form, globals.json) {
+        (Form::Summary, true) => list.line(|out| tally.push_json(out)),
+        (Form::Summary, false) => {
+            list.line(|out| out.extend_from_slice(format!("{}\n", tally.text()).as_bytes()))
+        }
+        _ => Ok(()),
+    };
+    written
+        .and_then(|()| totals(&mut list))
+        .and_then(|()| list.finish())
+        .and_then(|()| stdout.finish())
+        .with_context(|| cannot_write(output.output.as_deref()))?;
+    if form != Form::Summary {
+        console.summary(tally.text());
+    }
+    search.say_scanned(console);
+    Ok(search.outcome.max(groups.outcome()))
+}
+
+/// The groups by path alone, for which the disk is not asked again.
+fn push_names(list: &mut List<'_>, search: &Search, output: &OutputArgs) -> io::Result<()> {
+    let end = if output.null { 0 } else { b'\n' };
+    let fdupes = Fdupes { end, is_shown: list.is_shown() };
+    for group in search.groups.iter() {
+        list.line(|out| fdupes.push_group(out, &search.inventory, &group))?;
+    }
+    Ok(())
+}
+
+/// The groups with what the disk says of them, counted.
+fn push_groups<'h>(
+    list: &mut List<'_>,
+    groups: &mut Surveyed<'_>,
+    tally: &mut Tally,
+    form: Form,
+    header: impl FnOnce() -> Header<'h>,
+) -> io::Result<()> {
+    let is_shown = list.is_shown();
+    let mut json = Json::default();
+    match form {
+        Form::Csv => list.line(|out| out.extend_from_slice(csv::HEADER))?,
+        Form::Json => list.line(|out| json.push_header(out, &header()))?,
+        _ => {}
+    }
+    for group in groups {
+        tally.add(&group);
+        let number = tally.groups;
+        match form {
+            Form::Screen => list.line(|out| screen::push_group(out, &group))?,
+            Form::Csv => list.line(|out| csv::push_group(out, number, &group, is_shown))?,
+            Form::Json => list.line(|out| json.push_group(out, number, &group))?,
+            Form::Fdupes | Form::Summary => {}
+        }
+    }
+    if form == Form::Json { list.line(|out| json.push_footer(out)) } else { Ok(()) }
+}
+
+fn header<'h>(args: &SearchArgs, search: &'h Search, start: SystemTime) -> Header<'h> {
+    Header {
+        algorithm: args.equal.algorithm.algorithm().name(),
+        is_verified: args.equal.verify,
+        min_size: args.sizes.min_size,
+        max_size: args.sizes.max_size,
+        start_ns: start.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos(),
+        directory: env::current_dir().ok().map(Into::into),
+        roots: &search.roots,
+        arguments: env::args_os().skip(1).collect(),
+    }
+}

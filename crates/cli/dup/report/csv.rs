@@ -1,0 +1,62 @@
+//! Groups as a table of comma-separated values, by RFC 4180: a header, a row a member, lines that end with CR LF.
+
+use std::io::Write as _;
+
+use data_encoding::BASE64;
+use ftk_record::sanitize;
+
+use crate::dup::group::Group;
+
+/// The names of the columns. A name that is UTF-8 stands in `path`, any other as base64 in `path_b64`; the other one
+/// of the two is empty.
+pub(super) const HEADER: &[u8] =
+    b"group,size_bytes,digest,path,path_b64,root,cluster,dev,ino,nlink,allocated_bytes,mtime_ns,ctime_ns\r\n";
+
+/// Appends the rows of a group. `number` counts groups from 1; `is_shown`: whether a person sees it.
+pub(super) fn push_group(out: &mut Vec<u8>, number: u64, group: &Group, is_shown: bool) {
+    let Group { size, digest, members } = group;
+    for (member, cluster) in members.iter().zip(group.clusters()) {
+        // A Vec takes everything.
+        let _ = write!(out, "{number},{size},{digest},");
+        match str::from_utf8(&member.path) {
+            Ok(path) => {
+                let shown = is_shown.then(|| sanitize(&member.path));
+                push_field(out, shown.as_deref().unwrap_or(path));
+                out.push(b',');
+            }
+            Err(_) => {
+                out.push(b',');
+                out.extend_from_slice(BASE64.encode(&member.path).as_bytes());
+            }
+        }
+        let (allocated, mtime, ctime) = (member.blocks.saturating_mul(512), member.mtime_ns, member.ctime_ns);
+        let (root, dev, ino, nlink) = (member.root, member.dev, member.ino, member.nlink);
+        let _ = write!(out, ",{root},{cluster},{dev},{ino},{nlink},{allocated},{mtime},{ctime}\r\n");
+    }
+}
+
+/// A field is quoted where it must be, and quotes in it are doubled.
+fn push_field(out: &mut Vec<u8>, text: &str) {
+    if !text.contains([',', '"', '\r', '\n']) {
+        return out.extend_from_slice(text.as_bytes());
+    }
+    out.push(b'"');
+    out.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        for (text, field) in
+            [("a b'", "a b'"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("a\r\nb", "\"a\r\nb\"")]
+        {
+            let mut out = Vec::new();
+            push_field(&mut out, text);
+            assert_eq!(out, field.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What a plan or a run says: a line for each file, and what it came to.
+
+use std::fmt::Display;
+use std::io::Write as _;
+
+use ftk_apply::{ActionKind, Step};
+use ftk_record::{sanitize, write_path, write_string};
+use indicatif::{DecimalBytes, HumanCount};
+
+use crate::human;
+use crate::stdout::{Lines, Stdout};
+
+/// Columns that most paths fit into.
+const PATH_WIDTH: usize = 46;
+
+/// Prints and counts.
+#[derive(Debug)]
+pub(super) struct Teller<'o> {
+    lines: Lines<'o>,
+    kind: ActionKind,
+    json: bool,
+    /// Whether things are done, and not only planned.
+    acts: bool,
+    done: u64,
+    freed: u64,
+    refused: u64,
+    failed: u64,
+    not_done: u64,
+}
+
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    Keep,
+    /// Left alone because the rules say so.
+    Leave,
+    Refuse,
+    Fail,
+    /// The run ended before.
+    NotDone,
+}
+
+impl Word {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Leave => "leave",
+            Self::Refuse => "refuse",
+            Self::Fail => "fail",
+            Self::NotDone => "not done",
+        }
+    }
+}
+
+impl<'o> Teller<'o> {
+    pub(super) fn new(out: &'o Stdout, kind: ActionKind, json: bool, acts: bool) -> Self {
+        let (done, freed, refused, failed, not_done) = (0, 0, 0, 0, 0);
+        Self { lines: Lines::new(out), kind, json, acts, done, freed, refused, failed, not_done }
+    }
+
+    /// `keep    2019/trip/IMG_2041.CR2    oldest (2019-07-02 18:22)`
+    pub(super) fn say(&mut self, word: Word, path: &[u8], why: impl Display) {
+        match word {
+            Word::Keep | Word::Leave => {}
+            Word::Refuse => self.refused += 1,
+            Word::Fail => self.failed += 1,
+            Word::NotDone => self.not_done += 1,
+        }
+        let why = why.to_string();
+        if self.json {
+            self.object(word.text(), path, |out| {
+                if !why.is_empty() {
+                    out.extend_from_slice(b",\"why\":");
+                    write_string(out, &why);
+                }
+            });
+        } else {
+            self.line(word.text(), path, &why);
+        }
+    }
+
+    /// A step that is done, or can be: `link    backup/IMG_2041.CR2    frees 48.20 MB`
+    pub(super) fn go(&mut self, step: &Step, frees: u64) {
+        self.done += 1;
+        self.freed += frees;
+        let word = verb(self.kind);
+        if self.json {
+            self.object(word, &step.victim.path, |out| {
+                out.push(b',');
+                write_path(out, "keeper", &step.keeper.path);
+                // A Vec takes everything.
+                let _ = write!(out, ",\"frees_bytes\":{frees}");
+            });
+        } else {
+            let how = match (self.kind, frees) {
+                (ActionKind::Move, _) => String::new(),
+                (_, 0) => "frees nothing by itself: the file has other names".into(),
+                (_, frees) => format!("frees {}", DecimalBytes(frees)),
+            };
+            self.line(word, &step.victim.path, &how);
+        }
+    }
+
+    fn line(&mut self, word: &str, path: &[u8], why: &str) {
+        let path = sanitize(path);
+        self.lines.line(|out| {
+            let line = format!("  {word:<8} {path:<PATH_WIDTH$} {why}");
+            out.extend_from_slice(line.trim_end().as_bytes());
+            out.push(b'\n');
+        });
+    }
+
+    fn object(&mut self, word: &str, path: &[u8], push: impl FnOnce(&mut Vec<u8>)) {
+        self.lines.line(|out| {
+            let _ = write!(out, "{{\"do\":\"{word}\",");
+            write_path(out, "path", path);
+            push(out);
+            out.extend_from_slice(b"}\n");
+        });
+    }
+
+    /// Whether something was refused, failed, or was not done.
+    pub(super) fn has_trouble(&self) -> bool {
+        self.refused + self.failed + self.not_done > 0
+    }
+
+    /// Whether anything was done.
+    pub(super) fn has_done(&self) -> bool {
+        self.done > 0
+    }
+
+    /// Ends the list; with JSON by an object of what it comes to.
+    pub(super) fn finish(&mut self) {
+        if self.json {
+            let Self { kind, acts, done, freed, refused, failed, not_done, .. } = *self;
+            self.lines.line(|out| {
+                let _ = writeln!(
+                    out,
+                    "{{\"summary\":{{\"action\":\"{kind}\",\"is_plan\":{},\"files\":{done},\"frees_bytes\":{freed},\"refused\":{refused},\"failed\":{failed},\"not_done\":{not_done}}}}}",
+                    !acts,
+                );
+            });
+        }
+        self.lines.flush();
+    }
+
+    /// `would link 7,092 files and free 38.90 GB; 3 refused. Nothing was changed: add --yes to do it.`
+    pub(super) fn summary(&self) -> String {
+        let files = human::count(self.done, "file");
+        let free = match (self.acts, self.kind) {
+            (_, ActionKind::Move) => String::new(),
+            (false, _) => format!(" and free {}", DecimalBytes(self.freed)),
+            (true, _) => format!(" and freed {}", DecimalBytes(self.freed)),
+        };
+        let mut text = match (self.done, self.acts) {
+            (0, _) => "nothing to do".into(),
+            (_, false) => format!("would {} {files}{free}", verb(self.kind)),
+            (_, true) => format!("{} {files}{free}", past(self.kind)),
+        };
+        let rest = [(self.refused, "refused"), (self.failed, "failed"), (self.not_done, "not done")];
+        for (n, what) in rest.into_iter().filter(|(n, _)| *n > 0) {
+            text += &format!("; {} {what}", HumanCount(n));
+        }
+        if !self.acts && self.done > 0 {
+            text += ". Nothing was changed: add --yes to do it.";
+        }
+        text
+    }
+}
+
+fn verb(kind: ActionKind) -> &'static str {
+    match kind {
+        ActionKind::Hardlink => "link",
+        ActionKind::Reflink => "clone",
+        ActionKind::Symlink => "symlink",
+        ActionKind::Delete => "delete",
+        ActionKind::Move => "move",
+    }
+}
+
+fn past(kind: ActionKind) -> &'static str {
+    match kind {
+        ActionKind::Hardlink => "linked",
+        ActionKind::Reflink => "cloned",
+        ActionKind::Symlink => "symlinked",
+        ActionKind::Delete => "deleted",
+        ActionKind::Move => "moved",
+    }
+}

@@ -1,0 +1,88 @@
+//! `ftk dup undo`: takes back what a journalled run did.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::BufReader;
+use std::os::unix::ffi::OsStrExt as _;
+
+use anyhow::Context as _;
+use clap::Args;
+use ftk_apply::{ActError, Undone, undo};
+use ftk_record::{quote, sanitize, write_path, write_string};
+
+use crate::args::Globals;
+use crate::console::Console;
+use crate::dup::EXAMPLES_FIRST;
+use crate::dup::signals::PutOff;
+use crate::human;
+use crate::outcome::Outcome;
+use crate::stdout::{Lines, Stdout};
+
+/// Take back what a run of prune or apply did, by its journal
+///
+/// The last step is taken back first. A hard or symbolic link becomes a file of its own again, with the content, owner,
+/// permissions and times that the name had; what was moved moves back. Nothing that has changed since is overwritten. A
+/// step that was taken back already is left as it is, so an undo that was interrupted can be repeated. What was deleted
+/// without a quarantine is gone, and makes the status 2.
+#[derive(Debug, Args)]
+#[command(help_template = EXAMPLES_FIRST, after_help = EXAMPLES)]
+pub(super) struct UndoArgs {
+    /// The journal, which the run has named
+    #[arg(value_name = "JOURNAL")]
+    journal: OsString,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ftk dup undo ~/.local/state/ftk/dup-20260102T030405Z-Ab3dE6.jsonl";
+
+pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let shown = quote(args.journal.as_bytes());
+    let journal = File::open(&args.journal).with_context(|| format!("cannot open {shown}"))?;
+    let put_off = PutOff::begin().context("cannot wait for signals")?;
+    let out = Stdout::default();
+    let mut lines = Lines::new(&out);
+    let (mut restored, mut failed) = (0, 0);
+    let ended = undo(BufReader::new(journal), &put_off.stop, |step, result| {
+        let (word, why) = match result {
+            Ok(Undone::Restored) => {
+                restored += 1;
+                ("restore", String::new())
+            }
+            Ok(Undone::AsItWas) => ("leave", "as it was".into()),
+            Err(ActError::Stopped) => {
+                failed += 1;
+                ("not done", String::new())
+            }
+            Err(error) => {
+                failed += 1;
+                console.stats.error("undo");
+                ("fail", error.to_string())
+            }
+        };
+        lines.line(|out| push_line(out, word, &step.path, &why, globals.json));
+    });
+    lines.flush();
+    let failures =
+        if failed == 0 { String::new() } else { format!("; {} not", human::count(failed, "file")) };
+    console.summary(format_args!("restored {}{failures}", human::count(restored, "file")));
+    put_off.obey();
+    ended.with_context(|| format!("bad journal {shown}"))?;
+    out.finish().context("cannot write to standard output")?;
+    Ok(if failed > 0 { Outcome::Error } else { Outcome::Success })
+}
+
+fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool) {
+    if json {
+        out.extend_from_slice(format!("{{\"do\":\"{word}\",").as_bytes());
+        write_path(out, "path", path);
+        if !why.is_empty() {
+            out.extend_from_slice(b",\"why\":");
+            write_string(out, why);
+        }
+        out.push(b'}');
+    } else {
+        out.extend_from_slice(format!("  {word:<8} {:<46} {why}", sanitize(path)).trim_end().as_bytes());
+    }
+    out.push(b'\n');
+}
