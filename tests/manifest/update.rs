@@ -40,6 +40,7 @@ fn opened(dir: &Dir, args: &[&str]) -> Vec<String> {
         .lines()
         .filter(|call| call.contains("O_NOFOLLOW") && !call.contains("O_DIRECTORY"))
         .filter_map(|call| call.split('"').nth(1))
+        .filter(|name| *name != "new")
         .map(ToOwned::to_owned)
         .collect();
     names.sort();

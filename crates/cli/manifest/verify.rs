@@ -91,7 +91,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let scan = surveyor.walk(&args.root, &scope, keep, &own)?;
     let inventory = &scan.inventory;
     let tree = Tree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
-    let plan = Plan::new(&manifest, tree, &rules, &surveyor.budget).with_context(name)?;
+    let plan = Plan::new(&manifest, &tree, &rules, &surveyor.budget).with_context(name)?;
 
     let manner = Manner { member: "verdict", word: Verdict::name, json: globals.json, all: args.all };
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
