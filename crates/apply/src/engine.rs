@@ -32,6 +32,9 @@ const DESCRIPTORS: u64 = 4;
 /// Descriptors left to everybody else.
 const SPARED: u64 = 12;
 
+/// A step that was proven, and what it is about to do.
+type Ready = Result<(Proven, Intent), ActError>;
+
 /// Takes steps of one kind of action.
 ///
 /// ```no_run
@@ -126,7 +129,7 @@ impl Engine {
         steps: &mut impl Iterator<Item = Step>,
         journal: &mut Journal,
         stop: &Stop,
-    ) -> Vec<(Step, Result<(Proven, Intent), ActError>)> {
+    ) -> Vec<(Step, Ready)> {
         let mut batch = Vec::new();
         let mut bytes = 0_u64;
         while batch.len() < self.most && bytes < BYTES && !stop.is_raised() {
@@ -141,12 +144,7 @@ impl Engine {
         batch
     }
 
-    fn make_ready(
-        &mut self,
-        step: &Step,
-        journal: &mut Journal,
-        stop: &Stop,
-    ) -> Result<(Proven, Intent), ActError> {
+    fn make_ready(&mut self, step: &Step, journal: &mut Journal, stop: &Stop) -> Ready {
         let victim = self.reach.hold(Side::Victim, &step.victim, &self.ours)?;
         let keeper = self.reach.hold(Side::Keeper, &step.keeper, &self.ours)?;
         let metadata = if matches!(self.kind, ActionKind::Hardlink | ActionKind::Symlink) {

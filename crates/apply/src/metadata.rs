@@ -16,6 +16,9 @@ use crate::stat::{atime_ns, mtime_ns};
 /// The most that the kernel gives in one go, of names or of a value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
 const LONGEST: usize = 64 << 10;
 
+/// Room for the names that files usually have, if any.
+const USUAL: usize = 256;
+
 /// The bits that `chmod` sets.
 const PERMISSIONS: u32 = 0o7777;
 
@@ -103,13 +106,18 @@ fn differing<'a>(a: &'a [Attribute], b: &'a [Attribute]) -> Option<&'a [u8]> {
 /// All extended attributes that the caller may list, sorted by name; none where the file system has none.
 pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
     let file = file.as_fd();
-    // Asking for the length alone saves most files the buffer.
-    match flistxattr(file, &mut [0_u8; 0]) {
-        Ok(0) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(Vec::new()),
-        result => result?,
+    let mut names = vec![0_u8; USUAL];
+    let listed = match flistxattr(file, &mut names[..]) {
+        Err(Errno::RANGE) => {
+            names.resize(LONGEST, 0);
+            flistxattr(file, &mut names[..])
+        }
+        listed => listed,
     };
-    let mut names = vec![0; LONGEST];
-    let len = flistxattr(file, &mut names[..])?;
+    let len = match listed {
+        Ok(0) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(Vec::new()),
+        listed => listed?,
+    };
     let mut value = vec![0; LONGEST];
     let mut found = Vec::new();
     for name in names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {

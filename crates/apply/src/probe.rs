@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 
 use rustix::fs::{Access, AtFlags, Mode, StatVfsMountFlags, accessat, fstat, fstatfs, fstatvfs, openat};
 use rustix::io::Errno;
@@ -12,6 +13,7 @@ use crate::extents::dedupe;
 use crate::reach::{DIRECTORY, Reach};
 use crate::refusal::{Refusal, Side};
 use crate::seen::Step;
+use crate::stat::identity;
 
 /// Why an action cannot work between two places.
 #[derive(Debug)]
@@ -83,7 +85,6 @@ pub fn probe(reach: &mut Reach, action: &Action, step: &Step) -> Result<Option<u
             }),
         };
     }
-    // Through the descriptor's own name: the one of O_PATH cannot be asked itself everywhere.
     match accessat(dir, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS) {
         Ok(()) => {}
         Err(Errno::ACCESS | Errno::PERM) => return Err(Obstacle::NotWritable),
@@ -98,9 +99,7 @@ pub fn probe(reach: &mut Reach, action: &Action, step: &Step) -> Result<Option<u
             let most = most_links(dir).map_err(unknown)?;
             if most == Some(1) { Err(Obstacle::NoHardlinks) } else { Ok(most) }
         }
-        Action::Move(to)
-            if nearest_device(reach.base(), to).map_err(unknown)? != victim.stat.st_dev as u64 =>
-        {
+        Action::Move(to) if nearest_device(reach.base(), to).map_err(unknown)? != victim.identity().0 => {
             Err(Obstacle::OtherFileSystem)
         }
         _ => Ok(None),
@@ -112,11 +111,11 @@ fn unknown(errno: Errno) -> Obstacle {
 }
 
 /// The device of a directory, or, where it is to be made yet, of the nearest one above it.
-fn nearest_device(base: BorrowedFd<'_>, path: &std::path::Path) -> Result<u64, Errno> {
+fn nearest_device(base: BorrowedFd<'_>, path: &Path) -> Result<u64, Errno> {
     for ancestor in path.ancestors() {
-        let shown = if ancestor.as_os_str().is_empty() { std::path::Path::new(".") } else { ancestor };
+        let shown = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
         match openat(base, shown, DIRECTORY, Mode::empty()) {
-            Ok(fd) => return Ok(fstat(fd)?.st_dev as u64),
+            Ok(fd) => return Ok(identity(&fstat(fd)?).0),
             Err(Errno::NOENT) => {}
             Err(errno) => return Err(errno),
         }

@@ -1,0 +1,65 @@
+//! Acts on one pair of files, or takes a journal back:
+//! `cargo run -p ftk-apply --example act -- hardlink KEEPER VICTIM JOURNAL`, `act undo JOURNAL`.
+
+use std::error::Error;
+use std::fs::{File, symlink_metadata};
+use std::io::BufReader;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use ftk_apply::{Action, Engine, Journal, Rules, Seen, Step, undo};
+use ftk_sched::Stop;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<_> = std::env::args().skip(1).collect();
+    let args: Vec<_> = args.iter().map(String::as_str).collect();
+    let mut failed = None;
+    match *args {
+        ["undo", journal] => {
+            undo(BufReader::new(File::open(journal)?), &Stop::new(), |_, outcome| match outcome {
+                Ok(undone) => println!("{undone:?}"),
+                Err(error) => failed = Some(error),
+            })?;
+        }
+        [action, keeper, victim, journal] => {
+            let action = match action {
+                "hardlink" => Action::Hardlink,
+                "reflink" => Action::Reflink,
+                "symlink" => Action::Symlink,
+                "delete" => Action::Delete,
+                directory => Action::Move(directory.into()),
+            };
+            let step = Step { victim: seen(victim)?, keeper: seen(keeper)? };
+            let mut journal = Journal::create(journal.as_ref())?;
+            let mut engine = Engine::new(action, Rules::default())?;
+            engine.run([step], &mut journal, &Stop::new(), |_, outcome| match outcome {
+                Ok(freed) => println!("done, {} bytes are free", freed.0),
+                Err(error) => failed = Some(error),
+            })?;
+            journal.finish()?;
+        }
+        _ => return Err("act hardlink|reflink|symlink|delete|DIRECTORY KEEPER VICTIM JOURNAL, act undo JOURNAL".into()),
+    }
+    if let Some(error) = failed {
+        let cause = error.source().map(|cause| format!(": {cause}"));
+        eprintln!("{error}{}", cause.unwrap_or_default());
+        std::process::exit(1);
+    }
+    Ok(())
+}
+
+/// What a scan would say of a file; here its directory is trusted.
+fn seen(path: &str) -> Result<Seen, Box<dyn Error>> {
+    let stat = symlink_metadata(path)?;
+    let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+    Ok(Seen {
+        path: Path::new(path).as_os_str().as_bytes().to_vec(),
+        root_len: path.len(),
+        dev: stat.dev(),
+        ino: stat.ino(),
+        size: stat.size(),
+        mtime_ns: nanos(stat.mtime(), stat.mtime_nsec()),
+        ctime_ns: nanos(stat.ctime(), stat.ctime_nsec()),
+    })
+}

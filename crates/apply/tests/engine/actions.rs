@@ -1,0 +1,165 @@
+//! Each action where nothing stands in its way.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use ftk_apply::{ActError, Action, Freed, Refusal};
+
+use crate::harness::{Tree, ino, seen, set_mode};
+
+#[test]
+fn a_hard_link_is_the_keeper() {
+    let tree = Tree::new();
+    let (keeper, victim) = (tree.file("k", [7; 10_000]), tree.file("dir/v", [7; 10_000]));
+    let blocks = fs::metadata(&victim).unwrap().blocks();
+    assert_eq!(tree.done(Action::Hardlink, "dir/v", "k"), 512 * blocks);
+    assert_eq!(ino(&victim), ino(&keeper));
+    assert_eq!(tree.names(), ["dir/v", "k"]);
+    // Once more: there is nothing left to do.
+    assert!(matches!(tree.refused(Action::Hardlink, "dir/v", "k"), ActError::Refused(Refusal::SameFile)));
+}
+
+#[test]
+fn bytes_are_free_when_the_last_name_goes() {
+    let tree = Tree::new();
+    tree.file("k", [7; 10_000]);
+    let victim = tree.file("v1", [7; 10_000]);
+    fs::hard_link(&victim, tree.path("v2")).unwrap();
+    fs::hard_link(&victim, tree.path("outside the plan")).unwrap();
+    let blocks = fs::metadata(&victim).unwrap().blocks();
+    let steps = vec![tree.step("v1", "k"), tree.step("v2", "k")];
+    let freed: Vec<_> = tree.run(Action::Hardlink, steps).into_iter().map(Result::unwrap).collect();
+    assert_eq!(freed, [Freed(0), Freed(0)]);
+    assert_eq!(tree.done(Action::Hardlink, "outside the plan", "k"), 512 * blocks);
+}
+
+#[test]
+fn one_keeper_serves_more_victims_than_a_batch_holds() {
+    let tree = Tree::new();
+    let keeper = tree.file("k", "same");
+    let names: Vec<_> = (0..150).map(|nth| format!("v{nth}")).collect();
+    for name in &names {
+        tree.file(name, "same");
+    }
+    let steps = names.iter().map(|name| tree.step(name, "k")).collect();
+    for outcome in tree.run(Action::Hardlink, steps) {
+        outcome.unwrap();
+    }
+    assert_eq!(fs::metadata(keeper).unwrap().nlink(), 151);
+}
+
+#[test]
+fn a_symbolic_link_leads_to_the_keeper_from_everywhere() {
+    let tree = Tree::new();
+    let keeper = tree.file("a\n/k \u{fffd}", "same");
+    let victim = tree.file("deep/er/v", "same");
+    assert_ne!(tree.done(Action::Symlink, "deep/er/v", "a\n/k \u{fffd}"), 0);
+    assert_eq!(fs::read_link(&victim).unwrap(), keeper.canonicalize().unwrap());
+    assert_eq!(fs::read(&victim).unwrap(), b"same");
+    // A link never is a keeper, nor a victim.
+    tree.file("other", "same");
+    for (victim, keeper) in [("other", "deep/er/v"), ("deep/er/v", "other")] {
+        let refused = tree.refused(Action::Delete, victim, keeper);
+        assert!(matches!(refused, ActError::Refused(Refusal::NotRegular(_))), "{refused:?}");
+    }
+}
+
+#[test]
+fn what_is_deleted_is_gone_and_nothing_else() {
+    let tree = Tree::new();
+    tree.file("k", "same");
+    let victim = tree.file("v", "same");
+    let blocks = fs::metadata(victim).unwrap().blocks();
+    assert_eq!(tree.done(Action::Delete, "v", "k"), 512 * blocks);
+    assert_eq!(tree.names(), ["k"]);
+}
+
+#[test]
+fn what_is_moved_keeps_its_path_below_the_directory() {
+    let tree = Tree::new();
+    tree.file("k", "same");
+    let victim = tree.file("a/b/v", "same");
+    let inode = ino(&victim);
+    let to = Action::Move(tree.path("to/here"));
+    assert_eq!(tree.done(to.clone(), "a/b/v", "k"), 0);
+    let moved = tree.path("to/here").join(victim.strip_prefix("/").unwrap());
+    assert_eq!(ino(&moved), inode);
+    assert!(!victim.exists());
+    // Nothing is overwritten there.
+    tree.file("a/b/v", "same");
+    assert!(matches!(tree.refused(to, "a/b/v", "k"), ActError::Refused(Refusal::Taken)));
+    assert!(victim.exists());
+    assert_eq!(ino(&moved), inode);
+}
+
+#[test]
+fn names_may_be_as_long_as_names_can_be() {
+    let name = "n".repeat(255);
+    for action in [Action::Hardlink, Action::Symlink, Action::Delete] {
+        let tree = Tree::new();
+        let keeper = tree.file("k", "same");
+        let victim = tree.file(&name, "same");
+        tree.done(action.clone(), &name, "k");
+        match action {
+            Action::Hardlink => assert_eq!(ino(&victim), ino(&keeper)),
+            Action::Symlink => assert!(victim.is_symlink()),
+            _ => assert!(!victim.exists()),
+        }
+    }
+}
+
+#[test]
+fn paths_may_be_longer_than_the_kernel_takes() {
+    use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+
+    let tree = Tree::new();
+    tree.file("k", "same");
+    let mut dir = openat(CWD, tree.path(""), OFlags::DIRECTORY, Mode::empty()).unwrap();
+    let mut deep = tree.path("");
+    let name = "d".repeat(200);
+    for _ in 0..30 {
+        mkdirat(&dir, &name, Mode::RWXU).unwrap();
+        dir = openat(&dir, &name, OFlags::DIRECTORY, Mode::empty()).unwrap();
+        deep.push(&name);
+    }
+    let file = openat(&dir, "v", OFlags::WRONLY | OFlags::CREATE, Mode::RUSR | Mode::WUSR).unwrap();
+    rustix::io::write(&file, b"same").unwrap();
+    set_mode(&tree.path("k"), 0o600);
+    let stat = rustix::fs::fstat(&file).unwrap();
+    let mut victim = seen(&tree.path("k"), tree.path("").as_os_str().len());
+    victim.path = deep.join("v").into_os_string().into_encoded_bytes();
+    victim.ino = stat.st_ino;
+    let nanos = |seconds: i64, nanos: u64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+    victim.mtime_ns = nanos(stat.st_mtime, stat.st_mtime_nsec);
+    victim.ctime_ns = nanos(stat.st_ctime, stat.st_ctime_nsec);
+    let step = ftk_apply::Step { victim, keeper: tree.seen("k") };
+    tree.run(Action::Hardlink, vec![step]).remove(0).unwrap();
+    assert_eq!(rustix::fs::fstat(&file).unwrap().st_nlink, 0);
+    assert_eq!(fs::metadata(tree.path("k")).unwrap().nlink(), 2);
+    tree.undo().remove(0).unwrap();
+    assert_eq!(fs::metadata(tree.path("k")).unwrap().nlink(), 1);
+}
+
+#[test]
+fn an_impossible_action_is_replaced_by_no_other() {
+    let (tree, elsewhere) = (Tree::new(), tempfile::tempdir().unwrap());
+    let (keeper, victim) = (tree.file("k", "same"), elsewhere.path().join("v"));
+    fs::write(&victim, "same").unwrap();
+    let other_device = |path: &Path| fs::metadata(path).unwrap().dev() != fs::metadata(&keeper).unwrap().dev();
+    if !other_device(&victim) {
+        return crate::harness::skip("there is no second file system");
+    }
+    let (before, root_len) = (ino(&victim), elsewhere.path().as_os_str().len());
+    for action in [Action::Hardlink, Action::Reflink, Action::Move(tree.path("to"))] {
+        let step = ftk_apply::Step { victim: seen(&victim, root_len), keeper: tree.seen("k") };
+        let refused = tree.run_by(action, ftk_apply::Rules { metadata_may_differ: true }, vec![step]).remove(0);
+        assert!(
+            matches!(refused, Err(ActError::Refused(Refusal::OtherFileSystem | Refusal::Unsupported))),
+            "{refused:?}"
+        );
+        assert_eq!(ino(&victim), before);
+    }
+    assert_eq!(tree.names(), ["k"]);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1);
+}

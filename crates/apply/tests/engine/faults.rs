@@ -1,0 +1,292 @@
+//! Every system call of an action fails in turn, with each plausible error, and the process is killed before each
+//! of them: the victim's name leads to what it led to before, or to what was asked for, and nothing is lost.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use rustix::fs::{XattrFlags, setxattr};
+
+use crate::harness::{Tree, has, ino, old_time, set_mode};
+
+/// The calls that act and undo make of the file system, and the errors that each can plausibly give.
+const FAULTS: &[(&str, &[&str])] = &[
+    ("copy_file_range", &["EIO"]),
+    ("fchmod", &["EPERM", "EROFS"]),
+    ("fchown", &["EPERM", "EROFS"]),
+    ("fdatasync", &["EIO", "ENOSPC"]),
+    ("fgetxattr", &["EIO"]),
+    ("flistxattr", &["EIO", "EOPNOTSUPP"]),
+    ("fremovexattr", &["EPERM"]),
+    ("fsetxattr", &["ENOSPC", "EPERM"]),
+    ("fstat", &["EIO"]),
+    ("fsync", &["EIO", "EDQUOT"]),
+    ("ftruncate", &["EIO", "ENOSPC"]),
+    ("getcwd", &["ENOENT"]),
+    ("ioctl", &["EOPNOTSUPP", "EIO"]),
+    ("linkat", &["EMLINK", "ENOSPC", "EDQUOT", "EXDEV", "EACCES", "EPERM", "EROFS", "EIO", "ENAMETOOLONG"]),
+    ("lseek", &["EIO", "EINVAL"]),
+    ("mkdirat", &["ENOSPC", "EACCES", "EROFS"]),
+    ("newfstatat", &["EIO", "EACCES"]),
+    ("openat", &["EACCES", "EMFILE", "EIO"]),
+    ("openat2", &["ENOSYS", "EPERM", "EAGAIN", "EIO"]),
+    ("pread64", &["EIO"]),
+    ("pwrite64", &["EIO", "ENOSPC"]),
+    ("readlinkat", &["ENOENT", "EIO"]),
+    ("renameat", &["EACCES", "EIO", "ENOSPC"]),
+    ("renameat2", &["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "EINVAL", "ENOENT", "EXDEV"]),
+    ("statx", &["EIO"]),
+    ("symlinkat", &["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "ENAMETOOLONG"]),
+    ("unlinkat", &["EACCES", "EPERM", "EROFS", "EIO", "EBUSY"]),
+    ("utimensat", &["EPERM", "EROFS"]),
+    ("write", &["ENOSPC", "EIO"]),
+];
+
+/// The example `act`, built beside the tests.
+pub(crate) fn act_program() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let program = tests.parent().unwrap().parent().unwrap().join("examples/act");
+    assert!(program.is_file(), "cargo test without --test builds {}", program.display());
+    program
+}
+
+/// What is done to one pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scene {
+    Hardlink,
+    Symlink,
+    Delete,
+    Move,
+    UndoHardlink,
+    UndoSymlink,
+    UndoMove,
+}
+
+impl Scene {
+    fn is_undo(self) -> bool {
+        matches!(self, Self::UndoHardlink | Self::UndoSymlink | Self::UndoMove)
+    }
+
+    fn action(self) -> &'static str {
+        match self {
+            Self::Hardlink | Self::UndoHardlink => "hardlink",
+            Self::Symlink | Self::UndoSymlink => "symlink",
+            Self::Delete => "delete",
+            Self::Move | Self::UndoMove => "to",
+        }
+    }
+}
+
+/// A pair of files, on which the action was done already where it is to be taken back.
+struct Stage {
+    tree: Tree,
+    scene: Scene,
+    keeper: u64,
+    victim: u64,
+}
+
+const CONTENT: &str = "the only content there is";
+
+impl Stage {
+    fn new(scene: Scene) -> Self {
+        let tree = Tree::new();
+        for name in ["k", "dir/v"] {
+            let path = tree.file(name, CONTENT);
+            _ = setxattr(&path, "user.note", b"mine", XattrFlags::empty());
+            set_mode(&path, 0o640);
+        }
+        let (keeper, victim) = (ino(&tree.path("k")), ino(&tree.path("dir/v")));
+        let stage = Self { tree, scene, keeper, victim };
+        if scene.is_undo() {
+            let mut act = Command::new(act_program());
+            let done = stage.directed(&mut act, false).output().unwrap();
+            assert!(done.status.success(), "{done:?}");
+        }
+        stage
+    }
+
+    fn directed<'c>(&self, command: &'c mut Command, undo: bool) -> &'c mut Command {
+        command.current_dir(self.tree.path(""));
+        match undo {
+            true => command.args(["undo", "journal"]),
+            false => command.args([self.scene.action(), "k", "dir/v", "journal"]),
+        }
+    }
+
+    /// The scene, under strace with these options.
+    fn play(&self, options: &[String]) -> Output {
+        let mut strace = Command::new("strace");
+        strace.args(options).arg(act_program());
+        self.directed(&mut strace, self.scene.is_undo()).output().unwrap()
+    }
+
+    /// Takes back what was done, without any fault.
+    fn undo(&self) -> Output {
+        self.directed(&mut Command::new(act_program()), true).output().unwrap()
+    }
+
+    /// Whether the victim is where it was: the very file, or, after an undo, one like it.
+    fn is_old(&self) -> bool {
+        let path = self.tree.path("dir/v");
+        let Ok(now) = fs::symlink_metadata(&path) else { return false };
+        now.is_file()
+            && now.ino() != self.keeper
+            && (now.ino() == self.victim || self.scene.is_undo() || now.nlink() == 1)
+            && (now.mode() & 0o7777, now.modified().unwrap()) == (0o640, old_time())
+            && fs::read(path).unwrap() == CONTENT.as_bytes()
+    }
+
+    /// Whether it is what was asked for.
+    fn is_acted_on(&self) -> bool {
+        let path = self.tree.path("dir/v");
+        match self.scene {
+            Scene::Hardlink | Scene::UndoHardlink => path.exists() && ino(&path) == self.keeper,
+            Scene::Symlink | Scene::UndoSymlink => {
+                path.is_symlink() && fs::metadata(&path).is_ok_and(|target| target.ino() == self.keeper)
+            }
+            Scene::Delete => !path.exists(),
+            Scene::Move | Scene::UndoMove => {
+                !path.exists() && ino(&self.tree.path("to/dir/v")) == self.victim
+            }
+        }
+    }
+
+    fn strays(&self) -> Vec<String> {
+        self.tree.names().into_iter().filter(|name| name.contains(".ftk-")).collect()
+    }
+
+    /// What must hold whatever happened.
+    fn assert_nothing_lost(&self, what: &str) {
+        let keeper = self.tree.path("k");
+        assert_eq!(fs::read(&keeper).unwrap(), CONTENT.as_bytes(), "{what}");
+        assert_eq!(ino(&keeper), self.keeper, "{what}");
+        assert!(self.is_old() != self.is_acted_on(), "{what}: {:?}", self.tree.names());
+    }
+}
+
+/// How often each call was made before the journal was opened, and from then on.
+fn calls(scene: Scene, options: &[String]) -> BTreeMap<String, (usize, usize)> {
+    let stage = Stage::new(scene);
+    let log = stage.tree.path("log");
+    let mut all = vec!["-o".to_owned(), log.to_str().unwrap().to_owned()];
+    all.extend_from_slice(options);
+    let output = stage.play(&all);
+    assert!(output.status.success() || !options.is_empty(), "{output:?}");
+    let log = fs::read_to_string(log).unwrap();
+    let mut counts = BTreeMap::<_, (usize, usize)>::new();
+    let mut has_begun = false;
+    for line in log.lines() {
+        has_begun |= line.contains("\"journal\"") && line.starts_with("openat(");
+        let Some((name, _)) = line.split_once('(') else { continue };
+        let (before, within) = counts.entry(name.to_owned()).or_default();
+        *(if has_begun { within } else { before }) += 1;
+    }
+    assert!(has_begun, "{log}");
+    counts
+}
+
+/// Plays the scene with each fault in turn; `options` hold for all.
+fn play_with_faults(scene: Scene, options: &[&str]) {
+    if !has("strace", "strace") {
+        return;
+    }
+    let options: Vec<_> = options.iter().map(|&option| option.to_owned()).collect();
+    let counts = calls(scene, &options);
+    let unknown = ["access", "arch_prctl", "brk", "clock_gettime", "close", "exit_group", "getrandom", "mmap", "munmap"];
+    let harmless = |name: &str| unknown.contains(&name) || ["fcntl", "mremap", "prlimit64", "read", "sigaltstack"].contains(&name);
+    let mut played = 0;
+    for (name, &(before, within)) in &counts {
+        let Some((_, errors)) = FAULTS.iter().find(|(call, _)| call == name) else {
+            assert!(within == 0 || harmless(name), "a call that the table does not have: {name}");
+            continue;
+        };
+        for nth in before + 1..=before + within {
+            let ways = errors.iter().map(|error| format!("error={error}")).chain(["signal=KILL".to_owned()]);
+            for way in ways {
+                let inject = format!("inject={name}:{way}:when={nth}");
+                let mut all = options.clone();
+                all.extend(["-o", "/dev/null", "-e", &inject].map(str::to_owned));
+                play_once(scene, &all, &format!("{scene:?} {}", all.join(" ")), way.starts_with("signal"));
+                played += 1;
+            }
+        }
+    }
+    assert!(played > 50, "{played}");
+}
+
+fn play_once(scene: Scene, options: &[String], what: &str, is_killed: bool) {
+    let stage = Stage::new(scene);
+    let output = stage.play(options);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let what = format!("{what}: {output:?}");
+    stage.assert_nothing_lost(&what);
+    if !is_killed {
+        assert_eq!(stage.strays(), [""; 0], "{what}");
+        // What is said of the step is so, whatever came after it.
+        if said.contains("done") || said.contains("Restored") {
+            assert!(stage.is_acted_on() != scene.is_undo(), "{what}");
+        } else if output.status.code() == Some(1) {
+            assert!(stage.is_old() != scene.is_undo(), "{what}");
+        }
+        return;
+    }
+    // What a killed run left is found by way of its journal, if it came to write one.
+    let mended = stage.undo();
+    let mended_what = format!("{what}\n{mended:?}\n{:?}", stage.tree.names());
+    if !scene.is_undo() {
+        assert_eq!(stage.strays(), [""; 0], "{mended_what}");
+    }
+    match scene {
+        Scene::Delete => stage.assert_nothing_lost(&mended_what),
+        _ => assert!(stage.is_old(), "{mended_what}"),
+    }
+}
+
+macro_rules! scenes {
+    ($($name:ident: $scene:ident, $options:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            play_with_faults(Scene::$scene, $options);
+        }
+    )*};
+}
+
+/// What file systems say that cannot exchange two names.
+const NO_EXCHANGE: &[&str] = &["-e", "inject=renameat2:error=EINVAL"];
+
+scenes! {
+    hardlink: Hardlink, &[];
+    hardlink_without_exchange: Hardlink, NO_EXCHANGE;
+    symlink: Symlink, &[];
+    symlink_without_exchange: Symlink, NO_EXCHANGE;
+    delete: Delete, &[];
+    delete_without_a_detour: Delete, NO_EXCHANGE;
+    relocate: Move, &[];
+    undo_of_hardlink: UndoHardlink, &[];
+    undo_of_symlink: UndoSymlink, &[];
+    undo_of_move: UndoMove, &[];
+}
+
+#[test]
+fn a_call_that_fails_for_ever_leaves_the_name_alone() {
+    if !has("strace", "strace") {
+        return;
+    }
+    for scene in [Scene::Hardlink, Scene::Symlink, Scene::Delete, Scene::Move] {
+        for (name, error) in [("unlinkat", "EIO"), ("renameat2", "EIO"), ("newfstatat", "EACCES"), ("fsync", "EIO")] {
+            let before = calls(scene, &[]).get(name).map_or(0, |(before, _)| *before);
+            let inject = format!("inject={name}:error={error}:when={}+", before + 1);
+            let stage = Stage::new(scene);
+            let output = stage.play(&["-o", "/dev/null", "-e", &inject].map(str::to_owned));
+            let what = format!("{scene:?} {inject}: {output:?}");
+            stage.assert_nothing_lost(&what);
+            // What could not be removed is told.
+            for stray in stage.strays() {
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert!(said.contains(stray.trim_start_matches("dir/")), "{what}");
+            }
+        }
+    }
+}

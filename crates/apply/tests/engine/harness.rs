@@ -1,0 +1,165 @@
+//! A tree to act on, and runs of the engine in it.
+
+use std::fs;
+use std::io::{BufReader, Write as _};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use ftk_apply::{ActError, Action, Engine, Freed, Journal, Rules, Seen, Step, Undone, undo};
+use ftk_sched::Stop;
+
+/// A directory that goes away with the test. It lies in memory where there is such a place: a sync costs nothing
+/// there, and has nothing to wait for.
+pub(crate) struct Tree {
+    dir: tempfile::TempDir,
+}
+
+impl Tree {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        Self { dir: dir.expect("a directory for the test") }
+    }
+
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
+        if below.is_empty() { self.dir.path().to_path_buf() } else { self.dir.path().join(below) }
+    }
+
+    /// Writes a file, with its directories, of a fixed time of modification.
+    pub(crate) fn file(&self, below: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(old_time()).unwrap();
+        path
+    }
+
+    /// What a scan of the tree says of a file in it, now.
+    pub(crate) fn seen(&self, below: &str) -> Seen {
+        seen(&self.path(below), self.dir.path().as_os_str().len())
+    }
+
+    pub(crate) fn step(&self, victim: &str, keeper: &str) -> Step {
+        Step { victim: self.seen(victim), keeper: self.seen(keeper) }
+    }
+
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.path("journal")
+    }
+
+    /// All names below the tree, directories and the journal aside, sorted.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut directories = vec![self.path("")];
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                if path.symlink_metadata().unwrap().is_dir() {
+                    directories.push(path);
+                } else if path != self.journal() {
+                    names.push(path.strip_prefix(self.path("")).unwrap().to_string_lossy().into_owned());
+                }
+            }
+        }
+        names.sort();
+        names
+    }
+
+    /// Runs the steps with a journal of their own, and gives what was reported.
+    pub(crate) fn run(&self, action: Action, steps: Vec<Step>) -> Vec<Result<Freed, ActError>> {
+        self.run_by(action, Rules::default(), steps)
+    }
+
+    pub(crate) fn run_by(&self, action: Action, rules: Rules, steps: Vec<Step>) -> Vec<Result<Freed, ActError>> {
+        let mut outcomes = Vec::new();
+        _ = fs::remove_file(self.journal());
+        let mut journal = Journal::create(&self.journal()).unwrap();
+        let mut engine = Engine::new(action, rules).unwrap();
+        let expected = steps.clone();
+        engine
+            .run(steps, &mut journal, &Stop::new(), |step, outcome| {
+                assert_eq!(*step, expected[outcomes.len()], "reported in order");
+                outcomes.push(outcome);
+            })
+            .unwrap();
+        journal.finish().unwrap();
+        assert_eq!(outcomes.len(), expected.len());
+        outcomes
+    }
+
+    /// Runs one step, which must be taken, and gives the bytes it freed.
+    pub(crate) fn done(&self, action: Action, victim: &str, keeper: &str) -> u64 {
+        self.run(action, vec![self.step(victim, keeper)]).remove(0).unwrap().0
+    }
+
+    /// Runs one step, which must not be taken, and gives the reason.
+    pub(crate) fn refused(&self, action: Action, victim: &str, keeper: &str) -> ActError {
+        self.run(action, vec![self.step(victim, keeper)]).remove(0).unwrap_err()
+    }
+
+    /// Takes the journal back; what was reported, first the last step.
+    pub(crate) fn undo(&self) -> Vec<Result<Undone, ActError>> {
+        let mut outcomes = Vec::new();
+        let journal = BufReader::new(fs::File::open(self.journal()).unwrap());
+        undo(journal, &Stop::new(), |_, outcome| outcomes.push(outcome)).unwrap();
+        outcomes
+    }
+}
+
+/// What a scan says of a file.
+pub(crate) fn seen(path: &Path, root_len: usize) -> Seen {
+    let stat = fs::symlink_metadata(path).unwrap();
+    let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+    Seen {
+        path: path.as_os_str().as_bytes().to_vec(),
+        root_len,
+        dev: stat.dev(),
+        ino: stat.ino(),
+        size: stat.size(),
+        mtime_ns: nanos(stat.mtime(), stat.mtime_nsec()),
+        ctime_ns: nanos(stat.ctime(), stat.ctime_nsec()),
+    }
+}
+
+/// A time with all nine digits behind the second.
+pub(crate) fn old_time() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::new(1_234_567_890, 123_456_789)
+}
+
+pub(crate) fn ino(path: &Path) -> u64 {
+    fs::symlink_metadata(path).unwrap().ino()
+}
+
+pub(crate) fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether a program can be used. Where it is missing a line says that a part of a test did not run; with `CI`
+/// set that is a failure.
+pub(crate) fn has(program: &str, package: &str) -> bool {
+    let found = std::env::var_os("PATH").is_some_and(|path| {
+        std::env::split_paths(&path).chain(["/usr/sbin".into()]).any(|dir| dir.join(program).is_file())
+    });
+    let traces = || {
+        let mut command = Command::new("strace");
+        command.args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    };
+    if found && (program != "strace" || traces()) {
+        return true;
+    }
+    assert!(std::env::var_os("CI").is_none(), "{program} is missing or does not work: install {package}");
+    skip(&format!("{program} of {package} is missing or does not work"));
+    false
+}
+
+/// Says that a part of a test did not run; libtest hides what passing tests print with `eprintln!`.
+pub(crate) fn skip(why: &str) {
+    let thread = std::thread::current();
+    _ = writeln!(std::io::stderr().lock(), "SKIPPED: {}: {why}", thread.name().unwrap_or("a test"));
+}

@@ -1,0 +1,91 @@
+//! Journals: what is refused, what half a journal still tells, and that paths mean what they meant.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::Command;
+
+use ftk_apply::{Action, Journal, JournalError, Undone, undo};
+use ftk_sched::Stop;
+
+use crate::faults::act_program;
+use crate::harness::{Tree, ino};
+
+fn read(journal: &[u8]) -> Result<usize, JournalError> {
+    let mut steps = 0;
+    undo(journal, &Stop::new(), |_, _| steps += 1).map(|()| steps)
+}
+
+/// A journal of three steps that were taken.
+fn three() -> (Tree, Vec<u8>) {
+    let tree = Tree::new();
+    tree.file("k", "same");
+    for name in ["a", "b", "c"] {
+        tree.file(name, "same");
+    }
+    let steps = ["a", "b", "c"].map(|name| tree.step(name, "k")).to_vec();
+    for outcome in tree.run(Action::Hardlink, steps) {
+        outcome.unwrap();
+    }
+    let journal = fs::read(tree.journal()).unwrap();
+    (tree, journal)
+}
+
+#[test]
+fn half_a_last_line_tells_nothing() {
+    let (tree, journal) = three();
+    let ends: Vec<_> = (0..journal.len()).filter(|&at| journal[at] == b'\n').map(|at| at + 1).collect();
+    assert_eq!(ends.len(), 7, "a header, three intents, three outcomes");
+    for cut in [ends[1], ends[1] + 1, ends[2] - 1, ends[1] + 100] {
+        assert_eq!(read(&journal[..cut]).unwrap(), 1, "{cut}");
+    }
+    // What a power failure leaves of a file that had grown.
+    let zeros = [&journal[..ends[2]], &[0; 500]].concat();
+    assert_eq!(read(&zeros).unwrap(), 2);
+    assert_eq!(read(&journal).unwrap(), 3);
+    assert_eq!(fs::metadata(tree.path("k")).unwrap().nlink(), 1, "all was taken back on the way");
+}
+
+#[test]
+fn what_is_no_journal_is_refused() {
+    let (_tree, journal) = three();
+    let text = String::from_utf8(journal).unwrap();
+    let with = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        read(text.replacen(from, to, 1).as_bytes()).unwrap_err()
+    };
+    assert!(matches!(read(b"").unwrap_err(), JournalError::NoJournal));
+    assert!(matches!(read(b"{}\n").unwrap_err(), JournalError::NoJournal));
+    assert!(matches!(with("\"journal\"", "\"manifest\""), JournalError::NoJournal));
+    assert!(matches!(with("\"version\":1", "\"version\":2"), JournalError::Version(2)));
+    assert!(matches!(with("\"step\":1", "\"step\":2"), JournalError::Malformed(3)));
+    assert!(matches!(with("\"hardlink\"", "\"chmod\""), JournalError::Malformed(2)));
+    assert!(matches!(with("\"outcome\"", "\"result\""), JournalError::Malformed(5)));
+    assert!(matches!(with(".ftk-", "k/../"), JournalError::Malformed(2)));
+    assert!(matches!(with("\"cwd\":\"", "\"cwd\":\"/nowhere/"), JournalError::WorkingDirectory(..)));
+}
+
+#[test]
+fn a_journal_is_new_and_private() {
+    let tree = Tree::new();
+    let journal = Journal::create(&tree.journal()).unwrap();
+    let metadata = fs::metadata(tree.journal()).unwrap();
+    assert_eq!(journal.identity(), (metadata.dev(), metadata.ino()));
+    assert_eq!(metadata.permissions().mode() & 0o077, 0);
+    assert_eq!(Journal::create(&tree.journal()).unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
+}
+
+#[test]
+fn relative_paths_start_where_the_run_did() {
+    let tree = Tree::new();
+    let keeper = tree.file("here/k", "same");
+    let victim = tree.file("here/v", "same");
+    let run = |arguments: &[&str], directory: &str| {
+        let output = Command::new(act_program()).args(arguments).current_dir(tree.path(directory)).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&["hardlink", "k", "./v", "../journal"], "here");
+    assert_eq!(ino(&victim), ino(&keeper));
+    assert_eq!(run(&["undo", "journal"], ""), format!("{:?}\n", Undone::Restored));
+    assert_ne!(ino(&victim), ino(&keeper));
+}

@@ -1,0 +1,12 @@
+//! The engine on real files, as a program would use it.
+
+mod actions;
+mod faults;
+mod harness;
+mod journals;
+mod probes;
+mod races;
+mod refusals;
+mod reflinks;
+mod scripts;
+mod undoing;

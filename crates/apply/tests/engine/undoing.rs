@@ -1,0 +1,164 @@
+//! What was done is taken back, and what changed since is not touched.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+
+use ftk_apply::{ActError, Action, Refusal, Rules, Undone};
+use rustix::fs::{XattrFlags, getxattr, setxattr};
+use rustix::io::Errno;
+
+use crate::harness::{Tree, ino, is_root, old_time, set_mode, skip};
+
+/// A keeper, and a victim with metadata of its own, replaced.
+fn replaced(action: Action) -> Tree {
+    let tree = Tree::new();
+    set_mode(&tree.file("k", "same"), 0o644);
+    let victim = tree.file("dir/v", "same");
+    set_mode(&victim, 0o640);
+    if is_root() {
+        std::os::unix::fs::chown(&victim, Some(12), Some(34)).unwrap();
+    }
+    _ = setxattr(&victim, "user.note", b"\0mine", XattrFlags::empty());
+    let rules = Rules { metadata_may_differ: true };
+    tree.run_by(action, rules, vec![tree.step("dir/v", "k")]).remove(0).unwrap();
+    tree
+}
+
+/// Whether the victim is again what it was.
+fn assert_as_it_was(tree: &Tree) {
+    let path = tree.path("dir/v");
+    let now = fs::symlink_metadata(&path).unwrap();
+    assert!(now.is_file());
+    assert_ne!(now.ino(), ino(&tree.path("k")));
+    assert_eq!((now.nlink(), now.mode() & 0o7777), (1, 0o640));
+    assert_eq!(now.modified().unwrap(), old_time());
+    if is_root() {
+        assert_eq!((now.uid(), now.gid()), (12, 34));
+    }
+    let mut value = [0; 9];
+    match getxattr(&path, "user.note", &mut value[..]) {
+        Ok(len) => assert_eq!(&value[..len], b"\0mine"),
+        Err(errno) => {
+            assert_eq!(errno, Errno::OPNOTSUPP);
+            skip("no extended attributes here");
+        }
+    }
+    assert_eq!(fs::read(&path).unwrap(), b"same");
+    assert_eq!(tree.names(), ["dir/v", "k"]);
+}
+
+#[test]
+fn links_become_files_again() {
+    for action in [Action::Hardlink, Action::Symlink] {
+        let tree = replaced(action);
+        assert!(matches!(tree.undo()[..], [Ok(Undone::Restored)]));
+        assert_as_it_was(&tree);
+        assert!(matches!(tree.undo()[..], [Ok(Undone::AsItWas)]), "once more");
+        assert_as_it_was(&tree);
+    }
+}
+
+#[test]
+fn what_moved_moves_back() {
+    let tree = Tree::new();
+    tree.file("k", "same");
+    let victim = tree.file("dir/v", "same");
+    let inode = ino(&victim);
+    tree.done(Action::Move(tree.path("to")), "dir/v", "k");
+    assert!(!victim.exists());
+    assert!(matches!(tree.undo()[..], [Ok(Undone::Restored)]));
+    assert_eq!(ino(&victim), inode);
+    assert!(matches!(tree.undo()[..], [Ok(Undone::AsItWas)]));
+    // Where somebody has the name by now, both stay where they are.
+    tree.done(Action::Move(tree.path("to")), "dir/v", "k");
+    tree.file("dir/v", "new");
+    assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Taken))]));
+    assert_eq!(fs::read(&victim).unwrap(), b"new");
+    assert_eq!(tree.names().len(), 3);
+}
+
+#[test]
+fn what_was_deleted_is_gone() {
+    let tree = Tree::new();
+    tree.file("k", "same");
+    tree.file("v", "same");
+    tree.done(Action::Delete, "v", "k");
+    assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::NotUndoable))]));
+}
+
+#[test]
+fn names_of_one_file_are_names_of_one_file_again() {
+    let tree = Tree::new();
+    tree.file("k", "same");
+    let victim = tree.file("a/v1", "same");
+    for other in ["v2", "a/v3"] {
+        fs::hard_link(&victim, tree.path(other)).unwrap();
+    }
+    let steps = ["a/v1", "v2", "a/v3"].map(|name| tree.step(name, "k"));
+    for outcome in tree.run(Action::Hardlink, steps.to_vec()) {
+        outcome.unwrap();
+    }
+    assert_eq!(fs::metadata(tree.path("k")).unwrap().nlink(), 4);
+    assert!(tree.undo().into_iter().all(|outcome| matches!(outcome, Ok(Undone::Restored))));
+    let restored = fs::metadata(&victim).unwrap();
+    assert_eq!(restored.nlink(), 3);
+    assert_eq!([ino(&tree.path("v2")), ino(&tree.path("a/v3"))], [restored.ino(); 2]);
+    assert_eq!(fs::metadata(tree.path("k")).unwrap().nlink(), 1);
+    assert!(tree.undo().into_iter().all(|outcome| matches!(outcome, Ok(Undone::AsItWas))));
+}
+
+#[test]
+fn what_changed_since_is_refused() {
+    for action in [Action::Hardlink, Action::Symlink] {
+        // The content, through either name.
+        let tree = replaced(action.clone());
+        fs::write(tree.path("dir/v"), "edit").unwrap();
+        assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Changed { .. }))]), "{action:?}");
+        assert_eq!(fs::read(tree.path("dir/v")).unwrap(), b"edit");
+        // What has the name.
+        let tree = replaced(action.clone());
+        fs::remove_file(tree.path("dir/v")).unwrap();
+        tree.file("dir/v", "new!");
+        assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Replaced(_)))]), "{action:?}");
+        assert_eq!(fs::read(tree.path("dir/v")).unwrap(), b"new!");
+        fs::remove_file(tree.path("dir/v")).unwrap();
+        symlink("elsewhere", tree.path("dir/v")).unwrap();
+        assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Replaced(_)))]), "{action:?}");
+        fs::remove_file(tree.path("dir/v")).unwrap();
+        assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Unreadable { .. }))]), "{action:?}");
+        assert_eq!(tree.names(), ["k"]);
+    }
+}
+
+#[test]
+fn a_keeper_that_is_gone_is_still_in_its_hard_links() {
+    let tree = replaced(Action::Hardlink);
+    fs::remove_file(tree.path("k")).unwrap();
+    assert!(matches!(tree.undo()[..], [Ok(Undone::Restored)]));
+    tree.file("k", "");
+    assert_as_it_was(&tree);
+
+    let tree = replaced(Action::Symlink);
+    fs::remove_file(tree.path("k")).unwrap();
+    assert!(tree.undo()[0].is_err());
+    assert!(tree.path("dir/v").is_symlink());
+}
+
+#[test]
+fn holes_stay_holes() {
+    const SIZE: u64 = 64 << 20;
+    let tree = Tree::new();
+    for name in ["k", "v"] {
+        use std::os::unix::fs::FileExt;
+
+        let file = fs::File::create(tree.path(name)).unwrap();
+        file.write_all_at(b"in the middle", SIZE / 2 + 100).unwrap();
+        file.set_len(SIZE).unwrap();
+    }
+    let blocks = fs::metadata(tree.path("v")).unwrap().blocks();
+    tree.done(Action::Hardlink, "v", "k");
+    assert!(matches!(tree.undo()[..], [Ok(Undone::Restored)]));
+    let now = fs::metadata(tree.path("v")).unwrap();
+    assert_eq!((now.len(), now.blocks()), (SIZE, blocks));
+    assert_eq!(fs::read(tree.path("v")).unwrap(), fs::read(tree.path("k")).unwrap());
+}
