@@ -1,5 +1,6 @@
 //! What two entries of one name are to each other, as far as that can be said without reading.
 
+use ftk_inventory::Metadata;
 use ftk_walk::FileType;
 
 use super::merge::Entry;
@@ -21,10 +22,10 @@ pub(crate) enum Relation {
     /// Of one type, and no different content.
     Same,
     Type,
-    Size(u64, u64),
+    Size,
     /// Symbolic links to different names.
     Target,
-    /// Files of this size, which have to be read.
+    /// Files that have to be read, the larger of this size.
     Unread(u64),
 }
 
@@ -38,10 +39,17 @@ pub(crate) fn classify(a: &Entry, b: &Entry, rules: Rules) -> Relation {
     let (a, b) = (a.metadata(), b.metadata());
     match file_type {
         FileType::Regular if (a.dev, a.ino) == (b.dev, b.ino) && !rules.no_shortcuts => Relation::Same,
-        FileType::Regular if a.size != b.size => Relation::Size(a.size, b.size),
+        FileType::Regular if a.size != b.size && (rules.quick || is_size_true(a) && is_size_true(b)) => {
+            Relation::Size
+        }
         FileType::Regular if rules.quick => Relation::Same,
-        FileType::Regular => Relation::Unread(a.size),
+        FileType::Regular => Relation::Unread(a.size.max(b.size)),
         FileType::Symlink if targets_differ => Relation::Target,
         _ => Relation::Same,
     }
+}
+
+/// Whether the size of a file can be believed. Kernels show files of their own with made-up sizes, which take no space.
+fn is_size_true(file: &Metadata) -> bool {
+    file.blocks > 0
 }

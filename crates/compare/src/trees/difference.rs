@@ -25,7 +25,7 @@ pub enum What<'d> {
     Only(Side, FileType),
     /// It is of another type.
     Type(FileType, FileType),
-    /// The files are of different length. Not a byte was read.
+    /// The files are of different length.
     Size(u64, u64),
     /// The files hold different bytes.
     Content {

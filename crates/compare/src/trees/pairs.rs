@@ -14,12 +14,12 @@ pub struct Plan {
     pub(crate) reasons: Vec<Failed>,
 }
 
-/// Two files of one name and size.
+/// Two files of one name.
 #[derive(Debug)]
 pub(crate) struct Pair {
     pub(crate) a: FileNo,
     pub(crate) b: FileNo,
-    /// What the walk said of both.
+    /// The larger of their sizes, as the walks saw them; mostly there is only one.
     pub(crate) size: u64,
     pub(crate) verdict: Verdict,
 }

@@ -31,7 +31,8 @@ pub struct Trees<'t> {
 }
 
 impl Trees<'_> {
-    /// The files that have to be read: those of one name and size on both sides. No file is touched.
+    /// The files that have to be read: those of one name and size on both sides, and those whose
+    /// size is not to be believed. No file is touched.
     ///
     /// # Errors
     /// When the list of them might not fit into the budget.
@@ -84,13 +85,18 @@ impl Trees<'_> {
                 Step::Both(a, b) => (a, b),
             };
             let path = &a.path;
+            let sizes = (a.metadata().size, b.metadata().size);
             let relation = classify(a, b, self.rules);
             let what = match relation {
                 Relation::Same => None,
                 Relation::Type => Some(What::Type(a.file_type, b.file_type)),
-                Relation::Size(a, b) => Some(What::Size(a, b)),
+                Relation::Size => Some(What::Size(sizes.0, sizes.1)),
                 Relation::Target => Some(What::Target(&a.target, &b.target)),
-                Relation::Unread(_) => found.next().expect("the plan is that of these trees"),
+                Relation::Unread(_) => match found.next().expect("the plan is that of these trees") {
+                    // The sizes were not believed, and have proved true.
+                    Some(What::Content { .. }) if sizes.0 != sizes.1 => Some(What::Size(sizes.0, sizes.1)),
+                    what => what,
+                },
             };
             if let Some(what) = what {
                 each(Difference { path, what });
