@@ -104,7 +104,8 @@ impl<'c> Engine<'c> {
     }
 }
 
-fn why(reason: Reason) -> &'static str {
+/// The grounds of a choice, for `-v`.
+pub(crate) fn why(reason: Reason) -> &'static str {
     match reason {
         Reason::BelowBreakEven => "more would take longer to start than they save",
         Reason::Warm => "the files are cached",

@@ -17,22 +17,25 @@ pub(crate) fn say_failed(inventory: &Inventory, failed: &[Failed], so: &str, con
     };
     let mut failed: Vec<_> = failed.iter().map(|failed| (path(failed), &failed.failure)).collect();
     failed.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    for (path, failure) in &failed {
-        match failure {
-            Failure::Io { op, source } => console.path_error(op, path, cause(source)),
-            Failure::NotRegular => {
-                let what = format_args!("{} is no regular file any more: {so}", quote(path));
-                console.error_of("not regular", what);
-            }
-            Failure::Changed { before, after, .. } if before.size != after.size => {
-                let (before, after) = (HumanCount(before.size), HumanCount(after.size));
-                let how = format_args!("(size {before} then {after}): {so}");
-                console.error_of("changed", format_args!("{} changed while it was read {how}", quote(path)));
-            }
-            _ => {
-                let what = format_args!("{} changed while it was read: {so}", quote(path));
-                console.error_of("changed", what);
-            }
+    failed.iter().for_each(|(path, failure)| say_failure(path, failure, so, console));
+}
+
+/// The line for one file.
+pub(crate) fn say_failure(path: &[u8], failure: &Failure, so: &str, console: &Console) {
+    match failure {
+        Failure::Io { op, source } => console.path_error(op, path, cause(source)),
+        Failure::NotRegular => {
+            let what = format_args!("{} is no regular file any more: {so}", quote(path));
+            console.error_of("not regular", what);
+        }
+        Failure::Changed { before, after, .. } if before.size != after.size => {
+            let (before, after) = (HumanCount(before.size), HumanCount(after.size));
+            let how = format_args!("(size {before} then {after}): {so}");
+            console.error_of("changed", format_args!("{} changed while it was read {how}", quote(path)));
+        }
+        _ => {
+            let what = format_args!("{} changed while it was read: {so}", quote(path));
+            console.error_of("changed", what);
         }
     }
 }

@@ -84,6 +84,31 @@ impl Progress {
         shown.finish(&shown.status().of(&meter));
         report
     }
+
+    /// The same for work that only counts what it does: `done` says at any time how far it is.
+    pub(crate) fn counted<T>(
+        self,
+        phase: &'static str,
+        files: u64,
+        done: &(dyn Fn() -> Done + Sync),
+        work: impl FnOnce() -> T,
+    ) -> T {
+        let Some(face) = self.face else { return work() };
+        let shown = Shown::new(face, self.is_coloured, phase);
+        let meter = Mutex::new(Meter::new(files));
+        let update = || {
+            let mut meter = lock(&meter);
+            meter.update(shown.start.elapsed(), done());
+            (shown.status().of(&meter), meter.fraction())
+        };
+        let show = || {
+            let (status, fraction) = update();
+            shown.show(&status, Some(fraction));
+        };
+        let result = meanwhile(self.delay, face.tick(), &show, work);
+        shown.finish(&update().0);
+        result
+    }
 }
 
 impl Face {
@@ -177,7 +202,7 @@ impl Shown {
 
     /// `fraction`: how much is done, where that can be said.
     fn show(&self, status: &Status, fraction: Option<f64>) {
-        let doing = format!("{}ing", self.phase);
+        let doing = format!("{}ing", self.phase.trim_end_matches('e'));
         match self.face {
             Face::Json => Console::line(&serde_json::to_string(status).expect("numbers and names are JSON")),
             Face::Lines => Console::line(&format!("  {doing}  {}", status.text())),

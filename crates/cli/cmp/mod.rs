@@ -1,15 +1,170 @@
-//! `ftk cmp`.
+//! `ftk cmp`: two files or two trees, compared byte by byte.
 
-use clap::Args;
+mod difference;
+mod files;
+mod input;
+mod listing;
+mod pair;
+mod skip;
+mod trees;
+
+use std::ffi::OsString;
+
+use anyhow::{bail, ensure};
+use clap::{Args, ValueEnum};
+use ftk_compare::Method;
+use ftk_record::quote;
+use ftk_select::parse_bytes;
 
 use crate::args::Globals;
+use crate::cmp::input::Input;
+use crate::cmp::skip::Skip;
 use crate::console::Console;
 use crate::outcome::Outcome;
+use crate::selection::SelectionArgs;
 
 /// Compare two files or two trees, byte by byte
+///
+/// Of two files it says in the words of cmp where they differ first, and shows the first bytes that differ. Of two
+/// trees it prints, sorted by path, what is in only one of them and what differs in type, size, content or the target
+/// of a link. Bytes are compared, not digests. Status 0: equal, 1: different, 2: something could not be compared.
 #[derive(Debug, Args)]
-pub(crate) struct CmpArgs {}
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CmpArgs {
+    /// A file or a directory; `-`: standard input
+    #[arg(value_name = "A", conflicts_with = "StartArgs")]
+    a: OsString,
 
-pub(crate) fn run(_args: &CmpArgs, _globals: &Globals, _console: &Console) -> anyhow::Result<Outcome> {
-    anyhow::bail!("not built yet")
+    /// What it is compared with, of the same kind
+    #[arg(value_name = "B")]
+    b: OsString,
+
+    /// Print nothing and only set the status, as --quiet does
+    #[arg(short, long)]
+    silent: bool,
+
+    /// Read every byte: also those of a file and itself, of holes, and those that both files share on the disk
+    #[arg(long)]
+    no_shortcuts: bool,
+
+    /// Take a FIFO, a socket or a device as an argument, and read it to its end
+    #[arg(long)]
+    special: bool,
+
+    #[command(flatten)]
+    files: FileArgs,
+
+    #[command(flatten)]
+    trees: TreeArgs,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Two files")]
+#[group(conflicts_with_all = ["TreeArgs", "NameArgs", "InodeArgs", "WalkArgs"])]
+struct FileArgs {
+    /// Show so many bytes that differ, and look for no more; 0: all [default: 8; all with --list and --ranges]
+    #[arg(long, value_name = "N")]
+    max_mismatches: Option<u64>,
+
+    /// Print nothing but offsets and both bytes in octal, as `cmp -l` does
+    #[arg(short, long, conflicts_with = "ranges")]
+    list: bool,
+
+    /// Print nothing but runs of bytes that differ, `FIRST-LAST LENGTH`
+    #[arg(long)]
+    ranges: bool,
+
+    /// Leave out so many bytes at the start of both files, or of A and of B
+    #[arg(short, long, value_name = "SKIP[:SKIP]")]
+    ignore_initial: Option<Skip>,
+
+    /// Compare so many bytes at most
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    bytes: Option<u64>,
+
+    /// Bytes compared at a time by each worker; 0: as many as suit the machine
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    block_size: Option<u64>,
+
+    /// How large files are read: mapped into memory, or streamed through buffers
+    #[arg(long, value_name = "HOW")]
+    method: Option<MethodArg>,
+}
+
+impl FileArgs {
+    /// An option that says nothing of trees, if one was given.
+    fn any(&self) -> Option<&'static str> {
+        [
+            (self.max_mismatches.is_some(), "--max-mismatches"),
+            (self.list, "--list"),
+            (self.ranges, "--ranges"),
+            (self.ignore_initial.is_some(), "--ignore-initial"),
+            (self.bytes.is_some(), "--bytes"),
+            (self.block_size.is_some(), "--block-size"),
+            (self.method.is_some(), "--method"),
+        ]
+        .into_iter()
+        .find_map(|(is_given, name)| is_given.then_some(name))
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Two trees")]
+struct TreeArgs {
+    /// Mode, owner, group and time of the last change count too, the time not of directories
+    #[arg(long)]
+    metadata: bool,
+
+    /// Read no file: take those of equal size and time of the last change for equal
+    #[arg(long)]
+    quick: bool,
+}
+
+/// The value of `--method`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MethodArg {
+    Auto,
+    Mapped,
+    Stream,
+}
+
+impl MethodArg {
+    fn method(self) -> Method {
+        match self {
+            Self::Auto => Method::Auto,
+            Self::Mapped => Method::Mapped,
+            Self::Stream => Method::Stream,
+        }
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ftk cmp disk-a.img disk-b.img           where they differ first, and the first eight bytes that do
+  ftk cmp --ranges disk-a.img disk-b.img  every stretch of bytes that differ
+  ftk cmp -q a b && echo the same         the status only, by the sizes alone if these differ
+  ftk cmp release-1 release-2             two trees; -E .git leaves a part out of both
+  ftk cmp --metadata --json src copy      owners, modes and times too, for programs
+  zcat a.gz | ftk cmp - b                 a stream and a file";
+
+pub(crate) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    ensure!(args.a != "-" || args.b != "-", "standard input cannot be compared with itself");
+    let open = |path| Input::open(path, args, console);
+    // Both are looked at before anything is said to be wrong with the pair.
+    let (Some(a), Some(b)) = (open(&args.a), open(&args.b)) else { return Ok(Outcome::Error) };
+    let (name_a, name_b) = (quote(a.name()), quote(b.name()));
+    match (a.is_directory(), b.is_directory()) {
+        (true, true) => match args.files.any() {
+            Some(option) => bail!("{option} is for two files, and {name_a} and {name_b} are directories"),
+            None => trees::run(args, globals, console),
+        },
+        (false, false) if args.trees.metadata => bail!("--metadata is for two trees"),
+        (false, false) if args.trees.quick => bail!("--quick is for two trees"),
+        (false, false) => files::run(args, [a, b], globals, console),
+        (true, false) => bail!("{name_a} is a directory and {name_b} is not"),
+        (false, true) => bail!("{name_b} is a directory and {name_a} is not"),
+    }
 }

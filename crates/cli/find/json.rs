@@ -36,7 +36,8 @@ pub(super) fn push(out: &mut Vec<u8>, path: &[u8], entry: &mut Entry<'_>) -> Res
     Ok(())
 }
 
-fn type_name(file_type: FileType) -> &'static str {
+/// What `type` says.
+pub(crate) fn type_name(file_type: FileType) -> &'static str {
     match file_type {
         FileType::Regular => "file",
         FileType::Directory => "directory",

@@ -4,7 +4,7 @@ mod colours;
 mod exec;
 mod fields;
 mod format;
-mod json;
+pub(crate) mod json;
 mod limit;
 mod lister;
 mod modes;

@@ -1,0 +1,191 @@
+//! A difference between two trees, as it is printed.
+
+use std::fmt::Display;
+use std::io::{self, Write as _};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use ftk_compare::Side;
+use ftk_compare::trees::{Difference, Field, What};
+use ftk_inventory::Metadata;
+use ftk_record::{quote, write_path};
+use indicatif::HumanCount;
+use jiff::Timestamp;
+
+use crate::find::json::type_name;
+use crate::shown::shown;
+use crate::stdout::Stdout;
+
+/// How differences are printed.
+pub(super) enum Manner {
+    Json,
+    /// What, where and how, separated by tabs.
+    Fields([String; 2]),
+    /// The same in columns, for a person.
+    Columns {
+        only: [String; 2],
+        /// Columns of the first of them.
+        width: usize,
+        is_coloured: bool,
+    },
+}
+
+/// Kinds of differences, in the order in which they are counted at the end.
+pub(super) const KINDS: [&str; 7] = ["only_a", "only_b", "type", "size", "content", "target", "metadata"];
+
+/// Which of the kinds it is; none for what was not compared.
+pub(super) fn kind(what: &What<'_>) -> Option<usize> {
+    Some(match what {
+        What::Only(Side::A, _) => 0,
+        What::Only(Side::B, _) => 1,
+        What::Type(..) => 2,
+        What::Size(..) => 3,
+        What::Content { .. } => 4,
+        What::Target(..) => 5,
+        What::Metadata { .. } => 6,
+        _ => return None,
+    })
+}
+
+impl Manner {
+    /// For trees of these names.
+    pub(super) fn new(json: bool, names: [&[u8]; 2]) -> Self {
+        if json {
+            return Self::Json;
+        }
+        let only = names.map(|name| format!("only in {}", shown(name)));
+        if !Stdout::is_terminal() {
+            return Self::Fields(only);
+        }
+        let widest = only.iter().map(|word| word.chars().count()).max().unwrap_or_default();
+        let width = widest.max(word(KINDS.len() - 1, &only).len());
+        let is_coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+        Self::Columns { only, width, is_coloured }
+    }
+
+    /// Appends the line of a difference of this kind.
+    pub(super) fn push(&self, out: &mut Vec<u8>, kind: usize, difference: &Difference<'_>) {
+        let path = if difference.path.is_empty() { b"." } else { difference.path };
+        // A Vec takes everything.
+        _ = match self {
+            Self::Json => {
+                push_object(out, kind, path, &difference.what);
+                Ok(())
+            }
+            Self::Fields(only) => {
+                let detail = detail(&difference.what, u64::to_string);
+                let gap = if detail.is_empty() { "" } else { "\t" };
+                writeln!(out, "{}\t{}{gap}{detail}", word(kind, only), shown(path))
+            }
+            Self::Columns { only, width, is_coloured } => {
+                let detail = detail(&difference.what, |n| HumanCount(*n).to_string());
+                let style = if *is_coloured { style(kind) } else { Style::new() };
+                let (word, path) = (word(kind, only), shown(path));
+                let line = match detail.as_str() {
+                    "" => format!("  {style}{word:<width$}{style:#}   {path}"),
+                    _ => format!("  {style}{word:<width$}{style:#}   {path:<16}   {detail}"),
+                };
+                writeln!(out, "{line}")
+            }
+        };
+    }
+}
+
+fn word(kind: usize, only: &[String; 2]) -> &str {
+    match kind {
+        0 => &only[0],
+        1 => &only[1],
+        2 => "type differs",
+        3 => "size differs",
+        4 => "content differs",
+        5 => "target differs",
+        _ => "metadata differs",
+    }
+}
+
+fn style(kind: usize) -> Style {
+    let colour = match kind {
+        0 | 1 => AnsiColor::Yellow,
+        2..=5 => AnsiColor::Red,
+        _ => AnsiColor::Cyan,
+    };
+    Style::new().fg_color(Some(colour.into()))
+}
+
+/// How it differs, in words; `number`: how a number is written.
+fn detail(what: &What<'_>, number: impl Fn(&u64) -> String) -> String {
+    match what {
+        What::Type(a, b) => format!("{}, {}", type_name(*a), type_name(*b)),
+        What::Size(a, b) => format!("{} and {} bytes", number(a), number(b)),
+        What::Content { first } => format!("first at byte {}", number(&(first + 1))),
+        What::Target(a, b) => format!("{}, {}", quote(a), quote(b)),
+        What::Metadata { fields, a, b } => {
+            let field = |field: &Field| {
+                let (name, a, b) = (name(*field), value(*field, a), value(*field, b));
+                format!("{name} {a}, {b}")
+            };
+            fields.iter().map(field).collect::<Vec<_>>().join("; ")
+        }
+        _ => String::new(),
+    }
+}
+
+fn name(field: Field) -> &'static str {
+    match field {
+        Field::Mode => "mode",
+        Field::Uid => "uid",
+        Field::Gid => "gid",
+        Field::Mtime => "mtime",
+        _ => "other",
+    }
+}
+
+fn value(field: Field, metadata: &Metadata) -> String {
+    match field {
+        Field::Mode => format!("{:04o}", metadata.mode),
+        Field::Uid => metadata.uid.to_string(),
+        Field::Gid => metadata.gid.to_string(),
+        Field::Mtime => time(metadata.mtime_ns),
+        _ => String::new(),
+    }
+}
+
+/// The same everywhere: in UTC, as exact as it is known.
+fn time(nanoseconds: i128) -> String {
+    match Timestamp::from_nanosecond(nanoseconds) {
+        Ok(time) => time.to_string(),
+        Err(_) => format!("@{}", nanoseconds.div_euclid(1_000_000_000)),
+    }
+}
+
+fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], what: &What<'_>) {
+    let two = |out: &mut Vec<u8>, name: &str, a: &dyn Display, b: &dyn Display| {
+        _ = write!(out, ",\"{name}_a\":{a},\"{name}_b\":{b}");
+    };
+    let text = |text: &str| format!("\"{text}\"");
+    _ = write!(out, "{{\"difference\":\"{}\",", KINDS[kind]);
+    write_path(out, "path", path);
+    match what {
+        What::Only(_, file_type) => _ = write!(out, ",\"type\":\"{}\"", type_name(*file_type)),
+        What::Type(a, b) => two(out, "type", &text(type_name(*a)), &text(type_name(*b))),
+        What::Size(a, b) => two(out, "size_bytes", a, b),
+        What::Content { first } => _ = write!(out, ",\"first_byte\":{}", first + 1),
+        What::Target(a, b) => {
+            out.push(b',');
+            write_path(out, "target_a", a);
+            out.push(b',');
+            write_path(out, "target_b", b);
+        }
+        What::Metadata { fields, a, b } => {
+            for field in *fields {
+                match field {
+                    Field::Mtime => two(out, "mtime_ns", &a.mtime_ns, &b.mtime_ns),
+                    Field::Mode => two(out, "mode", &text(&value(*field, a)), &text(&value(*field, b))),
+                    _ => two(out, name(*field), &value(*field, a), &value(*field, b)),
+                }
+            }
+        }
+        _ => {}
+    }
+    out.extend_from_slice(b"}\n");
+}

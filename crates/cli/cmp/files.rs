@@ -1,0 +1,231 @@
+//! Two files, or streams.
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use ftk_compare::{End, Options, Outcome as Found, Reason, Way, sizes_differ};
+use ftk_record::sanitize;
+use indicatif::{DecimalBytes, HumanCount};
+
+use crate::args::Globals;
+use crate::cmp::CmpArgs;
+use crate::cmp::input::Input;
+use crate::cmp::listing::{Listing, Style};
+use crate::cmp::pair::{Compared, Pair};
+use crate::console::Console;
+use crate::failed::say_failure;
+use crate::human;
+use crate::list::{cannot_write, refuse_own_input};
+use crate::outcome::Outcome;
+use crate::stats::{Phase, nanos};
+use crate::stdout::{Lines, Stdout};
+
+pub(super) fn run(
+    args: &CmpArgs,
+    inputs: [Input; 2],
+    globals: &Globals,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let own: Vec<_> = Stdout::identity().into_iter().collect();
+    refuse_own_input(&[args.a.clone(), args.b.clone()], &own)?;
+    let start = Instant::now();
+    let is_silent = args.silent || globals.quiet;
+    let mut pair = Pair::new(args, inputs, globals, console);
+    let stdout = Stdout::default();
+    let compared = if is_silent {
+        status(&mut pair)
+    } else {
+        let style = pair.style(args, globals);
+        let mut listing = Listing::new(Lines::new(&stdout), style);
+        let compared = match style {
+            Style::Hex => in_words(&mut pair, &mut listing),
+            _ => pair.compare(pair.options, &mut |found| listing.push(found)).map(Some),
+        };
+        listing.end();
+        if let Ok(Some(found)) = &compared {
+            say(&pair, found, style, start.elapsed(), &mut listing, console);
+        }
+        listing.end();
+        compared
+    };
+    stdout.finish().with_context(|| cannot_write(None))?;
+    console.stats.phase(Phase {
+        phase: "compare",
+        elapsed_ns: nanos(start.elapsed()),
+        files: Some(2),
+        failed: Some(u64::from(compared.is_err())),
+        bytes: Some(2 * pair.done.load(Relaxed)),
+        ..Phase::default()
+    });
+    match compared {
+        Ok(Some(found)) if found.is_equal() => Ok(Outcome::Success),
+        Ok(_) => Ok(Outcome::Negative),
+        Err((side, failure)) => {
+            say_failure(pair.input(side).name(), &failure, "not compared", console);
+            Ok(Outcome::Error)
+        }
+    }
+}
+
+/// Whether there is any difference, found as soon as can be; `None`: the sizes say so.
+fn status(pair: &mut Pair<'_>) -> Compared {
+    if let (Some(a), Some(b)) = pair.files()
+        && sizes_differ(a, b, &pair.options)
+    {
+        return Ok(None);
+    }
+    let options = Options { max_mismatches: 1, lines: false, ..pair.options };
+    pair.compare(options, &mut |_| ControlFlow::Continue(())).map(Some)
+}
+
+/// Mismatches that are kept until it is known in which line the first of them is. Where more may come from files, that
+/// is found out first.
+const KEPT: u64 = 4096;
+
+/// Prints in the words of cmp where the first difference is, and then the bytes that differ.
+fn in_words(pair: &mut Pair<'_>, listing: &mut Listing<'_>) -> Compared {
+    let options = pair.options;
+    if (1..=KEPT).contains(&options.max_mismatches) || pair.has_stream() {
+        let mut kept = Vec::new();
+        let found = pair.compare(options, &mut |found| {
+            kept.push(found);
+            ControlFlow::Continue(())
+        })?;
+        push_first(pair, &found, listing);
+        let _ = kept.into_iter().try_for_each(|found| listing.push(found));
+        return Ok(Some(found));
+    }
+    let first = Options { max_mismatches: 1, ..options };
+    let first = pair.compare(first, &mut |_| ControlFlow::Continue(()))?;
+    let Some(at) = first.first else { return Ok(Some(first)) };
+    push_first(pair, &first, listing);
+    let from_there = Options {
+        skip_a: options.skip_a + at,
+        skip_b: options.skip_b + at,
+        limit: options.limit.map(|limit| limit - at),
+        lines: false,
+        ..options
+    };
+    let mut found = pair.compare(from_there, &mut |mut found| {
+        found.offset += at;
+        listing.push(found)
+    })?;
+    (found.first, found.lines) = (first.first, first.lines);
+    match &mut found.end {
+        End::Shorter { bytes: end, .. } | End::Enough { at: end } => *end += at,
+        End::Together | End::Stopped => {}
+    }
+    Ok(Some(found))
+}
+
+/// `a b differ: byte 5, line 1`
+fn push_first(pair: &Pair<'_>, found: &Found, listing: &mut Listing<'_>) {
+    let (Some(first), Some(lines)) = (found.first, found.lines) else { return };
+    let is_shown = Stdout::is_terminal();
+    listing.line(|out| {
+        for input in &pair.inputs {
+            match is_shown {
+                true => out.extend_from_slice(sanitize(input.name()).as_bytes()),
+                false => out.extend_from_slice(input.name()),
+            }
+            out.push(b' ');
+        }
+        _ = writeln!(out, "differ: byte {}, line {}", first + 1, lines.newlines + 1);
+    });
+}
+
+/// What is said of a comparison that came to its end.
+fn say(
+    pair: &Pair<'_>,
+    found: &Found,
+    style: Style,
+    took: Duration,
+    listing: &mut Listing<'_>,
+    console: &Console,
+) {
+    if matches!(style, Style::Json | Style::JsonRanges) {
+        push_result(found, listing);
+    }
+    if let End::Shorter { side, bytes } = found.end {
+        let name = sanitize(pair.input(side).name());
+        let lines = found.lines.filter(|_| style == Style::Hex && found.first.is_none());
+        // The words are those of cmp.
+        match lines {
+            _ if bytes == 0 => console.warning(format_args!("EOF on {name} which is empty")),
+            Some(lines) if lines.is_line_start => {
+                console.warning(format_args!("EOF on {name} after byte {bytes}, line {}", lines.newlines))
+            }
+            Some(lines) => console
+                .warning(format_args!("EOF on {name} after byte {bytes}, in line {}", lines.newlines + 1)),
+            None => console.warning(format_args!("EOF on {name} after byte {bytes}")),
+        }
+    }
+    console.verbose(|| plan(found));
+    let noun = if found.mismatches == 1 { "mismatch" } else { "mismatches" };
+    let shown = format!("{} {noun}", HumanCount(found.mismatches));
+    match found.end {
+        End::Enough { at } => {
+            console.summary(format_args!("{shown} shown, search stopped at byte {}", HumanCount(at)));
+        }
+        _ if found.mismatches > 0 => console.summary(shown),
+        End::Together if found.plan.way == Way::SameFile => {
+            console.summary("equal: both are the same file");
+        }
+        End::Together => {
+            let bytes = 2 * pair.done.load(Relaxed);
+            let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
+            console.summary(format_args!(
+                "equal: {} each in {} ({}/s)",
+                DecimalBytes(bytes / 2),
+                human::time(took),
+                DecimalBytes(rate as u64),
+            ));
+        }
+        End::Shorter { .. } | End::Stopped => {}
+    }
+}
+
+/// The object that closes the list of mismatches.
+fn push_result(found: &Found, listing: &mut Listing<'_>) {
+    listing.line(|out| {
+        // A Vec takes everything.
+        _ = write!(out, "{{\"equal\":{},\"mismatches\":{}", found.is_equal(), found.mismatches);
+        if let (Some(first), Some(lines)) = (found.first, found.lines) {
+            _ = write!(out, ",\"first_byte\":{},\"line\":{}", first + 1, lines.newlines + 1);
+        }
+        match found.end {
+            End::Shorter { side, bytes } => {
+                let side = if side == ftk_compare::Side::A { "a" } else { "b" };
+                _ = write!(out, ",\"shorter\":\"{side}\",\"shorter_bytes\":{bytes}");
+            }
+            End::Enough { at } => _ = write!(out, ",\"stopped_at_byte\":{at}"),
+            End::Together | End::Stopped => {}
+        }
+        out.extend_from_slice(b"}\n");
+    });
+}
+
+/// The line of `-v`.
+fn plan(found: &Found) -> String {
+    let plan = &found.plan;
+    let way = match plan.way {
+        Way::SameFile => return "plan    no byte is read: both are the same file".into(),
+        Way::Sequential => "both read from start to end",
+        Way::Stream => "streamed",
+        Way::Mapped => "mapped",
+    };
+    let why = match plan.reason {
+        Reason::Asked => "as asked",
+        Reason::Identity => "both are the same file",
+        Reason::Pipe => "one can only be read on",
+        Reason::Small => "there is no work for several workers",
+        Reason::Remote => "a file comes from a file system of the network, or of another program",
+        Reason::TooLarge => "the files are larger than the memory they may take",
+        Reason::Fits => "the files fit into memory",
+    };
+    let workers = human::count(plan.workers as u64, "worker");
+    format!("plan    {way}, {workers}, blocks of {}: {why}", DecimalBytes(plan.block as u64))
+}

@@ -1,0 +1,128 @@
+//! An argument: what it is, and how it is read.
+
+use std::ffi::{CString, OsStr};
+use std::fs::{self, FileType};
+use std::io::{self, Read, stdin};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileTypeExt as _;
+
+use ftk_compare::Source;
+use ftk_read::File;
+use rustix::fs::{CWD, SeekFrom, fstat, seek};
+
+use crate::cmp::CmpArgs;
+use crate::console::{Console, cause};
+use crate::failed::say_failure;
+
+/// One of the two, opened.
+pub(super) struct Input {
+    name: Vec<u8>,
+    content: Content,
+}
+
+enum Content {
+    Directory,
+    File(File),
+    /// What can only be read on, and how many bytes there are if that is known.
+    Stream(Box<dyn Read>, Option<u64>),
+}
+
+impl Input {
+    /// Opens the argument, and says what is wrong where that cannot be done.
+    pub(super) fn open(path: &OsStr, args: &CmpArgs, console: &Console) -> Option<Self> {
+        let name = path.as_bytes().to_vec();
+        if path == "-" {
+            let content = Content::Stream(Box::new(stdin().lock()), rest_of_stdin());
+            return Some(Self { name, content });
+        }
+        let failed = |verb, error: &io::Error| {
+            console.path_error(verb, &name, cause(error));
+            None
+        };
+        let file_type = match fs::metadata(path) {
+            Ok(metadata) => metadata.file_type(),
+            Err(error) => return failed("open", &error),
+        };
+        let content = if file_type.is_dir() {
+            Content::Directory
+        } else if file_type.is_file() {
+            let path = CString::new(path.as_bytes()).expect("what was looked at is a path");
+            match File::open(CWD, &path, true) {
+                Ok(file) => Content::File(file),
+                Err(failure) => {
+                    say_failure(&name, &failure, "not compared", console);
+                    return None;
+                }
+            }
+        } else if args.special {
+            match fs::File::open(path) {
+                Ok(file) => Content::Stream(Box::new(file), None),
+                Err(error) => return failed("open", &error),
+            }
+        } else {
+            console.path_error("read", &name, format_args!("is {} (see --special)", a_special(file_type)));
+            return None;
+        };
+        Some(Self { name, content })
+    }
+
+    pub(super) fn is_directory(&self) -> bool {
+        matches!(self.content, Content::Directory)
+    }
+
+    /// The argument as it was given.
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// The file, unless it is no regular one.
+    pub(super) fn file(&self) -> Option<&File> {
+        match &self.content {
+            Content::File(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// How many bytes there are, where that can be known.
+    pub(super) fn size(&self) -> Option<u64> {
+        match &self.content {
+            Content::Directory => None,
+            Content::File(file) => Some(file.stat().size),
+            Content::Stream(_, size) => *size,
+        }
+    }
+
+    /// What is read.
+    ///
+    /// # Panics
+    /// If it is a directory.
+    pub(super) fn source(&mut self) -> Source<'_> {
+        match &mut self.content {
+            Content::Directory => panic!("a directory has no bytes"),
+            Content::File(file) => Source::File(file),
+            Content::Stream(stream, _) => Source::Stream(stream),
+        }
+    }
+}
+
+/// Bytes from where standard input stands to the end of the file it is, if it is one.
+fn rest_of_stdin() -> Option<u64> {
+    let stdin = stdin();
+    let stat = fstat(stdin.as_fd()).ok()?;
+    if !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() {
+        return None;
+    }
+    let at = seek(stdin.as_fd(), SeekFrom::Current(0)).ok()?;
+    Some((stat.st_size as u64).saturating_sub(at))
+}
+
+fn a_special(file_type: FileType) -> &'static str {
+    if file_type.is_fifo() {
+        "a FIFO"
+    } else if file_type.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}

@@ -1,0 +1,91 @@
+//! What is printed of bytes that differ.
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+
+use ftk_compare::Mismatch;
+
+use crate::stdout::Lines;
+
+/// Mismatches on their way to standard output. Bytes are counted from 1, as everywhere in what cmp prints.
+pub(super) struct Listing<'o> {
+    lines: Lines<'o>,
+    style: Style,
+    /// The run of bytes that may go on, from its first byte to its last.
+    run: Option<(u64, u64)>,
+}
+
+/// What a mismatch looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// `5 0x61 0x62`
+    Hex,
+    /// `5 141 142`, the first column so wide: a line of `cmp -l`.
+    Octal { width: usize },
+    /// `5-14 10`
+    Ranges,
+    /// An object for each.
+    Json,
+    /// An object for each run.
+    JsonRanges,
+}
+
+impl<'o> Listing<'o> {
+    pub(super) fn new(lines: Lines<'o>, style: Style) -> Self {
+        Self { lines, style, run: None }
+    }
+
+    /// A line of another kind.
+    pub(super) fn line(&mut self, push: impl FnOnce(&mut Vec<u8>)) {
+        self.lines.line(push);
+    }
+
+    /// Prints the mismatch, which is behind all that were printed before.
+    pub(super) fn push(&mut self, found: Mismatch) -> ControlFlow<()> {
+        let Mismatch { offset, a, b } = found;
+        let byte = offset + 1;
+        let goes_on = match self.style {
+            // A Vec takes everything.
+            Style::Hex => self.lines.line(|out| _ = writeln!(out, "{byte} {a:#04x} {b:#04x}")),
+            Style::Octal { width } => self.lines.line(|out| _ = writeln!(out, "{byte:width$} {a:3o} {b:3o}")),
+            Style::Json => {
+                self.lines.line(|out| _ = writeln!(out, "{{\"byte\":{byte},\"a\":{a},\"b\":{b}}}"))
+            }
+            Style::Ranges | Style::JsonRanges => match &mut self.run {
+                Some((_, last)) if *last + 1 == byte => {
+                    *last = byte;
+                    true
+                }
+                run => {
+                    let before = run.replace((byte, byte));
+                    self.push_run(before)
+                }
+            },
+        };
+        // Something found now may be the last for hours.
+        self.lines.flush_if_waiting();
+        if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn push_run(&mut self, run: Option<(u64, u64)>) -> bool {
+        let Some((first, last)) = run else { return true };
+        let len = last - first + 1;
+        let is_json = self.style == Style::JsonRanges;
+        self.lines.line(|out| {
+            _ = if is_json {
+                let members =
+                    format_args!("\"first_byte\":{first},\"last_byte\":{last},\"length_bytes\":{len}");
+                writeln!(out, "{{{members}}}")
+            } else {
+                writeln!(out, "{first}-{last} {len}")
+            }
+        })
+    }
+
+    /// Prints what was held back.
+    pub(super) fn end(&mut self) {
+        let run = self.run.take();
+        self.push_run(run);
+        self.lines.flush();
+    }
+}

@@ -1,0 +1,123 @@
+//! The two inputs, and what is asked of them.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use ftk_compare::{Env, Mismatch, Options, Outcome as Found, Side, compare};
+use ftk_process::Progress;
+use ftk_read::{Failure, File};
+use ftk_sched::{Stop, Threads};
+
+use crate::args::Globals;
+use crate::cmp::input::Input;
+use crate::cmp::listing::Style;
+use crate::cmp::{CmpArgs, MethodArg};
+use crate::console::Console;
+
+/// Mismatches shown where nothing else is asked for.
+const SHOWN: u64 = 8;
+
+/// Two inputs to be compared.
+pub(super) struct Pair<'p> {
+    pub(super) inputs: [Input; 2],
+    /// What is asked for.
+    pub(super) options: Options,
+    workers: usize,
+    memory: u64,
+    console: &'p Console,
+    /// Bytes of each that have been compared so far.
+    pub(super) done: AtomicU64,
+}
+
+/// How it went; `None`: the sizes differ, and nothing was compared.
+pub(super) type Compared = Result<Option<Found>, (Side, Failure)>;
+
+impl<'p> Pair<'p> {
+    pub(super) fn new(args: &CmpArgs, inputs: [Input; 2], globals: &Globals, console: &'p Console) -> Self {
+        let files = &args.files;
+        let [skip_a, skip_b] = files.ignore_initial.unwrap_or_default().0;
+        let shown = if files.list || files.ranges { 0 } else { SHOWN };
+        let options = Options {
+            max_mismatches: files.max_mismatches.unwrap_or(shown),
+            skip_a,
+            skip_b,
+            limit: files.bytes,
+            block: usize::try_from(files.block_size.unwrap_or_default()).unwrap_or(usize::MAX),
+            method: files.method.unwrap_or(MethodArg::Auto).method(),
+            shortcuts: !args.no_shortcuts,
+            lines: !files.list && !files.ranges,
+        };
+        let workers = match globals.threads.resolve() {
+            Threads::Auto => 0,
+            Threads::Fixed(workers) => workers,
+        };
+        Self { inputs, options, workers, memory: memory(globals), console, done: AtomicU64::new(0) }
+    }
+
+    pub(super) fn input(&self, side: Side) -> &Input {
+        &self.inputs[side as usize]
+    }
+
+    /// The files they are, where they are regular files.
+    pub(super) fn files(&self) -> (Option<&File>, Option<&File>) {
+        let [a, b] = &self.inputs;
+        (a.file(), b.file())
+    }
+
+    pub(super) fn has_stream(&self) -> bool {
+        self.inputs.iter().any(|input| input.file().is_none())
+    }
+
+    /// What mismatches look like.
+    pub(super) fn style(&self, args: &CmpArgs, globals: &Globals) -> Style {
+        match (globals.json, args.files.ranges, args.files.list) {
+            (true, true, _) => Style::JsonRanges,
+            (true, ..) => Style::Json,
+            (_, true, _) => Style::Ranges,
+            (.., true) => Style::Octal { width: self.width() },
+            _ => Style::Hex,
+        }
+    }
+
+    /// Compares, and shows how far that is, if it can be said.
+    pub(super) fn compare(
+        &mut self,
+        options: Options,
+        found: &mut dyn FnMut(Mismatch) -> ControlFlow<()>,
+    ) -> Result<Found, (Side, Failure)> {
+        let all = self.common(options);
+        let Self { inputs: [a, b], workers, memory, console, done, .. } = self;
+        let env = Env { workers: *workers, memory: *memory, stop: &Stop::new(), done };
+        let mut work = || compare(a.source(), b.source(), &options, &env, found);
+        let Some(all) = all else { return work() };
+        let so_far = || {
+            let done = env.done.load(Relaxed).min(all);
+            Progress { files: 0, bytes: 2 * done, large_files: 1, large_bytes: 2 * (all - done) }
+        };
+        console.progress.counted("compare", 1, &so_far, work)
+    }
+
+    /// How many bytes of each there are to be compared, if that is known.
+    fn common(&self, options: Options) -> Option<u64> {
+        let [a, b] = &self.inputs;
+        let (a, b) = (a.size()?.saturating_sub(options.skip_a), b.size()?.saturating_sub(options.skip_b));
+        Some(a.min(b).min(options.limit.unwrap_or(u64::MAX)))
+    }
+
+    /// Columns of an offset in the lines of `cmp -l`: the digits of the number of bytes that may be compared as far as
+    /// that is known, of which cmp counts bytes skipped behind the end as less than none.
+    fn width(&self) -> usize {
+        let [a, b] = &self.inputs;
+        let sizes = [(a.size(), self.options.skip_a), (b.size(), self.options.skip_b)];
+        let known = sizes.into_iter().filter_map(|(size, skip)| Some(i128::from(size?) - i128::from(skip)));
+        let limit = self.options.limit.map_or(i64::MAX.into(), i128::from);
+        let most = known.fold(limit.min(i64::MAX.into()), i128::min);
+        most.unsigned_abs().checked_ilog10().unwrap_or_default() as usize + 1
+    }
+}
+
+/// Bytes that both files together may have to be mapped: what `--memory` says, else half of the memory.
+pub(super) fn memory(globals: &Globals) -> u64 {
+    // Without the option a quarter is what `memory` gives.
+    globals.memory.unwrap_or_else(|| 2 * globals.memory())
+}

@@ -1,0 +1,197 @@
+//! Two trees.
+
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use ftk_compare::trees::{Done, Env, Plan, Report, Rules, Tree, Trees, What};
+use ftk_inventory::{Budget, Keep};
+use ftk_process::Progress;
+use ftk_record::quote;
+use ftk_sched::Stop;
+use ftk_walk::Follow;
+use indicatif::{DecimalBytes, HumanCount};
+
+use crate::args::Globals;
+use crate::cmp::CmpArgs;
+use crate::cmp::difference::{KINDS, Manner, kind};
+use crate::cmp::pair::memory;
+use crate::console::Console;
+use crate::engine::{Engine, why};
+use crate::failed::say_failure;
+use crate::human;
+use crate::list::cannot_write;
+use crate::outcome::Outcome;
+use crate::scan::{TOO_LARGE, scan, walker};
+use crate::stats::{Phase, nanos};
+use crate::stdout::{Lines, Stdout};
+
+pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let is_silent = args.silent || globals.quiet;
+    let engine = Engine::new(globals, console)?;
+    let own: Vec<_> = Stdout::identity().into_iter().collect();
+    let selection = args.selection.compile(&own, console)?;
+    let names = [&args.a, &args.b].map(|path| path.as_bytes());
+    if !args.no_shortcuts && is_one_directory(&args.a, &args.b) {
+        if !is_silent {
+            console.summary("equal: both are the same directory");
+        }
+        return Ok(Outcome::Success);
+    }
+    let start = Instant::now();
+    let budget = Budget::new(globals.memory());
+    let list = |path: &[u8]| {
+        let root = CString::new(path).expect("what was looked at is a path");
+        let walker = walker(vec![root], args.selection.follow(Follow::Roots), globals);
+        scan(walker, &selection, Keep::Stats { files: true }, &budget, console)
+    };
+    let (a, b) = (list(names[0])?, list(names[1])?);
+    let trees = Trees {
+        a: Tree { inventory: &a.inventory, root: names[0], failed: &a.failed },
+        b: Tree { inventory: &b.inventory, root: names[1], failed: &b.failed },
+        rules: Rules {
+            metadata: args.trees.metadata,
+            quick: args.trees.quick,
+            no_shortcuts: args.no_shortcuts,
+        },
+    };
+    let mut plan = trees.plan(&budget).context(TOO_LARGE)?;
+    let done = Done::default();
+    let stop = Stop::new();
+    let of_engine = engine.env(&stop, None);
+    let env = Env {
+        model: of_engine.model,
+        limits: of_engine.limits,
+        memory: memory(globals),
+        stop: &stop,
+        done: &done,
+    };
+    compare(&trees, &mut plan, &env, console);
+
+    let stdout = Stdout::default();
+    let mut lines = Lines::new(&stdout);
+    let manner = Manner::new(globals.json, names);
+    let mut tally = Tally::default();
+    trees.differences(&plan, |difference| match (&difference.what, kind(&difference.what)) {
+        (_, Some(kind)) => {
+            tally.counts[kind] += 1;
+            if !is_silent {
+                lines.line(|out| manner.push(out, kind, &difference));
+            }
+        }
+        (What::Failed(side, failure), _) => {
+            tally.failed += 1;
+            let path = whole(names[*side as usize], difference.path);
+            say_failure(&path, failure, "not compared", console);
+        }
+        _ => tally.pending += 1,
+    });
+    lines.flush();
+    stdout.finish().with_context(|| cannot_write(None))?;
+    ensure!(tally.pending == 0, "internal error: {} pairs of files were not compared", tally.pending);
+    if !is_silent {
+        tally.say(&plan, &done, start.elapsed(), names, console);
+    }
+    Ok(a.outcome.max(b.outcome).max(tally.outcome()))
+}
+
+/// Whether both arguments are one directory.
+fn is_one_directory(a: &OsStr, b: &OsStr) -> bool {
+    let identity = |path: &OsStr| Path::new(path).metadata().map(|it| (it.dev(), it.ino()));
+    matches!((identity(a), identity(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Compares the files that have to be read, and says on which grounds it was done how.
+fn compare(trees: &Trees<'_>, plan: &mut Plan, env: &Env<'_>, console: &Console) {
+    let start = Instant::now();
+    let so_far = || Progress { files: env.done.pairs(), bytes: env.done.bytes(), ..Progress::default() };
+    let report = console.progress.counted("compare", plan.pairs(), &so_far, || trees.compare(plan, env));
+    console.stats.phase(Phase {
+        phase: "compare",
+        elapsed_ns: nanos(start.elapsed()),
+        files: Some(2 * plan.pairs()),
+        failed: Some(plan.failed()),
+        bytes: Some(env.done.bytes()),
+        ..Phase::default()
+    });
+    let Report { sample, choice, took_nanos, large } = report;
+    if sample.files == 0 {
+        return;
+    }
+    console.verbose(|| {
+        format!(
+            "sample  {}, {} in {}, {}: {}",
+            human::count(u64::from(sample.files), "file"),
+            DecimalBytes(sample.bytes),
+            human::time(Duration::from_nanos(sample.nanos)),
+            human::count(u64::from(sample.waits), "wait"),
+            if sample.is_cold() { "from the disk" } else { "cached" },
+        )
+    });
+    console.verbose(|| match choice {
+        Some(choice) => format!(
+            "plan    {}: {}; predicted {}, took {}",
+            human::count(choice.workers as u64, "worker"),
+            why(choice.reason),
+            human::time(Duration::from_nanos(choice.forecast_nanos)),
+            human::time(Duration::from_nanos(took_nanos)),
+        ),
+        None => "plan    the sample was all there was".into(),
+    });
+    if large > 0 {
+        console.verbose(|| {
+            format!("large   {} came last, each compared by all workers", human::count(large, "pair"))
+        });
+    }
+}
+
+/// The path below a starting point, as the walk has it.
+fn whole(root: &[u8], path: &[u8]) -> Vec<u8> {
+    let slash = if path.is_empty() || root.ends_with(b"/") { &b""[..] } else { b"/" };
+    [root, slash, path].concat()
+}
+
+/// How many differences there are of each kind, and what was not compared.
+#[derive(Debug, Default)]
+struct Tally {
+    counts: [u64; KINDS.len()],
+    failed: u64,
+    pending: u64,
+}
+
+impl Tally {
+    fn outcome(&self) -> Outcome {
+        if self.failed > 0 {
+            Outcome::Error
+        } else if self.counts.iter().any(|n| *n > 0) {
+            Outcome::Negative
+        } else {
+            Outcome::Success
+        }
+    }
+
+    /// The lines that close a run.
+    fn say(&self, plan: &Plan, done: &Done, took: Duration, names: [&[u8]; 2], console: &Console) {
+        let [only_a, only_b] = names.map(|name| format!("only in {}", quote(name)));
+        let words = [&only_a, &only_b, "type", "size", "content", "target", "metadata"];
+        let counts = self.counts.iter().zip(words).filter(|(n, _)| **n > 0);
+        let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
+        let differences = if counts.is_empty() { "no differences".into() } else { counts.join(", ") };
+        let bytes = done.bytes();
+        let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
+        console.summary(format_args!(
+            "{differences}; {} of files compared, {} in {} ({}/s)",
+            human::count(plan.pairs() - self.failed, "pair"),
+            DecimalBytes(bytes),
+            human::time(took),
+            DecimalBytes(rate as u64),
+        ));
+        if self.failed > 0 {
+            let failed = human::count(self.failed, "pair");
+            console.summary(format_args!("{failed} of files not compared (listed above; status 2)"));
+        }
+    }
+}
