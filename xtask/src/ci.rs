@@ -53,9 +53,9 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
-        name: "loom", // every interleaving of the walk's idle protocol
+        name: "loom", // every interleaving of the walk's idle protocol, and of a comparison's search
         action: Action::Test {
-            args: "-p ftk-walk --test loom --release",
+            args: "-p ftk-walk -p ftk-compare --test loom --release",
             flags: Some(Flags { rustflags: "--cfg ftk_loom", target: "loom" }),
         },
     },

@@ -5,6 +5,7 @@
 //! apart, which must fail.
 #![cfg(ftk_loom)]
 #![expect(clippy::duplicate_mod, reason = "the mutation is the same source against other primitives")]
+#![expect(unreachable_pub, reason = "what the crate makes public is part of the source")]
 
 #[path = "."]
 mod sound {
@@ -116,6 +117,19 @@ macro_rules! models {
         pub(crate) fn three_workers() {
             check(3, 3, 2, &[0, 1, 2], 0);
         }
+        pub(crate) fn one_fails() {
+            loom::model(|| {
+                let search = Arc::new(Search::new(0..4, 1, Claims { block: 1, most: 1, workers: 2 }));
+                let other = {
+                    let search = Arc::clone(&search);
+                    thread::spawn(move || work(&search, &[3], 0))
+                };
+                let _ = search.claim();
+                search.give_up();
+                other.join().unwrap();
+                assert_eq!(search.claim(), None);
+            });
+        }
     };
 }
 
@@ -138,6 +152,10 @@ mod sound_models {
     #[test]
     fn three_workers_agree() {
         three_workers();
+    }
+    #[test]
+    fn one_that_fails_ends_all() {
+        one_fails();
     }
 }
 
@@ -164,5 +182,9 @@ mod mutated_models {
     #[should_panic = "each once"]
     fn three_workers_disagree() {
         three_workers();
+    }
+    #[test]
+    fn one_that_fails_ends_all_the_same() {
+        one_fails();
     }
 }
