@@ -39,7 +39,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             })?;
             journal.finish()?;
         }
-        _ => return Err("act hardlink|reflink|symlink|delete|DIRECTORY KEEPER VICTIM JOURNAL, act undo JOURNAL".into()),
+        _ => {
+            return Err(
+                "act hardlink|reflink|symlink|delete|DIRECTORY KEEPER VICTIM JOURNAL, act undo JOURNAL"
+                    .into(),
+            );
+        }
     }
     if let Some(error) = failed {
         let cause = error.source().map(|cause| format!(": {cause}"));

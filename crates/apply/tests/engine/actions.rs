@@ -146,14 +146,16 @@ fn an_impossible_action_is_replaced_by_no_other() {
     let (tree, elsewhere) = (Tree::new(), tempfile::tempdir().unwrap());
     let (keeper, victim) = (tree.file("k", "same"), elsewhere.path().join("v"));
     fs::write(&victim, "same").unwrap();
-    let other_device = |path: &Path| fs::metadata(path).unwrap().dev() != fs::metadata(&keeper).unwrap().dev();
+    let other_device =
+        |path: &Path| fs::metadata(path).unwrap().dev() != fs::metadata(&keeper).unwrap().dev();
     if !other_device(&victim) {
         return crate::harness::skip("there is no second file system");
     }
     let (before, root_len) = (ino(&victim), elsewhere.path().as_os_str().len());
     for action in [Action::Hardlink, Action::Reflink, Action::Move(tree.path("to"))] {
         let step = ftk_apply::Step { victim: seen(&victim, root_len), keeper: tree.seen("k") };
-        let refused = tree.run_by(action, ftk_apply::Rules { metadata_may_differ: true }, vec![step]).remove(0);
+        let refused =
+            tree.run_by(action, ftk_apply::Rules { metadata_may_differ: true }, vec![step]).remove(0);
         assert!(
             matches!(refused, Err(ActError::Refused(Refusal::OtherFileSystem | Refusal::Unsupported))),
             "{refused:?}"

@@ -194,8 +194,20 @@ fn play_with_faults(scene: Scene, options: &[&str]) {
     }
     let options: Vec<_> = options.iter().map(|&option| option.to_owned()).collect();
     let counts = calls(scene, &options);
-    let unknown = ["access", "arch_prctl", "brk", "clock_gettime", "close", "exit_group", "getrandom", "mmap", "munmap"];
-    let harmless = |name: &str| unknown.contains(&name) || ["fcntl", "mremap", "prlimit64", "read", "sigaltstack"].contains(&name);
+    let unknown = [
+        "access",
+        "arch_prctl",
+        "brk",
+        "clock_gettime",
+        "close",
+        "exit_group",
+        "getrandom",
+        "mmap",
+        "munmap",
+    ];
+    let harmless = |name: &str| {
+        unknown.contains(&name) || ["fcntl", "mremap", "prlimit64", "read", "sigaltstack"].contains(&name)
+    };
     let mut played = 0;
     for (name, &(before, within)) in &counts {
         let Some((_, errors)) = FAULTS.iter().find(|(call, _)| call == name) else {
@@ -275,7 +287,9 @@ fn a_call_that_fails_for_ever_leaves_the_name_alone() {
         return;
     }
     for scene in [Scene::Hardlink, Scene::Symlink, Scene::Delete, Scene::Move] {
-        for (name, error) in [("unlinkat", "EIO"), ("renameat2", "EIO"), ("newfstatat", "EACCES"), ("fsync", "EIO")] {
+        for (name, error) in
+            [("unlinkat", "EIO"), ("renameat2", "EIO"), ("newfstatat", "EACCES"), ("fsync", "EIO")]
+        {
             let before = calls(scene, &[]).get(name).map_or(0, |(before, _)| *before);
             let inject = format!("inject={name}:error={error}:when={}+", before + 1);
             let stage = Stage::new(scene);

@@ -72,7 +72,12 @@ impl Tree {
         self.run_by(action, Rules::default(), steps)
     }
 
-    pub(crate) fn run_by(&self, action: Action, rules: Rules, steps: Vec<Step>) -> Vec<Result<Freed, ActError>> {
+    pub(crate) fn run_by(
+        &self,
+        action: Action,
+        rules: Rules,
+        steps: Vec<Step>,
+    ) -> Vec<Result<Freed, ActError>> {
         let mut outcomes = Vec::new();
         _ = fs::remove_file(self.journal());
         let mut journal = Journal::create(&self.journal()).unwrap();
@@ -148,7 +153,11 @@ pub(crate) fn has(program: &str, package: &str) -> bool {
     });
     let traces = || {
         let mut command = Command::new("strace");
-        command.args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+        command
+            .args(["-o", "/dev/null", "true"])
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
     };
     if found && (program != "strace" || traces()) {
         return true;

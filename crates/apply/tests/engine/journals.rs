@@ -80,7 +80,8 @@ fn relative_paths_start_where_the_run_did() {
     let keeper = tree.file("here/k", "same");
     let victim = tree.file("here/v", "same");
     let run = |arguments: &[&str], directory: &str| {
-        let output = Command::new(act_program()).args(arguments).current_dir(tree.path(directory)).output().unwrap();
+        let output =
+            Command::new(act_program()).args(arguments).current_dir(tree.path(directory)).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };

@@ -6,7 +6,7 @@ mod harness;
 mod journals;
 mod probes;
 mod races;
-mod refusals;
 mod reflinks;
+mod refusals;
 mod scripts;
 mod undoing;

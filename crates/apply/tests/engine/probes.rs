@@ -21,7 +21,9 @@ fn what_works_is_let_through_and_nothing_is_written() {
     let before = times();
     let step = tree.step("dir/v", "k");
     let mut reach = Reach::new();
-    for action in [Action::Hardlink, Action::Symlink, Action::Delete, Action::Move(tree.path("not/there/yet"))] {
+    for action in
+        [Action::Hardlink, Action::Symlink, Action::Delete, Action::Move(tree.path("not/there/yet"))]
+    {
         probe(&mut reach, &action, &step).unwrap();
     }
     assert_eq!(times(), before);

@@ -1,1 +1,172 @@
-//! races
+//! Somebody changes what names mean while the engine acts.
+
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::thread;
+
+use ftk_apply::{Action, Step};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use crate::harness::{Tree, ino, seen};
+
+/// Calls `disturb` again and again on another thread while `act` runs; both know how often it worked.
+fn disturbed(disturb: impl Fn() -> bool + Sync, act: impl FnOnce(&AtomicU32)) {
+    let (ended, times) = (AtomicBool::new(false), AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Relaxed) {
+                times.fetch_add(disturb().into(), Relaxed);
+            }
+        });
+        // Also where an assertion in it fails, or the other thread would go on for ever.
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| act(&times)));
+        ended.store(true, Relaxed);
+        outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+}
+
+fn exchange(a: &Path, b: &Path) -> bool {
+    renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE).is_ok()
+}
+
+/// A directory on the way to the victim is a link to the outside every other moment. What lies there is like the
+/// victim in all that a careless look would see, and half of the steps are even meant for it.
+#[test]
+fn a_parent_that_becomes_a_link_leads_nowhere() {
+    const FILES: usize = 20;
+    for action in ["delete", "hardlink", "symlink", "move"] {
+        let tree = Tree::new();
+        let top = tree.path("top");
+        let action = match action {
+            "delete" => Action::Delete,
+            "hardlink" => Action::Hardlink,
+            "symlink" => Action::Symlink,
+            _ => Action::Move(tree.path("to")),
+        };
+        for directory in ["top/dir/sub", "outside/sub"] {
+            fs::create_dir_all(tree.path(directory)).unwrap();
+        }
+        for nth in 0..FILES {
+            tree.file(&format!("outside/sub/v{nth}"), "same");
+        }
+        tree.file("top/k", "same");
+        std::os::unix::fs::symlink("../outside", top.join("link")).unwrap();
+        let sub = fs::File::open(top.join("dir/sub")).unwrap();
+        let inside = |nth: usize| PathBuf::from(format!("/proc/self/fd/{}/v{nth}", sub.as_raw_fd()));
+        let outside = |nth: usize| tree.path(&format!("outside/sub/v{nth}"));
+        let inodes: Vec<_> = (0..FILES).map(|nth| ino(&outside(nth))).collect();
+        let root_len = top.as_os_str().len();
+        let mut taken = 0;
+        disturbed(
+            || exchange(&top.join("dir"), &top.join("link")),
+            |swaps| {
+                while swaps.load(Relaxed) < 3000 || taken < 20 {
+                    let steps = (0..FILES).map(|nth| {
+                        _ = fs::remove_file(inside(nth));
+                        fs::write(inside(nth), "same").unwrap();
+                        let mut victim =
+                            seen(&if nth % 2 == 0 { inside(nth) } else { outside(nth) }, root_len);
+                        victim.path =
+                            top.join(format!("dir/sub/v{nth}")).into_os_string().into_encoded_bytes();
+                        Step { victim, keeper: seen(&top.join("k"), root_len) }
+                    });
+                    _ = fs::remove_dir_all(tree.path("to"));
+                    let outcomes = tree.run(action.clone(), steps.collect());
+                    for (nth, outcome) in outcomes.iter().enumerate() {
+                        assert!(nth % 2 == 0 || outcome.is_err(), "{action:?}: a file outside");
+                        taken += u32::from(outcome.is_ok());
+                    }
+                }
+            },
+        );
+        let after: Vec<_> = (0..FILES).map(|nth| ino(&outside(nth))).collect();
+        assert_eq!(after, inodes, "{action:?}");
+        assert_eq!(fs::read_dir(tree.path("outside/sub")).unwrap().count(), FILES, "{action:?}");
+    }
+}
+
+/// The victim's name is that of another file every other moment. The other file is the only one of its kind.
+#[test]
+fn a_name_that_changes_hands_takes_nothing_with_it() {
+    for action in [Action::Delete, Action::Hardlink, Action::Symlink] {
+        let mut taken = 0;
+        for _ in 0..40 {
+            let tree = Tree::new();
+            tree.file("k", "same");
+            let (victim, unique) = (tree.file("v", "same"), tree.file("unique", "only"));
+            let step = tree.step("v", "k");
+            let only = ino(&unique);
+            disturbed(
+                || exchange(&victim, &unique),
+                |swaps| {
+                    // Once the victim is gone there is nothing to exchange.
+                    for _ in 0..200 {
+                        let outcome = tree.run(action.clone(), vec![step.clone()]).remove(0);
+                        taken += u32::from(outcome.is_ok());
+                        if outcome.is_ok() || swaps.load(Relaxed) > 300 {
+                            break;
+                        }
+                    }
+                },
+            );
+            let has_only = tree.names().iter().any(|name| ino(&tree.path(name)) == only);
+            assert!(has_only, "{action:?}: {:?}", tree.names());
+            assert_eq!(fs::read(tree.path("k")).unwrap(), b"same");
+        }
+        assert!(taken > 0, "{action:?}");
+    }
+}
+
+/// The keeper's name is that of another file every other moment, so that a link to it may be a link to that.
+#[test]
+fn a_keeper_that_changes_hands_is_not_put_in_place_of_the_victim() {
+    let mut taken = 0;
+    for nth in 0..200 {
+        let tree = Tree::new();
+        let (keeper, other) = (tree.file("k", "same"), tree.file("other", "diff"));
+        tree.file("v", "same");
+        let step = tree.step("v", "k");
+        let action = if nth % 2 == 0 { Action::Hardlink } else { Action::Symlink };
+        disturbed(
+            || exchange(&keeper, &other),
+            |_| taken += u32::from(tree.run(action.clone(), vec![step]).remove(0).is_ok()),
+        );
+        if action == Action::Hardlink {
+            assert_eq!(fs::read(tree.path("v")).unwrap(), b"same");
+        }
+        assert!(tree.names().iter().all(|name| !name.contains(".ftk-")), "{:?}", tree.names());
+        let contents = tree.names().into_iter().map(|name| fs::read(tree.path(&name)).unwrap());
+        assert!(contents.filter(|content| content == b"same").count() >= 1);
+    }
+    assert!(taken > 0);
+}
+
+/// A file that is being written to, all the time by the same bytes or by others, is never taken for a copy that
+/// it is not.
+#[test]
+fn what_is_written_while_it_is_compared_is_not_lost() {
+    use std::os::unix::fs::FileExt;
+
+    for _ in 0..60 {
+        let tree = Tree::new();
+        tree.file("k", vec![7; 300_000]);
+        let victim = tree.file("v", vec![7; 300_000]);
+        let writer = fs::File::options().write(true).open(&victim).unwrap();
+        let step = tree.step("v", "k");
+        let flip = AtomicBool::new(false);
+        let mut outcome = None;
+        disturbed(
+            || {
+                let byte = if flip.fetch_xor(true, Relaxed) { 7 } else { 8 };
+                writer.write_at(&[byte], 299_999).is_ok()
+            },
+            |_| outcome = Some(tree.run(Action::Delete, vec![step]).remove(0)),
+        );
+        if outcome.unwrap().is_err() {
+            assert!(victim.exists());
+        }
+        assert_eq!(fs::read(tree.path("k")).unwrap(), vec![7; 300_000]);
+    }
+}

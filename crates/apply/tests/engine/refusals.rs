@@ -18,7 +18,10 @@ fn refused_by_all(tree: &Tree, step: &Step, why: impl Fn(&Refusal) -> bool) {
     let before = tree.names();
     for action in ALL(tree) {
         let outcome = tree.run(action.clone(), vec![step.clone()]).remove(0);
-        assert!(matches!(&outcome, Err(ActError::Refused(refusal)) if why(refusal)), "{action:?}: {outcome:?}");
+        assert!(
+            matches!(&outcome, Err(ActError::Refused(refusal)) if why(refusal)),
+            "{action:?}: {outcome:?}"
+        );
         assert_eq!(tree.names(), before, "{action:?}");
     }
 }
@@ -57,7 +60,11 @@ fn a_file_that_was_rewritten_since_the_scan() {
         fs::rename(tree.file("new", "same"), tree.path(name)).unwrap();
         refused_by_all(&tree, &step, |why| matches!(why, Refusal::Replaced(of) if *of == side));
         fs::remove_file(tree.path(name)).unwrap();
-        refused_by_all(&tree, &step, |why| matches!(why, Refusal::Unreadable { side: of, .. } if *of == side));
+        refused_by_all(
+            &tree,
+            &step,
+            |why| matches!(why, Refusal::Unreadable { side: of, .. } if *of == side),
+        );
     }
 }
 

@@ -125,7 +125,10 @@ fn what_changed_since_is_refused() {
         symlink("elsewhere", tree.path("dir/v")).unwrap();
         assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Replaced(_)))]), "{action:?}");
         fs::remove_file(tree.path("dir/v")).unwrap();
-        assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Unreadable { .. }))]), "{action:?}");
+        assert!(
+            matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Unreadable { .. }))]),
+            "{action:?}"
+        );
         assert_eq!(tree.names(), ["k"]);
     }
 }
