@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
 use ftk_inventory::{Budget, Collect, FileNo, Full, Inventory, Keep, Metadata, Skipped};
@@ -74,7 +74,8 @@ fn as_kept(metadata: &fs::Metadata) -> Metadata {
         uid: metadata.uid(),
         gid: metadata.gid(),
         dev: metadata.dev(),
-        rdev: metadata.rdev(),
+        // Some file systems leave a number of their own there for other types.
+        rdev: if metadata.file_type().is_char_device() { metadata.rdev() } else { 0 },
         ino: metadata.ino(),
         nlink: metadata.nlink(),
         size: metadata.size(),
