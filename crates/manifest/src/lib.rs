@@ -47,6 +47,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod canonical;
 mod common;
 mod contents;
 mod create;

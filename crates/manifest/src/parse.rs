@@ -9,6 +9,7 @@ use ftk_walk::FileType;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::canonical;
 use crate::entry::{ROOT, type_of};
 use crate::text::{Text, without_place};
 use crate::{Entry, Header, Stat, Xattr};
@@ -124,7 +125,10 @@ impl Owned {
     /// # Errors
     /// What is wrong with it; what the entry is then is not specified.
     pub(crate) fn read(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
-        let line: Line<'_> = serde_json::from_slice(line).map_err(|error| without_place(&error))?;
+        let line: Line<'_> = match canonical::line(line) {
+            Some(line) => line,
+            None => serde_json::from_slice(line).map_err(|error| without_place(&error))?,
+        };
         let path = read_path(line.path.as_deref(), line.path_b64.as_deref()).map_err(|e| e.to_string())?;
         check_path(&path)?;
         self.path.clear();

@@ -145,10 +145,13 @@ pub(crate) fn expected(
     let compares_content = is_compared(Field::Digests);
     let mut moved_to = BTreeMap::new();
     for (path, entry) in old {
-        if is_file(entry) && !new.contains_key(path) && compares_content && !entry.digests.is_empty() {
-            if let Some(at) = come.iter().position(|(_, new)| content(new) == content(entry)) {
-                moved_to.insert(path, come.remove(at).0);
-            }
+        if is_file(entry)
+            && !new.contains_key(path)
+            && compares_content
+            && !entry.digests.is_empty()
+            && let Some(at) = come.iter().position(|(_, new)| content(new) == content(entry))
+        {
+            moved_to.insert(path, come.remove(at).0);
         }
     }
     let mut said = Vec::new();
