@@ -7,7 +7,7 @@ use ftk_hash::Algorithm;
 use crate::{Error, Header};
 
 /// Where the digests of the algorithms that two manifests share lie in their entries.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Common {
     /// In the entries of the first and of the second, by algorithm.
     ranges: Vec<(Range<usize>, Range<usize>)>,

@@ -26,8 +26,11 @@ pub fn diff(
     budget: &Budget,
     each: &mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>,
 ) -> Result<Summary, Error> {
-    let common = Common::of(old.header(), new.header())?;
-    let is_compared = rules.compares(Field::Digests) && !common.is_empty();
+    let common = match rules.compares(Field::Digests) {
+        true => Common::of(old.header(), new.header())?,
+        false => Common::default(),
+    };
+    let is_compared = !common.is_empty();
     let moves = if is_compared { Moves::find(old, new, &common, budget)? } else { Moves::default() };
     let (mut changed, mut summary) = (Vec::new(), Summary::default());
     let (mut gone, mut come) = (0, 0);
