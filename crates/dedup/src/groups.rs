@@ -7,6 +7,7 @@ use ftk_inventory::{FileNo, Inventory};
 
 use crate::found::Equal;
 use crate::links::Links;
+use crate::names::Names;
 
 /// Groups of identical files: the largest waste first, then by the first path.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ struct Record {
     clusters: Range<u32>,
     /// Number of the digest.
     digest: u32,
+    /// The rank of its first name.
+    rank: u32,
 }
 
 /// Files of the same content: at least two, each with one name or more.
@@ -57,32 +60,11 @@ pub struct Totals {
     pub shared: u64,
 }
 
-/// A name of a group, with what it is sorted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Name {
-    identity: (u64, u64),
-    /// Place in path order.
-    rank: u32,
-    file: FileNo,
-}
-
 impl Groups {
     pub(crate) fn new(inventory: &Inventory, links: &Links, equal: Equal) -> Self {
-        let ranks = if equal.len() > 0 { ranks(inventory) } else { Vec::new() };
-        let name = |file: FileNo| Name {
-            identity: inventory.identity(inventory.dir_of(file), file),
-            rank: ranks[file.0 as usize],
-            file,
-        };
+        let mut names = Names::new(inventory, links, &equal);
         let (mut records, mut files, mut ends) = (Vec::with_capacity(equal.len()), Vec::new(), Vec::new());
-        let mut names = Vec::new();
-        for (digest, set) in (0..).zip(equal.iter()) {
-            names.clear();
-            names.extend(
-                set.files
-                    .iter()
-                    .flat_map(|&first| std::iter::once(first).chain(links.further_of(first)).map(name)),
-            );
+        for ((digest, set), names) in (0..).zip(equal.iter()).zip(names.of_sets()) {
             names.sort_unstable();
             // Also what has not been counted as a link is one file if it is one inode: a directory may be
             // mounted twice.
@@ -91,19 +73,16 @@ impl Groups {
                 continue;
             }
             clusters.sort_unstable_by_key(|names| names[0].rank);
-            let start = ends.len() as u32;
+            let (start, rank) = (ends.len() as u32, clusters[0][0].rank);
             for cluster in clusters {
-                files.extend(cluster.iter().map(|name| name.file));
+                files.extend(cluster.iter().map(|name| FileNo(name.file)));
                 ends.push(files.len() as u32);
             }
-            records.push(Record { size: set.size, clusters: start..ends.len() as u32, digest });
+            records.push(Record { size: set.size, clusters: start..ends.len() as u32, digest, rank });
         }
         let Equal { digests, width, .. } = equal;
         let mut groups = Self { records: Vec::new(), files, ends, digests, width };
-        records.sort_by_cached_key(|record| {
-            let group = groups.group(record);
-            (Reverse(group.wasted()), ranks[group.files[0].0 as usize])
-        });
+        records.sort_unstable_by_key(|record| (Reverse(groups.group(record).wasted()), record.rank));
         groups.records = records;
         groups
     }
@@ -172,17 +151,4 @@ impl<'g> Group<'g> {
     pub fn shared(&self) -> u64 {
         self.size.saturating_mul((self.files.len() - self.ends.len()) as u64)
     }
-}
-
-/// The place of each file in the order of paths.
-fn ranks(inventory: &Inventory) -> Vec<u32> {
-    let mut ranks = vec![0; inventory.files() as usize];
-    let (mut order, mut rank) = (inventory.in_path_order(), 0);
-    while let Some(item) = order.next() {
-        if let Some(file) = item.file {
-            ranks[file.0 as usize] = rank;
-            rank += 1;
-        }
-    }
-    ranks
 }

@@ -37,6 +37,7 @@ mod found;
 mod groups;
 mod links;
 mod member;
+mod names;
 mod open;
 mod pass;
 mod plan;

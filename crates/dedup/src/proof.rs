@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use ftk_compare::{Side, same_content};
 use ftk_inventory::{FileNo, Inventory, Opener};
 use ftk_process::Failed;
-use ftk_read::Failure;
+use ftk_read::{Failure, leave_shared_descriptors};
 use ftk_sched::{Stop, Team};
 
 use crate::found::{Equal, Found};
@@ -20,11 +20,14 @@ impl Found<'_> {
     /// Compares all files of each group with its first, byte by byte. A group whose files differ is split; files
     /// that cannot be read, or change, leave it and join [`failed`](Self::failed). `done` counts comparisons.
     ///
-    /// Each worker holds up to five descriptors. If the run is stopped, no group is left, and the comparisons
+    /// Each worker holds up to four descriptors, in a table of its own where it can. If the run is stopped, no group is left, and the comparisons
     /// count as [`pending`](Self::pending).
     pub fn compare(&mut self, team: Team, stop: &Stop, done: &AtomicU64) {
         let next = AtomicUsize::new(0);
-        let parts = team.run(stop, |_| {
+        let parts = team.run(stop, |worker| {
+            if worker > 0 {
+                leave_shared_descriptors();
+            }
             let mut proof = Proof::new(self.inventory, stop);
             let mut split = Vec::new();
             while !stop.is_raised() {
