@@ -20,8 +20,8 @@ impl Found<'_> {
     /// Compares all files of each group with its first, byte by byte. A group whose files differ is split; files
     /// that cannot be read, or change, leave it and join [`failed`](Self::failed). `done` counts comparisons.
     ///
-    /// Each worker holds up to four descriptors, in a table of its own where it can. If the run is stopped, no group is left, and the comparisons
-    /// count as [`pending`](Self::pending).
+    /// Each worker holds up to four descriptors, in a table of its own where it can. If the run is stopped, no
+    /// group is left, and the comparisons count as [`pending`](Self::pending).
     pub fn compare(&mut self, team: Team, stop: &Stop, done: &AtomicU64) {
         let next = AtomicUsize::new(0);
         let parts = team.run(stop, |worker| {
