@@ -1,6 +1,7 @@
 //! Integration tests of the `ftk` binary: what a user sees, held against the tools he would use otherwise.
 
 mod command;
+mod dup;
 mod find;
 mod harness;
 mod hash;

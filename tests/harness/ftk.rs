@@ -43,6 +43,7 @@ impl Ftk {
         }
         command.args(args).current_dir(dir.path(""));
         command.env("LC_ALL", "C").env("TZ", "UTC").env("XDG_CACHE_HOME", dir.aside("cache"));
+        command.env("XDG_STATE_HOME", dir.aside("state"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self { command, stdin: None }
     }

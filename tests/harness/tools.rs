@@ -11,14 +11,21 @@ const TOOLS: &[(&str, &str)] = &[
     ("b2sum", "coreutils"),
     ("b3sum", "b3sum"),
     ("bash", "bash"),
+    ("busybox", "busybox"),
     ("cksum", "coreutils"),
+    ("fdupes", "fdupes"),
+    ("cmp", "diffutils"),
+    ("diff", "diffutils"),
     ("find", "findutils"),
+    ("getfattr", "attr"),
     ("git", "git"),
+    ("jdupes", "jdupes"),
     ("md5sum", "coreutils"),
     ("script", "bsdutils"),
     ("sha1sum", "coreutils"),
     ("sha256sum", "coreutils"),
     ("sha512sum", "coreutils"),
+    ("stat", "coreutils"),
     ("strace", "strace"),
     ("xargs", "findutils"),
     ("xxhsum", "xxhash"),
@@ -63,6 +70,7 @@ fn works(tool: &str) -> bool {
     match tool {
         // A container may forbid to trace, and then only the attempt tells.
         "strace" => command.args(["-o", "/dev/null", "true"]),
+        "busybox" => command.arg("true"),
         _ => command.arg("--version"),
     };
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();

@@ -4,10 +4,12 @@
 
 mod changes;
 mod checks;
+mod duplicates;
 mod limits;
 mod manifests;
 mod names;
 mod outputs;
+mod pruning;
 mod rings;
 mod signals;
 mod trees;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 
 use anyhow::bail;
-use ftk_apply::{Action, Reach, Seen, Step, probe};
+use ftk_apply::{Action, Obstacle, Reach, Seen, Step, probe};
 use ftk_inventory::{DirNo, FileNo, Inventory};
 use ftk_record::quote;
 
@@ -62,10 +62,16 @@ pub(super) fn preflight(pairs: Pairs, action: &Action, console: &Console) -> any
     let mut obstacles = 0;
     for (victim, keeper) in pairs {
         let place = quote(&victim.path);
-        if let Err(obstacle) = probe(&mut reach, action, &Step { victim, keeper }) {
-            obstacles += 1;
-            let kind = action.kind();
-            console.warning(format_args!("{kind} does not work on the file system of {place}: {obstacle}"));
+        match probe(&mut reach, action, &Step { victim, keeper }) {
+            Ok(_) => {}
+            // That is a matter of these files alone, and they will be refused by themselves.
+            Err(Obstacle::Unreachable(_) | Obstacle::Unknown(_) | Obstacle::NotWritable) => {}
+            Err(obstacle) => {
+                obstacles += 1;
+                let kind = action.kind();
+                console
+                    .warning(format_args!("{kind} does not work on the file system of {place}: {obstacle}"));
+            }
         }
     }
     if n_pairs > 0 && obstacles == n_pairs {

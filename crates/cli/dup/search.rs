@@ -1,14 +1,14 @@
 //! From arguments to groups: the walk, the passes of the funnel with progress, and what could not be read.
 
 use std::ffi::CString;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use ftk_dedup::{Funnel, Groups, Member, Pass, Survey, find};
 use ftk_hash::Digest;
 use ftk_inventory::{Budget, FileNo, Inventory, Keep};
-use ftk_process::{Failed, Report, process};
+use ftk_process::{Failed, Progress, Report, process};
 use ftk_sched::{Stop, Team, Threads, physical_cores};
 use ftk_walk::Follow;
 
@@ -22,6 +22,7 @@ use crate::human;
 use crate::outcome::Outcome;
 use crate::scan::{TOO_LARGE, scan, walker};
 use crate::simd;
+use crate::stats::{Phase, nanos};
 
 /// Groups, and the table whose files they are of.
 #[derive(Debug)]
@@ -91,7 +92,11 @@ pub(super) fn search(
             Threads::Auto => physical_cores(),
             Threads::Fixed(n) => n,
         };
-        found.compare(Team::new(workers), &stop, &AtomicU64::new(0));
+        let (begun, n, compared) = (Instant::now(), found.comparisons(), AtomicU64::new(0));
+        let done = || Progress { files: compared.load(Ordering::Relaxed), ..Progress::default() };
+        console.progress.counted("compare", n, &done, || found.compare(Team::new(workers), &stop, &compared));
+        let elapsed_ns = nanos(begun.elapsed());
+        console.stats.phase(Phase { phase: "compare", elapsed_ns, files: Some(n), ..Phase::default() });
     }
     ensure!(found.pending == 0, "internal error: {} files were not processed", found.pending);
     say_failed(&inventory, &found.failed, "not compared", console);

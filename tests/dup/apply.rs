@@ -1,0 +1,146 @@
+//! `ftk dup apply`: from a saved report to deeds, and what of a report is not believed.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use super::tree::{oracle, plant};
+use crate::harness::{Dir, sha256};
+
+/// The lines of a report on `.`, which lies aside.
+fn report(dir: &Dir) -> Vec<String> {
+    let path = dir.aside("report");
+    dir.ftk(["dup", "--json", "--min-size", "0", "-o"]).arg(&path).run().status(0);
+    fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Lines with a footer that matches.
+fn sealed(lines: &[String]) -> Vec<u8> {
+    let mut text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
+    let footer = format!(
+        "{{\"footer\":{{\"records\":{},\"sha256\":\"{}\"}}}}\n",
+        lines.len(),
+        sha256(text.as_bytes())
+    );
+    text += &footer;
+    text.into_bytes()
+}
+
+const DELETE: [&str; 6] = ["dup", "apply", "-", "--action", "delete", "--yes"];
+
+#[test]
+fn a_report_does_what_prune_does() {
+    for action in ["hardlink", "symlink", "delete"] {
+        for seed in [50, 51] {
+            let dir = Dir::new();
+            plant(&dir, seed, 100);
+            report(&dir);
+            let report = dir.aside("report");
+            let plan =
+                dir.ftk(["dup", "prune", "--min-size", "0", "--keep", "newest", "--action", action]).run();
+            let args = ["dup", "apply", "--keep", "newest", "--action", action];
+            let saved = dir.ftk(args).arg(&report).run().status(0);
+            assert_eq!(saved.out, plan.out);
+            let done = dir.ftk(args).arg("--yes").arg(&report).run().status(0);
+            assert_eq!(done.out, plan.out);
+            assert!(oracle(&dir, 0).is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_report_from_a_pipe() {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same").raw_file(b"\xff\n", b"same");
+    let mut lines = report(&dir);
+    lines.pop();
+    dir.ftk(DELETE).stdin(&sealed(&lines)).run().status(0);
+    assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_report_of_which_something_is_lost_is_refused() {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same");
+    let lines = report(&dir);
+    let text = lines.join("\n") + "\n";
+    let first = text.find('\n').unwrap() + 1;
+    for (bad, why) in [
+        (String::new(), "incomplete"),
+        (lines[..2].join("\n") + "\n", "incomplete"),
+        (text[..text.len() - 1].to_owned(), "incomplete"),
+        (text[first..].to_owned(), ""),
+        (text.clone() + "\n", "something follows the footer"),
+        (text.replace("./b", "./c"), "--edited"),
+        (text.replacen("\"records\":2", "\"records\":3", 1), "--edited"),
+    ] {
+        let run = dir.ftk(DELETE).stdin(bad.as_bytes()).run().status(2).stdout("");
+        run.stderr_has("bad report '-'").stderr_has(why);
+        assert!(dir.path("a").exists() && dir.path("b").exists());
+    }
+}
+
+#[test]
+fn an_edited_report_is_taken_when_that_is_said() {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same").file("c", b"other").file("d", b"other");
+    let lines = report(&dir);
+    let edited: String =
+        lines.iter().filter(|line| !line.contains("./c")).flat_map(|line| [line, "\n"]).collect();
+    dir.ftk(DELETE).stdin(edited.as_bytes()).run().status(2);
+    assert!(dir.path("b").exists());
+    dir.ftk(DELETE).arg("--edited").stdin(edited.as_bytes()).run().status(0);
+    assert!(!dir.path("b").exists() && dir.path("d").exists());
+    // Without any footer nobody knows what is missing.
+    let cut = &edited[..edited.find("{\"footer\"").unwrap()];
+    dir.ftk(DELETE).arg("--edited").stdin(cut.as_bytes()).run().status(2);
+}
+
+#[test]
+fn a_reference_protects_what_a_report_names() {
+    let dir = Dir::new();
+    dir.file("x/a", b"same").file("y/b", b"same").file("y/z/c", b"same");
+    dir.symlink("y", "link");
+    report(&dir);
+    let report = dir.aside("report");
+    let args = ["dup", "apply", "--action", "delete", "--yes", "--reference", "link/z"];
+    dir.ftk(args).arg(&report).run().status(0);
+    assert!(dir.path("y/z/c").exists() && !dir.path("x/a").exists() && !dir.path("y/b").exists());
+    dir.ftk(["dup", "apply", "--action", "delete", "--reference", "missing"]).arg(&report).run().status(2);
+}
+
+/// Whatever has happened since the report was written: nothing is lost, and it is said.
+#[test]
+fn what_has_changed_since_is_refused() {
+    let change: [(&str, fn(&Dir)); 6] = [
+        ("another content", |dir| _ = dir.file("b", b"SAME")),
+        ("another length", |dir| _ = dir.file("b", b"same and more")),
+        ("another file", |dir| {
+            fs::remove_file(dir.path("b")).unwrap();
+            dir.file("b", b"SAME");
+        }),
+        ("a symbolic link", |dir| {
+            fs::remove_file(dir.path("b")).unwrap();
+            dir.symlink("a", "b");
+        }),
+        ("a directory", |dir| {
+            fs::remove_file(dir.path("b")).unwrap();
+            dir.dir("b");
+        }),
+        ("nothing", |dir| fs::remove_file(dir.path("b")).unwrap()),
+    ];
+    for (what, change) in change {
+        for action in ["hardlink", "symlink", "delete", "move=away"] {
+            let dir = Dir::new();
+            dir.file("a", b"same").file("b", b"same");
+            report(&dir);
+            change(&dir);
+            let before = fs::symlink_metadata(dir.path("b")).ok().map(|it| (it.ino(), it.len()));
+            let report = dir.aside("report");
+            let run = dir.ftk(["dup", "apply", "--yes", "--action", action]).arg(&report).run().status(2);
+            run.check(run.text().contains("  refuse   ./b "), what);
+            let after = fs::symlink_metadata(dir.path("b")).ok().map(|it| (it.ino(), it.len()));
+            assert_eq!(after, before, "{what}, {action}");
+            assert_eq!(fs::read(dir.path("a")).unwrap(), b"same");
+        }
+    }
+}

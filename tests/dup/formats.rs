@@ -1,0 +1,167 @@
+//! The forms of the report, for people and programs.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use serde_json::Value;
+
+use crate::harness::{Dir, sha256};
+
+/// Two files and a hard link of one of them, of 10,000 bytes each, and a pair of 3 bytes.
+fn small_tree() -> Dir {
+    let dir = Dir::new();
+    dir.file("t/a", &[7; 10_000]).file("t/b", &[7; 10_000]).hard_link("t/b", "t/c");
+    dir.file("t/x,\"y\"", b"abc").raw_file(b"t/\xff", b"abc").file("t/alone", b"abcd");
+    dir
+}
+
+#[test]
+fn for_people() {
+    let dir = small_tree();
+    let run = dir.ftk(["dup", "--format", "screen", "t"]).run().status(0);
+    let expected = "  3 × 10.00 kB   wastes 10.00 kB\n    t/a\n    t/b\n    t/c   ⛓ hard link of the one above\n\n  \
+                    2 × 3 B   wastes 3 B\n    t/x,\"y\"\n    t/\\xff\n\n";
+    run.check(run.text() == expected, "the screen");
+    run.stderr_has("  5 files in 2 groups waste 10.00 kB (")
+        .stderr_has("; 10.00 kB more is already shared)\n  scanned 6 files in ");
+    let run = dir.ftk(["dup", "-q", "t"]).run().status(0);
+    run.stderr("");
+}
+
+#[test]
+fn hard_links_are_marked_wherever_they_stand() {
+    let dir = Dir::new();
+    dir.file("1", b"same").file("2", b"same").hard_link("1", "3");
+    let run = dir.ftk(["dup", "--format", "screen"]).run().status(0);
+    run.check(run.text().contains("    ./3   ⛓ hard link of './1'\n"), "the one it is a link of is named");
+}
+
+#[test]
+fn one_name_of_each_file_for_scripts() {
+    let dir = small_tree();
+    dir.ftk(["dup", "t"]).run().status(0).stdout(b"t/a\nt/b\n\nt/x,\"y\"\nt/\xff\n\n");
+    dir.ftk(["dup", "-0", "t"]).run().status(0).stdout(b"t/a\0t/b\0\0t/x,\"y\"\0t/\xff\0\0");
+    dir.ftk(["dup", "t", "-o", "report"]).run().status(0).stdout("");
+    assert_eq!(fs::read(dir.path("report")).unwrap(), b"t/a\nt/b\n\nt/x,\"y\"\nt/\xff\n\n");
+}
+
+#[test]
+fn a_report_that_proves_itself() {
+    let dir = small_tree();
+    let run = dir.ftk(["dup", "--json", "t"]).run().status(0);
+    let lines: Vec<&str> = run.text().lines().collect();
+    assert_eq!(lines.len(), 4);
+    let json = |nth: usize| -> Value { serde_json::from_str(lines[nth]).unwrap() };
+    let header = json(0);
+    assert_eq!((&header["ftk"], &header["version"]), (&"dup-report".into(), &1.into()));
+    assert_eq!((&header["algorithm"], &header["verified"]), (&"xxh128".into(), &false.into()));
+    assert_eq!(header["roots"][0]["path"], "t");
+    assert_eq!(header["arguments"][1]["text"], "--json");
+    assert!(header["start_ns"].as_u64().unwrap() > 1_700_000_000_000_000_000);
+    let group = json(1);
+    assert_eq!((&group["group"], &group["size_bytes"]), (&1.into(), &10_000.into()));
+    let members = group["members"].as_array().unwrap();
+    for (member, (path, cluster)) in members.iter().zip([("t/a", 0), ("t/b", 1), ("t/c", 1)]) {
+        let metadata = fs::metadata(dir.path(path)).unwrap();
+        assert_eq!((&member["path"], &member["cluster"]), (&path.into(), &cluster.into()));
+        assert_eq!(member["dev"], metadata.dev());
+        assert_eq!(member["ino"], metadata.ino());
+        assert_eq!(member["nlink"], metadata.nlink());
+        assert_eq!(member["allocated_bytes"], metadata.blocks() * 512);
+        assert_eq!(member["mtime_ns"], metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec());
+        assert_eq!(member["ctime_ns"], metadata.ctime() * 1_000_000_000 + metadata.ctime_nsec());
+        assert_eq!(member["root"], 0);
+    }
+    assert_eq!(json(2)["members"][1]["path_b64"], "dC//");
+    let earlier = run.text().len() - lines[3].len() - 1;
+    let footer = json(3)["footer"].clone();
+    assert_eq!(footer["records"], 3);
+    assert_eq!(footer["sha256"], sha256(&run.out[..earlier]));
+    // The digest is that of `ftk hash`.
+    let digest = dir.ftk(["hash", "-a", "xxh128", "t/a"]).run().status(0);
+    assert!(digest.text().starts_with(group["digest"].as_str().unwrap()));
+}
+
+#[test]
+fn a_report_differs_in_its_header_only() {
+    let dir = small_tree();
+    let report = |threads: &str| {
+        let run = dir.ftk(["dup", "--format", "json", "-j", threads, "t"]).run().status(0);
+        let lines: Vec<String> = run.text().lines().map(str::to_owned).collect();
+        lines[1..lines.len() - 1].to_vec()
+    };
+    assert_eq!(report("1"), report("4"));
+}
+
+#[test]
+fn a_table() {
+    let dir = small_tree();
+    let run = dir.ftk(["dup", "--format", "csv", "t"]).run().status(0);
+    let lines: Vec<&str> = run.text().split_terminator("\r\n").collect();
+    assert_eq!(lines.len(), 6);
+    let columns =
+        "group,size_bytes,digest,path,path_b64,root,cluster,dev,ino,nlink,allocated_bytes,mtime_ns,ctime_ns";
+    assert_eq!(lines[0], columns);
+    assert!(lines[1].starts_with("1,10000,") && lines[1].contains(",t/a,,0,0,"));
+    assert!(lines[3].contains(",t/c,,0,1,"));
+    assert!(lines[4].contains(",\"t/x,\"\"y\"\"\",,0,0,"));
+    assert!(lines[5].contains(",,dC//,0,1,"));
+    assert!(lines.iter().skip(1).all(|line| line.starts_with(['1', '2'])));
+}
+
+#[test]
+fn totals_alone() {
+    let dir = small_tree();
+    let allocated = fs::metadata(dir.path("t/a")).unwrap().blocks() * 512;
+    let small = fs::metadata(dir.path("t/x,\"y\"")).unwrap().blocks() * 512;
+    let free = allocated + small;
+    let run = dir.ftk(["dup", "--summary", "--json", "t"]).run().status(0);
+    let expected = format!(
+        "{{\"files\":5,\"groups\":2,\"waste_bytes\":10003,\"free_bytes\":{free},\"shared_bytes\":10000}}\n"
+    );
+    run.stdout(expected);
+    let run = dir.ftk(["dup", "--summary", "t"]).run().status(0);
+    run.check(run.text().starts_with("5 files in 2 groups waste 10.00 kB ("), "the totals");
+    let run = dir.ftk(["dup", "--summary", "t/alone"]).run().status(0);
+    run.stdout("no duplicates\n");
+}
+
+/// What is linked from elsewhere too frees nothing.
+#[test]
+fn links_outside_are_not_promised() {
+    let dir = Dir::new();
+    dir.file("t/a", &[7; 10_000]).file("t/b", &[7; 10_000]);
+    dir.hard_link("t/a", "other a").hard_link("t/b", "other b");
+    let run = dir.ftk(["dup", "--summary", "--json", "t"]).run().status(0);
+    run.check(run.text().contains("\"waste_bytes\":10000,\"free_bytes\":0,"), "nothing can be freed");
+}
+
+#[test]
+fn forms_that_do_not_go_together() {
+    let dir = Dir::new();
+    for bad in [
+        &["--json", "--format", "csv"][..],
+        &["-0", "--json"],
+        &["-0", "--summary"],
+        &["--format", "xml"],
+        &["-a", "md5"],
+        &["--min-size", "2", "--max-size", "1"],
+    ] {
+        dir.ftk(["dup"]).args(bad).run().status(2).stdout("");
+    }
+}
+
+/// The file being written is neither read nor reported.
+#[test]
+fn the_report_itself_is_left_out() {
+    let dir = Dir::new();
+    dir.file("a", b"").file("b", b"");
+    for form in ["fdupes", "json", "csv"] {
+        let run = dir.ftk(["dup", "--min-size", "0", "--format", form, "-o", "report"]).run().status(0);
+        run.stdout("");
+        let report = fs::read_to_string(dir.path("report")).unwrap();
+        assert!(report.contains("./a") && !report.contains("./report"), "{report}");
+    }
+    let run = dir.ftk(["dup", "report", "-o", "report"]).run().status(2);
+    run.stderr_has("'report' is both input and output");
+}

@@ -1,0 +1,113 @@
+//! Which copy stays.
+
+use std::fs;
+
+use crate::harness::Dir;
+
+/// Copies in three directories, of different ages.
+fn copies() -> Dir {
+    let dir = Dir::new();
+    for (path, date) in [
+        ("one/long name", "2020-01-01"),
+        ("two/b", "2018-01-01"),
+        ("two/sub/c", "2022-01-01"),
+        ("three/d", "2019-01-01"),
+    ] {
+        dir.file(path, b"the same");
+        dir.ftk([""; 0]).instead(&dir, ["touch", "-d", date, path]).run().status(0);
+    }
+    dir
+}
+
+/// What stays of the copies.
+fn left(dir: &Dir) -> Vec<&'static str> {
+    let mut paths = vec!["one/long name", "two/b", "two/sub/c", "three/d"];
+    paths.retain(|path| dir.path(path).exists());
+    paths
+}
+
+fn prune(dir: &Dir, args: &[&str]) {
+    dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).args(args).run().status(0);
+}
+
+#[test]
+fn rules_in_their_order() {
+    for (rules, stays) in [
+        (&[][..], "one/long name"),
+        (&["--keep", "first"], "one/long name"),
+        (&["--keep", "oldest"], "two/b"),
+        (&["--keep", "newest"], "two/sub/c"),
+        (&["--keep", "shortest"], "two/b"),
+        (&["--keep", "path=three/*"], "three/d"),
+        // Two match, and the second rule decides between them.
+        (&["--keep", "path=two/*", "--keep", "newest"], "two/sub/c"),
+        (&["--keep", "path=nowhere/*", "--keep", "oldest"], "two/b"),
+    ] {
+        let dir = copies();
+        prune(&dir, &[rules, &["one", "two", "three"]].concat());
+        assert_eq!(left(&dir), [stays], "{rules:?}");
+    }
+}
+
+#[test]
+fn the_order_of_arguments_comes_before_paths() {
+    let dir = copies();
+    prune(&dir, &["three", "two", "one"]);
+    assert_eq!(left(&dir), ["three/d"]);
+}
+
+#[test]
+fn so_many_copies_stay() {
+    let dir = copies();
+    prune(&dir, &["--min-copies", "3", "--keep", "newest", "one", "two", "three"]);
+    assert_eq!(left(&dir), ["one/long name", "two/sub/c", "three/d"]);
+    prune(&dir, &["--min-copies", "4", "one", "two", "three"]);
+    assert_eq!(left(&dir).len(), 3);
+}
+
+#[test]
+fn what_a_reference_holds_stays() {
+    for args in [
+        &["--reference", "two", "one", "three"][..],
+        &["--reference", "two", "--keep", "path=one/*", "."],
+        // The same directory once more, a directory in it, and one that holds it.
+        &["--reference", "two", "two", "one", "three"],
+        &["--reference", "./two", "one", "two/sub", "three"],
+        &["one", "three", "--reference", "three/../two"],
+    ] {
+        let dir = copies();
+        prune(&dir, args);
+        assert_eq!(left(&dir), ["two/b", "two/sub/c"], "{args:?}");
+    }
+    // Copies in references alone are nobody's business.
+    let dir = copies();
+    prune(&dir, &["--reference", "two", "--reference", "one", "--reference", "three", "two"]);
+    assert_eq!(left(&dir).len(), 4);
+}
+
+#[test]
+fn isolated_arguments() {
+    let dir = copies();
+    // The copies in `two` are beside the one that stays.
+    prune(&dir, &["--isolate", "two", "one", "three"]);
+    assert_eq!(left(&dir), ["two/b", "two/sub/c"]);
+    let dir = copies();
+    prune(&dir, &["--isolate", "."]);
+    assert_eq!(left(&dir).len(), 4);
+}
+
+/// Hard links are one copy: all of them stay, or all go.
+#[test]
+fn links_are_one_copy() {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same").hard_link("b", "c").hard_link("b", "d");
+    prune(&dir, &["--min-copies", "2", "."]);
+    assert!(["a", "b", "c", "d"].iter().all(|path| dir.path(path).exists()));
+    prune(&dir, &["--keep", "path=*/c", "."]);
+    assert!(!dir.path("a").exists());
+    assert!(["b", "c", "d"].iter().all(|path| dir.path(path).exists()));
+    let linked = fs::hard_link(dir.path("b"), dir.path("a"));
+    assert!(linked.is_ok());
+    let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).run().status(0);
+    run.stderr_has("  nothing to do\n");
+}

@@ -1,0 +1,120 @@
+//! The groups are those that comparing every byte finds, and those of fdupes and jdupes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+
+use super::tree::{oracle, plant, printed};
+use crate::harness::{Dir, bytes, needs, uring};
+
+#[test]
+fn groups_are_what_comparing_every_byte_finds() {
+    for seed in 0..6 {
+        let dir = Dir::new();
+        plant(&dir, seed, 120);
+        let expected = oracle(&dir, 1);
+        assert!(expected.len() > 5, "the tree has groups");
+        dir.ftk(["dup"]).run().status(0).stdout(printed(&expected, b'\n'));
+        dir.ftk(["dup", "--min-size", "0", "-0"]).run().status(0).stdout(printed(&oracle(&dir, 0), 0));
+    }
+}
+
+/// No choice of digest, workers, reader or kernel shows in what is printed.
+#[test]
+fn every_plan_prints_the_same() {
+    let dir = Dir::new();
+    plant(&dir, 7, 300);
+    let expected = printed(&oracle(&dir, 1), b'\n');
+    for threads in ["1", "2", "3", "4", "auto"] {
+        for algorithm in ["xxh128", "blake3", "sha256"] {
+            dir.ftk(["dup", ".", "-j", threads, "-a", algorithm]).run().status(0).stdout(&expected);
+        }
+        dir.ftk(["dup", "--verify", "-j", threads]).run().status(0).stdout(&expected);
+        dir.ftk(["dup", "--io", "sync", "-j", threads]).run().status(0).stdout(&expected);
+    }
+    if uring() {
+        for threads in ["1", "3"] {
+            dir.ftk(["dup", "--io", "uring", "-j", threads]).run().status(0).stdout(&expected);
+        }
+    }
+}
+
+/// Large files that differ in a single byte, wherever that is.
+#[test]
+fn one_byte_is_enough_to_tell_files_apart() {
+    let dir = Dir::new();
+    let size = 3 << 20;
+    let content = bytes(3, size);
+    dir.file("same/0", &content).file("same/1", &content);
+    for (nth, at) in [0, 1, 4095, 4096, 16_384, 131_072, size / 2, size - 131_073, size - 4096, size - 1]
+        .into_iter()
+        .enumerate()
+    {
+        let mut other = content.clone();
+        other[at] ^= 0x80;
+        dir.file(format!("other/{nth}"), &other);
+    }
+    dir.ftk(["dup"]).run().status(0).stdout("./same/0\n./same/1\n\n");
+}
+
+/// A set of groups; of hard links any name will do for the others, so each is known by its inode.
+fn groups(dir: &Dir, printed: &[u8]) -> BTreeSet<BTreeSet<u64>> {
+    let ino = |path: &[u8]| fs::symlink_metadata(dir.path(OsStr::from_bytes(path))).unwrap().ino();
+    let lines = printed.split(|&byte| byte == b'\n');
+    let mut groups = vec![BTreeSet::new()];
+    for line in lines {
+        if line.is_empty() {
+            groups.push(BTreeSet::new());
+        } else {
+            groups.last_mut().unwrap().insert(ino(line));
+        }
+    }
+    groups.into_iter().filter(|group| !group.is_empty()).collect()
+}
+
+#[test]
+fn fdupes_and_jdupes_find_the_same() {
+    needs!("fdupes", "jdupes");
+    for seed in 20..23 {
+        let dir = Dir::new();
+        plant(&dir, seed, 150);
+        // Neither can print a name with a newline so that it could be read back.
+        for path in oracle(&dir, 0).iter().flat_map(|group| group.files.concat()) {
+            if path.contains(&b'\n') {
+                fs::remove_file(dir.path(OsStr::from_bytes(&path))).unwrap();
+            }
+        }
+        let ours = dir.ftk(["dup"]).run().status(0);
+        let ours = groups(&dir, &ours.out);
+        assert!(ours.len() > 5);
+        for peer in [&["fdupes", "-r", "-n", "-q", "."][..], &["jdupes", "-r", "-q", "."]] {
+            let theirs = dir.ftk([""; 0]).instead(&dir, peer).run().status(0);
+            assert_eq!(groups(&dir, &theirs.out), ours, "{peer:?}");
+        }
+    }
+}
+
+/// The order: by waste, then by the first path.
+#[test]
+fn the_largest_waste_comes_first() {
+    let dir = Dir::new();
+    dir.file("b/1", &[1; 100]).file("b/2", &[1; 100]).file("a/1", &[2; 100]).file("a/2", &[2; 100]);
+    dir.file("few/1", &[3; 250]).file("few/2", &[3; 250]);
+    for nth in 0..4 {
+        dir.file(format!("many/{nth}"), &[4; 90]);
+    }
+    // Further names of a file waste nothing.
+    dir.file("links/1", &[5; 80]).file("links/2", &[5; 80]);
+    for nth in 3..9 {
+        dir.hard_link("links/1", &format!("links/{nth}"));
+    }
+    let run = dir.ftk(["dup"]).run().status(0);
+    let firsts: Vec<_> =
+        run.text().split("\n\n").filter(|it| !it.is_empty()).map(|it| it.lines().next().unwrap()).collect();
+    assert_eq!(firsts, ["./many/0", "./few/1", "./a/1", "./b/1", "./links/1"]);
+    let mut counts = BTreeMap::new();
+    run.text().lines().for_each(|line| *counts.entry(line).or_insert(0) += 1);
+    assert!(counts.contains_key("./links/2") && !counts.contains_key("./links/3"), "one name of each file");
+}

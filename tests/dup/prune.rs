@@ -1,0 +1,295 @@
+//! `ftk dup prune`: what each action leaves behind, and that nothing happens unasked.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::tree::plant;
+use crate::harness::{Dir, bytes, gnu_find, needs};
+
+fn ino(dir: &Dir, path: &str) -> u64 {
+    fs::symlink_metadata(dir.path(path)).unwrap().ino()
+}
+
+/// Two equal files and one that is not.
+fn pair() -> Dir {
+    let dir = Dir::new();
+    dir.file("t/a", &[7; 10_000]).file("t/b", &[7; 10_000]).file("t/other", &[8; 10_000]);
+    dir
+}
+
+/// Everything a tree is made of, as GNU find prints it.
+fn everything(dir: &Dir) -> Vec<u8> {
+    let format = "%p %i %n %s %m %U %G %T@ %C@ %l\\0";
+    let run = dir.ftk([""; 0]).instead(dir, ["find", ".", "-printf", format]).run().status(0);
+    let mut records: Vec<_> = run.out.split(|&byte| byte == 0).collect();
+    records.sort();
+    records.join(&0)
+}
+
+#[test]
+fn a_plan_changes_nothing() {
+    for action in ["hardlink", "symlink", "delete", "move=away"] {
+        let dir = pair();
+        let before = everything(&dir);
+        let run = dir.ftk(["dup", "prune", "--action", action, "t"]).run().status(0);
+        run.check(run.text().starts_with("  keep     t/a "), "the first stays");
+        run.check(run.text().contains(" t/b"), "the second goes");
+        run.stderr_has(". Nothing was changed: add --yes to do it.\n");
+        assert_eq!(everything(&dir), before, "{action}");
+        assert!(!dir.aside("state").exists(), "there is no journal of a plan");
+    }
+}
+
+#[test]
+fn a_plan_as_people_read_it() {
+    let dir = Dir::new();
+    dir.file("t/old", &[7; 10_000]).file("t/new", &[7; 10_000]);
+    dir.ftk([""; 0]).instead(&dir, ["touch", "-d", "2019-07-02 18:22", "t/old"]).run().status(0);
+    let frees = fs::metadata(dir.path("t/new")).unwrap().blocks() * 512;
+    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--keep", "oldest", "t"]).run().status(0);
+    let expected = format!(
+        "  keep     t/old{:42}oldest (2019-07-02 18:22)\n  link     t/new{:42}frees {}.{:02} kB\n",
+        "",
+        "",
+        frees / 1000,
+        (frees % 1000 + 5) / 10,
+    );
+    assert_eq!(run.text(), expected);
+    run.stderr_has("  would link 1 file and free ");
+}
+
+#[test]
+fn a_plan_for_programs() {
+    let dir = pair();
+    let frees = fs::metadata(dir.path("t/b")).unwrap().blocks() * 512;
+    let run = dir.ftk(["dup", "prune", "--action", "delete", "--json", "t"]).run().status(0);
+    let lines: Vec<Value> = run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        (&lines[0]["do"], &lines[0]["path"], &lines[0]["why"]),
+        (&"keep".into(), &"t/a".into(), &"first".into())
+    );
+    assert_eq!(
+        (&lines[1]["do"], &lines[1]["path"], &lines[1]["keeper"]),
+        (&"delete".into(), &"t/b".into(), &"t/a".into())
+    );
+    assert_eq!(lines[1]["frees_bytes"], frees);
+    let summary = &lines[2]["summary"];
+    assert_eq!(
+        (&summary["is_plan"], &summary["files"], &summary["frees_bytes"]),
+        (&true.into(), &1.into(), &frees.into())
+    );
+}
+
+#[test]
+fn hardlink() {
+    let dir = pair();
+    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "t"]).run().status(0);
+    run.check(run.text().contains("  link     t/b "), "what was done is listed");
+    let run = run.stderr_has("  journal: ").stderr_has("  linked 1 file and freed ");
+    run.stderr_has("  to take it back: ftk dup undo ");
+    assert_eq!(ino(&dir, "t/a"), ino(&dir, "t/b"));
+    assert_eq!(fs::read(dir.path("t/b")).unwrap(), [7; 10_000]);
+    assert_eq!(fs::read(dir.path("t/other")).unwrap(), [8; 10_000]);
+}
+
+#[test]
+fn symlink() {
+    let dir = pair();
+    dir.ftk(["dup", "prune", "--action", "symlink", "--yes", "t"]).run().status(0);
+    let target = fs::read_link(dir.path("t/b")).unwrap();
+    assert_eq!(target, fs::canonicalize(dir.path("t/a")).unwrap());
+    assert_eq!(fs::read(dir.path("t/b")).unwrap(), [7; 10_000]);
+}
+
+#[test]
+fn delete() {
+    let dir = pair();
+    let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes", "t"]).run().status(0);
+    run.stderr_has("  deleted 1 file and freed ").stderr_has("  what was deleted is gone\n");
+    assert_eq!(gnu_find(&dir, &["t", "-type", "f"]), [b"t/a".to_vec(), b"t/other".to_vec()]);
+}
+
+#[test]
+fn move_and_quarantine() {
+    for args in [&["--action", "move=t/away"][..], &["--action", "delete", "--quarantine", "t/away"]] {
+        let dir = pair();
+        let before = ino(&dir, "t/b");
+        let run = dir.ftk(["dup", "prune", "--yes", "t"]).args(args).run().status(0);
+        run.stderr_has("  moved 1 file\n");
+        assert!(!dir.path("t/b").exists());
+        let away = gnu_find(&dir, &["t/away", "-type", "f"]);
+        assert_eq!(away.len(), 1, "{away:?}");
+        let away = String::from_utf8(away[0].clone()).unwrap();
+        assert_eq!((ino(&dir, &away), fs::read(dir.path(&away)).unwrap()), (before, vec![7; 10_000]));
+        // What was put away is left out from now on.
+        let run = dir.ftk(["dup", "prune", "--yes", "t"]).args(args).run().status(0).stdout("");
+        run.stderr_has("left out: 1 own output file").stderr_has("  nothing to do\n");
+    }
+}
+
+/// Where blocks cannot be shared, nothing else is done in the place of it.
+#[test]
+fn there_is_no_second_best() {
+    let dir = pair();
+    let before = everything(&dir);
+    let run = dir.ftk(["dup", "prune", "--action", "reflink", "--yes", "t"]).run();
+    if run.code() == 0 {
+        assert_ne!(ino(&dir, "t/a"), ino(&dir, "t/b"), "blocks are shared here");
+    } else {
+        run.status(2).stderr_has("reflink does not work on the file system of 't/a': ");
+        assert_eq!(everything(&dir), before);
+    }
+}
+
+/// The plan, what was done, the summary, and the second run tell the same story.
+#[test]
+fn a_second_run_finds_nothing_to_do() {
+    for action in ["hardlink", "symlink", "delete", "move=../away"] {
+        for seed in [40, 41] {
+            let dir = Dir::new();
+            plant(&dir, seed, 100);
+            let args = ["dup", "prune", "--min-size", "0", "--action", action];
+            let plan = dir.ftk(args).run().status(0);
+            let done = dir.ftk(args).arg("--yes").run().status(0);
+            done.check(done.out == plan.out, &format!("{}\nwas planned", String::from_utf8_lossy(&plan.out)));
+            let again = dir.ftk(args).arg("--yes").run().status(0);
+            let again = again.stderr_has("  nothing to do\n");
+            again.check(again.out.is_empty(), "there is nothing left");
+        }
+    }
+}
+
+/// What the file system gives back, as `df` sees it, is what was promised.
+#[test]
+fn freed_bytes_are_those_of_the_file_system() {
+    let Ok(temp) = tempfile::tempdir_in("/dev/shm") else {
+        return crate::harness::skip("no file system in memory");
+    };
+    let free = || {
+        let stat = rustix::fs::statvfs(temp.path()).unwrap();
+        stat.f_bfree * stat.f_frsize
+    };
+    for action in ["hardlink", "delete"] {
+        let tree: PathBuf = temp.path().join(action);
+        fs::create_dir(&tree).unwrap();
+        let content = bytes(9, 3_000_000);
+        for name in ["a", "b", "c"] {
+            fs::write(tree.join(name), &content).unwrap();
+        }
+        // One inode with two names, and one with a name elsewhere that is not scanned.
+        fs::hard_link(tree.join("b"), tree.join("d")).unwrap();
+        fs::hard_link(tree.join("c"), temp.path().join(format!("{action} elsewhere"))).unwrap();
+        let dir = Dir::new();
+        let run = || {
+            let run = dir.ftk(["dup", "prune", "--json", "--yes", "--action", action]);
+            let run = run.arg(&tree).run().status(0);
+            let last: Value = serde_json::from_str(run.text().lines().last().unwrap()).unwrap();
+            last["summary"]["frees_bytes"].as_u64().unwrap()
+        };
+        let before = free();
+        let promised = run();
+        assert!(promised >= 3_000_000);
+        assert_eq!(free() - before, promised, "{action}");
+        assert_eq!(run(), 0);
+    }
+}
+
+/// Nothing is written by the report or by a plan: not one call that could change anything.
+#[test]
+fn only_reading_without_yes() {
+    needs!("strace");
+    let dir = pair();
+    let calls = "trace=open,openat,openat2,creat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,\
+                 mkdir,mkdirat,rmdir,mknod,mknodat,truncate,ftruncate,fallocate,chmod,fchmod,fchmodat,chown,fchown,fchownat,\
+                 utimensat,setxattr,fsetxattr,lsetxattr,ioctl,copy_file_range";
+    let log = dir.aside("log");
+    let log = log.to_str().unwrap();
+    for args in [
+        &["dup", "t"][..],
+        &["dup", "--json", "--verify", "t"],
+        &["dup", "prune", "--action", "hardlink", "t"],
+        &["dup", "prune", "--action", "delete", "--script", "t"],
+    ] {
+        dir.ftk(args).under(&dir, ["strace", "-f", "-e", calls, "-o", log]).run().status(0);
+        let log = fs::read_to_string(log).unwrap();
+        let changes = log.lines().filter(|line| {
+            let reads = line.contains("O_RDONLY") || line.contains("O_PATH");
+            let opens = line.contains(" open");
+            let asks = line.contains(" ioctl(") && (line.contains("TCGETS") || line.contains("TIOCGWINSZ"));
+            line.contains('(')
+                && !line.contains("resumed>")
+                && !(opens && reads && !line.contains("O_CREAT"))
+                && !asks
+        });
+        let changes: Vec<_> = changes.collect();
+        assert!(changes.is_empty(), "{args:?}: {changes:#?}");
+    }
+}
+
+#[test]
+fn the_journal_goes_where_it_is_asked_to() {
+    let dir = pair();
+    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "t/log", "t"]).run();
+    run.status(0).stderr_has("  journal: 't/log'\n").stderr_has("ftk dup undo 't/log'\n");
+    assert!(fs::read_to_string(dir.path("t/log")).unwrap().starts_with("{\"ftk\":\""));
+    // Never over something that is there.
+    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "t/log", "t"]).run();
+    run.status(2).stderr_has("ftk: cannot make 't/log': file exists");
+    let state = fs::read_dir(dir.aside("state")).map_or(0, |entries| entries.count());
+    assert_eq!(state, 0, "and nowhere else");
+}
+
+#[test]
+fn the_journal_has_a_name_of_its_own() {
+    let dir = pair();
+    for _ in 0..2 {
+        dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "t"]).run().status(0);
+    }
+    let journals = fs::read_dir(dir.aside("state").join("ftk")).unwrap();
+    assert_eq!(journals.count(), 2);
+}
+
+#[test]
+fn arguments_that_make_no_sense() {
+    let dir = pair();
+    for bad in [
+        &[][..],
+        &["--action", "link"],
+        &["--action", "move="],
+        &["--action", "hardlink", "--quarantine", "q"],
+        &["--action", "delete", "--script", "--yes"],
+        &["--action", "delete", "--keep", "best"],
+        &["--action", "delete", "--keep", "path=["],
+        &["--action", "delete", "--min-copies", "0"],
+        &["--action", "delete", "--reference", "missing"],
+        &["--action", "delete", "--reference", "t/a"],
+    ] {
+        let before = everything(&dir);
+        dir.ftk(["dup", "prune", "t"]).args(bad).run().status(2).stdout("");
+        assert_eq!(everything(&dir), before);
+    }
+}
+
+/// A file whose owner, permissions or attributes would be lost is left as it is.
+#[test]
+fn what_a_link_would_lose_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = pair();
+    fs::set_permissions(dir.path("t/b"), fs::Permissions::from_mode(0o600)).unwrap();
+    let before: BTreeMap<_, _> = ["t/a", "t/b"].map(|path| (path, ino(&dir, path))).into();
+    for yes in [&[][..], &["--yes"]] {
+        let run = dir.ftk(["dup", "prune", "--action", "hardlink", "t"]).args(yes).run().status(2);
+        run.check(run.text().contains("  refuse   t/b "), "it is listed");
+        run.check(run.text().contains("permissions differ (0600, the keeper has 0644)"), "with the reason");
+        run.stderr_has("nothing to do; 1 refused\n");
+    }
+    for (path, before) in before {
+        assert_eq!(ino(&dir, path), before);
+    }
+    // Deleting loses no more than the name.
+    dir.ftk(["dup", "prune", "--action", "delete", "--yes", "t"]).run().status(0);
+}

@@ -1,0 +1,118 @@
+//! `ftk dup undo`: a tree as it was.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::PathBuf;
+
+use super::tree::plant;
+use crate::harness::Dir;
+
+/// What a name stands for, but for inode numbers and times of the inode, which nobody can restore.
+#[derive(Debug, PartialEq, Eq)]
+struct Known {
+    mode: u32,
+    uid: u32,
+    gid: u32,
+    mtime: (i64, i64),
+    content: Vec<u8>,
+}
+
+fn snapshot(dir: &Dir) -> BTreeMap<PathBuf, Known> {
+    let mut known = BTreeMap::new();
+    let mut waiting = vec![PathBuf::new()];
+    while let Some(path) = waiting.pop() {
+        let metadata = fs::symlink_metadata(dir.path(&path)).unwrap();
+        let mut content = Vec::new();
+        if metadata.is_dir() {
+            waiting
+                .extend(fs::read_dir(dir.path(&path)).unwrap().map(|it| path.join(it.unwrap().file_name())));
+            continue;
+        } else if metadata.is_file() {
+            content = fs::read(dir.path(&path)).unwrap();
+        } else if metadata.is_symlink() {
+            content = fs::read_link(dir.path(&path)).unwrap().as_os_str().as_bytes().to_vec();
+        }
+        let (mode, uid, gid) = (metadata.mode(), metadata.uid(), metadata.gid());
+        let mtime = (metadata.mtime(), metadata.mtime_nsec());
+        known.insert(path, Known { mode, uid, gid, mtime, content });
+    }
+    known
+}
+
+fn journal(dir: &Dir) -> PathBuf {
+    let mut entries = fs::read_dir(dir.aside("state").join("ftk")).unwrap();
+    let journal = entries.next().unwrap().unwrap().path();
+    assert!(entries.next().is_none());
+    journal
+}
+
+#[test]
+fn everything_comes_back() {
+    for (seed, args) in [
+        (60, &["--action", "hardlink"][..]),
+        (61, &["--action", "symlink"]),
+        (62, &["--action", "move=away"]),
+        (63, &["--action", "delete", "--quarantine", "away"]),
+    ] {
+        let dir = Dir::new();
+        plant(&dir, seed, 80);
+        let before = snapshot(&dir);
+        dir.ftk(["dup", "prune", "--yes"]).args(args).run().status(0);
+        let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
+        run.check(run.text().contains("  restore  "), "what is restored is listed");
+        assert!(snapshot(&dir) == before, "{args:?}");
+        // Once more changes nothing.
+        let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
+        run.stderr_has("  restored 0 files\n");
+        assert!(snapshot(&dir) == before, "{args:?}");
+    }
+}
+
+#[test]
+fn what_changed_since_is_not_overwritten() {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same").file("c", b"same");
+    dir.ftk(["dup", "prune", "--action", "move=away", "--yes"]).run().status(0);
+    dir.file("b", b"a new file of that name");
+    let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(2);
+    run.check(run.text().contains("  restore  ./c"), "one comes back");
+    run.check(run.text().contains("  fail     ./b "), "the other cannot");
+    run.stderr_has("  restored 1 file; 1 file not\n");
+    assert_eq!(fs::read(dir.path("b")).unwrap(), b"a new file of that name");
+}
+
+#[test]
+fn what_was_deleted_is_gone_and_that_is_said() {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same");
+    dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).run().status(0);
+    let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(2);
+    run.check(
+        run.text().contains("  fail     ./b ") && run.text().contains("deleted for good"),
+        "it is said",
+    );
+}
+
+#[test]
+fn permissions_come_back_with_the_file() {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same");
+    for path in ["a", "b"] {
+        fs::set_permissions(dir.path(path), fs::Permissions::from_mode(0o640)).unwrap();
+    }
+    let before = snapshot(&dir);
+    dir.ftk(["dup", "prune", "--action", "symlink", "--yes"]).run().status(0);
+    dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
+    assert_eq!(snapshot(&dir), before);
+}
+
+#[test]
+fn what_is_no_journal() {
+    let dir = Dir::new();
+    dir.file("empty", b"").file("text", b"no journal\n");
+    for path in ["empty", "text", "missing"] {
+        dir.ftk(["dup", "undo", path]).run().status(2).stderr_has(path);
+    }
+}

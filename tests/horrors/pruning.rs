@@ -1,0 +1,369 @@
+//! Contents lost while copies are linked, moved or deleted.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::ExitStatusExt as _;
+
+use rustix::process::Signal;
+
+use crate::harness::{Dir, bytes, needs, sha256, signal, skip, wait_until};
+
+const ACTIONS: [&str; 4] = ["hardlink", "symlink", "delete", "move=away"];
+
+fn ino(dir: &Dir, path: &str) -> u64 {
+    fs::symlink_metadata(dir.path(path)).unwrap().ino()
+}
+
+/// A link to a file never stands for the file.
+#[test]
+fn h01_a_symbolic_link_is_no_copy() {
+    for action in ACTIONS {
+        for args in
+            [&["."][..], &["-L", "."], &["-L", "link", "real"], &["link", "real"], &["-L", "dir link", "dir"]]
+        {
+            let dir = Dir::new();
+            dir.file("real", b"content").symlink("real", "link");
+            dir.file("dir/a", b"more").symlink("dir", "dir link").symlink("a", "dir/0");
+            let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).args(args).run();
+            run.check(fs::read(dir.path("real")).is_ok_and(|it| it == b"content"), "real is there");
+            run.check(fs::symlink_metadata(dir.path("real")).unwrap().is_file(), "and a file");
+            run.check(fs::read(dir.path("dir/a")).is_ok_and(|it| it == b"more"), "the other, too");
+            run.check(fs::symlink_metadata(dir.path("dir/a")).unwrap().is_file(), "and a file");
+        }
+    }
+}
+
+/// Of copies beside a link to one of them a file stays.
+#[test]
+fn h01_a_file_stays_beside_links() {
+    for keep in ["first", "shortest", "path=*link*"] {
+        for follow in [&[][..], &["-L"]] {
+            let dir = Dir::new();
+            dir.file("z", b"content").file("y", b"content").symlink("z", "0link").symlink("y", "1");
+            let args = ["dup", "prune", "--yes", "--action", "delete", "--keep", keep];
+            dir.ftk(args).args(follow).run();
+            let files = ["y", "z"].iter().filter(|path| dir.path(path).exists()).count();
+            assert!(files >= 1, "{keep} {follow:?}");
+        }
+    }
+}
+
+/// Across file systems a hard link is an error, and nothing else is made in the place of it.
+#[test]
+fn h05_another_file_system_is_an_error() {
+    let (Ok(there), here) = (tempfile::tempdir_in("/dev/shm"), Dir::new()) else {
+        return skip("no second file system");
+    };
+    here.file("a", b"content");
+    fs::write(there.path().join("b"), b"content").unwrap();
+    if fs::metadata(there.path()).unwrap().dev() == fs::metadata(here.path("")).unwrap().dev() {
+        return skip("no second file system");
+    }
+    let before = fs::metadata(there.path().join("b")).unwrap();
+    let run =
+        here.ftk(["dup", "prune", "--action", "hardlink", "--yes", "a"]).arg(there.path()).run().status(2);
+    run.check(run.text().contains("  refuse   "), "refused");
+    run.check(
+        run.text().contains("other file system") || run.text().contains("another file system"),
+        "and why",
+    );
+    let after = fs::symlink_metadata(there.path().join("b")).unwrap();
+    assert_eq!((after.ino(), after.nlink(), after.is_file()), (before.ino(), 1, true));
+    let run =
+        here.ftk(["dup", "prune", "--action", "move=away", "--yes", "a"]).arg(there.path()).run().status(2);
+    run.check(there.path().join("b").exists(), "it was not moved");
+}
+
+/// The name of the file and of what is made beside it have the same longest length.
+#[test]
+fn h07_names_of_any_length() {
+    for action in ACTIONS {
+        let dir = Dir::new();
+        let long = "n".repeat(255);
+        dir.file("a", b"content").file(&long, b"content");
+        dir.ftk(["dup", "prune", "--yes", "--action", action]).run().status(0);
+        assert_eq!(fs::read(dir.path("a")).unwrap(), b"content");
+        match action {
+            "hardlink" => assert_eq!(ino(&dir, &long), ino(&dir, "a")),
+            "symlink" => assert!(fs::symlink_metadata(dir.path(&long)).unwrap().is_symlink()),
+            _ => assert!(!dir.path(&long).exists()),
+        }
+    }
+}
+
+/// A result that is out of date is refused: same length, and even the same time.
+#[test]
+fn h08_a_stale_result_is_refused() {
+    for restores_time in [false, true] {
+        for action in ACTIONS {
+            for side in ["a", "b"] {
+                let dir = Dir::new();
+                dir.file("a", b"content").file("b", b"content");
+                let report = dir.aside("report");
+                dir.ftk(["dup", "--json", "-o"]).arg(&report).run().status(0);
+                let modified = fs::metadata(dir.path(side)).unwrap().modified().unwrap();
+                let file = fs::File::options().write(true).open(dir.path(side)).unwrap();
+                std::io::Write::write_all(&mut &file, b"CONTENT").unwrap();
+                if restores_time {
+                    file.set_modified(modified).unwrap();
+                }
+                let run = dir.ftk(["dup", "apply", "--yes", "--action", action]).arg(&report).run().status(2);
+                run.check(run.text().contains("  refuse   ./b "), "refused");
+                let other = if side == "a" { "b" } else { "a" };
+                assert_eq!(fs::read(dir.path(side)).unwrap(), b"CONTENT");
+                assert_eq!(fs::read(dir.path(other)).unwrap(), b"content");
+            }
+        }
+    }
+}
+
+/// A directory on the way that has become a link to somewhere else leads nowhere.
+#[test]
+fn h09_no_link_on_the_way_is_followed() {
+    for action in ACTIONS {
+        for swapped in ["t/keep", "t/go"] {
+            let dir = Dir::new();
+            dir.file("t/keep/x", b"content").file("t/go/x", b"content").file("outside/x", b"content");
+            let report = dir.aside("report");
+            dir.ftk(["dup", "--json", "t", "-o"]).arg(&report).run().status(0);
+            fs::rename(dir.path(swapped), dir.path("t/was")).unwrap();
+            dir.symlink("../outside", swapped);
+            let before = ino(&dir, "outside/x");
+            let args = ["dup", "apply", "--yes", "--keep", "path=t/keep/*", "--action", action];
+            dir.ftk(args).arg(&report).run().status(2);
+            assert_eq!(
+                (ino(&dir, "outside/x"), fs::read(dir.path("outside/x")).unwrap()),
+                (before, b"content".into())
+            );
+            assert_eq!(fs::metadata(dir.path("outside/x")).unwrap().nlink(), 1);
+            assert_eq!(fs::read(dir.path("t/was/x")).unwrap(), b"content");
+        }
+    }
+}
+
+/// What a name stands for beside its content is not lost without a word.
+#[test]
+fn h11_metadata_is_not_lost() {
+    for action in ["hardlink", "symlink"] {
+        let dir = Dir::new();
+        dir.file("a", b"content").file("b", b"content");
+        fs::set_permissions(dir.path("b"), fs::Permissions::from_mode(0o755)).unwrap();
+        let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).run().status(2);
+        run.check(run.text().contains("permissions differ"), "and why");
+        assert_eq!(fs::metadata(dir.path("b")).unwrap().mode() & 0o7777, 0o755);
+        assert!(fs::symlink_metadata(dir.path("b")).unwrap().is_file());
+    }
+}
+
+/// All names of a file are linked in one run, and a second finds nothing.
+#[test]
+fn h12_clusters_go_as_a_whole() {
+    let dir = Dir::new();
+    dir.file("a", &bytes(1, 50_000)).file("b", &bytes(1, 50_000));
+    for nth in 0..10 {
+        dir.hard_link("b", &format!("b{nth}")).hard_link("a", &format!("a{nth}"));
+    }
+    let frees = fs::metadata(dir.path("b")).unwrap().blocks() * 512;
+    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--json"]).run().status(0);
+    run.check(run.text().contains(&format!("\"files\":11,\"frees_bytes\":{frees},")), "freed once");
+    assert_eq!(fs::metadata(dir.path("b7")).unwrap().nlink(), 22);
+    let again = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes"]).run().status(0);
+    again.stdout("").stderr_has("  nothing to do\n");
+    // A name outside the scan keeps the file: nothing is freed, and nothing is said to be.
+    let dir = Dir::new();
+    dir.file("t/a", &bytes(1, 50_000)).file("t/b", &bytes(1, 50_000)).hard_link("t/b", "outside");
+    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--json", "t"]).run().status(0);
+    run.check(run.text().contains("\"frees_bytes\":0,\"refused\":0"), "nothing is freed");
+    assert_eq!(fs::read(dir.path("outside")).unwrap(), bytes(1, 50_000));
+}
+
+/// When a file has as many names as it can have, the rest is refused and stays what it was.
+#[test]
+fn h13_the_limit_of_links() {
+    needs!("strace");
+    let dir = Dir::new();
+    for nth in 0..5 {
+        dir.file(format!("{nth}"), b"content");
+    }
+    let log = dir.aside("log");
+    let args = [
+        "strace",
+        "-f",
+        "-o",
+        log.to_str().unwrap(),
+        "-e",
+        "trace=linkat",
+        "-e",
+        "inject=linkat:error=EMLINK:when=3+",
+    ];
+    let ftk = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "-j", "1"]);
+    let run = ftk.under(&dir, args).run().status(2);
+    run.check(run.text().contains("as many hard links as the file system allows"), "and why");
+    for nth in 0..5 {
+        assert_eq!(fs::read(dir.path(format!("{nth}"))).unwrap(), b"content");
+    }
+    assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 5, "nothing is left beside them");
+}
+
+/// Directories that became empty stay, those above the tree most of all.
+#[test]
+fn h14_no_directory_is_removed() {
+    let dir = Dir::new();
+    dir.file("up/t/a/x", b"content").file("up/t/b/c/x", b"content");
+    dir.ftk(["dup", "prune", "--action", "delete", "--yes", "up/t"]).run().status(0);
+    assert!(dir.path("up/t/b/c").is_dir() && !dir.path("up/t/b/c/x").exists());
+}
+
+/// Nothing has a name that it was not told to have: neither script, nor list, nor journal in the tree.
+#[test]
+fn h16_no_file_of_ours_in_the_tree() {
+    let dir = Dir::new();
+    dir.file("a", b"content").file("b", b"content");
+    for args in [
+        &["dup"][..],
+        &["dup", "--json"],
+        &["dup", "prune", "--action", "delete"],
+        &["dup", "prune", "--action", "delete", "--script"],
+        &["dup", "prune", "--action", "hardlink", "--yes"],
+    ] {
+        dir.ftk(args).run().status(0);
+        let mut names: Vec<_> =
+            fs::read_dir(dir.path("")).unwrap().map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["a", "b"], "{args:?}");
+    }
+}
+
+/// What the run writes is neither read nor pruned, wherever it lies.
+#[test]
+fn h17_own_files_are_left_out() {
+    let dir = Dir::new();
+    dir.file("empty", b"").file("also empty", b"");
+    let args = ["dup", "prune", "--min-size", "0", "--action", "delete", "--yes", "--journal", "journal"];
+    let run = dir.ftk(args).run().status(0);
+    run.check(!run.text().contains("journal"), "the journal is no copy of anything");
+    run.stderr_has("left out: 1 own output file");
+    let out = fs::File::create(dir.path("script")).unwrap();
+    dir.ftk(["dup", "prune", "--min-size", "0", "--action", "delete", "--script"])
+        .stdout(out)
+        .run()
+        .status(0);
+    assert!(!fs::read_to_string(dir.path("script")).unwrap().contains("./script"));
+}
+
+/// Records without a usable digest or identity: the report is refused, and nothing is done.
+#[test]
+fn h03_records_that_prove_nothing_are_refused() {
+    let dir = Dir::new();
+    dir.file("a", b"content").file("b", b"content").file("c", b"other");
+    let report = dir.aside("report");
+    dir.ftk(["dup", "--json", "-o"]).arg(&report).run().status(0);
+    let text = fs::read_to_string(&report).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let (header, group) = (lines[0], lines[1]);
+    let digest = group.split('"').nth(7).unwrap();
+    assert_eq!(digest.len(), 32);
+    let ino = format!("\"ino\":{},", ino(&dir, "b"));
+    for (what, group) in [
+        ("no digest", group.replace(&format!("\"digest\":\"{digest}\","), "")),
+        ("an empty digest", group.replace(digest, "")),
+        ("a short digest", group.replace(digest, &digest[..30])),
+        ("a long digest", group.replace(digest, &format!("{digest}00"))),
+        ("the digest of another algorithm", group.replace(digest, &sha256(b"content"))),
+        ("no hexadecimal digits", group.replace(digest, &"x".repeat(32))),
+        ("a digest that is null", group.replace(&format!("\"{digest}\""), "null")),
+        ("no inode number", group.replace(&ino, "")),
+        ("a negative inode number", group.replace(&ino, "\"ino\":-1,")),
+        ("a path twice", group.replace("./b", "./a")),
+        ("no path", group.replace("\"path\":\"./b\",", "")),
+        ("an empty path", group.replace("./b", "")),
+        ("a path elsewhere", group.replace("./b", "/etc/passwd")),
+        ("a way out", group.replace("./b", "./../b")),
+        ("a path with a NUL", group.replace("./b", "./b\\u0000")),
+        ("a starting point that is none", group.replace("\"root\":0", "\"root\":7")),
+        ("no object", "[]".into()),
+        ("no JSON", "{".into()),
+        ("nothing", String::new()),
+    ] {
+        for yes in [&[][..], &["--yes"]] {
+            let body = format!("{header}\n{group}\n");
+            let footer =
+                format!("{{\"footer\":{{\"records\":2,\"sha256\":\"{}\"}}}}\n", sha256(body.as_bytes()));
+            let args = ["dup", "apply", "-", "--action", "delete"];
+            let run = dir.ftk(args).args(yes).stdin((body + &footer).as_bytes()).run().status(2).stdout("");
+            run.stderr_has("ftk: bad report '-': line 2: ");
+        }
+        assert!(dir.path("a").exists() && dir.path("b").exists(), "{what}");
+    }
+    for (bad, why) in [
+        (header.replace("dup-report", "manifest"), "no report of ftk dup"),
+        (header.replace("\"version\":1", "\"version\":2"), "version 2"),
+        (header.replace("xxh128", "crc32"), "the digests cannot be judged"),
+        (group.to_owned(), "no header"),
+    ] {
+        let body = format!("{bad}\n{group}\n");
+        let footer = format!("{{\"footer\":{{\"records\":2,\"sha256\":\"{}\"}}}}\n", sha256(body.as_bytes()));
+        let run = dir.ftk(["dup", "apply", "-", "--action", "delete", "--yes"]);
+        let run = run.stdin((body + &footer).as_bytes()).run().status(2).stdout("");
+        run.stderr_has("ftk: bad report '-': line 1: ").stderr_has(why);
+    }
+}
+
+/// More names than links: such numbers are no identity, and nothing is done about such files.
+#[test]
+fn h37_numbers_that_are_no_identity() {
+    let dir = Dir::new();
+    dir.file("a", b"content").file("b", b"content");
+    let report = dir.aside("report");
+    dir.ftk(["dup", "--json", "-o"]).arg(&report).run().status(0);
+    // As a file system would say that gives all files one number.
+    let text = fs::read_to_string(&report).unwrap();
+    let text = text.replace(&format!("\"ino\":{},", ino(&dir, "b")), &format!("\"ino\":{},", ino(&dir, "a")));
+    fs::write(&report, text).unwrap();
+    for action in ACTIONS {
+        let args = ["dup", "apply", "--edited", "--yes", "--action", action];
+        dir.ftk(args).arg(&report).run().status(0).stderr_has("  nothing to do\n");
+        assert!(dir.path("a").exists() && dir.path("b").exists());
+    }
+}
+
+/// Ended in the middle, between two steps: what is listed as done is done, the rest is as it was, and the journal
+/// takes it back.
+#[test]
+fn h49_a_signal_ends_it_between_two_steps() {
+    for with in [Signal::TERM, Signal::INT] {
+        let dir = Dir::new();
+        let names: Vec<String> = (0..3000).map(|nth| format!("{nth:04}")).collect();
+        names.iter().for_each(|name| _ = dir.file(name, b"content"));
+        let before: Vec<u64> = names.iter().map(|name| ino(&dir, name)).collect();
+        let journal = dir.aside("journal");
+        let args = ["dup", "prune", "--action", "hardlink", "--yes", "--journal", journal.to_str().unwrap()];
+        let child = dir.ftk(args).spawn();
+        wait_until(|| fs::metadata(dir.path("0000")).unwrap().nlink() > 20);
+        signal(&child, with);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(with.as_raw()));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let listed = |word: &str| {
+            let paths =
+                text.lines().filter_map(|line| line.trim().strip_prefix(word)?.split_whitespace().next());
+            paths.map(|path| path.trim_start_matches("./").to_owned()).collect::<Vec<_>>()
+        };
+        let (done, left) = (listed("link "), listed("not done "));
+        assert_eq!(done.len() + left.len(), names.len() - 1, "every file is on the list");
+        assert!(!left.is_empty(), "it was over before the signal came");
+        for name in &done {
+            assert_eq!(ino(&dir, name), before[0]);
+        }
+        for (name, before) in names.iter().zip(&before).filter(|(name, _)| left.contains(name)) {
+            assert_eq!(ino(&dir, name), *before);
+        }
+        assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), names.len(), "nothing is left beside them");
+        dir.ftk([OsStr::new("dup"), OsStr::new("undo"), journal.as_os_str()]).run().status(0);
+        for name in &names {
+            let metadata = fs::metadata(dir.path(name)).unwrap();
+            assert_eq!((metadata.nlink(), fs::read(dir.path(name)).unwrap()), (1, b"content".to_vec()));
+        }
+    }
+}
