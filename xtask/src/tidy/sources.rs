@@ -18,12 +18,18 @@ const LOUD: &[&str] = &[
     "clap",
 ];
 
-/// What changes the names in a directory.
+/// What changes the names in a directory, or which blocks a file has.
 const TREE_CHANGES: &[&str] = &[
+    "FICLONE",
+    "FICLONERANGE",
+    "FIDEDUPERANGE",
     "fs::rename",
     "fs::link",
+    "fs::symlink",
     "fs::unlink",
+    "ftruncate",
     "hard_link",
+    "ioctl_ficlone",
     "linkat",
     "remove_dir",
     "remove_dir_all",
@@ -34,8 +40,19 @@ const TREE_CHANGES: &[&str] = &[
     "unlinkat",
 ];
 
-/// The only sources that may: complete-or-nothing output, and the action engine when there is one.
+/// The only sources that may: complete-or-nothing output, and the action engine.
 const MAY_CHANGE_TREES: &[&str] = &["crates/record/src/temp.rs", "crates/apply/src/"];
+
+/// What makes directories.
+const NEW_DIRECTORIES: &[&str] = &["create_dir", "create_dir_all", "mkdirat", "DirBuilder"];
+
+/// The sources that may, beside those above: each where the user has named the place or it is for such things.
+const MAY_MAKE_DIRECTORIES: &[&str] = &[
+    "crates/cli/calibrate.rs",   // files to measure with
+    "crates/cli/dup/journal.rs", // the state directory
+    "crates/cli/man.rs",
+    "crates/sched/src/store.rs", // the cache directory
+];
 
 /// Every source begins with its module documentation.
 pub(crate) fn module_docs(tree: &Tree) -> Vec<Finding> {
@@ -50,12 +67,15 @@ pub(crate) fn silent_libraries(tree: &Tree) -> Vec<Finding> {
     uses(tree, LOUD, is_library, "does not belong into a library crate")
 }
 
-/// Only few places rename, link or unlink.
+/// Only few places rename, link or unlink, or make directories.
 pub(crate) fn tree_changes(tree: &Tree) -> Vec<Finding> {
-    let concerned = |path: &str| {
-        path.starts_with("crates/") && !MAY_CHANGE_TREES.iter().any(|allowed| path.starts_with(allowed))
-    };
-    uses(tree, TREE_CHANGES, concerned, "changes a tree, which only the action engine may")
+    let is_in = |path: &str, places: &[&str]| places.iter().any(|place| path.starts_with(place));
+    let concerned = |path: &str| path.starts_with("crates/") && !is_in(path, MAY_CHANGE_TREES);
+    let mut findings =
+        uses(tree, TREE_CHANGES, concerned, "changes a tree, which only the action engine may");
+    let concerned = |path: &str| concerned(path) && !is_in(path, MAY_MAKE_DIRECTORIES);
+    findings.extend(uses(tree, NEW_DIRECTORIES, concerned, "makes directories, which few places may"));
+    findings
 }
 
 /// No file outgrows its reader.
@@ -181,8 +201,29 @@ mod tests {
             assert_eq!(found.len(), 2, "{word}: {found:?}");
             assert!(found[0].starts_with("crates/cli/find.rs:1: ") && found[1].starts_with("crates/dedup/"));
         }
-        let reading = Tree::of(&[("crates/a/src/lib.rs", "readlinkat(dir, name); Self::rename_field(x);")]);
-        assert_eq!(tree_changes(&reading), []);
+        let reading = "readlinkat(dir, name); Self::rename_field(x); std::fs::symlink_metadata(path);";
+        assert_eq!(tree_changes(&Tree::of(&[("crates/a/src/lib.rs", reading)])), []);
+    }
+
+    #[test]
+    fn a_directory_that_is_made_is_found_outside_its_places() {
+        for word in NEW_DIRECTORIES {
+            let text = format!("fn f() {{ {word}(a); }}\n");
+            let mut files =
+                vec![("crates/walk/src/walker.rs", &*text), ("crates/apply/src/destination.rs", &text)];
+            files.extend(MAY_MAKE_DIRECTORIES.iter().map(|place| (*place, &*text)));
+            let found = lines(&tree_changes(&Tree::of(&files)));
+            assert_eq!(found.len(), 1, "{word}: {found:?}");
+            assert!(found[0].starts_with("crates/walk/src/walker.rs:1: "), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn who_may_make_directories_may_not_change_names() {
+        for place in MAY_MAKE_DIRECTORIES {
+            let tree = Tree::of(&[(place, "fn f() { unlinkat(a, b, c); }\n")]);
+            assert_eq!(tree_changes(&tree).len(), 1, "{place}");
+        }
     }
 
     #[test]
