@@ -10,7 +10,9 @@ use rustix::fs::{
 };
 use rustix::process::Signal;
 
-use crate::harness::{Chain, Dir, Ftk, bytes, has_read, needs, records, sha256, signal, skip, wait_until};
+use crate::harness::{
+    Chain, Dir, Ftk, Paused, bytes, has_read, needs, records, sha256, signal, skip, wait_until,
+};
 use crate::manifest::records::{Manifest, create, lines, seal, verdicts, verify};
 
 const KINDS: [&str; 4] = ["file", "dir", "link", "fifo"];
@@ -149,7 +151,8 @@ fn h28_link_target() {
         let since = time.unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
         Timespec { tv_sec: since.as_secs() as i64, tv_nsec: i64::from(since.subsec_nanos()) }
     };
-    let times = Timestamps { last_access: time(before.accessed()), last_modification: time(before.modified()) };
+    let times =
+        Timestamps { last_access: time(before.accessed()), last_modification: time(before.modified()) };
     utimensat(CWD, dir.path("link"), &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
     let found = verdicts(&dir, &[]);
     assert!(found.len() == 1 && found[0].ends_with(" link: target"), "{found:?}");
@@ -201,8 +204,12 @@ fn h28_added_removed_and_renamed() {
         let (gone, come) = (format!("missing {kind}"), "new renamed".to_owned());
         let both = if gone[8..] < come[4..] { [gone.clone(), come] } else { [come, gone.clone()] };
         is_told(&dir, &format!("{kind} renamed"), if kind == "file" { &moved } else { &both });
-        if kind == "dir" { fs::remove_dir(dir.path("renamed")) } else { fs::remove_file(dir.path("renamed")) }
-            .unwrap();
+        if kind == "dir" {
+            fs::remove_dir(dir.path("renamed"))
+        } else {
+            fs::remove_file(dir.path("renamed"))
+        }
+        .unwrap();
         is_told(&dir, &format!("{kind} removed"), &[gone]);
     }
     let dir = of_each_kind();
@@ -279,7 +286,11 @@ fn h17_the_manifest_inside_the_tree() {
     dir.file("a", b"abc").file("list", b"an old file");
     for args in [&["-o", "list"][..], &["-o", "./sub/../list"]] {
         dir.dir("sub");
-        dir.ftk(["manifest", "create", "."]).args(args).run().status(0).stderr_has("left out: 1 own output file");
+        dir.ftk(["manifest", "create", "."])
+            .args(args)
+            .run()
+            .status(0)
+            .stderr_has("left out: 1 own output file");
         assert_eq!(Manifest::read(&dir.path("list")).paths, [&b"."[..], b"a", b"sub"]);
         dir.ftk(["manifest", "verify", ".", "list"]).run().status(0).stdout("");
     }
@@ -346,7 +357,8 @@ fn h47_what_cannot_be_written_fails() {
 #[test]
 fn h51_every_name_comes_back() {
     let dir = Dir::new();
-    let mut names: Vec<Vec<u8>> = (1..=255_u8).filter(|byte| *byte != b'/').map(|byte| vec![b'x', byte]).collect();
+    let mut names: Vec<Vec<u8>> =
+        (1..=255_u8).filter(|byte| *byte != b'/').map(|byte| vec![b'x', byte]).collect();
     names.extend([vec![b'n'; 255], vec![0xff; 255], b"\n".to_vec(), b"-".to_vec(), b"...".to_vec()]);
     names.extend([b"a\n{\"footer\":{}}".to_vec(), "\u{202e}".into(), b"\xed\xa0\x80".to_vec()]);
     for name in &names {
@@ -396,7 +408,8 @@ fn h53_unreadable_is_never_ok() {
         }
         create(&dir, &[]);
         dir.file("7", b"tampered!").lock("7");
-        let run = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).args(mode).unprivileged(&dir);
+        let run =
+            dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).args(mode).unprivileged(&dir);
         let run = run.run().status(2);
         run.check(run.text().lines().any(|line| line.split('\t').eq(["unreadable", "7"])), "and says so");
     }
@@ -417,7 +430,8 @@ fn h53_files_that_vanish() {
     let output = child.wait_with_output().unwrap();
     let said = records(&output.stdout, b'\n');
     assert_eq!(said.len(), 1001, "each has a verdict");
-    let verdict = |line: &Vec<u8>| serde_json::from_slice::<serde_json::Value>(line).unwrap()["verdict"].clone();
+    let verdict =
+        |line: &Vec<u8>| serde_json::from_slice::<serde_json::Value>(line).unwrap()["verdict"].clone();
     let worst = |verdict: serde_json::Value| match verdict.as_str().unwrap() {
         "ok" => 0,
         "missing" => 1,
@@ -425,6 +439,53 @@ fn h53_files_that_vanish() {
         other => panic!("{other}"),
     };
     assert_eq!(output.status.code(), said.iter().map(verdict).map(worst).max());
+}
+
+/// A file that changes between its first and its last byte is not recorded, and not verified.
+#[test]
+fn h34_a_change_while_it_is_read() {
+    const LONG: u64 = 256 << 20;
+    let append = |dir: &Dir| {
+        let file = File::options().write(true).open(dir.path("long")).unwrap();
+        file.write_all_at(b"x", LONG).unwrap();
+    };
+    let dir = Dir::new();
+    dir.hole("long", LONG).file("other", b"abc");
+    let paused = |args: &[&str]| {
+        let ftk = dir.ftk(["manifest"]).args(args).args(["-j", "mono"]);
+        Paused::when(ftk, |child| has_read(child) > LONG / 16)
+    };
+    let manifest = create(&dir, &["-a", "xxh64"]);
+    let creating = paused(&["create", ".", "-a", "xxh64"]);
+    append(&dir);
+    let output = creating.go_on();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(Manifest::parse(&output.stdout).paths, [&b"."[..], b"other"]);
+    dir.hole("long", LONG);
+    let verifying = paused(&["verify", ".", manifest.to_str().unwrap(), "--ignore", "mtime"]);
+    append(&dir);
+    let output = verifying.go_on();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b"unreadable\tlong\n"[..]));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.starts_with("ftk: './long' changed while it was read"), "{err}");
+}
+
+/// What does not fit is said at once, and is no half answer.
+#[test]
+fn h23_too_little_memory() {
+    let dir = Dir::new();
+    for nth in 0..2000 {
+        dir.file(format!("{nth}"), b"abc");
+    }
+    let manifest = create(&dir, &[]);
+    let manifest = manifest.to_str().unwrap();
+    for args in [&["create", "."][..], &["verify", ".", manifest], &["update", ".", manifest]] {
+        let run = dir.ftk(["manifest"]).args(args).args(["--memory", "1K"]).run().status(2).stdout("");
+        run.stderr_has("--memory");
+    }
+    let run =
+        dir.ftk(["manifest", "unique", manifest, manifest, "--memory", "1K"]).run().status(2).stdout("");
+    run.stderr_has("--memory");
 }
 
 /// Nothing outside of the tree is touched, whatever a manifest names, and nothing in it that no walk would open.
@@ -436,7 +497,9 @@ fn h25_a_hostile_manifest() {
     dir.file("a", b"abc").fifo("fifo").symlink("..", "up").symlink("../secret", "out");
     let good = lines(&create(&dir, &[]));
     let file = good.iter().find(|line| line.contains("\"path\":\"a\"")).unwrap();
-    for path in ["../secret", "/etc/passwd", "up/secret", "out", "fifo", "sub/../../secret", "a/", "a//b", "./a", ""] {
+    for path in
+        ["../secret", "/etc/passwd", "up/secret", "out", "fifo", "sub/../../secret", "a/", "a//b", "./a", ""]
+    {
         let hostile = file.replace("\"path\":\"a\"", &format!("\"path\":\"{path}\""));
         fs::write(dir.aside("hostile"), seal(&[&good[0], &hostile])).unwrap();
         let log = dir.aside("log");
@@ -447,7 +510,8 @@ fn h25_a_hostile_manifest() {
         let calls = fs::read_to_string(log).unwrap();
         let opened = |what: &str| calls.lines().any(|call| call.contains(what));
         run.check(!opened("secret\"") && !opened("passwd\""), "nothing outside is looked at");
-        let open = |call: &&str| call.contains("open") && (call.contains("\"fifo\"") || call.contains("/fifo\""));
+        let open =
+            |call: &&str| call.contains("open") && (call.contains("\"fifo\"") || call.contains("/fifo\""));
         run.check(calls.lines().find(open).is_none(), "no pipe is opened");
     }
 }

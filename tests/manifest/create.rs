@@ -67,7 +67,9 @@ fn stats(manifest: &Manifest, oracle: &BTreeMap<Vec<u8>, Stat>) -> BTreeMap<Vec<
         let stat = Stat {
             kind: known.into_iter().find(|kind| entry["type"] == *kind).unwrap(),
             // Of other types it says nothing that a copy would keep.
-            size: entry["size_bytes"].as_u64().unwrap_or_else(|| oracle.get(path).map_or(0, |stat| stat.size)),
+            size: entry["size_bytes"]
+                .as_u64()
+                .unwrap_or_else(|| oracle.get(path).map_or(0, |stat| stat.size)),
             mode: entry["mode"].as_str().unwrap().to_owned(),
             numbers: ["uid", "gid", "dev", "ino", "nlink"].map(number),
             mtime_ns: nanos("mtime_ns"),
@@ -86,7 +88,10 @@ fn is_true(dir: &Dir, manifest: &Manifest, root: &str) {
         let path_of = String::from_utf8_lossy(path);
         assert_eq!(found.get(path), Some(stat), "{path_of:?} in {root}");
         let entry = &manifest.entries[path];
-        assert_eq!(entry["type"] == "file", entry.get("size_bytes").is_some() && digest(entry, "sha256").is_some());
+        assert_eq!(
+            entry["type"] == "file",
+            entry.get("size_bytes").is_some() && digest(entry, "sha256").is_some()
+        );
         if stat.kind == "symlink" {
             let target = fs::read_link(dir.path(root).join(std::path::PathBuf::from(os(path)))).unwrap();
             assert_eq!(name(entry, "target"), target.into_os_string().into_encoded_bytes());

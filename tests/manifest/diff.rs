@@ -73,8 +73,12 @@ fn as_json() {
     assert_eq!((&records[5]["change"], &records[5]["path"]), (&"removed".into(), &"gone".into()));
     let changes = json!([{"field": "mode", "old": "0644", "new": "0600"}]);
     assert_eq!(records[6]["changes"], changes);
-    let fields: Vec<_> =
-        records[1]["changes"].as_array().unwrap().iter().map(|change| change["field"].as_str().unwrap()).collect();
+    let fields: Vec<_> = records[1]["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| change["field"].as_str().unwrap())
+        .collect();
     assert_eq!(fields, ["size_bytes", "mtime_ns", "digests"]);
 }
 
@@ -116,7 +120,8 @@ fn lists_of_digests() {
     fs::rename(dir.path("sub/c"), dir.path("d")).unwrap();
     dir.ftk(["hash", ".", "-o"]).arg(dir.aside("list")).run().status(0);
     let run = diff(&dir, "manifest", "list", &[]).status(1);
-    run.stdout("modified a\nmoved    sub/c \u{2192} d\n").stderr_has("1 file the same; 1 modified, 1 moved   (status 1)");
+    run.stdout("modified a\nmoved    sub/c \u{2192} d\n")
+        .stderr_has("1 file the same; 1 modified, 1 moved   (status 1)");
     let sums = dir.ftk([] as [&str; 0]).instead(&dir, ["sha256sum", "a", "b", "d"]).run().status(0);
     fs::write(dir.aside("sums"), &sums.out).unwrap();
     diff(&dir, "list", "sums", &[]).status(1).stderr_has("files the same");

@@ -12,7 +12,10 @@ fn a_file_that_is_complete_or_not_there() {
     dir.file("a", b"abc").file("old", b"old");
     dir.ftk(["manifest", "create", ".", "-o", "old"]).run().status(0).stdout("");
     assert_eq!(Manifest::read(&dir.path("old")).paths, [&b"."[..], b"a"]);
-    dir.ftk(["manifest", "create", ".", "-o", "no/such/dir"]).run().status(2).stderr_has("ftk: cannot write ");
+    dir.ftk(["manifest", "create", ".", "-o", "no/such/dir"])
+        .run()
+        .status(2)
+        .stderr_has("ftk: cannot write ");
     dir.ftk(["manifest", "create", "missing", "-o", "new"]).run().status(2);
     assert!(!dir.path("new").exists());
 }

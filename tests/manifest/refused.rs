@@ -36,7 +36,8 @@ fn what_is_sealed_anew_and_good_is_taken() {
     replace(&dir, &lines);
     verify(&dir, &[]).status(0).stdout("");
     // Members of a later version are passed over.
-    let more = lines.iter().map(|line| line.replace("\"type\"", "\"later\":[{}],\"type\"")).collect::<Vec<_>>();
+    let more =
+        lines.iter().map(|line| line.replace("\"type\"", "\"later\":[{}],\"type\"")).collect::<Vec<_>>();
     replace(&dir, &more);
     verify(&dir, &[]).status(0).stdout("");
 }

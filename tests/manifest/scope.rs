@@ -10,13 +10,18 @@ use crate::harness::Dir;
 /// The paths of the manifest that is made with these options.
 fn paths(dir: &Dir, args: &[&str]) -> String {
     let manifest = Manifest::read(&create(dir, args));
-    let paths: Vec<_> = manifest.paths.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+    let paths: Vec<_> =
+        manifest.paths.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
     paths.join(" ")
 }
 
 fn tree() -> Dir {
     let dir = Dir::new();
-    dir.file("a.c", b"a").file("b.h", b"b").file("src/c.c", b"c").file("src/d.o", b"d").file(".hidden/e.c", b"e");
+    dir.file("a.c", b"a")
+        .file("b.h", b"b")
+        .file("src/c.c", b"c")
+        .file("src/d.o", b"d")
+        .file(".hidden/e.c", b"e");
     dir.file(".gitignore", b"*.o\n").file("build/x.c", b"x").symlink("a.c", "link.c");
     dir
 }
@@ -73,7 +78,9 @@ fn the_header_says_which() {
 #[test]
 fn options_that_there_are_not() {
     let dir = tree();
-    for args in [&["-S", "+1K"][..], &["--changed-within", "1d"], &["--empty"], &["--files-from", "list"], &["-L"]] {
+    for args in
+        [&["-S", "+1K"][..], &["--changed-within", "1d"], &["--empty"], &["--files-from", "list"], &["-L"]]
+    {
         dir.ftk(["manifest", "create", "."]).args(args).run().status(2).stdout("");
     }
     create(&dir, &[]);
@@ -86,7 +93,8 @@ fn options_that_are_not_known() {
     let dir = tree();
     let path = create(&dir, &["-E", "zzz"]);
     let good = lines(&path);
-    for word in ["--no-such-option", "--follow", "--files-from=/etc/passwd", "--size=+1", "file", "--regex=("] {
+    for word in ["--no-such-option", "--follow", "--files-from=/etc/passwd", "--size=+1", "file", "--regex=("]
+    {
         let bad: Vec<_> = good.iter().map(|line| line.replace("--exclude=zzz", word)).collect();
         fs::write(&path, seal(&bad)).unwrap();
         verify(&dir, &[]).status(2).stdout("").stderr_has("ftk: ");

@@ -32,7 +32,8 @@ pub(crate) fn random(seed: u64) -> Dir {
     for (nth, choice) in random.chunks_exact(4).enumerate() {
         let parent = dirs[usize::from(choice[0]) % dirs.len()].clone();
         // Names of one or two bytes of all kinds, and a number that keeps them apart.
-        let odd: Vec<u8> = choice[1..3].iter().map(|&b| if matches!(b, 0 | b'/') { b'-' } else { b }).collect();
+        let odd: Vec<u8> =
+            choice[1..3].iter().map(|&b| if matches!(b, 0 | b'/') { b'-' } else { b }).collect();
         let path = parent.join(OsStr::from_bytes(&[&odd[..], nth.to_string().as_bytes()].concat()));
         match choice[3] % 16 {
             0..3 => {
@@ -44,7 +45,8 @@ pub(crate) fn random(seed: u64) -> Dir {
             kind => {
                 let size = usize::from(kind) * usize::from(choice[1]) * if kind == 15 { 400 } else { 3 };
                 dir.file(&path, &bytes(nth as u64, size));
-                fs::set_permissions(dir.path(&path), Permissions::from_mode(0o600 + u32::from(kind))).unwrap();
+                fs::set_permissions(dir.path(&path), Permissions::from_mode(0o600 + u32::from(kind)))
+                    .unwrap();
                 age(&dir, &path, Duration::from_nanos(u64::from(choice[2]) << 45 | nth as u64));
             }
         }

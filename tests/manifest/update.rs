@@ -25,13 +25,18 @@ fn create_later(dir: &Dir, args: &[&str]) -> PathBuf {
 }
 
 fn update(dir: &Dir, args: &[&str]) -> Run {
-    dir.ftk(["manifest", "update", "."]).arg(dir.aside("manifest")).args(["-o".into(), dir.aside("new")]).args(args).run()
+    dir.ftk(["manifest", "update", "."])
+        .arg(dir.aside("manifest"))
+        .args(["-o".into(), dir.aside("new")])
+        .args(args)
+        .run()
 }
 
 /// The files that the command opens, of those in the tree.
 fn opened(dir: &Dir, args: &[&str]) -> Vec<String> {
     let log = dir.aside("log");
-    let ftk = dir.ftk(["manifest", "update", "."]).arg(dir.aside("manifest")).args(["-o".into(), dir.aside("new")]);
+    let ftk =
+        dir.ftk(["manifest", "update", "."]).arg(dir.aside("manifest")).args(["-o".into(), dir.aside("new")]);
     let strace = ["strace", "-f", "-e", "trace=openat", "-o"];
     let wrapper = strace.iter().map(|arg| arg.as_ref()).chain([log.as_os_str()]);
     ftk.args(args).args(["--io", "sync"]).under(dir, wrapper).run().status(0);
@@ -68,7 +73,9 @@ fn only_what_changed_is_read() {
     assert_eq!(opened(&dir, &[]), ["edited", "elsewhere", "fresh", "replaced"]);
     let new = Manifest::read(&dir.aside("new"));
     assert_eq!(new.paths, [&b"."[..], b"edited", b"elsewhere", b"fresh", b"replaced", b"same"]);
-    for (name, content) in [("edited", "EDITED"), ("elsewhere", "moved"), ("replaced", "REPLACED"), ("same", "same")] {
+    for (name, content) in
+        [("edited", "EDITED"), ("elsewhere", "moved"), ("replaced", "REPLACED"), ("same", "same")]
+    {
         assert_eq!(new.entry(name)["digests"]["sha256"], sha256(content.as_bytes()), "{name}");
     }
     dir.ftk(["manifest", "verify", "."]).arg(dir.aside("new")).run().status(0).stdout("");

@@ -42,7 +42,10 @@ fn ok() {
         run.stderr_has(" as recorded\n");
     }
     let dir = recorded();
-    assert_eq!(verdicts(&dir, &["--all"]), ["ok .", "ok a", "ok b", "ok fifo", "ok link", "ok sub", "ok sub/c"]);
+    assert_eq!(
+        verdicts(&dir, &["--all"]),
+        ["ok .", "ok a", "ok b", "ok fifo", "ok link", "ok sub", "ok sub/c"]
+    );
     let run = verify(&dir, &[]).status(0);
     run.stderr_has("  7 of 7 as recorded\n").stderr_has("3 files read, 18 B in ");
     verify(&dir, &["-q"]).status(0).stdout("").stderr("");
@@ -176,7 +179,10 @@ fn fields_that_may_differ() {
     assert_eq!(with("mtime"), ["metadata b: mode", "modified link: target"]);
     assert_eq!(with("mtime,mode"), ["modified link: target"]);
     assert_eq!(with("mode,target,mtime_ns"), NONE as &[&str]);
-    assert_eq!(verdicts(&dir, &["--ignore", "mode", "--ignore", "mtime", "--ignore", "target"]), NONE as &[&str]);
+    assert_eq!(
+        verdicts(&dir, &["--ignore", "mode", "--ignore", "mtime", "--ignore", "target"]),
+        NONE as &[&str]
+    );
     let run = verify(&dir, &["--ignore", "mtime,nonsense"]).status(2).stdout("");
     run.stderr_has("invalid value 'nonsense' for '--ignore <FIELD>': expected mtime, mode, owner");
     // What decided the verdict is not there any more.
@@ -196,7 +202,8 @@ fn owners_that_may_differ() {
     assert_eq!(verdicts(&dir, &["--ignore", "uid"]), ["metadata a: gid"]);
     assert_eq!(verdicts(&dir, &["--ignore", "gid"]), ["metadata a: uid"]);
     assert_eq!(verdicts(&dir, &["--ignore", "owner"]), NONE as &[&str]);
-    let expected = format!("metadata\ta\tuid {} \u{2192} 12, gid {} \u{2192} 34\n", before.uid(), before.gid());
+    let expected =
+        format!("metadata\ta\tuid {} \u{2192} 12, gid {} \u{2192} 34\n", before.uid(), before.gid());
     verify(&dir, &[]).status(1).stdout(expected);
 }
 
@@ -206,7 +213,10 @@ fn content_alone_and_metadata_alone() {
     touch(&dir, "a", 7);
     rot(&dir, "b");
     dir.file("sub/c", b"longer than before");
-    assert_eq!(verdicts(&dir, &["--mode", "content"]), ["corrupted b: digests", "modified sub/c: size_bytes, digests"]);
+    assert_eq!(
+        verdicts(&dir, &["--mode", "content"]),
+        ["corrupted b: digests", "modified sub/c: size_bytes, digests"]
+    );
     let found = verdicts(&dir, &["--mode", "metadata"]);
     assert_eq!(found[0], "metadata a: mtime_ns");
     assert!(found[1].contains(" sub/c: size_bytes, mtime_ns") && found.len() == 2, "{found:?}");

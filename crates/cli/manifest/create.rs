@@ -67,7 +67,7 @@ pub(super) struct CreateArgs {
 const EXAMPLES: &str = "\
 Examples:
   ftk manifest create . -o /backup/today.jsonl        kept elsewhere, it tells more
-  ftk manifest create -E '*.tmp' -x / | zstd > root.jsonl.zst
+  ftk manifest create -E '*.tmp' -x / | zstd > /mnt/root.jsonl.zst
   ftk manifest create --no-content --xattrs /etc      who may do what; reads no file
   ftk manifest create -a sha256,blake3 /archive -o archive.jsonl";
 

@@ -76,7 +76,8 @@ pub(super) fn say_counts(
         _ => Outcome::Error,
     };
     let outcome = outcome.max(told);
-    let same = format!("{} of {} {good}", HumanCount(summary.count(Verdict::Ok)), HumanCount(summary.total()));
+    let same =
+        format!("{} of {} {good}", HumanCount(summary.count(Verdict::Ok)), HumanCount(summary.total()));
     let unread = match summary.unread {
         0 => String::new(),
         n => format!(" ({} not read)", human::count(n, "file")),

@@ -122,8 +122,20 @@ mod tests {
 
     #[test]
     fn the_words_say_the_same_again() {
-        let line: [&[u8]; 12] =
-            [b"-E", b"*.o", b"-E", b"-x/", b"-n", b"\xff *", b"-t", b"f,d", b"--no-hidden", b"-x", b"--max-depth", b"3"];
+        let line: [&[u8]; 12] = [
+            b"-E",
+            b"*.o",
+            b"-E",
+            b"-x/",
+            b"-n",
+            b"\xff *",
+            b"-t",
+            b"f,d",
+            b"--no-hidden",
+            b"-x",
+            b"--max-depth",
+            b"3",
+        ];
         let scope = parse(&line);
         let words = scope.words().unwrap();
         let expected: [&[u8]; 7] = [
@@ -143,7 +155,8 @@ mod tests {
     #[test]
     fn what_a_manifest_cannot_keep_is_refused() {
         assert!(parse(&[b"-L"]).words().unwrap_err().to_string().contains("--follow"));
-        for word in [&b"file"[..], b"--size=+1", b"--files-from=/etc/passwd", b"--follow", b"--help", b"-j2"] {
+        for word in [&b"file"[..], b"--size=+1", b"--files-from=/etc/passwd", b"--follow", b"--help", b"-j2"]
+        {
             assert!(ScopeArgs::of_words(&[word.to_vec()]).is_err(), "{word:?}");
         }
     }

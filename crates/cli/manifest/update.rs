@@ -65,8 +65,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let scan = surveyor.walk(&args.root, &scope, Keep::Stats { files: true }, &own)?;
     let inventory = &scan.inventory;
     let tree = Tree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
-    let update =
-        Update::new(&old, &tree, &header.algorithms, args.check.as_ref(), &surveyor.budget)?;
+    let update = Update::new(&old, &tree, &header.algorithms, args.check.as_ref(), &surveyor.budget)?;
     let read = surveyor.read(inventory, Some(&update.files), &header.algorithms, NOT_RECORDED)?;
 
     let corrupted = update.corrupted(&read.rows);
@@ -77,7 +76,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         console.warning(format_args!("{path} is corrupted: the content changed, size and times did not"));
     }
     let unwritten = || cannot_write(args.output.as_deref());
-    let written = write(&header, &tree, &update.contents(&read.rows), list, console).with_context(unwritten)?;
+    let written =
+        write(&header, &tree, &update.contents(&read.rows), list, console).with_context(unwritten)?;
     stdout.finish().with_context(unwritten)?;
 
     surveyor.say_done(written.entries, read.done, read.failed, &header.algorithms);

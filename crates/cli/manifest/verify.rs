@@ -72,7 +72,7 @@ Examples:
   ftk manifest verify --ignore mtime,owner /mnt/copy archive.jsonl      a copy by another user
   ftk manifest verify --sample 5% /archive archive.jsonl                a part, other files every night
   ftk manifest verify --mode metadata --exit-on-first -q / root.jsonl   quick, and the status only
-  zstdcat root.jsonl.zst | ftk manifest verify / -                      from standard input
+  zstdcat /mnt/root.jsonl.zst | ftk manifest verify / -                 from standard input
 
 Status: 0 all as recorded, 1 something is not, 2 something could not be read, or the manifest is incomplete.";
 
