@@ -7,11 +7,13 @@
 //!
 //! [cargo-fuzz]: https://rust-fuzz.github.io/book/cargo-fuzz.html
 
+mod comparisons;
 mod digests;
 mod lists;
 mod selections;
 mod values;
 
+pub use comparisons::comparisons;
 pub use digests::digests;
 pub use lists::{json_paths, names, sum_lists};
 pub use selections::{ignore_files, selections};
@@ -22,6 +24,7 @@ pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its program and of its folder in `corpus/`.
 pub const TARGETS: &[(&str, Target)] = &[
+    ("comparisons", comparisons),
     ("constants", constants),
     ("digests", digests),
     ("ignore_files", ignore_files),
