@@ -1,7 +1,10 @@
 //! Files that are nearly equal, at the sizes that are really used.
 
+use std::os::unix::fs::symlink;
+
 use ftk_hash::{Algorithm, Platform};
 use ftk_sched::{Backend, Threads};
+use ftk_walk::Follow;
 
 use super::tree::{SMALL, Settings, Tree, groups, listed, run};
 use crate::Pass;
@@ -110,6 +113,21 @@ fn names_of_one_file_are_read_once_and_stay_together() {
     let group = groups.iter().next().unwrap();
     assert_eq!((group.wasted(), group.shared(), group.files().len()), (1000, 3000, 5));
     assert_eq!(group.digest, Algorithm::Xxh128.hash_one(Platform::detect(), &noise(1000)).as_bytes());
+}
+
+/// A link that is followed is no hard link, but leads to the same inode.
+#[test]
+fn a_file_is_no_duplicate_of_itself() {
+    let tree = Tree::new();
+    ["twin/a", "twin/b", "alone/c"].iter().for_each(|name| tree.write(name, noise(500 + name.len() % 2)));
+    symlink("a", tree.path("twin/link-to-a")).unwrap();
+    symlink("alone/c", tree.path("alone-by-link")).unwrap();
+    let inventory = tree.walked(Follow::Always);
+    assert_eq!(inventory.files(), 5);
+    let groups = run(&inventory, Settings::default(), 1, &SMALL, |_| ()).into_groups();
+    let paths = |names: &[&str]| names.iter().map(|name| tree.path(name)).collect();
+    let expected = vec![(500, vec![paths(&["twin/a", "twin/link-to-a"]), paths(&["twin/b"])])];
+    assert_eq!(listed(&inventory, &groups), expected);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Collect, FileNo, Inventory, Keep};
 use ftk_process::{Env, process};
 use ftk_sched::{Backend, Constants, Limits, Model, Stop, Threads};
-use ftk_walk::Walker;
+use ftk_walk::{Follow, Walker};
 
 use crate::find::find_with;
 use crate::pass::Cuts;
@@ -66,9 +66,13 @@ impl Tree {
     }
 
     pub(super) fn inventory(&self) -> Inventory {
+        self.walked(Follow::Never)
+    }
+
+    pub(super) fn walked(&self, follow: Follow) -> Inventory {
         let root = CString::new(self.0.path().as_os_str().as_bytes()).unwrap();
-        let parts = Walker::new([root]).threads(1).run(|worker| Collect::new(worker, Keep::Sizes));
-        Inventory::merge(parts).unwrap()
+        let walker = Walker::new([root]).threads(1).follow(follow);
+        Inventory::merge(walker.run(|worker| Collect::new(worker, Keep::Sizes))).unwrap()
     }
 
     /// All files of at least this size whose whole content another file has, in the order of a report.
