@@ -12,7 +12,7 @@ use crate::harness::{Dir, has_read, maps, signal, wait_until};
 const SIGNALS: [Signal; 2] = [Signal::TERM, Signal::INT];
 
 /// The shell must see the signal. The wait is far shorter than what is left to do.
-fn dies_of(mut child: Child, with: Signal) {
+pub(super) fn dies_of(mut child: Child, with: Signal) {
     signal(&child, with);
     wait_until(|| child.try_wait().unwrap().is_some());
     assert_eq!(child.wait().unwrap().signal(), Some(with.as_raw()));

@@ -1,0 +1,170 @@
+//! What can be compared, and what is refused.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+
+use crate::harness::{Dir, bytes};
+
+#[test]
+fn equal_and_different() {
+    let dir = Dir::new();
+    dir.file("a", b"abc\ndef\n").file("same", b"abc\ndef\n").file("b", b"abc\ndEf\n").file("short", b"abc\n");
+    dir.ftk(["cmp", "a", "same"]).run().status(0).stdout("").stderr_has("  equal: ");
+    dir.ftk(["cmp", "a", "b"])
+        .run()
+        .status(1)
+        .stdout("a b differ: byte 6, line 2\n6 0x65 0x45\n")
+        .stderr("  1 mismatch\n");
+    let run = dir.ftk(["cmp", "a", "short"]).run().status(1).stdout("");
+    run.stderr("ftk: EOF on short after byte 4, line 1\n");
+    let run = dir.ftk(["cmp", "short", "/dev/null", "--special"]).run().status(1).stdout("");
+    run.stderr("ftk: EOF on /dev/null which is empty\n");
+}
+
+#[test]
+fn eight_mismatches_are_shown() {
+    let dir = Dir::new();
+    dir.file("a", &[1; 20]).file("b", &[2; 20]);
+    let lines: String = (1..=8).map(|byte| format!("{byte} 0x01 0x02\n")).collect();
+    let run =
+        dir.ftk(["cmp", "a", "b"]).run().status(1).stdout(format!("a b differ: byte 1, line 1\n{lines}"));
+    run.stderr("  8 mismatches shown, search stopped at byte 8\n");
+    let run = dir.ftk(["cmp", "a", "b", "--max-mismatches", "0"]).run().status(1);
+    run.check(run.text().lines().count() == 21, "all of them");
+    run.stderr("  20 mismatches\n");
+}
+
+/// More may be asked for than is kept until the line of the first one is known.
+#[test]
+fn all_of_many() {
+    let dir = Dir::new();
+    let a = bytes(1, 30_000);
+    let b: Vec<u8> = a.iter().map(|byte| !byte).collect();
+    dir.file("a", &[b"same\nlines\n", &a[..]].concat())
+        .file("b", &[b"same\nlines\n", &b[..], b"more"].concat());
+    for most in ["0", "10000", "40000"] {
+        let run = dir.ftk(["cmp", "a", "b", "--max-mismatches", most]).run().status(1);
+        let lines: Vec<_> = run.text().lines().collect();
+        let n = if most == "10000" { 10_000 } else { 30_000 };
+        run.check(
+            lines[0] == "a b differ: byte 12, line 3" && lines.len() == n + 1,
+            "the first line and all",
+        );
+        run.check(lines[n] == format!("{} {:#04x} {:#04x}", n + 11, a[n - 1], b[n - 1]), "the last one");
+        match most {
+            "10000" => run.stderr("  10,000 mismatches shown, search stopped at byte 10,011\n"),
+            _ => run.stderr("ftk: EOF on a after byte 30011\n  30,000 mismatches\n"),
+        };
+    }
+}
+
+#[test]
+fn the_same_file_is_not_read() {
+    let dir = Dir::new();
+    // Not to be read in anybody's life.
+    dir.hole("huge", 4 << 40).hard_link("huge", "also").symlink("huge", "link");
+    for other in ["huge", "also", "link"] {
+        dir.ftk(["cmp", "huge", other]).run().status(0).stdout("");
+        dir.ftk(["cmp", "-q", "huge", other]).run().status(0).stdout("").stderr("");
+    }
+    dir.file("x", b"aab");
+    let run = dir.ftk(["cmp", "-i", "0:1", "x", "x"]).run().status(1);
+    run.stdout("x x differ: byte 2, line 1\n2 0x61 0x62\n")
+        .stderr("ftk: EOF on x after byte 2\n  1 mismatch\n");
+}
+
+/// Of files that differ in size nothing is read for the status.
+#[test]
+fn sizes_are_enough_for_the_status() {
+    let dir = Dir::new();
+    for (name, len) in [("a", 4 << 40), ("b", (4 << 40) - 1)] {
+        dir.hole(name, len);
+        // Sizes of files that take no space are not believed: those of the kernel are made up.
+        File::options().write(true).open(dir.path(name)).unwrap().write_all_at(b"x", len / 2).unwrap();
+    }
+    dir.ftk(["cmp", "-q", "--no-shortcuts", "a", "b"]).run().status(1).stdout("").stderr("");
+}
+
+#[test]
+fn what_cannot_be_compared() {
+    let dir = Dir::new();
+    dir.file("x", b"abc").dir("d").fifo("fifo").socket("socket").symlink("nowhere", "broken");
+    for (args, message) in [
+        (["d", "x"], "ftk: 'd' is a directory and 'x' is not\n"),
+        (["x", "d"], "ftk: 'd' is a directory and 'x' is not\n"),
+        (["-", "d"], "ftk: 'd' is a directory and '-' is not\n"),
+        (["-", "-"], "ftk: standard input cannot be compared with itself\n"),
+        (["x", "fifo"], "ftk: cannot read 'fifo': is a FIFO (see --special)\n"),
+        (["socket", "x"], "ftk: cannot read 'socket': is a socket (see --special)\n"),
+        (["x", "/dev/zero"], "ftk: cannot read '/dev/zero': is a device (see --special)\n"),
+        (["x", "missing"], "ftk: cannot open 'missing': no such file or directory\n"),
+        (["broken", "x"], "ftk: cannot open 'broken': no such file or directory\n"),
+        (["x/y", "x"], "ftk: cannot open 'x/y': not a directory\n"),
+        (["x", ""], "ftk: cannot open '': no such file or directory\n"),
+        (["x", "\u{1b}[31m"], "ftk: cannot open '\\x1b[31m': no such file or directory\n"),
+    ] {
+        for silent in [&[][..], &["-q"]] {
+            dir.ftk(["cmp"]).args(silent).args(args).run().status(2).stdout("").stderr(message);
+        }
+    }
+    let run = dir.ftk(["cmp", "missing", "fifo"]).run().status(2);
+    run.stderr_has("'missing'").stderr_has("'fifo'");
+}
+
+#[test]
+fn usage_that_makes_no_sense() {
+    let dir = Dir::new();
+    dir.file("x", b"abc").dir("d").dir("e");
+    for args in [
+        &["x"][..],
+        &["x", "x", "x"],
+        &["-i", "x", "x", "x"],
+        &["-i", "1:2:3", "x", "x"],
+        &["-i", "-1", "x", "x"],
+        &["--bytes", "many", "x", "x"],
+        &["--method", "magic", "x", "x"],
+        &["-l", "--ranges", "x", "x"],
+        &["-l", "--quick", "x", "x"],
+        &["-l", "-n", "x", "x", "x"],
+        &["--files-from", "x", "x", "x"],
+        &["--quick", "x", "x"],
+        &["--metadata", "x", "x"],
+        &["-l", "d", "e"],
+        &["--ranges", "d", "e"],
+        &["--max-mismatches", "1", "d", "e"],
+        &["--bytes", "1", "d", "e"],
+    ] {
+        let run = dir.ftk(["cmp"]).args(args).run().status(2).stdout("");
+        run.check(!run.err.is_empty() && !run.err.contains("panicked"), "it is said what is wrong");
+    }
+}
+
+#[test]
+fn what_may_not_be_read() {
+    let dir = Dir::new();
+    dir.file("x", b"abc").file("locked", b"abc").lock("locked");
+    for args in [["x", "locked"], ["locked", "x"]] {
+        let run = dir.ftk(["cmp"]).args(args).unprivileged(&dir).run().status(2).stdout("");
+        run.stderr("ftk: cannot open 'locked': permission denied\n");
+    }
+}
+
+/// Every example in the help can be run as it stands.
+#[test]
+fn the_examples_of_the_help_work() {
+    let dir = Dir::new();
+    let help = dir.ftk(["cmp", "--help"]).run().status(0);
+    for name in ["disk-a.img", "a", "src/x", "release-1/x", "b", "disk-b.img", "copy/x", "release-2/x"] {
+        dir.file(name, b"some content");
+    }
+    let examples = help.text().lines().skip_while(|line| *line != "Examples:").skip(1);
+    let examples: Vec<_> = examples.take_while(|line| !line.is_empty()).collect();
+    assert!(examples.len() >= 5, "{examples:?}");
+    for example in examples {
+        let example = example.trim_start().split("  ").next().unwrap();
+        let command = example.split("ftk ").nth(1).unwrap().split(" && ").next().unwrap();
+        let run = dir.ftk(command.split_ascii_whitespace()).stdin(b"some content").run();
+        // Nothing but the times of the two copies may differ.
+        run.check(run.code() <= 1 && run.text().lines().all(|line| line.contains("mtime_ns_a")), example);
+    }
+}

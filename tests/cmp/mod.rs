@@ -1,0 +1,10 @@
+//! `ftk cmp`, held against `cmp` and `diff -rq`.
+
+mod arguments;
+mod dice;
+mod gnu;
+mod outputs;
+mod plans;
+mod streams;
+mod trees;
+mod trees_gnu;

@@ -1,0 +1,284 @@
+//! Two trees: what is said of each kind of difference.
+
+use std::fs::{self, File, FileTimes, Permissions};
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _, chown};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Dir, bytes, skip};
+
+/// A difference of each kind, and things that are the same.
+fn two_trees() -> Dir {
+    let dir = Dir::new();
+    for tree in ["a", "b"] {
+        dir.file(format!("{tree}/same/x"), b"the same")
+            .file(format!("{tree}/size"), &vec![0; if tree == "a" { 1000 } else { 2000 }])
+            .symlink("same", &format!("{tree}/link"))
+            .symlink(tree, &format!("{tree}/target"))
+            .dir(format!("{tree}/empty"))
+            .fifo(&format!("{tree}/pipe"))
+            .socket(&format!("{tree}/socket"));
+    }
+    let content = bytes(1, 10_000);
+    let mut other = content.clone();
+    other[4096] ^= 1;
+    dir.file("a/bin/tool", &content).file("b/bin/tool", &other);
+    dir.file("a/lib/old.so", b"").file("a/lib/deep/er/x", b"").file("b/new/y", b"").file("b/new.txt", b"");
+    dir.file("a/type", b"abc").dir("b/type").file("b/type/below", b"");
+    dir
+}
+
+#[test]
+fn one_line_for_each_difference() {
+    let dir = two_trees();
+    let run = dir.ftk(["cmp", "a", "b"]).run().status(1);
+    let run = run.stdout(
+        "content differs\tbin/tool\tfirst at byte 4097\n\
+         only in a\tlib\n\
+         only in b\tnew\n\
+         only in b\tnew.txt\n\
+         size differs\tsize\t1000 and 2000 bytes\n\
+         target differs\ttarget\t'a', 'b'\n\
+         type differs\ttype\tfile, directory\n",
+    );
+    run.stderr_has(
+        "  1 only in 'a', 2 only in 'b', 1 type, 1 size, 1 content, 1 target; 2 pairs of files compared, ",
+    );
+    let run = dir.ftk(["cmp", "--json", "./a/", "b"]).run().status(1);
+    let objects: Vec<Value> = run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let expected = [
+        json!({"difference": "content", "path": "bin/tool", "first_byte": 4097}),
+        json!({"difference": "only_a", "path": "lib", "type": "directory"}),
+        json!({"difference": "only_b", "path": "new", "type": "directory"}),
+        json!({"difference": "only_b", "path": "new.txt", "type": "file"}),
+        json!({"difference": "size", "path": "size", "size_bytes_a": 1000, "size_bytes_b": 2000}),
+        json!({"difference": "target", "path": "target", "target_a": "a", "target_b": "b"}),
+        json!({"difference": "type", "path": "type", "type_a": "file", "type_b": "directory"}),
+    ];
+    assert_eq!(objects, expected);
+    dir.ftk(["cmp", "-q", "a", "b"]).run().status(1).stdout("").stderr("");
+    dir.ftk(["cmp", "-s", "a", "b"]).run().status(1).stdout("").stderr("");
+}
+
+#[test]
+fn equal_trees() {
+    let dir = Dir::new();
+    for tree in ["a", "b"] {
+        dir.file(format!("{tree}/x/y"), b"abc")
+            .file(format!("{tree}/empty"), b"")
+            .symlink("x", &format!("{tree}/l"));
+    }
+    let run = dir.ftk(["cmp", "a", "b"]).run().status(0).stdout("");
+    run.stderr_has("  no differences; 2 pairs of files compared, 6 B in ");
+    dir.ftk(["cmp", "a/x", "b/x"]).run().status(0);
+    dir.symlink("b", "to_b");
+    dir.ftk(["cmp", "a", "to_b"]).run().status(0);
+}
+
+#[test]
+fn one_tree_given_twice_is_not_walked() {
+    let dir = two_trees();
+    dir.symlink("a", "to_a").lock("a/same");
+    for other in ["a", "a/", "./a", "to_a", "b/../a"] {
+        let run = dir.ftk(["cmp", "a", other]).unprivileged(&dir).run().status(0).stdout("");
+        run.stderr("  equal: both are the same directory\n");
+    }
+    dir.ftk(["cmp", "--no-shortcuts", "a", "to_a"]).run().status(0).stderr_has("6 pairs of files compared");
+}
+
+/// Two names of one inode are equal without being read, unless everything is to be read.
+#[test]
+fn hard_links_are_not_read() {
+    let dir = Dir::new();
+    dir.dir("b").hole("a/huge", 4 << 40).hard_link("a/huge", "b/huge");
+    dir.ftk(["cmp", "a", "b"]).run().status(0).stderr_has("0 pairs of files compared, 0 B in ");
+    dir.file("a/small", b"abc").hard_link("a/small", "b/small");
+    fs::remove_file(dir.path("a/huge")).unwrap();
+    fs::remove_file(dir.path("b/huge")).unwrap();
+    dir.ftk(["cmp", "--no-shortcuts", "a", "b"])
+        .run()
+        .status(0)
+        .stderr_has("1 pair of files compared, 6 B in ");
+}
+
+fn set_time(dir: &Dir, path: &str, seconds: u64) {
+    let time = SystemTime::UNIX_EPOCH + Duration::new(seconds, 500_000_000);
+    File::open(dir.path(path)).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
+}
+
+#[test]
+fn metadata_where_asked_for() {
+    let dir = Dir::new();
+    for (tree, time, mode) in [("a", 1_000_000_000, 0o644), ("b", 1_000_000_001, 0o755)] {
+        dir.file(format!("{tree}/mode"), b"x")
+            .file(format!("{tree}/time"), b"x")
+            .file(format!("{tree}/d/same"), b"");
+        fs::set_permissions(dir.path(tree).join("mode"), Permissions::from_mode(mode)).unwrap();
+        set_time(&dir, &format!("{tree}/mode"), 7);
+        set_time(&dir, &format!("{tree}/time"), time);
+        set_time(&dir, &format!("{tree}/d/same"), 7);
+        // Whatever a copy does changes the time of the directories.
+        set_time(&dir, &format!("{tree}/d"), time);
+    }
+    fs::set_permissions(dir.path("b/d"), Permissions::from_mode(0o700)).unwrap();
+    dir.ftk(["cmp", "a", "b"]).run().status(0).stdout("");
+    let run = dir.ftk(["cmp", "--metadata", "a", "b"]).run().status(1);
+    run.stdout(
+        "metadata differs\td\tmode 0755, 0700\n\
+         metadata differs\tmode\tmode 0644, 0755\n\
+         metadata differs\ttime\tmtime 2001-09-09T01:46:40.5Z, 2001-09-09T01:46:41.5Z\n",
+    );
+    let run = dir.ftk(["cmp", "--metadata", "--json", "a", "b"]).run().status(1);
+    let last: Value = serde_json::from_str(run.text().lines().last().unwrap()).unwrap();
+    let times = [1_000_000_000_500_000_000_u64, 1_000_000_001_500_000_000];
+    assert_eq!(
+        last,
+        json!({"difference": "metadata", "path": "time", "mtime_ns_a": times[0], "mtime_ns_b": times[1]})
+    );
+    let first: Value = serde_json::from_str(run.text().lines().next().unwrap()).unwrap();
+    assert_eq!(first, json!({"difference": "metadata", "path": "d", "mode_a": "0755", "mode_b": "0700"}));
+}
+
+#[test]
+fn owners_where_asked_for() {
+    let dir = Dir::new();
+    dir.file("a/x", b"1").file("b/x", b"2").symlink("x", "a/l").symlink("x", "b/l");
+    for path in ["a/x", "b/x"] {
+        set_time(&dir, path, 7);
+    }
+    if chown(dir.path("b/x"), Some(7), Some(9)).is_err() {
+        return skip("other owners, which only root can make");
+    }
+    for tree in ["a", "b"] {
+        let link = File::open(dir.path(tree)).unwrap();
+        let times = rustix::fs::Timestamps {
+            last_access: rustix::fs::Timespec { tv_sec: 7, tv_nsec: 0 },
+            last_modification: rustix::fs::Timespec { tv_sec: 7, tv_nsec: 0 },
+        };
+        rustix::fs::utimensat(&link, "l", &times, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).unwrap();
+    }
+    let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let run = dir.ftk(["cmp", "--metadata", "a", "b"]).run().status(1);
+    run.stdout(format!(
+        "content differs\tx\tfirst at byte 1\nmetadata differs\tx\tuid {uid}, 7; gid {gid}, 9\n"
+    ))
+    .stderr_has("  1 content, 1 metadata; ");
+}
+
+#[test]
+fn quick_reads_nothing() {
+    let dir = Dir::new();
+    for (tree, content) in [("a", b"abc"), ("b", b"xyz")] {
+        dir.file(format!("{tree}/same_time"), content).file(format!("{tree}/other_time"), b"abc");
+        set_time(&dir, &format!("{tree}/same_time"), 7);
+        set_time(&dir, &format!("{tree}/other_time"), u64::from(content[0]));
+        dir.lock(&format!("{tree}/same_time"));
+    }
+    let run = dir.ftk(["cmp", "--quick", "a", "b"]).unprivileged(&dir).run().status(1);
+    run.stdout("metadata differs\tother_time\tmtime 1970-01-01T00:01:37.5Z, 1970-01-01T00:02:00.5Z\n")
+        .stderr_has("0 pairs of files compared, 0 B in ");
+    dir.file("a/size", b"1").file("b/size", b"12");
+    dir.ftk(["cmp", "--quick", "-n", "size", "a", "b"])
+        .run()
+        .status(1)
+        .stdout("size differs\tsize\t1 and 2 bytes\n");
+}
+
+/// What is selected is selected in both trees.
+#[test]
+fn the_selection_is_that_of_both() {
+    let dir = two_trees();
+    let run = dir.ftk(["cmp", "a", "b", "-E", "bin", "-E", "lib", "-E", "new*", "-t", "f,l"]).run().status(1);
+    run.stdout(
+        "size differs\tsize\t1000 and 2000 bytes\ntarget differs\ttarget\t'a', 'b'\nonly in a\ttype\n\
+         only in b\ttype/below\n",
+    );
+    dir.ftk(["cmp", "a", "b", "-e", "so"]).run().status(1).stdout("only in a\tlib/old.so\n");
+    dir.ftk(["cmp", "a", "b", "--path", "same*"]).run().status(0);
+    // Followed, a link is what it leads to.
+    dir.symlink("../a/same", "b/followed").file("a/followed/x", b"the same");
+    let followed = ["--path", "followed*"];
+    let run = dir.ftk(["cmp", "a", "b"]).args(followed).run().status(1);
+    run.stdout("type differs\tfollowed\tdirectory, symlink\n");
+    dir.ftk(["cmp", "-L", "a", "b"]).args(followed).run().status(0).stdout("");
+}
+
+/// Of what could not be looked at on one side nothing is said to be missing, and the rest is compared.
+#[test]
+fn what_may_not_be_read() {
+    let dir = Dir::new();
+    for tree in ["a", "b"] {
+        dir.file(format!("{tree}/locked/x"), b"abc")
+            .file(format!("{tree}/f"), b"abc")
+            .file(format!("{tree}/z"), b"1");
+    }
+    dir.file("b/z", b"2").lock("a/locked").lock("b/f");
+    for threads in ["mono", "2", "8"] {
+        let run = dir.ftk(["cmp", "-j", threads, "a", "b"]).unprivileged(&dir).run().status(2);
+        run.stdout("content differs\tz\tfirst at byte 1\n")
+            .stderr_has("ftk: cannot open 'a/locked': permission denied\n")
+            .stderr_has("ftk: cannot open 'b/f': permission denied\n")
+            .stderr_has("  1 pair of files not compared (listed above; status 2)\n");
+        let run = dir.ftk(["cmp", "-q", "-j", threads, "a", "b"]).unprivileged(&dir).run().status(2);
+        run.stdout("").stderr_has("'b/f'");
+    }
+    dir.lock("b");
+    let run = dir.ftk(["cmp", "a", "b"]).unprivileged(&dir).run().status(2).stdout("");
+    run.stderr_has("ftk: cannot open 'b': permission denied\n");
+}
+
+/// In columns and colours for a person, with names that cannot act on the terminal.
+#[test]
+fn names_of_any_bytes() {
+    let dir = Dir::new();
+    dir.dir("a")
+        .raw_file(b"b/\x1b[31m", b"")
+        .raw_file(b"b/a\tb", b"")
+        .raw_file(b"b/\xff", b"")
+        .file("b/it's", b"");
+    let run = dir.ftk(["cmp", "a", "b"]).run().status(1);
+    run.stdout("only in b\t'\\x1b[31m'\nonly in b\t'a\\tb'\nonly in b\t'it\\'s'\nonly in b\t'\\xff'\n");
+    let run = dir.ftk(["cmp", "--json", "a", "b"]).run().status(1);
+    let last: Value = serde_json::from_str(run.text().lines().last().unwrap()).unwrap();
+    assert_eq!(last, json!({"difference": "only_b", "path_b64": "/w==", "type": "file"}));
+    dir.raw_file(b"\n/x", b"");
+    let run = dir.ftk(["cmp", "\n", "a"]).run().status(1);
+    run.stdout("only in '\\n'\tx\n");
+}
+
+/// Pairs of every size, from none to what all workers compare together.
+#[test]
+fn small_and_large() {
+    const MIB: usize = 1 << 20;
+    let dir = Dir::new();
+    let mut expected = Vec::new();
+    for (nth, size) in
+        [0, 1, 100, 131_071, 131_072, 131_073, MIB, 3 * MIB + 1, 33 * MIB, 40 * MIB].into_iter().enumerate()
+    {
+        for (kind, at) in [("same", None), ("first", Some(0)), ("last", size.checked_sub(1))] {
+            let name = format!("{nth}-{kind}");
+            for tree in ["a", "b"] {
+                dir.hole(&format!("{tree}/{name}"), size as u64);
+                let file = File::options().write(true).open(dir.path(tree).join(&name)).unwrap();
+                if size > 0 {
+                    file.write_all_at(b"x", size as u64 / 2).unwrap();
+                }
+            }
+            if let Some(at) = at.filter(|at| *at < size) {
+                let file = File::options().write(true).open(dir.path("b").join(&name)).unwrap();
+                file.write_all_at(b"y", at as u64).unwrap();
+                expected.push((name.clone(), format!("content differs\t{name}\tfirst at byte {}\n", at + 1)));
+            }
+        }
+    }
+    expected.sort();
+    let expected: String = expected.into_iter().map(|(_, line)| line).collect();
+    for threads in ["auto", "mono", "2", "3", "8"] {
+        for shortcuts in [&[][..], &["--no-shortcuts"]] {
+            let run = dir.ftk(["cmp", "-j", threads, "a", "b"]).args(shortcuts).run().status(1);
+            run.stdout(&expected);
+        }
+    }
+    dir.ftk(["cmp", "-v", "a", "b"]).run().status(1).stderr_has("ftk: large   6 pairs came last");
+}

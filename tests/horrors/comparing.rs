@@ -1,0 +1,240 @@
+//! What has gone wrong with tools of this kind, and must not when files and trees are compared.
+
+use std::fs::{self, File, FileTimes};
+use std::os::unix::fs::FileExt as _;
+use std::process::Child;
+use std::thread;
+
+use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+use rustix::process::Signal;
+
+use super::signals::dies_of;
+use crate::harness::{Chain, Dir, Paused, has_read, maps, skip, wait_until};
+
+/// Long enough to be caught in the middle.
+const LONG: u64 = 256 << 20;
+
+/// How two files may be read, and how that shows from outside.
+type Way = (&'static [&'static str], fn(&Child) -> bool);
+
+const WAYS: [Way; 4] = [
+    (&["--method", "stream", "-j", "mono"], |child| has_read(child) > LONG / 16),
+    (&["--method", "stream", "-j", "4"], |child| has_read(child) > LONG / 16),
+    (&["--method", "mapped", "-j", "mono"], |child| maps(child, "b")),
+    (&["--method", "mapped", "-j", "4"], |child| maps(child, "b")),
+];
+
+/// One error for each mode of a run: the file is named, and the status is 2.
+#[test]
+fn h27_errors_reach_the_status() {
+    let dir = Dir::new();
+    for nth in 0..50 {
+        for tree in ["a", "b"] {
+            dir.file(format!("{tree}/{}/{nth}", nth % 5), format!("{nth}").as_bytes());
+        }
+    }
+    dir.lock("b/3/33").file("a/4/44", b"xx");
+    for threads in ["auto", "mono", "8"] {
+        let run = dir.ftk(["cmp", "-j", threads, "a", "b"]).unprivileged(&dir).run().status(2);
+        run.stdout("content differs\t4/44\tfirst at byte 1\n")
+            .stderr_has("ftk: cannot open 'b/3/33': permission denied\n")
+            .stderr_has("49 pairs of files compared");
+    }
+}
+
+/// A file that changes while it is compared is equal to nothing.
+#[test]
+fn h34_a_change_while_files_are_compared() {
+    let changes: [(&str, fn(&File)); 4] = [
+        ("append", |file| file.write_all_at(b"x", LONG).unwrap()),
+        ("truncate", |file| file.set_len(LONG / 2).unwrap()),
+        ("to nothing", |file| file.set_len(0).unwrap()),
+        ("a byte back and forth", |file| {
+            let before = file.metadata().unwrap().modified().unwrap();
+            file.write_all_at(b"x", 0).unwrap();
+            file.write_all_at(b"\0", 0).unwrap();
+            file.set_times(FileTimes::new().set_modified(before)).unwrap();
+        }),
+    ];
+    for (way, is_under_way) in WAYS {
+        for (what, change) in changes {
+            let dir = Dir::new();
+            dir.hole("a", LONG).hole("b", LONG);
+            let ftk = dir.ftk(["cmp", "--no-shortcuts", "a", "b"]).args(way);
+            let paused = Paused::when(ftk, is_under_way);
+            change(&File::options().write(true).open(dir.path("b")).unwrap());
+            let output = paused.go_on();
+            let (out, err) =
+                (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            assert_eq!(output.status.code(), Some(2), "{way:?} {what}: {out}{err}");
+            assert!(err.contains("ftk: 'b' changed while it was read"), "{way:?} {what}: {err}");
+            assert!(!err.contains("equal"), "{way:?} {what}: {err}");
+        }
+    }
+}
+
+/// The same for files of trees that vanish: each is an error, or was compared before.
+#[test]
+fn h44_files_vanish_between_walk_and_read() {
+    const FILES: usize = 2000;
+    for threads in ["mono", "8"] {
+        let dir = Dir::new();
+        for nth in 0..FILES {
+            for tree in ["a", "b"] {
+                dir.file(format!("{tree}/{}/{nth}", nth % 20), format!("{nth}").as_bytes());
+            }
+        }
+        let child = dir.ftk(["cmp", "-j", threads, "a", "b"]).spawn();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for nth in (0..FILES).rev() {
+                    fs::remove_file(dir.path(format!("b/{}/{nth}", nth % 20))).unwrap();
+                }
+            });
+        });
+        let output = child.wait_with_output().unwrap();
+        let (out, err) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        for line in out.lines() {
+            assert!(line.starts_with("only in a\t"), "{line}");
+        }
+        let errors: Vec<_> = err.lines().filter(|line| line.starts_with("ftk: ")).collect();
+        for line in &errors {
+            let is_gone =
+                line.ends_with(": no such file or directory") || line.contains("changed while it was read");
+            assert!(line.contains("'b/") && is_gone, "{line}");
+        }
+        let status = if !errors.is_empty() { 2 } else { i32::from(!out.is_empty()) };
+        assert_eq!(output.status.code(), Some(status), "{err}");
+    }
+}
+
+/// Nothing that is no regular file is opened in a tree: its type is compared.
+#[test]
+fn h35_what_is_no_file_is_not_opened() {
+    let dir = Dir::new();
+    for tree in ["a", "b"] {
+        dir.dir(tree).fifo(&format!("{tree}/fifo")).socket(&format!("{tree}/socket"));
+    }
+    dir.fifo("a/x").file("b/x", b"").socket("a/y").fifo("b/y");
+    let zero = mknodat(
+        CWD,
+        dir.path("a/zero"),
+        FileType::CharacterDevice,
+        Mode::from_raw_mode(0o666),
+        makedev(1, 5),
+    );
+    if zero.is_err() {
+        skip("devices, which only root can make");
+    }
+    for threads in ["mono", "8"] {
+        let run = dir.ftk(["cmp", "-j", threads, "a", "b", "-E", "zero"]).run().status(1);
+        run.stdout("type differs\tx\tfifo, file\ntype differs\ty\tsocket, fifo\n");
+        if zero.is_ok() {
+            let run = dir.ftk(["cmp", "-j", threads, "a", "b", "-n", "zero"]).run().status(1);
+            run.stdout("only in a\tzero\n");
+        }
+    }
+}
+
+#[test]
+fn h36_recursion_ends() {
+    let dir = Dir::new();
+    for tree in ["a", "b"] {
+        dir.file(format!("{tree}/d/x"), b"abc");
+        dir.symlink("..", &format!("{tree}/d/up")).symlink(".", &format!("{tree}/here"));
+        dir.symlink("self", &format!("{tree}/self")).symlink("../out", &format!("{tree}/out"));
+    }
+    dir.file("out/x", b"abc");
+    for threads in ["mono", "8"] {
+        dir.ftk(["cmp", "-j", threads, "a", "b"]).run().status(0).stdout("");
+        // Followed, the loops are errors on both sides, and all else is compared.
+        let run = dir.ftk(["cmp", "-L", "-j", threads, "a", "b"]).run().status(2).stdout("");
+        run.stderr_has("ftk: cannot follow 'a/here': ").stderr_has("ftk: cannot follow 'b/d/up': ");
+    }
+}
+
+/// What is nothing but holes is not read, or this would take hours.
+#[test]
+fn h38_sparse_files() {
+    const TIB: u64 = 1 << 40;
+    let dir = Dir::new();
+    dir.hole("a/x", TIB).hole("b/x", TIB);
+    for way in WAYS {
+        dir.ftk(["cmp", "a/x", "b/x"]).args(way.0).run().status(0);
+    }
+    dir.ftk(["cmp", "a", "b"]).run().status(0);
+    let write = |path: &str, byte: &[u8], at: u64| {
+        File::options().write(true).open(dir.path(path)).unwrap().write_all_at(byte, at).unwrap();
+    };
+    // Zeros that are there are equal to those that are not.
+    write("a/x", &[0; 10_000], TIB / 2);
+    dir.ftk(["cmp", "a", "b"]).run().status(0);
+    write("b/x", b"x", TIB - 1);
+    for way in WAYS {
+        let run = dir.ftk(["cmp", "-l", "a/x", "b/x"]).args(way.0).run().status(1);
+        run.stdout(format!("{TIB}   0 170\n"));
+    }
+    dir.ftk(["cmp", "a", "b"]).run().status(1).stdout(format!("content differs\tx\tfirst at byte {TIB}\n"));
+}
+
+#[test]
+fn h39_depth() {
+    let chain = Chain::new("d", 3000, 100);
+    let dir = chain.dir();
+    dir.file("x", b"");
+    // The tree against a part of itself: every file lies a level deeper, and so does the deepest directory.
+    for threads in ["mono", "8"] {
+        let run = dir.ftk(["cmp", "-j", threads, ".", "d"]).limit(dir, "-n 24").run().status(1);
+        run.stderr_has("  31 only in '.', 30 only in 'd'; 0 pairs ");
+        let same =
+            dir.ftk(["cmp", "--no-shortcuts", "-j", threads, "d", "./d"]).limit(dir, "-n 24").run().status(0);
+        same.stderr_has("30 pairs of files compared");
+    }
+}
+
+/// Files of the kernel, whose size is no length and whose reads are short, are compared by what they say.
+#[test]
+fn h46_a_size_that_lies() {
+    let dir = Dir::new();
+    let said = fs::read("/proc/version").unwrap();
+    dir.file("same", &said).file("empty", b"").file("other", &[&said[..], b"more"].concat());
+    for threads in ["mono", "4"] {
+        for method in ["auto", "mapped", "stream"] {
+            let plan = ["-j", threads, "--method", method];
+            dir.ftk(["cmp", "/proc/version", "same"]).args(plan).run().status(0);
+            let run = dir.ftk(["cmp", "/proc/version", "empty"]).args(plan).run().status(1).stdout("");
+            run.stderr("ftk: EOF on empty which is empty\n");
+            let end = format!("ftk: EOF on /proc/version after byte {}, line 1\n", said.len());
+            dir.ftk(["cmp", "/proc/version", "other"]).args(plan).run().status(1).stderr(&end);
+            dir.ftk(["cmp", "-q", "/proc/version", "same"]).args(plan).run().status(0);
+        }
+    }
+}
+
+/// In the middle of files, of trees, and of a stream that does not come.
+#[test]
+fn h49_while_comparing() {
+    for with in [Signal::TERM, Signal::INT] {
+        for (way, is_under_way) in WAYS {
+            let dir = Dir::new();
+            dir.hole("a", 4 << 40).hole("b", 4 << 40);
+            let child = dir.ftk(["cmp", "--no-shortcuts", "a", "b"]).args(way).spawn();
+            wait_until(|| is_under_way(&child));
+            dies_of(child, with);
+        }
+        for threads in ["mono", "4"] {
+            let dir = Dir::new();
+            dir.hole("a/b", 4 << 40).hole("b/b", 4 << 40);
+            let child = dir.ftk(["cmp", "--no-shortcuts", "-j", threads, "a", "b"]).spawn();
+            wait_until(|| has_read(&child) > 8 << 20 || maps(&child, "b"));
+            dies_of(child, with);
+        }
+        let dir = Dir::new();
+        let (never, _held) = std::io::pipe().unwrap();
+        let child = dir.file("x", b"abc").ftk(["cmp", "-", "x"]).stdin_from(never).spawn();
+        let fds = format!("/proc/{}/fd", child.id());
+        wait_until(|| fs::read_dir(&fds).is_ok_and(|fds| fds.count() > 3));
+        dies_of(child, with);
+    }
+}
