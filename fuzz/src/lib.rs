@@ -10,12 +10,14 @@
 mod comparisons;
 mod digests;
 mod lists;
+mod sealed;
 mod selections;
 mod values;
 
 pub use comparisons::comparisons;
 pub use digests::digests;
 pub use lists::{json_paths, names, sum_lists};
+pub use sealed::{manifests, sealed};
 pub use selections::{ignore_files, selections};
 pub use values::{constants, values};
 
@@ -29,7 +31,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("digests", digests),
     ("ignore_files", ignore_files),
     ("json_paths", json_paths),
+    ("manifests", manifests),
     ("names", names),
+    ("sealed", sealed),
     ("selections", selections),
     ("sum_lists", sum_lists),
     ("values", values),
