@@ -89,13 +89,16 @@ impl<'l> Scan<'l> {
     /// A member with a number of at most 19 digits, which fits.
     fn natural(&mut self, member: &[u8]) -> Option<u64> {
         self.skip(member)?;
-        let digits = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (number, rest) = self.0.split_at(digits);
-        if !(1..=19).contains(&digits) || number[0] == b'0' && digits > 1 {
+        let (mut number, mut digits) = (0_u64, 0);
+        while let Some(digit @ b'0'..=b'9') = self.0.get(digits) {
+            number = number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+            digits += 1;
+        }
+        if !(1..=19).contains(&digits) || self.0[0] == b'0' && digits > 1 {
             return None;
         }
-        self.0 = rest;
-        Some(number.iter().fold(0, |number, digit| 10 * number + u64::from(digit - b'0')))
+        self.0 = &self.0[digits..];
+        Some(number)
     }
 
     fn integer(&mut self, member: &[u8]) -> Option<i128> {
