@@ -64,14 +64,24 @@ impl Collect {
     }
 
     fn add(&mut self, entry: &mut Entry<'_>) -> Step {
-        let added = self.draw().and_then(|()| {
-            if self.keep.asks_about(entry.file_type()) {
-                return self.add_asked(entry);
-            }
+        if let Err(full) = self.draw() {
+            return self.step(Err(full));
+        }
+        if self.keep.asks() {
+            return self.add_known(entry);
+        }
+        let added = self.shard.add(entry.name_c(), entry.ino(), entry.file_type(), entry.via_link());
+        self.step(added.map(drop))
+    }
+
+    /// Adds an entry with all that is to be known of it, unless it turns out that it is not to be kept.
+    fn add_known(&mut self, entry: &mut Entry<'_>) -> Step {
+        let added = if self.keep.asks_about(entry.file_type()) {
+            self.ask(entry)
+        } else {
             self.shard.add(entry.name_c(), entry.ino(), entry.file_type(), entry.via_link()).map(Some)
-        });
+        };
         if let Ok(Some(name)) = added
-            && self.keep.asks()
             && entry.depth() == 0
         {
             // There is no memory for more of them than this counts.
@@ -84,7 +94,7 @@ impl Collect {
     }
 
     /// Adds an entry with what `stat` says of it, unless that is an error, or that it is nothing to be kept.
-    fn add_asked(&mut self, entry: &mut Entry<'_>) -> Result<Option<Name>, Full> {
+    fn ask(&mut self, entry: &mut Entry<'_>) -> Result<Option<Name>, Full> {
         let (metadata, target) = match look(entry) {
             Ok(looked) => looked,
             Err(error) => {

@@ -198,7 +198,16 @@ fn key(name: &[u8]) -> u64 {
 }
 
 fn by_name(names: &Names, a: &Keyed, b: &Keyed) -> Ordering {
-    a.key.cmp(&b.key).then_with(|| names.get(a.row.name()).cmp(names.get(b.row.name())))
+    match a.key.cmp(&b.key) {
+        Ordering::Equal => by_whole_name(names, &a.row, &b.row),
+        order => order,
+    }
+}
+
+/// Apart, so that the comparisons that are decided by the key save no registers for it.
+#[inline(never)]
+fn by_whole_name(names: &Names, a: &Packed, b: &Packed) -> Ordering {
+    names.get(a.name()).cmp(names.get(b.name()))
 }
 
 #[cfg(test)]

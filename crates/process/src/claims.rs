@@ -68,8 +68,9 @@ pub(crate) struct Claims<'w, 'r> {
 
 #[derive(Debug)]
 struct Rest<'r> {
-    /// The directory of the row taken last.
+    /// The directory of the row taken last, and where its files end.
     dir: DirNo,
+    end: u32,
     /// The number of the first of `rows`.
     next: u32,
     rows: RowsMut<'r>,
@@ -80,7 +81,7 @@ struct Rest<'r> {
 impl<'w, 'r> Claims<'w, 'r> {
     /// Every pending row.
     pub(crate) fn all(work: &'w Work<'w>, rows: &'r mut Rows, workers: usize, order: Order) -> Self {
-        let rest = Rest { dir: DirNo(0), next: 0, rows: rows.all(), window: Vec::new() };
+        let rest = Rest { dir: DirNo(0), end: 0, next: 0, rows: rows.all(), window: Vec::new() };
         Self { work, workers, order, rest: Mutex::new(rest) }
     }
 
@@ -139,14 +140,17 @@ impl<'r> Rest<'r> {
             return None;
         }
         let file = work.file(self.next);
-        self.dir = work.dir_from(self.dir, file);
+        if file.0 >= self.end {
+            self.dir = work.dir_from(self.dir, file);
+            self.end = work.inventory.files_of(self.dir).end;
+        }
         self.next += 1;
         Some(Job { dir: self.dir, file, row: self.rows.take_first() })
     }
 
     /// Whether the next row is of a file in the directory of the one taken last.
     fn is_inside_dir(&self, work: &Work<'_>) -> bool {
-        self.rows.len() > 0 && work.file(self.next).0 < work.inventory.files_of(self.dir).end
+        self.rows.len() > 0 && work.file(self.next).0 < self.end
     }
 
     fn refill_window(&mut self, work: &Work<'_>) {
