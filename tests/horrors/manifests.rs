@@ -411,7 +411,7 @@ fn h53_unreadable_is_never_ok() {
         let run =
             dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).args(mode).unprivileged(&dir);
         let run = run.run().status(2);
-        run.check(run.text().lines().any(|line| line.split('\t').eq(["unreadable", "7"])), "and says so");
+        run.check(run.text().lines().any(|line| line.starts_with("unreadable\t7\t")), "and says so");
     }
 }
 
@@ -465,7 +465,7 @@ fn h34_a_change_while_it_is_read() {
     let verifying = paused(&["verify", ".", manifest.to_str().unwrap(), "--ignore", "mtime"]);
     append(&dir);
     let output = verifying.go_on();
-    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b"unreadable\tlong\n"[..]));
+    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b"unreadable\tlong\tit changed while it was read\n"[..]));
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(err.starts_with("ftk: './long' changed while it was read"), "{err}");
 }

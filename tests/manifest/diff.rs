@@ -53,7 +53,7 @@ fn every_change_is_said_by_path() {
     run.check(details[1].contains("sha256 ") && !details[1].contains("md5"), "the digest that both have");
     run.stderr("  4 of 13 the same; 3 modified, 1 metadata, 1 moved, 3 added, 1 removed   (status 1)\n");
     for plan in [["-j", "mono"], ["-j", "4"]] {
-        diff(&dir, "old", "new", &plan).status(1).stdout(&run_of(&dir));
+        diff(&dir, "old", "new", &plan).status(1).stdout(run_of(&dir));
     }
     diff(&dir, "old", "old", &[]).status(0).stdout("").stderr("  10 of 10 the same\n");
     diff(&dir, "new", "new", &["-q"]).status(0).stdout("").stderr("");

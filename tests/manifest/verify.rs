@@ -158,8 +158,14 @@ fn unreadable() {
     let dir = recorded();
     dir.lock("b");
     let run = dir.ftk(["manifest", "verify", ".", "--ignore", "mode"]).arg(dir.aside("manifest"));
-    let run = run.unprivileged(&dir).run().status(2).stdout("unreadable\tb\n");
+    let run = run.unprivileged(&dir).run().status(2).stdout("unreadable\tb\tpermission denied\n");
     run.stderr_has("ftk: cannot open './b': permission denied\n").stderr_has("1 unreadable   (status 2)");
+    let run = dir.ftk(["manifest", "verify", ".", "--ignore", "mode", "--json"]).arg(dir.aside("manifest"));
+    let run = run.unprivileged(&dir).run().status(2);
+    assert_eq!(
+        objects(&run),
+        [json!({"verdict": "unreadable", "path": "b", "error": "permission denied"})]
+    );
     // So is all that lies in a directory that cannot be listed: it is not said to be missing.
     let dir = recorded();
     dir.lock("sub");

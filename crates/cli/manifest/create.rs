@@ -11,7 +11,6 @@ use clap::Args;
 use ftk_hash::Algorithm;
 use ftk_inventory::Keep;
 use ftk_manifest::{Contents, Error, Header, Tree, Writer, create};
-use ftk_process::Progress;
 
 use crate::algorithm::{AlgorithmName, wanted};
 use crate::args::Globals;
@@ -95,7 +94,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     let written = write(&header, &tree, &contents, list, console).with_context(unwritten)?;
     stdout.finish().with_context(unwritten)?;
 
-    let (done, failed) = read.map_or((Progress::default(), 0), |read| (read.done, read.failed));
+    let (done, failed) = read.map_or_else(Default::default, |read| (read.done, read.failed.len() as u64));
     surveyor.say_done(written.entries, done, failed, &header.algorithms);
     Ok(scan.outcome.max(say_left_out(failed + written.failed, console)))
 }

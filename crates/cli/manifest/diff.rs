@@ -71,7 +71,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     let mut findings = Findings::new(manner, [&old.header().algorithms, &new.header().algorithms], list);
     let budget = Budget::new(globals.memory());
     let summary = diff(&old, &new, &rules, &budget, &mut |finding: &Finding<'_>| {
-        findings.give(finding);
+        findings.give(finding, None);
         ControlFlow::Continue(())
     })?;
     findings.finish().and_then(|()| stdout.finish()).with_context(|| cannot_write(None))?;

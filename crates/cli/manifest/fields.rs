@@ -1,7 +1,5 @@
 //! What changed about an entry, for people: `size 812 → 940, mode 0644 → 0600`.
 
-use std::fmt::Write as _;
-
 use ftk_hash::{Algorithm, Digest};
 use ftk_manifest::{Entry, Field, Xattr};
 use ftk_record::{quote, sanitize};
@@ -13,21 +11,12 @@ use crate::shown::ARROW;
 /// Digits of a digest that are shown.
 const DIGITS: usize = 8;
 
-/// Appends how the field changed. `algorithms`: those of the digests of each.
-pub(super) fn push_change(
-    out: &mut String,
-    field: Field,
-    [old, new]: [&Entry<'_>; 2],
-    algorithms: [&[Algorithm]; 2],
-) {
+/// How the field changed. `algorithms`: those of the digests of each.
+pub(super) fn change(field: Field, [old, new]: [&Entry<'_>; 2], algorithms: [&[Algorithm]; 2]) -> String {
     match field {
-        Field::Digests => push_digests(out, [old, new], algorithms),
-        Field::Xattrs => push_xattrs(out, old, new),
-        _ => {
-            let (old, new) = (value(field, old), value(field, new));
-            // A String takes everything.
-            let _ = write!(out, "{} {old} {ARROW} {new}", name(field));
-        }
+        Field::Digests => digests([old, new], algorithms),
+        Field::Xattrs => xattrs(old, new),
+        _ => format!("{} {} {ARROW} {}", name(field), value(field, old), value(field, new)),
     }
 }
 
@@ -81,12 +70,12 @@ fn device(rdev: u64) -> String {
 }
 
 /// The digests that differ, of those that both have; the first digits of each.
-fn push_digests(out: &mut String, entries: [&Entry<'_>; 2], [old, new]: [&[Algorithm]; 2]) {
+fn digests(entries: [&Entry<'_>; 2], [old, new]: [&[Algorithm]; 2]) -> String {
     let differing = old.iter().filter_map(|algorithm| {
         let (a, b) = (digest(entries[0], old, algorithm)?, digest(entries[1], new, algorithm)?);
         (a != b).then(|| format!("{algorithm} {a:.DIGITS$}\u{2026} {ARROW} {b:.DIGITS$}\u{2026}"))
     });
-    out.push_str(&differing.collect::<Vec<_>>().join(", "));
+    differing.collect::<Vec<_>>().join(", ")
 }
 
 /// The digest of an entry by one of its algorithms, in digits.
@@ -102,7 +91,7 @@ fn digest(entry: &Entry<'_>, algorithms: &[Algorithm], wanted: &Algorithm) -> Op
 }
 
 /// The names of those that were added, removed or changed.
-fn push_xattrs(out: &mut String, old: &Entry<'_>, new: &Entry<'_>) {
+fn xattrs(old: &Entry<'_>, new: &Entry<'_>) -> String {
     let (old, new) = (old.xattrs.unwrap_or_default(), new.xattrs.unwrap_or_default());
     let not_in = |xattr: &&Xattr, others: &[Xattr]| !others.contains(xattr);
     let mut names: Vec<_> = old.iter().filter(|it| not_in(it, new)).map(|it| &it.name).collect();
@@ -110,7 +99,7 @@ fn push_xattrs(out: &mut String, old: &Entry<'_>, new: &Entry<'_>) {
     names.sort_unstable();
     names.dedup();
     let names: Vec<_> = names.into_iter().map(|name| sanitize(name)).collect();
-    let _ = write!(out, "attributes {}", names.join(" "));
+    format!("attributes {}", names.join(" "))
 }
 
 #[cfg(test)]

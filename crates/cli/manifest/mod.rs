@@ -39,7 +39,7 @@ pub(crate) struct ManifestArgs {
 
 #[derive(Debug, Subcommand)]
 enum ManifestCommand {
-    Create(CreateArgs),
+    Create(Box<CreateArgs>),
     Verify(VerifyArgs),
     Diff(DiffArgs),
     Update(UpdateArgs),

@@ -8,15 +8,15 @@ use std::time::Instant;
 use anyhow::{Context as _, bail, ensure};
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Budget, FileNo, Inventory, Keep};
-use ftk_process::{Progress, Rows, Work, process};
-use ftk_read::Span;
+use ftk_process::{Failed, Progress, Rows, Work, process};
+use ftk_read::{Failure, Span};
 use ftk_record::quote;
 use ftk_sched::Stop;
 use ftk_walk::Follow;
 use indicatif::HumanCount;
 
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, cause};
 use crate::engine::Engine;
 use crate::failed::say_failed;
 use crate::human;
@@ -39,8 +39,8 @@ pub(super) struct Read {
     pub(super) rows: Rows,
     /// Files and bytes, failed ones included.
     pub(super) done: Progress,
-    /// Files that could not be read to their end.
-    pub(super) failed: u64,
+    /// Files that could not be read to their end, by number.
+    pub(super) failed: Vec<Failed>,
 }
 
 impl<'c> Surveyor<'c> {
@@ -88,7 +88,7 @@ impl<'c> Surveyor<'c> {
         self.budget.draw(u64::from(files) * row).context(TOO_LARGE)?;
         let mut rows = Rows::with_stats(files, algorithms);
         if files == 0 {
-            return Ok(Read { rows, done: Progress::default(), failed: 0 });
+            return Ok(Read { rows, done: Progress::default(), failed: Vec::new() });
         }
         let (engine, stop) = (&self.engine, Stop::new());
         let report =
@@ -99,7 +99,7 @@ impl<'c> Surveyor<'c> {
         if pending > 0 {
             bail!("internal error: {pending} files were not processed");
         }
-        Ok(Read { rows, done: report.done, failed: report.failed.len() as u64 })
+        Ok(Read { rows, done: report.done, failed: report.failed })
     }
 
     /// The line that closes a run, with what was read and how long all of it took.
@@ -113,5 +113,17 @@ impl<'c> Surveyor<'c> {
         let what = format!("{entries}, {} read", human::count(done.files - failed, "file"));
         let how: Vec<_> = algorithms.iter().map(|it| it.name()).collect();
         self.engine.say_done(&what, done, took, &how.join(" + "), self.console);
+    }
+}
+
+impl Read {
+    /// Why a file could not be read; `None` for one that was.
+    pub(super) fn why(&self, file: FileNo) -> Option<String> {
+        let at = self.failed.binary_search_by_key(&file, |failed| failed.file).ok()?;
+        Some(match &self.failed[at].failure {
+            Failure::Io { source, .. } => cause(source),
+            Failure::NotRegular => "it is no regular file any more".into(),
+            _ => "it changed while it was read".into(),
+        })
     }
 }

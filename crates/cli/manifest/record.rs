@@ -4,13 +4,13 @@ use std::io;
 
 use ftk_hash::Algorithm;
 use ftk_manifest::{Finding, Summary, Verdict};
-use ftk_record::write_path;
+use ftk_record::{write_path, write_string};
 use indicatif::HumanCount;
 
 use crate::console::Console;
 use crate::human;
 use crate::list::List;
-use crate::manifest::fields::push_change;
+use crate::manifest::fields::change;
 use crate::outcome::Outcome;
 use crate::shown::{ARROW, shown};
 
@@ -41,16 +41,16 @@ impl<'a> Findings<'a> {
         Self { manner, algorithms, list, is_shown, written: Ok(()) }
     }
 
-    /// Writes it, if it is one to be written.
-    pub(super) fn give(&mut self, finding: &Finding<'_>) {
+    /// Writes it, if it is one to be written. `why`: what kept it from being read.
+    pub(super) fn give(&mut self, finding: &Finding<'_>, why: Option<&str>) {
         if (finding.verdict == Verdict::Ok && !self.manner.all) || self.written.is_err() {
             return;
         }
         let Self { manner, algorithms, is_shown, .. } = *self;
-        let word = (manner.word)(finding.verdict);
+        let record = Record { word: (manner.word)(finding.verdict), finding, why, algorithms };
         self.written = self.list.line(|out| match manner.json {
-            true => push_json(out, manner.member, word, finding, algorithms),
-            false => push_text(out, word, finding, algorithms, is_shown),
+            true => record.push_json(out, manner.member),
+            false => record.push_text(out, is_shown),
         });
     }
 
@@ -101,68 +101,66 @@ const SAID: [Verdict; 7] = [
     Verdict::Missing,
 ];
 
-/// Three columns; for programs with tabs between, for people with blanks.
-fn push_text(
-    out: &mut Vec<u8>,
-    word: &str,
-    finding: &Finding<'_>,
-    algorithms: [&[Algorithm]; 2],
-    is_shown: bool,
-) {
-    let (path, details) = (shown(finding.path), details(finding, algorithms));
-    let line = match (is_shown, details.is_empty()) {
-        (true, true) => format!("  {word:<10} {path}\n"),
-        (true, false) => format!("  {word:<10} {path:<24}   {details}\n"),
-        (false, true) => format!("{word}\t{path}\n"),
-        (false, false) => format!("{word}\t{path}\t{details}\n"),
-    };
-    out.extend_from_slice(line.as_bytes());
+/// One line.
+struct Record<'r> {
+    word: &'static str,
+    finding: &'r Finding<'r>,
+    why: Option<&'r str>,
+    algorithms: [&'r [Algorithm]; 2],
 }
 
-/// What there is to be said beside the verdict.
-fn details(finding: &Finding<'_>, algorithms: [&[Algorithm]; 2]) -> String {
-    let mut parts = Vec::new();
-    if let Some(path) = finding.new_path {
-        parts.push(format!("{ARROW} {}", shown(path)));
+impl Record<'_> {
+    /// Three columns: with tabs between for programs, with blanks for people.
+    fn push_text(&self, out: &mut Vec<u8>, is_shown: bool) {
+        let (word, path, details) = (self.word, shown(self.finding.path), self.details());
+        let line = match (is_shown, details.is_empty()) {
+            (true, true) => format!("  {word:<10} {path}\n"),
+            (true, false) => format!("  {word:<10} {path:<24}   {details}\n"),
+            (false, true) => format!("{word}\t{path}\n"),
+            (false, false) => format!("{word}\t{path}\t{details}\n"),
+        };
+        out.extend_from_slice(line.as_bytes());
     }
-    if finding.verdict == Verdict::Corrupted {
-        parts.push("content changed, size and mtime did not".into());
-    }
-    if let (Some(old), Some(new)) = (&finding.old, &finding.new) {
-        for &field in finding.changed {
-            let mut part = String::new();
-            push_change(&mut part, field, [old, new], algorithms);
-            parts.push(part);
+
+    /// What there is to be said beside the verdict.
+    fn details(&self) -> String {
+        let Finding { verdict, new_path, changed, .. } = *self.finding;
+        let mut parts: Vec<String> = self.why.into_iter().map(Into::into).collect();
+        parts.extend(new_path.map(|path| format!("{ARROW} {}", shown(path))));
+        if verdict == Verdict::Corrupted {
+            parts.push("content changed, size and mtime did not".into());
         }
+        if let (Some(old), Some(new)) = (&self.finding.old, &self.finding.new) {
+            parts.extend(changed.iter().map(|field| change(*field, [old, new], self.algorithms)));
+        }
+        parts.join(", ")
     }
-    parts.join(", ")
-}
 
-/// `{"verdict":"metadata","path":"a","changes":[{"field":"mode","old":"0644","new":"0600"}]}`
-fn push_json(
-    out: &mut Vec<u8>,
-    member: &str,
-    word: &str,
-    finding: &Finding<'_>,
-    algorithms: [&[Algorithm]; 2],
-) {
-    out.extend_from_slice(format!("{{\"{member}\":\"{word}\",").as_bytes());
-    write_path(out, "path", finding.path);
-    if let Some(path) = finding.new_path {
-        out.push(b',');
-        write_path(out, "new_path", path);
-    }
-    if let (Some(old), Some(new), false) = (&finding.old, &finding.new, finding.changed.is_empty()) {
-        out.extend_from_slice(b",\"changes\":[");
-        for (nth, &field) in finding.changed.iter().enumerate() {
-            let gap = if nth == 0 { "" } else { "," };
-            out.extend_from_slice(format!("{gap}{{\"field\":\"{field}\",").as_bytes());
-            field.write_member(out, "old", old, algorithms[0]);
+    /// `{"verdict":"metadata","path":"a","changes":[{"field":"mode","old":"0644","new":"0600"}]}`
+    fn push_json(&self, out: &mut Vec<u8>, member: &str) {
+        let Finding { path, new_path, changed, .. } = *self.finding;
+        out.extend_from_slice(format!("{{\"{member}\":\"{}\",", self.word).as_bytes());
+        write_path(out, "path", path);
+        if let Some(path) = new_path {
             out.push(b',');
-            field.write_member(out, "new", new, algorithms[1]);
-            out.push(b'}');
+            write_path(out, "new_path", path);
         }
-        out.push(b']');
+        if let Some(why) = self.why {
+            out.extend_from_slice(b",\"error\":");
+            write_string(out, why);
+        }
+        if let (Some(old), Some(new), false) = (&self.finding.old, &self.finding.new, changed.is_empty()) {
+            out.extend_from_slice(b",\"changes\":[");
+            for (nth, &field) in changed.iter().enumerate() {
+                let gap = if nth == 0 { "" } else { "," };
+                out.extend_from_slice(format!("{gap}{{\"field\":\"{field}\",").as_bytes());
+                field.write_member(out, "old", old, self.algorithms[0]);
+                out.push(b',');
+                field.write_member(out, "new", new, self.algorithms[1]);
+                out.push(b'}');
+            }
+            out.push(b']');
+        }
+        out.extend_from_slice(b"}\n");
     }
-    out.extend_from_slice(b"}\n");
 }

@@ -80,7 +80,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         write(&header, &tree, &update.contents(&read.rows), list, console).with_context(unwritten)?;
     stdout.finish().with_context(unwritten)?;
 
-    surveyor.say_done(written.entries, read.done, read.failed, &header.algorithms);
+    let failed = read.failed.len() as u64;
+    surveyor.say_done(written.entries, read.done, failed, &header.algorithms);
     let told = if corrupted.is_empty() { Outcome::Success } else { Outcome::Negative };
-    Ok(scan.outcome.max(told).max(say_left_out(read.failed + written.failed, console)))
+    Ok(scan.outcome.max(told).max(say_left_out(failed + written.failed, console)))
 }

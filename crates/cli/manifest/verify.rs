@@ -101,12 +101,14 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         let read = surveyor.read(inventory, Some(&batch.files), &header.algorithms, "not verified")?;
         done.files += read.done.files;
         done.bytes += read.done.bytes;
-        failed += read.failed;
+        failed += read.failed.len() as u64;
         let mut each = |finding: &Finding<'_>| {
-            findings.give(finding);
+            let mut why = finding.file.and_then(|file| read.why(file));
             if let Some(error) = finding.error {
                 console.path_error("stat", &join(tree.root, finding.path), cause(error));
+                why = Some(cause(error));
             }
+            findings.give(finding, why.as_deref());
             is_over = args.exit_on_first && finding.verdict != Verdict::Ok;
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
