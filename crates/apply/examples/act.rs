@@ -1,5 +1,6 @@
 //! Acts on one pair of files, or takes a journal back:
 //! `cargo run -p ftk-apply --example act -- hardlink KEEPER VICTIM JOURNAL`, `act undo JOURNAL`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program says what it did")]
 
 use std::error::Error;
 use std::fs::{File, symlink_metadata};

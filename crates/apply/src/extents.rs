@@ -126,3 +126,15 @@ pub(crate) fn extents(file: impl AsFd, sync: bool) -> io::Result<Vec<Extent>> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_sizes_are_those_of_linux() {
+        assert_eq!((DEDUPE, FIEMAP), (0xc018_9436, 0xc020_660b));
+        assert_eq!((size_of::<DedupeRange>(), size_of::<Extent>()), (24 + 32, 56));
+        assert_eq!(size_of::<Fiemap>(), 32 + AT_ONCE * size_of::<Extent>());
+    }
+}

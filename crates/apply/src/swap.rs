@@ -129,3 +129,91 @@ fn vanished_or(op: &'static str, errno: Errno) -> ActError {
         errno => ActError::failed(op, errno),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::rc::Rc;
+
+    use rustix::fs::{CWD, Mode, openat};
+
+    use super::*;
+    use crate::reach::DIRECTORY;
+
+    fn place(dir: &Path, name: &str) -> Place {
+        let fd = openat(CWD, dir, DIRECTORY, Mode::empty()).unwrap();
+        Place { dir: Rc::new(fd), name: std::ffi::CString::new(name).unwrap() }
+    }
+
+    fn id(place: &Place) -> (u64, u64) {
+        identity(&place.stat().unwrap())
+    }
+
+    type Replace = fn(&Place, (u64, u64), Temp, fn() -> Result<(), Refusal>) -> Result<(), ActError>;
+
+    /// With the exchange of names, and as it is done without.
+    const WAYS: [Replace; 2] = [replace, replace_plainly];
+
+    /// A directory with a victim and a replacement.
+    fn pair() -> (tempfile::TempDir, Place, Place) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("v"), "old").unwrap();
+        fs::write(dir.path().join("temp"), "new").unwrap();
+        let places = (place(dir.path(), "v"), place(dir.path(), "temp"));
+        (dir, places.0, places.1)
+    }
+
+    fn names(dir: &tempfile::TempDir) -> Vec<(String, Vec<u8>)> {
+        let mut names: Vec<_> = fs::read_dir(dir.path())
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_replacement_takes_the_name() {
+        for way in WAYS {
+            let (dir, victim, temp) = pair();
+            way(&victim, id(&victim), Temp::made(temp).unwrap(), || Ok(())).unwrap();
+            assert_eq!(names(&dir), [("v".to_owned(), b"new".to_vec())]);
+        }
+    }
+
+    #[test]
+    fn another_name_of_the_same_file_is_not_left() {
+        for way in WAYS {
+            let (dir, victim, temp) = pair();
+            fs::remove_file(dir.path().join("temp")).unwrap();
+            fs::hard_link(dir.path().join("v"), dir.path().join("temp")).unwrap();
+            way(&victim, id(&victim), Temp::made(temp).unwrap(), || Ok(())).unwrap();
+            assert_eq!(names(&dir), [("v".to_owned(), b"old".to_vec())]);
+        }
+    }
+
+    #[test]
+    fn who_else_has_the_name_keeps_it() {
+        let checks: [fn() -> Result<(), Refusal>; 2] = [|| Ok(()), || Err(Refusal::SameFile)];
+        for way in WAYS {
+            for (check, is_other) in [(checks[0], true), (checks[1], false)] {
+                let (dir, victim, temp) = pair();
+                let expected = if is_other { (1, 1) } else { id(&victim) };
+                let error = way(&victim, expected, Temp::made(temp).unwrap(), check).unwrap_err();
+                assert!(matches!(
+                    (is_other, error),
+                    (true, ActError::Refused(Refusal::Replaced(Side::Victim)))
+                        | (false, ActError::Refused(Refusal::SameFile))
+                ));
+                assert_eq!(names(&dir), [("v".to_owned(), b"old".to_vec())]);
+            }
+        }
+        let (dir, victim, temp) = pair();
+        fs::remove_file(dir.path().join("temp")).unwrap();
+        delete(&victim, (1, 1), &temp, || Ok(())).unwrap_err();
+        delete(&victim, id(&victim), &temp, || Err(Refusal::SameFile)).unwrap_err();
+        assert_eq!(names(&dir), [("v".to_owned(), b"old".to_vec())]);
+    }
+}

@@ -17,7 +17,7 @@ use crate::intent::Intent;
 use crate::reach::{DIRECTORY, Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
-use crate::stat::identity;
+use crate::stat::{identity, mtime_ns};
 use crate::swap::{displace, replace};
 use crate::temp::{Temp, random_name, remove};
 
@@ -190,7 +190,10 @@ impl Undoing {
         source: &Held,
         stop: &Stop,
     ) -> Result<(), ActError> {
-        if !intent.keeper.is_content_of(&source.stat) {
+        // That it is the same file is known of a hard link. Behind a symbolic link a copy serves as well.
+        let is_unchanged =
+            |now: &Stat| (now.st_size as u64, mtime_ns(now)) == (intent.keeper.size, intent.keeper.mtime_ns);
+        if !is_unchanged(&source.stat) {
             return Err(Refusal::Changed { side: Side::Keeper, what: "since the run" }.into());
         }
         let aside = place.beside(&random_name());
@@ -201,8 +204,8 @@ impl Undoing {
         replace(place, now, temp, || {
             let now = fstat(&source.file);
             let now = now.map_err(|errno| Refusal::unreadable(Side::Keeper, "stat", errno))?;
-            let same = intent.keeper.is_content_of(&now);
-            same.then_some(()).ok_or(Refusal::Changed { side: Side::Keeper, what: "while it was copied" })
+            let changed = Refusal::Changed { side: Side::Keeper, what: "while it was copied" };
+            is_unchanged(&now).then_some(()).ok_or(changed)
         })
     }
 

@@ -4,6 +4,8 @@ mod actions;
 mod faults;
 mod harness;
 mod journals;
+mod mounts;
+mod plans;
 mod probes;
 mod races;
 mod reflinks;

@@ -207,6 +207,64 @@ fn different_metadata_is_no_reason_to_keep_what_is_to_be_deleted() {
     assert_eq!(tree.names(), ["k"]);
 }
 
+/// A batch is proven before any of it is acted on; what happens meanwhile to a later pair is noticed.
+#[test]
+fn what_changes_between_proof_and_action() {
+    use ftk_apply::{Engine, Journal};
+    use ftk_sched::Stop;
+
+    type Change = (&'static str, fn(&Tree));
+    let changes: [Change; 6] = [
+        ("the victim is rewritten", |tree| _ = tree.file("v2", "best")),
+        ("the keeper is rewritten", |tree| _ = tree.file("k2", "best")),
+        ("the keeper goes", |tree| fs::remove_file(tree.path("k2")).unwrap()),
+        ("the keeper becomes another file", |tree| {
+            fs::rename(tree.file("new", "best"), tree.path("k2")).unwrap();
+        }),
+        ("the victim becomes another file", |tree| {
+            fs::rename(tree.file("new", "best"), tree.path("v2")).unwrap();
+        }),
+        ("the keeper becomes a link to the victim", |tree| {
+            fs::remove_file(tree.path("k2")).unwrap();
+            symlink("v2", tree.path("k2")).unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        for action in ["hardlink", "symlink", "delete", "move"] {
+            let tree = Tree::new();
+            let action = match action {
+                "hardlink" => Action::Hardlink,
+                "symlink" => Action::Symlink,
+                "delete" => Action::Delete,
+                _ => Action::Move(tree.path("to")),
+            };
+            for name in ["k1", "v1", "k2", "v2"] {
+                tree.file(name, "same");
+            }
+            let steps = [tree.step("v1", "k1"), tree.step("v2", "k2")];
+            let mut journal = Journal::create(&tree.journal()).unwrap();
+            let mut engine = Engine::new(action.clone(), Rules::default()).unwrap();
+            let (mut outcomes, mut inode, mut content) = (Vec::new(), 0, Vec::new());
+            engine
+                .run(steps, &mut journal, &Stop::new(), |_, outcome| {
+                    if outcomes.is_empty() {
+                        change(&tree);
+                        (inode, content) = (ino(&tree.path("v2")), fs::read(tree.path("v2")).unwrap());
+                    }
+                    outcomes.push(outcome);
+                })
+                .unwrap();
+            assert!(outcomes[0].is_ok() && outcomes[1].is_err(), "{what}, {action:?}: {outcomes:?}");
+            assert_eq!(
+                (ino(&tree.path("v2")), fs::read(tree.path("v2")).unwrap()),
+                (inode, content),
+                "{what}"
+            );
+            assert!(tree.names().iter().all(|name| !name.contains(".ftk-")), "{what}, {action:?}");
+        }
+    }
+}
+
 #[test]
 fn nothing_more_happens_once_stopped() {
     use ftk_apply::{Engine, Journal};

@@ -1,0 +1,66 @@
+//! One file that has two device numbers, since it is seen through two file systems.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use ftk_apply::{Action, Rules, Step};
+
+use crate::harness::{Tree, ino, is_root, seen, skip};
+
+/// A mount that goes away with the test.
+struct Overlay<'t>(&'t Tree);
+
+impl<'t> Overlay<'t> {
+    fn new(tree: &'t Tree) -> Result<Self, String> {
+        for name in ["lower", "upper", "work", "merged"] {
+            fs::create_dir(tree.path(name)).unwrap();
+        }
+        let options = "lowerdir=lower,upperdir=upper,workdir=work";
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "overlay", "overlay", "-o", options, "merged"]).current_dir(tree.path(""));
+        let output = mount.output().map_err(|error| error.to_string())?;
+        if output.status.success() { Ok(Self(tree)) } else { Err(format!("{output:?}")) }
+    }
+}
+
+impl Drop for Overlay<'_> {
+    fn drop(&mut self) {
+        _ = Command::new("umount").arg("-l").arg(self.0.path("merged")).status();
+    }
+}
+
+#[test]
+fn the_keeper_is_not_given_up_for_itself() {
+    let tree = Tree::new();
+    if !is_root() || !Path::new("/dev/loop-control").exists() {
+        return skip("only root mounts");
+    }
+    let overlay = match Overlay::new(&tree) {
+        Ok(overlay) => overlay,
+        Err(why) => return skip(&format!("no overlay: {why}")),
+    };
+    let upper = tree.file("upper/x", "the only one");
+    let merged = tree.path("merged/x");
+    let root_len = tree.path("").as_os_str().len();
+    let (upper_seen, merged_seen) = (seen(&upper, root_len), seen(&merged, root_len));
+    assert_ne!(upper_seen.dev, merged_seen.dev);
+    let inode = ino(&upper);
+    let moves = [Action::Move(tree.path("upper/to")), Action::Move(tree.path("merged/to"))];
+    for action in [Action::Delete, Action::Symlink, Action::Hardlink].into_iter().chain(moves) {
+        for (victim, keeper) in [(&merged_seen, &upper_seen), (&upper_seen, &merged_seen)] {
+            // Each try renames the file and back, which changes its time; the scan is made anew.
+            let step = Step {
+                victim: seen(Path::new(std::str::from_utf8(&victim.path).unwrap()), root_len),
+                keeper: seen(Path::new(std::str::from_utf8(&keeper.path).unwrap()), root_len),
+            };
+            let outcome = tree.run_by(action.clone(), Rules::default(), vec![step]).remove(0);
+            assert!(outcome.is_err(), "{action:?}");
+            assert_eq!(ino(&upper), inode, "{action:?}");
+            assert_eq!(fs::read(&merged).unwrap(), b"the only one", "{action:?}");
+            assert_eq!(fs::read(&upper).unwrap(), b"the only one", "{action:?}");
+            assert!(tree.names().iter().all(|name| !name.contains(".ftk-")), "{action:?}");
+        }
+    }
+    drop(overlay);
+}
