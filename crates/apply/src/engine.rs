@@ -8,7 +8,7 @@ use rustix::process::{Resource, getrlimit};
 use crate::act::{absolute_path, act};
 use crate::action::{Action, ActionKind, Freed, Rules};
 use crate::destination::Destination;
-use crate::durable::{sync_content, sync_names};
+use crate::durable::{Keepers, sync_names};
 use crate::intent::Intent;
 use crate::journal::Journal;
 use crate::metadata::Metadata;
@@ -20,7 +20,7 @@ use crate::seen::Step;
 use crate::temp::random_name;
 
 /// Most steps between two syncs of the journal: a sync costs milliseconds, a step tens of microseconds.
-const STEPS: usize = 64;
+const STEPS: usize = 200;
 
 /// A batch ends when its victims have so many bytes together, so that little time passes between the comparison
 /// of a file and the action.
@@ -58,6 +58,7 @@ pub struct Engine {
     reach: Reach,
     destination: Option<Destination>,
     ours: Ours,
+    keepers: Keepers,
     /// Most steps at once, for the descriptors they need.
     most: usize,
 }
@@ -76,7 +77,8 @@ impl Engine {
         };
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let most = (limit.saturating_sub(SPARED) / DESCRIPTORS).clamp(1, STEPS as u64) as usize;
-        Ok(Self { kind: action.kind(), rules, reach, destination, ours: Ours::default(), most })
+        let (ours, keepers) = (Ours::default(), Keepers::default());
+        Ok(Self { kind: action.kind(), rules, reach, destination, ours, keepers, most })
     }
 
     /// Takes one step after the other, and calls `report` with each and what came of it, in order. An error of a
@@ -155,7 +157,8 @@ impl Engine {
         };
         let proven = prove(victim, keeper, self.kind, self.rules, stop)?;
         if self.kind != ActionKind::Reflink {
-            sync_content(&proven.keeper).map_err(|errno| ActError::failed("sync the keeper", errno))?;
+            let synced = self.keepers.sync(&proven.keeper, &step.keeper);
+            synced.map_err(|errno| ActError::failed("sync the keeper", errno))?;
         }
         let target = (self.kind == ActionKind::Symlink).then(|| absolute_path(&proven.keeper)).transpose()?;
         let intent = Intent {

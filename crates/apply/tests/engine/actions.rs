@@ -38,7 +38,7 @@ fn bytes_are_free_when_the_last_name_goes() {
 fn one_keeper_serves_more_victims_than_a_batch_holds() {
     let tree = Tree::new();
     let keeper = tree.file("k", "same");
-    let names: Vec<_> = (0..150).map(|nth| format!("v{nth}")).collect();
+    let names: Vec<_> = (0..450).map(|nth| format!("v{nth}")).collect();
     for name in &names {
         tree.file(name, "same");
     }
@@ -46,7 +46,7 @@ fn one_keeper_serves_more_victims_than_a_batch_holds() {
     for outcome in tree.run(Action::Hardlink, steps) {
         outcome.unwrap();
     }
-    assert_eq!(fs::metadata(keeper).unwrap().nlink(), 151);
+    assert_eq!(fs::metadata(keeper).unwrap().nlink(), 451);
 }
 
 #[test]

@@ -38,6 +38,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("renameat", &["EACCES", "EIO", "ENOSPC"]),
     ("renameat2", &["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "EINVAL", "ENOENT", "EXDEV"]),
     ("statx", &["EIO"]),
+    ("syncfs", &["EIO"]),
     ("symlinkat", &["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "ENAMETOOLONG"]),
     ("unlinkat", &["EACCES", "EPERM", "EROFS", "EIO", "EBUSY"]),
     ("utimensat", &["EPERM", "EROFS"]),
