@@ -37,7 +37,7 @@ fn touch(dir: &Dir, path: &str, seconds: u64) {
 fn ok() {
     for dir in [recorded(), everything(), random(11)] {
         create(&dir, &[]);
-        assert_eq!(verdicts(&dir, &[]), NONE as &[&str]);
+        assert_eq!(verdicts(&dir, &[]), NONE);
         let run = verify(&dir, &[]).status(0).stdout("");
         run.stderr_has(" as recorded\n");
     }
@@ -162,10 +162,7 @@ fn unreadable() {
     run.stderr_has("ftk: cannot open './b': permission denied\n").stderr_has("1 unreadable   (status 2)");
     let run = dir.ftk(["manifest", "verify", ".", "--ignore", "mode", "--json"]).arg(dir.aside("manifest"));
     let run = run.unprivileged(&dir).run().status(2);
-    assert_eq!(
-        objects(&run),
-        [json!({"verdict": "unreadable", "path": "b", "error": "permission denied"})]
-    );
+    assert_eq!(objects(&run), [json!({"verdict": "unreadable", "path": "b", "error": "permission denied"})]);
     // So is all that lies in a directory that cannot be listed: it is not said to be missing.
     let dir = recorded();
     dir.lock("sub");
@@ -184,17 +181,14 @@ fn fields_that_may_differ() {
     let with = |fields: &str| verdicts(&dir, &["--ignore", fields]);
     assert_eq!(with("mtime"), ["metadata b: mode", "modified link: target"]);
     assert_eq!(with("mtime,mode"), ["modified link: target"]);
-    assert_eq!(with("mode,target,mtime_ns"), NONE as &[&str]);
-    assert_eq!(
-        verdicts(&dir, &["--ignore", "mode", "--ignore", "mtime", "--ignore", "target"]),
-        NONE as &[&str]
-    );
+    assert_eq!(with("mode,target,mtime_ns"), NONE);
+    assert_eq!(verdicts(&dir, &["--ignore", "mode", "--ignore", "mtime", "--ignore", "target"]), NONE);
     let run = verify(&dir, &["--ignore", "mtime,nonsense"]).status(2).stdout("");
     run.stderr_has("invalid value 'nonsense' for '--ignore <FIELD>': expected mtime, mode, owner");
     // What decided the verdict is not there any more.
     let dir = recorded();
     rot(&dir, "b");
-    assert_eq!(verdicts(&dir, &["--ignore", "digest"]), NONE as &[&str]);
+    assert_eq!(verdicts(&dir, &["--ignore", "digest"]), NONE);
 }
 
 #[test]
@@ -207,7 +201,7 @@ fn owners_that_may_differ() {
     assert_eq!(verdicts(&dir, &[]), ["metadata a: uid, gid"]);
     assert_eq!(verdicts(&dir, &["--ignore", "uid"]), ["metadata a: gid"]);
     assert_eq!(verdicts(&dir, &["--ignore", "gid"]), ["metadata a: uid"]);
-    assert_eq!(verdicts(&dir, &["--ignore", "owner"]), NONE as &[&str]);
+    assert_eq!(verdicts(&dir, &["--ignore", "owner"]), NONE);
     let expected =
         format!("metadata\ta\tuid {} \u{2192} 12, gid {} \u{2192} 34\n", before.uid(), before.gid());
     verify(&dir, &[]).status(1).stdout(expected);
@@ -236,7 +230,7 @@ fn content_alone_and_metadata_alone() {
 fn a_manifest_without_content() {
     let dir = recorded();
     create(&dir, &["--no-content"]);
-    assert_eq!(verdicts(&dir, &[]), NONE as &[&str]);
+    assert_eq!(verdicts(&dir, &[]), NONE);
     rot(&dir, "b");
     dir.file("sub/c", b"other content");
     let found = verdicts(&dir, &[]);
@@ -310,5 +304,26 @@ fn changes_of_no_consequence() {
     fs::remove_file(dir.path("sub/c")).unwrap();
     dir.file("sub/c", b"see");
     File::open(dir.path("sub/c")).unwrap().set_times(FileTimes::new().set_modified(before)).unwrap();
-    assert_eq!(verdicts(&dir, &[]), NONE as &[&str]);
+    assert_eq!(verdicts(&dir, &[]), NONE);
+}
+
+/// Before 1970, and later than 64 bits of nanoseconds reach.
+#[test]
+fn times_of_all_ages() {
+    let dir = Dir::new();
+    for (name, seconds) in [("old", -2_145_916_800_i64), ("late", 13_569_465_600)] {
+        let since = Duration::from_secs(seconds.unsigned_abs());
+        let epoch = SystemTime::UNIX_EPOCH;
+        let time = if seconds < 0 { epoch - since } else { epoch + since };
+        dir.file(name, b"abc");
+        File::open(dir.path(name)).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
+    }
+    create(&dir, &[]);
+    assert_eq!(verdicts(&dir, &[]), NONE);
+    touch(&dir, "old", 1);
+    touch(&dir, "late", 1);
+    let line =
+        |name: &str, was: &str| format!("metadata\t{name}\tmtime {was} \u{2192} 1970-01-01T00:00:01Z\n");
+    let expected = line("late", "2400-01-01T00:00:00Z") + &line("old", "1902-01-01T00:00:00Z");
+    verify(&dir, &[]).status(1).stdout(expected);
 }
