@@ -52,6 +52,7 @@ impl Args {
         match rest.first()?.to_str()? {
             "find" => Self::of(rest, Command::Find),
             "hash" => Self::of(rest, Command::Hash),
+            "dup" => Self::of(rest, |args| Command::Dup(Box::new(args))),
             "cmp" => Self::of(rest, Command::Cmp),
             _ => None,
         }
@@ -173,8 +174,9 @@ pub(crate) struct Globals {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// No summary on stderr; `find` prints nothing at all and only sets the status
-    #[arg(short, long, global = true)]
+    /// No summary on stderr; `find` and `cmp` print nothing at all and only set the status
+    // The aliases are what `cmp` calls it.
+    #[arg(short, long, short_alias = 's', alias = "silent", global = true)]
     pub(crate) quiet: bool,
 
     /// Say what was decided, on which grounds, and how it came out
@@ -316,6 +318,10 @@ mod tests {
             "ftk hash",
             "ftk hash -v -- -x --help",
             "ftk hash find",
+            "ftk dup",
+            "ftk dup a b --json",
+            "ftk dup prune --action delete a",
+            "ftk dup undo journal -q",
         ] {
             let (short, long) = (Args::of_one_command(&words(line)), Args::try_parse_from(words(line)));
             assert_eq!(format!("{:?}", short.unwrap()), format!("{:?}", long.unwrap()), "{line}");

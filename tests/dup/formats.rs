@@ -165,3 +165,46 @@ fn the_report_itself_is_left_out() {
     let run = dir.ftk(["dup", "report", "-o", "report"]).run().status(2);
     run.stderr_has("'report' is both input and output");
 }
+
+/// What cannot be written is an error in every form, and of a plan and a script too.
+#[test]
+fn h47_a_full_disk_is_an_error() {
+    let dir = small_tree();
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    for args in [
+        &["dup"][..],
+        &["dup", "-0"],
+        &["dup", "--json"],
+        &["dup", "--format", "csv"],
+        &["dup", "--summary"],
+        &["dup", "prune", "--action", "hardlink"],
+        &["dup", "prune", "--action", "hardlink", "--json"],
+        &["dup", "prune", "--action", "hardlink", "--script"],
+    ] {
+        let run = dir.ftk(args).stdout(full()).run().status(2);
+        run.stderr_has("ftk: cannot write to standard output: no space left on device\n");
+    }
+    let run = dir.ftk(["dup", "-o", "/dev/full"]).run().status(2);
+    run.stderr_has("ftk: cannot write '/dev/full': no space left on device\n");
+    // What is done is done, and in the journal.
+    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "t"]).stdout(full()).run().status(2);
+    run.stderr_has("  linked ");
+}
+
+/// A list of very many members is cut, and read back as one.
+#[test]
+fn a_group_of_any_size_is_one_group() {
+    let dir = Dir::new();
+    let long = "n".repeat(245);
+    for nth in 0..22_000 {
+        dir.file(format!("{}/{long}{nth}", nth / 1000), b"");
+    }
+    let report = dir.aside("report");
+    dir.ftk(["dup", "--json", "--min-size", "0", "-o"]).arg(&report).run().status(0);
+    let text = fs::read_to_string(&report).unwrap();
+    assert!(text.lines().count() > 3, "one line would be too long");
+    assert!(text.lines().all(|line| line.len() < 9 << 20));
+    let run = dir.ftk(["dup", "apply", "--action", "delete"]).arg(&report).run().status(0);
+    assert_eq!(run.text().lines().filter(|line| line.starts_with("  keep ")).count(), 1);
+    assert_eq!(run.text().lines().count(), 22_000);
+}

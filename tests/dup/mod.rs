@@ -2,6 +2,7 @@
 
 mod apply;
 mod formats;
+mod freed;
 mod keep;
 mod options;
 mod oracles;

@@ -9,8 +9,11 @@ use std::os::unix::fs::MetadataExt as _;
 use super::tree::{Dice, contents_of, plant};
 use crate::harness::Dir;
 
-/// What must not change of a file: its inode, its content, its times but that of the last reading.
-fn untouched(dir: &Dir, root: &str) -> BTreeMap<Vec<u8>, (u64, Vec<u8>, i64, i64, u32)> {
+/// What must not change of a file: its inode and content, the time and place of its last change, its permissions.
+type File = (u64, Vec<u8>, i64, i64, u32);
+
+/// All files of a directory.
+fn untouched(dir: &Dir, root: &str) -> BTreeMap<Vec<u8>, File> {
     let known = |(path, content, ino): (Vec<u8>, Vec<u8>, u64)| {
         let metadata = fs::symlink_metadata(dir.path(OsStr::from_bytes(&path))).unwrap();
         (path, (ino, content, metadata.mtime(), metadata.mtime_nsec(), metadata.mode()))

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::env;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_apply::{
@@ -32,8 +33,26 @@ pub(super) struct Job {
 }
 
 impl Job {
-    fn planner(&self) -> Planner<'_> {
-        Planner { rules: &self.rules, action: &self.action, roots: &self.roots }
+    /// What becomes of the members of a group; nothing, where all of them stay.
+    fn items(&self, group: Group) -> Vec<Item> {
+        let planner = Planner { rules: &self.rules, action: &self.action, roots: &self.roots };
+        let mut items = planner.items(group);
+        if self.action == Action::Reflink {
+            // Done before, it would be done again, and bytes promised that it does not free.
+            let mut reach = Reach::new();
+            for item in &mut items {
+                if let Item::Go { step, .. } = item
+                    && let Ok(Check::Done) = self.check(&mut reach, step)
+                {
+                    let path = std::mem::take(&mut step.victim.path);
+                    *item = Item::Keep { path, why: "shares its blocks already".into() };
+                }
+            }
+            if items.iter().all(|item| matches!(item, Item::Keep { .. })) {
+                items.clear();
+            }
+        }
+        items
     }
 
     /// Does it if there is a journal, and otherwise says what would be done, as a script or as a plan.
@@ -66,15 +85,13 @@ impl Job {
         console: &Console,
     ) -> anyhow::Result<Outcome> {
         let mut reach = Reach::new();
-        let planner = self.planner();
         let mut teller = Teller::new(out, self.action.kind(), self.json, false);
-        for item in groups.flat_map(|group| planner.items(group)) {
+        for item in groups.flat_map(|group| self.items(group)) {
             match item {
                 Item::Keep { path, why } => teller.say(Word::Keep, &path, why),
                 Item::Leave { path, why } => teller.say(Word::Leave, &path, why),
                 Item::Go { step, frees } => match self.check(&mut reach, &step) {
-                    Ok(Check::Fine) => teller.go(&step, frees),
-                    Ok(Check::Done) => teller.say(Word::Keep, &step.victim.path, "shares its blocks already"),
+                    Ok(_) => teller.go(&step, frees),
                     Err(refusal) => {
                         console.stats.error("refused");
                         teller.say(Word::Refuse, &step.victim.path, refusal);
@@ -95,19 +112,17 @@ impl Job {
         console: &Console,
     ) -> anyhow::Result<Outcome> {
         let mut reach = Reach::new();
-        let planner = self.planner();
         let directory = env::current_dir().context("the working directory is gone")?;
         let mut outcome = Outcome::Success;
         out.write(&script::header(directory.as_os_str().as_bytes()));
         let mut nth = 0;
-        for item in groups.flat_map(|group| planner.items(group)) {
+        for item in groups.flat_map(|group| self.items(group)) {
             let Item::Go { step, .. } = item else { continue };
             match self.check(&mut reach, &step) {
-                Ok(Check::Fine) => {
+                Ok(_) => {
                     nth += 1;
                     out.write(&script::step(&step, &self.action, nth));
                 }
-                Ok(Check::Done) => {}
                 Err(refusal) => {
                     console.stats.error("refused");
                     console.warning(format_args!("{}: refused: {refusal}", quote(&step.victim.path)));
@@ -132,15 +147,15 @@ impl Job {
         let put_off = PutOff::begin().context("cannot wait for signals")?;
         let engine = Engine::new(self.action.clone(), Demands::default());
         let mut engine = engine.context("cannot open the directory to move to")?;
-        let planner = self.planner();
         // The engine takes steps ahead of what it has done; what is to be said between two steps waits for them.
         let waiting = RefCell::new(VecDeque::new());
-        let mut steps = groups.flat_map(|group| planner.items(group)).filter_map(|item| {
+        let mut steps = groups.flat_map(|group| self.items(group)).filter_map(|item| {
             let step = if let Item::Go { step, .. } = &item { Some(step.clone()) } else { None };
             waiting.borrow_mut().push_back(item);
             step
         });
         let mut teller = Teller::new(out, self.action.kind(), self.json, true);
+        let begun = Instant::now();
         let run = engine.run(&mut steps, &mut journal, &put_off.stop, |step, result| {
             tell_waiting(&mut teller, &mut waiting.borrow_mut(), true);
             tell_result(&mut teller, step, result, console);
@@ -149,6 +164,7 @@ impl Job {
         steps.for_each(drop);
         tell_waiting(&mut teller, &mut waiting.borrow_mut(), false);
         let ended = run.and_then(|()| journal.finish());
+        console.stats.phase(teller.phase(begun.elapsed()));
         teller.finish();
         console.summary(teller.summary());
         if teller.has_done() {

@@ -6,6 +6,7 @@ mod json;
 mod screen;
 
 use std::env;
+use std::ffi::CString;
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -65,14 +66,23 @@ pub(super) fn run(
     }
     let form = output.form(globals.json, list.is_shown());
     let surroundings = Surroundings { own, ..Surroundings::default() };
-    let search = search(args, surroundings, globals, console, |_, _| Ok(()))?;
+    // What cannot be reported is said before hours are spent on it.
+    let (mut json, mut head) = (Json::default(), Vec::new());
+    let search = search(args, surroundings, globals, console, |_, roots| match form {
+        Form::Json => json.push_header(&mut head, &header(args, roots, start)),
+        _ => Ok(()),
+    })?;
     let mut groups = search.groups(console);
     let (written, tally) = match form {
         Form::Fdupes => (push_names(&mut list, &search, output), search.groups.totals().into()),
         _ => {
             let mut tally = Tally::default();
-            let header = || header(args, &search, start);
-            let written = push_groups(&mut list, &mut groups, &mut tally, form, header);
+            if form == Form::Csv {
+                head.extend_from_slice(csv::HEADER);
+            }
+            let written = list
+                .line(|out| out.append(&mut head))
+                .and_then(|()| push_groups(&mut list, &mut groups, &mut tally, form, &mut json));
             (written, tally)
         }
     };
@@ -106,20 +116,14 @@ fn push_names(list: &mut List<'_>, search: &Search, output: &OutputArgs) -> io::
 }
 
 /// The groups with what the disk says of them, counted.
-fn push_groups<'h>(
+fn push_groups(
     list: &mut List<'_>,
     groups: &mut Surveyed<'_>,
     tally: &mut Tally,
     form: Form,
-    header: impl FnOnce() -> Header<'h>,
+    json: &mut Json,
 ) -> io::Result<()> {
     let is_shown = list.is_shown();
-    let mut json = Json::default();
-    match form {
-        Form::Csv => list.line(|out| out.extend_from_slice(csv::HEADER))?,
-        Form::Json => list.line(|out| json.push_header(out, &header()))?,
-        _ => {}
-    }
     for group in groups {
         tally.add(&group);
         let number = tally.groups;
@@ -133,7 +137,7 @@ fn push_groups<'h>(
     if form == Form::Json { list.line(|out| json.push_footer(out)) } else { Ok(()) }
 }
 
-fn header<'h>(args: &SearchArgs, search: &'h Search, start: SystemTime) -> Header<'h> {
+fn header<'h>(args: &SearchArgs, roots: &'h [CString], start: SystemTime) -> Header<'h> {
     Header {
         algorithm: args.equal.algorithm.algorithm().name(),
         is_verified: args.equal.verify,
@@ -141,7 +145,7 @@ fn header<'h>(args: &SearchArgs, search: &'h Search, start: SystemTime) -> Heade
         max_size: args.sizes.max_size,
         start_ns: start.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos(),
         directory: env::current_dir().ok().map(Into::into),
-        roots: &search.roots,
+        roots,
         arguments: env::args_os().skip(1).collect(),
     }
 }

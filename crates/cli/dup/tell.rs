@@ -2,12 +2,14 @@
 
 use std::fmt::Display;
 use std::io::Write as _;
+use std::time::Duration;
 
 use ftk_apply::{ActionKind, Step};
 use ftk_record::{sanitize, write_path, write_string};
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::human;
+use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
 
 /// Columns that most paths fit into.
@@ -127,6 +129,19 @@ impl<'o> Teller<'o> {
     /// Whether anything was done.
     pub(super) fn has_done(&self) -> bool {
         self.done > 0
+    }
+
+    /// What `--stats` says of it.
+    pub(super) fn phase(&self, elapsed: Duration) -> Phase {
+        let failed = self.refused + self.failed;
+        Phase {
+            phase: "act",
+            elapsed_ns: nanos(elapsed),
+            files: Some(self.done + failed),
+            failed: Some(failed),
+            bytes: Some(self.freed),
+            ..Phase::default()
+        }
     }
 
     /// Ends the list; with JSON by an object of what it comes to.

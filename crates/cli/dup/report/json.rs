@@ -2,9 +2,10 @@
 //!
 //! `docs/dup-report.md` describes it; `saved.rs` reads it.
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::io::Write as _;
 
+use anyhow::ensure;
 use ftk_dedup::Member;
 use ftk_record::{Seal, write_path, write_string};
 
@@ -31,9 +32,35 @@ pub(super) struct Header<'h> {
     pub(super) start_ns: u128,
     /// Where relative paths begin, if that could be found out.
     pub(super) directory: Option<OsString>,
-    pub(super) roots: &'h [std::ffi::CString],
+    pub(super) roots: &'h [CString],
     /// The words of the command line behind the program's name: among them are all options.
     pub(super) arguments: Vec<OsString>,
+}
+
+impl Header<'_> {
+    fn push(&self, out: &mut Vec<u8>) {
+        // A Vec takes everything.
+        let _ = write!(out, "{{\"ftk\":\"{KIND}\",\"version\":{VERSION},\"program\":");
+        write_string(out, env!("CARGO_PKG_VERSION"));
+        let _ = write!(
+            out,
+            ",\"algorithm\":\"{}\",\"verified\":{},\"min_size_bytes\":{},\"max_size_bytes\":{},\"start_ns\":{}",
+            self.algorithm,
+            self.is_verified,
+            self.min_size,
+            self.max_size.map_or("null".into(), |size| size.to_string()),
+            self.start_ns,
+        );
+        if let Some(directory) = &self.directory {
+            out.push(b',');
+            write_path(out, "directory", directory.as_encoded_bytes());
+        }
+        let roots = self.roots.iter().map(|root| root.as_bytes());
+        push_names(out, "roots", "path", roots);
+        let arguments = self.arguments.iter().map(|word| word.as_encoded_bytes());
+        push_names(out, "arguments", "text", arguments);
+        out.push(b'}');
+    }
 }
 
 /// Makes the lines of a report and seals them.
@@ -43,30 +70,16 @@ pub(super) struct Json {
 }
 
 impl Json {
-    pub(super) fn push_header(&mut self, out: &mut Vec<u8>, header: &Header<'_>) {
-        self.line(out, |out| {
-            // A Vec takes everything.
-            let _ = write!(out, "{{\"ftk\":\"{KIND}\",\"version\":{VERSION},\"program\":");
-            write_string(out, env!("CARGO_PKG_VERSION"));
-            let _ = write!(
-                out,
-                ",\"algorithm\":\"{}\",\"verified\":{},\"min_size_bytes\":{},\"max_size_bytes\":{},\"start_ns\":{}",
-                header.algorithm,
-                header.is_verified,
-                header.min_size,
-                header.max_size.map_or("null".into(), |size| size.to_string()),
-                header.start_ns,
-            );
-            if let Some(directory) = &header.directory {
-                out.push(b',');
-                write_path(out, "directory", directory.as_encoded_bytes());
-            }
-            let roots = header.roots.iter().map(|root| root.as_bytes());
-            push_names(out, "roots", "path", roots);
-            let arguments = header.arguments.iter().map(|word| word.as_encoded_bytes());
-            push_names(out, "arguments", "text", arguments);
-            out.push(b'}');
-        });
+    /// Appends the header.
+    ///
+    /// # Errors
+    /// When it is longer than a line may be.
+    pub(super) fn push_header(&mut self, out: &mut Vec<u8>, header: &Header<'_>) -> anyhow::Result<()> {
+        let mut line = Vec::new();
+        header.push(&mut line);
+        ensure!(line.len() <= Seal::MAX_LINE, "there are too many starting points for one report");
+        self.line(out, |out| out.append(&mut line));
+        Ok(())
     }
 
     /// `number` counts groups from 1.
