@@ -1,7 +1,6 @@
 //! Files sorted by what a pass has found.
 
 use ftk_inventory::{DirNo, FileNo, Inventory};
-use ftk_process::Rows;
 
 /// Files of equal size and digest, two or more.
 #[derive(Clone, Copy, Debug)]
@@ -31,19 +30,24 @@ struct Key {
 /// What sorting takes beside the rows: a key, and the number in the list of files.
 pub(crate) const BYTES_PER_FILE: usize = size_of::<Key>() + size_of::<FileNo>();
 
-/// Calls `each` for every class among the files of which row by row the digest is in `rows`. What was not read
-/// is in no class.
+/// Calls `each` for every class among the files, of which the sizes and, by row, the digests are given. A file
+/// without a digest is in no class.
 ///
 /// # Panics
 /// If digests are shorter than 8 bytes.
-pub(crate) fn classes(inventory: &Inventory, files: &[FileNo], rows: &Rows, mut each: impl FnMut(Class<'_>)) {
-    let digest = |key: &Key| rows.digest(key.row, 0).expect("only rows that are ok have keys");
+pub(crate) fn classes<'d>(
+    files: &[FileNo],
+    sizes: impl Iterator<Item = u64>,
+    digest: impl Fn(u32) -> Option<&'d [u8]>,
+    mut each: impl FnMut(Class<'_>),
+) {
     let head = |digest: &[u8]| u64::from_be_bytes(*digest.first_chunk().expect("digests have 8 bytes"));
     let mut keys = Vec::with_capacity(files.len());
-    keys.extend((0..).zip(sizes(inventory, files)).filter_map(|(row, size)| {
-        let sum = head(rows.digest(row, 0)?).wrapping_add(size);
+    keys.extend((0..).zip(sizes).filter_map(|(row, size)| {
+        let sum = head(digest(row)?).wrapping_add(size);
         Some(Key { sum, row })
     }));
+    let digest = |key: &Key| digest(key.row).expect("only rows with a digest have keys");
     let compare = |a: &Key, b: &Key| a.sum.cmp(&b.sum).then_with(|| digest(a).cmp(digest(b)));
     keys.sort_unstable_by(|a, b| compare(a, b).then(a.row.cmp(&b.row)));
     for keys in keys.chunk_by(|a, b| compare(a, b).is_eq()).filter(|keys| keys.len() > 1) {
@@ -62,4 +66,45 @@ pub(crate) fn sizes(inventory: &Inventory, files: &[FileNo]) -> impl Iterator<It
         }
         inventory.size(dir, file)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_agree_in_size_and_in_the_whole_digest() {
+        let digest = |head: u64, tail: u64| [head.to_be_bytes(), tail.to_be_bytes()].concat();
+        let rows = [
+            (10, Some(digest(7, 1))),
+            (10, None),
+            (10, Some(digest(7, 2))),
+            // The sum of the first two.
+            (11, Some(digest(6, 1))),
+            (11, Some(digest(7, 1))),
+            (10, Some(digest(7, 1))),
+            (11, Some(digest(6, 1))),
+            (0, None),
+            (u64::MAX, Some(digest(17, 1))),
+            (u64::MAX, Some(digest(17, 1))),
+        ];
+        let files: Vec<_> = (100..110).map(FileNo).collect();
+        let mut found = Vec::new();
+        let sizes = rows.iter().map(|(size, _)| *size);
+        let nth = |row: u32| rows[row as usize].1.as_deref();
+        classes(&files, sizes, nth, |class| {
+            found.push((
+                class.size,
+                class.digest.to_vec(),
+                class.files().map(|file| file.0).collect::<Vec<_>>(),
+            ));
+        });
+        found.sort();
+        let expected = [
+            (10, digest(7, 1), vec![100, 105]),
+            (11, digest(6, 1), vec![103, 106]),
+            (u64::MAX, digest(17, 1), vec![108, 109]),
+        ];
+        assert_eq!(found, expected);
+    }
 }

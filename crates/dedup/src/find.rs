@@ -100,7 +100,7 @@ impl<R> Passes<'_, '_, R> {
         let mut rows = Rows::new(stage.work.files(), algorithms);
         self.failed.extend((self.run)(&stage, &mut rows)?.failed);
         self.pending += (0..stage.work.files()).filter(|&row| rows.is_pending(row)).count() as u64;
-        classes(inventory, &files, &rows, each);
+        classes(&files, sizes(inventory, &files), |row| rows.digest(row, 0), each);
         Ok(())
     }
 }

@@ -77,9 +77,7 @@ fn fates(units: &[Unit], members: &[Member], rules: &Rules) -> Vec<Fate> {
     let mut fate = |unit: &Unit| {
         let roots = || unit.names.iter().map(|&name| members[name].root);
         let is_file = unit.best.is_some();
-        let is_isolated = rules.isolate && roots().any(|root| kept_roots.contains(&root));
-        let stays = copies < rules.min_copies.max(1) && !is_isolated;
-        if unit.is_reference || (is_file && stays) {
+        if unit.is_reference || (is_file && copies < rules.min_copies.max(1)) {
             if is_file {
                 copies += 1;
                 kept_roots.extend(roots());
@@ -87,8 +85,7 @@ fn fates(units: &[Unit], members: &[Member], rules: &Rules) -> Vec<Fate> {
             Fate::Stays
         } else if !is_file {
             Fate::Left(Left::ViaLink)
-        } else if is_isolated {
-            copies += 1;
+        } else if rules.isolate && roots().any(|root| kept_roots.contains(&root)) {
             Fate::Left(Left::Isolated)
         } else if unit.has_via_link(members) {
             Fate::Left(Left::ViaLink)
