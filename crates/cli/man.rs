@@ -100,16 +100,23 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "Whether messages are coloured, where --color does not say."),
     ("LS_COLORS", "How ftk find colours names on a terminal."),
     ("XDG_CACHE_HOME, HOME", "Where ftk calibrate keeps its figures."),
+    ("XDG_STATE_HOME, HOME", "Where ftk dup keeps its journals."),
     (
         "FTK_SIMD",
         "portable, avx2, sha-ni or avx512: the most that digests may use of the CPU, to compare or test.",
     ),
 ];
 
-const FILES: &[(&str, &str)] = &[(
-    "$XDG_CACHE_HOME/ftk/constants",
-    "What ftk calibrate measured, as text; else ~/.cache/ftk/constants. May be deleted.",
-)];
+const FILES: &[(&str, &str)] = &[
+    (
+        "$XDG_CACHE_HOME/ftk/constants",
+        "What ftk calibrate measured, as text; else ~/.cache/ftk/constants. May be deleted.",
+    ),
+    (
+        "$XDG_STATE_HOME/ftk/dup-*.jsonl",
+        "Journals of ftk dup prune and apply; else in ~/.local/state/ftk. What has one can be undone; may be deleted.",
+    ),
+];
 
 fn shown(path: &Path) -> String {
     quote(path.as_os_str().as_encoded_bytes())
