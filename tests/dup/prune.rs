@@ -254,6 +254,15 @@ fn what_a_link_would_lose_is_refused() {
     for (path, before) in before {
         assert_eq!(ino(&dir, path), before);
     }
+    // Unless that is what is wanted.
+    let args = ["dup", "prune", "--action", "hardlink", "--metadata-may-differ", "--journal"];
+    dir.ftk(args).arg(dir.aside("journal")).args(["--yes", "t"]).run().status(0);
+    assert_eq!(
+        (ino(&dir, "t/a"), fs::metadata(dir.path("t/b")).unwrap().mode() & 0o777),
+        (ino(&dir, "t/b"), 0o644)
+    );
+    dir.ftk(["dup", "undo"]).arg(dir.aside("journal")).run().status(0);
+    assert_eq!(fs::metadata(dir.path("t/b")).unwrap().mode() & 0o777, 0o600);
     // Deleting loses no more than the name.
     dir.ftk(["dup", "prune", "--action", "delete", "--yes", "t"]).run().status(0);
 }

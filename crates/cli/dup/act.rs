@@ -26,6 +26,9 @@ use crate::stdout::Stdout;
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) action: Action,
+    /// What is asked of a copy beside its content.
+    pub(super) demands: Demands,
+    /// Which copies stay.
     pub(super) rules: Rules,
     /// Length of each starting point, by its number.
     pub(super) roots: Vec<usize>,
@@ -74,7 +77,7 @@ impl Job {
     }
 
     fn check(&self, reach: &mut Reach, step: &Step) -> Result<Check, Refusal> {
-        check(reach, self.action.kind(), Demands::default(), step)
+        check(reach, self.action.kind(), self.demands, step)
     }
 
     /// Says what would be done, and what not. Changes nothing.
@@ -145,7 +148,7 @@ impl Job {
     ) -> anyhow::Result<Outcome> {
         let path = quote(path.as_os_str().as_bytes());
         let put_off = PutOff::begin().context("cannot wait for signals")?;
-        let engine = Engine::new(self.action.clone(), Demands::default());
+        let engine = Engine::new(self.action.clone(), self.demands);
         let mut engine = engine.context("cannot open the directory to move to")?;
         // The engine takes steps ahead of what it has done; what is to be said between two steps waits for them.
         let waiting = RefCell::new(VecDeque::new());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::ensure;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use ftk_apply::Action;
+use ftk_apply::{Action, Rules};
 use jiff::Timestamp;
 
 /// What is done, and whether.
@@ -31,6 +31,12 @@ pub(super) struct ActionArgs {
     /// Print a POSIX shell script that does it, after comparing each pair once more, and nothing else
     #[arg(long, conflicts_with_all = ["yes", "json", "journal"])]
     pub(super) script: bool,
+
+    /// With hardlink and symlink: also where owner, permissions or extended attributes differ
+    ///
+    /// The name then has those of the kept copy. It never becomes set-user-ID or set-group-ID by that.
+    #[arg(long)]
+    metadata_may_differ: bool,
 
     /// With delete: move the files below this directory, on the same file system, instead of removing them
     #[arg(long, value_name = "DIR")]
@@ -72,6 +78,11 @@ impl ActionArgs {
                 Ok(action.clone())
             }
         }
+    }
+
+    /// What is asked of a copy beside its content.
+    pub(super) fn demands(&self) -> Rules {
+        Rules { metadata_may_differ: self.metadata_may_differ }
     }
 
     /// Device and inode of the directory that files are moved to, if it is there: what lies in it was put away.

@@ -66,7 +66,8 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         protect(&mut groups, &mut roots, &args.keep.references)?
     };
     let journal = journal_of(&args.act, console)?;
-    let job = Job { rules: args.keep.rules(references), roots, json: globals.json, action };
+    let (demands, rules) = (args.act.demands(), args.keep.rules(references));
+    let job = Job { action, demands, rules, roots, json: globals.json };
     job.run(&mut groups.into_iter(), journal, args.act.script, console)
 }
 

@@ -74,7 +74,8 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         search.say_scanned(console);
     }
     let roots = search.roots.iter().map(|root| root.as_bytes().len()).collect();
-    let job = Job { rules: args.keep.rules(references), roots, json: globals.json, action };
+    let (demands, rules) = (args.act.demands(), args.keep.rules(references));
+    let job = Job { action, demands, rules, roots, json: globals.json };
     let mut groups = search.groups(console);
     let outcome = job.run(&mut groups, journal, args.act.script, console)?;
     Ok(outcome.max(groups.outcome()).max(search.outcome))
