@@ -133,3 +133,39 @@ fn next_line(journal: &mut impl BufRead, line: &mut Vec<u8>, number: &mut u64) -
         _ => Ok(false),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const JOURNAL: &str = r#"{"ftk":"journal","version":1,"cwd":"/","started_ns":0}
+{"step":0,"action":"symlink","temp":".ftk-0123456789abcdef","victim":{"path":"a","root_len":0,"dev":1,"ino":2,"size_bytes":3,"mtime_ns":4,"ctime_ns":5},"keeper":{"path_b64":"/w==","root_len":0,"dev":1,"ino":9,"size_bytes":3,"mtime_ns":4,"ctime_ns":5},"metadata":{"mode":"0644","uid":0,"gid":0,"atime_ns":0,"xattrs":[{"name":"user.x","value_b64":"AA=="}]},"target":"/x"}
+{"step":0,"outcome":"done","freed_bytes":4096}
+"#;
+
+    #[test]
+    fn a_refused_step_is_no_history() {
+        assert_eq!(History::read(JOURNAL.as_bytes()).unwrap().steps.len(), 1);
+        for (outcome, n) in [("failed", 1), ("refused", 0), ("stopped", 0)] {
+            let journal =
+                JOURNAL.replace("\"done\",\"freed_bytes\":4096", &format!("\"{outcome}\",\"why\":\"\""));
+            assert_eq!(History::read(journal.as_bytes()).unwrap().steps.len(), n, "{outcome}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_input_is_too_much(
+            at in any::<prop::sample::Index>(), byte: u8, cut in any::<prop::sample::Index>(), noise: Vec<u8>
+        ) {
+            let mut journal = JOURNAL.as_bytes().to_vec();
+            let at = at.index(journal.len());
+            journal[at] = byte;
+            _ = History::read(&journal[..]);
+            _ = History::read(&journal[..cut.index(journal.len())]);
+            _ = History::read(&noise[..]);
+        }
+    }
+}

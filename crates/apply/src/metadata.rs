@@ -65,7 +65,7 @@ impl Metadata {
     }
 }
 
-/// What would be lost or gained if the victim's name led to the keeper.
+/// What would be lost or gained if the victim's name led to the keeper. One `stat` tells most of it.
 pub(crate) fn difference(victim: &Held, keeper: &Held) -> io::Result<Option<Difference>> {
     let (v, k) = (&victim.stat, &keeper.stat);
     if v.st_uid != k.st_uid {

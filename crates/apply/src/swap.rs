@@ -69,10 +69,7 @@ pub(crate) fn delete(
     check: impl Fn() -> Result<(), Refusal>,
 ) -> Result<(), ActError> {
     match displace(place, expected, aside, &check) {
-        Err(ActError::Failed { source, left: None, .. })
-            if Errno::from_io_error(&source)
-                .is_some_and(|errno| cannot_do_so(errno) || matches!(errno, Errno::NOSPC | Errno::DQUOT)) =>
-        {
+        Err(error) if needs_no_detour(&error) => {
             is_still(place, expected)?;
             check()?;
             unlinkat(&place.dir, &place.name, AtFlags::empty())
@@ -95,6 +92,7 @@ pub(crate) fn displace(
     moved.map_err(|errno| match errno {
         Errno::EXIST => Refusal::Taken.into(),
         Errno::XDEV => Refusal::OtherFileSystem.into(),
+        errno if cannot_do_so(errno) => Refusal::Unsupported.into(),
         errno => vanished_or("rename the file", errno),
     })?;
     is_still(to, expected).and_then(|()| check()).map_err(|refusal| put_back(place, to, refusal.into()))
@@ -105,6 +103,18 @@ fn put_back(place: &Place, from: &Place, error: ActError) -> ActError {
     match renameat_with(&from.dir, &from.name, &place.dir, &place.name, RenameFlags::NOREPLACE) {
         Ok(()) => error,
         Err(_) => error.leaving(from.name.to_bytes()),
+    }
+}
+
+/// Whether a name that is to go can go directly: where there is no room for another one, or the file system
+/// cannot rename without overwriting.
+fn needs_no_detour(error: &ActError) -> bool {
+    match error {
+        ActError::Refused(Refusal::Unsupported) => true,
+        ActError::Failed { source, left: None, .. } => {
+            matches!(Errno::from_io_error(source), Some(Errno::NOSPC | Errno::DQUOT))
+        }
+        _ => false,
     }
 }
 

@@ -47,6 +47,9 @@ pub enum Undone {
 /// the content it had, or it is refused. So the same journal may be gone through again, and that of a run that
 /// was killed in the middle of a step is mended, too.
 ///
+/// What is believed are the owner, permissions and attributes that a file gets back, so a journal from somebody
+/// else should not be taken.
+///
 /// - a hard link or symbolic link becomes a file again: a copy of the keeper with the owner, permissions, times
 ///   and attributes that the victim had. Victims that were names of one file are names of one file again;
 /// - a moved file moves back; the directories made for it stay;
