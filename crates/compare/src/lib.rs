@@ -1,7 +1,7 @@
 //! Byte-exact comparison: the kernel, two files by several workers, two trees.
 //!
 //! [`first_difference`] and [`differences`] compare what is in memory; [`same_content`] proves that two open files hold
-//! the same; [`compare`] says where two files or streams differ.
+//! the same; [`compare()`] says where two files or streams differ.
 //!
 //! ```
 //! use std::ops::ControlFlow;

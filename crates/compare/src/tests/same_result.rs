@@ -19,7 +19,7 @@ fn workers_blocks_and_methods_change_nothing() {
     let files = Files::new(&a, &b);
     let tuning = Tuning { alone: 10_000, claim: 100_000, map: 20_000, capacity: 100, clean: 5000 };
     let mut runs = 0;
-    for max_mismatches in [0, 1, 8, 44] {
+    for max_mismatches in [0, 1, 44] {
         let expected = naive(&a, &b, &Options { max_mismatches, lines: true, ..Options::default() });
         for method in METHODS {
             for workers in 1..=8 {
