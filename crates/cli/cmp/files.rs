@@ -32,10 +32,9 @@ pub(super) fn run(
     let own: Vec<_> = Stdout::identity().into_iter().collect();
     refuse_own_input(&[args.a.clone(), args.b.clone()], &own)?;
     let start = Instant::now();
-    let is_silent = args.silent || globals.quiet;
     let mut pair = Pair::new(args, inputs, globals, console);
     let stdout = Stdout::default();
-    let compared = if is_silent {
+    let compared = if globals.quiet {
         status(&mut pair)
     } else {
         let style = pair.style(args, globals);

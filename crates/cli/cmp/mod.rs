@@ -27,7 +27,8 @@ use crate::selection::SelectionArgs;
 ///
 /// Of two files it says in the words of cmp where they differ first, and shows the first bytes that differ. Of two
 /// trees it prints, sorted by path, what is in only one of them and what differs in type, size, content or the target
-/// of a link. Bytes are compared, not digests. Status 0: equal, 1: different, 2: something could not be compared.
+/// of a link. Bytes are compared, not digests. The status is 0 for equal, 1 for different, and 2 if something could not
+/// be compared; with -q, or -s as cmp has it, nothing else is said.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CmpArgs {
@@ -38,10 +39,6 @@ pub(crate) struct CmpArgs {
     /// What it is compared with, of the same kind
     #[arg(value_name = "B")]
     b: OsString,
-
-    /// Print nothing and only set the status, as --quiet does
-    #[arg(short, long)]
-    silent: bool,
 
     /// Read every byte: also those of a file and itself, of holes, and those that both files share on the disk
     #[arg(long)]

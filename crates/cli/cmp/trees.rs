@@ -30,18 +30,16 @@ use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
 
 pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let is_silent = args.silent || globals.quiet;
     let engine = Engine::new(globals, console)?;
     let own: Vec<_> = Stdout::identity().into_iter().collect();
+    // A wrong pattern is refused before anything is read.
     let selection = args.selection.compile(&own, console)?;
-    let names = [&args.a, &args.b].map(|path| path.as_bytes());
     if !args.no_shortcuts && is_one_directory(&args.a, &args.b) {
-        if !is_silent {
-            console.summary("equal: both are the same directory");
-        }
+        console.summary("equal: both are the same directory");
         return Ok(Outcome::Success);
     }
     let start = Instant::now();
+    let names = [&args.a, &args.b].map(|path| path.as_bytes());
     let budget = Budget::new(globals.memory());
     let list = |path: &[u8]| {
         let root = CString::new(path).expect("what was looked at is a path");
@@ -59,32 +57,32 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         },
     };
     let mut plan = trees.plan(&budget).context(TOO_LARGE)?;
-    let done = Done::default();
-    let stop = Stop::new();
-    let of_engine = engine.env(&stop, None);
-    let env = Env {
-        model: of_engine.model,
-        limits: of_engine.limits,
-        memory: memory(globals),
-        stop: &stop,
-        done: &done,
-    };
+    let (stop, done) = (Stop::new(), Done::default());
+    let ftk_process::Env { model, limits, .. } = engine.env(&stop, None);
+    let env = Env { model, limits, memory: memory(globals), stop: &stop, done: &done };
     compare(&trees, &mut plan, &env, console);
+    let tally = tell(&trees, &plan, globals, console)?;
+    tally.say(&plan, &done, start.elapsed(), names, console);
+    Ok(a.outcome.max(b.outcome).max(tally.outcome()))
+}
 
+/// Prints the differences, and says which files could not be compared.
+fn tell(trees: &Trees<'_>, plan: &Plan, globals: &Globals, console: &Console) -> anyhow::Result<Tally> {
+    let roots = [trees.a.root, trees.b.root];
     let stdout = Stdout::default();
     let mut lines = Lines::new(&stdout);
-    let manner = Manner::new(globals.json, names);
+    let manner = Manner::new(globals.json, roots);
     let mut tally = Tally::default();
-    trees.differences(&plan, |difference| match (&difference.what, kind(&difference.what)) {
+    trees.differences(plan, |difference| match (&difference.what, kind(&difference.what)) {
         (_, Some(kind)) => {
             tally.counts[kind] += 1;
-            if !is_silent {
+            if !globals.quiet {
                 lines.line(|out| manner.push(out, kind, &difference));
             }
         }
         (What::Failed(side, failure), _) => {
             tally.failed += 1;
-            let path = whole(names[*side as usize], difference.path);
+            let path = whole(roots[*side as usize], difference.path);
             say_failure(&path, failure, "not compared", console);
         }
         _ => tally.pending += 1,
@@ -92,10 +90,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     lines.flush();
     stdout.finish().with_context(|| cannot_write(None))?;
     ensure!(tally.pending == 0, "internal error: {} pairs of files were not compared", tally.pending);
-    if !is_silent {
-        tally.say(&plan, &done, start.elapsed(), names, console);
-    }
-    Ok(a.outcome.max(b.outcome).max(tally.outcome()))
+    Ok(tally)
 }
 
 /// Whether both arguments are one directory.
