@@ -34,9 +34,10 @@ pub(super) fn pair(seed: u64) -> [Vec<u8>; 2] {
     let mut dice = Dice::new(seed);
     // Some lines, and long stretches without one.
     let ends = dice.one_of(&[1, 16, 256]);
-    let line = |byte: u8, nth: usize| if byte as usize % ends == 0 && nth % 3 == 0 { b'\n' } else { byte };
+    let is_end = |byte: u8, nth: usize| usize::from(byte).is_multiple_of(ends) && nth.is_multiple_of(3);
+    let line = |(byte, nth): (u8, usize)| if is_end(byte, nth) { b'\n' } else { byte };
     let len = dice.one_of(&LENGTHS);
-    let a: Vec<u8> = bytes(seed, len).into_iter().zip(0..).map(|(byte, nth)| line(byte, nth)).collect();
+    let a: Vec<u8> = bytes(seed, len).into_iter().zip(0..).map(line).collect();
     let mut b = a.clone();
     match dice.below(4) {
         0 => b.truncate(dice.below(len + 1)),

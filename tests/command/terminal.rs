@@ -140,3 +140,39 @@ fn no_progress_of_a_short_run() {
     run.check(is_safe(run.text()), "nothing moves");
     assert_eq!(run.text().lines().count(), 2);
 }
+
+#[test]
+fn cmp_shows_differences_in_columns() {
+    needs!("script");
+    let dir = Dir::new();
+    dir.file("a/b/x", b"1")
+        .file("b/b/x", b"2")
+        .dir("a/only")
+        .file("a/long/name/of/a/file", b"abc")
+        .file("b/long/name/of/a/file", &[b'x'; 1234]);
+    let run = on_a_terminal(&dir, "cmp -q a b").status(1);
+    run.check(run.out.is_empty(), "silent on a terminal, too");
+    let run = on_a_terminal(&dir, "cmp a b --color never").status(1);
+    let expected = [
+        "  content differs    b/x                first at byte 1",
+        "  size differs       long/name/of/a/file   3 and 1,234 bytes",
+        "  only in a          only",
+    ];
+    assert_eq!(run.text().lines().take(3).collect::<Vec<_>>(), expected);
+    let run = on_a_terminal(&dir, "cmp a b --color always").status(1);
+    run.check(run.text().contains("\u{1b}[33monly in a       \u{1b}[0m   only"), "in colours");
+}
+
+#[test]
+fn cmp_shows_names_escaped() {
+    needs!("script");
+    let dir = dangerous();
+    dir.dir("../empty").file("../x", b"abc");
+    let run = on_a_terminal(&dir, "cmp --color never . ../empty").status(1);
+    run.check(is_safe(run.text()), "nothing acts");
+    run.check(run.text().contains("only in .          '\\x1b[31mred'"), "and what is meant can be told");
+    dir.raw_file(b"\x1b[31mred", b"abd");
+    let run = on_a_terminal(&dir, "cmp --color never ../x \"$(printf '\\033[31mred')\"").status(1);
+    run.check(is_safe(run.text()), "nothing acts");
+    run.check(run.text().contains("../x \\x1b[31mred differ: byte 3, line 1"), "the words of cmp");
+}

@@ -42,10 +42,13 @@ fn h27_errors_reach_the_status() {
     }
 }
 
+/// What happens to a file while it is compared.
+type Change = (&'static str, fn(&File));
+
 /// A file that changes while it is compared is equal to nothing.
 #[test]
 fn h34_a_change_while_files_are_compared() {
-    let changes: [(&str, fn(&File)); 4] = [
+    let changes: [Change; 4] = [
         ("append", |file| file.write_all_at(b"x", LONG).unwrap()),
         ("truncate", |file| file.set_len(LONG / 2).unwrap()),
         ("to nothing", |file| file.set_len(0).unwrap()),
