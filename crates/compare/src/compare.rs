@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use ftk_read::{Failure, File};
 
 use crate::files::{Files, Tuning};
-use crate::input::{Cursor, Input, Piped};
+use crate::input::{Cursor, FAR, Input, Piped};
 use crate::options::{Env, Options, Source};
 use crate::outcome::{End, Lines, Outcome, Plan, Reason, Way};
 use crate::pair::Part;
@@ -53,8 +53,8 @@ pub(crate) fn compare_tuned(
     let sink = Sink::new(options.max_mismatches, found);
     match (a, b) {
         (Source::File(a), Source::File(b)) => {
-            let a = Part { side: Side::A, file: a, skip: options.skip_a };
-            let b = Part { side: Side::B, file: b, skip: options.skip_b };
+            let a = Part { side: Side::A, file: a, skip: options.skip_a.min(FAR) };
+            let b = Part { side: Side::B, file: b, skip: options.skip_b.min(FAR) };
             Files::new(a, b, options, env, tuning, sink).compare()
         }
         (a, b) => streams(a, b, options, env, sink),
@@ -103,7 +103,7 @@ enum Reading<'s> {
 impl<'s> Reading<'s> {
     fn new(source: Source<'s>, skip: u64, block: usize) -> Result<Self, Failure> {
         Ok(match source {
-            Source::File(file) => Self::File(Cursor::new(file, skip)),
+            Source::File(file) => Self::File(Cursor::new(file, skip.min(FAR))),
             Source::Stream(stream) => {
                 let mut piped = Piped(stream);
                 piped.skip(skip, block)?;

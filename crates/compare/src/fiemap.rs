@@ -119,8 +119,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         std::fs::write(&path, [1; 100_000]).unwrap();
-        let Ok(extents) = extents(open(&path), 50_000, true) else {
-            return; // a file system without places, such as tmpfs
+        let file = open(&path);
+        let extents = match extents(&file, 50_000, true) {
+            Ok(extents) => extents,
+            Err(error) => {
+                let is_tmpfs = rustix::fs::fstatfs(&file).unwrap().f_type == 0x0102_1994;
+                assert!(is_tmpfs, "{error}"); // which has no places
+                return;
+            }
         };
         assert!(extents[0].logical <= 50_000 && extents[0].logical + extents[0].len > 50_000);
         assert!(extents.last().unwrap().is_last);

@@ -3,11 +3,14 @@
 use std::fs;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use ftk_sched::Stop;
 
 use super::oracle::Files;
 use crate::files::Tuning;
 use crate::testing::open;
-use crate::{End, Lines, Mismatch, Options, Side, sizes_differ};
+use crate::{End, Env, Lines, Method, Mismatch, Options, Side, Source, compare, sizes_differ};
 
 const TIB: u64 = 1 << 40;
 
@@ -45,6 +48,50 @@ fn holes_are_not_read() {
 }
 
 #[test]
+fn what_lies_behind_the_last_mismatch_wanted_is_not_read() {
+    const AT: u64 = 3 << 20;
+    let files = Files::made_by(|a, b| {
+        sparse(a, TIB, &[]);
+        sparse(b, TIB, &[(AT, 1), (AT + 1, 1), (TIB / 2, 1)]);
+    });
+    for method in [Method::Mapped, Method::Stream] {
+        for workers in [1, 4] {
+            let options = Options { max_mismatches: 2, method, shortcuts: false, ..Options::default() };
+            let answer = files.compare(&options, workers, Tuning::DEFAULT);
+            assert_eq!(answer.found.iter().map(|it| it.offset).collect::<Vec<_>>(), [AT, AT + 1]);
+            assert_eq!(answer.end, End::Enough { at: AT + 2 });
+        }
+    }
+}
+
+#[test]
+fn a_stop_ends_a_long_search() {
+    let files = Files::made_by(|a, b| {
+        sparse(a, TIB, &[]);
+        sparse(b, TIB, &[]);
+    });
+    for method in [Method::Mapped, Method::Stream] {
+        for workers in [1, 3] {
+            let options = Options { method, shortcuts: false, ..Options::default() };
+            let (stop, done) = (Stop::new(), AtomicU64::new(0));
+            let env = Env { workers, memory: 1 << 30, stop: &stop, done: &done };
+            let (a, b) = (Source::File(&files.a), Source::File(&files.b));
+            let outcome = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while done.load(Relaxed) < 5 << 20 {
+                        std::thread::yield_now();
+                    }
+                    stop.raise();
+                });
+                compare(a, b, &options, &env, &mut |_| unreachable!("nothing differs"))
+            });
+            assert_eq!(outcome.unwrap().end, End::Stopped);
+            assert!(done.load(Relaxed) < TIB);
+        }
+    }
+}
+
+#[test]
 fn a_hole_is_zeros() {
     const LEN: usize = 20 << 20;
     let files = Files::made_by(|a, b| {
@@ -66,6 +113,19 @@ fn a_file_is_the_same_as_itself_unless_it_is_shifted() {
     let answer = files.compare(&options, 1, Tuning::DEFAULT);
     assert_eq!(answer.found, [Mismatch { offset: 2, a: b'b', b: b'a' }]);
     assert_eq!(answer.end, End::Shorter { side: Side::A, bytes: 3 });
+}
+
+#[test]
+fn all_of_a_file_may_be_skipped() {
+    let files = Files::new(b"aa", b"aa");
+    for skip_a in [2, 3, u64::MAX / 2, u64::MAX] {
+        for limit in [None, Some(1), Some(u64::MAX)] {
+            let options = Options { skip_a, limit, lines: true, ..Options::default() };
+            let answer = files.compare(&options, 2, Tuning { alone: 1, ..Tuning::DEFAULT });
+            assert_eq!((answer.end, answer.found.len()), (End::Shorter { side: Side::A, bytes: 0 }, 0));
+            assert_eq!(answer.lines, Some(Lines { newlines: 0, is_line_start: true }));
+        }
+    }
 }
 
 #[test]
