@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use serde_json::Value;
 
-use crate::harness::{Dir, sha256};
+use crate::harness::{Dir, needs, sha256};
 
 /// Two files and a hard link of one of them, of 10,000 bytes each, and a pair of 3 bytes.
 fn small_tree() -> Dir {
@@ -26,6 +26,33 @@ fn for_people() {
         .stderr_has("; 10.00 kB more is already shared)\n  scanned 6 files in ");
     let run = dir.ftk(["dup", "-q", "t"]).run().status(0);
     run.stderr("");
+}
+
+/// On a terminal it is the screen, and no name acts on it; -0 asks for bytes.
+#[test]
+fn h22_on_a_terminal() {
+    needs!("script");
+    let dir = Dir::new();
+    dir.raw_file(b"\x1b[31mred", b"abc")
+        .raw_file("rev\u{202e}gpj".as_bytes(), b"abc")
+        .raw_file(b"\xff\n", b"abc");
+    let on_a_terminal = |args: &str| {
+        let line = format!("'{}' {args}", env!("CARGO_BIN_EXE_ftk"));
+        dir.ftk([""; 0]).instead(&dir, ["script", "-qec", &line, "/dev/null"]).run().status(0)
+    };
+    let run = on_a_terminal("dup -q --color never");
+    let shown =
+        "  3 × 3 B   wastes 6 B\r\n    ./\\x1b[31mred\r\n    ./rev\\u{202e}gpj\r\n    ./\\xff\\n\r\n\r\n";
+    assert_eq!(run.text(), shown);
+    for args in
+        ["dup -q --format fdupes", "dup -q --format csv", "dup -q --json", "dup prune -q --action delete"]
+    {
+        let run = on_a_terminal(args);
+        let acts = |c: char| (c.is_control() && c != '\r' && c != '\n') || c == '\u{202e}';
+        run.check(!run.text().contains(acts), "nothing acts");
+    }
+    let run = on_a_terminal("dup -q -0");
+    run.check(run.out.windows(5).any(|part| part == b"\x1b[31m"), "-0 is raw");
 }
 
 #[test]

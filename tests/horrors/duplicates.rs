@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::harness::{Dir, bytes, needs, uring};
+use crate::harness::{Dir, bytes, needs, skip, uring};
 
 /// A name reached twice is no copy, however it is reached.
 #[test]
@@ -29,6 +29,31 @@ fn h02_a_file_is_no_copy_of_itself() {
             run.check(run.code() != 1 && fs::read(dir.path("d/x")).is_ok(), "the only name is there");
         }
     }
+}
+
+/// A directory that is mounted at a second place too.
+#[test]
+fn h02_a_bind_mount_makes_no_copies() {
+    let dir = Dir::new();
+    dir.file("d/x", b"content").dir("e").file("y", b"content");
+    let mount = |args: &[&str]| {
+        let status = std::process::Command::new(args[0]).args(&args[1..]).current_dir(dir.path("")).status();
+        status.is_ok_and(|status| status.success())
+    };
+    if !rustix::process::geteuid().is_root() || !mount(&["mount", "--bind", "d", "e"]) {
+        return skip("only root mounts");
+    }
+    for action in ["hardlink", "symlink", "delete", "move=away"] {
+        for args in [&["d", "e"][..], &["e", "d/x"]] {
+            let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).args(args).run();
+            run.check(fs::read(dir.path("d/x")).is_ok(), "the only name is there");
+            run.check(run.out.is_empty(), "there are no copies");
+        }
+        let args = ["dup", "prune", "--yes", "--action", action, "--keep", "path=*y"];
+        dir.ftk(args).run();
+        assert!(["d/x", "y"].iter().all(|path| fs::read(dir.path(path)).is_ok_and(|it| it == b"content")));
+    }
+    mount(&["umount", "-l", "e"]);
 }
 
 /// What was not read has no digest, and nothing in common with anything.

@@ -20,7 +20,7 @@ use crate::dup::plan::{Item, Planner};
 use crate::dup::signals::PutOff;
 use crate::dup::tell::{Teller, Word};
 use crate::outcome::Outcome;
-use crate::stdout::Stdout;
+use crate::stdout::{Lines, Stdout};
 
 /// What is to be done with groups.
 #[derive(Debug)]
@@ -117,14 +117,15 @@ impl Job {
         let mut reach = Reach::new();
         let directory = env::current_dir().context("the working directory is gone")?;
         let mut outcome = Outcome::Success;
-        out.write(&script::header(directory.as_os_str().as_bytes()));
+        let mut lines = Lines::new(out);
+        lines.line(|out| out.append(&mut script::header(directory.as_os_str().as_bytes())));
         let mut nth = 0;
         for item in groups.flat_map(|group| self.items(group)) {
             let Item::Go { step, .. } = item else { continue };
             match self.check(&mut reach, &step) {
                 Ok(_) => {
                     nth += 1;
-                    out.write(&script::step(&step, &self.action, nth));
+                    lines.line(|out| out.append(&mut script::step(&step, &self.action, nth)));
                 }
                 Err(refusal) => {
                     console.stats.error("refused");
@@ -133,7 +134,8 @@ impl Job {
                 }
             }
         }
-        out.write(&script::footer());
+        lines.line(|out| out.append(&mut script::footer()));
+        lines.flush();
         Ok(outcome)
     }
 

@@ -107,8 +107,8 @@ pub(super) fn run(
 
 /// The groups by path alone, for which the disk is not asked again.
 fn push_names(list: &mut List<'_>, search: &Search, output: &OutputArgs) -> io::Result<()> {
-    let end = if output.null { 0 } else { b'\n' };
-    let fdupes = Fdupes { end, is_shown: list.is_shown() };
+    let (end, is_shown) = if output.null { (0, false) } else { (b'\n', list.is_shown()) };
+    let fdupes = Fdupes { end, is_shown };
     for group in search.groups.iter() {
         list.line(|out| fdupes.push_group(out, &search.inventory, &group))?;
     }

@@ -71,7 +71,7 @@ fn push_object<'d>(
 ///
 /// # Errors
 /// When a line cannot be written, or a row was never processed. What fails on standard output is kept by
-/// [`Stdout`] and comes up when that is finished.
+/// [`Stdout`](crate::stdout::Stdout) and comes up when that is finished.
 pub(crate) fn emit(
     list: &mut List<'_>,
     inventory: &Inventory,
