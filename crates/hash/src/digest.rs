@@ -44,10 +44,14 @@ impl Digest {
             return None;
         }
         let mut digest = Self { bytes: [0; Self::MAX_LEN], len: pairs.len() as u8 };
+        // Without an early exit the loop vectorises.
+        let mut all = 0;
         for (byte, &[high, low]) in digest.bytes.iter_mut().zip(pairs) {
-            *byte = nibble(high)? << 4 | nibble(low)?;
+            let (high, low) = (nibble(high), nibble(low));
+            *byte = high << 4 | low;
+            all |= high | low;
         }
-        Some(digest)
+        (all < 16).then_some(digest)
     }
 
     /// The bytes, in the order they are printed.
@@ -101,8 +105,14 @@ fn digit(nibble: u8) -> u8 {
     nibble + if nibble < 10 { b'0' } else { b'a' - 10 }
 }
 
-fn nibble(digit: u8) -> Option<u8> {
-    Some(char::from(digit).to_digit(16)? as u8)
+/// The value of a digit of either case; more than 15 for what is none.
+fn nibble(digit: u8) -> u8 {
+    let (decimal, letter) = (digit.wrapping_sub(b'0'), (digit | 0x20).wrapping_sub(b'a'));
+    match (decimal < 10, letter < 6) {
+        (true, _) => decimal,
+        (false, true) => letter + 10,
+        (false, false) => u8::MAX,
+    }
 }
 
 #[cfg(test)]
@@ -127,6 +137,16 @@ mod tests {
     #[test]
     fn digits_are_lower_case_and_high_nibble_first() {
         assert_eq!(Digest::from_bytes(&[0x01, 0x9f, 0xea]).to_string(), "019fea");
+    }
+
+    #[test]
+    fn every_byte_is_a_digit_or_is_not() {
+        for byte in 0..=u8::MAX {
+            let expected = char::from(byte).to_digit(16).map(|value| Digest::from_bytes(&[value as u8]));
+            assert_eq!(Digest::from_hex(&[b'0', byte]), expected);
+            let expected = char::from(byte).to_digit(16).map(|value| Digest::from_bytes(&[value as u8 * 16]));
+            assert_eq!(Digest::from_hex(&[byte, b'0']), expected);
+        }
     }
 
     #[test]
