@@ -7,7 +7,7 @@ use ftk_record::{read_path, write_path};
 use serde::Deserialize;
 
 use crate::Error;
-use crate::field::push_number;
+use crate::field::push_time;
 use crate::text::{Text, without_place};
 
 /// What a manifest is of.
@@ -81,7 +81,7 @@ impl Header {
             out.push(b'}');
         }
         out.extend_from_slice(b"],\"start_ns\":");
-        push_number(out, self.start_ns);
+        push_time(out, self.start_ns);
         out.extend_from_slice(b"}\n");
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use ftk_hash::Algorithm;
 use ftk_record::{Seal, write_path};
 
-use crate::field::push_number;
+use crate::field::{push_number, push_time};
 use crate::{Entry, Field, Header};
 
 /// Writes a manifest: its header, its entries, and at last the footer without which it is incomplete.
@@ -75,7 +75,7 @@ pub(crate) fn push_entry(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Alg
     member(out, Field::Size);
     member(out, Field::Mtime);
     out.extend_from_slice(b",\"ctime_ns\":");
-    push_number(out, stat.ctime_ns);
+    push_time(out, stat.ctime_ns);
     for field in [Field::Mode, Field::Uid, Field::Gid] {
         member(out, field);
     }
