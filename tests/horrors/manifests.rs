@@ -326,6 +326,10 @@ fn h17_an_update_in_its_own_place() {
         assert_eq!(Manifest::read(&dir.path("list")).paths, [&b"."[..], b"a", b"b"]);
         dir.ftk(["manifest", "verify", ".", "list"]).run().status(0).stdout("");
     }
+    // One that stays is a file of the tree.
+    dir.ftk(["manifest", "update", ".", "list", "-o", "new"]).run().status(0);
+    assert_eq!(Manifest::read(&dir.path("new")).paths, [&b"."[..], b"a", b"b", b"list"]);
+    dir.ftk(["manifest", "verify", ".", "new"]).run().status(0).stdout("");
 }
 
 /// What is written is written, or the status says so.

@@ -227,6 +227,27 @@ fn a_link_given_as_root_is_followed_and_one_below_is_recorded() {
     refused.stderr_has("follows none");
 }
 
+/// Paths are relative to the root, however it is spelt.
+#[test]
+fn spellings_of_the_root() {
+    let dir = Dir::new();
+    dir.file("sub/a", b"abc").file("sub/deep/b", b"def").symlink("sub", "link");
+    let absolute = dir.path("sub");
+    let absolute = absolute.to_str().unwrap();
+    let roots = ["sub", "sub/", "sub//", "./sub", "sub/deep/..", "link", "link/", absolute];
+    for root in roots {
+        let run = dir.ftk(["manifest", "create", root]).run().status(0);
+        let manifest = Manifest::parse(&run.out);
+        assert_eq!(manifest.paths, [&b"."[..], b"a", b"deep", b"deep/b"], "{root}");
+        assert_eq!(manifest.header["root"], root);
+        fs::write(dir.aside("manifest"), &run.out).unwrap();
+        for other in roots {
+            let run = dir.ftk(["manifest", "verify", other]).arg(dir.aside("manifest")).run().status(0);
+            run.stdout("").stderr_has("  4 of 4 as recorded\n");
+        }
+    }
+}
+
 #[test]
 fn roots_that_are_no_directory() {
     let dir = Dir::new();

@@ -171,6 +171,19 @@ fn unreadable() {
     run.stderr_has("ftk: cannot open './sub': permission denied\n").stdout("unreadable\tsub/c\n");
 }
 
+/// A root that cannot be listed hides everything, and nothing of it is missing.
+#[test]
+fn an_unreadable_root() {
+    let dir = Dir::new();
+    dir.file("root/a", b"abc").file("root/sub/b", b"def");
+    let made = dir.ftk(["manifest", "create", "root", "-o"]).arg(dir.aside("manifest")).run();
+    made.status(0);
+    dir.lock("root");
+    let run = dir.ftk(["manifest", "verify", "root", "--ignore", "mode"]).arg(dir.aside("manifest"));
+    let run = run.unprivileged(&dir).run().status(2);
+    run.stderr_has("ftk: cannot open 'root': permission denied\n").stderr_has("3 unreadable   (status 2)");
+}
+
 #[test]
 fn fields_that_may_differ() {
     let dir = recorded();

@@ -56,13 +56,13 @@ Examples:
 
 pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let surveyor = Surveyor::new(globals, console)?;
-    let Input { manifest: old, own } = Input::open(&args.old)?;
+    let old = Input::open(&args.old)?.manifest;
     let scope = ScopeArgs::of_words(&old.header().options).with_context(|| quote(args.old.as_bytes()))?;
     let header = Header { root: args.root.as_bytes().to_vec(), start_ns: now_ns(), ..old.header().clone() };
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
-    let own: Vec<_> = own.into_iter().chain(list.own()).collect();
-    let scan = surveyor.walk(&args.root, &scope, Keep::Stats { files: true }, &own)?;
+    // An old manifest that stays where it is is a file like any other.
+    let scan = surveyor.walk(&args.root, &scope, Keep::Stats { files: true }, &list.own())?;
     let inventory = &scan.inventory;
     let tree = Tree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let update = Update::new(&old, &tree, &header.algorithms, args.check.as_ref(), &surveyor.budget)?;
