@@ -165,3 +165,66 @@ pub(crate) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         (false, true) => bail!("{name_b} is a directory and {name_a} is not"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Alone {
+        #[command(flatten)]
+        cmp: CmpArgs,
+    }
+
+    fn parse(line: &[&str]) -> Result<CmpArgs, clap::Error> {
+        Alone::try_parse_from([&["alone"], line].concat()).map(|alone| alone.cmp)
+    }
+
+    #[test]
+    fn two_files() {
+        let args = parse(&["a", "-", "-l", "-i", "1K:2", "--bytes", "7", "--max-mismatches", "0"]).unwrap();
+        assert_eq!((args.a, args.b), ("a".into(), "-".into()));
+        let files = args.files;
+        assert!(files.list && !files.ranges);
+        assert_eq!((files.ignore_initial, files.bytes), (Some(Skip([1024, 2])), Some(7)));
+        assert_eq!((files.max_mismatches, files.any()), (Some(0), Some("--max-mismatches")));
+        let line =
+            ["a", "b", "--ranges", "--block-size", "64K", "--method", "mapped", "--ignore-initial", "3"];
+        let files = parse(&line).unwrap().files;
+        assert!(files.ranges && !files.list);
+        assert_eq!((files.block_size, files.method), (Some(65_536), Some(MethodArg::Mapped)));
+        assert_eq!(files.ignore_initial, Some(Skip([3, 3])));
+    }
+
+    #[test]
+    fn two_trees() {
+        let args = parse(&["a", "b", "--metadata", "--quick", "-E", "x", "-n", "y"]).unwrap();
+        assert!(args.trees.metadata && args.trees.quick);
+        assert_eq!(args.files.any(), None);
+    }
+
+    #[test]
+    fn both_kinds() {
+        let args = parse(&["--special", "--no-shortcuts", "a", "b"]).unwrap();
+        assert!(args.special && args.no_shortcuts);
+    }
+
+    #[test]
+    fn what_makes_no_sense_together() {
+        for line in [
+            &["a", "b", "-l", "--ranges"][..],
+            &["a", "b", "-l", "--metadata"],
+            &["a", "b", "--bytes", "1", "--quick"],
+            &["a", "b", "-l", "-n", "x"],
+            &["a", "b", "-l", "-S", "1"],
+            &["a", "b", "-l", "-x"],
+            &["a", "b", "--files-from", "x"],
+            &["a"],
+            &["a", "b", "c"],
+        ] {
+            assert!(parse(line).is_err(), "{line:?}");
+        }
+    }
+}
