@@ -214,6 +214,7 @@ impl<'w> Driver<'w> {
     ) -> bool {
         let (slot, part, len) = (chunk.slot, chunk.part, chunk.as_ref().len());
         if part.is_start()
+            && self.inventory.has_sizes()
             && let Some(before) = self.has_changed(slots.job(slot), reader.stat(slot))
         {
             let (before, after) = (Box::new(before), Box::new(*reader.stat(slot)));
@@ -243,10 +244,8 @@ impl<'w> Driver<'w> {
     }
 
     /// What is known of the file from the walk, and for the rest what `fstat` says now, if it has another size now.
+    /// The table has sizes.
     fn has_changed(&self, job: &Job<'_>, now: &Stat) -> Option<Stat> {
-        if !self.inventory.has_sizes() {
-            return None;
-        }
         let size = self.inventory.size(job.dir, job.file);
         (size != now.size).then(|| {
             let (dev, ino) = self.inventory.identity(job.dir, job.file);
