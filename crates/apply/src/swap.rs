@@ -222,6 +222,8 @@ mod tests {
         }
         let (dir, victim, temp) = pair();
         fs::remove_file(dir.path().join("temp")).unwrap();
+        displace(&victim, (1, 1), &temp, || Ok(())).unwrap_err();
+        displace(&victim, id(&victim), &temp, || Err(Refusal::SameFile)).unwrap_err();
         delete(&victim, (1, 1), &temp, || Ok(())).unwrap_err();
         delete(&victim, id(&victim), &temp, || Err(Refusal::SameFile)).unwrap_err();
         assert_eq!(names(&dir), [("v".to_owned(), b"old".to_vec())]);

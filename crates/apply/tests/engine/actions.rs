@@ -165,3 +165,20 @@ fn an_impossible_action_is_replaced_by_no_other() {
     assert_eq!(tree.names(), ["k"]);
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1);
 }
+
+#[test]
+fn a_keeper_has_no_more_links_than_the_file_system_allows() {
+    let (tree, dir) = (Tree::new(), tempfile::tempdir().unwrap());
+    let (keeper, victim) = (dir.path().join("k"), dir.path().join("v"));
+    fs::write(&keeper, "same").unwrap();
+    fs::write(&victim, "same").unwrap();
+    let full = (0..70_000).any(|nth| fs::hard_link(&keeper, dir.path().join(nth.to_string())).is_err());
+    if !full {
+        return crate::harness::skip("the file system of temporary files knows no bound");
+    }
+    let (before, root_len) = (ino(&victim), dir.path().as_os_str().len());
+    let step = ftk_apply::Step { victim: seen(&victim, root_len), keeper: seen(&keeper, root_len) };
+    let refused = tree.run(Action::Hardlink, vec![step]).remove(0);
+    assert!(matches!(refused, Err(ActError::Refused(Refusal::TooManyLinks))), "{refused:?}");
+    assert_eq!(ino(&victim), before);
+}

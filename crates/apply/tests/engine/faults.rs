@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{XattrFlags, setxattr};
 
@@ -304,4 +306,76 @@ fn a_call_that_fails_for_ever_leaves_the_name_alone() {
             }
         }
     }
+}
+
+/// Starts the scene with the first of these calls held back for a while, and makes the change meanwhile: after
+/// the last look at the files, and before the call.
+fn changed_before(scene: Scene, call: &str, change: impl Fn(&Tree)) -> (Stage, Output) {
+    let stage = Stage::new(scene);
+    let mut strace = Command::new("strace");
+    let delay = format!("inject={call}:delay_enter=3000000:when=1");
+    strace.args(["-o", "/dev/null", "-e", &delay]).arg(act_program());
+    let strace = stage.directed(&mut strace, false).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let running = strace.spawn().unwrap();
+    // From the announcement of the step to the call is less than a millisecond.
+    while !fs::read_to_string(stage.tree.journal()).is_ok_and(|journal| journal.contains("\"step\":0")) {
+        thread::yield_now();
+    }
+    thread::sleep(Duration::from_millis(300));
+    change(&stage.tree);
+    let output = running.wait_with_output().unwrap();
+    (stage, output)
+}
+
+#[test]
+fn a_keeper_that_goes_in_the_last_moment() {
+    if !has("strace", "strace") {
+        return;
+    }
+    let cases = [
+        (Scene::Hardlink, "linkat"),
+        (Scene::Hardlink, "renameat2"),
+        (Scene::Symlink, "renameat2"),
+        (Scene::Delete, "renameat2"),
+        (Scene::Move, "renameat2"),
+    ];
+    let check = |scene, call, is_replaced| {
+        let (stage, output) = changed_before(scene, call, |tree| {
+            if is_replaced {
+                fs::rename(tree.file("new", "some other content, as long"), tree.path("k")).unwrap();
+            } else {
+                fs::remove_file(tree.path("k")).unwrap();
+            }
+        });
+        assert_eq!(output.status.code(), Some(1), "{scene:?} {call}: {output:?}");
+        assert!(stage.is_old(), "{scene:?} {call}: {output:?}");
+        assert_eq!(stage.strays(), [""; 0], "{scene:?} {call}: {output:?}");
+    };
+    thread::scope(|scope| {
+        for (scene, call) in cases {
+            for is_replaced in [true, false] {
+                scope.spawn(move || check(scene, call, is_replaced));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_victim_that_is_replaced_in_the_last_moment() {
+    if !has("strace", "strace") {
+        return;
+    }
+    let check = |scene| {
+        let (stage, output) = changed_before(scene, "renameat2", |tree| {
+            fs::rename(tree.file("new", "the only one"), tree.path("dir/v")).unwrap();
+        });
+        assert_eq!(output.status.code(), Some(1), "{scene:?}: {output:?}");
+        assert_eq!(fs::read(stage.tree.path("dir/v")).unwrap(), b"the only one", "{scene:?}: {output:?}");
+        assert_eq!(stage.tree.names(), ["dir/v", "k"], "{scene:?}: {output:?}");
+    };
+    thread::scope(|scope| {
+        for scene in [Scene::Hardlink, Scene::Symlink, Scene::Delete, Scene::Move] {
+            scope.spawn(move || check(scene));
+        }
+    });
 }

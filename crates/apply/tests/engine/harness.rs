@@ -115,7 +115,11 @@ impl Tree {
 
 /// What a scan says of a file.
 pub(crate) fn seen(path: &Path, root_len: usize) -> Seen {
-    let stat = fs::symlink_metadata(path).unwrap();
+    seen_as(&fs::symlink_metadata(path).unwrap(), path, root_len)
+}
+
+/// What it says of a file that had this path a moment ago.
+pub(crate) fn seen_as(stat: &fs::Metadata, path: &Path, root_len: usize) -> Seen {
     let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
     Seen {
         path: path.as_os_str().as_bytes().to_vec(),

@@ -10,7 +10,7 @@ use std::thread;
 use ftk_apply::{Action, Step};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use crate::harness::{Tree, ino, seen};
+use crate::harness::{Tree, ino, seen, seen_as};
 
 /// Calls `disturb` again and again on another thread while `act` runs; both know how often it worked.
 fn disturbed(disturb: impl Fn() -> bool + Sync, act: impl FnOnce(&AtomicU32)) {
@@ -88,40 +88,50 @@ fn a_parent_that_becomes_a_link_leads_nowhere() {
     }
 }
 
-/// Runs one step again and again, while two names change hands, until it is taken.
-fn tried(tree: &Tree, action: &Action, step: &Step, names: [&str; 2]) {
+/// Runs one step while two names change hands, and gives whether it was taken. What the scan saw of the two files
+/// is as new as can be: a rename changes the time of an inode.
+fn tried(tree: &Tree, action: &Action, names: [&str; 2]) -> bool {
+    let [victim, keeper] = ["v", "k"].map(|name| fs::File::open(tree.path(name)).unwrap());
+    let step = || {
+        let root_len = tree.path("").as_os_str().len();
+        let [victim, keeper] = [("v", &victim), ("k", &keeper)]
+            .map(|(name, file)| seen_as(&file.metadata().unwrap(), &tree.path(name), root_len));
+        Step { victim, keeper }
+    };
     let names = names.map(|name| tree.path(name));
+    let pauses = AtomicU32::new(1);
+    let mut taken = false;
     disturbed(
-        || exchange(&names[0], &names[1]),
-        |swaps| {
-            while swaps.load(Relaxed) < 3 {
-                std::hint::spin_loop();
-            }
-            for _ in 0..100 {
-                if tree.run(action.clone(), vec![step.clone()]).remove(0).is_ok() {
-                    break;
-                }
-            }
+        || {
+            // Of all lengths, so that a change comes at any moment of a step.
+            let pause = pauses.fetch_add(7, Relaxed) % 300;
+            thread::sleep(std::time::Duration::from_micros(pause.into()));
+            exchange(&names[0], &names[1])
         },
+        |_| taken = (0..50).any(|_| tree.run(action.clone(), vec![step()]).remove(0).is_ok()),
     );
+    taken
 }
 
 /// The victim's name is that of another file every other moment. The other file is the only one of its kind.
 #[test]
 fn a_name_that_changes_hands_takes_nothing_with_it() {
+    let mut taken = 0;
     for nth in 0..200 {
         let tree = Tree::new();
         let to = Action::Move(tree.path("to"));
         let action = [Action::Delete, Action::Hardlink, Action::Symlink, to][nth % 4].clone();
         tree.file("k", "same");
-        let (victim, unique) = (tree.file("v", "same"), tree.file("unique", "only"));
+        tree.file("v", "same");
+        let unique = tree.file("unique", "only");
         let only = ino(&unique);
-        tried(&tree, &action, &tree.step("v", "k"), ["v", "unique"]);
+        taken += u32::from(tried(&tree, &action, ["v", "unique"]));
         let has_only = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.ino() == only);
-        assert!(has_only(&victim) || has_only(&unique), "{action:?}: {:?}", tree.names());
+        assert!(has_only(&tree.path("v")) || has_only(&unique), "{action:?}: {:?}", tree.names());
         assert_eq!(fs::read(tree.path("k")).unwrap(), b"same");
         assert!(tree.names().iter().all(|name| !name.contains(".ftk-")), "{:?}", tree.names());
     }
+    assert!(taken > 0);
 }
 
 /// The keeper's name is that of another file every other moment, so that a link to it may be a link to that.
@@ -133,7 +143,7 @@ fn a_keeper_that_changes_hands_is_not_put_in_place_of_the_victim() {
         tree.file("other", "diff");
         tree.file("v", "same");
         let action = if nth % 4 == 0 { Action::Symlink } else { Action::Hardlink };
-        tried(&tree, &action, &tree.step("v", "k"), ["k", "other"]);
+        tried(&tree, &action, ["k", "other"]);
         if action == Action::Hardlink {
             assert_eq!(fs::read(tree.path("v")).unwrap(), b"same");
         }
