@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::Error;
 use crate::field::push_time;
-use crate::text::{Text, without_place};
+use crate::text::{Text, brief, without_place};
 
 /// What a manifest is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Header {
     /// # Errors
     /// [`Error::NotManifest`] and [`Error::Version`].
     pub(crate) fn read(line: &[u8]) -> Result<Self, Error> {
-        let not_manifest = |what: String| Error::NotManifest(what);
+        let not_manifest = |what: String| Error::NotManifest(brief(what));
         let broken = |error: serde_json::Error| not_manifest(without_place(&error));
         let kind: Kind<'_> = serde_json::from_slice(line).map_err(broken)?;
         match kind.ftk.as_deref() {

@@ -13,6 +13,25 @@
 //! is the same. Nothing here walks, hashes or prints, and nothing that a manifest says leads anywhere: only what a walk
 //! found is opened.
 //!
+//! # Memory
+//!
+//! Bytes a file, with SHA-256, beside what a walk keeps of it (16, its name, and 72 more for what `stat` says where that
+//! is kept):
+//!
+//! | | bytes |
+//! |---|---|
+//! | [`Plan`], of a file that is read | 8 for its number; 33 for its row and 96 for what its descriptor says |
+//! | [`Plan`], of a file that is gone | 56 |
+//! | [`Update`] | 33; if it is read 4, and its row |
+//! | [`diff()`], of a file that only the old manifest has | 64 |
+//! | [`diff()`], of a file that only the new one has | 65 and its path |
+//! | [`unique()`], of a file of the manifest that is searched | 56 |
+//!
+//! Ten million files with names of 20 bytes are verified in 1.8 GB, and nothing is kept of what two manifests have in
+//! common.
+//!
+//! # Example
+//!
 //! ```
 //! use ftk_hash::Algorithm;
 //! use ftk_manifest::{Entry, Header, Manifest, Stat, Writer};

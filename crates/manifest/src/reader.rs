@@ -9,6 +9,7 @@ use ftk_record::{SealedReader, Sums};
 use crate::entry::key;
 use crate::merge::Side;
 use crate::parse::Owned;
+use crate::text::brief;
 use crate::{Entry, Error, Header};
 
 /// A manifest that was read to its footer, which matches. Its entries are read from the file each time they are gone
@@ -139,7 +140,7 @@ impl Side for Entries<'_> {
             std::cmp::Ordering::Equal => Err(format!("{} is there twice", ftk_record::quote(path))),
             std::cmp::Ordering::Greater => Err(format!("{} is out of order", ftk_record::quote(path))),
         });
-        read.map_err(|what| Error::Line { number: self.lines.number(), what })?;
+        read.map_err(|what| Error::Line { number: self.lines.number(), what: brief(what) })?;
         self.is_first = false;
         Ok(true)
     }
