@@ -282,3 +282,17 @@ fn small_and_large() {
     }
     dir.ftk(["cmp", "-v", "a", "b"]).run().status(1).stderr_has("ftk: large   6 pairs came last");
 }
+
+/// A ceiling for memory ends the run with an error that says so, and not in the middle of an answer.
+#[test]
+fn little_memory() {
+    let dir = Dir::new();
+    for nth in 0..3000 {
+        for tree in ["a", "b"] {
+            File::create(dir.dir(tree).path(tree).join(format!("{}{nth}", "long".repeat(30)))).unwrap();
+        }
+    }
+    let run = dir.ftk(["cmp", "--memory", "100K", "a", "b"]).run().status(2).stdout("");
+    run.stderr("ftk: the tree is too large (see --memory): its tables need more memory than allowed\n");
+    dir.ftk(["cmp", "--memory", "16M", "a", "b"]).run().status(0);
+}
