@@ -101,3 +101,74 @@ impl Half<'_> {
         opened.map_err(|failure| (self.side, failure))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::path::Path;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use ftk_inventory::{Collect, Inventory, Keep};
+    use ftk_walk::Walker;
+
+    use super::*;
+    use crate::trees::Rules;
+
+    fn walk(root: &Path) -> Inventory {
+        let root = CString::new(root.as_os_str().as_bytes()).unwrap();
+        let collect = |worker| Collect::new(worker, Keep::Stats { files: true });
+        Inventory::merge(Walker::new([root]).threads(1).run(collect)).unwrap()
+    }
+
+    /// What is found of two files, opened, and then changed by `change`, which is given the directory of both trees.
+    fn read(a: &[u8], b: &[u8], change: impl FnOnce(&Path)) -> Result<Verdict, (Side, Failure)> {
+        let dir = tempfile::tempdir().unwrap();
+        for (tree, bytes) in [("a", a), ("b", b)] {
+            fs::create_dir(dir.path().join(tree)).unwrap();
+            fs::write(dir.path().join(tree).join("x"), bytes).unwrap();
+        }
+        let roots = ["a", "b"].map(|tree| dir.path().join(tree));
+        let [a, b] = roots.each_ref().map(|root| walk(root));
+        let tree =
+            |inventory, nth: usize| Tree { inventory, root: roots[nth].as_os_str().as_bytes(), failed: &[] };
+        let trees = Trees { a: tree(&a, 0), b: tree(&b, 1), rules: Rules::default() };
+        let stop = Stop::new();
+        let mut worker = Worker::new(&trees, &stop);
+        let (a, b) = worker.open(&Pair::new(FileNo(0), FileNo(0), 0))?;
+        change(dir.path());
+        worker.read(&a, &b)
+    }
+
+    #[test]
+    fn the_first_byte_that_differs_round_the_borders_of_buffers() {
+        for len in [0, 1, BUF - 1, BUF, BUF + 1, 2 * BUF, 2 * BUF + 1] {
+            let bytes = vec![7; len];
+            assert_eq!(read(&bytes, &bytes, |_| {}).unwrap(), Verdict::Equal, "{len}");
+            for at in [0, len / 2, BUF - 1, BUF, len.wrapping_sub(1)].into_iter().filter(|at| *at < len) {
+                let mut other = bytes.clone();
+                other[at] = 8;
+                let differs = Verdict::Differs(at as u64);
+                assert_eq!(read(&bytes, &other, |_| {}).unwrap(), differs, "{at} of {len}");
+                // Where one ends, the other differs.
+                assert_eq!(read(&bytes, &bytes[..at], |_| {}).unwrap(), differs, "{at} of {len}");
+                assert_eq!(read(&bytes[..at], &bytes, |_| {}).unwrap(), differs, "{at} of {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_changes_is_equal_to_nothing() {
+        for (side, name) in [(Side::A, "a/x"), (Side::B, "b/x")] {
+            for content in ["same", "", "same and more"] {
+                let found = read(b"same", b"same", |dir| {
+                    sleep(Duration::from_millis(20)); // more than a tick of the clock of files
+                    fs::write(dir.join(name), content).unwrap();
+                });
+                assert!(matches!(&found, Err((of, Failure::Changed { .. })) if *of == side), "{found:?}");
+            }
+        }
+    }
+}
