@@ -17,7 +17,7 @@ mod values;
 pub use comparisons::comparisons;
 pub use digests::digests;
 pub use lists::{json_paths, names, sum_lists};
-pub use sealed::{manifests, sealed};
+pub use sealed::{manifests, reports, sealed};
 pub use selections::{ignore_files, selections};
 pub use values::{constants, values};
 
@@ -33,6 +33,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("json_paths", json_paths),
     ("manifests", manifests),
     ("names", names),
+    ("reports", reports),
     ("sealed", sealed),
     ("selections", selections),
     ("sum_lists", sum_lists),

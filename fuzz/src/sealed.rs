@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{BufReader, Write as _};
 
+use ftk_dedup::report;
+use ftk_hash::Algorithm;
 use ftk_manifest::{Entry, Manifest, Stat, Writer, Xattr};
 use ftk_record::{Seal, SealError, SealedReader};
 
@@ -57,6 +59,35 @@ pub fn manifests(data: &[u8]) {
         check_path(again.path);
     }
     assert!(entries.next().expect("what is written is read").is_none());
+}
+
+/// Takes the lines of the input for those of a report of duplicates: what is understood means the same when it is
+/// written again.
+pub fn reports(data: &[u8]) {
+    let _ = report::read(data, true);
+    let Ok(report) = report::read(&seal(&texts(data))[..], false) else { return };
+    let digest_len = report.groups.first().map(|group| group.digest.as_bytes().len());
+    let header = report::Header {
+        program: "",
+        algorithm: if digest_len == Some(16) { Algorithm::Xxh128 } else { Algorithm::Sha256 },
+        is_verified: false,
+        min_size: 0,
+        max_size: None,
+        start_ns: 0,
+        directory: None,
+        roots: report.roots.clone(),
+        arguments: Vec::new(),
+    };
+    let mut file = Vec::new();
+    let mut writer = report::Writer::new(&header, &mut file).expect("it fitted before");
+    report.groups.iter().for_each(|group| writer.group(group, &mut file));
+    writer.finish(&mut file);
+    assert_eq!(report::read(&file[..], false).expect("what is written is a report"), report);
+    for member in report.groups.iter().flat_map(|group| &group.members) {
+        let below =
+            member.path.strip_prefix(&report.roots[member.root][..]).expect("below its starting point");
+        assert!(!below.split(|&byte| byte == b'/').any(|name| name == b".."));
+    }
 }
 
 /// A path cannot lead out of the root.

@@ -297,9 +297,9 @@ fn h03_records_that_prove_nothing_are_refused() {
         assert!(dir.path("a").exists() && dir.path("b").exists(), "{what}");
     }
     for (bad, why) in [
-        (header.replace("dup-report", "manifest"), "no report of ftk dup"),
+        (header.replace("dup-report", "manifest"), "no report of duplicates"),
         (header.replace("\"version\":1", "\"version\":2"), "version 2"),
-        (header.replace("xxh128", "crc32"), "the digests cannot be judged"),
+        (header.replace("xxh128", "crc32"), "of no algorithm"),
         (group.to_owned(), "no header"),
     ] {
         let body = format!("{bad}\n{group}\n");

@@ -12,10 +12,10 @@ use ftk_apply::{
     ActError, Action, Check, Engine, Freed, Journal, Reach, Refusal, Rules as Demands, Step, check, script,
 };
 use ftk_dedup::Rules;
+use ftk_dedup::report::Group;
 use ftk_record::quote;
 
 use crate::console::{Console, cause};
-use crate::dup::group::Group;
 use crate::dup::plan::{Item, Planner};
 use crate::dup::signals::PutOff;
 use crate::dup::tell::{Teller, Word};

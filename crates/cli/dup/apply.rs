@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use ftk_dedup::report::{Group, read};
 use ftk_record::quote;
 
 use crate::args::Globals;
@@ -15,11 +17,9 @@ use crate::console::Console;
 use crate::dup::EXAMPLES_FIRST;
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
-use crate::dup::group::Group;
 use crate::dup::keep::KeepArgs;
 use crate::dup::preflight::{pairs_in, preflight};
 use crate::dup::prune::journal_of;
-use crate::dup::saved;
 use crate::outcome::Outcome;
 
 /// Act on a report saved by `ftk dup --json`: prints the plan, and does it with --yes
@@ -55,8 +55,11 @@ Examples:
 pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
     let shown = quote(args.report.as_bytes());
-    let report = saved::read(saved::open(&args.report)?, args.edited)
-        .with_context(|| format!("bad report {shown}"))?;
+    let report = read(open(&args.report)?, args.edited).map_err(|error| {
+        let is_edited = error.is_seal_broken();
+        let hint = if is_edited { " (if that was on purpose: --edited)" } else { "" };
+        anyhow::Error::new(error).context(format!("bad report {shown}{hint}"))
+    })?;
     let mut roots: Vec<_> = report.roots.iter().map(Vec::len).collect();
     let mut groups = report.groups;
     preflight(pairs_in(&groups, &roots), &action, console)?;
@@ -69,6 +72,15 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     let (demands, rules) = (args.act.demands(), args.keep.rules(references));
     let job = Job { action, demands, rules, roots, json: globals.json };
     job.run(&mut groups.into_iter(), journal, args.act.script, console)
+}
+
+/// Opens a report; `-` is standard input.
+fn open(report: &OsString) -> anyhow::Result<Box<dyn BufRead>> {
+    if report == "-" {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    let file = File::open(report).with_context(|| format!("cannot open {}", quote(report.as_bytes())))?;
+    Ok(Box::new(BufReader::new(file)))
 }
 
 /// Gives members that lie below a reference, by whatever name, a starting point of their own, which is one. The numbers

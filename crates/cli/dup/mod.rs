@@ -3,7 +3,6 @@
 mod act;
 mod action;
 mod apply;
-mod group;
 mod journal;
 mod keep;
 mod options;
@@ -11,7 +10,6 @@ mod plan;
 mod preflight;
 mod prune;
 mod report;
-mod saved;
 mod search;
 mod signals;
 mod tally;

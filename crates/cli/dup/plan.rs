@@ -1,11 +1,10 @@
 //! What becomes of the members of a group: who stays and why, and the steps for the rest.
 
 use ftk_apply::{Action, Seen, Step};
+use ftk_dedup::report::Group;
 use ftk_dedup::{Member, Rules, Verdict, Why, plan};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-
-use crate::dup::group::Group;
 
 /// What becomes of a member.
 #[derive(Debug)]

@@ -5,11 +5,11 @@ use std::ffi::CString;
 
 use anyhow::bail;
 use ftk_apply::{Action, Obstacle, Reach, Seen, Step, probe};
+use ftk_dedup::report::Group;
 use ftk_inventory::{DirNo, FileNo, Inventory};
 use ftk_record::quote;
 
 use crate::console::Console;
-use crate::dup::group::Group;
 
 /// Two files of each file system on which something may go.
 pub(super) type Pairs = Vec<(Seen, Seen)>;

@@ -2,20 +2,18 @@
 
 mod csv;
 mod fdupes;
-mod json;
 mod screen;
 
 use std::env;
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::io;
+use std::os::unix::ffi::OsStringExt as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
-
-pub(super) use self::json::{KIND, VERSION};
+use ftk_dedup::report::{Header, Writer};
 
 use self::fdupes::Fdupes;
-use self::json::{Header, Json};
 use crate::args::Globals;
 use crate::console::Console;
 use crate::dup::options::{Format, OutputArgs, SearchArgs};
@@ -67,10 +65,12 @@ pub(super) fn run(
     let form = output.form(globals.json, list.is_shown());
     let surroundings = Surroundings { own, ..Surroundings::default() };
     // What cannot be reported is said before hours are spent on it.
-    let (mut json, mut head) = (Json::default(), Vec::new());
-    let search = search(args, surroundings, globals, console, |_, roots| match form {
-        Form::Json => json.push_header(&mut head, &header(args, roots, start)),
-        _ => Ok(()),
+    let (mut json, mut head) = (None, Vec::new());
+    let search = search(args, surroundings, globals, console, |_, roots| {
+        if form == Form::Json {
+            json = Some(Writer::new(&header(args, roots, start), &mut head)?);
+        }
+        Ok(())
     })?;
     let mut groups = search.groups(console);
     let (written, tally) = match form {
@@ -82,7 +82,7 @@ pub(super) fn run(
             }
             let written = list
                 .line(|out| out.append(&mut head))
-                .and_then(|()| push_groups(&mut list, &mut groups, &mut tally, form, &mut json));
+                .and_then(|()| push_groups(&mut list, &mut groups, &mut tally, form, json));
             (written, tally)
         }
     };
@@ -121,31 +121,31 @@ fn push_groups(
     groups: &mut Surveyed<'_>,
     tally: &mut Tally,
     form: Form,
-    json: &mut Json,
+    mut json: Option<Writer>,
 ) -> io::Result<()> {
     let is_shown = list.is_shown();
     for group in groups {
         tally.add(&group);
-        let number = tally.groups;
-        match form {
-            Form::Screen => list.line(|out| screen::push_group(out, &group))?,
-            Form::Csv => list.line(|out| csv::push_group(out, number, &group, is_shown))?,
-            Form::Json => list.line(|out| json.push_group(out, number, &group))?,
-            Form::Fdupes | Form::Summary => {}
+        match (form, &mut json) {
+            (_, Some(json)) => list.line(|out| json.group(&group, out))?,
+            (Form::Screen, _) => list.line(|out| screen::push_group(out, &group))?,
+            (Form::Csv, _) => list.line(|out| csv::push_group(out, tally.groups, &group, is_shown))?,
+            _ => {}
         }
     }
-    if form == Form::Json { list.line(|out| json.push_footer(out)) } else { Ok(()) }
+    json.map_or(Ok(()), |json| list.line(|out| json.finish(out)))
 }
 
-fn header<'h>(args: &SearchArgs, roots: &'h [CString], start: SystemTime) -> Header<'h> {
+fn header(args: &SearchArgs, roots: &[CString], start: SystemTime) -> Header<'static> {
     Header {
-        algorithm: args.equal.algorithm.algorithm().name(),
+        program: env!("CARGO_PKG_VERSION"),
+        algorithm: args.equal.algorithm.algorithm(),
         is_verified: args.equal.verify,
         min_size: args.sizes.min_size,
         max_size: args.sizes.max_size,
         start_ns: start.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos(),
-        directory: env::current_dir().ok().map(Into::into),
-        roots,
-        arguments: env::args_os().skip(1).collect(),
+        directory: env::current_dir().ok().map(|path| path.into_os_string().into_vec()),
+        roots: roots.iter().map(|root| root.as_bytes().to_vec()).collect(),
+        arguments: env::args_os().skip(1).map(OsString::into_vec).collect(),
     }
 }

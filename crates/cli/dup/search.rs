@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use ftk_dedup::report::Group;
 use ftk_dedup::{Funnel, Groups, Member, Pass, Survey, find};
 use ftk_hash::Digest;
 use ftk_inventory::{Budget, FileNo, Inventory, Keep};
@@ -14,7 +15,6 @@ use ftk_walk::Follow;
 
 use crate::args::Globals;
 use crate::console::Console;
-use crate::dup::group::Group;
 use crate::dup::options::SearchArgs;
 use crate::engine::Engine;
 use crate::failed::say_failed;

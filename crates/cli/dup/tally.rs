@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use ftk_dedup::Totals;
+use ftk_dedup::report::Group;
 use indicatif::DecimalBytes;
 
-use crate::dup::group::Group;
 use crate::human;
 
 /// What all groups come to.

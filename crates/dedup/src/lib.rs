@@ -42,6 +42,7 @@ mod open;
 mod pass;
 mod plan;
 mod proof;
+pub mod report;
 mod rules;
 mod survey;
 #[cfg(test)]

@@ -9,7 +9,10 @@ const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 const MAY_USE: &[(&str, &[&str])] = &[
     ("ftk-apply", &["ftk-compare", "ftk-inventory", "ftk-read", "ftk-record", "ftk-sched"]),
     ("ftk-compare", &["ftk-inventory", "ftk-read", "ftk-sched", "ftk-walk"]),
-    ("ftk-dedup", &["ftk-compare", "ftk-hash", "ftk-inventory", "ftk-process", "ftk-read", "ftk-sched"]),
+    (
+        "ftk-dedup",
+        &["ftk-compare", "ftk-hash", "ftk-inventory", "ftk-process", "ftk-read", "ftk-record", "ftk-sched"],
+    ),
     ("ftk-hash", &[]),
     ("ftk-inventory", &["ftk-walk"]),
     (

@@ -3,9 +3,8 @@
 use std::io::Write as _;
 
 use data_encoding::BASE64;
+use ftk_dedup::report::Group;
 use ftk_record::sanitize;
-
-use crate::dup::group::Group;
 
 /// The names of the columns. A name that is UTF-8 stands in `path`, any other as base64 in `path_b64`; the other one
 /// of the two is empty.

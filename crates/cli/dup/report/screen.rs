@@ -2,10 +2,9 @@
 
 use std::io::Write as _;
 
+use ftk_dedup::report::Group;
 use ftk_record::{quote, sanitize};
 use indicatif::{DecimalBytes, HumanCount};
-
-use crate::dup::group::Group;
 
 /// Appends a group, an empty line behind it:
 ///

@@ -1,22 +1,26 @@
-//! A group of equal files.
+//! A group that stands for itself.
 
 use std::collections::HashMap;
 
-use ftk_dedup::Member;
 use ftk_hash::Digest;
 
+use crate::Member;
+
 /// Files with the same content, and what is known of each name.
-#[derive(Debug)]
-pub(super) struct Group {
-    pub(super) size: u64,
-    pub(super) digest: Digest,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Length of each file in bytes.
+    pub size: u64,
+    /// Of their content.
+    pub digest: Digest,
     /// By path, hard links included.
-    pub(super) members: Vec<Member>,
+    pub members: Vec<Member>,
 }
 
 impl Group {
-    /// Numbers files as they first appear: members with the same number are hard links of one file.
-    pub(super) fn clusters(&self) -> Vec<usize> {
+    /// Numbers the files as they first appear, one number a member: members with the same one are hard links of one
+    /// file.
+    pub fn clusters(&self) -> Vec<usize> {
         let mut seen = HashMap::new();
         let number = |member: &Member| {
             let next = seen.len();

@@ -1,47 +1,44 @@
-//! The report that can be acted on later: a header, an object a group, a footer that seals them.
-//!
-//! `docs/dup-report.md` describes it; `saved.rs` reads it.
+//! Writing a report.
 
-use std::ffi::{CString, OsString};
 use std::io::Write as _;
 
-use anyhow::ensure;
-use ftk_dedup::Member;
+use ftk_hash::Algorithm;
 use ftk_record::{Seal, write_path, write_string};
 
-use crate::dup::group::Group;
-
-/// What the first line says the file is.
-pub(in crate::dup) const KIND: &str = "dup-report";
-
-/// The version of the format that is written, and the only one that is read.
-pub(in crate::dup) const VERSION: u32 = 1;
+use super::{Group, KIND, ReportError, VERSION};
+use crate::Member;
 
 /// A group whose object grows longer than this goes on in another one: a reader refuses lines of any length.
 const LONG: usize = 8 << 20;
 
 /// What is said before any group.
-#[derive(Debug)]
-pub(super) struct Header<'h> {
-    pub(super) algorithm: &'static str,
+#[derive(Clone, Debug)]
+pub struct Header<'h> {
+    /// The version of the program that writes it, for people.
+    pub program: &'h str,
+    /// Of the digests.
+    pub algorithm: Algorithm,
     /// Whether bytes were compared too.
-    pub(super) is_verified: bool,
-    pub(super) min_size: u64,
-    pub(super) max_size: Option<u64>,
-    /// Since 1970.
-    pub(super) start_ns: u128,
+    pub is_verified: bool,
+    /// Between which sizes files were looked at, both included.
+    pub min_size: u64,
+    /// `None`: any.
+    pub max_size: Option<u64>,
+    /// When the run began, in nanoseconds since the Unix epoch.
+    pub start_ns: u128,
     /// Where relative paths begin, if that could be found out.
-    pub(super) directory: Option<OsString>,
-    pub(super) roots: &'h [CString],
+    pub directory: Option<Vec<u8>>,
+    /// Starting points, by their numbers.
+    pub roots: Vec<Vec<u8>>,
     /// The words of the command line behind the program's name: among them are all options.
-    pub(super) arguments: Vec<OsString>,
+    pub arguments: Vec<Vec<u8>>,
 }
 
 impl Header<'_> {
     fn push(&self, out: &mut Vec<u8>) {
         // A Vec takes everything.
         let _ = write!(out, "{{\"ftk\":\"{KIND}\",\"version\":{VERSION},\"program\":");
-        write_string(out, env!("CARGO_PKG_VERSION"));
+        write_string(out, self.program);
         let _ = write!(
             out,
             ",\"algorithm\":\"{}\",\"verified\":{},\"min_size_bytes\":{},\"max_size_bytes\":{},\"start_ns\":{}",
@@ -53,43 +50,50 @@ impl Header<'_> {
         );
         if let Some(directory) = &self.directory {
             out.push(b',');
-            write_path(out, "directory", directory.as_encoded_bytes());
+            write_path(out, "directory", directory);
         }
-        let roots = self.roots.iter().map(|root| root.as_bytes());
-        push_names(out, "roots", "path", roots);
-        let arguments = self.arguments.iter().map(|word| word.as_encoded_bytes());
-        push_names(out, "arguments", "text", arguments);
+        push_names(out, "roots", "path", &self.roots);
+        push_names(out, "arguments", "text", &self.arguments);
         out.push(b'}');
     }
 }
 
 /// Makes the lines of a report and seals them.
-#[derive(Debug, Default)]
-pub(super) struct Json {
+#[derive(Debug)]
+pub struct Writer {
     seal: Seal,
+    /// Those written so far.
+    groups: u64,
 }
 
-impl Json {
-    /// Appends the header.
+impl Writer {
+    /// Begins a report: appends its header to `out`.
     ///
     /// # Errors
-    /// When it is longer than a line may be.
-    pub(super) fn push_header(&mut self, out: &mut Vec<u8>, header: &Header<'_>) -> anyhow::Result<()> {
+    /// When the header is longer than a line may be.
+    pub fn new(header: &Header<'_>, out: &mut Vec<u8>) -> Result<Self, ReportError> {
         let mut line = Vec::new();
         header.push(&mut line);
-        ensure!(line.len() <= Seal::MAX_LINE, "there are too many starting points for one report");
-        self.line(out, |out| out.append(&mut line));
-        Ok(())
+        if line.len() > Seal::MAX_LINE {
+            return Err(ReportError::HeaderTooLong);
+        }
+        let mut writer = Self { seal: Seal::new(), groups: 0 };
+        writer.line(out, |out| out.append(&mut line));
+        Ok(writer)
     }
 
-    /// `number` counts groups from 1.
-    pub(super) fn push_group(&mut self, out: &mut Vec<u8>, number: u64, group: &Group) {
+    /// Appends a group, in one line or, if it is very long, in several.
+    pub fn group(&mut self, group: &Group, out: &mut Vec<u8>) {
+        self.groups += 1;
+        let (number, Group { size, digest, members }) = (self.groups, group);
         let clusters = group.clusters();
-        let mut members = group.members.iter().zip(&clusters).peekable();
-        while members.peek().is_some() {
+        let mut members = members.iter().zip(clusters).peekable();
+        let mut is_begun = false;
+        while members.peek().is_some() || !is_begun {
+            is_begun = true;
             self.line(out, |out| {
-                let Group { size, digest, .. } = group;
                 let start = out.len();
+                // A Vec takes everything.
                 let _ = write!(
                     out,
                     "{{\"group\":{number},\"size_bytes\":{size},\"digest\":\"{digest}\",\"members\":["
@@ -97,7 +101,7 @@ impl Json {
                 let mut comma = "";
                 while let Some((member, cluster)) = members.next_if(|_| out.len() - start < LONG) {
                     let _ = write!(out, "{comma}");
-                    push_member(out, member, *cluster);
+                    push_member(out, member, cluster);
                     comma = ",";
                 }
                 out.extend_from_slice(b"]}");
@@ -105,7 +109,8 @@ impl Json {
         }
     }
 
-    pub(super) fn push_footer(&self, out: &mut Vec<u8>) {
+    /// Ends the report: appends its footer.
+    pub fn finish(self, out: &mut Vec<u8>) {
         self.seal.footer(out);
     }
 
@@ -118,9 +123,9 @@ impl Json {
 }
 
 /// `,"members":[{"name":"a"},{"name_b64":"/w=="}]`
-fn push_names<'n>(out: &mut Vec<u8>, members: &str, name: &str, names: impl Iterator<Item = &'n [u8]>) {
+fn push_names(out: &mut Vec<u8>, members: &str, name: &str, names: &[Vec<u8>]) {
     let _ = write!(out, ",\"{members}\":[");
-    for (nth, bytes) in names.enumerate() {
+    for (nth, bytes) in names.iter().enumerate() {
         out.extend_from_slice(if nth == 0 { b"{" } else { b",{" });
         write_path(out, name, bytes);
         out.push(b'}');

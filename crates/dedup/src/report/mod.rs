@@ -1,0 +1,45 @@
+//! Reports of duplicates as files: JSON, one object a line, sealed by a footer. `docs/dup-report.md` describes them.
+//!
+//! ```
+//! use ftk_dedup::report::{Group, Header, Writer, read};
+//! use ftk_hash::{Algorithm, Digest};
+//!
+//! let header = Header {
+//!     program: "1.0",
+//!     algorithm: Algorithm::Xxh128,
+//!     is_verified: false,
+//!     min_size: 1,
+//!     max_size: None,
+//!     start_ns: 0,
+//!     directory: None,
+//!     roots: vec![b"photos".into()],
+//!     arguments: vec![b"dup".into(), b"photos".into()],
+//! };
+//! let mut file = Vec::new();
+//! let mut writer = Writer::new(&header, &mut file)?;
+//! let group = Group { size: 3, digest: Digest::from_bytes(&[7; 16]), members: Vec::new() };
+//! writer.group(&group, &mut file);
+//! writer.finish(&mut file);
+//!
+//! let report = read(&file[..], false)?;
+//! assert_eq!((report.roots, report.groups), (header.roots, vec![group]));
+//! # Ok::<(), ftk_dedup::report::ReportError>(())
+//! ```
+
+mod error;
+mod group;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use error::ReportError;
+pub use group::Group;
+pub use read::{Report, read};
+pub use write::{Header, Writer};
+
+/// What the first line says the file is.
+const KIND: &str = "dup-report";
+
+/// The version of the format that is written, and the only one that is read.
+const VERSION: u32 = 1;

@@ -1,0 +1,182 @@
+//! Reading a report back. Nothing is guessed: one record that is not right refuses the whole of it.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io::BufRead;
+
+use ftk_hash::{Algorithm, Digest};
+use ftk_record::{SealError, SealedReader, quote, read_path};
+use serde::Deserialize;
+
+use super::{Group, KIND, ReportError, VERSION};
+use crate::Member;
+
+/// What a report says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Starting points, by their numbers.
+    pub roots: Vec<Vec<u8>>,
+    /// In the order of the file.
+    pub groups: Vec<Group>,
+}
+
+/// Reads a report to its end. `is_edited`: whether a footer that no longer matches will do; one there must be.
+///
+/// That the record of a member is well formed says nothing of the file: whoever acts on it has to look.
+///
+/// # Errors
+/// When it is incomplete or damaged, or a record makes no sense. Then nothing of it is to be used.
+pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError> {
+    let mut reader = SealedReader::new(input);
+    let mut reading = Reading::default();
+    loop {
+        match reader.next_line() {
+            Ok(Some(line)) => {
+                let taken = reading.take(line);
+                taken.map_err(|problem| ReportError::Line { number: reader.number(), problem })?;
+            }
+            Ok(None) => break,
+            Err(SealError::WrongCount | SealError::WrongDigest) if is_edited => break,
+            Err(error) => return Err(ReportError::Seal(error)),
+        }
+    }
+    match reading.algorithm {
+        Some(_) => Ok(Report { roots: reading.roots, groups: reading.groups }),
+        None => Err(ReportError::Empty),
+    }
+}
+
+/// Those that are long enough to tell contents apart.
+const ALGORITHMS: [Algorithm; 3] = [Algorithm::Xxh128, Algorithm::Blake3, Algorithm::Sha256];
+
+/// What has been read so far.
+#[derive(Debug, Default)]
+struct Reading {
+    /// Known once the header has been read.
+    algorithm: Option<Algorithm>,
+    roots: Vec<Vec<u8>>,
+    groups: Vec<Group>,
+    /// The number of the last group.
+    number: u64,
+    paths: HashSet<Vec<u8>>,
+}
+
+impl Reading {
+    fn take(&mut self, line: &[u8]) -> Result<(), String> {
+        match self.algorithm {
+            None => self.header(line),
+            Some(algorithm) => self.group(line, algorithm),
+        }
+    }
+
+    fn header(&mut self, line: &[u8]) -> Result<(), String> {
+        let no_header = |error| format!("no header of a report: {error}");
+        let header: Header<'_> = serde_json::from_slice(line).map_err(no_header)?;
+        if header.ftk != KIND {
+            return Err("this is no report of duplicates".into());
+        }
+        if header.version != VERSION {
+            return Err(format!("a report of version {}, where {VERSION} can be read", header.version));
+        }
+        let algorithm = header.algorithm.parse().ok().filter(|it| ALGORITHMS.contains(it));
+        self.algorithm = Some(algorithm.ok_or("the digests are of no algorithm that reports have")?);
+        for root in header.roots {
+            self.roots.push(root.path()?);
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, line: &[u8], algorithm: Algorithm) -> Result<(), String> {
+        let record: Record<'_> =
+            serde_json::from_slice(line).map_err(|error| format!("no group: {error}"))?;
+        let digest = Digest::from_hex(record.digest.as_bytes())
+            .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
+            .ok_or_else(|| format!("the digest is none of {algorithm}"))?;
+        let (number, size) = (record.group, record.size_bytes);
+        let members = record.members.into_iter().map(|member| self.member(member, size));
+        let mut members = members.collect::<Result<Vec<_>, _>>()?;
+        match self.groups.last_mut() {
+            Some(group) if number == self.number => {
+                if (group.size, group.digest) != (size, digest) {
+                    return Err(format!("group {number} is of two contents"));
+                }
+                group.members.append(&mut members);
+            }
+            _ if number > self.number => {
+                self.number = number;
+                self.groups.push(Group { size, digest, members });
+            }
+            _ => return Err(format!("group {number} does not follow group {}", self.number)),
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, record: MemberRecord, size: u64) -> Result<Member, String> {
+        let MemberRecord { path, path_b64, root, dev, ino, nlink, .. } = record;
+        let MemberRecord { allocated_bytes, mtime_ns, ctime_ns, via_link, .. } = record;
+        let path = NameRecord { path, path_b64 }.path()?;
+        let shown = || quote(&path);
+        let Some(start) = self.roots.get(root) else {
+            return Err(format!("{} is below a starting point that is none", shown()));
+        };
+        if path.is_empty() || !is_below(&path, start) {
+            return Err(format!("{} is not below {}", shown(), quote(start)));
+        }
+        if !self.paths.insert(path.clone()) {
+            return Err(format!("{} is there twice", shown()));
+        }
+        let blocks = allocated_bytes / 512;
+        Ok(Member { root, path, dev, ino, size, blocks, nlink, mtime_ns, ctime_ns, via_link })
+    }
+}
+
+/// Whether a path is that starting point or below it, without a way back up.
+fn is_below(path: &[u8], root: &[u8]) -> bool {
+    let Some(rest) = path.strip_prefix(root) else { return false };
+    let is_apart = rest.is_empty() || root.ends_with(b"/") || rest.starts_with(b"/");
+    is_apart && !rest.split(|&byte| byte == b'/').any(|name| name == b"..")
+}
+
+#[derive(Deserialize)]
+struct Header<'j> {
+    ftk: &'j str,
+    version: u32,
+    algorithm: &'j str,
+    roots: Vec<NameRecord>,
+}
+
+#[derive(Deserialize)]
+struct NameRecord {
+    path: Option<String>,
+    path_b64: Option<String>,
+}
+
+impl NameRecord {
+    fn path(&self) -> Result<Vec<u8>, String> {
+        let path = read_path(self.path.as_deref(), self.path_b64.as_deref());
+        path.map(Cow::into_owned).map_err(|error| error.to_string())
+    }
+}
+
+#[derive(Deserialize)]
+struct Record<'j> {
+    group: u64,
+    size_bytes: u64,
+    digest: &'j str,
+    members: Vec<MemberRecord>,
+}
+
+#[derive(Deserialize)]
+struct MemberRecord {
+    path: Option<String>,
+    path_b64: Option<String>,
+    root: usize,
+    dev: u64,
+    ino: u64,
+    nlink: u64,
+    allocated_bytes: u64,
+    mtime_ns: i128,
+    ctime_ns: i128,
+    #[serde(default)]
+    via_link: bool,
+}

@@ -1,0 +1,170 @@
+//! What is written is read back, and what is not right is refused.
+
+use ftk_hash::{Algorithm, Digest};
+use ftk_record::{Seal, SealError};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::{Group, Header, ReportError, Writer, read};
+use crate::Member;
+
+fn header(roots: Vec<Vec<u8>>) -> Header<'static> {
+    Header {
+        program: "1.0",
+        algorithm: Algorithm::Sha256,
+        is_verified: true,
+        min_size: 0,
+        max_size: Some(7),
+        start_ns: 1,
+        directory: Some(b"/\xff".to_vec()),
+        roots,
+        arguments: vec![b"dup".to_vec(), b"--json".to_vec(), b"\xff\n".to_vec()],
+    }
+}
+
+fn written(header: &Header<'_>, groups: &[Group]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut writer = Writer::new(header, &mut file).unwrap();
+    groups.iter().for_each(|group| writer.group(group, &mut file));
+    writer.finish(&mut file);
+    file
+}
+
+/// A member below the first or second starting point; its number makes its path the only one of its kind.
+fn member() -> impl Strategy<Value = Member> {
+    let name = vec(prop_oneof![1..=b'.' - 1, b'0'..=255], 1..9);
+    let numbers = (any::<u64>(), any::<u64>(), any::<u64>(), 0..u64::MAX / 512, any::<u64>());
+    let times = (any::<i128>(), any::<i128>());
+    (0..2_usize, name, numbers, times, any::<bool>()).prop_map(|(root, name, numbers, times, via_link)| {
+        let (dev, ino, size, blocks, nlink) = numbers;
+        let (mtime_ns, ctime_ns) = times;
+        Member { root, path: name, dev, ino, size, blocks, nlink, mtime_ns, ctime_ns, via_link }
+    })
+}
+
+fn groups() -> impl Strategy<Value = Vec<Group>> {
+    let group = (any::<u64>(), any::<[u8; 32]>(), vec(member(), 0..6));
+    vec(group, 0..6).prop_map(|groups| {
+        let groups = groups.into_iter().enumerate().map(|(nth, (size, digest, mut members))| {
+            for (number, member) in members.iter_mut().enumerate() {
+                member.size = size;
+                let root: &[u8] = if member.root == 0 { b"a" } else { b"/\xff/" };
+                let unique = format!("/{nth}-{number}");
+                member.path = [root, unique.as_bytes(), &member.path].concat();
+            }
+            Group { size, digest: Digest::from_bytes(&digest), members }
+        });
+        groups.collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(groups in groups()) {
+        let roots = vec![b"a".to_vec(), b"/\xff/".to_vec()];
+        let report = read(&written(&header(roots.clone()), &groups)[..], false).unwrap();
+        prop_assert_eq!(report.roots, roots);
+        prop_assert_eq!(report.groups, groups);
+    }
+}
+
+/// A report of one group, sealed anew after this has become of its lines.
+fn changed(change: impl Fn(&str) -> String) -> Result<super::Report, ReportError> {
+    let member = |name: &str, ino| Member {
+        root: 0,
+        path: format!("a/{name}").into_bytes(),
+        dev: 1,
+        ino,
+        size: 3,
+        blocks: 8,
+        nlink: 1,
+        mtime_ns: -5,
+        ctime_ns: 6,
+        via_link: false,
+    };
+    let members = vec![member("x", 10), member("y", 11)];
+    let group = Group { size: 3, digest: Digest::from_bytes(&[7; 32]), members };
+    let file = String::from_utf8(written(&header(vec![b"a".to_vec()]), &[group])).unwrap();
+    let lines: Vec<&str> = file.lines().collect();
+    let (mut seal, mut new) = (Seal::new(), Vec::new());
+    for line in change(&lines[..2].join("\n")).split('\n') {
+        let line = format!("{line}\n");
+        seal.line(line.as_bytes());
+        new.extend_from_slice(line.as_bytes());
+    }
+    seal.footer(&mut new);
+    read(&new[..], false)
+}
+
+#[test]
+fn records_that_make_no_sense_are_refused() {
+    assert!(changed(str::to_owned).is_ok());
+    let digest = "07".repeat(32);
+    for (number, from, to, why) in [
+        (1, "dup-report", "manifest", "no report"),
+        (1, "\"version\":1", "\"version\":2", "version 2"),
+        (1, "sha256", "md5", "algorithm"),
+        (1, "\"roots\":", "\"starts\":", "missing field `roots`"),
+        (2, &*digest, &digest[2..], "the digest is none of sha256"),
+        (2, &digest, "", "the digest is none of sha256"),
+        (2, "\"digest\":", "\"other\":", "missing field `digest`"),
+        (2, "\"ino\":11", "\"in\":11", "missing field `ino`"),
+        (2, "\"ino\":11", "\"ino\":10,\"ino\":11", "duplicate field `ino`"),
+        (2, "a/y", "a/x", "twice"),
+        (2, "a/y", "ay", "not below"),
+        (2, "a/y", "a/../y", "not below"),
+        (2, "a/y", "", "not below"),
+        (2, "\"root\":0", "\"root\":1", "starting point"),
+        (2, "\"group\":1", "\"group\":0", "does not follow"),
+    ] {
+        match changed(|lines| lines.replace(from, to)) {
+            Err(ReportError::Line { number: at, problem }) => {
+                assert_eq!(at, number, "{from} {to}");
+                assert!(problem.contains(why), "{from} {to}: {problem}");
+            }
+            other => panic!("{from} {to}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_broken_seal_will_do_only_where_it_was_said() {
+    let file = written(&header(vec![b"a".to_vec()]), &[]);
+    let edited =
+        String::from_utf8(file.clone()).unwrap().replace("\"program\":\"1.0\"", "\"program\":\"2.0\"");
+    assert!(matches!(read(edited.as_bytes(), false), Err(ReportError::Seal(SealError::WrongDigest))));
+    assert_eq!(read(edited.as_bytes(), true).unwrap().roots, [b"a"]);
+    let cut = &file[..file.iter().position(|&byte| byte == b'\n').unwrap() + 1];
+    for is_edited in [false, true] {
+        assert!(matches!(read(cut, is_edited), Err(ReportError::Seal(SealError::Incomplete))));
+    }
+}
+
+#[test]
+fn a_report_of_nothing_is_none() {
+    let mut empty = Vec::new();
+    Seal::new().footer(&mut empty);
+    assert!(matches!(read(&empty[..], true), Err(ReportError::Empty)));
+}
+
+/// Longer than a line may be, a group goes on in the next one, and comes back whole.
+#[test]
+fn a_group_of_any_length_is_one_group() {
+    let member = |nth: usize| Member {
+        root: 0,
+        path: [b"a/".as_slice(), &vec![1; 4000], nth.to_string().as_bytes()].concat(),
+        dev: 1,
+        ino: nth as u64 / 2,
+        size: 3,
+        blocks: 8,
+        nlink: 2,
+        mtime_ns: 0,
+        ctime_ns: 0,
+        via_link: false,
+    };
+    let group =
+        Group { size: 3, digest: Digest::from_bytes(&[7; 32]), members: (0..1000).map(member).collect() };
+    let file = written(&header(vec![b"a".to_vec()]), std::slice::from_ref(&group));
+    assert!(file.split(|&byte| byte == b'\n').count() > 4);
+    assert_eq!(read(&file[..], false).unwrap().groups, [group]);
+}
