@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 use std::process::Child;
 use std::thread;
 
@@ -213,6 +214,24 @@ fn h46_a_size_that_lies() {
             dir.ftk(["cmp", "-q", "/proc/version", "same"]).args(plan).run().status(0);
         }
     }
+}
+
+/// The same in a tree, where nothing but the content says whether a copy is one.
+#[test]
+fn h46_sizes_that_lie_in_trees() {
+    let system = "/sys/devices/system/cpu/cpu0/topology";
+    let dir = Dir::new();
+    let Ok(entries) = fs::read_dir(system) else { return skip("a tree of the kernel's own files") };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        dir.file(Path::new("copy").join(path.file_name().unwrap()), &fs::read(path).unwrap());
+    }
+    for threads in ["mono", "4"] {
+        dir.ftk(["cmp", "-j", threads, system, "copy"]).run().status(0).stdout("");
+    }
+    dir.file("copy/core_id", b"none");
+    let run = dir.ftk(["cmp", system, "copy"]).run().status(1);
+    run.stdout("size differs\tcore_id\t4096 and 4 bytes\n");
 }
 
 /// In the middle of files, of trees, and of a stream that does not come.
