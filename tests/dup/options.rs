@@ -75,6 +75,12 @@ fn progress_and_stats_name_the_passes() {
     let stats = std::fs::read_to_string(dir.path("stats")).unwrap();
     let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
     assert_eq!((&stats["command"], &stats["phases"][1]["phase"]), (&"dup".into(), &"screen".into()));
+    let args =
+        ["dup", "prune", "--action", "delete", "--yes", "--progress", "json", "--stats", "stats", "--verify"];
+    let run = dir.ftk(args).run().status(0).stderr_has("{\"phase\":\"compare\",");
+    run.stderr_has("\"files\":1,\"files_total\":1,\"bytes\":1048576,");
+    let stats = std::fs::read_to_string(dir.path("stats")).unwrap();
+    assert!(stats.contains("\"phase\": \"act\""));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::env;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::Context as _;
@@ -13,12 +14,13 @@ use ftk_apply::{
 };
 use ftk_dedup::Rules;
 use ftk_dedup::report::Group;
+use ftk_process::Progress;
 use ftk_record::quote;
 
 use crate::console::{Console, cause};
 use crate::dup::plan::{Item, Planner};
 use crate::dup::signals::PutOff;
-use crate::dup::tell::{Teller, Word};
+use crate::dup::tell::{Teller, Word, verb};
 use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
 
@@ -32,6 +34,8 @@ pub(super) struct Job {
     pub(super) rules: Rules,
     /// Length of each starting point, by its number.
     pub(super) roots: Vec<usize>,
+    /// How many files can go at most.
+    pub(super) most: u64,
     pub(super) json: bool,
 }
 
@@ -161,9 +165,21 @@ impl Job {
         });
         let mut teller = Teller::new(out, self.action.kind(), self.json, true);
         let begun = Instant::now();
-        let run = engine.run(&mut steps, &mut journal, &put_off.stop, |step, result| {
-            tell_waiting(&mut teller, &mut waiting.borrow_mut(), true);
-            tell_result(&mut teller, step, result, console);
+        let (files, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
+        let done = || {
+            let (files, bytes) = (files.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed));
+            Progress { files, bytes, ..Progress::default() }
+        };
+        // A bar would be in the way of the lines.
+        let progress = console.progress;
+        let progress = if Stdout::is_terminal() { progress.beside_output() } else { progress };
+        let run = progress.counted(verb(self.action.kind()), self.most, &done, || {
+            engine.run(&mut steps, &mut journal, &put_off.stop, |step, result| {
+                files.fetch_add(1, Ordering::Relaxed);
+                bytes.fetch_add(step.victim.size, Ordering::Relaxed);
+                tell_waiting(&mut teller, &mut waiting.borrow_mut(), true);
+                tell_result(&mut teller, step, result, console);
+            })
         });
         // After a signal the rest is listed, and nothing of it begun.
         steps.for_each(drop);

@@ -70,7 +70,8 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     };
     let journal = journal_of(&args.act, console)?;
     let (demands, rules) = (args.act.demands(), args.keep.rules(references));
-    let job = Job { action, demands, rules, roots, json: globals.json };
+    let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
+    let job = Job { action, demands, rules, roots, most, json: globals.json };
     job.run(&mut groups.into_iter(), journal, args.act.script, console)
 }
 

@@ -70,12 +70,12 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
             .context("cannot tell what lies below a reference")?;
         preflight(pairs_of(inventory, roots, &references), &action, console)
     })?;
-    if !args.act.script {
-        search.say_scanned(console);
-    }
+    search.say_scanned(console);
     let roots = search.roots.iter().map(|root| root.as_bytes().len()).collect();
     let (demands, rules) = (args.act.demands(), args.keep.rules(references));
-    let job = Job { action, demands, rules, roots, json: globals.json };
+    let totals = search.groups.totals();
+    let most = totals.files - totals.groups;
+    let job = Job { action, demands, rules, roots, most, json: globals.json };
     let mut groups = search.groups(console);
     let outcome = job.run(&mut groups, journal, args.act.script, console)?;
     Ok(outcome.max(groups.outcome()).max(search.outcome))

@@ -183,7 +183,8 @@ impl<'o> Teller<'o> {
     }
 }
 
-fn verb(kind: ActionKind) -> &'static str {
+/// What is done with a file, as a verb.
+pub(super) fn verb(kind: ActionKind) -> &'static str {
     match kind {
         ActionKind::Hardlink => "link",
         ActionKind::Reflink => "clone",

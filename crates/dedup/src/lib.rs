@@ -7,7 +7,7 @@
 //! digest of the whole content; [`Found::compare`] proves a group byte by byte.
 //!
 //! [`plan()`] knows nothing of inventories: it takes the members of a group, from wherever they come, and [`Rules`],
-//! and says what stays and why, and what may go in favour of what.
+//! and says what stays and why, and what may go in favour of what. [`report`] keeps groups in a file meanwhile.
 //!
 //! ```
 //! use ftk_dedup::{Funnel, find};
