@@ -53,6 +53,7 @@ impl Args {
             "find" => Self::of(rest, Command::Find),
             "hash" => Self::of(rest, Command::Hash),
             "dup" => Self::of(rest, |args| Command::Dup(Box::new(args))),
+            "manifest" => Self::of(rest, Command::Manifest),
             "cmp" => Self::of(rest, Command::Cmp),
             _ => None,
         }
@@ -318,6 +319,8 @@ mod tests {
             "ftk hash",
             "ftk hash -v -- -x --help",
             "ftk hash find",
+            "ftk manifest create . -j 2 -E x",
+            "ftk manifest -q verify a b --mode content",
             "ftk dup",
             "ftk dup a b --json",
             "ftk dup prune --action delete a",
