@@ -110,7 +110,7 @@ fn a_reference_protects_what_a_report_names() {
 
 /// Whatever has happened since the report was written: nothing is lost, and it is said.
 #[test]
-fn what_has_changed_since_is_refused() {
+fn h08_what_has_changed_since_is_refused() {
     type Change = fn(&Dir);
     let change: [(&str, Change); 6] = [
         ("another content", |dir| _ = dir.file("b", b"SAME")),

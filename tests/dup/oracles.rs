@@ -23,7 +23,7 @@ fn groups_are_what_comparing_every_byte_finds() {
 
 /// No choice of digest, workers, reader or kernel shows in what is printed.
 #[test]
-fn every_plan_prints_the_same() {
+fn h43_every_plan_prints_the_same() {
     let dir = Dir::new();
     plant(&dir, 7, 300);
     let expected = printed(&oracle(&dir, 1), b'\n');
@@ -43,7 +43,7 @@ fn every_plan_prints_the_same() {
 
 /// Large files that differ in a single byte, wherever that is.
 #[test]
-fn one_byte_is_enough_to_tell_files_apart() {
+fn h32_one_byte_is_enough_to_tell_files_apart() {
     let dir = Dir::new();
     let size = 3 << 20;
     let content = bytes(3, size);

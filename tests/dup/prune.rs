@@ -132,7 +132,7 @@ fn move_and_quarantine() {
 
 /// Where blocks cannot be shared, nothing else is done in the place of it.
 #[test]
-fn there_is_no_second_best() {
+fn h05_there_is_no_second_best() {
     let dir = pair();
     let before = everything(&dir);
     let run = dir.ftk(["dup", "prune", "--action", "reflink", "--yes", "t"]).run();
@@ -146,7 +146,7 @@ fn there_is_no_second_best() {
 
 /// The plan, what was done, the summary, and the second run tell the same story.
 #[test]
-fn a_second_run_finds_nothing_to_do() {
+fn h12_a_second_run_finds_nothing_to_do() {
     for action in ["hardlink", "symlink", "delete", "move=../away"] {
         for seed in [40, 41] {
             let dir = Dir::new();
@@ -164,7 +164,7 @@ fn a_second_run_finds_nothing_to_do() {
 
 /// Nothing is written by the report or by a plan: not one call that could change anything.
 #[test]
-fn only_reading_without_yes() {
+fn h15_only_reading_without_yes() {
     needs!("strace");
     let dir = pair();
     let calls = "trace=open,openat,openat2,creat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,\
@@ -240,7 +240,7 @@ fn arguments_that_make_no_sense() {
 
 /// A file whose owner, permissions or attributes would be lost is left as it is.
 #[test]
-fn what_a_link_would_lose_is_refused() {
+fn h11_what_a_link_would_lose_is_refused() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = pair();
     fs::set_permissions(dir.path("t/b"), fs::Permissions::from_mode(0o600)).unwrap();

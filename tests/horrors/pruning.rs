@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt as _;
 
 use rustix::process::Signal;
 
-use crate::harness::{Dir, bytes, needs, sha256, signal, skip, wait_until};
+use crate::harness::{Dir, bytes, has_read, maps, needs, sha256, signal, skip, wait_until};
 
 const ACTIONS: [&str; 4] = ["hardlink", "symlink", "delete", "move=away"];
 
@@ -365,5 +365,68 @@ fn h49_a_signal_ends_it_between_two_steps() {
             let metadata = fs::metadata(dir.path(name)).unwrap();
             assert_eq!((metadata.nlink(), fs::read(dir.path(name)).unwrap()), (1, b"content".to_vec()));
         }
+    }
+}
+
+/// In the middle of reading, before anything is done: the default of a signal, and nothing is left behind.
+#[test]
+fn h49_a_signal_ends_the_search_at_once() {
+    let dir = Dir::new();
+    // Holes of a size that takes minutes at any speed.
+    dir.hole("a", 4 << 40).hole("b", 4 << 40);
+    for args in [
+        &["dup", "-o", "report"][..],
+        &["dup", "--json", "-a", "blake3"],
+        &["dup", "prune", "--action", "delete", "--yes"],
+    ] {
+        for threads in ["mono", "4"] {
+            let mut child = dir.ftk(args).args(["-j", threads]).spawn();
+            wait_until(|| has_read(&child) > 32 << 20 || maps(&child, "a") || maps(&child, "b"));
+            signal(&child, Signal::TERM);
+            wait_until(|| child.try_wait().unwrap().is_some());
+            assert_eq!(child.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
+            assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 2, "{args:?}");
+        }
+    }
+}
+
+/// In the middle of comparing the bytes of one pair: it is not done, and said to be so.
+#[test]
+fn h49_a_signal_ends_a_comparison() {
+    let dir = Dir::new();
+    dir.hole("a", 4 << 40).hole("b", 4 << 40);
+    let member = |path: &str| {
+        let metadata = fs::metadata(dir.path(path)).unwrap();
+        let time =
+            |seconds: i64, nanoseconds: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
+        format!(
+            "{{\"path\":\"{path}\",\"root\":0,\"cluster\":0,\"dev\":{},\"ino\":{},\"nlink\":1,\"allocated_bytes\":0,\
+             \"mtime_ns\":{},\"ctime_ns\":{}}}",
+            metadata.dev(),
+            metadata.ino(),
+            time(metadata.mtime(), metadata.mtime_nsec()),
+            time(metadata.ctime(), metadata.ctime_nsec()),
+        )
+    };
+    let header = "{\"ftk\":\"dup-report\",\"version\":1,\"algorithm\":\"xxh128\",\"roots\":[{\"path\":\"a\"},{\"path\":\"b\"}]}";
+    let digest = "0".repeat(32);
+    let members = format!("{},{}", member("a"), member("b").replace("\"root\":0", "\"root\":1"));
+    let group = format!(
+        "{{\"group\":1,\"size_bytes\":{},\"digest\":\"{digest}\",\"members\":[{members}]}}",
+        4_u64 << 40
+    );
+    let body = format!("{header}\n{group}\n");
+    let footer = format!("{{\"footer\":{{\"records\":2,\"sha256\":\"{}\"}}}}\n", sha256(body.as_bytes()));
+    let report = dir.aside("report");
+    fs::write(&report, body + &footer).unwrap();
+    for action in ["hardlink", "delete"] {
+        let child = dir.ftk(["dup", "apply", "--yes", "--action", action]).arg(&report).spawn();
+        wait_until(|| has_read(&child) > 32 << 20);
+        signal(&child, Signal::INT);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(Signal::INT.as_raw()));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("  not done b"), "{text}");
+        assert_eq!(fs::metadata(dir.path("b")).unwrap().nlink(), 1);
     }
 }

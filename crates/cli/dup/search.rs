@@ -12,6 +12,7 @@ use ftk_inventory::{Budget, FileNo, Inventory, Keep};
 use ftk_process::{Failed, Progress, Report, process};
 use ftk_sched::{Stop, Team, Threads, physical_cores};
 use ftk_walk::Follow;
+use indicatif::DecimalBytes;
 
 use crate::args::Globals;
 use crate::console::Console;
@@ -81,9 +82,12 @@ pub(super) fn search(
     let stop = Stop::new();
     let mut found = find(&funnel, |stage, rows| -> anyhow::Result<Report> {
         budget.draw(stage.memory()).context(TOO_LARGE)?;
-        let report = engine.watch(phase(stage.pass), stage.work.files(), |watch| {
-            process(&stage.work, rows, &engine.env(&stop, watch))
+        let (phase, files) = (phase(stage.pass), stage.work.files());
+        console.verbose(|| {
+            format!("{phase:<8}{}, about {}", human::count(files.into(), "file"), DecimalBytes(stage.bytes))
         });
+        let report =
+            engine.watch(phase, files, |watch| process(&stage.work, rows, &engine.env(&stop, watch)));
         engine.say_plan(&stage.work, &report, console);
         Ok(report)
     })?;
