@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use ftk_hash::Algorithm;
 use ftk_process::{Env, Progress, Report, Watch, Work};
-use ftk_sched::{Backend, Limits, Model, Reason, Stop};
+use ftk_sched::{Backend, Limits, Model, Reason, Sample, Stop};
 use indicatif::DecimalBytes;
 
 use crate::args::Globals;
@@ -62,17 +62,7 @@ impl<'c> Engine<'c> {
     pub(crate) fn say_plan(&self, work: &Work<'_>, report: &Report, console: &Console) {
         console.stats.plan(work, report);
         let plan = &report.plan;
-        let sample = plan.sample;
-        console.verbose(|| {
-            format!(
-                "sample  {}, {} in {}, {}: {}",
-                human::count(u64::from(sample.files), "file"),
-                DecimalBytes(sample.bytes),
-                human::time(Duration::from_nanos(sample.nanos)),
-                human::count(u64::from(sample.waits), "wait"),
-                if sample.is_cold() { "from the disk" } else { "cached" },
-            )
-        });
+        say_sample(&plan.sample, console);
         let kernel = |it: &Algorithm| format!("{it} {}", it.kernel_name(work.platform));
         let kernels = || work.algorithms.iter().map(kernel).collect::<Vec<_>>().join(" + ");
         console.verbose(|| match plan.choice {
@@ -102,6 +92,20 @@ impl<'c> Engine<'c> {
             DecimalBytes(rate as u64),
         ));
     }
+}
+
+/// What was measured on the first files, for `-v`.
+pub(crate) fn say_sample(sample: &Sample, console: &Console) {
+    console.verbose(|| {
+        format!(
+            "sample  {}, {} in {}, {}: {}",
+            human::count(u64::from(sample.files), "file"),
+            DecimalBytes(sample.bytes),
+            human::time(Duration::from_nanos(sample.nanos)),
+            human::count(u64::from(sample.waits), "wait"),
+            if sample.is_cold() { "from the disk" } else { "cached" },
+        )
+    });
 }
 
 /// The grounds of a choice, for `-v`.

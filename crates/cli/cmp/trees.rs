@@ -20,7 +20,7 @@ use crate::cmp::CmpArgs;
 use crate::cmp::difference::{KINDS, Manner, kind};
 use crate::cmp::pair::memory;
 use crate::console::Console;
-use crate::engine::{Engine, why};
+use crate::engine::{Engine, say_sample, why};
 use crate::failed::say_failure;
 use crate::human;
 use crate::list::cannot_write;
@@ -116,16 +116,7 @@ fn compare(trees: &Trees<'_>, plan: &mut Plan, env: &Env<'_>, console: &Console)
     if sample.files == 0 {
         return;
     }
-    console.verbose(|| {
-        format!(
-            "sample  {}, {} in {}, {}: {}",
-            human::count(u64::from(sample.files), "file"),
-            DecimalBytes(sample.bytes),
-            human::time(Duration::from_nanos(sample.nanos)),
-            human::count(u64::from(sample.waits), "wait"),
-            if sample.is_cold() { "from the disk" } else { "cached" },
-        )
-    });
+    say_sample(&sample, console);
     console.verbose(|| match choice {
         Some(choice) => format!(
             "plan    {}: {}; predicted {}, took {}",
