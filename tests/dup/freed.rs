@@ -103,6 +103,13 @@ fn holds(mounted: &Mounted, action: &str, tolerance: u64) {
     let difference = before - mounted.used();
     assert!(said.abs_diff(difference) <= tolerance, "{action}: {said} said, {difference} found");
     assert_eq!(frees(&["--yes"]), (0, 0), "{action}");
+    // What is shared already cannot be freed, and the report knows.
+    if action == "reflink" {
+        let run = dir.ftk(["dup", "--summary", "--json"]).arg(&tree).run().status(0);
+        let totals: Value = serde_json::from_str(run.text()).unwrap();
+        assert_eq!(totals["free_bytes"], 0);
+        assert!(totals["shared_bytes"].as_u64().unwrap() >= 10_000_000, "{totals}");
+    }
     for name in ["a", "b", "c", "d"] {
         assert!(
             fs::read(tree.join(name)).map_or(action == "delete", |read| read == content),

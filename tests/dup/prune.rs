@@ -184,7 +184,12 @@ fn h15_only_reading_without_yes() {
             let call = line.split_once(' ').map_or("", |(_, call)| call.trim_start());
             let has = |words: &[&str]| words.iter().any(|word| call.contains(word));
             let reads = has(&["O_RDONLY", "O_PATH"]) && !has(&["O_CREAT", "O_TMPFILE", "O_TRUNC"]);
-            let asks = call.starts_with("ioctl(") && has(&["TCGETS", "TIOCGWINSZ"]);
+            let asks = call.starts_with("ioctl(")
+                && has(&[
+                    "TCGETS",
+                    "TIOCGWINSZ",
+                    "FS_IOC_FIEMAP, {fm_start=0, fm_length=18446744073709551615, fm_flags=0,",
+                ]);
             let is_no_call = ["+++", "---", "<..."].iter().any(|start| call.starts_with(start));
             is_no_call || (call.starts_with("open") && reads) || asks
         };

@@ -43,7 +43,7 @@ mod temp;
 mod undo;
 
 pub use action::{Action, ActionKind, Freed, Rules};
-pub use check::{Check, check};
+pub use check::{Check, check, shared};
 pub use engine::Engine;
 pub use history::JournalError;
 pub use journal::Journal;

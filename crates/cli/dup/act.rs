@@ -98,7 +98,8 @@ impl Job {
                 Item::Keep { path, why } => teller.say(Word::Keep, &path, why),
                 Item::Leave { path, why } => teller.say(Word::Leave, &path, why),
                 Item::Go { step, frees } => match self.check(&mut reach, &step) {
-                    Ok(_) => teller.go(&step, frees),
+                    Ok(Check::Fine { shared }) => teller.go(&step, frees.saturating_sub(shared)),
+                    Ok(Check::Done) => {}
                     Err(refusal) => {
                         console.stats.error("refused");
                         teller.say(Word::Refuse, &step.victim.path, refusal);
@@ -127,7 +128,8 @@ impl Job {
         for item in groups.flat_map(|group| self.items(group)) {
             let Item::Go { step, .. } = item else { continue };
             match self.check(&mut reach, &step) {
-                Ok(_) => {
+                Ok(Check::Done) => {}
+                Ok(Check::Fine { .. }) => {
                     nth += 1;
                     lines.line(|out| out.append(&mut script::step(&step, &self.action, nth)));
                 }

@@ -11,6 +11,7 @@ mod preflight;
 mod prune;
 mod report;
 mod search;
+mod sharing;
 mod signals;
 mod tally;
 mod tell;

@@ -6,6 +6,8 @@ use ftk_dedup::{Member, Rules, Verdict, Why, plan};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::dup::sharing::seen;
+
 /// What becomes of a member.
 #[derive(Debug)]
 pub(super) enum Item {
@@ -76,16 +78,7 @@ impl Planner<'_> {
     }
 
     fn seen(&self, member: &Member) -> Seen {
-        let Member { root, path, dev, ino, size, mtime_ns, ctime_ns, .. } = member;
-        Seen {
-            path: path.clone(),
-            root_len: self.roots[*root],
-            dev: *dev,
-            ino: *ino,
-            size: *size,
-            mtime_ns: *mtime_ns,
-            ctime_ns: *ctime_ns,
-        }
+        seen(member, self.roots[member.root])
     }
 }
 

@@ -18,6 +18,7 @@ use crate::args::Globals;
 use crate::console::Console;
 use crate::dup::options::{Format, OutputArgs, SearchArgs};
 use crate::dup::search::{Search, Surroundings, Surveyed, search};
+use crate::dup::sharing::Sharing;
 use crate::dup::tally::Tally;
 use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
@@ -76,13 +77,13 @@ pub(super) fn run(
     let (written, tally) = match form {
         Form::Fdupes => (push_names(&mut list, &search, output), search.groups.totals().into()),
         _ => {
-            let mut tally = Tally::default();
+            let (mut tally, sharing) = (Tally::default(), Sharing::new(&search.roots));
             if form == Form::Csv {
                 head.extend_from_slice(csv::HEADER);
             }
             let written = list
                 .line(|out| out.append(&mut head))
-                .and_then(|()| push_groups(&mut list, &mut groups, &mut tally, form, json));
+                .and_then(|()| push_groups(&mut list, &mut groups, &mut tally, form, json, sharing));
             (written, tally)
         }
     };
@@ -122,10 +123,11 @@ fn push_groups(
     tally: &mut Tally,
     form: Form,
     mut json: Option<Writer>,
+    mut sharing: Sharing<'_>,
 ) -> io::Result<()> {
     let is_shown = list.is_shown();
     for group in groups {
-        tally.add(&group);
+        tally.add(&group, |member| sharing.of(member));
         match (form, &mut json) {
             (_, Some(json)) => list.line(|out| json.group(&group, out))?,
             (Form::Screen, _) => list.line(|out| screen::push_group(out, &group))?,

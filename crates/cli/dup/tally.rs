@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
-use ftk_dedup::Totals;
 use ftk_dedup::report::Group;
+use ftk_dedup::{Member, Totals};
 use indicatif::DecimalBytes;
 
 use crate::human;
@@ -17,7 +17,7 @@ pub(super) struct Tally {
     pub(super) groups: u64,
     /// Lengths of all files but one of each group, whatever they take on the disk; hard links are one file.
     pub(super) waste: u64,
-    /// Lengths of all further names of files.
+    /// Lengths of all further names of files, and what files share without being one.
     pub(super) shared: u64,
     /// Bytes on the disk that go when one file of each group is left; those of files with names elsewhere do not.
     /// `None` where nobody has asked the disk.
@@ -32,22 +32,26 @@ impl From<Totals> for Tally {
 }
 
 impl Tally {
-    /// Adds a group.
-    pub(super) fn add(&mut self, group: &Group) {
-        let mut files: BTreeMap<_, (u64, u64, u64)> = BTreeMap::new();
+    /// Adds a group. `shared`: bytes of a file that others share on the disk.
+    pub(super) fn add(&mut self, group: &Group, mut shared: impl FnMut(&Member) -> u64) {
+        let mut files = BTreeMap::new();
         for member in &group.members {
-            let (names, ..) =
-                files.entry((member.dev, member.ino)).or_insert((0, member.nlink, member.blocks));
+            let file = files.entry((member.dev, member.ino));
+            let (names, ..) = file.or_insert_with(|| (0, member, shared(member)));
             *names += 1;
         }
         let names = group.members.len();
         self.files += names as u64;
         self.groups += 1;
         self.waste += group.size.saturating_mul(files.len() as u64 - 1);
-        self.shared += group.size.saturating_mul((names - files.len()) as u64);
+        let all_shared = files.values().map(|&(.., shared)| shared);
+        // One of those that share has the blocks.
+        let extents = all_shared.clone().sum::<u64>() - all_shared.max().unwrap_or_default();
+        self.shared += group.size.saturating_mul((names - files.len()) as u64) + extents;
         // One file stays: the one that would free least.
-        let frees =
-            files.values().map(|&(names, links, blocks)| if names < links { 0 } else { blocks * 512 });
+        let frees = files.values().map(|&(names, file, shared)| {
+            if names < file.nlink { 0 } else { file.blocks.saturating_mul(512).saturating_sub(shared) }
+        });
         let least = frees.clone().min().unwrap_or_default();
         self.free = Some(self.free.unwrap_or_default() + frees.sum::<u64>() - least);
     }
@@ -85,7 +89,6 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
-    use ftk_dedup::Member;
     use ftk_hash::Digest;
 
     use super::*;
@@ -107,7 +110,7 @@ mod tests {
 
     fn tally(members: Vec<Member>) -> Tally {
         let mut tally = Tally::default();
-        tally.add(&Group { size: 1000, digest: Digest::from_bytes(&[0; 16]), members });
+        tally.add(&Group { size: 1000, digest: Digest::from_bytes(&[0; 16]), members }, |_| 0);
         tally
     }
 
