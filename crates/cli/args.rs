@@ -18,7 +18,7 @@ use crate::hash::HashArgs;
 use crate::man::ManArgs;
 use crate::manifest::ManifestArgs;
 
-/// A toolkit for the files of large trees: find them, hash them, check them
+/// A toolkit for large trees of files: find, hash, deduplicate, verify and compare them
 ///
 /// Everything is included by default, hidden and ignored files too. What is left out is said at the end.
 #[derive(Debug, Parser)]
@@ -95,7 +95,7 @@ const EXAMPLES: &str = "\
 Examples:
   ftk find -e jpg -S +10M ~/Pictures      pictures of more than 10 MiB
   ftk hash -o SHA256SUMS .                what `sha256sum` would print for every file, sorted
-  ftk hash --check SHA256SUMS             are they all as they were?
+  ftk dup ~/Pictures                      what is there twice, the largest waste first
 
 Options: ftk <COMMAND> -h, and with examples and details --help. For tools: ftk --describe.
 Exit status: 0 done, 1 the answer is no, 2 something failed, even once.";

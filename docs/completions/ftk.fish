@@ -38,12 +38,15 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_needs_command" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
 complete -c ftk -n "__fish_ftk_needs_command" -l json -d 'One JSON object a line on standard output'
-complete -c ftk -n "__fish_ftk_needs_command" -s q -l quiet -d 'No summary on stderr; `find` prints nothing at all and only sets the status'
+complete -c ftk -n "__fish_ftk_needs_command" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_needs_command" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
 complete -c ftk -n "__fish_ftk_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_needs_command" -s V -l version -d 'Print version'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "find" -d 'List the entries of trees, or run commands for them'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "hash" -d 'Print the digest of every file, sorted by path; check and compare such lists'
+complete -c ftk -n "__fish_ftk_needs_command" -f -a "dup" -d 'Find files with the same content; prune them only when told, and on proof'
+complete -c ftk -n "__fish_ftk_needs_command" -f -a "manifest" -d 'Record what a tree is, and verify it later'
+complete -c ftk -n "__fish_ftk_needs_command" -f -a "cmp" -d 'Compare two files or two trees, byte by byte'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "calibrate" -d 'Measure this machine for the cost model'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "completions" -d 'Print a script that completes ftk\'s arguments in a shell'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "man" -d 'Write the manual, a page a command'
@@ -93,7 +96,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -s c -l count -d 'Print on
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s 0 -l null -d 'End each path, or what --format prints, with a NUL instead of a newline'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l sort -d 'Sort by path, as bytes'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l json -d 'One JSON object a line on standard output'
-complete -c ftk -n "__fish_ftk_using_subcommand find" -s q -l quiet -d 'No summary on stderr; `find` prints nothing at all and only sets the status'
+complete -c ftk -n "__fish_ftk_using_subcommand find" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s a -l algorithm -d 'Which digest [default: sha256]; several are computed in one read, and printed as tagged lines' -r -f -a "sha256\t''
@@ -155,9 +158,368 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l no-hidden -d 'Leave out
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s x -l one-file-system -d 'Stay on the file system of each starting point'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s L -l follow -d 'Follow symbolic links'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l json -d 'One JSON object a line on standard output'
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -s q -l quiet -d 'No summary on stderr; `find` prints nothing at all and only sets the status'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s a -l algorithm -d 'By which digest contents are compared' -r -f -a "xxh128\t''
+blake3\t''
+sha256\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l min-size -d 'Only files of at least this size, such as 4096, 64K or 1M; 0 takes empty ones too' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l max-size -d 'Only files of at most this size' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s e -l extension -d 'Names with this extension, in either case; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s n -l name -d 'Names that match this glob; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l iname -d 'As --name, in either case' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l path -d 'Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s r -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s t -l type -d 'Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s S -l size -d 'Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l newer -d 'Changed later than this file' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l changed-within -d 'Changed no longer ago than this, such as 2d, 3h or 1week, or since a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l changed-before -d 'Changed longer ago than this, or before a date, in local time: as --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l owner -d 'Of this user and group, by name or number; `!` before either takes all others; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l perm -d 'Permission bits in octal: 644 exactly these, -111 at least all of these, /222 at least one; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l links -d 'Number of hard links: `+` more, `-` less, neither exactly; two make a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l samefile -d 'Names of this very file; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s E -l exclude -d 'Leave out what matches, and all below it: by name, or by path below the start if it holds a `/`' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l min-depth -d 'Nothing above this depth; a starting point is at 0' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l max-depth -d 'Nothing below this depth' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l files-from -d 'Start at each path in FILE, one a line, beside any PATH; `-`: standard input' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l files0-from -d 'As --files-from, with a NUL at the end of each path: safe for every name' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l format -d 'What the report looks like [default: screen on a terminal, otherwise fdupes]' -r -f -a "screen\t''
+fdupes\t''
+json\t''
+csv\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s o -l output -d 'Write to this file, which appears only when it is complete' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l verify -d 'Compare the bytes as well before a group is reported'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l empty -d 'Files of no bytes and directories without entries'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s x -l one-file-system -d 'Stay on the file system of each starting point'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l summary -d 'Print only how many files and groups there are, what they waste, and what can be freed'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s 0 -l null -d 'As fdupes, but with a NUL after each path and one more after each group'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -a "prune" -d 'Link, clone, move or delete surplus copies: prints the plan, and does it with --yes'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -a "apply" -d 'Act on a report saved by `ftk dup --json`: prints the plan, and does it with --yes'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -a "undo" -d 'Take back what a run of prune or apply did, by its journal'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s a -l algorithm -d 'By which digest contents are compared' -r -f -a "xxh128\t''
+blake3\t''
+sha256\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l min-size -d 'Only files of at least this size, such as 4096, 64K or 1M; 0 takes empty ones too' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l max-size -d 'Only files of at most this size' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s e -l extension -d 'Names with this extension, in either case; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s n -l name -d 'Names that match this glob; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l iname -d 'As --name, in either case' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l path -d 'Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s r -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s t -l type -d 'Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s S -l size -d 'Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l newer -d 'Changed later than this file' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l changed-within -d 'Changed no longer ago than this, such as 2d, 3h or 1week, or since a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l changed-before -d 'Changed longer ago than this, or before a date, in local time: as --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l owner -d 'Of this user and group, by name or number; `!` before either takes all others; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l perm -d 'Permission bits in octal: 644 exactly these, -111 at least all of these, /222 at least one; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l links -d 'Number of hard links: `+` more, `-` less, neither exactly; two make a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l samefile -d 'Names of this very file; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s E -l exclude -d 'Leave out what matches, and all below it: by name, or by path below the start if it holds a `/`' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l min-depth -d 'Nothing above this depth; a starting point is at 0' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l max-depth -d 'Nothing below this depth' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l files-from -d 'Start at each path in FILE, one a line, beside any PATH; `-`: standard input' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l files0-from -d 'As --files-from, with a NUL at the end of each path: safe for every name' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l keep -d 'first, oldest, newest, shortest or path=GLOB; repeatable, a later rule decides where the earlier ones do not' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l reference -d 'A directory that is scanned too and never touched: what it holds counts as a copy that stays; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l min-copies -d 'Keep at least so many copies; hard links of one file are one copy' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l action -d 'hardlink, reflink, symlink, delete or move=DIR' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l quarantine -d 'With delete: move the files below this directory, on the same file system, instead of removing them' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l journal -d 'Where the journal goes, which undo needs; a new file [default: one in $XDG_STATE_HOME/ftk, else ~/.local/state/ftk]' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l verify -d 'Compare the bytes as well before a group is reported'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l empty -d 'Files of no bytes and directories without entries'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s x -l one-file-system -d 'Stay on the file system of each starting point'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l isolate -d 'Only what has a copy below another argument goes, never a copy beside the one that stays'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l yes -d 'Do it; without this the plan is printed and nothing is changed'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l script -d 'Print a POSIX shell script that does it, after comparing each pair once more, and nothing else'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l metadata-may-differ -d 'With hardlink and symlink: also where owner, permissions or extended attributes differ'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l keep -d 'first, oldest, newest, shortest or path=GLOB; repeatable, a later rule decides where the earlier ones do not' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l reference -d 'A directory that is scanned too and never touched: what it holds counts as a copy that stays; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l min-copies -d 'Keep at least so many copies; hard links of one file are one copy' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l action -d 'hardlink, reflink, symlink, delete or move=DIR' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l quarantine -d 'With delete: move the files below this directory, on the same file system, instead of removing them' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l journal -d 'Where the journal goes, which undo needs; a new file [default: one in $XDG_STATE_HOME/ftk, else ~/.local/state/ftk]' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l edited -d 'Take a report whose footer does not match any more because it was edited'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l isolate -d 'Only what has a copy below another argument goes, never a copy beside the one that stays'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l yes -d 'Do it; without this the plan is printed and nothing is changed'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l script -d 'Print a POSIX shell script that does it, after comparing each pair once more, and nothing else'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l metadata-may-differ -d 'With hardlink and symlink: also where owner, permissions or extended attributes differ'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "create" -d 'Record every entry of a tree'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "verify" -d 'Hold a tree against its manifest'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "diff" -d 'Tell what happened between two manifests'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "update" -d 'Record a tree anew, reading only what changed'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "unique" -d 'List the files of A whose content is nowhere in B'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s o -l output -d 'Write to this file, which appears only when it is complete' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s a -l algorithm -d 'Which digest of the files [default: sha256]; several are computed in one read' -r -f -a "sha256\t''
+sha1\t''
+sha512\t''
+md5\t''
+blake2b\t''
+blake3\t''
+xxh64\t''
+xxh3\t''
+xxh128\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s e -l extension -d 'Names with this extension, in either case; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s n -l name -d 'Names that match this glob; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l iname -d 'As --name, in either case' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l path -d 'Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s r -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s t -l type -d 'Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s E -l exclude -d 'Leave out what matches, and all below it: by name, or by path below the start if it holds a `/`' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l min-depth -d 'Nothing above this depth; a starting point is at 0' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l max-depth -d 'Nothing below this depth' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l xattrs -d 'Extended attributes too, and with them access control lists and capabilities'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l no-content -d 'Read no file: everything but the digests'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s x -l one-file-system -d 'Stay on the file system of each starting point'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l mode -d '`strict`: content and metadata; `content`: type, size and content alone; `metadata`: no file is read' -r -f -a "strict\t''
+content\t''
+metadata\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l ignore -d 'Fields that may differ: mtime, mode, owner (uid and gid), uid, gid, size, target, device, xattrs, digest' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l sample -d 'Read only this part of the files, such as 5%, other ones in every run; metadata is compared of all' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l exit-on-first -d 'Print the first verdict that is not ok, and stop'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l all -d 'Print entries that are as recorded too'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l mode -d '`strict`: content and metadata; `content`: type, size and content alone; `metadata`: no file is read' -r -f -a "strict\t''
+content\t''
+metadata\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l ignore -d 'Fields that may differ: mtime, mode, owner (uid and gid), uid, gid, size, target, device, xattrs, digest' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s o -l output -d 'Write to this file, which appears only when it is complete; it may be OLD' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l check -d 'Read this part of the unchanged files too, such as 5%, other ones in every run' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s 0 -l print0 -d 'End every path with NUL instead of newline'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l max-mismatches -d 'Show so many bytes that differ, and look for no more; 0: all [default: 8; all with --list and --ranges]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s i -l ignore-initial -d 'Leave out so many bytes at the start of both files, or of A and of B' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l bytes -d 'Compare so many bytes at most' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l block-size -d 'Bytes compared at a time by each worker; 0: as many as suit the machine' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l method -d 'How large files are read: mapped into memory, or streamed through buffers' -r -f -a "auto\t''
+mapped\t''
+stream\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s e -l extension -d 'Names with this extension, in either case; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s n -l name -d 'Names that match this glob; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l iname -d 'As --name, in either case' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l path -d 'Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s r -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s t -l type -d 'Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s S -l size -d 'Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l newer -d 'Changed later than this file' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l changed-within -d 'Changed no longer ago than this, such as 2d, 3h or 1week, or since a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l changed-before -d 'Changed longer ago than this, or before a date, in local time: as --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l owner -d 'Of this user and group, by name or number; `!` before either takes all others; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l perm -d 'Permission bits in octal: 644 exactly these, -111 at least all of these, /222 at least one; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l links -d 'Number of hard links: `+` more, `-` less, neither exactly; two make a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l samefile -d 'Names of this very file; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s E -l exclude -d 'Leave out what matches, and all below it: by name, or by path below the start if it holds a `/`' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l min-depth -d 'Nothing above this depth; a starting point is at 0' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l max-depth -d 'Nothing below this depth' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l files-from -d 'Start at each path in FILE, one a line, beside any PATH; `-`: standard input' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l files0-from -d 'As --files-from, with a NUL at the end of each path: safe for every name' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l no-shortcuts -d 'Read every byte: also those of a file and itself, of holes, and those that both files share on the disk'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l special -d 'Take a FIFO, a socket or a device as an argument, and read it to its end'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s l -l list -d 'Print nothing but offsets and both bytes in octal, as `cmp -l` does'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ranges -d 'Print nothing but runs of bytes that differ, `FIRST-LAST LENGTH`'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metadata -d 'Mode, owner, group and time of the last change count too, the time not of directories'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l quick -d 'Read no file: take those of equal size and time of the last change for equal'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l empty -d 'Files of no bytes and directories without entries'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s x -l one-file-system -d 'Stay on the file system of each starting point'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l io -d 'How files are read' -r -f -a "auto\t''
 sync\t''
@@ -173,7 +535,7 @@ never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l show -d 'Measure nothing; print the figures in use'
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l json -d 'One JSON object a line on standard output'
-complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -s q -l quiet -d 'No summary on stderr; `find` prints nothing at all and only sets the status'
+complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
@@ -190,7 +552,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l json -d 'One JSON object a line on standard output'
-complete -c ftk -n "__fish_ftk_using_subcommand completions" -s q -l quiet -d 'No summary on stderr; `find` prints nothing at all and only sets the status'
+complete -c ftk -n "__fish_ftk_using_subcommand completions" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
@@ -207,7 +569,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l json -d 'One JSON object a line on standard output'
-complete -c ftk -n "__fish_ftk_using_subcommand man" -s q -l quiet -d 'No summary on stderr; `find` prints nothing at all and only sets the status'
+complete -c ftk -n "__fish_ftk_using_subcommand man" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
@@ -224,6 +586,6 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l json -d 'One JSON object a line on standard output'
-complete -c ftk -n "__fish_ftk_using_subcommand describe" -s q -l quiet -d 'No summary on stderr; `find` prints nothing at all and only sets the status'
+complete -c ftk -n "__fish_ftk_using_subcommand describe" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -50,14 +50,19 @@ fn every_shell_has_its_script() {
 #[test]
 fn the_manual_has_a_page_a_command() {
     let dir = Dir::new();
-    dir.ftk(["man", "made/pages"]).run().status(0).stdout("").stderr("  6 pages in 'made/pages'\n");
+    dir.ftk(["man", "made/pages"]).run().status(0).stdout("").stderr("  17 pages in 'made/pages'\n");
     let mut names: Vec<_> =
         fs::read_dir(dir.path("made/pages")).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
-    let expected = ["ftk-calibrate.1", "ftk-completions.1", "ftk-find.1", "ftk-hash.1", "ftk-man.1", "ftk.1"];
+    let commands = "calibrate cmp completions dup dup-apply dup-prune dup-undo find hash man manifest \
+                    manifest-create manifest-diff manifest-unique manifest-update manifest-verify";
+    let pages = commands.split(' ').map(|command| format!("ftk-{command}.1"));
+    let mut expected: Vec<_> = pages.chain(["ftk.1".to_owned()]).collect();
+    expected.sort();
+    let names: Vec<_> = names.iter().map(|name| name.to_str().unwrap()).collect();
     assert_eq!(names, expected);
     for name in names {
-        let page = fs::read_to_string(dir.path("made/pages").join(&name)).unwrap();
+        let page = fs::read_to_string(dir.path("made/pages").join(name)).unwrap();
         for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "\"EXIT STATUS\"", "ENVIRONMENT"] {
             assert!(page.lines().any(|line| line == format!(".SH {section}")), "{name:?} lacks {section}");
         }
@@ -82,14 +87,20 @@ fn the_description_is_complete() {
     let run = dir.ftk(["--describe"]).run().status(0).stderr("");
     let all: Value = serde_json::from_str(run.text()).unwrap();
     let global = described(&all["options"]);
+    let mut left: Vec<(Vec<&str>, &Value)> = Vec::new();
     let commands = all["commands"].as_array().unwrap();
-    assert_eq!(commands.len(), 5);
-    for command in commands {
-        let name = command["name"].as_str().unwrap();
-        let help = dir.ftk([name, "--help"]).run().status(0);
-        let own = described(&command["options"]);
-        assert_eq!(&own | &global, &long_options(help.text()) | &set(["--version"]), "{name}");
+    left.extend(commands.iter().map(|command| (Vec::new(), command)));
+    let mut seen = 0;
+    while let Some((mut words, command)) = left.pop() {
+        words.push(command["name"].as_str().unwrap());
+        let help = dir.ftk(words.iter().copied().chain(["--help"])).run().status(0);
+        let own = command.get("options").map(described).unwrap_or_default();
+        assert_eq!(&own | &global, &long_options(help.text()) | &set(["--version"]), "{words:?}");
+        let below = command.get("commands").and_then(Value::as_array);
+        left.extend(below.into_iter().flatten().map(|command| (words.clone(), command)));
+        seen += 1;
     }
+    assert_eq!((commands.len(), seen), (8, 16));
     let hash = commands.iter().find(|it| it["name"] == "hash").unwrap();
     let option =
         |long: &str| hash["options"].as_array().unwrap().iter().find(|it| it["long"] == long).unwrap();

@@ -28,6 +28,29 @@ fn hash() {
 }
 
 #[test]
+fn dup() {
+    assert_snapshot!("dup-short", page(&["dup", "-h"]));
+    assert_snapshot!("dup-long", page(&["dup", "--help"]));
+    for command in ["prune", "apply", "undo"] {
+        assert_snapshot!(format!("dup-{command}"), page(&["dup", command, "--help"]));
+    }
+}
+
+#[test]
+fn manifest() {
+    assert_snapshot!("manifest", page(&["manifest", "--help"]));
+    for command in ["create", "verify", "diff", "update", "unique"] {
+        assert_snapshot!(format!("manifest-{command}"), page(&["manifest", command, "--help"]));
+    }
+}
+
+#[test]
+fn cmp() {
+    assert_snapshot!("cmp-short", page(&["cmp", "-h"]));
+    assert_snapshot!("cmp-long", page(&["cmp", "--help"]));
+}
+
+#[test]
 fn calibrate() {
     assert_snapshot!("calibrate-short", page(&["calibrate", "-h"]));
     assert_snapshot!("calibrate-long", page(&["calibrate", "--help"]));
