@@ -121,8 +121,11 @@ fn hashdeep(line: &[u8]) -> Option<Sum<'_>> {
     (size.iter().all(u8::is_ascii_digit) && is_digest(digest)).then_some((digest, path))
 }
 
-/// The first run of exactly 64 hexadecimal digits.
+/// The first run of exactly 64 hexadecimal digits, if the line does not tell about the list itself.
 fn sha256(line: &[u8]) -> Option<Vec<u8>> {
+    if line.starts_with(br#"{"footer":"#) {
+        return None;
+    }
     line.split(|byte| !byte.is_ascii_hexdigit()).find(|run| run.len() == 64).map(<[u8]>::to_vec)
 }
 
@@ -187,7 +190,9 @@ mod tests {
         ] {
             assert_eq!(sha256(line.as_bytes()).unwrap(), digest.as_bytes(), "{line}");
         }
-        assert_eq!(sha256(format!("a {digest}0").as_bytes()), None);
+        for other in [format!("a {digest}0"), format!(r#"{{"footer":{{"sha256":"{digest}"}}}}"#)] {
+            assert_eq!(sha256(other.as_bytes()), None);
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::bench::context::Context;
 use crate::bench::derived;
 use crate::bench::machine;
 use crate::bench::record::{Group, Section};
-use crate::bench::shape;
+use crate::bench::shape::{self, in_words};
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let mut sections = vec![files(bench)?];
@@ -41,24 +41,25 @@ fn files(bench: &Context) -> Result<Section> {
     let huge = if is_quick { 4 << 20 } else { (2_u64 << 30).min(bench.room()? / 2) };
     let scattered: Vec<u64> = (0..8).map(|nth| large / 9 * (nth + 1)).collect();
     let pairs: [(&str, &str, u64, &[u64]); 8] = [
-        ("4k", "4 KiB, the same", 4 << 10, &[]),
-        ("1m", "1 MiB, the same", 1 << 20, &[]),
-        ("same", "640 MB, the same", large, &[]),
-        ("start", "640 MB, the first byte differs", large, &[0]),
-        ("middle", "640 MB, the byte in the middle", large, &[large / 2]),
-        ("end", "640 MB, the last byte", large, &[large - 1]),
-        ("scattered", "640 MB, 8 bytes scattered", large, &scattered),
-        ("huge", "2 GiB, the same", huge, &[]),
+        ("4k", "the same", 4 << 10, &[]),
+        ("1m", "the same", 1 << 20, &[]),
+        ("same", "the same", large, &[]),
+        ("start", "the first byte differs", large, &[0]),
+        ("middle", "a byte in the middle", large, &[large / 2]),
+        ("end", "the last byte", large, &[large - 1]),
+        ("scattered", "8 bytes scattered", large, &scattered),
+        ("huge", "the same", huge, &[]),
     ];
     let mut groups = Vec::new();
     let mut file_system = String::new();
     for (name, title, bytes, places) in pairs {
         let [a, b] = derived::pair(bench, name, bytes, places)?;
         file_system = machine::file_system(&a);
-        groups.push(pair(bench, title, &a, &b, places)?);
+        let title = format!("{}, {title}", in_words(bytes));
+        groups.push(pair(bench, &title, &a, &b, places)?);
         if name == "huge" {
             // As if there were little memory: both are streamed.
-            groups.push(streamed(bench, &a, &b)?);
+            groups.push(streamed(bench, &format!("{title}, streamed"), &a, &b)?);
         }
         if !bench.options.keep {
             std::fs::remove_file(&a)?;
@@ -89,13 +90,13 @@ fn pair(bench: &Context, title: &str, a: &Path, b: &Path, places: &[u64]) -> Res
     bench.clock().group(title, 2, cases)
 }
 
-fn streamed(bench: &Context, a: &Path, b: &Path) -> Result<Group> {
+fn streamed(bench: &Context, title: &str, a: &Path, b: &Path) -> Result<Group> {
     let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words));
     let mut cases = vec![case("ftk", words![&bench.programs.ftk, "cmp", "--method", "stream", "-q", a, b])];
     if let Some(program) = bench.peers.get("cmp") {
         cases.push(case("cmp", words![program, "-s", a, b]));
     }
-    bench.clock().group("2 GiB, the same, streamed", 2, cases)
+    bench.clock().group(title, 2, cases)
 }
 
 fn trees(bench: &Context, title: &str, a: &Path, b: &Path, files: u64, status: i32) -> Result<Group> {

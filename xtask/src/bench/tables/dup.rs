@@ -29,7 +29,7 @@ const PEERS: &[Peer] = &[
     ("rmlint", &["-T", "df", "--hidden", "-o", "fdupes:stdout"], None),
     ("yadf", &["--no-empty"], None),
     ("fclones", &["group", "--hidden", "--no-ignore", "-f", "fdupes"], None),
-    ("czkawka_cli", &["dup", "-m", "1", "--disable-cache"], Some("-d")),
+    ("czkawka_cli", &["dup", "-m", "1", "--disable-cache", "-W"], Some("-d")),
 ];
 
 /// Which of them are asked where a run takes seconds.
