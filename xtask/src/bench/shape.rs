@@ -89,7 +89,7 @@ pub(crate) fn in_words(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),
         1024..0x10_0000 => format!("{} KiB", bytes >> 10),
-        _ if bytes % 1_000_000 == 0 => format!("{} MB", bytes / 1_000_000),
+        _ if bytes.is_multiple_of(1_000_000) => format!("{} MB", bytes / 1_000_000),
         _ => format!("{} MiB", bytes >> 20),
     }
 }
