@@ -1,4 +1,4 @@
-//! Times and counted things for people; bytes are indicatif's.
+//! Times, devices and counted things for people; bytes are indicatif's.
 
 use std::time::Duration;
 
@@ -37,6 +37,11 @@ pub(crate) fn part(bytes: u64, of: u64) -> String {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} of {of}"),
         _ => format!("{bytes} of {of}"),
     }
+}
+
+/// The number of a device, `8:1`, as `ls` and `stat` show it.
+pub(crate) fn device(rdev: u64) -> String {
+    format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev))
 }
 
 #[cfg(test)]

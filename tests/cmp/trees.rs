@@ -4,6 +4,7 @@ use std::fs::{self, File, FileTimes, Permissions};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _, chown};
 use std::time::{Duration, SystemTime};
 
+use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use serde_json::{Value, json};
 
 use crate::harness::{Dir, bytes, skip};
@@ -59,6 +60,22 @@ fn one_line_for_each_difference() {
     assert_eq!(objects, expected);
     dir.ftk(["cmp", "-q", "a", "b"]).run().status(1).stdout("").stderr("");
     dir.ftk(["cmp", "-s", "a", "b"]).run().status(1).stdout("").stderr("");
+}
+
+#[test]
+fn devices_of_different_numbers() {
+    let dir = Dir::new();
+    dir.dir("a").dir("b");
+    for (path, minor) in [("a/same", 3), ("b/same", 3), ("a/zero", 3), ("b/zero", 5)] {
+        let mode = Mode::from_raw_mode(0o666);
+        if mknodat(CWD, dir.path(path), FileType::CharacterDevice, mode, makedev(1, minor)).is_err() {
+            return skip("devices, which only root can make");
+        }
+    }
+    let run = dir.ftk(["cmp", "a", "b"]).run().status(1).stdout("device differs\tzero\t1:3, 1:5\n");
+    run.stderr_has("  1 device; 0 pairs of files compared, ");
+    let line = "{\"difference\":\"device\",\"path\":\"zero\",\"rdev_a\":259,\"rdev_b\":261}\n";
+    dir.ftk(["cmp", "--json", "--quick", "a", "b"]).run().status(1).stdout(line);
 }
 
 #[test]

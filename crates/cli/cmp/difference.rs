@@ -13,6 +13,7 @@ use indicatif::HumanCount;
 use jiff::Timestamp;
 
 use crate::find::json::type_name;
+use crate::human::device;
 use crate::shown::shown;
 use crate::stdout::Stdout;
 
@@ -31,7 +32,8 @@ pub(super) enum Manner {
 }
 
 /// Kinds of differences, in the order in which they are counted at the end.
-pub(super) const KINDS: [&str; 7] = ["only_a", "only_b", "type", "size", "content", "target", "metadata"];
+pub(super) const KINDS: [&str; 8] =
+    ["only_a", "only_b", "type", "size", "content", "target", "device", "metadata"];
 
 /// Which of the kinds it is; none for what was not compared.
 pub(super) fn kind(what: &What<'_>) -> Option<usize> {
@@ -42,7 +44,8 @@ pub(super) fn kind(what: &What<'_>) -> Option<usize> {
         What::Size(..) => 3,
         What::Content { .. } => 4,
         What::Target(..) => 5,
-        What::Metadata { .. } => 6,
+        What::Device(..) => 6,
+        What::Metadata { .. } => 7,
         _ => return None,
     })
 }
@@ -99,6 +102,7 @@ fn word(kind: usize, only: &[String; 2]) -> &str {
         3 => "size differs",
         4 => "content differs",
         5 => "target differs",
+        6 => "device differs",
         _ => "metadata differs",
     }
 }
@@ -106,7 +110,7 @@ fn word(kind: usize, only: &[String; 2]) -> &str {
 fn style(kind: usize) -> Style {
     let colour = match kind {
         0 | 1 => AnsiColor::Yellow,
-        2..=5 => AnsiColor::Red,
+        2..=6 => AnsiColor::Red,
         _ => AnsiColor::Cyan,
     };
     Style::new().fg_color(Some(colour.into()))
@@ -119,6 +123,7 @@ fn detail(what: &What<'_>, number: impl Fn(&u64) -> String) -> String {
         What::Size(a, b) => format!("{} and {} bytes", number(a), number(b)),
         What::Content { first } => format!("first at byte {}", number(&(first + 1))),
         What::Target(a, b) => format!("{}, {}", quote(a), quote(b)),
+        What::Device(a, b) => format!("{}, {}", device(*a), device(*b)),
         What::Metadata { fields, a, b } => {
             let field = |field: &Field| {
                 let (name, a, b) = (name(*field), value(*field, a), value(*field, b));
@@ -176,6 +181,7 @@ fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], what: &What<'_>) {
             out.push(b',');
             write_path(out, "target_b", b);
         }
+        What::Device(a, b) => two(out, "rdev", a, b),
         What::Metadata { fields, a, b } => {
             for field in *fields {
                 match field {

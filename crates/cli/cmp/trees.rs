@@ -162,7 +162,7 @@ impl Tally {
     /// The lines that close a run.
     fn say(&self, plan: &Plan, done: &Done, took: Duration, names: [&[u8]; 2], console: &Console) {
         let [only_a, only_b] = names.map(|name| format!("only in {}", quote(name)));
-        let words = [&only_a, &only_b, "type", "size", "content", "target", "metadata"];
+        let words = [&only_a, &only_b, "type", "size", "content", "target", "device", "metadata"];
         let counts = self.counts.iter().zip(words).filter(|(n, _)| **n > 0);
         let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
         let differences = if counts.is_empty() { "no differences".into() } else { counts.join(", ") };

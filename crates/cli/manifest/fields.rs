@@ -6,6 +6,7 @@ use ftk_record::{quote, sanitize};
 use ftk_walk::FileType;
 use jiff::Timestamp;
 
+use crate::human::device;
 use crate::shown::ARROW;
 
 /// Digits of a digest that are shown.
@@ -62,11 +63,6 @@ fn time(ns: i128) -> String {
         Ok(time) => time.to_string(),
         Err(_) => format!("@{}", ns.div_euclid(1_000_000_000)),
     }
-}
-
-/// `8:1`, as `ls` and `stat` show it.
-fn device(rdev: u64) -> String {
-    format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev))
 }
 
 /// The digests that differ, of those that both have; the first digits of each.

@@ -25,6 +25,8 @@ pub(crate) enum Relation {
     Size,
     /// Symbolic links to different names.
     Target,
+    /// Device files for different devices.
+    Device,
     /// Files that have to be read, the larger of this size.
     Unread(u64),
 }
@@ -45,6 +47,7 @@ pub(crate) fn classify(a: &Entry, b: &Entry, rules: Rules) -> Relation {
         FileType::Regular if rules.quick => Relation::Same,
         FileType::Regular => Relation::Unread(a.size.max(b.size)),
         FileType::Symlink if targets_differ => Relation::Target,
+        FileType::Block | FileType::Char if a.rdev != b.rdev => Relation::Device,
         _ => Relation::Same,
     }
 }

@@ -34,6 +34,8 @@ pub enum What<'d> {
     },
     /// The symbolic links lead to different names.
     Target(&'d [u8], &'d [u8]),
+    /// The device files stand for different devices, of these numbers.
+    Device(u64, u64),
     /// What is known of the entries differs.
     Metadata {
         /// In what.

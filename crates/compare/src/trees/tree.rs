@@ -92,6 +92,7 @@ impl Trees<'_> {
                 Relation::Type => Some(What::Type(a.file_type, b.file_type)),
                 Relation::Size => Some(What::Size(sizes.0, sizes.1)),
                 Relation::Target => Some(What::Target(&a.target, &b.target)),
+                Relation::Device => Some(What::Device(a.metadata().rdev, b.metadata().rdev)),
                 Relation::Unread(_) => match found.next().expect("the plan is that of these trees") {
                     // The sizes were not believed, and have proved true.
                     Some(What::Content { .. }) if sizes.0 != sizes.1 => Some(What::Size(sizes.0, sizes.1)),
