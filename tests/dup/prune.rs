@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use serde_json::Value;
 
@@ -270,4 +270,20 @@ fn h11_what_a_link_would_lose_is_refused() {
     assert_eq!(fs::metadata(dir.path("t/b")).unwrap().mode() & 0o777, 0o600);
     // Deleting loses no more than the name.
     dir.ftk(["dup", "prune", "--action", "delete", "--yes", "t"]).run().status(0);
+}
+
+/// Why an attempt failed is more than what was attempted.
+#[test]
+fn a_failure_names_its_cause() {
+    let dir = pair();
+    dir.file("log/.keep", b"");
+    for (path, mode) in [("t", 0o555), ("log", 0o777)] {
+        fs::set_permissions(dir.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let args = ["dup", "prune", "--yes", "--journal", "log/journal", "--action", "delete", "t"];
+    let run = dir.ftk(args).unprivileged(&dir).run().status(2);
+    let failure = "cannot rename the file: permission denied\n";
+    run.check(run.text().contains("  fail     t/b ") && run.text().contains(failure), "it is said");
+    fs::set_permissions(dir.path("t"), fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(dir.path("t/b").exists());
 }

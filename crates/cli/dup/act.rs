@@ -20,7 +20,7 @@ use ftk_record::quote;
 use crate::console::{Console, cause};
 use crate::dup::plan::{Item, Planner};
 use crate::dup::signals::PutOff;
-use crate::dup::tell::{Teller, Word, verb};
+use crate::dup::tell::{Teller, Word, reason, verb};
 use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
 
@@ -102,7 +102,7 @@ impl Job {
                     Ok(Check::Done) => {}
                     Err(refusal) => {
                         console.stats.error("refused");
-                        teller.say(Word::Refuse, &step.victim.path, refusal);
+                        teller.say(Word::Refuse, &step.victim.path, reason(&refusal));
                     }
                 },
             }
@@ -135,7 +135,11 @@ impl Job {
                 }
                 Err(refusal) => {
                     console.stats.error("refused");
-                    console.warning(format_args!("{}: refused: {refusal}", quote(&step.victim.path)));
+                    console.warning(format_args!(
+                        "{}: refused: {}",
+                        quote(&step.victim.path),
+                        reason(&refusal)
+                    ));
                     outcome = Outcome::Error;
                 }
             }
@@ -222,14 +226,14 @@ fn tell_result(teller: &mut Teller<'_>, step: &Step, result: Result<Freed, ActEr
     let path = &step.victim.path;
     match result {
         Ok(Freed(bytes)) => teller.go(step, bytes),
-        Err(ActError::Refused(refusal)) => {
+        Err(error @ ActError::Refused(_)) => {
             console.stats.error("refused");
-            teller.say(Word::Refuse, path, refusal);
+            teller.say(Word::Refuse, path, reason(&error));
         }
         Err(ActError::Stopped) => teller.say(Word::NotDone, path, ""),
         Err(error) => {
             console.stats.error("act");
-            teller.say(Word::Fail, path, error);
+            teller.say(Word::Fail, path, reason(&error));
         }
     }
 }

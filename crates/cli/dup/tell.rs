@@ -1,13 +1,15 @@
 //! What a plan or a run says: a line for each file, and what it came to.
 
+use std::error::Error;
 use std::fmt::Display;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use ftk_apply::{ActionKind, Step};
 use ftk_record::{sanitize, write_path, write_string};
 use indicatif::{DecimalBytes, HumanCount};
 
+use crate::console::cause;
 use crate::human;
 use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
@@ -180,6 +182,14 @@ impl<'o> Teller<'o> {
             text += ". Nothing was changed: add --yes to do it.";
         }
         text
+    }
+}
+
+/// Why a file is left as it is, with the cause if there is one: `cannot rename the file: read-only file system`
+pub(super) fn reason(error: &(dyn Error + 'static)) -> String {
+    match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
+        Some(source) => format!("{error}: {}", cause(source)),
+        None => error.to_string(),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::args::Globals;
 use crate::console::Console;
 use crate::dup::EXAMPLES_FIRST;
 use crate::dup::signals::PutOff;
+use crate::dup::tell::reason;
 use crate::human;
 use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
@@ -57,7 +58,7 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             Err(error) => {
                 failed += 1;
                 console.stats.error("undo");
-                ("fail", error.to_string())
+                ("fail", reason(&error))
             }
         };
         lines.line(|out| push_line(out, word, &step.path, &why, globals.json));
