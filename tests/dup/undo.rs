@@ -108,6 +108,23 @@ fn permissions_come_back_with_the_file() {
     assert_eq!(snapshot(&dir), before);
 }
 
+/// A run that is killed between two names of one file leaves the second one what it was.
+#[test]
+fn names_of_one_file_are_that_again_when_only_some_were_replaced() {
+    for action in ["hardlink", "symlink"] {
+        let dir = Dir::new();
+        dir.file("a", b"same").file("b", b"same");
+        fs::hard_link(dir.path("b"), dir.path("c")).unwrap();
+        fs::hard_link(dir.path("b"), dir.aside("c")).unwrap();
+        dir.ftk(["dup", "prune", "--action", action, "--yes"]).run().status(0);
+        fs::rename(dir.aside("c"), dir.path("c")).unwrap();
+        let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
+        run.check(run.text().contains("  leave    ./c"), "it is left");
+        let [a, b, c] = ["a", "b", "c"].map(|path| fs::symlink_metadata(dir.path(path)).unwrap().ino());
+        assert!(a != b && b == c, "{action}");
+    }
+}
+
 #[test]
 fn what_is_no_journal() {
     let dir = Dir::new();

@@ -66,6 +66,7 @@ pub fn undo(
     let base = openat(CWD, &cwd, DIRECTORY, Mode::empty());
     let base = base.map_err(|errno| JournalError::WorkingDirectory(cwd, errno.into()))?;
     let mut undoing = Undoing { reach: Reach::below(base), copies: copies(&steps), changed: Vec::new() };
+    undoing.remember_untouched(&steps);
     for intent in steps.iter().rev() {
         let outcome = if stop.is_raised() { Err(ActError::Stopped) } else { undoing.step(intent, stop) };
         report(&Undo { path: intent.victim.path.clone(), action: intent.kind }, outcome);
@@ -82,12 +83,12 @@ const SYNC_AT: usize = 16;
 /// The state of going through a journal.
 struct Undoing {
     reach: Reach,
-    /// Of each victim that had several names: the copy that was made for the first of them.
+    /// Of each victim that had several names: the copy that was made for the first of them, or the victim itself.
     copies: HashMap<(u64, u64), Option<Copy>>,
     changed: Vec<Rc<OwnedFd>>,
 }
 
-/// A file that was made anew.
+/// A file that was made anew, or never went.
 struct Copy {
     path: Vec<u8>,
     root_len: usize,
@@ -226,7 +227,21 @@ impl Undoing {
         Ok(Some(temp))
     }
 
-    /// Notes a file that was made anew, if the victim had more names.
+    /// Notes the victims that still have one of their names, because a step failed or its run was killed. Their other
+    /// names are given back to them.
+    fn remember_untouched(&mut self, steps: &[Intent]) {
+        for intent in steps {
+            let Seen { path, root_len, .. } = &intent.victim;
+            if self.copies.contains_key(&intent.victim.identity())
+                && let Ok(place) = self.reach.locate(Side::Victim, path, *root_len)
+                && place.stat().is_ok_and(|now| intent.victim.is_content_of(&now))
+            {
+                self.remember(intent, &place);
+            }
+        }
+    }
+
+    /// Notes the file that is at `place` again, if the victim had more names.
     fn remember(&mut self, intent: &Intent, place: &Place) {
         if let Some(copy) = self.copies.get_mut(&intent.victim.identity())
             && let Ok(stat) = place.stat()
