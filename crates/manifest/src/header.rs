@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::Error;
 use crate::field::push_time;
-use crate::text::{Text, brief, without_place};
+use crate::text::{Object, Text, brief, without_place};
 
 /// What a manifest is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ struct Line<'l> {
     algorithms: Vec<Text<'l>>,
     xattrs: bool,
     #[serde(borrow)]
-    options: Vec<OptionLine<'l>>,
+    options: Vec<Object<OptionLine<'l>>>,
     start_ns: i128,
 }
 
@@ -92,7 +92,7 @@ impl Header {
     pub(crate) fn read(line: &[u8]) -> Result<Self, Error> {
         let not_manifest = |what: String| Error::NotManifest(brief(what));
         let broken = |error: serde_json::Error| not_manifest(without_place(&error));
-        let kind: Kind<'_> = serde_json::from_slice(line).map_err(broken)?;
+        let Object(kind): Object<Kind<'_>> = serde_json::from_slice(line).map_err(broken)?;
         match kind.ftk.as_deref() {
             Some(KIND) => {}
             Some(other) => return Err(not_manifest(format!("it says that it is a {other:?}"))),
@@ -103,7 +103,7 @@ impl Header {
             Some(version) => return Err(Error::Version(version)),
             None => return Err(not_manifest("its version is missing".into())),
         }
-        let line: Line<'_> = serde_json::from_slice(line).map_err(broken)?;
+        let Object(line): Object<Line<'_>> = serde_json::from_slice(line).map_err(broken)?;
         let name = |text: Option<&str>, b64: Option<&str>| {
             read_path(text, b64).map(Cow::into_owned).map_err(|error| not_manifest(error.to_string()))
         };
@@ -117,7 +117,7 @@ impl Header {
             algorithms.push(algorithm);
         }
         let options = line.options.iter();
-        let options = options.map(|it| name(it.option.as_deref(), it.option_b64.as_deref()));
+        let options = options.map(|Object(it)| name(it.option.as_deref(), it.option_b64.as_deref()));
         Ok(Self {
             root: name(line.root.as_deref(), line.root_b64.as_deref())?,
             algorithms,
@@ -183,6 +183,7 @@ mod tests {
             ("\"xattrs\":true,", "", "missing field `xattrs`"),
             ("\"start_ns\":1", "\"start_ns\":1.5", "expected"),
             ("}\n", "", "EOF"),
+            ("{\"option_b64\":\"LS1uYW1lPf8=\"}", "[null,\"LS1uYW1lPf8=\"]", "an object"),
         ] {
             let error = read(&line.replace(from, to)).unwrap_err();
             assert!(error.contains(why), "{error}");
@@ -191,5 +192,6 @@ mod tests {
         // A later version may change anything else.
         assert!(read("{\"version\":9,\"ftk\":\"manifest\"}").unwrap_err().contains("later ftk"));
         assert!(read("d41d8cd98f00b204e9800998ecf8427e  a").is_err());
+        assert!(read("[\"manifest\",1]").unwrap_err().contains("an object"));
     }
 }

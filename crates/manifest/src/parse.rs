@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::canonical;
 use crate::entry::{ROOT, type_of};
-use crate::text::{Text, without_place};
+use crate::text::{Object, Text, without_place};
 use crate::{Entry, Header, Stat, Xattr};
 
 /// The line, as it stands there. Members it does not know are passed over; none may be there twice.
@@ -41,7 +41,7 @@ pub(crate) struct Line<'l> {
     #[serde(borrow)]
     pub(crate) digests: Option<Digests<'l>>,
     #[serde(borrow)]
-    pub(crate) xattrs: Option<Vec<XattrLine<'l>>>,
+    pub(crate) xattrs: Option<Vec<Object<XattrLine<'l>>>>,
 }
 
 #[derive(Debug, Deserialize, PartialEq, Eq)]
@@ -127,7 +127,9 @@ impl Owned {
     pub(crate) fn read(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
         let line: Line<'_> = match canonical::line(line) {
             Some(line) => line,
-            None => serde_json::from_slice(line).map_err(|error| without_place(&error))?,
+            None => serde_json::from_slice(line)
+                .map(|Object(line)| line)
+                .map_err(|error| without_place(&error))?,
         };
         let path = read_path(line.path.as_deref(), line.path_b64.as_deref()).map_err(|e| e.to_string())?;
         check_path(&path)?;
@@ -197,7 +199,7 @@ impl Owned {
         }
         let Some(found) = &line.xattrs else { return Ok(()) };
         let mut xattrs = Vec::with_capacity(found.len());
-        for xattr in found {
+        for Object(xattr) in found {
             let name = read_path(xattr.name.as_deref(), xattr.name_b64.as_deref());
             let name = name.map_err(|error| format!("xattrs: {error}"))?.into_owned();
             let value = base64(&xattr.value_b64).ok_or("xattrs: a value that is not valid base64")?;

@@ -118,6 +118,10 @@ fn members_it_does_not_know_are_passed_over() {
     assert_eq!(paths(&[&A.replace("\"a\"", "\"\\u0061\"")]).unwrap(), ["a"]);
 }
 
+/// What [`A`] says, without the names of its members.
+const ARRAY: &str =
+    "[\"a\",null,\"file\",1,2,3,\"0644\",4,5,6,7,8,null,null,null,{\"xxh3\":\"0123456789abcdef\"},null]";
+
 #[test]
 fn what_no_entry_may_be_is_refused_with_its_line() {
     for (line, from, to, why) in [
@@ -163,7 +167,8 @@ fn what_no_entry_may_be_is_refused_with_its_line() {
         (A, "}}", "}", "EOF"),
         (A, "}}", "}}}", "trailing characters"),
         (A, "\"uid\"", "uid", "key must be a string"),
-        (A, A, "[]", "invalid length"),
+        (A, A, "[]", "an object"),
+        (A, A, ARRAY, "an object"),
         (A, A, "", "EOF"),
         (A, A, "null", "invalid type"),
         (L, ",\"target\":\"a\"", "", "a symbolic link, and nothing else, has a target"),
