@@ -74,8 +74,8 @@ impl<'f> Files<'f> {
         }
         let block = self.options.block(1, self.env.memory);
         let mut plan = Plan { way: Way::Sequential, reason: Reason::Small, workers: 1, block };
-        let is_small = self.lens.0.max(self.lens.1) <= self.tuning.alone;
-        // The sizes of small files may lie: they are read to the end.
+        // The size of a small file may lie: it is read to its end, and the other one with it.
+        let is_small = self.lens.0.min(self.lens.1) <= self.tuning.alone;
         let head = if is_small { self.options.limit.unwrap_or(u64::MAX) } else { self.tuning.alone };
         let mut lines = Lines::NONE;
         let mut end = self.alone(head, u64::MAX, Some(&mut lines))?;
@@ -84,7 +84,12 @@ impl<'f> Files<'f> {
             plan = self.plan();
             end = self.together(&self.crew(plan))?;
         }
-        let end = end.unwrap_or_else(|| self.end_by_size());
+        let end = match end {
+            Some(end) => end,
+            // Both reach as far as is asked for.
+            None if is_small => End::Together,
+            None => self.end_by_size(),
+        };
 
         let mut outcome =
             Outcome { mismatches: self.sink.delivered, first: self.sink.first, end, lines: None, plan };

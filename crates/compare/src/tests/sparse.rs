@@ -149,7 +149,27 @@ fn sizes_that_lie_are_not_believed() {
         let Ok(bytes) = fs::read(lie) else { continue };
         let mut files = Files::new(b"", &bytes);
         files.a = open(lie);
-        let answer = files.compare(&Options::default(), 2, Tuning::DEFAULT);
-        assert_eq!((answer.end, answer.found.len()), (End::Together, 0), "{lie:?}");
+        for limit in [None, Some(20)] {
+            let options = Options { limit, ..Options::default() };
+            let answer = files.compare(&options, 2, Tuning::DEFAULT);
+            assert_eq!((answer.end, answer.found.len()), (End::Together, 0), "{lie:?} {limit:?}");
+        }
+    }
+}
+
+/// A file of which the kernel says 0 bytes, and another that is large.
+#[test]
+fn what_a_large_file_is_compared_with_is_read_to_its_end() {
+    let lie = Path::new("/proc/self/limits");
+    let Ok(bytes) = fs::read(lie) else { return };
+    let tuning = Tuning { alone: bytes.len() as u64 / 2, ..Tuning::DEFAULT };
+    for (other, end) in [
+        (bytes.clone(), End::Together),
+        ([&bytes[..], b"more"].concat(), End::Shorter { side: Side::A, bytes: bytes.len() as u64 }),
+    ] {
+        let mut files = Files::new(b"", &other);
+        files.a = open(lie);
+        let answer = files.compare(&Options::default(), 2, tuning);
+        assert_eq!((answer.end, answer.found.len()), (end, 0));
     }
 }
