@@ -287,3 +287,17 @@ fn a_failure_names_its_cause() {
     fs::set_permissions(dir.path("t"), fs::Permissions::from_mode(0o755)).unwrap();
     assert!(dir.path("t/b").exists());
 }
+
+/// Not all that frees nothing has other names.
+#[test]
+fn a_copy_without_blocks_frees_nothing() {
+    let dir = Dir::new();
+    for path in ["a", "b"] {
+        dir.file(path, b"");
+        fs::File::options().write(true).open(dir.path(path)).unwrap().set_len(1 << 20).unwrap();
+    }
+    let run = dir.ftk(["dup", "prune", "--action", "delete"]).run().status(0);
+    if fs::metadata(dir.path("b")).unwrap().blocks() == 0 {
+        run.check(run.text().ends_with("the file has other names, or no blocks\n"), "why");
+    }
+}

@@ -73,6 +73,12 @@ fn h05_another_file_system_is_an_error() {
     let run =
         here.ftk(["dup", "prune", "--action", "move=away", "--yes", "a"]).arg(there.path()).run().status(2);
     run.check(there.path().join("b").exists(), "it was not moved");
+    // Neither is it promised.
+    let plan = here.ftk(["dup", "prune", "--action", "move=away", "a"]).arg(there.path()).run().status(2);
+    plan.check(plan.text().contains("  refuse   "), "refused");
+    let script = here.ftk(["dup", "prune", "--script", "--action", "move=away", "a"]).arg(there.path());
+    let script = script.run().status(2).stderr_has(": refused: ");
+    script.check(!script.text().contains("\nftk_move "), "it is left out");
 }
 
 /// The name of the file and of what is made beside it have the same longest length.

@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_apply::{
-    ActError, Action, Check, Engine, Freed, Journal, Reach, Refusal, Rules as Demands, Step, check, script,
+    ActError, Action, Check, Engine, Freed, Journal, Obstacle, Reach, Refusal, Rules as Demands, Step, check,
+    probe, script,
 };
 use ftk_dedup::Rules;
 use ftk_dedup::report::Group;
@@ -81,7 +82,14 @@ impl Job {
     }
 
     fn check(&self, reach: &mut Reach, step: &Step) -> Result<Check, Refusal> {
-        check(reach, self.action.kind(), self.demands, step)
+        let checked = check(reach, self.action.kind(), self.demands, step)?;
+        // Where the files go is a matter of the action, and not of the pair.
+        if matches!(self.action, Action::Move(_))
+            && let Err(Obstacle::OtherFileSystem) = probe(reach, &self.action, step)
+        {
+            return Err(Refusal::OtherFileSystem);
+        }
+        Ok(checked)
     }
 
     /// Says what would be done, and what not. Changes nothing.

@@ -98,7 +98,7 @@ impl<'o> Teller<'o> {
         } else {
             let how = match (self.kind, frees) {
                 (ActionKind::Move, _) => String::new(),
-                (_, 0) => "frees nothing by itself: the file has other names".into(),
+                (_, 0) => "frees nothing by itself: the file has other names, or no blocks".into(),
                 (_, frees) => format!("frees {}", DecimalBytes(frees)),
             };
             self.line(word, &step.victim.path, &how);
