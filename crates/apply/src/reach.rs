@@ -19,6 +19,7 @@ use crate::ours::Ours;
 use crate::refusal::{Refusal, Side};
 use crate::seen::Seen;
 use crate::stat::identity;
+use crate::temp::is_ours;
 
 /// Longest path that the kernel takes in one call, with its terminator.
 const PATH_MAX: usize = 4096;
@@ -75,6 +76,9 @@ impl Reach {
     /// Opens a regular file and sees that it is the one that was seen, as it was seen.
     pub(crate) fn hold(&mut self, side: Side, seen: &Seen, ours: &Ours) -> Result<Held, Refusal> {
         let held = self.open(side, seen)?;
+        if is_ours(held.place.name.to_bytes()) {
+            return Err(Refusal::OnItsWay(side));
+        }
         let what = match &held.stat {
             stat if identity(stat) != seen.identity() => return Err(Refusal::Replaced(side)),
             stat if stat.st_size as u64 != seen.size => "its size",

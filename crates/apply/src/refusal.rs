@@ -33,6 +33,9 @@ pub enum Refusal {
     Path(Side),
     /// A symbolic link lies on the path below the starting point.
     Link(Side),
+    /// It has a name that runs give to files on their way: another run may be about to remove it, or one that was
+    /// killed has left it for its undo.
+    OnItsWay(Side),
     /// There is something else than a regular file.
     NotRegular(Side),
     /// It cannot be opened, asked or read.
@@ -173,6 +176,7 @@ impl fmt::Display for Refusal {
         match self {
             Self::Path(side) => write!(f, "the path of {side} is not one of a scan"),
             Self::Link(side) => write!(f, "a symbolic link is on the path of {side}"),
+            Self::OnItsWay(side) => write!(f, "{side} has a name that another run gave it, or left behind"),
             Self::NotRegular(side) => write!(f, "{side} is not a regular file"),
             Self::Unreadable { side, op, .. } => write!(f, "cannot {op} {side}"),
             Self::Replaced(side) => write!(f, "another file has the name of {side}"),

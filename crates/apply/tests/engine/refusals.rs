@@ -43,6 +43,25 @@ fn other_content_of_the_same_size() {
     }
 }
 
+/// What another run has moved aside it may remove the next moment, when its content is believed to be elsewhere.
+#[test]
+fn a_file_on_its_way() {
+    for (name, is_ours) in [(".ftk-0123456789abcdef", true), (".ftk-0123456789abcdeg", false)] {
+        for side in [Side::Victim, Side::Keeper] {
+            let tree = Tree::new();
+            tree.file("other", "same");
+            tree.file(name, "same");
+            let step = if side == Side::Victim { tree.step(name, "other") } else { tree.step("other", name) };
+            if is_ours {
+                refused_by_all(&tree, &step, |why| matches!(why, Refusal::OnItsWay(of) if *of == side));
+            } else {
+                tree.run(Action::Hardlink, vec![step]).remove(0).unwrap();
+                assert_eq!(ino(&tree.path(name)), ino(&tree.path("other")));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_file_that_was_rewritten_since_the_scan() {
     for side in [Side::Victim, Side::Keeper] {
