@@ -26,9 +26,9 @@ use crate::selection::SelectionArgs;
 /// Compare two files or two trees, byte by byte
 ///
 /// Of two files it says in the words of cmp where they differ first, and shows the first bytes that differ. Of two
-/// trees it prints, sorted by path, what is in only one of them and what differs in type, size, content or the target
-/// of a link. Bytes are compared, not digests. The status is 0 for equal, 1 for different, and 2 if something could not
-/// be compared; with -q, or -s as cmp has it, nothing else is said.
+/// trees it prints, sorted by path, what is in only one of them and what differs in type, size, content, target of a
+/// link or number of a device. Bytes are compared, not digests. The status is 0 for equal, 1 for different, and 2 if
+/// something could not be compared; with -q, or -s as cmp has it, nothing else is said.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CmpArgs {

@@ -130,7 +130,7 @@ fn refuse_without_common(old: &Table, new: &Table) -> anyhow::Result<()> {
     let assumed = if old.assumed.is_empty() && new.assumed.is_empty() {
         ""
     } else {
-        " (untagged digests were told by their length; -a says otherwise)"
+        " (untagged digests were told by their length; `ftk hash --diff -a` says otherwise)"
     };
     let names = |all: &[Algorithm]| all.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
     bail!("the lists have no algorithm in common: {} and {}{assumed}", names(&ours), names(&theirs));

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_inventory::Budget;
-use ftk_manifest::{Finding, Rules, Verdict, diff};
+use ftk_manifest::{Field, Finding, Rules, Verdict, diff};
 use ftk_record::{End, quote};
 
 use crate::args::Globals;
@@ -17,7 +17,7 @@ use crate::hash::table::{Reading, Table};
 use crate::list::{List, cannot_write};
 use crate::manifest::input::{Input, file};
 use crate::manifest::record::{Findings, Manner, say_counts};
-use crate::manifest::rules::RulesArgs;
+use crate::manifest::rules::{ModeArg, RulesArgs};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
@@ -55,7 +55,11 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     let are_manifests = [is_manifest(&args.old)?, is_manifest(&args.new)?];
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
+    let ignored = args.rules.ignored();
     if are_manifests != [true; 2] {
+        if args.rules.mode == ModeArg::Metadata || ignored.contains(&Field::Digests) {
+            bail!("a list of digests tells of contents alone, and they are not to be compared");
+        }
         let memory = globals.memory() / 2;
         let is_bare = are_manifests != [false; 2];
         let reading = Reading { end: End::Newline, algorithms: &[], is_bare, memory };
@@ -66,7 +70,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         return Ok(compared.finish(console));
     }
     let (old, new) = (Input::open(&args.old)?.manifest, Input::open(&args.new)?.manifest);
-    let rules = Rules { mode: args.rules.mode.into(), ignore: args.rules.ignored(), sample: None };
+    let rules = Rules { mode: args.rules.mode.into(), ignore: ignored, sample: None };
     let manner = Manner { member: "change", word, json: globals.json, all: false };
     let mut findings = Findings::new(manner, [&old.header().algorithms, &new.header().algorithms], list);
     let budget = Budget::new(globals.memory());
