@@ -1,6 +1,5 @@
 //! Manifests: made, verified, updated and compared.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -61,10 +60,6 @@ impl<'b> Lists<'b> {
         Ok(Self { bench, tree, ftk, hashdeep, mtree, aide })
     }
 
-    fn aide_config(&self) -> OsString {
-        format!("--config={}", self.aide.display()).into()
-    }
-
     fn threads(&self) -> String {
         format!("-j{}", self.bench.jobs)
     }
@@ -99,7 +94,7 @@ fn create_beside_aide(lists: &Lists<'_>) -> Result<Group> {
     let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words));
     let mut cases = vec![case("ftk", words![&bench.programs.ftk, "manifest", "create", &tree.path])];
     if let Some(program) = bench.peers.get("aide") {
-        cases.push(case("aide", words![program, &lists.aide_config(), "--init"]));
+        cases.push(case("aide", words![program, "-c", &lists.aide, "--init"]));
     }
     bench.clock().group("create, status only", tree.files, cases)
 }
@@ -120,7 +115,7 @@ fn verify(lists: &Lists<'_>) -> Result<Group> {
         cases.push(case("mtree", words![program, "-p", path, "-f", &lists.mtree]));
     }
     if let Some(program) = bench.peers.get("aide") {
-        cases.push(case("aide", words![program, &lists.aide_config(), "--check"]));
+        cases.push(case("aide", words![program, "-c", &lists.aide, "--check"]));
     }
     bench.clock().group("verify", tree.files, cases)
 }
