@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod codegen;
+mod horrors;
 mod tidy;
 
 use std::path::Path;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::tree::{Finding, Tree};
-use super::{manifests, repository, sources};
+use super::{horrors, manifests, repository, sources};
 
 /// Every rule there is.
 const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
@@ -18,6 +18,8 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     repository::licences,
     repository::changelog,
     repository::machine_paths,
+    horrors::every_horror_is_tested,
+    horrors::gaps_are_published,
 ];
 
 /// Prints what breaks a rule; the status says whether there was anything.

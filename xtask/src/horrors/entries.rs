@@ -1,0 +1,129 @@
+//! Failures that file tools have had, by number. The tests of each bear its number: `h08_a_stale_result`.
+
+use std::fmt;
+
+/// What a failure does to whoever meets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    DataLoss,
+    Security,
+    WrongResult,
+    Hang,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DataLoss => "data loss",
+            Self::Security => "security",
+            Self::WrongResult => "wrong result",
+            Self::Hang => "hang",
+        })
+    }
+}
+
+/// A failure.
+pub(crate) struct Entry {
+    pub(crate) number: u8,
+    pub(crate) kinds: &'static [Kind],
+    /// The failure, not what is right.
+    pub(crate) title: &'static str,
+    pub(crate) untested: Untested,
+}
+
+/// What no test of an entry says anything about.
+pub(crate) enum Untested {
+    Nothing,
+    Parts(&'static [Part]),
+    /// The whole of it, and why.
+    All(&'static str),
+}
+
+/// A case of an entry that is not tested.
+pub(crate) struct Part {
+    pub(crate) what: &'static str,
+    pub(crate) why: &'static str,
+}
+
+const fn entry(number: u8, kinds: &'static [Kind], title: &'static str) -> Entry {
+    Entry { number, kinds, title, untested: Untested::Nothing }
+}
+
+impl Entry {
+    const fn without(self, parts: &'static [Part]) -> Self {
+        Self { untested: Untested::Parts(parts), ..self }
+    }
+
+    const fn waits(self, why: &'static str) -> Self {
+        Self { untested: Untested::All(why), ..self }
+    }
+}
+
+const D: Kind = Kind::DataLoss;
+const S: Kind = Kind::Security;
+const W: Kind = Kind::WrongResult;
+const H: Kind = Kind::Hang;
+
+/// Every entry, by number from 1 without a gap.
+pub(crate) const ENTRIES: &[Entry] = &[
+    entry(1, &[D], "a symbolic link is counted as the copy that stays"),
+    entry(2, &[D], "one file reached by two names is its own duplicate")
+        .without(&[Part { what: "a directory of NFS mounted twice", why: "needs a server in the kernel" }]),
+    entry(3, &[D], "a missing digest equals another missing digest"),
+    entry(4, &[D], "a rule says which copy stays, and none does"),
+    entry(5, &[D], "another action is taken in silence when the wanted one is impossible"),
+    entry(6, &[D], "a replacement fails half-way and the file is gone"),
+    entry(7, &[W], "a temporary name does not fit beside a name of 255 bytes"),
+    entry(8, &[D], "a file that has changed since the search is removed"),
+    entry(9, &[S], "a directory on the way becomes a symbolic link, and what lies behind it is removed"),
+    entry(10, &[D], "sharing blocks overwrites content that differs"),
+    entry(11, &[D, S], "mode, owner, times or attributes are lost by linking"),
+    entry(12, &[W], "names of one file are torn apart and nothing is freed"),
+    entry(13, &[W], "a file can have no more names"),
+    entry(14, &[D], "tidying up empty directories climbs out of the tree"),
+    entry(15, &[D], "the default changes something"),
+    entry(16, &[W], "a file of the tool's own choosing is overwritten"),
+    entry(17, &[W], "the output lies in the tree and becomes input"),
+    entry(18, &[S], "a newline in a name makes a second record"),
+    entry(19, &[W], "a backslash in a name is taken for a separator"),
+    entry(20, &[H, W], "a name that is not UTF-8 hangs the tool or breaks its JSON"),
+    entry(21, &[S], "a name in a generated script is run by the shell"),
+    entry(22, &[S], "a name in a report acts on the terminal"),
+    entry(23, &[S], "a hostile list breaks its parser"),
+    entry(24, &[W], "whoever reads the output trips over its escapes"),
+    entry(25, &[S], "a hostile list leads out of the tree"),
+    entry(26, &[W], "a malformed or empty list is a success"),
+    entry(27, &[W], "an error does not reach the exit status"),
+    entry(28, &[W], "a verification is blind to a kind of change"),
+    entry(29, &[W], "a list that was cut off looks complete"),
+    entry(30, &[W], "threads race and a digest is wrong"),
+    entry(31, &[D], "a stale or poisoned cache is believed").waits("ftk keeps no digests between runs"),
+    entry(32, &[D], "files are equal because parts of them are"),
+    entry(33, &[S], "files are equal because their digests collide"),
+    entry(34, &[W], "a file that changes while it is read has a digest"),
+    entry(35, &[H], "a FIFO, a device or a file of the kernel is read for ever")
+        .without(&[Part { what: "a directory of autofs", why: "needs a daemon that mounts it" }]),
+    entry(36, &[H, W], "a symbolic link leads in a circle or out of the tree"),
+    entry(37, &[W], "device and inode number are no identity"),
+    entry(38, &[W], "holes and huge files have the wrong digest"),
+    entry(39, &[W, H], "long paths, deep trees and wide directories"),
+    entry(40, &[W], "filters that are optimised find something else"),
+    entry(41, &[D], "directories are called equal that are not")
+        .waits("ftk says nothing of whole directories yet"),
+    entry(42, &[W], "the bytes said to be freed are not"),
+    entry(43, &[D], "the plan changes the answer"),
+    entry(44, &[D], "a file that was not read has a digest"),
+    entry(45, &[W], "without io_uring nothing works"),
+    entry(46, &[W], "a short read is taken for the end"),
+    entry(47, &[W], "output that could not be written is a success"),
+    entry(48, &[W], "errors are forgotten with several threads"),
+    entry(49, &[H], "signals are ignored"),
+    entry(50, &[W], "an argument is taken for a pattern"),
+    entry(51, &[W], "one odd name makes the whole list useless"),
+    entry(52, &[W], "descriptors run out and entries are missing"),
+    entry(53, &[W], "an unreadable file verifies as intact"),
+    entry(54, &[H], "the walk never ends, or entries are missing from it"),
+    entry(55, &[W], "one thread does the work of all"),
+    entry(56, &[W], "megabytes of memory for an empty directory"),
+    entry(57, &[W], "a calibration that measured noise decides for ever"),
+];

@@ -1,0 +1,133 @@
+//! Rules for the tests of failures that other tools have had.
+
+use super::tree::{Finding, Tree};
+use crate::horrors::{ENTRIES, Entry, Untested};
+
+/// Where the entries are published.
+const PAGE: &str = "docs/horrors.md";
+
+/// Every entry has a test that bears its number, `h08_a_stale_result`, unless it is said why not.
+pub(crate) fn every_horror_is_tested(tree: &Tree) -> Vec<Finding> {
+    let tested: Vec<u8> = tree
+        .ending(".rs")
+        .filter(|(path, _)| path.starts_with("tests/") || path.starts_with("crates/"))
+        .flat_map(|(_, text)| tests(text).flat_map(numbers))
+        .collect();
+    let unknown = tested.iter().filter(|n| !ENTRIES.iter().any(|entry| entry.number == **n));
+    let mut findings: Vec<_> = unknown
+        .map(|n| Finding::file("tests/horrors", format!("a test of h{n:02}, which is no entry")))
+        .collect();
+    for entry in ENTRIES {
+        let has_test = tested.contains(&entry.number);
+        match entry.untested {
+            Untested::All(_) if has_test => findings.push(about(entry, "is tested and called untested")),
+            Untested::Nothing | Untested::Parts(_) if !has_test => findings.push(about(entry, "has no test")),
+            _ => {}
+        }
+    }
+    findings
+}
+
+/// What is not tested stands where the results do, with the reason.
+pub(crate) fn gaps_are_published(tree: &Tree) -> Vec<Finding> {
+    let Some(page) = tree.get(PAGE).map(words) else { return Vec::new() };
+    let mut findings = Vec::new();
+    for entry in ENTRIES {
+        let untold = match entry.untested {
+            Untested::Nothing => false,
+            Untested::Parts(parts) => {
+                parts.iter().any(|part| !page.contains(&words(part.what)) || !page.contains(&words(part.why)))
+            }
+            Untested::All(why) => !page.contains(&words(why)),
+        };
+        if untold {
+            let Entry { number, title, .. } = entry;
+            findings.push(Finding::file(PAGE, format!("does not say what is untested of {number}: {title}")));
+        }
+    }
+    findings
+}
+
+fn about(entry: &Entry, what: &str) -> Finding {
+    let Entry { number, kinds, title, .. } = entry;
+    let kinds: Vec<_> = kinds.iter().map(ToString::to_string).collect();
+    Finding::file("tests/horrors", format!("h{number:02} ({}: {title}) {what}", kinds.join(", ")))
+}
+
+/// Names of functions that begin like a test of an entry.
+fn tests(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .filter_map(|line| line.trim_start().strip_prefix("fn "))
+        .filter(|name| numbers(name).next().is_some())
+}
+
+/// The numbers of `h25_h35_a_name`.
+fn numbers(name: &str) -> impl Iterator<Item = u8> {
+    name.split('_').map_while(|part| {
+        part.strip_prefix('h').filter(|number| number.len() == 2).and_then(|number| number.parse().ok())
+    })
+}
+
+/// The text as it is however its lines are broken.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sources with a test for each of the numbers.
+    fn sources(numbers: impl Iterator<Item = u8>) -> String {
+        numbers.map(|number| format!("    #[test]\n    fn h{number:02}_x() {{}}\n")).collect()
+    }
+
+    fn is_tested(entry: &Entry) -> bool {
+        !matches!(entry.untested, Untested::All(_))
+    }
+
+    #[test]
+    fn the_entries_are_numbered_from_one() {
+        assert!(ENTRIES.iter().zip(1..).all(|(entry, nth)| entry.number == nth && !entry.kinds.is_empty()));
+    }
+
+    #[test]
+    fn a_missing_test_is_found() {
+        let needed = || ENTRIES.iter().filter(|entry| is_tested(entry)).map(|entry| entry.number);
+        let found = |text: &str, path: &str| {
+            let found = every_horror_is_tested(&Tree::of(&[(path, text)]));
+            found.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&sources(needed()), "tests/horrors/a.rs"), [""; 0]);
+        assert_eq!(found(&sources(needed()), "xtask/src/a.rs").len(), needed().count());
+        for missing in needed() {
+            let rest = sources(needed().filter(|number| *number != missing));
+            let of_it = found(&rest, "crates/a/tests/a.rs");
+            assert!(of_it.len() == 1 && of_it[0].contains(&format!("h{missing:02} ")), "{of_it:?}");
+            assert_eq!(found(&format!("{rest}fn h07_h{missing:02}_both() {{}}"), "tests/a.rs"), [""; 0]);
+        }
+        assert!(found(&(sources(needed()) + "fn h99_x() {}"), "tests/a.rs")[0].contains("no entry"));
+        let waiting = ENTRIES.iter().find(|entry| !is_tested(entry)).unwrap().number;
+        let all = sources(needed().chain([waiting]));
+        assert!(found(&all, "tests/a.rs")[0].contains("called untested"));
+    }
+
+    #[test]
+    fn an_unpublished_gap_is_found() {
+        let has_gap = |entry: &&Entry| !matches!(entry.untested, Untested::Nothing);
+        let gaps = ENTRIES.iter().filter(has_gap).count();
+        assert_eq!(gaps_are_published(&Tree::of(&[(PAGE, "nothing")])).len(), gaps);
+        let text: String = ENTRIES
+            .iter()
+            .map(|entry| match entry.untested {
+                Untested::Nothing => String::new(),
+                Untested::Parts(parts) => {
+                    parts.iter().map(|part| format!("{}:\n{}\n", part.what, part.why)).collect()
+                }
+                Untested::All(why) => format!("{why}\n"),
+            })
+            .collect();
+        assert_eq!(gaps_are_published(&Tree::of(&[(PAGE, &text)])), []);
+        assert_eq!(gaps_are_published(&Tree::default()), []);
+    }
+}
