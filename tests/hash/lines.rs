@@ -179,6 +179,17 @@ fn what_cannot_be_read_or_written_is_an_error() {
     run.status(2).stderr("ftk: 'lines' is both input and output\n");
 }
 
+/// Of a line that is larger than all that a process may write to, no more than a part is kept.
+#[test]
+fn a_long_line_takes_little_memory() {
+    let dir = Dir::new();
+    dir.file("line", &b"x".repeat(64 << 20));
+    for threads in ["mono", "2"] {
+        let run = dir.ftk(["hash", "-q", "--lines", "-j", threads, "line"]).limit(&dir, "-d 32768").run();
+        run.status(0).stdout(format!("{}\n", sha256(&b"x".repeat(64 << 20)))).stderr("");
+    }
+}
+
 /// A reader that has seen enough is no error, however much was to come.
 #[test]
 fn a_closed_pipe_is_success() {
