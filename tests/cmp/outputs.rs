@@ -43,7 +43,7 @@ fn odd_names() {
 }
 
 #[test]
-fn what_cannot_be_written_fails() {
+fn h47_what_cannot_be_written_fails() {
     let dir = Dir::new();
     dir.file("a", &bytes(1, 100_000)).file("b", &bytes(2, 100_000)).file("t/x", b"a").file("u/y", b"a");
     let full = || File::options().write(true).open("/dev/full").unwrap();
@@ -89,7 +89,7 @@ fn a_closed_pipe_is_no_error() {
 
 /// The file that output goes to is not taken for an input.
 #[test]
-fn the_own_output() {
+fn h17_the_own_output() {
     let dir = Dir::new();
     dir.file("a", b"abc").file("b", b"abd").file("t/x", b"a").file("u/x", b"a");
     let append = |path: &str| File::options().append(true).open(dir.path(path)).unwrap();

@@ -35,7 +35,7 @@ fn changed(dir: &Dir, places: &[usize]) {
 }
 
 #[test]
-fn scattered_mismatches() {
+fn h43_scattered_mismatches() {
     let dir = Dir::new();
     changed(&dir, &[3, 4, 5, 511, 512, 65_536, 1 << 20, (1 << 20) + 1, 3_000_000, (5 << 20) + 76]);
     for args in [&["a", "b"][..], &["-l", "a", "b"], &["--ranges", "a", "b"], &["--json", "a", "b"]] {
@@ -49,7 +49,7 @@ fn scattered_mismatches() {
 }
 
 #[test]
-fn a_mismatch_late_and_one_early() {
+fn h43_a_mismatch_late_and_one_early() {
     let dir = Dir::new();
     changed(&dir, &[5 << 20]);
     same_for_all(&dir, &["a", "b"]);
@@ -59,7 +59,7 @@ fn a_mismatch_late_and_one_early() {
 }
 
 #[test]
-fn all_bytes_differ() {
+fn h43_all_bytes_differ() {
     let dir = Dir::new();
     dir.file("a", &bytes(1, 2 << 20)).file("b", &bytes(2, (2 << 20) + 1));
     for args in [&["a", "b"][..], &["--ranges", "--json", "a", "b"], &["-q", "a", "b"]] {

@@ -58,7 +58,7 @@ fn a_report_from_a_pipe() {
 }
 
 #[test]
-fn a_report_of_which_something_is_lost_is_refused() {
+fn h29_a_report_of_which_something_is_lost_is_refused() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same");
     let lines = report(&dir);

@@ -180,7 +180,7 @@ fn forms_that_do_not_go_together() {
 
 /// The file being written is neither read nor reported.
 #[test]
-fn the_report_itself_is_left_out() {
+fn h17_the_report_itself_is_left_out() {
     let dir = Dir::new();
     dir.file("a", b"").file("b", b"");
     for form in ["fdupes", "json", "csv"] {

@@ -126,7 +126,7 @@ fn names_of_one_file_are_that_again_when_only_some_were_replaced() {
 }
 
 #[test]
-fn what_is_no_journal() {
+fn h26_what_is_no_journal() {
     let dir = Dir::new();
     dir.file("empty", b"").file("text", b"no journal\n");
     for path in ["empty", "text", "missing"] {

@@ -188,7 +188,7 @@ fn in_order_and_not_too_many() {
 }
 
 #[test]
-fn what_cannot_be_written_fails() {
+fn h47_what_cannot_be_written_fails() {
     let dir = Dir::new();
     dir.file("x", b"");
     let full = fs::File::options().write(true).open("/dev/full").unwrap();

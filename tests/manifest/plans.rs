@@ -22,7 +22,7 @@ fn body(dir: &Dir, args: &[&str]) -> (Vec<Vec<u8>>, String) {
 }
 
 #[test]
-fn manifests_and_verdicts() {
+fn h43_manifests_and_verdicts() {
     for dir in [random(3), random(4), many()] {
         let expected = body(&dir, &["-j", "1"]);
         let path = create(&dir, &["--xattrs"]);

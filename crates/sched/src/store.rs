@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outlier_is_not_stored_and_the_old_file_stays() {
+    fn h57_an_outlier_is_not_stored_and_the_old_file_stays() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("constants");
         measured().save(&path).unwrap();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_cannot_be_written_is_an_error_and_leaves_nothing() {
+    fn h57_a_path_that_cannot_be_written_is_an_error_and_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let taken = dir.path().join("taken");
         fs::create_dir(&taken).unwrap();

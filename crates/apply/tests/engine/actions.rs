@@ -94,7 +94,7 @@ fn what_is_moved_keeps_its_path_below_the_directory() {
 }
 
 #[test]
-fn names_may_be_as_long_as_names_can_be() {
+fn h07_names_may_be_as_long_as_names_can_be() {
     let name = "n".repeat(255);
     for action in [Action::Hardlink, Action::Symlink, Action::Delete] {
         let tree = Tree::new();
@@ -110,7 +110,7 @@ fn names_may_be_as_long_as_names_can_be() {
 }
 
 #[test]
-fn paths_may_be_longer_than_the_kernel_takes() {
+fn h39_paths_may_be_longer_than_the_kernel_takes() {
     use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
     let tree = Tree::new();
@@ -142,7 +142,7 @@ fn paths_may_be_longer_than_the_kernel_takes() {
 }
 
 #[test]
-fn an_impossible_action_is_replaced_by_no_other() {
+fn h05_an_impossible_action_is_replaced_by_no_other() {
     let (tree, elsewhere) = (Tree::new(), tempfile::tempdir().unwrap());
     let (keeper, victim) = (tree.file("k", "same"), elsewhere.path().join("v"));
     fs::write(&victim, "same").unwrap();
@@ -167,7 +167,7 @@ fn an_impossible_action_is_replaced_by_no_other() {
 }
 
 #[test]
-fn a_keeper_has_no_more_links_than_the_file_system_allows() {
+fn h13_a_keeper_has_no_more_links_than_the_file_system_allows() {
     let (tree, dir) = (Tree::new(), tempfile::tempdir().unwrap());
     let (keeper, victim) = (dir.path().join("k"), dir.path().join("v"));
     fs::write(&keeper, "same").unwrap();

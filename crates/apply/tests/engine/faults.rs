@@ -272,20 +272,20 @@ macro_rules! scenes {
 const NO_EXCHANGE: &[&str] = &["-e", "inject=renameat2:error=EINVAL"];
 
 scenes! {
-    hardlink: Hardlink, &[];
-    hardlink_without_exchange: Hardlink, NO_EXCHANGE;
-    symlink: Symlink, &[];
-    symlink_without_exchange: Symlink, NO_EXCHANGE;
-    delete: Delete, &[];
-    delete_without_a_detour: Delete, NO_EXCHANGE;
-    relocate: Move, &[];
-    undo_of_hardlink: UndoHardlink, &[];
-    undo_of_symlink: UndoSymlink, &[];
-    undo_of_move: UndoMove, &[];
+    h06_hardlink: Hardlink, &[];
+    h06_hardlink_without_exchange: Hardlink, NO_EXCHANGE;
+    h06_symlink: Symlink, &[];
+    h06_symlink_without_exchange: Symlink, NO_EXCHANGE;
+    h06_delete: Delete, &[];
+    h06_delete_without_a_detour: Delete, NO_EXCHANGE;
+    h06_relocate: Move, &[];
+    h06_undo_of_hardlink: UndoHardlink, &[];
+    h06_undo_of_symlink: UndoSymlink, &[];
+    h06_undo_of_move: UndoMove, &[];
 }
 
 #[test]
-fn a_call_that_fails_for_ever_leaves_the_name_alone() {
+fn h06_a_call_that_fails_for_ever_leaves_the_name_alone() {
     if !has("strace", "strace") {
         return;
     }
@@ -328,7 +328,7 @@ fn changed_before(scene: Scene, call: &str, change: impl Fn(&Tree)) -> (Stage, O
 }
 
 #[test]
-fn a_keeper_that_goes_in_the_last_moment() {
+fn h08_a_keeper_that_goes_in_the_last_moment() {
     if !has("strace", "strace") {
         return;
     }
@@ -361,7 +361,7 @@ fn a_keeper_that_goes_in_the_last_moment() {
 }
 
 #[test]
-fn a_victim_that_is_replaced_in_the_last_moment() {
+fn h08_a_victim_that_is_replaced_in_the_last_moment() {
     if !has("strace", "strace") {
         return;
     }

@@ -31,7 +31,7 @@ fn three() -> (Tree, Vec<u8>) {
 }
 
 #[test]
-fn half_a_last_line_tells_nothing() {
+fn h29_half_a_last_line_tells_nothing() {
     let (tree, journal) = three();
     let ends: Vec<_> = (0..journal.len()).filter(|&at| journal[at] == b'\n').map(|at| at + 1).collect();
     assert_eq!(ends.len(), 7, "a header, three intents, three outcomes");
@@ -46,7 +46,7 @@ fn half_a_last_line_tells_nothing() {
 }
 
 #[test]
-fn what_is_no_journal_is_refused() {
+fn h26_what_is_no_journal_is_refused() {
     let (_tree, journal) = three();
     let text = String::from_utf8(journal).unwrap();
     let with = |from: &str, to: &str| {

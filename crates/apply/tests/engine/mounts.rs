@@ -31,7 +31,7 @@ impl Drop for Overlay<'_> {
 }
 
 #[test]
-fn the_keeper_is_not_given_up_for_itself() {
+fn h02_the_keeper_is_not_given_up_for_itself() {
     let tree = Tree::new();
     if !is_root() || !Path::new("/dev/loop-control").exists() {
         return skip("only root mounts");

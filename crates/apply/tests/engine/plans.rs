@@ -59,7 +59,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn nothing_is_lost_whatever_is_asked(
+    fn h04_nothing_is_lost_whatever_is_asked(
         files in proptest::collection::vec(made(), 2..8),
         steps in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..12),
         is_odd in any::<bool>(),

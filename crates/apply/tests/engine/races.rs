@@ -35,7 +35,7 @@ fn exchange(a: &Path, b: &Path) -> bool {
 /// A directory on the way to the victim is a link to the outside every other moment. What lies there is like the
 /// victim in all that a careless look would see, and half of the steps are even meant for it.
 #[test]
-fn a_parent_that_becomes_a_link_leads_nowhere() {
+fn h09_a_parent_that_becomes_a_link_leads_nowhere() {
     const FILES: usize = 20;
     for action in ["delete", "hardlink", "symlink", "move"] {
         let tree = Tree::new();

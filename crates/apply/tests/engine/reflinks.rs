@@ -210,17 +210,17 @@ fn script_shares_blocks(mounted: &Mounted, kind: &str) {
 }
 
 #[test]
-fn on_btrfs() {
+fn h10_on_btrfs() {
     shares_blocks("btrfs");
 }
 
 #[test]
-fn on_xfs() {
+fn h10_on_xfs() {
     shares_blocks("xfs");
 }
 
 #[test]
-fn inodes_of_btrfs_subvolumes_repeat_and_are_no_identity() {
+fn h37_inodes_of_btrfs_subvolumes_repeat_and_are_no_identity() {
     let Some(mounted) = Mounted::new("btrfs") else { return };
     for name in ["one", "two"] {
         let path = mounted.path(name);

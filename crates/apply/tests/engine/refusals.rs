@@ -63,7 +63,7 @@ fn a_file_on_its_way() {
 }
 
 #[test]
-fn a_file_that_was_rewritten_since_the_scan() {
+fn h08_a_file_that_was_rewritten_since_the_scan() {
     for side in [Side::Victim, Side::Keeper] {
         let tree = Tree::new();
         tree.file("k", "same");
@@ -88,7 +88,7 @@ fn a_file_that_was_rewritten_since_the_scan() {
 }
 
 #[test]
-fn one_file_by_two_ways() {
+fn h02_one_file_by_two_ways() {
     let tree = Tree::new();
     let keeper = tree.file("dir/k", "same");
     fs::hard_link(&keeper, tree.path("hard")).unwrap();
@@ -103,7 +103,7 @@ fn one_file_by_two_ways() {
 }
 
 #[test]
-fn what_is_no_regular_file() {
+fn h01_what_is_no_regular_file() {
     let tree = Tree::new();
     tree.file("k", "same");
     symlink("k", tree.path("link")).unwrap();
@@ -154,7 +154,7 @@ fn differs(tree: &Tree, expected: impl Fn(&Difference) -> bool) {
 }
 
 #[test]
-fn metadata_that_would_be_lost() {
+fn h11_metadata_that_would_be_lost() {
     let tree = Tree::new();
     let (keeper, victim) = (tree.file("k", "same"), tree.file("v", "same"));
     set_mode(&keeper, 0o644);
@@ -201,7 +201,7 @@ fn metadata_that_would_be_lost() {
 }
 
 #[test]
-fn metadata_that_may_differ() {
+fn h11_metadata_that_may_differ() {
     let tree = Tree::new();
     let (keeper, victim) = (tree.file("k", "same"), tree.file("v", "same"));
     set_mode(&victim, 0o600);

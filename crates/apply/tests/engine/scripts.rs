@@ -94,7 +94,7 @@ fn pairs(tree: &Tree) -> Vec<(PathBuf, PathBuf, Step)> {
 }
 
 #[test]
-fn every_name_in_every_shell() {
+fn h21_every_name_in_every_shell() {
     for shell in shells() {
         for action in [Action::Hardlink, Action::Symlink, Action::Delete, Action::Move("-to".into())] {
             let tree = Tree::new();
