@@ -31,14 +31,23 @@ mod stdout;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
 use ftk_record::Output;
+use signal_hook::consts::SIGABRT;
+use signal_hook::flag::register_conditional_shutdown;
 
 use crate::args::{Args, Command};
 use crate::console::{Console, cause};
 use crate::outcome::Outcome;
 
+/// Whether an abort ends the program with a status of its own: always.
+static IS_FAILURE: AtomicBool = AtomicBool::new(true);
+
 fn main() -> ExitCode {
+    // Where memory runs out, the standard library says so and aborts: a run that failed, and no crash. Without the
+    // handler the signal tells as much.
+    let _ = register_conditional_shutdown(SIGABRT, Outcome::Error as i32, &IS_FAILURE);
     // The hook has said what happened; the status says that the answer is not to be relied on.
     catch_unwind(run).unwrap_or(Outcome::Error).into()
 }
