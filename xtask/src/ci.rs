@@ -126,14 +126,14 @@ impl Action {
                 if let Some(Flags { rustflags, target }) = flags {
                     command.env("RUSTFLAGS", rustflags).env("CARGO_TARGET_DIR", target_dir().join(target));
                 }
-                test(command, &mut std::io::stdout())
+                Ok(test(command, &mut std::io::stdout())?.0)
             }
         }
     }
 }
 
 /// Runs a test command, passes on to `out` what it prints, and counts the tests in it.
-fn test(mut command: Command, out: &mut dyn Write) -> Result<u8> {
+pub(crate) fn test(mut command: Command, out: &mut dyn Write) -> Result<(u8, Tally)> {
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let mut reader = BufReader::new(child.stdout.take().context("stdout is a pipe")?);
     let mut tally = Tally::default();
@@ -147,16 +147,16 @@ fn test(mut command: Command, out: &mut dyn Write) -> Result<u8> {
     writeln!(out, "{} tests passed, {} failed, {} ignored", tally.passed, tally.failed, tally.ignored)?;
     if status == 0 && tally.passed == 0 {
         writeln!(out, "a run without tests proves nothing")?;
-        return Ok(1);
+        return Ok((1, tally));
     }
-    Ok(status)
+    Ok((status, tally))
 }
 
 /// What the closing lines of test binaries add up to.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Tally {
-    passed: u64,
-    failed: u64,
+pub(crate) struct Tally {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
     ignored: u64,
 }
 
@@ -181,7 +181,7 @@ impl Tally {
 }
 
 /// The cargo that runs us, with `args` separated by blanks.
-fn cargo(args: &str) -> Command {
+pub(crate) fn cargo(args: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args.split_whitespace());
     command
@@ -220,7 +220,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         let mut out = Vec::new();
-        let status = test(command, &mut out).unwrap();
+        let (status, _) = test(command, &mut out).unwrap();
         (status, String::from_utf8(out).unwrap())
     }
 

@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod codegen;
 mod horrors;
+mod soak;
 mod tidy;
 
 use std::path::Path;
@@ -23,6 +24,9 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   everything CI runs, or on
        cargo xtask bench report [RECORD] [--check]
                                   shows a record, and brings the pages that quote it up to date
        cargo xtask bench compare OLD NEW         what changed beyond noise
+       cargo xtask soak [PART...] [--minutes N] [--ftk PROGRAM] [--quick] [--scratch DIR] [--keep] [--peers DIR]
+                        [--records DIR]
+                                  the long runs: stress, races, limits, memory, exhaustive
 Relative paths are below the root of the workspace.";
 
 fn main() -> Result<ExitCode> {
@@ -35,6 +39,7 @@ fn main() -> Result<ExitCode> {
         ["codegen"] => codegen::run(false),
         ["codegen", "--check"] => codegen::run(true),
         ["bench", ref rest @ ..] => bench::run(rest),
+        ["soak", ref rest @ ..] => soak::run(rest),
         ["help" | "-h" | "--help"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -4,9 +4,9 @@
 //! their spread. [`tables`] says what is run, [`measure`] runs it, [`record`] keeps it, [`report`] shows it.
 
 mod answer;
-mod build;
+pub(crate) mod build;
 mod cache;
-mod case;
+pub(crate) mod case;
 mod chart;
 mod command;
 mod compare;
@@ -16,18 +16,18 @@ mod floor;
 mod format;
 mod groups;
 mod install;
-mod interrupt;
-mod machine;
+pub(crate) mod interrupt;
+pub(crate) mod machine;
 mod markdown;
 mod measure;
-mod once;
-mod options;
-mod peers;
+pub(crate) mod once;
+pub(crate) mod options;
+pub(crate) mod peers;
 mod record;
 mod report;
 mod roles;
-mod scratch;
-mod shape;
+pub(crate) mod scratch;
+pub(crate) mod shape;
 mod splice;
 mod stats;
 mod tables;

@@ -1,0 +1,61 @@
+//! The command line of the long runs.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use super::figures::Figures;
+use super::options::Options;
+use super::record::{self, Outcome};
+use crate::bench::build::{Programs, RELEASE};
+use crate::bench::interrupt;
+use crate::bench::machine::Machine;
+use crate::bench::peers::Peers;
+use crate::bench::scratch::Scratch;
+
+/// What every part needs.
+pub(super) struct Soak {
+    pub(super) options: Options,
+    /// The program under trial.
+    pub(super) ftk: PathBuf,
+    /// This program, which measures the memory of others.
+    pub(super) helper: PathBuf,
+    pub(super) peers: Peers,
+    pub(super) scratch: Scratch,
+}
+
+/// Runs what the words after `cargo xtask soak` say. The status tells whether all was as it must be.
+pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
+    let options = Options::parse(args)?;
+    interrupt::watch()?;
+    let ftk = match &options.ftk {
+        Some(ftk) => ftk.canonicalize().with_context(|| format!("no {}", ftk.display()))?,
+        None => Programs::build(RELEASE)?.ftk,
+    };
+    let peers = Peers::find(options.peers.as_deref());
+    let machine = Machine::look(&ftk, &peers)?;
+    let scratch = Scratch::new(&options.scratch, options.keep)?;
+    let soak = Soak { ftk, helper: std::env::current_exe()?, peers, scratch, options };
+    let mut outcomes = Vec::new();
+    for part in &soak.options.parts {
+        println!("{}: {}", part.name, part.title);
+        let (begun, mut figures) = (Instant::now(), Figures::default());
+        (part.run)(&soak, &mut figures).with_context(|| format!("part {}", part.name))?;
+        let seconds = begun.elapsed().as_secs_f64().round();
+        for count in &figures.counts {
+            println!("  {:>12} {}", count.n, count.what);
+        }
+        println!("  {} deviations, {seconds} s", figures.deviations);
+        let (name, title) = (part.name.to_owned(), part.title.to_owned());
+        outcomes.push(Outcome { name, title, ftk: machine.ftk.clone(), seconds, figures });
+    }
+    let is_well = outcomes.iter().all(|outcome| outcome.figures.deviations == 0);
+    if !soak.options.is_quick {
+        let folder = soak.options.records.join(machine.slug());
+        record::add(&folder, &machine, outcomes)?;
+        println!("the record is in {}", folder.display());
+    }
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

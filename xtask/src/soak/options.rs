@@ -1,0 +1,99 @@
+//! What a long run is asked for.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::parts::{self, Part};
+use crate::bench::options::RECORDS;
+
+/// Options of a run.
+#[derive(Debug)]
+pub(super) struct Options {
+    /// In the order of [`parts::ALL`], unless they were named in another.
+    pub(super) parts: Vec<&'static Part>,
+    /// After so long, a part that repeats something ends with what it has.
+    pub(super) limit: Option<Duration>,
+    /// Small trees, few repetitions and no record: to see that all works.
+    pub(super) is_quick: bool,
+    /// The program to try; else it is built as it is shipped.
+    pub(super) ftk: Option<PathBuf>,
+    /// Where trees are made.
+    pub(super) scratch: PathBuf,
+    /// The tree of a million files stays there, and is taken again.
+    pub(super) keep: bool,
+    /// A folder of peers, searched before all others.
+    pub(super) peers: Option<PathBuf>,
+    /// Where records are kept.
+    pub(super) records: PathBuf,
+}
+
+impl Options {
+    /// # Errors
+    /// Unknown options and parts.
+    pub(super) fn parse(args: &[&str]) -> Result<Self> {
+        let mut options = Self {
+            parts: Vec::new(),
+            limit: None,
+            is_quick: false,
+            ftk: None,
+            scratch: "target/soak".into(),
+            keep: false,
+            peers: None,
+            records: RECORDS.into(),
+        };
+        let mut args = args.iter();
+        while let Some(&arg) = args.next() {
+            let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
+            match arg {
+                "--quick" => options.is_quick = true,
+                "--keep" => options.keep = true,
+                "--ftk" => options.ftk = Some(value()?.into()),
+                "--scratch" => options.scratch = value()?.into(),
+                "--peers" => options.peers = Some(value()?.into()),
+                "--records" => options.records = value()?.into(),
+                "--minutes" => {
+                    let minutes: u64 = value()?.parse().context("--minutes")?;
+                    options.limit = Some(Duration::from_secs(minutes * 60));
+                }
+                _ => match parts::ALL.iter().find(|part| part.name == arg) {
+                    Some(part) => options.parts.push(part),
+                    None => bail!("unknown part or option {arg:?}"),
+                },
+            }
+        }
+        if options.parts.is_empty() {
+            options.parts = parts::ALL.iter().collect();
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_names_all_parts_run() {
+        let options = Options::parse(&[]).unwrap();
+        assert_eq!(options.parts.len(), parts::ALL.len());
+        assert!(options.limit.is_none() && options.ftk.is_none() && !options.is_quick);
+    }
+
+    #[test]
+    fn parts_and_options_mix() {
+        let options = Options::parse(&["races", "--minutes", "2", "--ftk", "x/ftk", "stress"]).unwrap();
+        assert_eq!(options.parts.iter().map(|part| part.name).collect::<Vec<_>>(), ["races", "stress"]);
+        assert_eq!(options.limit, Some(Duration::from_secs(120)));
+        assert_eq!(options.ftk.unwrap(), PathBuf::from("x/ftk"));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let said = |args: &[&str]| Options::parse(args).unwrap_err().to_string();
+        assert_eq!(said(&["sleep"]), "unknown part or option \"sleep\"");
+        assert_eq!(said(&["--ftk"]), "--ftk needs a value");
+        assert_eq!(said(&["--minutes", "few"]), "--minutes");
+    }
+}

@@ -1,0 +1,177 @@
+//! Trees of extreme shapes. Their files are short holes, which take an inode and no block.
+
+use std::fs::{self, File};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Result, anyhow, ensure};
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
+
+use crate::bench::interrupt;
+
+/// A tree to be made, measured and removed.
+pub(super) struct Extreme {
+    pub(super) name: &'static str,
+    layout: Layout,
+}
+
+enum Layout {
+    /// Directories with as many files in each, whose names have so many bytes at least.
+    Flat { dirs: u64, files: u64, name_bytes: usize },
+    /// Each directory lies in the one before; every so many levels there is a file.
+    Chain { depth: u64, every: u64 },
+}
+
+const fn flat(name: &'static str, dirs: u64, files: u64, name_bytes: usize) -> Extreme {
+    Extreme { name, layout: Layout::Flat { dirs, files, name_bytes } }
+}
+
+pub(super) const ALL: &[Extreme] = &[
+    flat("empty directory", 1, 0, 0),
+    flat("one file", 1, 1, 0),
+    flat("60 roots", 60, 10, 0),
+    flat("names of 255 bytes", 100, 1_000, 255),
+    Extreme { name: "10,000 levels", layout: Layout::Chain { depth: 10_000, every: 100 } },
+    flat("one directory of a million", 1, 1_000_000, 0),
+    flat("ten million files", 10_000, 1_000, 0),
+];
+
+/// What is left of them where only the way counts.
+pub(super) const QUICK: &[Extreme] = &[
+    flat("empty directory", 1, 0, 0),
+    flat("60 roots", 60, 10, 0),
+    flat("names of 255 bytes", 10, 100, 255),
+    Extreme { name: "60 levels", layout: Layout::Chain { depth: 60, every: 10 } },
+    flat("two thousand files", 100, 20, 0),
+];
+
+impl Extreme {
+    pub(super) fn files(&self) -> u64 {
+        match self.layout {
+            Layout::Flat { dirs, files, .. } => dirs * files,
+            Layout::Chain { depth, every } => depth / every,
+        }
+    }
+
+    /// Files and directories, starting points included.
+    pub(super) fn entries(&self) -> u64 {
+        match self.layout {
+            Layout::Flat { dirs, files, .. } => dirs + dirs * files + u64::from(!self.has_many_roots()),
+            Layout::Chain { depth, every } => 1 + depth + depth / every,
+        }
+    }
+
+    /// Whether its directories are given one by one.
+    fn has_many_roots(&self) -> bool {
+        matches!(self.layout, Layout::Flat { dirs: 2..=60, .. })
+    }
+
+    /// Bytes of a name, at least and without its directory; what tables must hold of it.
+    pub(super) fn name_bytes(&self) -> u64 {
+        match self.layout {
+            Layout::Flat { files, name_bytes, .. } => name(files.max(1) * 10_000, name_bytes).len() as u64,
+            Layout::Chain { .. } => 1,
+        }
+    }
+
+    /// The starting points of a tree made at `top`.
+    pub(super) fn roots(&self, top: &Path) -> Vec<PathBuf> {
+        match self.layout {
+            Layout::Flat { dirs, .. } if self.has_many_roots() => {
+                (0..dirs).map(|nth| dir(top, nth)).collect()
+            }
+            _ => vec![top.to_owned()],
+        }
+    }
+
+    /// Makes it at `top`, which is new.
+    pub(super) fn make(&self, top: &Path) -> Result<()> {
+        fs::create_dir_all(top)?;
+        match self.layout {
+            Layout::Flat { dirs, files, name_bytes } => flat_tree(top, dirs, files, name_bytes),
+            Layout::Chain { depth, every } => chain(top, depth, every),
+        }
+    }
+}
+
+/// Removes a tree however deep it is.
+pub(super) fn remove(top: &Path) -> Result<()> {
+    let status = Command::new("rm").arg("-rf").arg(top).status()?;
+    ensure!(status.success(), "cannot remove {}", top.display());
+    Ok(())
+}
+
+fn dir(top: &Path, nth: u64) -> PathBuf {
+    top.join(format!("dir_{nth:04}"))
+}
+
+fn name(number: u64, bytes: usize) -> String {
+    format!("{number:0bytes$}")
+}
+
+/// Size of a hole: some dozens of files in each thousand are as long as some others.
+fn size(number: u64) -> u64 {
+    1 + number % 64
+}
+
+fn flat_tree(top: &Path, dirs: u64, files: u64, name_bytes: usize) -> Result<()> {
+    let next = AtomicU64::new(0);
+    let work = || -> Result<()> {
+        loop {
+            let nth = next.fetch_add(1, Ordering::Relaxed);
+            if nth >= dirs {
+                return Ok(());
+            }
+            let dir = dir(top, nth);
+            fs::create_dir(&dir)?;
+            for number in nth * files..(nth + 1) * files {
+                interrupt::check()?;
+                File::create(dir.join(name(number, name_bytes)))?.set_len(size(number))?;
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| anyhow!("a thread panicked"))?)
+    })
+}
+
+fn chain(top: &Path, depth: u64, every: u64) -> Result<()> {
+    let mut deepest: OwnedFd = File::open(top)?.into();
+    for level in 1..=depth {
+        interrupt::check()?;
+        mkdirat(&deepest, "d", Mode::from_raw_mode(0o755))?;
+        deepest = openat(&deepest, "d", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        if level % every == 0 {
+            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+            File::from(openat(&deepest, "f", flags, Mode::from_raw_mode(0o644))?).set_len(size(level))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trees_have_what_they_promise() {
+        let parent = std::env::temp_dir().join(format!("ftk-xtask-shapes-{}", std::process::id()));
+        for tree in QUICK {
+            let top = parent.join(tree.name);
+            tree.make(&top).unwrap();
+            let roots = tree.roots(&top);
+            let find = |more: &[&str]| {
+                let output = Command::new("find").args(&roots).args(more).output().unwrap();
+                output.stdout.split(|&byte| byte == b'\n').count() as u64 - 1
+            };
+            assert_eq!(find(&[]), tree.entries(), "{}", tree.name);
+            assert_eq!(find(&["-type", "f"]), tree.files(), "{}", tree.name);
+        }
+        remove(&parent).unwrap();
+        assert!(!parent.exists());
+    }
+}
