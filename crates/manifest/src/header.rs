@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use ftk_hash::Algorithm;
-use ftk_record::{read_path, write_path};
+use ftk_record::{Object, read_path, write_path};
 use serde::Deserialize;
 
 use crate::Error;
 use crate::field::push_time;
-use crate::text::{Object, Text, brief, without_place};
+use crate::text::{Text, brief, without_place};
 
 /// What a manifest is of.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,16 +2,15 @@
 
 use std::fmt;
 
-use data_encoding::BASE64;
 use ftk_hash::Digest;
-use ftk_record::read_path;
+use ftk_record::{Object, read_base64, read_path};
 use ftk_walk::FileType;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::canonical;
 use crate::entry::{ROOT, type_of};
-use crate::text::{Object, Text, without_place};
+use crate::text::{Text, without_place};
 use crate::{Entry, Header, Stat, Xattr};
 
 /// The line, as it stands there. Members it does not know are passed over; none may be there twice.
@@ -202,7 +201,7 @@ impl Owned {
         for Object(xattr) in found {
             let name = read_path(xattr.name.as_deref(), xattr.name_b64.as_deref());
             let name = name.map_err(|error| format!("xattrs: {error}"))?.into_owned();
-            let value = base64(&xattr.value_b64).ok_or("xattrs: a value that is not valid base64")?;
+            let value = read_base64(&xattr.value_b64).ok_or("xattrs: a value that is not valid base64")?;
             xattrs.push(Xattr { name, value });
         }
         if !xattrs.is_sorted_by(|a, b| a.name < b.name) {
@@ -220,12 +219,6 @@ fn check_path(path: &[u8]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{} is not a path below the root", ftk_record::quote(path)))
-}
-
-/// Bytes from base64 with padding. The decoder takes several padded texts in a row for one, which would be a second
-/// spelling of the same bytes.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    if text.trim_end_matches('=').contains('=') { None } else { BASE64.decode(text.as_bytes()).ok() }
 }
 
 /// Four octal digits.

@@ -1,13 +1,9 @@
 //! JSON as it is read: text without copies, errors without places.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Deref;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 /// A string, borrowed where it holds no escapes. A bare `Option<Cow<str>>` is always copied.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -18,30 +14,6 @@ impl Deref for Text<'_> {
 
     fn deref(&self) -> &str {
         &self.0
-    }
-}
-
-/// An object. What serde derives for a struct takes an array of its members, in their order, for the same.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Object<T>(pub(crate) T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
-            type Value = Object<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, members: M) -> Result<Self::Value, M::Error> {
-                T::deserialize(MapAccessDeserializer::new(members)).map(Object)
-            }
-        }
-
-        deserializer.deserialize_map(Members(PhantomData))
     }
 }
 

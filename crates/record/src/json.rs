@@ -58,13 +58,17 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
 pub fn read_path<'j>(path: Option<&'j str>, path_b64: Option<&str>) -> Result<Cow<'j, [u8]>, PathError> {
     let name = match (path, path_b64) {
         (Some(text), None) => Cow::Borrowed(text.as_bytes()),
-        // The decoder takes several padded texts in a row for one: a second spelling of the same bytes.
-        (None, Some(b64)) if b64.trim_end_matches('=').contains('=') => return Err(PathError::Base64),
-        (None, Some(b64)) => Cow::Owned(BASE64.decode(b64.as_bytes()).map_err(|_| PathError::Base64)?),
+        (None, Some(b64)) => Cow::Owned(read_base64(b64).ok_or(PathError::Base64)?),
         (Some(_), Some(_)) => return Err(PathError::Both),
         (None, None) => return Err(PathError::Missing),
     };
     if name.contains(&0) { Err(PathError::Nul) } else { Ok(name) }
+}
+
+/// The bytes that this text stands for: base64 in the standard alphabet with padding, of which they have one spelling.
+pub fn read_base64(text: &str) -> Option<Vec<u8>> {
+    // The decoder takes several padded texts in a row for one: a second spelling of the same bytes.
+    if text.trim_end_matches('=').contains('=') { None } else { BASE64.decode(text.as_bytes()).ok() }
 }
 
 /// Why a JSON record has no usable path.

@@ -6,7 +6,8 @@
 //! - [`SumFormat`] writes and [`SumLine`] reads the checksum lines of `sha256sum` and its kin,
 //!   [`SumReader`] a list of them;
 //! - [`changes()`] tells what differs between two lists;
-//! - [`write_path`] and [`read_path`] carry names through JSON, which holds only Unicode;
+//! - [`write_path`] and [`read_path`] carry names through JSON, which holds only Unicode, and [`Object`] takes no
+//!   array for a record;
 //! - [`Seal`] and [`SealedReader`] tell a file of lines that is complete from one that is not;
 //! - [`sanitize`] and [`quote`] show names on a terminal, where they must not act on it;
 //! - [`Output`] is a file that appears complete or not at all.
@@ -29,6 +30,7 @@
 
 mod changes;
 mod json;
+mod object;
 mod output;
 mod parse;
 mod reader;
@@ -41,7 +43,8 @@ mod temp;
 mod terminal;
 
 pub use changes::{Change, changes};
-pub use json::{PathError, read_path, write_path, write_string};
+pub use json::{PathError, read_base64, read_path, write_path, write_string};
+pub use object::Object;
 pub use output::Output;
 pub use parse::{SumError, SumLine};
 pub use reader::{SumReader, SumRecord};
