@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-use ftk_record::read_path;
+use ftk_record::{Object, read_path};
 use serde::Deserialize;
 
 use crate::intent::{Intent, IntentRecord};
@@ -76,7 +76,8 @@ impl History {
         if !next_line(&mut journal, &mut line, &mut number)? {
             return Err(JournalError::NoJournal);
         }
-        let header: HeaderRecord = serde_json::from_slice(&line).map_err(|_| JournalError::NoJournal)?;
+        let Object(header): Object<HeaderRecord> =
+            serde_json::from_slice(&line).map_err(|_| JournalError::NoJournal)?;
         if header.ftk != "journal" {
             return Err(JournalError::NoJournal);
         }
@@ -88,19 +89,22 @@ impl History {
         let mut steps: Vec<Option<Intent>> = Vec::new();
         while next_line(&mut journal, &mut line, &mut number)? {
             let malformed = || JournalError::Malformed(number);
-            if let Ok(record) = serde_json::from_slice::<IntentRecord>(&line) {
+            if let Ok(Object(record)) = serde_json::from_slice::<Object<IntentRecord>>(&line) {
                 let intent = record.into_intent().ok_or_else(malformed)?;
                 if intent.step != steps.len() as u64 {
                     return Err(malformed());
                 }
                 steps.push(Some(intent));
             } else {
-                let record: OutcomeRecord = serde_json::from_slice(&line).map_err(|_| malformed())?;
+                let Object(record): Object<OutcomeRecord> =
+                    serde_json::from_slice(&line).map_err(|_| malformed())?;
                 let step = usize::try_from(record.step).ok().and_then(|step| steps.get_mut(step));
                 let step = step.ok_or_else(malformed)?;
-                // What failed may have left something behind, so it is looked at.
-                if matches!(&*record.outcome, "refused" | "stopped") {
-                    *step = None;
+                match &*record.outcome {
+                    "refused" | "stopped" => *step = None,
+                    // What failed may have left something behind, so it is looked at.
+                    "done" | "failed" => {}
+                    _ => return Err(malformed()),
                 }
             }
         }
@@ -152,6 +156,28 @@ mod tests {
             let journal =
                 JOURNAL.replace("\"done\",\"freed_bytes\":4096", &format!("\"{outcome}\",\"why\":\"\""));
             assert_eq!(History::read(journal.as_bytes()).unwrap().steps.len(), n, "{outcome}");
+        }
+    }
+
+    #[test]
+    fn what_no_journal_says_is_refused() {
+        for (from, to) in [
+            (
+                "{\"ftk\":\"journal\",\"version\":1,\"cwd\":\"/\",\"started_ns\":0}",
+                "[\"journal\",1,\"/\",null]",
+            ),
+            (
+                "{\"path\":\"a\",\"root_len\":0,\"dev\":1,\"ino\":2,\"size_bytes\":3,\"mtime_ns\":4,\"ctime_ns\":5}",
+                "[\"a\",null,0,1,2,3,4,5]",
+            ),
+            ("{\"name\":\"user.x\",\"value_b64\":\"AA==\"}", "[\"user.x\",null,\"AA==\"]"),
+            ("{\"step\":0,\"outcome\":\"done\",\"freed_bytes\":4096}", "[0,\"done\"]"),
+            ("\"done\"", "\"undone\""),
+            ("\"AA==\"", "\"AA==AA==\""),
+            ("\"0644\"", "\"+644\""),
+        ] {
+            assert!(JOURNAL.contains(from), "{from}");
+            assert!(History::read(JOURNAL.replace(from, to).as_bytes()).is_err(), "{to}");
         }
     }
 

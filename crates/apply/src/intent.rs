@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::fmt::Write as _;
 
 use data_encoding::BASE64;
-use ftk_record::{read_path, write_path, write_string};
+use ftk_record::{Object, read_base64, read_path, write_path, write_string};
 use serde::Deserialize;
 
 use crate::action::ActionKind;
@@ -99,12 +99,12 @@ pub(crate) struct IntentRecord {
     step: u64,
     action: String,
     temp: String,
-    victim: SeenRecord,
-    keeper: SeenRecord,
-    metadata: MetadataRecord,
+    victim: Object<SeenRecord>,
+    keeper: Object<SeenRecord>,
+    metadata: Object<MetadataRecord>,
     target: Option<String>,
     target_b64: Option<String>,
-    to: Option<ToRecord>,
+    to: Option<Object<ToRecord>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -126,7 +126,7 @@ struct MetadataRecord {
     gid: u32,
     atime_ns: i128,
     #[serde(default)]
-    xattrs: Vec<AttributeRecord>,
+    xattrs: Vec<Object<AttributeRecord>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -150,14 +150,14 @@ impl IntentRecord {
         if !is_ours(self.temp.as_bytes()) {
             return None;
         }
-        let MetadataRecord { mode, uid, gid, atime_ns, xattrs } = self.metadata;
+        let Object(MetadataRecord { mode, uid, gid, atime_ns, xattrs }) = self.metadata;
         let metadata = Metadata {
-            mode: u32::from_str_radix(&mode, 8).ok().filter(|mode| *mode <= 0o7777)?,
+            mode: octal(&mode)?,
             uid,
             gid,
             atime_ns,
-            mtime_ns: self.victim.mtime_ns,
-            attributes: xattrs.iter().map(AttributeRecord::read).collect::<Option<_>>()?,
+            mtime_ns: self.victim.0.mtime_ns,
+            attributes: xattrs.iter().map(|Object(record)| record.read()).collect::<Option<_>>()?,
         };
         let target = match (&self.target, &self.target_b64) {
             (None, None) => None,
@@ -165,7 +165,7 @@ impl IntentRecord {
         };
         let to = match self.to {
             None => None,
-            Some(to) => Some(To { path: bytes(&to.path, &to.path_b64)?, root_len: to.root_len }),
+            Some(Object(to)) => Some(To { path: bytes(&to.path, &to.path_b64)?, root_len: to.root_len }),
         };
         let is_whole =
             (kind == ActionKind::Symlink) == target.is_some() && (kind == ActionKind::Move) == to.is_some();
@@ -174,9 +174,9 @@ impl IntentRecord {
             step: self.step,
             kind,
             temp: CString::new(self.temp).ok()?,
-            victim: self.victim.seen()?,
+            victim: self.victim.0.seen()?,
             metadata,
-            keeper: self.keeper.seen()?,
+            keeper: self.keeper.0.seen()?,
             target,
             to,
         })
@@ -199,8 +199,14 @@ impl SeenRecord {
 
 impl AttributeRecord {
     fn read(&self) -> Option<Attribute> {
-        Some((bytes(&self.name, &self.name_b64)?, BASE64.decode(self.value_b64.as_bytes()).ok()?))
+        Some((bytes(&self.name, &self.name_b64)?, read_base64(&self.value_b64)?))
     }
+}
+
+/// A mode of four octal digits.
+fn octal(text: &str) -> Option<u32> {
+    let is_mode = text.len() == 4 && text.bytes().all(|digit| matches!(digit, b'0'..=b'7'));
+    u32::from_str_radix(text, 8).ok().filter(|_| is_mode)
 }
 
 fn bytes(text: &Option<String>, b64: &Option<String>) -> Option<Vec<u8>> {
