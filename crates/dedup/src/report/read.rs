@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io::BufRead;
 
 use ftk_hash::{Algorithm, Digest};
-use ftk_record::{SealError, SealedReader, quote, read_path};
+use ftk_record::{Object, SealError, SealedReader, quote, read_path};
 use serde::Deserialize;
 
 use super::{Group, KIND, ReportError, VERSION};
@@ -71,7 +71,7 @@ impl Reading {
 
     fn header(&mut self, line: &[u8]) -> Result<(), String> {
         let no_header = |error| format!("no header of a report: {error}");
-        let header: Header<'_> = serde_json::from_slice(line).map_err(no_header)?;
+        let Object(header): Object<Header<'_>> = serde_json::from_slice(line).map_err(no_header)?;
         if header.ftk != KIND {
             return Err("this is no report of duplicates".into());
         }
@@ -80,20 +80,20 @@ impl Reading {
         }
         let algorithm = header.algorithm.parse().ok().filter(|it| ALGORITHMS.contains(it));
         self.algorithm = Some(algorithm.ok_or("the digests are of no algorithm that reports have")?);
-        for root in header.roots {
+        for Object(root) in header.roots {
             self.roots.push(root.path()?);
         }
         Ok(())
     }
 
     fn group(&mut self, line: &[u8], algorithm: Algorithm) -> Result<(), String> {
-        let record: Record<'_> =
+        let Object(record): Object<Record<'_>> =
             serde_json::from_slice(line).map_err(|error| format!("no group: {error}"))?;
         let digest = Digest::from_hex(record.digest.as_bytes())
             .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
             .ok_or_else(|| format!("the digest is none of {algorithm}"))?;
         let (number, size) = (record.group, record.size_bytes);
-        let members = record.members.into_iter().map(|member| self.member(member, size));
+        let members = record.members.into_iter().map(|Object(member)| self.member(member, size));
         let mut members = members.collect::<Result<Vec<_>, _>>()?;
         match self.groups.last_mut() {
             Some(group) if number == self.number => {
@@ -139,10 +139,12 @@ fn is_below(path: &[u8], root: &[u8]) -> bool {
 
 #[derive(Deserialize)]
 struct Header<'j> {
-    ftk: &'j str,
+    #[serde(borrow)]
+    ftk: Cow<'j, str>,
     version: u32,
-    algorithm: &'j str,
-    roots: Vec<NameRecord>,
+    #[serde(borrow)]
+    algorithm: Cow<'j, str>,
+    roots: Vec<Object<NameRecord>>,
 }
 
 #[derive(Deserialize)]
@@ -162,8 +164,9 @@ impl NameRecord {
 struct Record<'j> {
     group: u64,
     size_bytes: u64,
-    digest: &'j str,
-    members: Vec<MemberRecord>,
+    #[serde(borrow)]
+    digest: Cow<'j, str>,
+    members: Vec<Object<MemberRecord>>,
 }
 
 #[derive(Deserialize)]
