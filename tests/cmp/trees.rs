@@ -228,12 +228,14 @@ fn what_may_not_be_read() {
     for tree in ["a", "b"] {
         dir.file(format!("{tree}/locked/x"), b"abc")
             .file(format!("{tree}/f"), b"abc")
+            .file(format!("{tree}/size"), tree.repeat(3 + usize::from(tree == "b")).as_bytes())
             .file(format!("{tree}/z"), b"1");
     }
-    dir.file("b/z", b"2").lock("a/locked").lock("b/f");
+    dir.file("b/z", b"2").lock("a/locked").lock("b/f").lock("b/size");
     for threads in ["mono", "2", "8"] {
         let run = dir.ftk(["cmp", "-j", threads, "a", "b"]).unprivileged(&dir).run().status(2);
-        run.stdout("content differs\tz\tfirst at byte 1\n")
+        // A size is known without being allowed to read.
+        run.stdout("size differs\tsize\t3 and 4 bytes\ncontent differs\tz\tfirst at byte 1\n")
             .stderr_has("ftk: cannot open 'a/locked': permission denied\n")
             .stderr_has("ftk: cannot open 'b/f': permission denied\n")
             .stderr_has("  1 pair of files not compared (listed above; status 2)\n");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use ftk_compare::trees::{Done, Env, Plan, Report, Rules, Tree, Trees, What};
-use ftk_inventory::{Budget, Keep};
+use ftk_inventory::Budget;
 use ftk_process::Progress;
 use ftk_record::quote;
 use ftk_sched::Stop;
@@ -41,20 +41,18 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let start = Instant::now();
     let names = [&args.a, &args.b].map(|path| path.as_bytes());
     let budget = Budget::new(globals.memory());
+    let rules =
+        Rules { metadata: args.trees.metadata, quick: args.trees.quick, no_shortcuts: args.no_shortcuts };
     let list = |path: &[u8]| {
         let root = CString::new(path).expect("what was looked at is a path");
         let walker = walker(vec![root], args.selection.follow(Follow::Roots), globals);
-        scan(walker, &selection, Keep::Stats { files: true }, &budget, console)
+        scan(walker, &selection, rules.keep(), &budget, console)
     };
     let (a, b) = (list(names[0])?, list(names[1])?);
     let trees = Trees {
         a: Tree { inventory: &a.inventory, root: names[0], failed: &a.failed },
         b: Tree { inventory: &b.inventory, root: names[1], failed: &b.failed },
-        rules: Rules {
-            metadata: args.trees.metadata,
-            quick: args.trees.quick,
-            no_shortcuts: args.no_shortcuts,
-        },
+        rules,
     };
     let mut plan = trees.plan(&budget).context(TOO_LARGE)?;
     let (stop, done) = (Stop::new(), Done::default());
@@ -170,7 +168,7 @@ impl Tally {
         let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
         console.summary(format_args!(
             "{differences}; {} of files compared, {} in {} ({}/s)",
-            human::count(plan.pairs() - self.failed, "pair"),
+            human::count(plan.read(), "pair"),
             DecimalBytes(bytes),
             human::time(took),
             DecimalBytes(rate as u64),

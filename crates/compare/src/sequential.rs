@@ -58,8 +58,15 @@ impl Lines {
 
 /// How many ends of lines there are.
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
+    if bytes.len() < FEW {
+        return bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+    }
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
+
+/// Fewer bytes are counted sooner than the crate has looked at the CPU, which it does once: in a virtual machine that
+/// took 85 µs where it was measured.
+const FEW: usize = 64 << 10;
 
 /// Two inputs that stand at the same offset.
 pub(crate) struct Sequential<'s> {

@@ -1,15 +1,17 @@
 //! Two trees: what is only in one of them, and what differs between entries of one name.
 //!
-//! Both were walked before, into an [`Inventory`](ftk_inventory::Inventory) each that keeps what `stat` says of every
-//! entry. [`Trees`] goes through the two in path order, as one merges sorted lists. That alone tells everything but the
-//! content of files of equal size. [`Trees::plan`] lists the pairs that have to be read for it, [`Trees::compare`] reads
-//! them with several workers, and [`Trees::differences`] goes through the trees once more and tells all of it in order.
+//! Both were walked before, into an [`Inventory`](ftk_inventory::Inventory) each that keeps what [`Rules::keep`] says.
+//! [`Trees`] goes through the two in path order, as one merges sorted lists. That alone tells everything but what differs
+//! in size or content. [`Trees::plan`] lists the pairs that have to be opened for it, [`Trees::compare`] does that with
+//! several workers, and [`Trees::differences`] goes through the trees once more, up to the last difference, and tells all
+//! of them in order.
 //!
 //! Memory goes to pairs, not to differences: 32 bytes for each pair that has to be read.
 
 mod claims;
 mod classify;
 mod difference;
+mod facts;
 mod merge;
 mod pairs;
 mod run;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use ftk_compare::trees::{Done, Env, Plan, Rules, Tree, Trees, What};
-use ftk_inventory::{Budget, Collect, Full, Inventory, Keep};
+use ftk_inventory::{Budget, Collect, Full, Inventory};
 use ftk_sched::{Constants, Limits, Model, Stop, Threads};
 use ftk_walk::Walker;
 
@@ -21,7 +21,7 @@ impl Walked {
     fn new(root: &Path) -> Self {
         let root = root.as_os_str().as_bytes().to_vec();
         let walker = Walker::new([CString::new(root.clone()).unwrap()]).threads(2);
-        let parts = walker.run(|worker| Collect::new(worker, Keep::Stats { files: true }));
+        let parts = walker.run(|worker| Collect::new(worker, Rules::default().keep()));
         Self { root, inventory: Inventory::merge(parts).unwrap(), failed: Vec::new() }
     }
 
@@ -85,7 +85,7 @@ fn everything_is_told_in_the_order_of_paths() {
     let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
     for workers in [1, 2, 5] {
         let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
-        assert_eq!(plan.pairs(), 300);
+        assert_eq!(plan.pairs(), 300, "sizes are looked at when files are opened");
         compare(&trees, &mut plan, &Stop::new(), workers);
         let expected = [
             "content 0: d1/50",
@@ -152,6 +152,6 @@ fn what_changed_since_the_walk_is_noticed() {
     let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
     let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
     compare(&trees, &mut plan, &Stop::new(), 1);
-    assert_eq!(told(&trees, &plan), ["content 7: grown", "failed A: removed", "failed B: replaced"]);
+    assert_eq!(told(&trees, &plan), ["size: grown", "failed A: removed", "failed B: replaced"]);
     assert_eq!(plan.failed(), 2);
 }

@@ -15,6 +15,7 @@ const CLAIM: u64 = 64 * PAIR;
 #[derive(Debug)]
 pub(crate) struct Claims<'p> {
     workers: u64,
+    most: u64,
     rest: Mutex<Rest<'p>>,
 }
 
@@ -27,10 +28,10 @@ struct Rest<'p> {
 }
 
 impl<'p> Claims<'p> {
-    /// All pairs, of which those that are known already or [large](Pair::is_large) weigh nothing.
-    pub(crate) fn new(pairs: &'p mut [Pair], workers: usize) -> Self {
-        let weight = pairs.iter().map(weight).sum();
-        Self { workers: workers as u64, rest: Mutex::new(Rest { first: 0, pairs, weight }) }
+    /// All pairs, of which those that are known already, or to have more than `most` bytes, weigh nothing.
+    pub(crate) fn new(pairs: &'p mut [Pair], workers: usize, most: u64) -> Self {
+        let weight = pairs.iter().map(|pair| weight(pair, most)).sum();
+        Self { workers: workers as u64, most, rest: Mutex::new(Rest { first: 0, pairs, weight }) }
     }
 
     /// The next run of pairs, with the place of the first of them, until there are none.
@@ -40,7 +41,7 @@ impl<'p> Claims<'p> {
         let share = (rest.weight / (4 * self.workers)).min(CLAIM);
         let (mut n, mut claimed) = (0, 0);
         while n < rest.pairs.len() && claimed <= share {
-            claimed += weight(&rest.pairs[n]);
+            claimed += weight(&rest.pairs[n], self.most);
             n += 1;
         }
         if n == 0 {
@@ -54,8 +55,8 @@ impl<'p> Claims<'p> {
     }
 }
 
-fn weight(pair: &Pair) -> u64 {
-    if pair.is_pending() && !pair.is_large() { PAIR + pair.size } else { 0 }
+fn weight(pair: &Pair, most: u64) -> u64 {
+    pair.pending().filter(|size| *size <= most).map_or(0, |size| PAIR + size)
 }
 
 #[cfg(test)]
@@ -67,11 +68,15 @@ mod tests {
 
     #[test]
     fn every_pair_is_claimed_once() {
-        let pair = |nth: u32| Pair::new(FileNo(nth), FileNo(nth), u64::from(nth % 7) << (nth % 30));
+        let pair = |nth: u32| Pair {
+            a: FileNo(nth),
+            b: FileNo(nth),
+            verdict: Verdict::Pending(u64::from(nth % 7) << (nth % 30)),
+        };
         for workers in [1, 2, 8, 1000] {
             let mut pairs: Vec<_> = (0..1000).map(pair).collect();
             pairs[3].verdict = Verdict::Equal;
-            let claims = Claims::new(&mut pairs, workers);
+            let claims = Claims::new(&mut pairs, workers, 32 << 20);
             let mut next = 0;
             while let Some((first, run)) = claims.claim() {
                 assert_eq!(first, next);
@@ -82,6 +87,6 @@ mod tests {
             }
             assert_eq!(next, 1000);
         }
-        assert!(Claims::new(&mut [], 2).claim().is_none());
+        assert!(Claims::new(&mut [], 2, 0).claim().is_none());
     }
 }

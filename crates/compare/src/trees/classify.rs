@@ -1,8 +1,9 @@
 //! What two entries of one name are to each other, as far as that can be said without reading.
 
-use ftk_inventory::Metadata;
+use ftk_inventory::Keep;
 use ftk_walk::FileType;
 
+use super::facts::{Facts, Told};
 use super::merge::Entry;
 
 /// What counts as a difference, and what is believed.
@@ -16,19 +17,27 @@ pub struct Rules {
     pub no_shortcuts: bool,
 }
 
+impl Rules {
+    /// What the tables of the walks have to keep. Where nothing else is compared than content, regular files are not
+    /// asked what `stat` says before they are opened: once is enough.
+    pub fn keep(&self) -> Keep {
+        Keep::Stats { files: self.metadata || self.quick }
+    }
+}
+
 /// What two entries are to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Relation {
     /// Of one type, and no different content.
     Same,
     Type,
-    Size,
+    Size(u64, u64),
     /// Symbolic links to different names.
     Target,
     /// Device files for different devices.
     Device,
-    /// Files that have to be read, the larger of this size.
-    Unread(u64),
+    /// Files that have to be opened.
+    Unread,
 }
 
 pub(crate) fn classify(a: &Entry, b: &Entry, rules: Rules) -> Relation {
@@ -37,22 +46,20 @@ pub(crate) fn classify(a: &Entry, b: &Entry, rules: Rules) -> Relation {
     }
     // A target that could not be read is an error of the walk, and was told as such.
     let targets_differ = a.has_target && b.has_target && a.target != b.target;
-    let file_type = a.file_type;
-    let (a, b) = (a.metadata(), b.metadata());
-    match file_type {
-        FileType::Regular if (a.dev, a.ino) == (b.dev, b.ino) && !rules.no_shortcuts => Relation::Same,
-        FileType::Regular if a.size != b.size && (rules.quick || is_size_true(a) && is_size_true(b)) => {
-            Relation::Size
-        }
-        FileType::Regular if rules.quick => Relation::Same,
-        FileType::Regular => Relation::Unread(a.size.max(b.size)),
+    match a.file_type {
+        FileType::Regular => files(a, b, rules),
         FileType::Symlink if targets_differ => Relation::Target,
-        FileType::Block | FileType::Char if a.rdev != b.rdev => Relation::Device,
+        FileType::Block | FileType::Char if a.metadata().rdev != b.metadata().rdev => Relation::Device,
         _ => Relation::Same,
     }
 }
 
-/// Whether the size of a file can be believed. Kernels show files of their own with made-up sizes, which take no space.
-fn is_size_true(file: &Metadata) -> bool {
-    file.blocks > 0
+fn files(a: &Entry, b: &Entry, rules: Rules) -> Relation {
+    let (Some(a), Some(b)) = (&a.metadata, &b.metadata) else { return Relation::Unread };
+    match Facts::tell(a.into(), b.into(), rules.quick, !rules.no_shortcuts) {
+        Told::OneFile => Relation::Same,
+        Told::Sizes(a, b) => Relation::Size(a, b),
+        Told::Nothing if rules.quick => Relation::Same,
+        Told::Nothing => Relation::Unread,
+    }
 }

@@ -79,7 +79,7 @@ impl Differing {
     pub(crate) fn between(a: &Entry, b: &Entry, relation: Relation, rules: Rules) -> Self {
         let mut differing = Self { fields: FIELDS, len: 0 };
         // Of entries of different types everything differs somehow.
-        if a.file_type != b.file_type {
+        if a.file_type != b.file_type || !rules.metadata && !rules.quick {
             return differing;
         }
         let file_type = a.file_type;

@@ -17,12 +17,14 @@ pub(crate) struct Entry {
     pub(crate) file: Option<FileNo>,
     pub(crate) has_target: bool,
     pub(crate) target: Vec<u8>,
-    metadata: Option<Metadata>,
+    pub(crate) metadata: Option<Metadata>,
 }
 
 impl Entry {
+    /// # Panics
+    /// When it is a regular file of a table that keeps nothing of those.
     pub(crate) fn metadata(&self) -> &Metadata {
-        self.metadata.as_ref().expect("the table keeps what stat says of every entry")
+        self.metadata.as_ref().expect("the table keeps what the rules ask for")
     }
 }
 

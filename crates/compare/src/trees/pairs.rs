@@ -1,4 +1,4 @@
-//! The files that have to be read, two by two.
+//! The files that have to be opened, two by two.
 
 use ftk_inventory::FileNo;
 use ftk_read::Failure;
@@ -6,10 +6,12 @@ use ftk_read::Failure;
 use super::difference::What;
 use crate::Side;
 
-/// The pairs that have to be read, by path, and what is known of them.
+/// The pairs that have to be opened, by path, and what is known of them.
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) pairs: Vec<Pair>,
+    /// How many differences there are beside those of pairs.
+    pub(crate) others: u64,
     /// Why the failed ones failed, in their order.
     pub(crate) reasons: Vec<Failed>,
 }
@@ -19,19 +21,27 @@ pub struct Plan {
 pub(crate) struct Pair {
     pub(crate) a: FileNo,
     pub(crate) b: FileNo,
-    /// The larger of their sizes, as the walks saw them; mostly there is only one.
-    pub(crate) size: u64,
     pub(crate) verdict: Verdict,
 }
 
 /// What is known of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    Pending,
+    /// Nothing yet; the larger of the sizes, or 0 as long as nobody has asked.
+    Pending(u64),
+    /// All bytes were compared.
     Equal,
     /// From this byte on.
     Differs(u64),
+    /// In their sizes, which are these.
+    Sizes(u64, u64),
+    /// Both are one file.
+    OneFile,
     Failed,
+}
+
+impl Verdict {
+    pub(crate) const UNKNOWN: Self = Self::Pending(0);
 }
 
 /// A pair that could not be compared.
@@ -44,8 +54,8 @@ pub(crate) struct Failed {
 }
 
 impl Plan {
-    pub(crate) fn new(pairs: Vec<Pair>) -> Self {
-        Self { pairs, reasons: Vec::new() }
+    pub(crate) fn new(pairs: Vec<Pair>, others: u64) -> Self {
+        Self { pairs, others, reasons: Vec::new() }
     }
 
     /// How many pairs there are.
@@ -53,44 +63,57 @@ impl Plan {
         self.pairs.len() as u64
     }
 
+    /// How many of them were read, and not told apart, or to be one file, before.
+    pub fn read(&self) -> u64 {
+        let is_read = |pair: &&Pair| matches!(pair.verdict, Verdict::Equal | Verdict::Differs(_));
+        self.pairs.iter().filter(is_read).count() as u64
+    }
+
     /// How many of them could not be compared.
     pub fn failed(&self) -> u64 {
         self.reasons.len() as u64
+    }
+
+    /// How many differences there are, pairs that were not compared included.
+    pub(crate) fn differences(&self) -> u64 {
+        let is_equal = |pair: &&Pair| matches!(pair.verdict, Verdict::Equal | Verdict::OneFile);
+        self.others + self.pairs() - self.pairs.iter().filter(is_equal).count() as u64
     }
 
     /// What was found of each pair; `None`: its files are equal.
     pub(crate) fn found(&self) -> impl Iterator<Item = Option<What<'_>>> {
         let mut reasons = self.reasons.iter();
         self.pairs.iter().map(move |pair| match pair.verdict {
-            Verdict::Equal => None,
+            Verdict::Equal | Verdict::OneFile => None,
             Verdict::Differs(first) => Some(What::Content { first }),
+            Verdict::Sizes(a, b) => Some(What::Size(a, b)),
             Verdict::Failed => {
                 let failed = reasons.next().expect("every failure has a reason");
                 Some(What::Failed(failed.side, &failed.failure))
             }
-            Verdict::Pending => Some(What::Pending),
+            Verdict::Pending(_) => Some(What::Pending),
         })
     }
 }
 
 impl Pair {
-    pub(crate) fn new(a: FileNo, b: FileNo, size: u64) -> Self {
-        Self { a, b, size, verdict: Verdict::Pending }
+    pub(crate) fn new(a: FileNo, b: FileNo) -> Self {
+        Self { a, b, verdict: Verdict::UNKNOWN }
     }
 
-    pub(crate) fn is_pending(&self) -> bool {
-        self.verdict == Verdict::Pending
+    /// Its size, or 0 where that is not known yet, if it still has to be compared.
+    pub(crate) fn pending(&self) -> Option<u64> {
+        match self.verdict {
+            Verdict::Pending(size) => Some(size),
+            _ => None,
+        }
     }
 
-    /// Whether it is shared by all workers instead of being read by one of them.
-    pub(crate) fn is_large(&self) -> bool {
-        self.size > LARGE
+    /// Whether it still has to be compared and, as far as is known, has at most so many bytes.
+    pub(crate) fn is_pending(&self, most: u64) -> bool {
+        self.pending().is_some_and(|size| size <= most)
     }
 }
-
-/// A pair of larger files is compared by all workers together. One worker takes some 10 ms for a pair of this size, in
-/// memory: the most that the others may have to wait for it.
-const LARGE: u64 = 32 << 20;
 
 #[cfg(test)]
 mod tests {

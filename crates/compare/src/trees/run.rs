@@ -1,4 +1,4 @@
-//! A run over the plan: sample, choose, pairs of usual size, large pairs.
+//! A run over the plan: sample, choose, small pairs, those that are put off as they are seen to be larger, large ones.
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -13,6 +13,14 @@ use super::pairs::{Failed, Pair, Plan, Verdict};
 use super::worker::Worker;
 use super::{Trees, sample};
 use crate::{End, Options, Side, Source};
+
+/// A pair of larger files is put off when it is opened, so that nobody is left with several of them in the end. Before,
+/// nobody knows its size.
+const SMALL: u64 = 1 << 20;
+
+/// A pair of larger files is compared by all workers together. One worker takes some 10 ms for a pair of this size, in
+/// memory: the most that the others may have to wait for it.
+const USUAL: u64 = 32 << 20;
 
 /// What a run may use.
 #[derive(Clone, Copy, Debug)]
@@ -71,21 +79,25 @@ pub struct Report {
 
 pub(crate) fn compare(trees: &Trees<'_>, plan: &mut Plan, env: &Env<'_>) -> Report {
     let mut caller = Worker::new(trees, env.stop);
-    let sample = sample::compare(&mut caller, plan);
+    let sample = sample::compare(&mut caller, plan, USUAL);
     env.done.add(u64::from(sample.files) / 2, sample.bytes);
     let mut report = Report { sample, choice: None, took_nanos: 0, large: 0 };
-    let pending = || plan.pairs.iter().filter(|pair| pair.is_pending());
-    report.large = pending().filter(|pair| pair.is_large()).count() as u64;
-    let usual = pending().count() as u64 - report.large;
+    let pending = |plan: &Plan, most| plan.pairs.iter().filter(|pair| pair.is_pending(most)).count() as u64;
+    let usual = pending(plan, USUAL);
     if usual > 0 {
         let cpus = if env.limits.cpus == 0 { logical_cpus() } else { env.limits.cpus };
         let limits = Limits { backend: Some(Backend::Sync), ring: false, cpus, ..env.limits };
         let choice = env.model.choose(sample, 2 * usual, limits);
         let start = Instant::now();
-        caller.failed.extend(by_team(trees, &mut plan.pairs, choice.workers, env));
+        for most in [SMALL, USUAL] {
+            if pending(plan, most) > 0 {
+                caller.failed.extend(by_team(trees, &mut plan.pairs, choice.workers, most, env));
+            }
+        }
         report.choice = Some(choice);
         report.took_nanos = start.elapsed().as_nanos() as u64;
     }
+    report.large = pending(plan, u64::MAX);
     if report.large > 0 {
         compare_large(&mut caller, trees, &mut plan.pairs, env);
     }
@@ -94,9 +106,9 @@ pub(crate) fn compare(trees: &Trees<'_>, plan: &mut Plan, env: &Env<'_>) -> Repo
     report
 }
 
-/// Compares the pairs of usual size, each by one worker.
-fn by_team(trees: &Trees<'_>, pairs: &mut [Pair], workers: usize, env: &Env<'_>) -> Vec<Failed> {
-    let claims = Claims::new(pairs, workers);
+/// Compares the pairs of at most so many bytes, each by one worker.
+fn by_team(trees: &Trees<'_>, pairs: &mut [Pair], workers: usize, most: u64, env: &Env<'_>) -> Vec<Failed> {
+    let claims = Claims::new(pairs, workers, most);
     let parts = Team::new(workers).run(env.stop, |worker| {
         if worker > 0 {
             leave_shared_descriptors();
@@ -107,10 +119,7 @@ fn by_team(trees: &Trees<'_>, pairs: &mut [Pair], workers: usize, env: &Env<'_>)
         {
             let (bytes, mut pairs) = (worker.bytes, 0);
             for (nth, pair) in (first..).zip(run) {
-                if pair.is_pending() && !pair.is_large() {
-                    worker.compare(nth, pair);
-                    pairs += 1;
-                }
+                pairs += u64::from(worker.compare(nth, pair, most));
             }
             env.done.add(pairs, worker.bytes - bytes);
         }
@@ -121,12 +130,11 @@ fn by_team(trees: &Trees<'_>, pairs: &mut [Pair], workers: usize, env: &Env<'_>)
 
 /// Compares the large pairs, largest first, each by all workers.
 fn compare_large(caller: &mut Worker<'_>, trees: &Trees<'_>, pairs: &mut [Pair], env: &Env<'_>) {
-    let is_left = |pair: &Pair| pair.is_large() && pair.is_pending();
-    let mut large: Vec<_> = (0..pairs.len()).filter(|&nth| is_left(&pairs[nth])).collect();
-    large.sort_by_key(|&nth| Reverse(pairs[nth].size));
+    let mut large: Vec<_> = (0..pairs.len()).filter(|&nth| pairs[nth].pending().is_some()).collect();
+    large.sort_by_key(|&nth| Reverse(pairs[nth].pending()));
     for nth in large {
         let pair = &mut pairs[nth];
-        let found = caller.open(pair).and_then(|(a, b)| by_all(&a, &b, trees, env));
+        let found = caller.with(pair, |_, a, b| by_all(a, b, trees, env));
         let bytes = 2 * env.done.large.swap(0, Relaxed);
         env.done.add(1, bytes);
         caller.settle(nth, pair, found);
@@ -146,6 +154,6 @@ fn by_all(a: &File, b: &File, trees: &Trees<'_>, env: &Env<'_>) -> Result<Verdic
         (Some(first), _) => Verdict::Differs(first),
         (None, End::Together) => Verdict::Equal,
         (None, End::Shorter { bytes, .. }) => Verdict::Differs(bytes),
-        (None, End::Enough { .. } | End::Stopped) => Verdict::Pending,
+        (None, End::Enough { .. } | End::Stopped) => Verdict::UNKNOWN,
     })
 }

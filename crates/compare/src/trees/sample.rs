@@ -16,17 +16,15 @@ const RUN: usize = 4;
 /// When the sample has told enough.
 const TIME: Duration = Duration::from_millis(20);
 
-/// Compares a few pairs and says what their files cost, two for each.
-pub(crate) fn compare(worker: &mut Worker<'_>, plan: &mut Plan) -> Sample {
+/// Compares a few pairs of at most so many bytes and says what their files cost, two for each.
+pub(crate) fn compare(worker: &mut Worker<'_>, plan: &mut Plan, most: u64) -> Sample {
     let (start, waits) = (Instant::now(), voluntary_switches());
     let mut sample = Sample::default();
     for nth in spread(plan.pairs.len()) {
         if start.elapsed() > TIME {
             break;
         }
-        let pair = &mut plan.pairs[nth];
-        if !pair.is_large() {
-            worker.compare(nth, pair);
+        if worker.compare(nth, &mut plan.pairs[nth], most) {
             sample.files += 2;
         }
     }

@@ -1,5 +1,7 @@
 //! The two trees, gone through side by side.
 
+use std::cell::Cell;
+
 use ftk_inventory::{Budget, Full, Inventory};
 
 use super::classify::{Relation, Rules, classify};
@@ -11,7 +13,7 @@ use super::run::{self, Env, Report};
 /// What a walk of one tree found.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree<'t> {
-    /// Its entries: all of them, with what `stat` says of each.
+    /// Its entries: all of them, with what [`Rules::keep`] says is to be known of each.
     pub inventory: &'t Inventory,
     /// The one starting point, as the walk was given it.
     pub root: &'t [u8],
@@ -31,30 +33,36 @@ pub struct Trees<'t> {
 }
 
 impl Trees<'_> {
-    /// The files that have to be read: those of one name and size on both sides, and those whose
-    /// size is not to be believed. No file is touched.
+    /// The files that have to be opened: those of one name on both sides, less those which the tables tell apart. No
+    /// file is touched.
     ///
     /// # Errors
     /// When the list of them might not fit into the budget.
     ///
     /// # Panics
-    /// When an inventory lacks entries or what `stat` says of them.
+    /// When an inventory lacks entries or what is to be known of them.
     pub fn plan(&self, budget: &Budget) -> Result<Plan, Full> {
         if !self.rules.quick {
             let most = self.a.inventory.files().min(self.b.inventory.files());
             budget.draw(u64::from(most) * size_of::<Pair>() as u64)?;
         }
-        let file = |entry: &Entry| entry.file.expect("only regular files are read");
-        let mut pairs = Vec::new();
+        let file = |entry: &Entry| entry.file.expect("only regular files are opened");
+        let (mut pairs, mut others) = (Vec::new(), 0);
         let mut merge = Merge::new(&self.a, &self.b);
         while let Some(step) = merge.next() {
-            if let Step::Both(a, b) = step
-                && let Relation::Unread(size) = classify(a, b, self.rules)
-            {
-                pairs.push(Pair::new(file(a), file(b), size));
+            let Step::Both(a, b) = step else {
+                others += 1;
+                continue;
+            };
+            let relation = classify(a, b, self.rules);
+            match relation {
+                Relation::Unread => pairs.push(Pair::new(file(a), file(b))),
+                Relation::Same => {}
+                _ => others += 1,
             }
+            others += u64::from(!Differing::between(a, b, relation, self.rules).fields().is_empty());
         }
-        Ok(Plan::new(pairs))
+        Ok(Plan::new(pairs, others))
     }
 
     /// Compares the pairs of the plan: those of usual size by several workers side by side, each by one of them, and
@@ -76,7 +84,15 @@ impl Trees<'_> {
     pub fn differences(&self, plan: &Plan, mut each: impl FnMut(Difference<'_>)) {
         let mut found = plan.found();
         let mut merge = Merge::new(&self.a, &self.b);
-        while let Some(step) = merge.next() {
+        // Behind the last one there is nothing to be looked for.
+        let left = Cell::new(plan.differences());
+        let mut each = |difference: Difference<'_>| {
+            left.set(left.get() - 1);
+            each(difference);
+        };
+        while left.get() > 0
+            && let Some(step) = merge.next()
+        {
             let (a, b) = match step {
                 Step::Only(side, entry) => {
                     each(Difference { path: &entry.path, what: What::Only(side, entry.file_type) });
@@ -85,19 +101,14 @@ impl Trees<'_> {
                 Step::Both(a, b) => (a, b),
             };
             let path = &a.path;
-            let sizes = (a.metadata().size, b.metadata().size);
             let relation = classify(a, b, self.rules);
             let what = match relation {
                 Relation::Same => None,
                 Relation::Type => Some(What::Type(a.file_type, b.file_type)),
-                Relation::Size => Some(What::Size(sizes.0, sizes.1)),
+                Relation::Size(a, b) => Some(What::Size(a, b)),
                 Relation::Target => Some(What::Target(&a.target, &b.target)),
                 Relation::Device => Some(What::Device(a.metadata().rdev, b.metadata().rdev)),
-                Relation::Unread(_) => match found.next().expect("the plan is that of these trees") {
-                    // The sizes were not believed, and have proved true.
-                    Some(What::Content { .. }) if sizes.0 != sizes.1 => Some(What::Size(sizes.0, sizes.1)),
-                    what => what,
-                },
+                Relation::Unread => found.next().expect("the plan is that of these trees"),
             };
             if let Some(what) = what {
                 each(Difference { path, what });

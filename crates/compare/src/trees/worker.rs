@@ -1,9 +1,11 @@
 //! One worker's half of the comparison: its open directories, its buffers, and what it has found.
 
-use ftk_inventory::{FileNo, Opener};
+use ftk_inventory::{DirNo, FileNo, Opener};
 use ftk_read::{Failure, File};
 use ftk_sched::Stop;
+use rustix::fs::{AtFlags, statat};
 
+use super::facts::{Facts, Told};
 use super::pairs::{Failed, Pair, Verdict};
 use super::{Tree, Trees};
 use crate::input::{Cursor, Input as _};
@@ -17,6 +19,7 @@ const BUF: usize = 128 << 10;
 pub(crate) struct Worker<'t> {
     a: Half<'t>,
     b: Half<'t>,
+    one_file_counts: bool,
     stop: &'t Stop,
     /// Bytes read from both trees.
     pub(crate) bytes: u64,
@@ -29,6 +32,8 @@ struct Half<'t> {
     side: Side,
     tree: Tree<'t>,
     opener: Opener<'t>,
+    /// The directory of the file opened last: mostly that of the next one.
+    dir: DirNo,
     buf: Vec<u8>,
 }
 
@@ -39,20 +44,68 @@ impl<'t> Worker<'t> {
             side,
             tree,
             opener: Opener::new(tree.inventory),
+            dir: DirNo(0),
             buf: vec![0; BUF],
         };
         let (a, b) = (half(Side::A, trees.a), half(Side::B, trees.b));
-        Self { a, b, stop, bytes: 0, failed: Vec::new() }
+        let one_file_counts = !trees.rules.no_shortcuts;
+        Self { a, b, one_file_counts, stop, bytes: 0, failed: Vec::new() }
     }
 
-    /// Compares a pair of the plan, whose place in it is `nth`.
-    pub(crate) fn compare(&mut self, nth: usize, pair: &mut Pair) {
-        let found = self.open(pair).and_then(|(a, b)| self.read(&a, &b));
+    /// Compares a pair of the plan, whose place in it is `nth`, unless that is done or it has more than `most` bytes, of
+    /// which a note is made. Says whether it was compared.
+    pub(crate) fn compare(&mut self, nth: usize, pair: &mut Pair, most: u64) -> bool {
+        if !pair.is_pending(most) {
+            return false;
+        }
+        let found = self.with(pair, |worker, a, b| {
+            let size = a.stat().size.max(b.stat().size);
+            if size > most { Ok(Verdict::Pending(size)) } else { worker.read(a, b) }
+        });
         self.settle(nth, pair, found);
+        pair.pending().is_none()
+    }
+
+    /// What is found of a pair by `read`, which is called with both files open if that has to be.
+    pub(crate) fn with(
+        &mut self,
+        pair: &Pair,
+        read: impl FnOnce(&mut Self, &File, &File) -> Result<Verdict, (Side, Failure)>,
+    ) -> Result<Verdict, (Side, Failure)> {
+        let (a, b) = match self.open(pair) {
+            Ok(files) => files,
+            // Who may not read a file may still know its size.
+            Err(failed) => return self.tell_closed(pair).ok_or(failed),
+        };
+        let facts = (a.stat().into(), b.stat().into());
+        if let Some(verdict) = self.tell(facts.0, facts.1) {
+            return Ok(verdict);
+        }
+        Ok(match read(self, &a, &b)? {
+            // The sizes were not believed, and have proved true.
+            Verdict::Differs(_) if a.stat().size != b.stat().size => {
+                Verdict::Sizes(a.stat().size, b.stat().size)
+            }
+            verdict => verdict,
+        })
+    }
+
+    /// What is known of two files without a look at their bytes.
+    fn tell(&self, a: Facts, b: Facts) -> Option<Verdict> {
+        match Facts::tell(a, b, false, self.one_file_counts) {
+            Told::OneFile => Some(Verdict::OneFile),
+            Told::Sizes(a, b) => Some(Verdict::Sizes(a, b)),
+            Told::Nothing => None,
+        }
+    }
+
+    fn tell_closed(&mut self, pair: &Pair) -> Option<Verdict> {
+        let (a, b) = (self.a.ask(pair.a)?, self.b.ask(pair.b)?);
+        self.tell(a, b)
     }
 
     /// Both files of a pair, opened.
-    pub(crate) fn open(&mut self, pair: &Pair) -> Result<(File, File), (Side, Failure)> {
+    fn open(&mut self, pair: &Pair) -> Result<(File, File), (Side, Failure)> {
         Ok((self.a.open(pair.a)?, self.b.open(pair.b)?))
     }
 
@@ -69,8 +122,8 @@ impl<'t> Worker<'t> {
         let (mut in_a, mut in_b) = (Cursor::new(a, 0), Cursor::new(b, 0));
         let (a, b) = (&mut self.a.buf[..], &mut self.b.buf[..]);
         let mut at = 0;
-        let mut verdict = Verdict::Pending;
-        while verdict == Verdict::Pending && !self.stop.is_raised() {
+        let mut verdict = Verdict::UNKNOWN;
+        while verdict == Verdict::UNKNOWN && !self.stop.is_raised() {
             let len_a = in_a.fill(a).map_err(|failure| (Side::A, failure))?;
             let len_b = in_b.fill(b).map_err(|failure| (Side::B, failure))?;
             self.bytes += (len_a + len_b) as u64;
@@ -80,7 +133,7 @@ impl<'t> Worker<'t> {
                 None if len_a != len_b => Verdict::Differs(at + common as u64),
                 // Fewer than there was room for are the end of both.
                 None if common < BUF => Verdict::Equal,
-                None => Verdict::Pending,
+                None => Verdict::UNKNOWN,
             };
             at += common as u64;
         }
@@ -93,12 +146,29 @@ impl<'t> Worker<'t> {
 impl Half<'_> {
     fn open(&mut self, file: FileNo) -> Result<File, (Side, Failure)> {
         let inventory = self.tree.inventory;
-        let dir = inventory.dir_of(file);
+        let dir = self.dir_of(file);
         let opened = match self.opener.open(dir) {
             Ok(at) => File::open(&at, inventory.name(dir, file), inventory.via_link(dir, file)),
             Err(source) => Err(Failure::Io { op: "open", source }),
         };
         opened.map_err(|failure| (self.side, failure))
+    }
+
+    /// What is known of a regular file without opening it.
+    fn ask(&mut self, file: FileNo) -> Option<Facts> {
+        let inventory = self.tree.inventory;
+        let dir = self.dir_of(file);
+        let link = if inventory.via_link(dir, file) { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
+        let stat = statat(self.opener.open(dir).ok()?, inventory.name(dir, file), link).ok()?;
+        rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file().then(|| (&stat).into())
+    }
+
+    fn dir_of(&mut self, file: FileNo) -> DirNo {
+        let inventory = self.tree.inventory;
+        if !inventory.files_of(self.dir).contains(&file.0) {
+            self.dir = inventory.dir_of(file);
+        }
+        self.dir
     }
 }
 
@@ -137,7 +207,7 @@ mod tests {
         let trees = Trees { a: tree(&a, 0), b: tree(&b, 1), rules: Rules::default() };
         let stop = Stop::new();
         let mut worker = Worker::new(&trees, &stop);
-        let (a, b) = worker.open(&Pair::new(FileNo(0), FileNo(0), 0))?;
+        let (a, b) = worker.open(&Pair::new(FileNo(0), FileNo(0)))?;
         change(dir.path());
         worker.read(&a, &b)
     }
