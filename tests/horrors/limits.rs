@@ -1,5 +1,6 @@
 //! Few descriptors, little memory, no permission.
 
+use super::commands::{READING, Scene, every};
 use crate::harness::{Chain, Dir, gnu_find, hash_lines, needs, records, sha256, skip, sorted, uring};
 
 /// Readers to try; the ring takes a descriptor itself.
@@ -121,5 +122,110 @@ fn h56_little_memory_for_little_work() {
         under(&[command, &["tiny"]].concat());
         let roots: Vec<_> = roots.iter().map(String::as_str).collect();
         under(&[command, &roots].concat());
+    }
+}
+
+/// A file that no command can read: each names it, and says so by its status.
+#[test]
+fn h27_h44_h53_every_command_says_what_it_could_not_read() {
+    let scene = Scene::new(|dir, tree| {
+        (10..60)
+            .for_each(|nth| _ = dir.file(format!("{tree}/{}/{nth}", nth % 5), format!("{nth}").as_bytes()));
+    });
+    scene.dir.lock("t/3/33");
+    for command in READING {
+        for threads in ["auto", "mono", "8"] {
+            for io in readers() {
+                let run = scene.ftk(command).args(["-j", threads, "--io", io]).unprivileged(&scene.dir).run();
+                let run = run.status(2).stderr_has("ftk: cannot open 't/3/33': permission denied\n");
+                let others = run.out.iter().filter(|byte| **byte == b'\n').count();
+                run.check(
+                    command[0] == "cmp" || command[1] == "verify" || others >= 49,
+                    "the others are there",
+                );
+                run.check(command[1] == "verify" || !run.text().contains("3/33\""), "it is not recorded");
+            }
+        }
+    }
+}
+
+/// A directory that no command can list, deep down or the argument itself.
+#[test]
+fn h48_every_command_counts_its_errors_in_every_mode() {
+    let scene = Scene::new(|dir, tree| {
+        (0..40).for_each(|nth| {
+            _ = dir.file(format!("{tree}/{nth}/a/x"), b"").file(format!("{tree}/{nth}/b/x"), b"")
+        });
+    });
+    for locked in ["t/17/a", "t"] {
+        scene.dir.lock(locked);
+        for command in every().filter(|command| command[1] != "--check") {
+            for threads in ["mono", "2", "8", "auto"] {
+                let run = scene.ftk(command).args(["-j", threads]).unprivileged(&scene.dir).run().status(2);
+                run.stderr_has(&format!("ftk: cannot open '{locked}': permission denied\n"));
+            }
+        }
+    }
+}
+
+/// Where descriptors are few, nothing is left out of anything: a copy at any depth is found, verified, compared.
+#[test]
+fn h52_every_command_at_depth_with_few_descriptors() {
+    let chain = Chain::new("deep", 1000, 100);
+    let dir = chain.dir();
+    dir.file("copy", b"500");
+    dir.ftk(["manifest", "create", ".", "-o", "../manifest"]).run().status(0);
+    dir.ftk(["hash", ".", "-o", "../list"]).run().status(0);
+    let group = [b"./copy\n", &chain.file(500)[..], b"\n\n"].concat();
+    for limit in ["-n 16", "-n 64"] {
+        for threads in ["mono", "8"] {
+            let run = |args: &[&str]| dir.ftk(args).args(["-j", threads]).limit(dir, limit).run().status(0);
+            run(&["dup"]).stdout(&group);
+            run(&["hash", "-q", "--check", "../list"]).stdout("");
+            run(&["manifest", "verify", ".", "../manifest"])
+                .stdout("")
+                .stderr_has("1,012 of 1,012 as recorded");
+            run(&["manifest", "create", "."]).stderr_has("1,012 entries, 11 files read");
+            run(&["manifest", "update", ".", "../manifest"]).stderr_has("  1,012 entries");
+            run(&["cmp", "--no-shortcuts", ".", "./."]).stderr_has("11 pairs of files compared");
+        }
+    }
+}
+
+/// The same where it is not depth but width.
+#[test]
+fn h52_every_command_at_width_with_few_descriptors() {
+    let scene = Scene::new(|dir, tree| {
+        (0..300).for_each(|nth| _ = dir.file(format!("{tree}/{nth}/x"), format!("{nth:03}").as_bytes()));
+    });
+    for command in every() {
+        let expected = scene.ftk(command).args(["-j", "mono"]).run().status(0).out;
+        for threads in ["mono", "8"] {
+            let run = scene.ftk(command).args(["-j", threads]).limit(&scene.dir, "-n 16").run().status(0);
+            let same = |out: &[u8]| sorted(without_times(out));
+            run.check(same(&run.out) == same(&expected), "the same as with many");
+        }
+    }
+}
+
+/// The lines of what was printed, less the two of a manifest that differ from run to run.
+fn without_times(out: &[u8]) -> Vec<Vec<u8>> {
+    let is_of_the_run = |line: &Vec<u8>| line.starts_with(b"{\"ftk\":") || line.starts_with(b"{\"footer\":");
+    records(out, b'\n').into_iter().filter(|line| !is_of_the_run(line)).collect()
+}
+
+/// No command takes much for next to nothing.
+#[test]
+fn h56_every_command_takes_little_memory_for_little_work() {
+    let empty = Scene::new(|_, _| ());
+    let tiny = Scene::new(|dir, tree| _ = dir.file(format!("{tree}/x"), b"abc"));
+    if empty.ftk(&["find", "t"]).limit(&empty.dir, "-d 100").run().code() == 0 {
+        return skip("ulimit -d does not limit anything here");
+    }
+    for scene in [empty, tiny] {
+        for command in every() {
+            let run = scene.ftk(command).args(["-j", "mono"]).limit(&scene.dir, "-d 8192").run();
+            run.check(run.code() == 0 || (command[1] == "--check" && run.out.is_empty()), "it is enough");
+        }
     }
 }

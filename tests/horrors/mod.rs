@@ -4,6 +4,7 @@
 
 mod changes;
 mod checks;
+mod commands;
 mod comparing;
 mod duplicates;
 mod limits;

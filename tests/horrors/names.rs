@@ -1,15 +1,17 @@
 //! Names that are taken for something else: a separator, a pattern, a second line, a command for the
 //! terminal.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt as _;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::process::Command;
 
 use data_encoding::BASE64;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::harness::{Dir, has, records, sha256, sorted};
+use super::commands::{Scene, every};
+use crate::harness::{Dir, Run, has, needs, records, sha256, sorted};
 
 fn name() -> impl Strategy<Value = Vec<u8>> {
     // What matters to a list comes far more often than chance would have it.
@@ -130,4 +132,301 @@ fn h50_an_argument_is_no_pattern() {
     }
     dir.dir("d[1]").file("d[1]/x", b"").dir("d1");
     dir.ftk(["find", "--sort", "d[1]"]).run().status(0).stdout("d[1]\nd[1]/x\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The other commands, in each form that promises a record a file: so many records, and every name in one.
+    #[test]
+    fn h18_h51_a_name_is_one_record_of_every_command(names in proptest::collection::hash_set(name(), 1..20)) {
+        let dir = Dir::new();
+        dir.dir("t").dir("empty");
+        for name in &names {
+            dir.raw_file(&[b"t/", &name[..]].concat(), b"of all the same");
+        }
+        let n = names.len();
+        let names = sorted(names.into_iter().collect());
+        let paths: Vec<_> = names.iter().map(|name| [b"t/", &name[..]].concat()).collect();
+        dir.ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
+        dir.ftk(["manifest", "create", "empty", "-o", "../none"]).run().status(0);
+        dir.ftk(["dup", "--json", "-o", "../report", "t"]).run().status(0);
+        let at_least_two = if n > 1 { n } else { 0 };
+        for (args, end, status, expected) in [
+            (&["find", "--json", "-t", "f", "t"][..], b'\n', 0, n),
+            (&["hash", "--tag", "t"], b'\n', 0, n),
+            (&["hash", "-z", "t"], 0, 0, n),
+            (&["hash", "-z", "--tag", "t"], 0, 0, n),
+            (&["hash", "-a", "md5,sha1", "t"], b'\n', 0, 2 * n),
+            (&["dup", "-0", "t"], 0, 0, at_least_two + at_least_two.min(1)),
+            (&["dup", "prune", "--action", "delete", "t"], b'\n', 0, at_least_two),
+            (&["dup", "apply", "--action", "delete", "../report"], b'\n', 0, at_least_two),
+            (&["dup", "prune", "--action", "delete", "--json", "t"], b'\n', 0, at_least_two + 1),
+            (&["manifest", "create", "t"], b'\n', 0, n + 3),
+            (&["manifest", "verify", "--all", "t", "../manifest"], b'\n', 0, n + 1),
+            (&["manifest", "verify", "empty", "../manifest", "--ignore", "mtime"], b'\n', 1, n),
+            (&["manifest", "diff", "../manifest", "../none", "--json"], b'\n', 1, n),
+            (&["manifest", "diff", "../none", "../manifest"], b'\n', 1, n),
+            (&["manifest", "unique", "-0", "../manifest", "../none"], 0, 1, n),
+            (&["cmp", "t", "empty"], b'\n', 1, n),
+            (&["cmp", "--json", "t", "empty"], b'\n', 1, n),
+        ] {
+            let run = dir.ftk(args).run().status(status);
+            prop_assert_eq!(records(&run.out, end).len(), expected, "{:?}: {}", args, run.out.escape_ascii());
+            if args.contains(&"--json") && args[1] != "prune" || args[1] == "create" {
+                let mut found = sorted(strings(&run));
+                found.dedup();
+                let is_there = |name: &Vec<u8>| found.binary_search(name).is_ok();
+                prop_assert!(names.iter().all(is_there) || paths.iter().all(is_there), "{:?}", args);
+            }
+        }
+    }
+}
+
+/// All strings that are members of JSON records, to the byte.
+fn strings(run: &Run) -> Vec<Vec<u8>> {
+    fn collect(value: &Value, key: &str, found: &mut Vec<Vec<u8>>) {
+        match value {
+            Value::Object(members) => members.iter().for_each(|(key, value)| collect(value, key, found)),
+            Value::Array(values) => values.iter().for_each(|value| collect(value, key, found)),
+            Value::String(text) if key.ends_with("_b64") => {
+                found.push(BASE64.decode(text.as_bytes()).expect("it is Base64"));
+            }
+            Value::String(text) => found.push(text.as_bytes().to_vec()),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    for line in run.text().lines() {
+        collect(&serde_json::from_str(line).expect("every line is JSON"), "", &mut found);
+    }
+    found
+}
+
+/// Every command and every one of its lists knows both files apart.
+#[test]
+fn h19_a_backslash_is_no_separator_for_any_command() {
+    let dir = Dir::new();
+    for tree in ["t", "u"] {
+        dir.raw_file(format!("{tree}/back\\slash").as_bytes(), b"abc")
+            .file(format!("{tree}/back/slash"), b"xyz");
+    }
+    dir.ftk(["hash", "t", "-o", "../list"]).run().status(0);
+    dir.ftk(["hash", "-c", "../list"]).run().status(0).stdout("t/back/slash: OK\nt/back\\slash: OK\n");
+    dir.ftk(["dup"])
+        .run()
+        .status(0)
+        .stdout("./t/back/slash\n./u/back/slash\n\n./t/back\\slash\n./u/back\\slash\n\n");
+    dir.ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
+    dir.ftk(["manifest", "verify", "t", "../manifest"]).run().status(0).stdout("");
+    dir.ftk(["cmp", "t", "u"]).run().status(0).stdout("");
+    fs::remove_file(dir.path("t/back\\slash")).unwrap();
+    dir.ftk(["hash", "-c", "--status", "../list"]).run().status(1);
+    dir.ftk(["manifest", "verify", "t", "../manifest"]).run().status(1).stdout("missing\t'back\\\\slash'\n");
+    dir.ftk(["cmp", "t", "u"]).run().status(1).stdout("only in u\t'back\\\\slash'\n");
+}
+
+/// Every output that is JSON is JSON, and has the bytes.
+#[test]
+fn h20_json_of_every_command() {
+    let names =
+        [&b"\xff"[..], b"\xc3\x28", b"a\x80b", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"d\xff/\xfe"];
+    let scene = Scene::new(|dir, tree| {
+        for name in names {
+            dir.raw_file(&[tree.as_bytes(), b"/", name].concat(), b"x");
+        }
+    });
+    let dir = &scene.dir;
+    dir.ftk(["dup", "--json", "-o", "../report"]).run().status(0);
+    dir.dir("empty").ftk(["manifest", "create", "empty", "-o", "../none"]).run().status(0);
+    dir.ftk(["hash", "-", "-o", "../other"]).run().status(0);
+    for args in [
+        &["find", "--json", "t"][..],
+        &["find", "--json", "--sort", "t"],
+        &["hash", "--json", "t"],
+        &["hash", "--json", "-a", "md5,sha1", "t"],
+        &["hash", "--json", "--check", "../list"],
+        &["hash", "--json", "--diff", "../list", "../other"],
+        &["dup", "--json", "t"],
+        &["dup", "prune", "--json", "--action", "delete"],
+        &["dup", "apply", "--json", "--action", "delete", "../report"],
+        &["manifest", "create", "t"],
+        &["manifest", "update", "t", "../manifest"],
+        &["manifest", "verify", "--json", "--all", "t", "../manifest"],
+        &["manifest", "verify", "--json", "empty", "../manifest"],
+        &["manifest", "diff", "--json", "../manifest", "../none"],
+        &["manifest", "unique", "--json", "../manifest", "../none"],
+        &["cmp", "--json", "t", "empty"],
+    ] {
+        let run = dir.ftk(args).run();
+        run.check(run.code() < 2, "it is done");
+        let found = strings(&run);
+        for name in names {
+            // Of a directory that is in one tree only, the name is all that is said.
+            let name = if args[0] == "cmp" { name.strip_suffix(b"/\xfe").unwrap_or(name) } else { name };
+            run.check(
+                found.iter().any(|it| it.ends_with(name)),
+                &format!("{} is there", name.escape_ascii()),
+            );
+        }
+        run.check(!run.text().contains('\u{fffd}'), "nothing is replaced");
+    }
+    // Two files, and what a run did.
+    let [a, b] = [b"t/\xff", b"t/\xfe"].map(|name| OsStr::from_bytes(name));
+    dir.raw_file(b.as_bytes(), b"y");
+    let run = dir.ftk(["cmp", "--json", "--stats", "../stats"]).args([a, b]).run().status(1);
+    strings(&run);
+    serde_json::from_slice::<Value>(&fs::read(dir.aside("stats")).unwrap()).unwrap();
+}
+
+/// Names that would do something to a terminal.
+const ACTING: [&str; 6] =
+    ["\u{1b}]0;title\u{7}", "\u{9b}31m", "a\rb", "a\nftk: all is well", "\u{202e}cod.exe", "\u{7f}"];
+
+/// On a terminal, results and messages of every command hold nothing that acts.
+#[test]
+fn h22_nothing_acts_on_a_terminal() {
+    needs!("script");
+    let scene = Scene::new(|dir, tree| {
+        for name in ACTING {
+            dir.file(format!("{tree}/{name}"), b"x").file(format!("{tree}/unlike{name}"), tree.as_bytes());
+        }
+    });
+    let dir = &scene.dir;
+    dir.dir("empty").ftk(["manifest", "create", "empty", "-o", "../none"]).run().status(0);
+    dir.ftk(["dup", "--json", "-o", "../report", "t"]).run().status(0);
+    ACTING
+        .iter()
+        .for_each(|name| _ = dir.fifo(&format!("fifo{name}")).symlink("nowhere", &format!("link{name}")));
+    let more: [&[&str]; 17] = [
+        &["find", "--json"],
+        &["find", "-L", "--format", "{path}"],
+        &["hash", "--tag", "t"],
+        &["hash", "-a", "md5,sha1", "t"],
+        &["hash", "--json", "-v", "."],
+        &["hash", "--diff", "../list", "/dev/null"],
+        &["dup", "-v", "."],
+        &["dup", "--format", "csv"],
+        &["dup", "apply", "--action", "hardlink", "../report"],
+        &["dup", "prune", "--script", "--action", "hardlink"],
+        &["manifest", "verify", "--all", "t", "../manifest"],
+        &["manifest", "verify", "u", "../manifest", "--json"],
+        &["manifest", "diff", "../manifest", "../none"],
+        &["manifest", "unique", "../manifest", "../none"],
+        &["cmp", "-v", "t", "empty"],
+        &["cmp", "--json", "t", "u"],
+        &["find", "--exec", "false", "{}", ";"],
+    ];
+    let quoted = |arg: &&str| format!("'{arg}'");
+    for args in every().chain(more) {
+        let line: Vec<_> = [env!("CARGO_BIN_EXE_ftk")].iter().chain(args).map(quoted).collect();
+        let line = line.join(" ") + " --color never";
+        let run = dir.ftk([""; 0]).instead(dir, ["script", "-qec", &line, "/dev/null"]).run();
+        let acts = |c: char| (c.is_control() && !"\r\n".contains(c)) || c == '\u{202e}';
+        run.check(!run.text().replace("\t", " ").contains(acts), "nothing acts");
+        run.check(!run.text().contains("\nftk: all is well"), "no line is made up");
+        run.check(!run.text().contains("a\rb"), "no line is written over");
+        run.check(
+            args.contains(&"--script") == run.text().contains("act on the terminal"),
+            "a script is refused",
+        );
+    }
+}
+
+/// Messages of every command, of missing files and of such that are no files.
+#[test]
+fn h22_messages_of_every_command() {
+    let dir = Dir::new();
+    dir.dir("t").ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
+    for name in ACTING {
+        dir.fifo(name).symlink(name, &format!("t/{name}"));
+        let missing = format!("missing{name}");
+        for args in [
+            &["find", &missing][..],
+            &["find", "--files-from", &missing],
+            &["hash", &missing, name],
+            &["hash", "-c", &missing],
+            &["hash", "--diff", &missing, "t"],
+            &["dup", &missing],
+            &["dup", name],
+            &["dup", "apply", "--action", "delete", &missing],
+            &["dup", "undo", &missing],
+            &["dup", "prune", "--action", &format!("move={name}"), "--reference", &missing],
+            &["manifest", "create", &missing],
+            &["manifest", "create", name],
+            &["manifest", "create", "t", "-o", &format!("no/{missing}")],
+            &["manifest", "verify", "t", &missing],
+            &["manifest", "verify", &missing, "../manifest"],
+            &["manifest", "diff", &missing, "../manifest"],
+            &["manifest", "unique", "../manifest", &missing],
+            &["cmp", &missing, name],
+            &["cmp", name, "t"],
+            &["find", name, "-n", name, "--stats", &format!("no/{missing}")],
+            &["find", "t", "--newer", &missing],
+        ] {
+            let run = dir.ftk(args).run().status(2);
+            for line in run.err.lines() {
+                let acts = |c: char| (c.is_control() && c != '\t') || ('\u{202a}'..='\u{202e}').contains(&c);
+                run.check(!line.contains(acts), "nothing acts");
+                run.check(!line.starts_with("ftk: all is well"), "no line is made up");
+            }
+        }
+    }
+}
+
+/// Who takes the first field of a line gets a digest: with -z of every name, with --json from a member, and of standard
+/// input, whose name is never escaped.
+#[test]
+fn h24_a_digest_is_where_it_is_looked_for() {
+    let dir = Dir::new();
+    let content = b"abc";
+    for name in ["plain", "new\nline", "back\\slash", "c\rr"] {
+        dir.file(format!("t/{name}"), content);
+    }
+    let digest = sha256(content);
+    let run = dir.ftk(["hash", "-z", "t"]).run().status(0);
+    for record in records(&run.out, 0) {
+        run.check(record.starts_with(digest.as_bytes()), "the digest comes first");
+    }
+    let run = dir.ftk(["hash", "--json", "t"]).run().status(0);
+    for line in run.text().lines() {
+        run.check(serde_json::from_str::<Value>(line).unwrap()["digest"] == *digest, "the member");
+    }
+    for args in [&["hash"][..], &["hash", "-"]] {
+        dir.ftk(args).stdin(content).run().status(0).stdout(format!("{digest}  -\n"));
+    }
+    // The escape of the coreutils is kept where they have it, and the help tells of it.
+    let run = dir.ftk(["hash", "t/new\nline"]).run().status(0).stdout(format!("\\{digest}  t/new\\nline\n"));
+    run.stderr_lacks("ftk: ");
+    let help = dir.ftk(["hash", "--help"]).run().status(0);
+    help.check(help.text().contains("escape no name"), "the help says how to do without");
+}
+
+/// No command takes an argument for a pattern.
+#[test]
+fn h50_no_command_takes_an_argument_for_a_pattern() {
+    for name in ["br[a]ck", "*", "?", "{a,b}", "~", "$HOME", "a b", "-", "a*"] {
+        let dir = Dir::new();
+        let there = format!("./{name}");
+        dir.file(format!("{there}/x"), b"same")
+            .file(format!("{there}/y"), b"same")
+            .file("other/a/z", b"same");
+        dir.file("brack/z", b"same").file("a/z", b"same").file("b/z", b"same");
+        let paths = format!("{there}/x\n{there}/y\n");
+        dir.ftk(["dup", &there]).run().status(0).stdout(format!("{paths}\n"));
+        let run = dir.ftk(["dup", "prune", "--action", "delete", "--reference", &there, "other"]).run();
+        run.check(run.code() == 0 && run.text().contains("delete   other/a/z"), "it is a reference");
+        dir.ftk(["manifest", "create", &there, "-o", &format!("./{name}.list")]).run().status(0);
+        let run = dir.ftk(["manifest", "verify", &there, &format!("./{name}.list")]).run().status(0);
+        run.stderr_has("3 of 3 as recorded");
+        dir.ftk(["cmp", &there, &format!("{there}/.")]).run().status(0).stderr_has("equal");
+        dir.ftk(["cmp", &format!("{there}/x"), &format!("{there}/y")]).run().status(0);
+        fs::write(dir.path("paths"), format!("{there}/x\n")).unwrap();
+        for command in ["find", "hash", "dup"] {
+            dir.ftk([command, "--files-from", "paths", &format!("{there}/none")]).run().status(2);
+        }
+        dir.ftk(["find", "--files-from", "paths"]).run().status(0).stdout(format!("{there}/x\n"));
+        dir.ftk(["hash", "-o", &format!("{there}/list"), &format!("{there}/x")]).run().status(0);
+        assert!(dir.path(format!("{there}/list")).is_file());
+    }
 }

@@ -10,6 +10,7 @@ use std::thread;
 
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 
+use super::commands::{Scene, every};
 use crate::harness::{
     Chain, Dir, bytes, gnu_find, hash_lines, needs, records, sha256, skip, sorted, sum, uring,
 };
@@ -277,6 +278,242 @@ fn h46_a_short_read_is_not_the_end() {
     for io in if uring() { &["auto", "sync", "uring"][..] } else { &["auto", "sync"] } {
         for threads in ["mono", "4"] {
             dir.ftk(["hash", "--io", io, "-j", threads]).args(&there).run().status(0).stdout(&expected);
+        }
+    }
+}
+
+/// Whatever lies in a tree beside files, no command waits for it, and the files are processed.
+#[test]
+fn h35_h36_no_command_waits_for_what_is_no_file() {
+    let scene = Scene::new(|dir, tree| {
+        let path = |name: &str| format!("{tree}/{name}");
+        dir.file(path("a/x"), b"abc").fifo(&path("fifo")).socket(&path("a/socket"));
+        dir.symlink("fifo", &path("to_fifo"))
+            .symlink("/dev/zero", &path("to_zero"))
+            .symlink("..", &path("a/up"));
+        dir.symlink("/proc/kmsg", &path("to_kmsg")).symlink("self", &path("self")).symlink("/", &path("top"));
+        for (name, minor) in [("zero", 5), ("random", 8)] {
+            let mode = Mode::from_raw_mode(0o666);
+            if mknodat(CWD, dir.path(path(name)), FileType::CharacterDevice, mode, makedev(1, minor)).is_err()
+            {
+                skip("devices, which only root can make");
+            }
+        }
+    });
+    for command in every() {
+        for threads in ["mono", "8"] {
+            let run = scene.ftk(command).args(["-j", threads]).run().status(0).stderr_lacks("ftk: ");
+            run.check(command[0] != "dup" || run.text().contains("u/a/x"), "the files are");
+        }
+    }
+    // Followed, what links lead to is the same: never read, if it is no file. `top` leads to everything there is.
+    for tree in ["t", "u"] {
+        fs::remove_file(scene.dir.path(format!("{tree}/top"))).unwrap();
+    }
+    for args in
+        [&["find", "-L", "t"][..], &["hash", "-L", "t"], &["dup", "-L", "t", "u"], &["cmp", "-L", "t", "u"]]
+    {
+        for threads in ["mono", "8"] {
+            let run = scene.dir.ftk(args).args(["-j", threads]).run().status(2);
+            run.stderr_has("ftk: cannot follow 't/a/up': ");
+        }
+    }
+}
+
+/// Named in a report, which nobody has walked for, it is looked at and not opened.
+#[test]
+fn h25_h35_a_report_opens_no_fifo_and_no_device() {
+    needs!("strace");
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("b", b"abc").file("c", b"abc").file("d", b"abc");
+    dir.ftk(["dup", "--json", "-o", "../report"]).run().status(0);
+    for name in ["b", "c", "d"] {
+        fs::remove_file(dir.path(name)).unwrap();
+    }
+    dir.fifo("b").symlink("/dev/zero", "c").symlink("/etc/passwd", "d");
+    for action in ["hardlink", "symlink", "delete", "move=away"] {
+        let log = dir.aside("log");
+        let args = ["dup", "apply", "../report", "--yes", "--action", action];
+        let strace = ["strace", "-f", "-qq", "-e", "trace=open,openat,openat2", "-o", log.to_str().unwrap()];
+        let run = dir.ftk(args).under(&dir, strace).run().status(2);
+        run.check(run.text().matches("  refuse   ").count() == 3, "all are refused");
+        let log = fs::read_to_string(log).unwrap();
+        let opens = |call: &&str| !call.contains("O_PATH") && !call.contains("-1 E");
+        let opened: Vec<_> = log.lines().filter(opens).filter(|call| call.contains("\"b\"")).collect();
+        run.check(opened.iter().all(|call| call.contains("O_NONBLOCK")), &format!("{opened:?}"));
+        run.check(!log.contains("/dev/zero") && !log.contains("/etc/passwd\""), "no link is followed");
+    }
+}
+
+/// What reads as zeros is zeros, for every command.
+#[test]
+fn h38_holes_are_copies_of_zeros() {
+    let dir = Dir::new();
+    dir.hole("t/hole", 3 << 20).file("t/zeros", &vec![0; 3 << 20]).hole("t/longer", (3 << 20) + 1);
+    dir.ftk(["dup", "--verify"]).run().status(0).stdout("./t/hole\n./t/zeros\n\n");
+    dir.ftk(["cmp", "t/hole", "t/zeros"]).run().status(0);
+    dir.ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
+    // The same content in other blocks is the same content.
+    dir.file("t/hole", &vec![0; 3 << 20]);
+    dir.ftk(["manifest", "verify", "--mode", "content", "t", "../manifest"]).run().status(0).stdout("");
+    let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).run().status(0);
+    run.stderr_has("  deleted 1 file");
+    assert_eq!(fs::metadata(dir.path("t/longer")).unwrap().len(), (3 << 20) + 1);
+}
+
+/// More blocks than 32 bits count: the size is that, in every form, and the end is compared, not only the beginning.
+#[test]
+fn h38_sizes_beyond_32_bits_of_blocks() {
+    const LEN: u64 = (1 << 43) + 4096 + 1;
+    let dir = Dir::new();
+    dir.hole("t/a", LEN).hole("t/b", LEN);
+    File::options().write(true).open(dir.path("t/b")).unwrap().write_all_at(b"x", LEN - 1).unwrap();
+    dir.ftk(["find", "t", "-t", "f", "--format", "{size}", "-S", &format!("{LEN}")])
+        .run()
+        .status(0)
+        .stdout(format!("{LEN}\n{LEN}\n"));
+    // Their ends differ, so that no terabyte is read.
+    dir.ftk(["dup", "t"]).run().status(0).stdout("");
+    dir.ftk(["cmp", "-l", "t/a", "t/b"]).run().status(1).stdout(format!("{LEN}   0 170\n"));
+    let run = dir.ftk(["manifest", "create", "--no-content", "t", "-o", "../manifest"]).run().status(0);
+    run.stdout("");
+    assert!(fs::read_to_string(dir.aside("manifest")).unwrap().contains(&format!("\"size_bytes\":{LEN},")));
+    File::options().write(true).open(dir.path("t/a")).unwrap().set_len(LEN - (1 << 41)).unwrap();
+    dir.ftk(["manifest", "verify", "t", "../manifest", "--ignore", "mtime"])
+        .run()
+        .status(1)
+        .stdout(format!("modified\ta\tsize {LEN} \u{2192} {}\n", LEN - (1 << 41)));
+}
+
+/// The other commands at the same depth. A manifest names every directory on the way, which is some 100 MB here:
+/// it is made for what lies at the top and at the bottom.
+#[test]
+fn h39_depth_for_every_command() {
+    let chain = Chain::new("d", 10_000, 1000);
+    let dir = chain.dir();
+    dir.file("copy", b"7000");
+    let group = [b"./copy\n", &chain.file(7000)[..], b"\n\n"].concat();
+    for threads in ["mono", "8"] {
+        dir.ftk(["dup", "-j", threads]).run().status(0).stdout(&group);
+        let run = dir.ftk(["cmp", "--no-shortcuts", "-j", threads, ".", "./."]).run().status(0);
+        run.stderr_has("11 pairs of files compared");
+        dir.ftk(["manifest", "create", "-t", "f", ".", "-o", "../manifest", "-j", threads]).run().status(0);
+        let run = dir.ftk(["manifest", "verify", ".", "../manifest", "-j", threads]).run().status(0);
+        run.stdout("").stderr_has(" as recorded");
+        dir.ftk(["manifest", "update", ".", "../manifest", "-o", "../new", "-j", threads]).run().status(0);
+        dir.ftk(["manifest", "diff", "../manifest", "../new"]).run().status(0).stdout("");
+    }
+    let plan =
+        dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--keep", "path=./copy"]).run().status(0);
+    plan.stderr_has("  linked 1 file");
+    dir.ftk(["find", "-c", "--samefile", "copy"]).run().status(0).stdout("2\n");
+}
+
+/// Paths that no system call takes, in the other commands, up to an action that replaces a name.
+#[test]
+fn h39_long_paths_for_every_command() {
+    let chain = Chain::new(LONGEST, 60, 20);
+    let dir = chain.dir();
+    dir.file("copy", b"60");
+    let deep = chain.file(60);
+    for threads in ["mono", "8"] {
+        dir.ftk(["dup", "-j", threads]).run().status(0).stdout([b"./copy\n", &deep[..], b"\n\n"].concat());
+        dir.ftk(["hash", ".", "-o", "../list", "-j", threads]).run().status(0);
+        dir.ftk(["hash", "-c", "-q", "../list", "-j", threads]).run().status(0).stdout("");
+        dir.ftk(["manifest", "create", ".", "-o", "../manifest", "-j", threads]).run().status(0);
+        dir.ftk(["manifest", "verify", ".", "../manifest", "-j", threads]).run().status(0).stdout("");
+        dir.ftk(["cmp", "--no-shortcuts", ".", "./.", "-j", threads])
+            .run()
+            .status(0)
+            .stderr_has("4 pairs of files");
+    }
+    dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "../journal"]).run().status(0);
+    dir.ftk(["find", "-c", "--samefile", "copy"]).run().status(0).stdout("2\n");
+    dir.ftk(["dup", "undo", "../journal"]).run().status(0);
+    dir.ftk(["find", "-c", "--samefile", "copy"]).run().status(0).stdout("1\n");
+}
+
+#[test]
+fn h39_width_for_every_command() {
+    const FILES: usize = 10_000;
+    let scene = Scene::new(|dir, tree| {
+        for nth in 0..FILES {
+            File::create(dir.path(format!("{tree}/{nth}")))
+                .unwrap()
+                .write_all(format!("{nth:05}").as_bytes())
+                .unwrap();
+        }
+    });
+    for threads in ["mono", "8"] {
+        let run = scene.dir.ftk(["dup", "--summary", "--json", "-j", threads]).run().status(0);
+        run.check(run.text().contains("\"files\":20000,\"groups\":10000,"), "each has its copy");
+        let run = scene.dir.ftk(["cmp", "t", "u", "-j", threads]).run().status(0);
+        run.stderr_has("10,000 pairs of files compared");
+        let run = scene.dir.ftk(["manifest", "verify", "t", "../manifest", "-j", threads]).run().status(0);
+        run.stderr_has("10,001 of 10,001 as recorded");
+    }
+}
+
+/// No number of workers and no reader changes what any command prints, on trees below and above what is worth a
+/// second worker.
+#[test]
+fn h43_no_plan_changes_what_a_command_prints() {
+    for files in [1, 31, 40, 700] {
+        let scene = Scene::new(|dir, tree| {
+            let mut content = bytes(5, 9000);
+            for nth in 0..files {
+                // Equal in size and at both ends.
+                content[4500] = nth as u8 % 7;
+                dir.file(format!("{tree}/{}/{nth:03}", nth % 3), &content);
+            }
+            dir.file(format!("{tree}/own"), tree.as_bytes());
+        });
+        for command in every().filter(|command| command[0] != "find" || command.contains(&"--sort")) {
+            let lines = |threads: &str, io: &str| {
+                let run = scene.ftk(command).args(["-j", threads, "--io", io]).run();
+                run.check(run.code() < 2, "it is done");
+                let is_of_the_run =
+                    |line: &&[u8]| line.starts_with(b"{\"ftk\":") || line.starts_with(b"{\"footer\":");
+                let lines = run.out.split(|&byte| byte == b'\n').filter(|line| !is_of_the_run(line));
+                (run.code(), lines.map(<[u8]>::to_vec).collect::<Vec<_>>())
+            };
+            let expected = lines("mono", "sync");
+            for threads in ["auto", "2", "8"] {
+                for io in if uring() { &["auto", "uring"][..] } else { &["auto"] } {
+                    assert_eq!(lines(threads, io), expected, "{command:?} -j {threads} --io {io}: {files}");
+                }
+            }
+        }
+    }
+}
+
+/// Files of the kernel, whose reads are short and whose size is none, are what they say for the other commands too.
+#[test]
+fn h46_sizes_that_lie_for_every_command() {
+    let system = "/sys/devices/system/cpu/cpu0/topology";
+    let Ok(entries) = fs::read_dir(system) else { return skip("a tree of the kernel's own files") };
+    let files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    let mut groups = std::collections::BTreeMap::<_, Vec<_>>::new();
+    for path in &files {
+        groups.entry(fs::read(path).unwrap()).or_default().push(path.to_str().unwrap());
+    }
+    let mut expected: Vec<_> = groups.into_values().filter(|paths| paths.len() > 1).collect();
+    assert!(!expected.is_empty(), "some say the same");
+    expected.iter_mut().for_each(|paths| paths.sort_unstable());
+    expected.sort_unstable();
+    let dir = Dir::new();
+    for io in if uring() { &["auto", "sync", "uring"][..] } else { &["auto", "sync"] } {
+        for threads in ["mono", "4"] {
+            let run = dir.ftk(["dup", "--verify", system, "--io", io, "-j", threads]).run().status(0);
+            let mut found: Vec<Vec<_>> =
+                run.text().split_terminator("\n\n").map(|group| group.lines().collect()).collect();
+            found.sort_unstable();
+            run.check(found == expected, "groups are of equal content");
+            let run = dir.ftk(["manifest", "create", system, "--io", io, "-j", threads]).run().status(0);
+            for path in &files {
+                let digest = sha256(&fs::read(path).unwrap());
+                run.check(run.text().contains(&digest), "the digest of what it says");
+            }
         }
     }
 }
