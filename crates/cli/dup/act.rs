@@ -1,5 +1,6 @@
 //! A plan printed, turned into a script, or carried out.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::env;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use ftk_apply::{
     ActError, Action, Check, Engine, Freed, Journal, Obstacle, Reach, Refusal, Rules as Demands, Step, check,
     probe, script,
@@ -16,7 +17,7 @@ use ftk_apply::{
 use ftk_dedup::Rules;
 use ftk_dedup::report::Group;
 use ftk_process::Progress;
-use ftk_record::quote;
+use ftk_record::{quote, sanitize};
 
 use crate::console::{Console, cause};
 use crate::dup::plan::{Item, Planner};
@@ -138,6 +139,12 @@ impl Job {
             match self.check(&mut reach, &step) {
                 Ok(Check::Done) => {}
                 Ok(Check::Fine { .. }) => {
+                    // In a script they have to stand as they are.
+                    ensure!(
+                        !Stdout::is_terminal()
+                            || [&step.victim, &step.keeper].iter().all(|it| is_harmless(&it.path)),
+                        "the script holds names that would act on the terminal: write it to a file"
+                    );
                     nth += 1;
                     lines.line(|out| out.append(&mut script::step(&step, &self.action, nth)));
                 }
@@ -244,4 +251,9 @@ fn tell_result(teller: &mut Teller<'_>, step: &Step, result: Result<Freed, ActEr
             teller.say(Word::Fail, path, reason(&error));
         }
     }
+}
+
+/// Whether a terminal shows the path and does nothing else.
+fn is_harmless(path: &[u8]) -> bool {
+    matches!(sanitize(path), Cow::Borrowed(_))
 }
