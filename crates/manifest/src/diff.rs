@@ -6,7 +6,7 @@ use ftk_inventory::Budget;
 
 use crate::common::Common;
 use crate::keys::{Keys, Purse, pair};
-use crate::merge::merge;
+use crate::pairs::{Pass, merge_manifests};
 use crate::{Entry, Error, Field, Finding, Manifest, Rules, Summary, Verdict};
 
 /// Holds two manifests against each other, and hands to `each` what is not the same, in the order of paths. [`Verdict::Missing`] is what only `old` has,
@@ -34,8 +34,13 @@ pub fn diff(
     let moves = if is_compared { Moves::find(old, new, &common, budget)? } else { Moves::default() };
     let (mut changed, mut summary) = (Vec::new(), Summary::default());
     let (mut gone, mut come) = (0, 0);
-    merge(&mut old.entries()?, &mut new.entries()?, |old, new| {
-        let (old, new) = (old.map(|old| old.entry()), new.map(|new| new.entry()));
+    let (mut same, mut same_unread) = (0, 0);
+    let pass = if is_compared { Pass::Again } else { Pass::First };
+    let count_same = |entry: Option<&Entry<'_>>| {
+        same += 1;
+        same_unread += u64::from(entry.is_some_and(|entry| entry.stat.is_regular()));
+    };
+    merge_manifests((old, new), pass, count_same, |old, new| {
         changed.clear();
         let mut new_path = None;
         let verdict = match (&old, &new) {
@@ -87,6 +92,7 @@ pub fn diff(
             error: None,
         }))
     })?;
+    summary.add_same(same, same_unread);
     Ok(summary)
 }
 
@@ -106,22 +112,27 @@ impl Moves {
         let (mut gone, mut come) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
         let mut moves = Self::default();
         let mut purse = Purse::new(budget);
-        merge(&mut old.entries()?, &mut new.entries()?, |old, new| {
-            let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
-            match (old.map(|old| old.entry()), new.map(|new| new.entry())) {
-                (Some(old), None) if is_regular(&old) => {
-                    gone.push(common.in_old(old.digests), old.stat.size)?;
+        merge_manifests(
+            (old, new),
+            Pass::First,
+            |_| (),
+            |old, new| {
+                let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
+                match (old, new) {
+                    (Some(old), None) if is_regular(&old) => {
+                        gone.push(common.in_old(old.digests), old.stat.size)?;
+                    }
+                    (None, Some(new)) if is_regular(&new) => {
+                        purse.spend((new.path.len() + size_of::<u64>()) as u64)?;
+                        moves.paths.extend_from_slice(new.path);
+                        moves.ends.push(moves.paths.len() as u64);
+                        come.push(common.in_new(new.digests), new.stat.size)?;
+                    }
+                    _ => {}
                 }
-                (None, Some(new)) if is_regular(&new) => {
-                    purse.spend((new.path.len() + size_of::<u64>()) as u64)?;
-                    moves.paths.extend_from_slice(new.path);
-                    moves.ends.push(moves.paths.len() as u64);
-                    come.push(common.in_new(new.digests), new.stat.size)?;
-                }
-                _ => {}
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         moves.to = pair(&gone, &come);
         moves.has_arrived = vec![false; come.len()];
         moves.to.iter().flatten().for_each(|&nth| moves.has_arrived[nth as usize] = true);

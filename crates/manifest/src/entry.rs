@@ -144,8 +144,8 @@ pub(crate) fn type_name(file_type: FileType) -> &'static str {
     TYPES.iter().find(|(known, _)| *known == file_type).expect("every type has a name").1
 }
 
-pub(crate) fn type_of(name: &str) -> Option<FileType> {
-    TYPES.iter().find(|(_, known)| *known == name).map(|(file_type, _)| *file_type)
+pub(crate) fn type_of(name: &[u8]) -> Option<FileType> {
+    TYPES.iter().find(|(_, known)| known.as_bytes() == name).map(|(file_type, _)| *file_type)
 }
 
 /// What a path is sorted by: its bytes, but for the root, which comes before all that lies in it.

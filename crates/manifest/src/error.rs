@@ -14,6 +14,8 @@ pub enum Error {
     Io(io::Error),
     /// It is incomplete or damaged, as its footer shows.
     Seal(SealError),
+    /// The file is not what it was when it was opened.
+    Changed,
     /// It is something else: why its first line is not the header of a manifest.
     NotManifest(String),
     /// It is of a version that only a later ftk knows.
@@ -43,6 +45,7 @@ impl fmt::Display for Error {
         match self {
             Self::Io(_) => f.write_str("cannot read or write it"),
             Self::Seal(error) => error.fmt(f),
+            Self::Changed => f.write_str("it was changed while it was read"),
             Self::NotManifest(why) => write!(f, "not a manifest of ftk: {why}"),
             Self::Version(version) => write!(f, "a manifest of version {version}, which needs a later ftk"),
             Self::Line { number, what } => write!(f, "line {number}: {what}"),

@@ -66,6 +66,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod canonical;
 mod common;
 mod contents;
@@ -76,7 +77,9 @@ mod error;
 mod field;
 mod header;
 mod keys;
+mod lines;
 mod merge;
+mod pairs;
 mod parse;
 mod reader;
 mod rules;

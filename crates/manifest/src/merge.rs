@@ -18,9 +18,19 @@ pub(crate) trait Side {
 pub(crate) fn merge<A: Side, B: Side>(
     old: &mut A,
     new: &mut B,
+    each: impl FnMut(Option<&mut A>, Option<&mut B>) -> Result<ControlFlow<()>, Error>,
+) -> Result<(), Error> {
+    merge_by(old, new, |old, new| Ok((old.advance()?, new.advance()?)), each)
+}
+
+/// The same, with `both` to advance the two sides where they stand at the same path, as they do at the beginning.
+pub(crate) fn merge_by<A: Side, B: Side>(
+    old: &mut A,
+    new: &mut B,
+    mut both: impl FnMut(&mut A, &mut B) -> Result<(bool, bool), Error>,
     mut each: impl FnMut(Option<&mut A>, Option<&mut B>) -> Result<ControlFlow<()>, Error>,
 ) -> Result<(), Error> {
-    let (mut is_old, mut is_new) = (old.advance()?, new.advance()?);
+    let (mut is_old, mut is_new) = both(old, new)?;
     while is_old || is_new {
         let order = match (is_old, is_new) {
             (true, true) => key(old.path()).cmp(key(new.path())),
@@ -31,11 +41,10 @@ pub(crate) fn merge<A: Side, B: Side>(
         if flow.is_break() {
             break;
         }
-        if order.is_le() {
-            is_old = old.advance()?;
-        }
-        if order.is_ge() {
-            is_new = new.advance()?;
+        match order {
+            Ordering::Less => is_old = old.advance()?,
+            Ordering::Equal => (is_old, is_new) = both(old, new)?,
+            Ordering::Greater => is_new = new.advance()?,
         }
     }
     Ok(())

@@ -14,37 +14,37 @@ use crate::text::{Text, without_place};
 use crate::{Entry, Header, Stat, Xattr};
 
 /// The line, as it stands there. Members it does not know are passed over; none may be there twice.
-#[derive(Debug, Deserialize, PartialEq, Eq)]
-pub(crate) struct Line<'l> {
+#[derive(Debug, Deserialize)]
+struct Line<'l> {
     #[serde(borrow)]
-    pub(crate) path: Option<Text<'l>>,
+    path: Option<Text<'l>>,
     #[serde(borrow)]
-    pub(crate) path_b64: Option<Text<'l>>,
+    path_b64: Option<Text<'l>>,
     #[serde(borrow, rename = "type")]
-    pub(crate) file_type: Text<'l>,
-    pub(crate) size_bytes: u64,
-    pub(crate) mtime_ns: i128,
-    pub(crate) ctime_ns: i128,
+    file_type: Text<'l>,
+    size_bytes: u64,
+    mtime_ns: i128,
+    ctime_ns: i128,
     #[serde(borrow)]
-    pub(crate) mode: Text<'l>,
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
-    pub(crate) dev: u64,
-    pub(crate) ino: u64,
-    pub(crate) nlink: u64,
-    pub(crate) rdev: Option<u64>,
+    mode: Text<'l>,
+    uid: u32,
+    gid: u32,
+    dev: u64,
+    ino: u64,
+    nlink: u64,
+    rdev: Option<u64>,
     #[serde(borrow)]
-    pub(crate) target: Option<Text<'l>>,
+    target: Option<Text<'l>>,
     #[serde(borrow)]
-    pub(crate) target_b64: Option<Text<'l>>,
+    target_b64: Option<Text<'l>>,
     #[serde(borrow)]
-    pub(crate) digests: Option<Digests<'l>>,
+    digests: Option<Digests<'l>>,
     #[serde(borrow)]
-    pub(crate) xattrs: Option<Vec<Object<XattrLine<'l>>>>,
+    xattrs: Option<Vec<Object<XattrLine<'l>>>>,
 }
 
-#[derive(Debug, Deserialize, PartialEq, Eq)]
-pub(crate) struct XattrLine<'l> {
+#[derive(Debug, Deserialize)]
+struct XattrLine<'l> {
     #[serde(borrow)]
     name: Option<Text<'l>>,
     #[serde(borrow)]
@@ -54,8 +54,8 @@ pub(crate) struct XattrLine<'l> {
 }
 
 /// The digests by the names of their algorithms, in the order of the line.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Digests<'l>(pub(crate) Vec<(Text<'l>, Text<'l>)>);
+#[derive(Debug)]
+struct Digests<'l>(Vec<(Text<'l>, Text<'l>)>);
 
 impl<'l, 'de: 'l> Deserialize<'de> for Digests<'l> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -82,13 +82,13 @@ impl<'l, 'de: 'l> Deserialize<'de> for Digests<'l> {
 }
 
 /// An entry with memory of its own, which the next one uses again.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Owned {
     path: Vec<u8>,
-    stat: Stat,
-    target: Option<Vec<u8>>,
-    digests: Vec<u8>,
-    xattrs: Option<Vec<Xattr>>,
+    pub(crate) stat: Stat,
+    pub(crate) target: Option<Vec<u8>>,
+    pub(crate) digests: Vec<u8>,
+    pub(crate) xattrs: Option<Vec<Xattr>>,
 }
 
 impl Owned {
@@ -109,6 +109,11 @@ impl Owned {
         Self { path: Vec::new(), stat, target: None, digests: Vec::new(), xattrs: None }
     }
 
+    pub(crate) fn set_path(&mut self, path: &[u8]) {
+        self.path.clear();
+        self.path.extend_from_slice(path);
+    }
+
     pub(crate) fn entry(&self) -> Entry<'_> {
         Entry {
             path: &self.path,
@@ -124,24 +129,28 @@ impl Owned {
     /// # Errors
     /// What is wrong with it; what the entry is then is not specified.
     pub(crate) fn read(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
-        let line: Line<'_> = match canonical::line(line) {
-            Some(line) => line,
-            None => serde_json::from_slice(line)
-                .map(|Object(line)| line)
-                .map_err(|error| without_place(&error))?,
-        };
+        match canonical::read(line, header, self) {
+            Some(()) => Ok(()),
+            None => self.read_json(line, header),
+        }
+    }
+
+    /// The same, however the line is written.
+    pub(crate) fn read_json(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
+        let Object(line): Object<Line<'_>> =
+            serde_json::from_slice(line).map_err(|error| without_place(&error))?;
         let path = read_path(line.path.as_deref(), line.path_b64.as_deref()).map_err(|e| e.to_string())?;
         check_path(&path)?;
-        self.path.clear();
-        self.path.extend_from_slice(&path);
-        let file_type =
-            type_of(&line.file_type).ok_or_else(|| format!("unknown type {:?}", &*line.file_type))?;
+        self.set_path(&path);
+        let file_type = type_of(line.file_type.as_bytes())
+            .ok_or_else(|| format!("unknown type {:?}", &*line.file_type))?;
         self.stat = Stat {
             file_type,
             size: line.size_bytes,
             mtime_ns: line.mtime_ns,
             ctime_ns: line.ctime_ns,
-            mode: mode(&line.mode)?,
+            mode: mode(line.mode.as_bytes())
+                .ok_or_else(|| format!("{:?} is no mode of four octal digits", &*line.mode))?,
             uid: line.uid,
             gid: line.gid,
             dev: line.dev,
@@ -213,7 +222,14 @@ impl Owned {
 }
 
 /// Whether a path is one that a walk gives: what else it may be, it must not lead out of the root.
-fn check_path(path: &[u8]) -> Result<(), String> {
+pub(crate) fn check_path(path: &[u8]) -> Result<(), String> {
+    // A part that is empty or a dot or two begins as no other does that is common. The loop vectorises.
+    let begins_odd = |byte: u8| (byte == b'/') | (byte == b'.');
+    let pairs = path.iter().zip(path.iter().skip(1));
+    let has_odd = pairs.fold(false, |has, (slash, next)| has | (*slash == b'/') & begins_odd(*next));
+    if !has_odd && path.first().is_some_and(|first| !begins_odd(*first)) && !path.ends_with(b"/") {
+        return Ok(());
+    }
     let is_bad = |name: &[u8]| matches!(name, b"" | b"." | b"..");
     if path == ROOT || !path.split(|&byte| byte == b'/').any(is_bad) {
         return Ok(());
@@ -222,8 +238,8 @@ fn check_path(path: &[u8]) -> Result<(), String> {
 }
 
 /// Four octal digits.
-fn mode(text: &str) -> Result<u32, String> {
-    let is_mode = text.len() == 4 && text.bytes().all(|digit| matches!(digit, b'0'..=b'7'));
-    let mode = u32::from_str_radix(text, 8).ok().filter(|_| is_mode);
-    mode.ok_or_else(|| format!("{text:?} is no mode of four octal digits"))
+pub(crate) fn mode(text: &[u8]) -> Option<u32> {
+    let digits: &[u8; 4] = text.try_into().ok()?;
+    let is_mode = digits.iter().all(|digit| matches!(digit, b'0'..=b'7'));
+    is_mode.then(|| digits.iter().fold(0, |mode, digit| mode << 3 | u32::from(digit - b'0')))
 }

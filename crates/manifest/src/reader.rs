@@ -1,27 +1,26 @@
 //! Manifests, read: complete and undamaged ones only, one entry at a time.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
-use std::os::unix::fs::FileExt as _;
+use std::io::{self, BufReader};
 
 use ftk_record::{SealedReader, Sums};
 
+use crate::blocks::{BLOCK, First, Prints};
 use crate::entry::key;
+use crate::lines::{Lines, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;
 use crate::text::brief;
 use crate::{Entry, Error, Header};
 
 /// A manifest that was read to its footer, which matches. Its entries are read from the file each time they are gone
-/// through, so that it takes no memory.
+/// through, so that it takes next to no memory, and are always those that the footer vouches for: a file that is changed
+/// meanwhile is an error before anything is read from where it was.
 #[derive(Debug)]
 pub struct Manifest {
-    file: File,
+    sealed: Sealed,
     header: Header,
 }
-
-/// Bytes read at once.
-const BUFFER: usize = 256 << 10;
 
 impl Manifest {
     /// Checks that the file is a manifest, complete, and as it was written. What is not a regular file, such as a
@@ -36,12 +35,14 @@ impl Manifest {
             io::copy(&mut file, &mut copy)?;
             file = copy;
         }
-        let mut lines = lines(&file);
+        let mut prints = Prints::new();
+        let first = First { file: &file, prints: &mut prints };
+        let mut lines = SealedReader::new(BufReader::with_capacity(BLOCK, first));
         let header = lines.next_line()?.map(Header::read);
         let header = header.unwrap_or_else(|| Err(Error::NotManifest("it holds nothing".into())))?;
         while lines.next_line()?.is_some() {}
-        drop(lines);
-        Ok(Self { file, header })
+        let footer = lines.number();
+        Ok(Self { sealed: Sealed { file, prints, lines: footer - 1 }, header })
     }
 
     /// What it is of.
@@ -51,7 +52,7 @@ impl Manifest {
 
     /// The file, to tell it from the tree that is walked.
     pub fn file(&self) -> &File {
-        &self.file
+        &self.sealed.file
     }
 
     /// Its entries, from the first.
@@ -59,8 +60,8 @@ impl Manifest {
     /// # Errors
     /// When it cannot be read.
     pub fn entries(&self) -> Result<Entries<'_>, Error> {
-        let mut lines = lines(&self.file);
-        lines.next_line()?;
+        let mut lines = Lines::new(&self.sealed);
+        lines.next()?;
         Ok(Entries { lines, header: &self.header, current: Owned::new(), last: Owned::new(), is_first: true })
     }
 
@@ -82,29 +83,10 @@ impl Manifest {
     }
 }
 
-fn lines(file: &File) -> SealedReader<BufReader<At<'_>>> {
-    SealedReader::new(BufReader::with_capacity(BUFFER, At { file, offset: 0 }))
-}
-
-/// A file read from its beginning, wherever its own position is.
-#[derive(Debug)]
-struct At<'f> {
-    file: &'f File,
-    offset: u64,
-}
-
-impl Read for At<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read_at(buffer, self.offset)?;
-        self.offset += n as u64;
-        Ok(n)
-    }
-}
-
 /// The entries of a manifest, one after the other. Takes memory for two.
 #[derive(Debug)]
 pub struct Entries<'m> {
-    lines: SealedReader<BufReader<At<'m>>>,
+    lines: Lines<'m>,
     header: &'m Header,
     current: Owned,
     last: Owned,
@@ -115,8 +97,8 @@ impl Entries<'_> {
     /// The next entry, valid until the next call; `None` behind the last.
     ///
     /// # Errors
-    /// When the file cannot be read or was changed since the manifest was opened, and for a line that is no entry or
-    /// out of order. Nothing is to be had after that.
+    /// When the file cannot be read, [`Error::Changed`] when it is not what it was when the manifest was opened, and for a
+    /// line that is no entry or out of order. Nothing is to be had after that.
     #[expect(clippy::should_implement_trait, reason = "an entry borrows the reader's memory")]
     pub fn next(&mut self) -> Result<Option<Entry<'_>>, Error> {
         Ok(if self.advance()? { Some(self.entry()) } else { None })
@@ -126,11 +108,28 @@ impl Entries<'_> {
     pub(crate) fn entry(&self) -> Entry<'_> {
         self.current.entry()
     }
+
+    /// Whether the next lines of both are the same.
+    pub(crate) fn is_at_line_of(&mut self, other: &mut Entries<'_>) -> Result<bool, Error> {
+        let line = self.lines.peek()?;
+        Ok(line.is_some() && line == other.lines.peek()?)
+    }
+
+    /// Goes past a line that was seen, without understanding it.
+    pub(crate) fn skip(&mut self) {
+        self.lines.skip();
+    }
+
+    /// The entry that was read last is at the path of that of `other`.
+    pub(crate) fn stand_at(&mut self, other: &Entries<'_>) {
+        self.current.set_path(other.path());
+        self.is_first = false;
+    }
 }
 
 impl Side for Entries<'_> {
     fn advance(&mut self) -> Result<bool, Error> {
-        let Some(line) = self.lines.next_line()? else { return Ok(false) };
+        let Some(line) = self.lines.next()? else { return Ok(false) };
         std::mem::swap(&mut self.current, &mut self.last);
         let read = self.current.read(line, self.header);
         let (path, last) = (self.current.entry().path, self.last.entry().path);

@@ -124,6 +124,12 @@ impl Summary {
     pub(crate) fn add(&mut self, verdict: Verdict) {
         self.counts[verdict as usize] += 1;
     }
+
+    /// Adds entries that are `Ok`, and of how many of them the content was not compared.
+    pub(crate) fn add_same(&mut self, entries: u64, unread: u64) {
+        self.counts[Verdict::Ok as usize] += entries;
+        self.unread += unread;
+    }
 }
 
 impl AddAssign for Summary {
