@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{codegen, tidy};
+use crate::{codegen, deny, tidy};
 
 /// One line of the report.
 struct Step {
@@ -34,6 +34,7 @@ struct Flags {
 const STEPS: &[Step] = &[
     Step { name: "fmt", action: Action::Cargo { args: "fmt --all --check", env: &[] } },
     Step { name: "tidy", action: Action::Task(tidy::is_clean) },
+    Step { name: "deny", action: Action::Task(deny::is_clean) },
     Step {
         name: "clippy",
         action: Action::Cargo { args: "clippy --locked --workspace --all-targets -- -D warnings", env: &[] },

@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod codegen;
+mod deny;
 mod horrors;
 mod soak;
 mod tidy;

@@ -1,0 +1,174 @@
+//! What ftk is built from: packages whose licences go with its own, from places that are known, without known flaws.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::ci;
+
+/// Holds the licences that are allowed, for cargo-deny and for us.
+const CONFIG: &str = "deny.toml";
+
+/// Checks licences, which needs nothing but cargo, and whatever else can be checked here. Says what cannot.
+pub(crate) fn is_clean() -> Result<bool> {
+    let allowed = allowed(&fs::read_to_string(CONFIG)?)?;
+    let packages = packages()?;
+    let bad: Vec<_> =
+        packages.iter().filter(|it| !is_satisfied(&it.licence, &allowed).unwrap_or(false)).collect();
+    for package in &bad {
+        println!("{}: the licence {:?} is not allowed in {CONFIG}", package.name, package.licence);
+    }
+    println!("{} packages, {} with a licence that is not allowed", packages.len(), bad.len());
+    let is_clean = bad.is_empty();
+    if !has_cargo_deny() {
+        println!("SKIPPED: cargo-deny is not installed: no advisory, source or duplicate was looked for");
+        return Ok(is_clean);
+    }
+    let is_clean = is_clean & succeeds("deny --workspace --offline check bans licenses sources")?;
+    // Its error would only say the same in more lines.
+    if !ci::cargo("deny fetch db").stderr(Stdio::null()).status()?.success() {
+        println!("SKIPPED: the advisory database cannot be had: no advisory was looked for");
+        return Ok(is_clean);
+    }
+    Ok(is_clean & succeeds("deny --workspace --offline check advisories")?)
+}
+
+fn has_cargo_deny() -> bool {
+    let output = ci::cargo("deny --version").stderr(Stdio::null()).output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+fn succeeds(args: &str) -> Result<bool> {
+    Ok(ci::cargo(args).status()?.success())
+}
+
+/// A package that is built on this system, ours included.
+struct Package {
+    name: String,
+    /// An SPDX expression; empty if there is none.
+    licence: String,
+}
+
+fn packages() -> Result<Vec<Package>> {
+    let rustc = Command::new("rustc").arg("-vV").output()?;
+    let said = String::from_utf8(rustc.stdout)?;
+    let host = said.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names its host")?;
+    let output = ci::cargo("metadata --locked --format-version 1 --filter-platform")
+        .arg(host)
+        .stderr(Stdio::inherit())
+        .output()?;
+    ensure!(output.status.success(), "cargo metadata failed");
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let nodes = metadata["resolve"]["nodes"].as_array().context("cargo resolves")?;
+    let used: BTreeSet<_> = nodes.iter().map(|node| text(&node["id"])).collect();
+    let packages = metadata["packages"].as_array().context("cargo lists packages")?;
+    let used = packages.iter().filter(|package| used.contains(&text(&package["id"])));
+    Ok(used.map(|it| Package { name: text(&it["name"]), licence: text(&it["license"]) }).collect())
+}
+
+/// The words in the line `allow = [...]`.
+fn allowed(config: &str) -> Result<Vec<String>> {
+    let line = config.lines().find_map(|line| line.strip_prefix("allow = ["));
+    let list =
+        line.and_then(|line| line.strip_suffix(']')).context("deny.toml allows licences in one line")?;
+    Ok(list.split(',').map(|word| word.trim().trim_matches('"').to_owned()).collect())
+}
+
+/// Whether somebody who accepts only the allowed licences may use what is under `expression`.
+///
+/// # Errors
+/// If it is no expression.
+fn is_satisfied(expression: &str, allowed: &[String]) -> Result<bool> {
+    // The form of old manifests: MIT/Apache-2.0.
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let mut words = &words[..];
+    let holds = any(&mut words, allowed)?;
+    ensure!(words.is_empty(), "{words:?} behind the end of {expression:?}");
+    Ok(holds)
+}
+
+fn any(words: &mut &[&str], allowed: &[String]) -> Result<bool> {
+    let mut holds = all(words, allowed)?;
+    while take(words, "OR") {
+        holds |= all(words, allowed)?;
+    }
+    Ok(holds)
+}
+
+fn all(words: &mut &[&str], allowed: &[String]) -> Result<bool> {
+    let mut holds = one(words, allowed)?;
+    while take(words, "AND") {
+        holds &= one(words, allowed)?;
+    }
+    Ok(holds)
+}
+
+fn one(words: &mut &[&str], allowed: &[String]) -> Result<bool> {
+    if take(words, "(") {
+        let holds = any(words, allowed)?;
+        ensure!(take(words, ")"), "a parenthesis is open");
+        return Ok(holds);
+    }
+    let Some((first, rest)) =
+        words.split_first().filter(|(word, _)| !["OR", "AND", "WITH", ")"].contains(word))
+    else {
+        bail!("a licence is missing");
+    };
+    *words = rest;
+    // An exception only adds to what one may do.
+    if take(words, "WITH") {
+        *words = words.split_first().context("an exception is missing")?.1;
+    }
+    Ok(allowed.iter().any(|licence| licence == first))
+}
+
+/// Takes the next word if it is this one.
+fn take(words: &mut &[&str], word: &str) -> bool {
+    let is_next = words.first() == Some(&word);
+    *words = &words[usize::from(is_next)..];
+    is_next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holds(expression: &str) -> Option<bool> {
+        is_satisfied(expression, &["MIT".to_owned(), "Apache-2.0".to_owned()]).ok()
+    }
+
+    #[test]
+    fn expressions_are_read_as_spdx_has_it() {
+        for good in [
+            "MIT",
+            "MIT OR GPL-3.0",
+            "GPL-3.0 OR MIT AND Apache-2.0",
+            "(GPL-3.0 OR MIT) AND Apache-2.0",
+            "Unlicense/MIT",
+            "Apache-2.0 WITH LLVM-exception AND MIT",
+        ] {
+            assert_eq!(holds(good), Some(true), "{good}");
+        }
+        for bad in ["GPL-3.0", "MIT AND GPL-3.0", "(MIT OR Apache-2.0) AND Unicode-3.0", "LGPL-2.1 OR ISC"] {
+            assert_eq!(holds(bad), Some(false), "{bad}");
+        }
+        for none in ["", "MIT OR", "(MIT", "MIT)", "MIT MIT", "OR", "MIT WITH"] {
+            assert_eq!(holds(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn there_is_one_list_of_licences() {
+        let allowed = allowed(include_str!("../../deny.toml")).unwrap();
+        assert!(
+            allowed.contains(&"MIT".to_owned()) && !allowed.iter().any(|it| it.contains("GPL")),
+            "{allowed:?}"
+        );
+        assert!(super::allowed("[licenses]\nallow = [\n").is_err());
+    }
+}
