@@ -28,6 +28,8 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   everything CI runs, or on
        cargo xtask soak [PART...] [--minutes N] [--ftk PROGRAM] [--quick] [--scratch DIR] [--keep] [--peers DIR]
                         [--records DIR]
                                   the long runs: stress, races, limits, memory, exhaustive
+       cargo xtask horrors [--peers [DIR]] [--only N,..] [--write] [--ftk PROGRAM] [-v]
+                                  failures that such tools have had: how ftk and its peers come through
 Relative paths are below the root of the workspace.";
 
 fn main() -> Result<ExitCode> {
@@ -41,6 +43,7 @@ fn main() -> Result<ExitCode> {
         ["codegen", "--check"] => codegen::run(true),
         ["bench", ref rest @ ..] => bench::run(rest),
         ["soak", ref rest @ ..] => soak::run(rest),
+        ["horrors", ref rest @ ..] => horrors::run(rest),
         ["help" | "-h" | "--help"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

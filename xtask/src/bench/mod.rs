@@ -28,7 +28,7 @@ mod report;
 mod roles;
 pub(crate) mod scratch;
 pub(crate) mod shape;
-mod splice;
+pub(crate) mod splice;
 mod stats;
 mod tables;
 mod tree;

@@ -47,6 +47,7 @@ pub(crate) const ALL: &[Peer] = &[
     peer("fdupes", Source::Debian("fdupes")),
     peer("mtree", Source::Debian("mtree-netbsd")),
     Peer { version: "-v", ..peer("aide", Source::Debian("aide")) },
+    Peer { version: "--help", ..peer("busybox", Source::Debian("busybox")) },
     peer("find", Source::System),
     peer("xargs", Source::System),
     peer("wc", Source::System),
@@ -80,6 +81,11 @@ impl Peers {
             folders.extend(std::env::split_paths(&path));
         }
         Self::find_in(&folders)
+    }
+
+    /// As if none were there.
+    pub(crate) fn none() -> Self {
+        Self::find_in(&[])
     }
 
     fn find_in(folders: &[PathBuf]) -> Self {

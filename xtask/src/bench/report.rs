@@ -72,7 +72,7 @@ fn pages(folder: &Path, tables: &[Table]) -> Result<[(PathBuf, String); 2]> {
     let whole = whole(tables, Some(&format!("records/{name}")));
     let page = |path: &str, block: &str| {
         let old = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
-        Ok::<_, anyhow::Error>((path.into(), splice(&old, block).with_context(|| path.to_owned())?))
+        Ok::<_, anyhow::Error>((path.into(), splice(&old, "bench", block).with_context(|| path.to_owned())?))
     };
     Ok([
         page(FRONT, &short(tables, &format!("{RECORDS}/{name}")))?,

@@ -2,18 +2,16 @@
 
 use anyhow::{Context, Result};
 
-const BEGIN: &str = "<!-- bench -->\n";
-const END: &str = "<!-- /bench -->";
-
-/// `page` with `block` between its two markers.
+/// `page` with `block` between the two markers of this name, as in `<!-- bench -->` and `<!-- /bench -->`.
 ///
 /// # Errors
 /// If the page has no such place.
-pub(crate) fn splice(page: &str, block: &str) -> Result<String> {
-    let missing = || format!("no place for the benchmark: {} and {END}", BEGIN.trim_end());
-    let (before, rest) = page.split_once(BEGIN).with_context(missing)?;
-    let (_, after) = rest.split_once(END).with_context(missing)?;
-    Ok(format!("{before}{BEGIN}\n{}\n\n{END}{after}", block.trim()))
+pub(crate) fn splice(page: &str, name: &str, block: &str) -> Result<String> {
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let missing = || format!("no place for what is generated: {} and {end}", begin.trim_end());
+    let (before, rest) = page.split_once(&begin).with_context(missing)?;
+    let (_, after) = rest.split_once(&end).with_context(missing)?;
+    Ok(format!("{before}{begin}\n{}\n\n{end}{after}", block.trim()))
 }
 
 #[cfg(test)]
@@ -23,15 +21,15 @@ mod tests {
     #[test]
     fn only_the_block_changes() {
         let page = "# Title\n<!-- bench -->\nold\n<!-- /bench -->\nend\n";
-        let once = splice(page, "new\n").unwrap();
+        let once = splice(page, "bench", "new\n").unwrap();
         assert_eq!(once, "# Title\n<!-- bench -->\n\nnew\n\n<!-- /bench -->\nend\n");
-        assert_eq!(splice(&once, "new").unwrap(), once);
+        assert_eq!(splice(&once, "bench", "new").unwrap(), once);
     }
 
     #[test]
     fn a_page_without_markers_is_refused() {
-        assert!(splice("# Title\n", "x").is_err());
-        assert!(splice("<!-- bench -->\nx", "x").is_err());
-        assert!(splice("<!-- /bench -->\n<!-- bench -->\n", "x").is_err());
+        assert!(splice("# Title\n", "bench", "x").is_err());
+        assert!(splice("<!-- bench -->\nx", "bench", "x").is_err());
+        assert!(splice("<!-- /bench -->\n<!-- bench -->\n", "bench", "x").is_err());
     }
 }

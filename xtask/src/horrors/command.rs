@@ -1,0 +1,182 @@
+//! The command line of the table of failures.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::page::{self, Report};
+use super::place::Place;
+use super::scenario::Scenario;
+use super::scenarios::FAMILIES;
+use crate::bench::build::Programs;
+use crate::bench::interrupt;
+use crate::bench::machine::Machine;
+use crate::bench::peers::Peers;
+use crate::bench::scratch::Scratch;
+use crate::bench::splice::splice;
+
+/// The page with the results.
+const PAGE: &str = "docs/horrors.md";
+
+/// What a run is asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    /// Peers are run too, from this folder first if one is named.
+    peers: Option<Option<PathBuf>>,
+    /// Numbers of entries; empty: all.
+    only: Vec<u8>,
+    /// The page is brought up to date.
+    writes: bool,
+    /// What every line printed is shown.
+    is_verbose: bool,
+    /// Judged instead of what is built here.
+    ftk: Option<PathBuf>,
+}
+
+impl Options {
+    fn parse(args: &[&str]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut args = args.iter().peekable();
+        while let Some(&arg) = args.next() {
+            match arg {
+                "--peers" => {
+                    let folder = args.next_if(|next| !next.starts_with('-'));
+                    options.peers = Some(folder.map(PathBuf::from));
+                }
+                "--only" => {
+                    let numbers = args.next().context("--only needs numbers")?.split(',');
+                    options.only = numbers.map(str::parse).collect::<Result<_, _>>().context("--only")?;
+                }
+                "--write" => options.writes = true,
+                "--ftk" => options.ftk = Some(args.next().context("--ftk needs a program")?.into()),
+                "-v" => options.is_verbose = true,
+                _ => bail!("unknown option {arg:?}"),
+            }
+        }
+        ensure!(
+            !options.writes || options.peers.is_some() && options.only.is_empty(),
+            "the page shows all scenarios with --peers, or it is not written"
+        );
+        Ok(options)
+    }
+
+    fn wants(&self, scenario: &Scenario) -> bool {
+        self.only.is_empty() || self.only.contains(&scenario.number)
+    }
+}
+
+/// Runs what the words after `cargo xtask horrors` say. The status is 1 if ftk comes out badly anywhere.
+pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
+    let options = Options::parse(args)?;
+    interrupt::watch()?;
+    let ftk = match &options.ftk {
+        Some(program) => std::path::absolute(program)?,
+        None => Programs::build("dev")?.ftk,
+    };
+    let peers = options.peers.as_ref().map_or_else(Peers::none, |folder| Peers::find(folder.as_deref()));
+    // Not below the workspace, which other users may not be allowed to enter.
+    let scratch = Scratch::new(&std::env::temp_dir().join("ftk-horrors"), false)?;
+    let programs = scratch.path("bin");
+    fs::create_dir(&programs)?;
+    for (name, path) in [("ftk", &*ftk)].into_iter().chain(peers.iter()) {
+        install(path, &programs.join(name)).with_context(|| format!("cannot copy {}", path.display()))?;
+    }
+
+    let mut report = Report::new(Machine::look(&ftk, &peers)?);
+    let mut nth = 0;
+    for family in FAMILIES {
+        for scenario in family.scenarios.iter().filter(|scenario| options.wants(scenario)) {
+            println!("{:2}  {}", scenario.number, scenario.title);
+            for &tool in ["ftk"].iter().chain(family.peers) {
+                let is_there = tool == "ftk" || peers.get(tool).is_some();
+                let Some(lines) = scenario.lines(tool).filter(|_| is_there) else { continue };
+                nth += 1;
+                let place = Place::new(scratch.path(&format!("{nth}-{tool}")), &programs)?;
+                let (verdict, seen) = scenario
+                    .meet(&place, lines)
+                    .with_context(|| format!("{}, {}, {tool}", scenario.number, scenario.title))?;
+                println!("    {tool:11} {} {}", verdict.word().trim_matches('*'), verdict.why());
+                if options.is_verbose {
+                    for run in &seen.runs {
+                        println!("{run}");
+                    }
+                }
+                report.add(scenario, tool, verdict);
+            }
+        }
+    }
+    if options.writes {
+        let old = fs::read_to_string(PAGE).with_context(|| format!("cannot read {PAGE}"))?;
+        fs::write(PAGE, splice(&old, "horrors", &page::page(&report))?)?;
+        println!("{PAGE} is up to date");
+    } else {
+        println!("\n{}", page::tables(&report));
+    }
+    Ok(verdict_of_the_run(&report))
+}
+
+fn verdict_of_the_run(report: &Report) -> ExitCode {
+    let failures: Vec<_> = report.of("ftk").filter(|(_, verdict)| verdict.is_failure()).collect();
+    for (scenario, verdict) in &failures {
+        println!("ftk fails at {}, {}: {}", scenario.number, scenario.title, verdict.why());
+    }
+    let passed = report.of("ftk").count() - failures.len();
+    println!("ftk comes through {passed} of {} scenarios", passed + failures.len());
+    // A run of nothing proves nothing.
+    ExitCode::from(u8::from(!failures.is_empty() || passed == 0))
+}
+
+/// Puts a program where every user can run it.
+fn install(program: &Path, to: &Path) -> std::io::Result<()> {
+    let program = program.canonicalize()?;
+    fs::hard_link(&program, to).or_else(|_| fs::copy(&program, to).map(drop))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::verdict::Verdict;
+    use super::*;
+    use crate::bench::machine;
+
+    #[test]
+    fn a_folder_of_peers_is_optional() {
+        let peers = |args: &[&str]| Options::parse(args).unwrap().peers;
+        assert_eq!(peers(&[]), None);
+        assert_eq!(peers(&["--peers"]), Some(None));
+        assert_eq!(peers(&["--peers", "/opt", "-v"]), Some(Some("/opt".into())));
+        assert_eq!(peers(&["--peers", "--only", "1"]), Some(None));
+    }
+
+    #[test]
+    fn numbers_choose_scenarios() {
+        let options = Options::parse(&["--only", "1,22"]).unwrap();
+        let scenarios = || FAMILIES.iter().flat_map(|family| family.scenarios);
+        assert!(scenarios().filter(|scenario| options.wants(scenario)).all(|s| [1, 22].contains(&s.number)));
+        assert!(scenarios().any(|scenario| options.wants(scenario)));
+        assert!(scenarios().all(|scenario| Options::default().wants(scenario)));
+        assert!(Options::parse(&["--only", "x"]).is_err() && Options::parse(&["--only"]).is_err());
+    }
+
+    #[test]
+    fn a_page_of_a_part_is_not_written() {
+        for args in [&["--write"][..], &["--write", "--peers", "--only", "1"]] {
+            assert!(Options::parse(args).unwrap_err().to_string().ends_with("it is not written"));
+        }
+        assert!(Options::parse(&["--write", "--peers"]).unwrap().writes);
+    }
+
+    #[test]
+    fn a_failure_of_ftk_is_one_of_the_run_and_so_is_nothing() {
+        let scenario = &FAMILIES[0].scenarios[0];
+        let code = |tool, verdict| {
+            let mut report = Report::new(machine::tests::example());
+            report.add(scenario, tool, verdict);
+            verdict_of_the_run(&report)
+        };
+        assert_eq!(code("ftk", Verdict::Passes), ExitCode::SUCCESS);
+        assert_eq!(code("ftk", Verdict::Hangs(String::new())), ExitCode::from(1));
+        assert_eq!(code("fd", Verdict::Passes), ExitCode::from(1));
+    }
+}

@@ -1,0 +1,233 @@
+//! The results, for readers.
+
+use std::fmt::Write;
+use std::ptr;
+
+use super::entries::{ENTRIES, Untested};
+use super::scenario::{Family, Scenario};
+use super::scenarios::FAMILIES;
+use super::verdict::Verdict;
+use crate::bench::machine::Machine;
+
+/// Entries without a scenario, and why. ftk's own tests have them, unless it says otherwise below.
+const NOT_RUN: &[(u8, &str)] = &[
+    (3, "no two tools read the same reports"),
+    (9, "a race, of which one run proves nothing"),
+    (10, "needs a file system that shares blocks"),
+    (14, "ftk removes no directories"),
+    (23, "needs a fuzzer for each tool"),
+    (24, "is about whoever reads the output"),
+    (25, "no peer has an option for it"),
+    (30, "a race, of which one run proves nothing"),
+    (31, "ftk keeps no digests between runs"),
+    (37, "needs file systems made for it"),
+    (40, "each tool has filters of its own"),
+    (41, "ftk says nothing of whole directories yet"),
+    (42, "what is freed depends on the file system"),
+    (43, "no two tools plan alike"),
+    (55, "a matter of speed, and in the [benchmarks](../benches/README.md)"),
+    (56, "a matter of memory, and in the [benchmarks](../benches/README.md)"),
+    (57, "no peer calibrates"),
+];
+
+/// What came of a run.
+pub(crate) struct Report {
+    machine: Machine,
+    results: Vec<(&'static Scenario, &'static str, Verdict)>,
+}
+
+impl Report {
+    pub(crate) fn new(machine: Machine) -> Self {
+        Self { machine, results: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, scenario: &'static Scenario, tool: &'static str, verdict: Verdict) {
+        self.results.push((scenario, tool, verdict));
+    }
+
+    /// All results of one tool.
+    pub(crate) fn of(&self, tool: &str) -> impl Iterator<Item = (&'static Scenario, &Verdict)> {
+        self.results
+            .iter()
+            .filter(move |(_, name, _)| *name == tool)
+            .map(|(scenario, _, verdict)| (*scenario, verdict))
+    }
+
+    fn get(&self, scenario: &Scenario, tool: &str) -> Option<&Verdict> {
+        self.of(tool).find(|(of, _)| ptr::eq(*of, scenario)).map(|(_, verdict)| verdict)
+    }
+
+    /// Whether the tool was there.
+    fn has(&self, tool: &str) -> bool {
+        self.of(tool).next().is_some()
+    }
+}
+
+/// What stands between the markers of the page.
+pub(crate) fn page(report: &Report) -> String {
+    format!("{}\n{}\n{}\n{}", versions(report), tables(report), not_run(), details(report))
+}
+
+/// Where and with what.
+fn versions(report: &Report) -> String {
+    let Machine { date, kernel, ftk, tools, .. } = &report.machine;
+    let mut text = format!("Run on {date}, {kernel}.\n\n- ftk: {ftk}\n");
+    for tool in tools.iter().filter(|tool| report.has(&tool.name)) {
+        let _ = writeln!(text, "- {}: {}", tool.name, tool.version.as_deref().unwrap_or("unknown"));
+    }
+    text
+}
+
+/// A table for each kind of tool, with the entries down and the tools across.
+pub(crate) fn tables(report: &Report) -> String {
+    let mut text = String::new();
+    for family in FAMILIES {
+        let Family { title, peers, scenarios } = family;
+        let ran = |scenario: &&Scenario| {
+            report.get(scenario, "ftk").is_some()
+                || peers.iter().any(|peer| report.get(scenario, peer).is_some())
+        };
+        let scenarios: Vec<_> = scenarios.iter().filter(ran).collect();
+        if scenarios.is_empty() {
+            continue;
+        }
+        let tools: Vec<_> = ["ftk"].iter().chain(*peers).filter(|tool| report.has(tool)).collect();
+        let _ = writeln!(text, "## {title}\n");
+        let names: Vec<_> = tools.iter().map(|tool| **tool).collect();
+        let _ = writeln!(text, "| | | {} |\n|---:|---|{}", names.join(" | "), "---|".repeat(tools.len()));
+        for scenario in scenarios {
+            let words: Vec<_> = tools
+                .iter()
+                .map(|tool| match (report.get(scenario, tool), scenario.lines(tool)) {
+                    (Some(verdict), _) => verdict.word(),
+                    (None, Some(_)) => "not run",
+                    (None, None) => "n/a",
+                })
+                .collect();
+            let _ = writeln!(text, "| {} | {} | {} |", scenario.number, about(scenario), words.join(" | "));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The entry and what is special.
+fn about(scenario: &Scenario) -> String {
+    let entry = ENTRIES.iter().find(|entry| entry.number == scenario.number);
+    format!("{}: {}", entry.map_or("unknown", |entry| entry.title), scenario.title)
+}
+
+/// Entries without a scenario, and what no test says anything about.
+fn not_run() -> String {
+    let mut text = "## Not run here\n\n".to_owned();
+    for entry in ENTRIES {
+        if let Some((number, why)) = NOT_RUN.iter().find(|(number, _)| *number == entry.number) {
+            let _ = writeln!(text, "- {number}, {}: {why}", entry.title);
+        }
+    }
+    text.push_str("\nNot tested at all, here or in ftk's own tests:\n\n");
+    for entry in ENTRIES {
+        match entry.untested {
+            Untested::Nothing => {}
+            Untested::Parts(parts) => parts.iter().for_each(|part| {
+                let _ = writeln!(text, "- {}, {}: {}", entry.number, part.what, part.why);
+            }),
+            Untested::All(why) => {
+                let _ = writeln!(text, "- {}, {}: {why}", entry.number, entry.title);
+            }
+        }
+    }
+    text
+}
+
+/// How each line came about, for whoever wants to see it again.
+fn details(report: &Report) -> String {
+    let mut text = "## How to see it again\n".to_owned();
+    for family in FAMILIES {
+        let _ = writeln!(text, "\n### {}", family.title);
+        for scenario in family.scenarios {
+            let _ = writeln!(text, "\n**{}. {}**\n\n```sh", scenario.number, scenario.title);
+            let _ = writeln!(text, "{}", scenario.setup);
+            for (tool, lines) in scenario.tools {
+                let result = report.get(scenario, tool).map_or("not run".to_owned(), |verdict| {
+                    [verdict.word().trim_matches('*'), verdict.why()]
+                        .join(": ")
+                        .trim_end_matches(": ")
+                        .to_owned()
+                });
+                let _ = writeln!(text, "# {tool}: {result}\n{lines}");
+            }
+            text.push_str("```\n");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::entries::Entry;
+    use super::*;
+    use crate::bench::machine;
+
+    fn example() -> Report {
+        let mut report = Report::new(machine::tests::example());
+        let scenario = &FAMILIES[0].scenarios[0];
+        report.add(scenario, "ftk", Verdict::Passes);
+        report.add(scenario, "fdupes", Verdict::LosesData("all of it".into()));
+        report.add(&FAMILIES[0].scenarios[1], "ftk", Verdict::Passes);
+        report.add(&FAMILIES[0].scenarios[1], "yadf", Verdict::Passes);
+        report
+    }
+
+    #[test]
+    fn a_cell_says_what_was_run_and_nothing_else() {
+        let text = tables(&example());
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[2], "| | | ftk | fdupes | yadf |");
+        assert!(lines[4].starts_with("| 1 | a symbolic link is counted as the copy that stays: "), "{text}");
+        assert!(lines[4].ends_with(" | passes | **loses data** | n/a |"), "{text}");
+        assert!(lines[5].ends_with(" | passes | not run | passes |"), "{text}");
+        assert_eq!(lines.len(), 7, "{text}");
+    }
+
+    #[test]
+    fn details_say_what_was_typed_and_seen() {
+        let text = details(&example());
+        let scenario = &FAMILIES[0].scenarios[0];
+        assert!(text.contains(scenario.setup));
+        let lines = scenario.lines("fdupes").unwrap();
+        assert!(text.contains(&format!("\n# fdupes: loses data: all of it\n{lines}\n")), "{text}");
+        assert!(text.contains("\n# jdupes: not run\n"), "{text}");
+    }
+
+    #[test]
+    fn scenarios_are_of_known_entries_and_tools() {
+        for family in FAMILIES {
+            for scenario in family.scenarios {
+                assert!(ENTRIES.iter().any(|entry| entry.number == scenario.number), "{}", scenario.title);
+                for (tool, lines) in scenario.tools {
+                    assert!(*tool == "ftk" || family.peers.contains(tool), "{tool}, {}", scenario.title);
+                    assert!(!lines.is_empty());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_entry_is_run_or_it_is_said_why_not() {
+        let run: BTreeSet<u8> =
+            FAMILIES.iter().flat_map(|family| family.scenarios).map(|it| it.number).collect();
+        for Entry { number, .. } in ENTRIES {
+            let is_excused = NOT_RUN.iter().any(|(of, _)| of == number);
+            assert_ne!(run.contains(number), is_excused, "{number}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_tested_is_said() {
+        let text = not_run();
+        assert!(text.contains("- 31, a stale or poisoned cache is believed: "), "{text}");
+    }
+}

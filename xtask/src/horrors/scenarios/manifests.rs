@@ -1,0 +1,309 @@
+//! Tools that record a tree and verify it later.
+
+use super::super::scenario::{Family, Scenario};
+use super::super::seen::Seen;
+use super::super::verdict::{Verdict, right};
+
+pub(super) const FAMILY: Family =
+    Family { title: "Manifests of trees", peers: &["mtree", "aide", "hashdeep"], scenarios: SCENARIOS };
+
+/// What aide is told in its file, one option a line: all that it can see, and where its data goes.
+macro_rules! aide {
+    ($out:literal, $command:literal) => {
+        concat!(
+            "printf '%s\\n' \"database_in=file:$HOME/db\" \"database_out=file:",
+            $out,
+            "\" gzip_dbout=no \"$PWD/d p+i+n+u+g+s+m+c+l+ftype+xattrs+sha256\" > \"$HOME/aide.conf\"\n",
+            $command
+        )
+    };
+}
+
+/// The tree is recorded, something happens, and the tree is verified.
+macro_rules! recorded {
+    ($after:literal) => {
+        &[
+            ("ftk", concat!("ftk manifest create --xattrs d > m\n", $after, "\nftk manifest verify d m")),
+            ("mtree", concat!("mtree -c -K sha256 -p d > m\n", $after, "\nmtree -p d -f m")),
+            (
+                "aide",
+                concat!(
+                    aide!("$HOME/db", "aide -c \"$HOME/aide.conf\" --init\n"),
+                    $after,
+                    "\naide -c \"$HOME/aide.conf\" --check"
+                ),
+            ),
+        ]
+    };
+    ($after:literal, hashdeep) => {
+        &[
+            ("ftk", concat!("ftk manifest create --xattrs d > m\n", $after, "\nftk manifest verify d m")),
+            ("mtree", concat!("mtree -c -K sha256 -p d > m\n", $after, "\nmtree -p d -f m")),
+            (
+                "aide",
+                concat!(
+                    aide!("$HOME/db", "aide -c \"$HOME/aide.conf\" --init\n"),
+                    $after,
+                    "\naide -c \"$HOME/aide.conf\" --check"
+                ),
+            ),
+            ("hashdeep", concat!("hashdeep -r -l d > m\n", $after, "\nhashdeep -r -l -a -k m d")),
+        ]
+    };
+}
+
+/// Changes the file below 500 levels.
+macro_rules! changed_below {
+    () => {
+        "cd d; n=0; while [ $n -lt 500 ]; do cd -P ./e; n=$((n + 1)); done; printf changed > deep"
+    };
+}
+
+/// A tree with one of each.
+const TREE: &str = "mkdir -p d/sub; printf content > d/a; printf other > d/b; printf more > d/sub/c; ln -s a d/link; touch -d '2020-01-02' d/a d/b d/sub/c";
+
+const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        number: 22,
+        title: "a new file with an escape sequence in its name, reported on a terminal",
+        setup: TREE,
+        tools: &[
+            ("ftk", "ftk manifest create d > m\nprintf x > \"d/x$(printf '\\033]0;owned\\007')y\"\nscript -qec 'ftk manifest verify d m' /dev/null"),
+            ("mtree", "mtree -c -K sha256 -p d > m\nprintf x > \"d/x$(printf '\\033]0;owned\\007')y\"\nscript -qec 'mtree -p d -f m' /dev/null"),
+            ("aide", aide!("$HOME/db", "aide -c \"$HOME/aide.conf\" --init\nprintf x > \"d/x$(printf '\\033]0;owned\\007')y\"\nscript -qec 'aide -c \"$HOME/aide.conf\" --check' /dev/null")),
+            ("hashdeep", "hashdeep -r -l d > m\nprintf x > \"d/x$(printf '\\033]0;owned\\007')y\"\nscript -qec 'hashdeep -r -l -a -v -v -k m d' /dev/null"),
+        ],
+        judge: |seen| {
+            right!(seen.last().out_has(b"owned"), "the file is not reported");
+            right!(!seen.last().out_has(b"\x1b]0;owned"), "the sequence reaches the terminal");
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 26,
+        title: "an empty manifest",
+        setup: TREE,
+        tools: &[
+            ("ftk", ": > m\nftk manifest verify d m"),
+            ("mtree", ": > m\nmtree -p d -f m"),
+            ("aide", aide!("$HOME/new", ": > \"$HOME/db\"\naide -c \"$HOME/aide.conf\" --check")),
+            ("hashdeep", ": > m\nhashdeep -r -l -a -k m d"),
+        ],
+        judge: reported,
+    },
+    Scenario {
+        number: 27,
+        title: "a file that may not be read is recorded",
+        setup: "mkdir d; for f in a b c; do printf $f > d/$f; done; chmod 0 d/b",
+        tools: &[
+            ("ftk", "ftk manifest create d"),
+            ("mtree", "mtree -c -K sha256 -p d"),
+            ("aide", aide!("stdout", "aide -c \"$HOME/aide.conf\" --init")),
+            ("hashdeep", "hashdeep -r -l d"),
+        ],
+        judge: reported,
+    },
+    Scenario {
+        number: 28,
+        title: "content, with the old size and time",
+        setup: TREE,
+        tools: recorded!("printf CONTENT > d/a; touch -d '2020-01-02' d/a", hashdeep),
+        judge: reported,
+    },
+    Scenario {
+        number: 28,
+        title: "a file more",
+        setup: TREE,
+        tools: recorded!("printf new > d/sub/new", hashdeep),
+        judge: reported,
+    },
+    Scenario {
+        number: 28,
+        title: "a file less",
+        setup: TREE,
+        tools: recorded!("rm d/sub/c", hashdeep),
+        judge: reported,
+    },
+    Scenario {
+        number: 28,
+        title: "two files have changed names",
+        setup: TREE,
+        tools: recorded!("mv d/a x; mv d/b d/a; mv x d/b", hashdeep),
+        judge: reported,
+    },
+    Scenario {
+        number: 28,
+        title: "a file has become a FIFO",
+        setup: TREE,
+        tools: recorded!("rm d/b; mkfifo d/b", hashdeep),
+        judge: reported,
+    },
+    Scenario {
+        number: 28,
+        title: "an empty directory more",
+        setup: TREE,
+        tools: recorded!("touch -r d/sub stamp; mkdir d/sub/new; touch -r stamp d/sub"),
+        judge: reported,
+    },
+    Scenario {
+        number: 28,
+        title: "the mode of a file",
+        setup: TREE,
+        tools: recorded!("chmod 4755 d/a"),
+        judge: reported,
+    },
+    Scenario {
+        number: 28,
+        title: "the mode of a directory",
+        setup: TREE,
+        tools: recorded!("chmod 777 d/sub"),
+        judge: reported,
+    },
+    Scenario {
+        number: 28,
+        title: "the time of a file",
+        setup: TREE,
+        tools: recorded!("touch -d '2021-01-02' d/a"),
+        judge: reported,
+    },
+    Scenario {
+        number: 28,
+        title: "where a link leads",
+        setup: TREE,
+        tools: recorded!("touch -h -r d/link stamp; ln -sfn b d/link; touch -h -r stamp d/link"),
+        judge: reported,
+    },
+    Scenario {
+        number: 28,
+        title: "an extended attribute",
+        setup: TREE,
+        tools: recorded!("setfattr -n user.test -v 1 d/a"),
+        judge: reported,
+    },
+    Scenario {
+        number: 29,
+        title: "the end of the manifest is missing, and so are the files in it",
+        setup: "mkdir d; for f in a b c y z; do printf $f > d/$f; done; touch -d '2020-01-02' d d/*",
+        tools: &[
+            ("ftk", "ftk manifest create d > m\nrm d/y d/z; touch -d '2020-01-02' d; sed -i '/\"y\"/,$d' m\nftk manifest verify d m"),
+            ("mtree", "mtree -c -K sha256 -p d > m\nrm d/y d/z; touch -d '2020-01-02' d; sed -i '/^ *y /,$d' m\nmtree -p d -f m"),
+            ("aide", aide!("$HOME/db", "aide -c \"$HOME/aide.conf\" --init\nrm d/y d/z; touch -d '2020-01-02' d; sed -i '/d\\/y /,$d' \"$HOME/db\"\naide -c \"$HOME/aide.conf\" --check")),
+            ("hashdeep", "hashdeep -r -l d > m\nrm d/y d/z; sed -i '/d\\/[yz]$/d' m\nhashdeep -r -l -a -k m d"),
+        ],
+        judge: reported,
+    },
+    Scenario {
+        number: 35,
+        title: "a FIFO in the tree",
+        setup: "mkdir d; printf content > d/a; mkfifo d/fifo",
+        tools: recorded!(":", hashdeep),
+        judge: as_recorded,
+    },
+    Scenario {
+        number: 36,
+        title: "links that lead in a circle",
+        setup: "mkdir d; printf content > d/a; ln -s . d/here; ln -s ../d d/there",
+        tools: recorded!(":", hashdeep),
+        judge: as_recorded,
+    },
+    Scenario {
+        number: 39,
+        title: "a file whose path is longer than PATH_MAX has changed",
+        setup: "mkdir d; cd d
+n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$name; n=$((n + 1)); done; printf content > deep",
+        tools: recorded!("cd d; for n in 1 2 3 4 5 6 7 8 9 10; do for m in 1 2 3 4 5; do cd -P ./*; done; done; printf changed > deep", hashdeep),
+        judge: |seen| {
+            let failed = |run: &super::super::seen::Run| !run.is_success() && !run.line.starts_with("cd");
+            right!(seen.runs.iter().any(failed), "status 0");
+            let first = seen.runs.iter().find(|run| failed(run));
+            match first {
+                Some(run) if !std::ptr::eq(run, seen.last()) => Verdict::Refuses(format!("status {}", run.status.unwrap_or(-1))),
+                _ => Verdict::Passes,
+            }
+        },
+    },
+    Scenario {
+        number: 47,
+        title: "the manifest goes to a full device",
+        setup: TREE,
+        tools: &[
+            ("ftk", "ftk manifest create d > /dev/full"),
+            ("mtree", "mtree -c -K sha256 -p d > /dev/full"),
+            ("aide", aide!("/dev/full", "aide -c \"$HOME/aide.conf\" --init")),
+            ("hashdeep", "hashdeep -r -l d > /dev/full"),
+        ],
+        judge: reported,
+    },
+    Scenario {
+        number: 48,
+        title: "a directory that may not be read is recorded",
+        setup: "mkdir -p d/locked; printf content > d/a; chmod 0 d/locked",
+        tools: &[
+            ("ftk", "ftk manifest create d"),
+            ("mtree", "mtree -c -K sha256 -p d"),
+            ("aide", aide!("stdout", "aide -c \"$HOME/aide.conf\" --init")),
+            ("hashdeep", "hashdeep -r -l d"),
+        ],
+        judge: reported,
+    },
+    Scenario {
+        number: 49,
+        title: "SIGTERM while a file of 64 GiB is read",
+        setup: "mkdir d; truncate -s 64G d/f",
+        tools: &[
+            ("ftk", "timeout 2 ftk manifest create d"),
+            ("mtree", "timeout 2 mtree -c -K sha256 -p d"),
+            ("aide", aide!("stdout", "timeout 2 aide -c \"$HOME/aide.conf\" --init")),
+            ("hashdeep", "timeout 2 hashdeep -r -l d"),
+        ],
+        judge: reported,
+    },
+    Scenario {
+        number: 51,
+        title: "odd names, recorded and verified",
+        setup: "mkdir d; for f in plain 'new
+line' 'back\\slash' ' lead' 'trail ' '#hash' '*' \"$(printf 'cr\\r')\" \"$(printf '\\377')\" \"$(printf '\\033')\"; do printf \"%s\" \"$f\" > \"d/$f\"; done",
+        tools: recorded!(":", hashdeep),
+        judge: as_recorded,
+    },
+    Scenario {
+        number: 52,
+        title: "500 levels with 64 descriptors, the deepest file has changed",
+        setup: "mkdir d; cd d; n=0; while [ $n -lt 500 ]; do printf content > f; mkdir e; cd -P ./e; n=$((n + 1)); done; printf content > deep",
+        tools: &[
+            ("ftk", concat!("ulimit -n 64; ftk manifest create d > m\n", changed_below!(), "\nulimit -n 64; ftk manifest verify d m")),
+            ("mtree", concat!("ulimit -n 64; mtree -c -K sha256 -p d > m\n", changed_below!(), "\nulimit -n 64; mtree -p d -f m")),
+            ("aide", concat!(aide!("$HOME/db", "ulimit -n 64; aide -c \"$HOME/aide.conf\" --init\n"), changed_below!(), "\nulimit -n 64; aide -c \"$HOME/aide.conf\" --check")),
+            ("hashdeep", concat!("ulimit -n 64; hashdeep -r -l d > m\n", changed_below!(), "\nulimit -n 64; hashdeep -r -l -a -k m d")),
+        ],
+        judge: reported,
+    },
+    Scenario {
+        number: 53,
+        title: "a file has changed, looks as before, and cannot be opened any more",
+        setup: TREE,
+        tools: &[
+            ("ftk", "ftk manifest create d > m\nprintf CONTENT > d/a; touch -d '2020-01-02' d/a\nstrace -f -qq -o /dev/null -P a -P ./a -P d/a -P \"$PWD/d/a\" -e inject=open,openat,openat2:error=EACCES ftk manifest verify d m"),
+            ("mtree", "mtree -c -K sha256 -p d > m\nprintf CONTENT > d/a; touch -d '2020-01-02' d/a\nstrace -f -qq -o /dev/null -P a -P ./a -P d/a -P \"$PWD/d/a\" -e inject=open,openat,openat2:error=EACCES mtree -p d -f m"),
+            ("aide", aide!("$HOME/db", "aide -c \"$HOME/aide.conf\" --init\nprintf CONTENT > d/a; touch -d '2020-01-02' d/a\nstrace -f -qq -o /dev/null -P a -P ./a -P d/a -P \"$PWD/d/a\" -e inject=open,openat,openat2:error=EACCES aide -c \"$HOME/aide.conf\" --check")),
+            ("hashdeep", "hashdeep -r -l d > m\nprintf CONTENT > d/a; touch -d '2020-01-02' d/a\nstrace -f -qq -o /dev/null -P a -P ./a -P d/a -P \"$PWD/d/a\" -e inject=open,openat,openat2:error=EACCES hashdeep -r -l -a -k m d"),
+        ],
+        judge: reported,
+    },
+];
+
+/// Something is wrong, and the status says so.
+fn reported(seen: &Seen) -> Verdict {
+    right!(!seen.last().is_success(), "status 0");
+    Verdict::Passes
+}
+
+/// Nothing has changed, and that is the answer.
+fn as_recorded(seen: &Seen) -> Verdict {
+    let failed = seen.runs.iter().find(|run| !run.is_success());
+    if let Some(run) = failed {
+        right!(std::ptr::eq(run, seen.last()), "it cannot be recorded: status {}", run.status.unwrap_or(-1));
+        right!(false, "nothing has changed, and the status is {}", run.status.unwrap_or(-1));
+    }
+    Verdict::Passes
+}

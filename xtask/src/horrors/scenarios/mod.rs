@@ -1,0 +1,13 @@
+//! What is made to happen, a table for each kind of tool.
+
+mod compare;
+mod duplicates;
+mod find;
+mod manifests;
+mod sums;
+
+use super::scenario::Family;
+
+/// All tables, in the order of the page. One place in memory: scenarios are told by their address.
+pub(crate) static FAMILIES: &[Family] =
+    &[duplicates::FAMILY, sums::FAMILY, manifests::FAMILY, compare::FAMILY, find::FAMILY];

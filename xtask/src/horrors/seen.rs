@@ -1,0 +1,127 @@
+//! What is left when a tool has run.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
+
+use super::place::PATIENCE;
+use super::verdict::Verdict;
+
+/// One line that was typed.
+pub(crate) struct Run {
+    pub(crate) line: String,
+    /// As a shell has it, more than 128 for a signal; `None` if it did not end.
+    pub(crate) status: Option<i32>,
+    pub(crate) seconds: f64,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: Vec<u8>,
+}
+
+impl Run {
+    pub(crate) fn is_success(&self) -> bool {
+        self.status == Some(0)
+    }
+
+    pub(crate) fn err_text(&self) -> String {
+        String::from_utf8_lossy(&self.err).trim().to_owned()
+    }
+
+    /// Lines of standard output, without their newlines.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.out.split(|&byte| byte == b'\n').filter(|line| !line.is_empty())
+    }
+
+    pub(crate) fn out_has(&self, part: &[u8]) -> bool {
+        has(&self.out, part)
+    }
+
+    /// Whether this is anywhere in what was printed, on either output.
+    pub(crate) fn says(&self, part: &str) -> bool {
+        has(&self.out, part.as_bytes()) || has(&self.err, part.as_bytes())
+    }
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 2000;
+        writeln!(f, "      $ {}\n      status {:?} after {:.2} s", self.line, self.status, self.seconds)?;
+        for output in [&self.out, &self.err] {
+            let output = String::from_utf8_lossy(&output[..output.len().min(MOST)]);
+            output.lines().try_for_each(|line| writeln!(f, "      {}", line.escape_debug()))?;
+        }
+        Ok(())
+    }
+}
+
+/// All lines, and the tree as it is now.
+pub(crate) struct Seen {
+    /// At least one.
+    pub(crate) runs: Vec<Run>,
+    pub(crate) tree: PathBuf,
+}
+
+impl Seen {
+    pub(crate) fn last(&self) -> &Run {
+        self.runs.last().expect("a scenario has lines")
+    }
+
+    /// What needs no judge: a line that did not end, or ended by a signal of the processor, an abort or a panic.
+    pub(crate) fn misfortune(&self) -> Option<Verdict> {
+        self.runs.iter().find_map(|run| match run.status {
+            None => Some(Verdict::Hangs(format!("had not ended after {} s", PATIENCE.as_secs()))),
+            Some(status @ (132 | 134 | 135 | 136 | 139)) => {
+                Some(Verdict::Crashes(format!("ended by signal {}", status - 128)))
+            }
+            Some(101) if has(&run.err, b"panicked at") => Some(Verdict::Crashes("panicked".into())),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.tree.join(path)
+    }
+
+    /// Whether a file of this content can be read under this name, through links or not.
+    pub(crate) fn holds(&self, path: impl AsRef<Path>, content: &[u8]) -> bool {
+        fs::read(self.path(path)).is_ok_and(|found| found == content)
+    }
+
+    /// Whether something has this name, be it a link that leads nowhere.
+    pub(crate) fn exists(&self, path: impl AsRef<Path>) -> bool {
+        self.path(path).symlink_metadata().is_ok()
+    }
+
+    /// Device and inode number of what a name is, links not followed.
+    pub(crate) fn identity(&self, path: impl AsRef<Path>) -> Option<(u64, u64)> {
+        self.path(path).symlink_metadata().ok().map(|meta| (meta.dev(), meta.ino()))
+    }
+
+    /// Permission bits.
+    pub(crate) fn mode(&self, path: impl AsRef<Path>) -> Option<u32> {
+        self.path(path).symlink_metadata().ok().map(|meta| meta.mode() & 0o7777)
+    }
+
+    /// Names in a directory of the tree.
+    pub(crate) fn names(&self, dir: impl AsRef<Path>) -> BTreeSet<Vec<u8>> {
+        let entries = fs::read_dir(self.path(dir)).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().into_vec()).collect()
+    }
+}
+
+/// A name that may hold any bytes, for functions that take paths.
+pub(crate) fn name(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+pub(crate) fn has(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+/// Names for a message.
+pub(crate) fn shown(names: &BTreeSet<Vec<u8>>) -> String {
+    let names: Vec<_> = names.iter().map(|name| name.escape_ascii().to_string()).collect();
+    if names.is_empty() { "nothing".into() } else { names.join(", ") }
+}
