@@ -9,7 +9,7 @@ use rustix::fs::{Access, AtFlags, Mode, StatVfsMountFlags, accessat, fstat, fsta
 use rustix::io::Errno;
 
 use crate::action::Action;
-use crate::extents::dedupe;
+use crate::dedupe::dedupe;
 use crate::reach::{DIRECTORY, Reach};
 use crate::refusal::{Refusal, Side};
 use crate::seen::Step;

@@ -3,11 +3,12 @@
 use std::io;
 use std::os::fd::AsFd;
 
+use ftk_read::{Extent, share_a_disk};
 use ftk_sched::Stop;
 use rustix::io::Errno;
 
 use crate::action::Freed;
-use crate::extents::{DATA_INLINE, Extent, LAST, MERGED, SHARED, dedupe, extents};
+use crate::dedupe::dedupe;
 use crate::prove::Proven;
 use crate::refusal::{ActError, Refusal};
 
@@ -24,6 +25,7 @@ pub(crate) fn share(proven: &Proven, stop: &Stop) -> Result<Freed, ActError> {
     let (victim, keeper) = (&proven.victim, &proven.keeper);
     let before = extents(&victim.file, true).ok();
     if let (Some(ours), Ok(theirs)) = (&before, extents(&keeper.file, true))
+        && share_a_disk(&victim.file, &keeper.file)
         && is_shared(ours, &theirs)
     {
         return Ok(Freed(0));
@@ -55,68 +57,76 @@ pub(crate) fn share(proven: &Proven, stop: &Stop) -> Result<Freed, ActError> {
 
 /// Whether two files share all their blocks already, as far as the disk knows.
 pub(crate) fn shares_all(a: impl AsFd, b: impl AsFd) -> bool {
-    extents(a, false).is_ok_and(|a| extents(b, false).is_ok_and(|b| is_shared(&a, &b)))
+    share_a_disk(&a, &b)
+        && extents(a, false).is_ok_and(|a| extents(b, false).is_ok_and(|b| is_shared(&a, &b)))
+}
+
+/// Where the whole of a file lies; with `sync`, also what has not been given a place yet.
+fn extents(file: impl AsFd, sync: bool) -> io::Result<Vec<Extent>> {
+    let mut all: Vec<Extent> = Vec::new();
+    loop {
+        let start = all.last().map_or(0, |last| last.logical + last.len);
+        let more = ftk_read::extents(&file, start, sync)?;
+        let is_end = more.last().is_none_or(|last| last.is_last);
+        all.extend(more);
+        if is_end {
+            return Ok(all);
+        }
+    }
 }
 
 /// Whether every extent of two files is the same one on the disk.
 fn is_shared(a: &[Extent], b: &[Extent]) -> bool {
-    let place = |extent: &Extent| (extent.logical, extent.physical, extent.length);
-    // Of compressed, encrypted or inline data the place says nothing, and it may have none yet.
-    let is_plain =
-        |extent: &Extent| extent.flags & SHARED != 0 && extent.flags & !(LAST | MERGED | SHARED) == 0;
-    !a.is_empty() && a.iter().map(place).eq(b.iter().map(place)) && a.iter().chain(b).all(is_plain)
+    let place = |extent: &Extent| (extent.logical, extent.shared_at(), extent.len);
+    !a.is_empty()
+        && a.iter().map(place).eq(b.iter().map(place))
+        && a.iter().all(|it| it.shared_at().is_some())
 }
 
 /// Bytes on the disk that no other file has.
 fn owned(extents: &[Extent]) -> u64 {
-    extents
-        .iter()
-        .filter(|extent| extent.flags & (SHARED | DATA_INLINE) == 0)
-        .map(|extent| extent.length)
-        .sum()
+    extents.iter().filter(|extent| !extent.is_shared && !extent.is_inline).map(|extent| extent.len).sum()
 }
 
 /// Bytes of a file's extents that other files have, too; 0 where nobody knows.
 pub(crate) fn shared_bytes(file: impl AsFd) -> u64 {
     let extents = extents(file, false).unwrap_or_default();
-    extents.iter().filter(|extent| extent.flags & SHARED != 0).map(|extent| extent.length).sum()
+    extents.iter().filter(|extent| extent.is_shared).map(|extent| extent.len).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn extent(logical: u64, physical: u64, flags: u32) -> Extent {
-        let mut extent = Extent::default();
-        (extent.logical, extent.physical, extent.length, extent.flags) = (logical, physical, 4096, flags);
-        extent
+    /// Of 4 KiB, and shared.
+    fn extent(logical: u64, physical: u64) -> Extent {
+        let (len, is_plain, is_shared) = (4096, true, true);
+        Extent { logical, physical, len, is_plain, is_shared, is_inline: false, is_last: false }
     }
 
     #[test]
     fn only_plain_extents_in_one_place_are_shared() {
-        let one = [extent(0, 8192, SHARED), extent(4096, 65536, SHARED | LAST)];
+        let one = [extent(0, 8192), Extent { is_last: true, ..extent(4096, 65536) }];
         assert!(is_shared(&one, &one));
         assert!(!is_shared(&[], &[]), "nothing is known of an empty map");
         assert!(!is_shared(&one, &one[..1]));
         for other in [
-            extent(0, 4096, SHARED),       // elsewhere on the disk
-            extent(1024, 8192, SHARED),    // elsewhere in the file
-            extent(0, 8192, 0),            // not shared
-            extent(0, 8192, SHARED | 0x8), // compressed
-            extent(0, 8192, SHARED | 0x2), // without a place yet
+            extent(0, 4096),    // elsewhere on the disk
+            extent(1024, 8192), // elsewhere in the file
+            Extent { is_shared: false, ..one[0] },
+            Extent { is_plain: false, ..one[0] }, // compressed, or without a place yet
         ] {
             let changed = [other, one[1]];
             assert!(!is_shared(&one, &changed) && !is_shared(&changed, &one), "{other:?}");
         }
-        let compressed = [extent(0, 8192, SHARED | 0x8 | LAST)];
+        let compressed = [Extent { is_plain: false, ..one[0] }];
         assert!(!is_shared(&compressed, &compressed), "equal places, and maybe not equal bytes");
     }
 
     #[test]
     fn shared_and_inline_extents_are_no_gain() {
-        assert_eq!(
-            owned(&[extent(0, 0, 0), extent(4096, 0, SHARED), extent(8192, 0, DATA_INLINE | LAST)]),
-            4096
-        );
+        let owned_one = Extent { is_shared: false, ..extent(0, 0) };
+        let inline = Extent { is_inline: true, is_plain: false, ..owned_one };
+        assert_eq!(owned(&[owned_one, extent(4096, 0), inline]), 4096);
     }
 }

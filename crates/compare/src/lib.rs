@@ -24,8 +24,6 @@
 //! How a search by several workers stays exact although each of them looks ahead stands in `search.rs`.
 
 mod compare;
-#[cfg_attr(not(target_os = "linux"), path = "fiemap_none.rs")]
-mod fiemap;
 mod files;
 mod holes;
 mod input;

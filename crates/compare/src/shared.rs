@@ -1,8 +1,7 @@
 //! What two files share on the disk, since one was cloned from the other: equal without being read.
 
-use ftk_read::File;
+use ftk_read::{Extent, File, extents, share_a_disk};
 
-use crate::fiemap;
 use crate::holes::Stretch;
 
 /// File systems on which files share extents, by the numbers of `linux/magic.h` (bcachefs by its own): Btrfs, XFS,
@@ -12,18 +11,6 @@ const SHARING: [u32; 4] = [0x9123_683e, 0x5846_5342, 0xca45_1a4e, 0x7461_636f];
 /// So many times in a row nothing shared is found before nobody is asked any more: files that share anything were
 /// cloned, and mostly share much.
 const PATIENCE: u32 = 3;
-
-/// Some of a file that lies in one piece on the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
-    pub(crate) logical: u64,
-    pub(crate) len: u64,
-    /// Where, if other files share it and it lies there as it is read: written, in whole blocks, neither compressed nor
-    /// encrypted.
-    pub(crate) shared_at: Option<u64>,
-    /// None of the file follows.
-    pub(crate) is_last: bool,
-}
 
 /// What two files share, in the order in which it is asked for.
 pub(crate) struct Shared<'f> {
@@ -57,8 +44,8 @@ impl<'f> Shared<'f> {
     }
 
     fn ask(&self, offset: u64, sync: bool) -> Stretch {
-        let extents = |(file, skip)| fiemap::extents(file, skip + offset, sync);
-        match (extents(self.a), extents(self.b)) {
+        let ask = |(file, skip)| extents(file, skip + offset, sync);
+        match (ask(self.a), ask(self.b)) {
             (Ok(a), Ok(b)) => common(offset, (&a, self.a.1), (&b, self.b.1)),
             _ => Stretch::NOWHERE,
         }
@@ -68,9 +55,7 @@ impl<'f> Shared<'f> {
 /// Whether both are on one file system that lets files share extents, and count places alike.
 fn can_share(a: &File, b: &File) -> bool {
     let kind = |file| rustix::fs::fstatfs(file).map_or(0, |fs| fs.f_type as u32);
-    a.stat().dev == b.stat().dev
-        && SHARING.contains(&kind(a))
-        && matches!((fiemap::is_realtime(a), fiemap::is_realtime(b)), (Ok(a), Ok(b)) if a == b)
+    a.stat().dev == b.stat().dev && SHARING.contains(&kind(a)) && share_a_disk(a, b)
 }
 
 /// What two lists of extents have in common from `offset` on, which is so much further in each file: whether places
@@ -98,7 +83,7 @@ fn place(extents: &[Extent], skip: u64, offset: u64) -> (Option<u64>, u64) {
     match extents.iter().find(|extent| extent.logical + extent.len > at) {
         Some(extent) if extent.logical <= at => {
             let end = extent.logical + extent.len - skip;
-            (extent.shared_at.map(|shared_at| shared_at + (at - extent.logical)), end)
+            (extent.shared_at().map(|shared_at| shared_at + (at - extent.logical)), end)
         }
         Some(next) => (None, next.logical - skip),
         // Behind the last extent of the file there is none; behind the last that was told there may be.
@@ -120,8 +105,16 @@ mod tests {
         let mut logical = start * KIB;
         let last = lens_and_places.len().saturating_sub(1);
         let extent = |(nth, &(len, place)): (usize, &(u64, Option<u64>))| {
-            let (len, shared_at) = (len * KIB, place.map(|place| place * KIB));
-            let extent = Extent { logical, len, shared_at, is_last: nth == last };
+            let len = len * KIB;
+            let extent = Extent {
+                logical,
+                physical: place.unwrap_or_default() * KIB,
+                len,
+                is_plain: true,
+                is_shared: place.is_some(),
+                is_inline: false,
+                is_last: nth == last,
+            };
             logical += len;
             extent
         };
@@ -180,7 +173,7 @@ mod tests {
             let (a, b) = (extents(starts.0, &a), extents(starts.1, &b));
             let at = |extents: &[Extent], kib: u64| {
                 let extent = extents.iter().find(|it| (it.logical..it.logical + it.len).contains(&(kib * KIB)))?;
-                Some(extent.shared_at? + (kib * KIB - extent.logical))
+                Some(extent.shared_at()? + (kib * KIB - extent.logical))
             };
             let holds = |kib: u64| {
                 let (a, b) = (at(&a, skips.0 + kib), at(&b, skips.1 + kib));

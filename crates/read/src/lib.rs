@@ -4,7 +4,7 @@
 //! Three readers stand behind one trait, [`Reader`], and say the same of every file: [`Sync`] (plain system
 //! calls, everywhere), [`Uring`] (many files in flight, for a cold disk) and [`Ahead`] (a helper thread, for
 //! one huge file). [`File`] alone serves several threads that read windows of one file, and [`Map`] spares them
-//! the copy.
+//! the copy. [`extents()`] says where a file lies on its disk: files that share a place need not be read.
 //!
 //! What all of them promise: only regular files are read, and nothing else is waited for; a short read is not
 //! taken for the end; a file that changed while it was read is a [`Failure::Changed`], as far as
@@ -39,6 +39,9 @@ mod ahead;
 mod buf;
 mod depth;
 mod descriptors;
+mod extent;
+#[cfg_attr(not(target_os = "linux"), path = "extents_none.rs")]
+mod extents;
 mod file;
 #[cfg(all(target_os = "linux", not(ftk_portable)))]
 mod kernel;
@@ -58,6 +61,8 @@ pub use ahead::Ahead;
 pub use buf::{Buf, Chunk, Part};
 pub use depth::depth;
 pub use descriptors::leave_shared_descriptors;
+pub use extent::Extent;
+pub use extents::{extents, share_a_disk};
 pub use file::File;
 pub use map::Map;
 pub use reader::{Failure, Open, Reader, Ready};

@@ -1,0 +1,67 @@
+//! The call of the kernel that lets files share equal blocks, which has no safe wrapper elsewhere.
+#![expect(unsafe_code, reason = "ioctl hands the kernel pointers")]
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+
+use rustix::io::{Errno, retry_on_intr};
+use rustix::ioctl::{Direction, Opcode, Updater, ioctl, opcode};
+
+/// `FIDEDUPERANGE`; the number holds the size of the structure without its array.
+const DEDUPE: Opcode = opcode::from_components(Direction::ReadWrite, 0x94, 54, 24);
+
+/// `FILE_DEDUPE_RANGE_DIFFERS`.
+const DIFFERS: i32 = 1;
+
+/// `struct file_dedupe_range` with one `struct file_dedupe_range_info`.
+#[repr(C)]
+struct DedupeRange {
+    src_offset: u64,
+    src_length: u64,
+    dest_count: u16,
+    reserved: [u16; 3],
+    dest_fd: i64,
+    dest_offset: u64,
+    bytes_deduped: u64,
+    status: i32,
+    reserved2: u32,
+}
+
+/// Makes `to` share the blocks of `from` at `offset`, if the kernel finds them equal. Answers with the bytes that
+/// are shared now, maybe fewer than asked for; `None` if they differ.
+///
+/// # Errors
+/// `EOPNOTSUPP` or `EINVAL` where the file system does not share blocks, `EXDEV` where the files are on two of
+/// them, `EPERM` if `to` could not be written to.
+pub(crate) fn dedupe(from: impl AsFd, to: impl AsFd, offset: u64, len: u64) -> io::Result<Option<u64>> {
+    let mut range = DedupeRange {
+        src_offset: offset,
+        src_length: len,
+        dest_count: 1,
+        reserved: [0; 3],
+        dest_fd: to.as_fd().as_raw_fd().into(),
+        dest_offset: offset,
+        bytes_deduped: 0,
+        status: 0,
+        reserved2: 0,
+    };
+    // SAFETY: `DEDUPE` is the number of FIDEDUPERANGE, which takes this structure: the kernel's header followed
+    // by as many records as `dest_count` says, which is one. The kernel writes to the record only. `to` stays
+    // open during the call.
+    retry_on_intr(|| unsafe { ioctl(from.as_fd(), Updater::<DEDUPE, DedupeRange>::new(&mut range)) })?;
+    match range.status {
+        0 => Ok(Some(range.bytes_deduped)),
+        DIFFERS => Ok(None),
+        errno => Err(Errno::from_raw_os_error(-errno).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_sizes_are_those_of_linux() {
+        assert_eq!((DEDUPE, size_of::<DedupeRange>()), (0xc018_9436, 24 + 32));
+    }
+}
