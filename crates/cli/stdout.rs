@@ -6,6 +6,8 @@ use std::os::fd::AsFd as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{FileType, Stat, fstat, stat};
+
 /// Bytes gathered by each writer before they go out.
 const BUFFER: usize = 64 << 10;
 
@@ -44,10 +46,18 @@ impl Stdout {
         io::stdout().is_terminal()
     }
 
+    /// Whether all that is written is thrown away, by the null device.
+    pub(crate) fn is_null() -> bool {
+        let device =
+            |stat: Stat| FileType::from_raw_mode(stat.st_mode).is_char_device().then_some(stat.st_rdev);
+        let stdout = fstat(io::stdout().as_fd()).ok().and_then(device);
+        stdout.is_some() && stdout == stat("/dev/null").ok().and_then(device)
+    }
+
     /// Device and inode of a regular file behind standard output, which a scan should leave out.
     pub(crate) fn identity() -> Option<(u64, u64)> {
-        let stat = rustix::fs::fstat(io::stdout().as_fd()).ok()?;
-        let is_regular = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
+        let stat = fstat(io::stdout().as_fd()).ok()?;
+        let is_regular = FileType::from_raw_mode(stat.st_mode).is_file();
         #[allow(clippy::unnecessary_cast, reason = "the width differs between platforms")]
         is_regular.then_some((stat.st_dev as u64, stat.st_ino as u64))
     }

@@ -13,9 +13,14 @@ const LOCALE: &str = "C.UTF-8";
 
 /// What `cmp` says.
 fn gnu(dir: &Dir, args: &[String]) -> Output {
+    gnu_into(dir, args, Stdio::piped())
+}
+
+/// What it says where standard output goes there.
+fn gnu_into(dir: &Dir, args: &[String], stdout: Stdio) -> Output {
     let mut command = Command::new("cmp");
     command.args(args).current_dir(dir.path("")).env("LC_ALL", LOCALE).stdin(Stdio::null());
-    command.output().unwrap()
+    command.stdout(stdout).output().unwrap()
 }
 
 /// The messages of a program on standard error, without its name; summaries are none.
@@ -121,6 +126,25 @@ fn the_status_alone() {
             run.check(Some(run.code()) == expected.status.code(), what);
         }
     });
+}
+
+/// Nobody sees what is printed: neither looks further than the first byte that differs.
+#[test]
+fn into_the_null_device() {
+    needs!("cmp");
+    for_every_pair(7000, |dir, [theirs, ours], what| {
+        for list in [&["-l"][..], &[]] {
+            let files = [list, &["a", "b"]].concat();
+            let expected = gnu_into(dir, &with(&theirs, files.iter().copied()), Stdio::null());
+            let run = dir.ftk(cmp(&ours, files.iter().copied())).stdout(Stdio::null()).run();
+            run.check(Some(run.code()) == expected.status.code(), what);
+            run.check(messages_of(&run) == messages_of_gnu(&expected), what);
+        }
+    });
+    let dir = Dir::new();
+    dir.file("a", b"abcd").file("b", b"xbyd-");
+    let run = dir.ftk(["cmp", "--ranges", "a", "b"]).stdout(Stdio::null()).run().status(1);
+    run.stderr("  different at byte 1; nobody sees the rest, and it was not looked for\n");
 }
 
 /// Offset and both bytes of each line of `cmp -l`.

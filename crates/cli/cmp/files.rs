@@ -166,6 +166,12 @@ fn say(
     let noun = if found.mismatches == 1 { "mismatch" } else { "mismatches" };
     let shown = format!("{} {noun}", HumanCount(found.mismatches));
     match found.end {
+        End::Enough { at } if !pair.is_seen => {
+            let at = HumanCount(at);
+            console.summary(format_args!(
+                "different at byte {at}; nobody sees the rest, and it was not looked for"
+            ));
+        }
         End::Enough { at } => {
             console.summary(format_args!("{shown} shown, search stopped at byte {}", HumanCount(at)));
         }

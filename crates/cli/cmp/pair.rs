@@ -13,6 +13,7 @@ use crate::cmp::input::Input;
 use crate::cmp::listing::Style;
 use crate::cmp::{CmpArgs, MethodArg};
 use crate::console::Console;
+use crate::stdout::Stdout;
 
 /// Mismatches shown where nothing else is asked for.
 const SHOWN: u64 = 8;
@@ -22,6 +23,8 @@ pub(super) struct Pair<'p> {
     pub(super) inputs: [Input; 2],
     /// What is asked for.
     pub(super) options: Options,
+    /// Whether standard output goes anywhere.
+    pub(super) is_seen: bool,
     workers: usize,
     memory: u64,
     console: &'p Console,
@@ -37,21 +40,24 @@ impl<'p> Pair<'p> {
         let files = &args.files;
         let [skip_a, skip_b] = files.ignore_initial.unwrap_or_default().0;
         let shown = if files.list || files.ranges { 0 } else { SHOWN };
+        let is_seen = !Stdout::is_null();
         let options = Options {
-            max_mismatches: files.max_mismatches.unwrap_or(shown),
+            // Where nobody sees them, the first is enough for the status.
+            max_mismatches: if is_seen { files.max_mismatches.unwrap_or(shown) } else { 1 },
             skip_a,
             skip_b,
             limit: files.bytes,
             block: usize::try_from(files.block_size.unwrap_or_default()).unwrap_or(usize::MAX),
             method: files.method.unwrap_or(MethodArg::Auto).method(),
             shortcuts: !args.no_shortcuts,
-            lines: !files.list && !files.ranges,
+            lines: is_seen && !files.list && !files.ranges,
         };
         let workers = match globals.threads.resolve() {
             Threads::Auto => 0,
             Threads::Fixed(workers) => workers,
         };
-        Self { inputs, options, workers, memory: memory(globals), console, done: AtomicU64::new(0) }
+        let (memory, done) = (memory(globals), AtomicU64::new(0));
+        Self { inputs, options, is_seen, workers, memory, console, done }
     }
 
     pub(super) fn input(&self, side: Side) -> &Input {

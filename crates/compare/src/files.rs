@@ -75,7 +75,9 @@ impl<'f> Files<'f> {
         let block = self.options.block(1, self.env.memory);
         let mut plan = Plan { way: Way::Sequential, reason: Reason::Small, workers: 1, block };
         // The size of a small file may lie: it is read to its end, and the other one with it.
-        let is_small = self.lens.0.min(self.lens.1) <= self.tuning.alone;
+        let is_small = self.lens.0.min(self.lens.1) <= self.tuning.alone
+            || self.a.has_made_up_size()
+            || self.b.has_made_up_size();
         let head = if is_small { self.options.limit.unwrap_or(u64::MAX) } else { self.tuning.alone };
         let mut lines = Lines::NONE;
         let mut end = self.alone(head, u64::MAX, Some(&mut lines))?;

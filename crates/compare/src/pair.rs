@@ -23,6 +23,12 @@ impl<'f> Part<'f> {
         self.file.stat().size.saturating_sub(self.skip).min(limit)
     }
 
+    /// Whether somebody made the size up: the file takes no place on a disk, and is no hole either. Kernels show files of
+    /// their own like that, which are not to be mapped.
+    pub(crate) fn has_made_up_size(&self) -> bool {
+        self.file.stat().blocks == 0 && !Holes::new(self.file, true).at(0).holds
+    }
+
     fn failed(&self, op: &'static str, source: io::Error) -> (Side, Failure) {
         (self.side, Failure::Io { op, source })
     }

@@ -12,6 +12,10 @@ use crate::options::Env;
 use crate::outcome::{End, Lines};
 use crate::{Mismatch, Side};
 
+/// Bytes of the first look. Each that follows is twice as long, up to what the buffers hold: a difference near the start
+/// is found before much else was read.
+const FIRST: usize = 16 << 10;
+
 /// Where mismatches go, and how many more are wanted.
 pub(crate) struct Sink<'s> {
     pub(crate) left: u64,
@@ -93,11 +97,13 @@ impl Sequential<'_> {
     ) -> Result<Option<End>, (Side, Failure)> {
         let (mut a, mut b) = (vec![0; buf_len], vec![0; buf_len]);
         let mut clean_from = self.at;
+        let mut most = FIRST.min(buf_len);
         while self.at < self.limit && self.at - clean_from < self.clean {
             if env.stop.is_raised() {
                 return Ok(Some(End::Stopped));
             }
-            let ask = (self.limit - self.at).min(buf_len as u64) as usize;
+            let ask = (self.limit - self.at).min(most as u64) as usize;
+            most = (2 * most).min(buf_len);
             let a_len = self.a.fill(&mut a[..ask]).map_err(|failure| (Side::A, failure))?;
             let b_len = self.b.fill(&mut b[..ask]).map_err(|failure| (Side::B, failure))?;
             let len = a_len.min(b_len);

@@ -157,6 +157,18 @@ fn sizes_that_lie_are_not_believed() {
     }
 }
 
+/// The kernel says more bytes than the calling thread alone would compare, and there are fewer.
+#[test]
+fn sizes_that_lie_are_not_believed_of_large_files_either() {
+    let lies = ["/sys/kernel/mm/transparent_hugepage/enabled", "/sys/class/net/lo/mtu"].map(Path::new);
+    let lie = lies.into_iter().find(|path| path.exists()).expect("a kernel that shows files of its own");
+    let mut files = Files::new(b"", b"");
+    (files.a, files.b) = (open(lie), open(lie));
+    let options = Options { shortcuts: false, ..Options::default() };
+    let answer = files.compare(&options, 2, Tuning { alone: 1, ..Tuning::DEFAULT });
+    assert_eq!((answer.end, answer.found.len()), (End::Together, 0));
+}
+
 /// A file of which the kernel says 0 bytes, and another that is large.
 #[test]
 fn what_a_large_file_is_compared_with_is_read_to_its_end() {
