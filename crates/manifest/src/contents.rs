@@ -57,9 +57,9 @@ impl<'c> Contents<'c> {
         let Some((files, rows)) = self.read else { return Content::Unread };
         let row = match files {
             None => file.0,
-            Some(files) => match files.binary_search(&file) {
-                Ok(row) => row as u32,
-                Err(_) => return Content::Unread,
+            Some(files) => match row_of(files, file) {
+                Some(row) => row,
+                None => return Content::Unread,
             },
         };
         match rows.state(row) {
@@ -75,6 +75,15 @@ impl<'c> Contents<'c> {
         let (_, rows) = self.read.expect("a row was found");
         rows.digests(row).expect("the row is Ok").for_each(|digest| digests.extend_from_slice(digest));
     }
+}
+
+/// The row of a file among those of `files`, which are ascending: as far before its number as there are gaps before it.
+fn row_of(files: &[FileNo], file: FileNo) -> Option<u32> {
+    let gaps = files.last()?.0 as usize + 1 - files.len();
+    let last = file.0 as usize + 1;
+    let start = last.saturating_sub(gaps + 1).min(files.len());
+    let row = files[start..last.min(files.len())].binary_search(&file).ok()?;
+    Some((start + row) as u32)
 }
 
 /// Digests that are known from an earlier manifest, by file.
@@ -107,5 +116,23 @@ impl Kept {
     fn get(&self, file: FileNo) -> Option<&[u8]> {
         let file = file.0 as usize;
         self.is_known[file].then(|| &self.digests[file * self.width..][..self.width])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_are_found(files in prop::collection::btree_set(0..40_u32, 0..40)) {
+            let files: Vec<_> = files.into_iter().map(FileNo).collect();
+            for file in (0..45).map(FileNo) {
+                let row = files.iter().position(|it| *it == file).map(|row| row as u32);
+                prop_assert_eq!(row_of(&files, file), row);
+            }
+        }
     }
 }

@@ -30,17 +30,18 @@ impl Plan<'_> {
     /// If the rows are not those of the batch, or are without stats.
     pub fn verify(&self, batch: &Batch, rows: &Rows, each: Each<'_>) -> Result<Summary, Error> {
         let contents = Contents::read(Some(&batch.files), rows);
-        let moves = if batch.is_first { self.moves(&contents)? } else { Moves::default() };
+        let moves = if batch.has_moves { self.moves(&contents)? } else { Moves::default() };
         let inventory = self.tree.inventory;
         let needs_xattrs = self.manifest.header().xattrs && self.rules.compares(Field::Xattrs);
         let mut judge = Judge {
             plan: self,
-            is_first: batch.is_first,
+            batch,
             contents,
             moves,
             look: Look::new(inventory),
             xattrs: needs_xattrs.then(|| XattrReader::new(inventory)),
             gone: 0,
+            come: 0,
             digests: Vec::new(),
             changed: Vec::new(),
             summary: Summary::default(),
@@ -89,13 +90,14 @@ struct Moves {
 /// What judging works with.
 struct Judge<'j> {
     plan: &'j Plan<'j>,
-    is_first: bool,
+    batch: &'j Batch,
     contents: Contents<'j>,
     moves: Moves,
     look: Look<'j>,
     xattrs: Option<XattrReader<'j>>,
-    /// How many regular files that are gone have come by.
+    /// How many regular files that are gone have come by, and how many candidates.
     gone: usize,
+    come: usize,
     digests: Vec<u8>,
     changed: Vec<Field>,
     summary: Summary,
@@ -163,24 +165,23 @@ impl Judge<'_> {
                 Content::Unread | Content::Kept(_) => Standing::NotYet,
             });
         }
-        if !self.is_first {
+        if !self.batch.is_first {
             return Ok(Standing::NotYet);
         }
         Ok(Standing::Known { stat: self.look.stat(seen)?, is_read: false })
     }
 
     fn only_old(&mut self, old: &Entry<'_>) -> ControlFlow<()> {
-        if !self.is_first {
+        let is_covered = self.plan.failed.covers(old.path);
+        let is_file = self.plan.reads && old.stat.is_regular() && !is_covered;
+        self.gone += usize::from(is_file);
+        if !(if is_file { self.batch.has_moves } else { self.batch.is_first }) {
             return ControlFlow::Continue(());
         }
-        if self.plan.failed.covers(old.path) {
+        if is_covered {
             return self.unreadable(old, None, None);
         }
-        let mut moved = None;
-        if self.plan.reads && old.stat.is_regular() {
-            moved = self.moves.to.get(self.gone).copied().flatten();
-            self.gone += 1;
-        }
+        let moved = if is_file { self.moves.to.get(self.gone - 1).copied().flatten() } else { None };
         let path = moved.map(|file| self.plan.tree.path_of(file));
         let verdict = if moved.is_some() { Verdict::Moved } else { Verdict::Missing };
         self.summary.add(verdict);
@@ -189,8 +190,12 @@ impl Judge<'_> {
 
     fn only_new(&mut self, new: &Walk<'_>) -> ControlFlow<()> {
         let seen = &new.seen;
+        let is_candidate = seen.file.is_some() && self.plan.candidates.get(self.come).copied() == seen.file;
+        self.come += usize::from(is_candidate);
         let has_arrived = |file: FileNo| self.moves.arrived.binary_search(&file).is_ok();
-        if !self.is_first || seen.file.is_some_and(has_arrived) {
+        if !(if is_candidate { self.batch.has_moves } else { self.batch.is_first })
+            || seen.file.is_some_and(has_arrived)
+        {
             return ControlFlow::Continue(());
         }
         let stat = seen.metadata.as_ref().map(|metadata| Stat::walked(seen.file_type, metadata));

@@ -38,6 +38,9 @@ pub struct Batch {
     pub files: Vec<FileNo>,
     /// Whether all that needs no reading is judged with them.
     pub(super) is_first: bool,
+    /// Whether regular files that are gone are judged with them, and those that are where they may have gone, which are
+    /// among the files then.
+    pub(super) has_moves: bool,
 }
 
 /// Files in the first batch when the first difference ends it all, and by how many times each further one is larger:
@@ -101,23 +104,27 @@ impl<'p> Plan<'p> {
     }
 
     /// What to read, and then to [judge](Self::verify), in this order: everything at once, or, where the first
-    /// difference ends it all, a little first and then more and more.
+    /// difference ends it all, a little first and then more and more. What may have moved comes second: it differs in
+    /// any case, but which files have to be read to know how may be many.
     pub fn batches(&self, exit_on_first: bool) -> Vec<Batch> {
-        let (mut first, mut rest) = self.pairs.split_at(match exit_on_first {
-            true => FIRST.min(self.pairs.len()),
-            false => self.pairs.len(),
-        });
-        let mut batches = Vec::new();
+        let mut candidates = self.candidates.clone();
+        candidates.sort_unstable();
+        if !exit_on_first {
+            let mut files = [&*self.pairs, &candidates].concat();
+            files.sort_unstable();
+            return vec![Batch { files, is_first: true, has_moves: true }];
+        }
+        let (first, mut rest) = self.pairs.split_at(FIRST.min(self.pairs.len()));
+        let has_moves = candidates.is_empty();
+        let mut batches = vec![Batch { files: first.to_vec(), is_first: true, has_moves }];
+        if !has_moves {
+            batches.push(Batch { files: candidates, is_first: false, has_moves: true });
+        }
         let mut size = FIRST;
-        while batches.is_empty() || !first.is_empty() {
-            let mut files = first.to_vec();
-            if batches.is_empty() {
-                files.extend_from_slice(&self.candidates);
-                files.sort_unstable();
-            }
-            batches.push(Batch { files, is_first: batches.is_empty() });
+        while !rest.is_empty() {
             size = size.saturating_mul(GROWTH);
-            (first, rest) = rest.split_at(size.min(rest.len()));
+            let files = rest.split_off(..size.min(rest.len())).expect("no more than there are").to_vec();
+            batches.push(Batch { files, is_first: false, has_moves: false });
         }
         batches
     }

@@ -7,7 +7,9 @@ use ftk_inventory::{Budget, Full};
 use ftk_manifest::{Error, Field, Manifest, Mode, Rules, Summary, Verdict, diff};
 use proptest::prelude::*;
 
-use crate::model::{Entries, Said, entries, expected, header, manifest};
+use crate::model::{
+    Entries, Owned, PATHS, Path, Said, entries, entry, expected, header, manifest, open, seal, written,
+};
 
 fn said(old: &Manifest, new: &Manifest, rules: &Rules) -> Result<(Vec<Said>, Summary), Error> {
     let mut said = Vec::new();
@@ -20,6 +22,24 @@ fn said(old: &Manifest, new: &Manifest, rules: &Rules) -> Result<(Vec<Said>, Sum
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
+/// What is said is what the model expects.
+fn check(old: &Entries, new: &Entries, rules: &Rules) -> Result<(), TestCaseError> {
+    let manifests = [old, new].map(|entries| manifest(&header(XXH3, false), entries));
+    let (said, summary) = said(&manifests[0], &manifests[1], rules).unwrap();
+    let mut expected = expected(old, new, rules, |_| true);
+    for said in &mut expected {
+        if said.verdict == Verdict::Corrupted {
+            said.verdict = Verdict::Modified;
+        }
+    }
+    prop_assert_eq!(summary.total(), expected.len() as u64);
+    let same = expected.iter().filter(|said| said.verdict == Verdict::Ok).count();
+    prop_assert_eq!(summary.count(Verdict::Ok), same as u64);
+    expected.retain(|said| said.verdict != Verdict::Ok);
+    prop_assert_eq!(said, expected);
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn every_difference_is_said_once(
@@ -28,20 +48,24 @@ proptest! {
         mode in prop::sample::select(vec![Mode::Strict, Mode::Content, Mode::Metadata]),
         ignore in prop::sample::subsequence(Field::ALL.to_vec(), 0..3),
     ) {
-        let rules = Rules { mode, ignore, sample: None };
-        let manifests = [&old, &new].map(|entries| manifest(&header(XXH3, false), entries));
-        let (said, summary) = said(&manifests[0], &manifests[1], &rules).unwrap();
-        let mut expected = expected(&old, &new, &rules, |_| true);
-        for said in &mut expected {
-            if said.verdict == Verdict::Corrupted {
-                said.verdict = Verdict::Modified;
-            }
+        check(&old, &new, &Rules { mode, ignore, sample: None })?;
+    }
+
+    /// Most of what two manifests say is the same in both, and is not looked at entry by entry.
+    #[test]
+    fn what_is_the_same_around_them_hides_no_difference(
+        old in entries(8),
+        changes in prop::collection::btree_map(0..PATHS.len(), prop::option::of(entry(8)), 0..4),
+        ignore in prop::sample::subsequence(Field::ALL.to_vec(), 0..10),
+    ) {
+        let mut new = old.clone();
+        for (nth, change) in changes {
+            match change {
+                Some(entry) => new.insert(Path::new(PATHS[nth]), entry),
+                None => new.remove(&Path::new(PATHS[nth])),
+            };
         }
-        prop_assert_eq!(summary.total(), expected.len() as u64);
-        let same = expected.iter().filter(|said| said.verdict == Verdict::Ok).count();
-        prop_assert_eq!(summary.count(Verdict::Ok), same as u64);
-        expected.retain(|said| said.verdict != Verdict::Ok);
-        prop_assert_eq!(said, expected);
+        check(&old, &new, &Rules { mode: Mode::Strict, ignore, sample: None })?;
     }
 
     #[test]
@@ -76,12 +100,12 @@ fn nothing_in_common_is_an_error() {
 fn far_apart(files: u32) -> [Manifest; 2] {
     let entry = entry_of_file();
     ["a", "b"].map(|dir| {
-        let path = |n| (crate::model::Path::new(&format!("{dir}/{n:06}")), entry.clone());
+        let path = |n| (Path::new(&format!("{dir}/{n:06}")), entry.clone());
         manifest(&header(XXH3, false), &(0..files).map(path).collect())
     })
 }
 
-fn entry_of_file() -> crate::model::Owned {
+fn entry_of_file() -> Owned {
     use proptest::strategy::{Strategy as _, ValueTree as _};
     use proptest::test_runner::TestRunner;
 
@@ -117,4 +141,36 @@ fn it_ends_when_it_is_told_to() {
         ControlFlow::Break(())
     });
     assert_eq!((summary.unwrap().total(), n), (1, 1));
+}
+
+/// A line that both have vouches for nothing behind it.
+#[test]
+fn what_follows_the_same_lines_is_in_order() {
+    let lines = |names: &[&str]| {
+        let entries = names.iter().map(|name| (Path::new(name), entry_of_file())).collect();
+        String::from_utf8(written(&header(XXH3, false), &entries)).unwrap()
+    };
+    let good = lines(&["a", "b", "c"]);
+    let named = |name: &str| {
+        let wrong: Vec<_> = good.lines().map(|line| line.replace("\"path\":\"c\"", name)).collect();
+        open(&seal(&wrong[..wrong.len() - 1])).unwrap()
+    };
+    let good = open(good.as_bytes()).unwrap();
+    for (name, why) in [("b", "'b' is there twice"), ("a", "'a' is out of order")] {
+        let wrong = named(&format!("\"path\":\"{name}\""));
+        for (old, new) in [(&good, &wrong), (&wrong, &good), (&wrong, &wrong)] {
+            let error = said(old, new, &Rules::default()).unwrap_err();
+            assert_eq!(error.to_string(), format!("line 4: {why}"));
+            let error = said(old, new, &Rules { mode: Mode::Metadata, ..Rules::default() }).unwrap_err();
+            assert_eq!(error.to_string(), format!("line 4: {why}"));
+        }
+    }
+}
+
+/// What is not read counts as not read, also where it is the same.
+#[test]
+fn content_that_is_not_compared_is_counted() {
+    let [one, _] = far_apart(10);
+    let (said, summary) = said(&one, &one, &Rules { mode: Mode::Metadata, ..Rules::default() }).unwrap();
+    assert_eq!((said.len(), summary.total(), summary.unread), (0, 10, 10));
 }

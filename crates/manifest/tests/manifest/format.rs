@@ -9,7 +9,7 @@ use ftk_record::{Seal, SealError};
 use ftk_walk::FileType;
 use proptest::prelude::*;
 
-use crate::model::{Entries, Owned, Path, entry, header, open, read, written};
+use crate::model::{Entries, Owned, Path, entry, header, open, read, seal, written};
 
 /// Any path below a root.
 fn path() -> impl Strategy<Value = Path> {
@@ -69,16 +69,9 @@ const L: &str = "{\"path\":\"l\",\"type\":\"symlink\",\"size_bytes\":1,\"mtime_n
 
 /// A manifest of these lines, sealed.
 fn sealed(lines: &[&str]) -> Vec<u8> {
-    let (mut file, mut seal) = (Vec::new(), Seal::new());
     let head = "{\"ftk\":\"manifest\",\"version\":1,\"root\":\"/r\",\"algorithms\":[\"xxh3\"],\"xattrs\":false,\
                 \"options\":[],\"start_ns\":7}";
-    for line in [head].iter().chain(lines) {
-        let line = format!("{line}\n");
-        seal.line(line.as_bytes());
-        file.extend_from_slice(line.as_bytes());
-    }
-    seal.footer(&mut file);
-    file
+    seal(&[&[head], lines].concat())
 }
 
 fn paths(lines: &[&str]) -> Result<Vec<String>, Error> {

@@ -1,5 +1,6 @@
 //! Manifests held against a model that is slow and plain.
 
+mod changed;
 mod diff;
 mod format;
 mod model;

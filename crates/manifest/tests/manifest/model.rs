@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use ftk_hash::Algorithm;
 use ftk_manifest::{Entry, Field, Finding, Header, Manifest, Mode, Rules, Stat, Verdict, Writer, Xattr};
+use ftk_record::Seal;
 use ftk_walk::FileType;
 use proptest::prelude::*;
 
@@ -78,6 +79,18 @@ pub(crate) fn written(header: &Header, entries: &Entries) -> Vec<u8> {
     }
     writer.finish().unwrap();
     bytes
+}
+
+/// These lines with a footer that fits.
+pub(crate) fn seal<L: AsRef<str>>(lines: &[L]) -> Vec<u8> {
+    let (mut file, mut seal) = (Vec::new(), Seal::new());
+    for line in lines {
+        let line = format!("{}\n", line.as_ref());
+        seal.line(line.as_bytes());
+        file.extend_from_slice(line.as_bytes());
+    }
+    seal.footer(&mut file);
+    file
 }
 
 /// A manifest of these bytes.

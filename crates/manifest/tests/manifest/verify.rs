@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Field, Manifest, Mode, Plan, Rules, Sample, Summary, Verdict, Xattr};
+use ftk_manifest::{Field, Finding, Manifest, Mode, Plan, Rules, Sample, Summary, Verdict, Xattr};
 use ftk_walk::FileType;
 use proptest::prelude::*;
 
@@ -298,10 +298,61 @@ fn the_first_difference_ends_it_all() {
     let run = verify(&walked, &manifest_of(&metadata), &Rules::default(), true);
     assert_eq!(run.said.last().unwrap().path, "socket");
     assert!(run.read < 300, "{}", run.read);
-    let mut content = recorded;
+    let mut content = recorded.clone();
     content.get_mut(&Path::new("empty/2999")).unwrap().digests[0] ^= 1;
     let run = verify(&walked, &manifest_of(&content), &Rules::default(), true);
     assert_eq!(run.said.iter().filter(|said| said.verdict != Verdict::Ok).count(), 1);
+    // What may have moved is read after some files that have not, and before most.
+    let mut moved = recorded.clone();
+    let gone = moved.remove(&Path::new("empty/2999")).unwrap();
+    moved.insert(Path::new("empty/zzz"), gone);
+    let run = verify(&walked, &manifest_of(&moved), &Rules::default(), true);
+    let last = run.said.last().unwrap();
+    assert_eq!((&*last.path, last.new_path.as_deref()), ("empty/zzz", Some("empty/2999")));
+    assert!((200..300).contains(&run.read), "{}", run.read);
+    // Where something else tells of a difference, nothing that may have moved is read.
+    moved.get_mut(&Path::new("socket")).unwrap().stat.mode ^= 1;
+    (0..1_000).for_each(|n| _ = moved.remove(&Path::new(&format!("empty/{n}"))));
+    let run = verify(&walked, &manifest_of(&moved), &Rules::default(), true);
+    assert_eq!((&*run.said.last().unwrap().path, run.read), ("socket", 256));
+}
+
+/// All batches together give every verdict once, whatever comes first.
+#[test]
+fn batches_are_parts_of_the_whole() {
+    let dir = Dir::new();
+    (0..600).for_each(|n| dir.write(&format!("empty/{n}"), "some"));
+    let walked = dir.walk(false);
+    let mut recorded = dir.entries(XXH3);
+    for n in 0..20 {
+        let entry = recorded.remove(&Path::new(&format!("empty/{n}"))).unwrap();
+        recorded.insert(Path::new(&format!("gone/{n}")), entry);
+    }
+    let mut lost = recorded[&Path::new("gone/3")].clone();
+    lost.digests[0] ^= 1;
+    recorded.insert(Path::new("lost"), lost);
+    recorded.remove(&Path::new("twin"));
+    let manifest = manifest(&header(XXH3, false), &recorded);
+    let tree = walked.tree();
+    let (rules, budget) = (Rules::default(), Budget::new(1 << 30));
+    let plan = Plan::new(&manifest, &tree, &rules, &budget).unwrap();
+    let said = |exit_on_first| {
+        let (mut said, mut summary) = (Vec::new(), Summary::default());
+        for batch in plan.batches(exit_on_first) {
+            let rows = walked.read(Some(&batch.files), XXH3);
+            let mut each = |finding: &Finding<'_>| {
+                said.push(Said::of(finding));
+                ControlFlow::Continue(())
+            };
+            summary += plan.verify(&batch, &rows, &mut each).unwrap();
+        }
+        said.sort_by(|a, b| a.path.cmp(&b.path));
+        (said, summary)
+    };
+    assert_eq!(plan.batches(true).len(), 3);
+    let (whole, parts) = (said(false), said(true));
+    assert_eq!(whole, parts);
+    assert_eq!((whole.1.count(Verdict::Moved), whole.1.count(Verdict::Missing)), (20, 1));
 }
 
 #[test]

@@ -1,0 +1,147 @@
+//! Manifests that are changed after they were opened: what they say then is an error, and never taken for an entry.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt as _;
+
+use ftk_hash::Algorithm;
+use ftk_inventory::Budget;
+use ftk_manifest::{Error, Finding, Manifest, Rules, Stat, diff};
+use ftk_walk::FileType;
+use tempfile::NamedTempFile;
+
+use crate::model::{Entries, Owned, Path, header, read, written};
+
+/// Bytes that are read at once; what is shorter is a single block.
+const BLOCK: usize = 256 << 10;
+
+fn files(n: u32, mtime_ns: i128) -> Entries {
+    let stat = Stat {
+        file_type: FileType::Regular,
+        size: 3,
+        mtime_ns,
+        ctime_ns: 2,
+        mode: 0o644,
+        uid: 1,
+        gid: 2,
+        dev: 3,
+        ino: 4,
+        nlink: 1,
+        rdev: 0,
+    };
+    let entry = Owned { stat, target: None, digests: vec![7; 8], xattrs: None };
+    (0..n).map(|n| (Path::new(&format!("{n:05}")), entry.clone())).collect()
+}
+
+/// A manifest of some blocks in a file with a name, open, and what it says.
+fn opened() -> (NamedTempFile, Manifest, Entries) {
+    let entries = files(4_000, 1);
+    let bytes = written(&header(&[Algorithm::Xxh3], false), &entries);
+    assert!(bytes.len() > 2 * BLOCK && bytes.len() % BLOCK != 0);
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(&bytes).unwrap();
+    let manifest = Manifest::open(file.reopen().unwrap()).unwrap();
+    (file, manifest, entries)
+}
+
+/// Every entry that is given is one that was recorded, and at the end there is an error that says what happened.
+#[track_caller]
+fn is_refused(manifest: &Manifest, recorded: &Entries) {
+    let (mut entries, mut recorded) = (manifest.entries(), recorded.iter());
+    let error = loop {
+        let next = match &mut entries {
+            Ok(entries) => entries.next(),
+            Err(_) => break entries.unwrap_err(),
+        };
+        match next {
+            Ok(Some(entry)) => {
+                let (path, expected) = recorded.next().unwrap();
+                assert_eq!((entry.path, Owned::of(&entry)), (&*path.0, expected.clone()));
+            }
+            Ok(None) => panic!("it was taken for what it had been"),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, Error::Changed), "{error}");
+    assert_eq!(error.to_string(), "it was changed while it was read");
+}
+
+#[test]
+fn one_byte_anywhere() {
+    let (file, manifest, recorded) = opened();
+    let len = file.as_file().metadata().unwrap().len();
+    let times = file.as_file().metadata().unwrap().modified().unwrap();
+    for at in (0..len).step_by(9_973).chain([len - 1]) {
+        let mut byte = [0];
+        file.as_file().read_exact_at(&mut byte, at).unwrap();
+        for flipped in [byte[0] ^ 1, byte[0]] {
+            file.as_file().write_all_at(&[flipped], at).unwrap();
+            file.as_file().set_modified(times).unwrap();
+            if flipped == byte[0] {
+                assert_eq!(read(&manifest).unwrap(), recorded, "it is what it was again");
+            } else {
+                is_refused(&manifest, &recorded);
+            }
+        }
+    }
+}
+
+#[test]
+fn cut_off_or_longer() {
+    let (file, manifest, recorded) = opened();
+    let bytes = fs::read(file.path()).unwrap();
+    for len in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, bytes.len() - 1] {
+        file.as_file().set_len(len as u64).unwrap();
+        is_refused(&manifest, &recorded);
+        file.as_file().write_all_at(&bytes, 0).unwrap();
+    }
+    file.as_file().write_all_at(b"\n", bytes.len() as u64).unwrap();
+    is_refused(&manifest, &recorded);
+}
+
+/// Another manifest as long as it, and as good.
+#[test]
+fn written_anew() {
+    let (file, manifest, recorded) = opened();
+    let other = written(&header(&[Algorithm::Xxh3], false), &files(4_000, 9));
+    assert_eq!(other.len() as u64, file.as_file().metadata().unwrap().len());
+    file.as_file().write_all_at(&other, 0).unwrap();
+    is_refused(&manifest, &recorded);
+    // Another file under its name is none of its concern.
+    let (file, manifest, recorded) = opened();
+    fs::remove_file(file.path()).unwrap();
+    fs::write(file.path(), &other).unwrap();
+    assert_eq!(read(&manifest).unwrap(), recorded);
+}
+
+/// While its entries are gone through.
+#[test]
+fn between_two_entries() {
+    let (file, manifest, _) = opened();
+    let mut entries = manifest.entries().unwrap();
+    assert_eq!(entries.next().unwrap().unwrap().path, b"00000");
+    file.as_file().set_len(BLOCK as u64 + 5).unwrap();
+    let given = std::iter::from_fn(|| entries.next().map(|entry| entry.map(drop)).transpose());
+    let given: Result<Vec<()>, Error> = given.collect();
+    assert!(matches!(given, Err(Error::Changed)));
+}
+
+#[test]
+fn either_side_of_a_comparison() {
+    let entries = written(&header(&[Algorithm::Xxh3], false), &files(4_000, 1));
+    for changed in 0..2 {
+        let manifests = [opened(), opened()];
+        let file: &File = manifests[changed].0.as_file();
+        file.write_all_at(b"8", entries.len() as u64 - 1_000).unwrap();
+        let [(_, old, _), (_, new, _)] = &manifests;
+        let budget = Budget::new(1 << 30);
+        let result = diff(old, new, &Rules::default(), &budget, &mut |_| panic!("nothing differs"));
+        assert!(matches!(result, Err(Error::Changed)));
+    }
+    let manifests = [opened(), opened()];
+    let [(_, old, _), (_, new, _)] = &manifests;
+    let mut each = |_: &Finding<'_>| ControlFlow::Break(());
+    let summary = diff(old, new, &Rules::default(), &Budget::new(1 << 30), &mut each).unwrap();
+    assert_eq!(summary.total(), 4_000);
+}
