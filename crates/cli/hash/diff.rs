@@ -1,6 +1,6 @@
 //! `ftk hash --diff OLD NEW`: what differs between two lists, without reading a file they name.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         is_bare: false,
         memory: globals.memory() / 2,
     };
-    let tables = read(reading, [old, new], globals)?;
+    let tables = both([old, new], globals, |path| reading.read(path))?;
     let compared = Compared::of(&tables, list, args.output.as_deref(), globals.json, console)?;
     stdout.finish().with_context(|| cannot_write(args.output.as_deref()))?;
     Ok(compared.finish(console))
@@ -106,19 +106,23 @@ impl Compared {
     }
 }
 
-/// Both lists, at the same time where more than one thread is allowed.
-fn read(reading: Reading<'_>, paths: [&OsString; 2], globals: &Globals) -> anyhow::Result<[Table; 2]> {
+/// What `read` makes of both, at the same time where more than one thread is allowed.
+pub(crate) fn both<T: Send>(
+    paths: [&OsString; 2],
+    globals: &Globals,
+    read: impl Fn(&OsStr) -> anyhow::Result<T> + Sync,
+) -> anyhow::Result<[T; 2]> {
     let workers = if globals.threads.resolve() == Threads::Fixed(1) { 1 } else { 2 };
     let next = AtomicUsize::new(0);
     let parts = Team::new(workers).run(&Stop::new(), |_| {
         // Relaxed: the counter hands out numbers and nothing else.
         let claim = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < paths.len());
-        std::iter::from_fn(claim).map(|nth| (nth, reading.read(paths[nth]))).collect::<Vec<_>>()
+        std::iter::from_fn(claim).map(|nth| (nth, read(paths[nth]))).collect::<Vec<_>>()
     });
-    let mut tables: Vec<_> = parts.into_iter().flatten().collect();
-    tables.sort_by_key(|(nth, _)| *nth);
-    let tables = tables.into_iter().map(|(_, table)| table).collect::<anyhow::Result<Vec<_>>>()?;
-    Ok(tables.try_into().ok().expect("a table for each path"))
+    let mut made: Vec<_> = parts.into_iter().flatten().collect();
+    made.sort_by_key(|(nth, _)| *nth);
+    let made = made.into_iter().map(|(_, made)| made).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(made.try_into().ok().expect("one for each path"))
 }
 
 /// With no algorithm in common nothing could be said of any file.

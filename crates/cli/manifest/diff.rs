@@ -12,7 +12,7 @@ use ftk_record::{End, quote};
 
 use crate::args::Globals;
 use crate::console::Console;
-use crate::hash::diff::Compared;
+use crate::hash::diff::{Compared, both};
 use crate::hash::table::{Reading, Table};
 use crate::list::{List, cannot_write};
 use crate::manifest::input::{Input, file};
@@ -69,7 +69,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         stdout.finish().with_context(|| cannot_write(None))?;
         return Ok(compared.finish(console));
     }
-    let (old, new) = (Input::open(&args.old)?.manifest, Input::open(&args.new)?.manifest);
+    let [old, new] = both([&args.old, &args.new], globals, |path| Ok(Input::open(path)?.manifest))?;
     let rules = Rules { mode: args.rules.mode.into(), ignore: ignored, sample: None };
     let manner = Manner { member: "change", word, json: globals.json, all: false };
     let mut findings = Findings::new(manner, [&old.header().algorithms, &new.header().algorithms], list);

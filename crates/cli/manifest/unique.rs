@@ -14,6 +14,7 @@ use indicatif::DecimalBytes;
 
 use crate::args::Globals;
 use crate::console::Console;
+use crate::hash::diff::both;
 use crate::human;
 use crate::list::{List, cannot_write};
 use crate::manifest::input::Input;
@@ -50,7 +51,7 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     if args.a == "-" && args.b == "-" {
         bail!("standard input can be read only once");
     }
-    let (a, b) = (Input::open(&args.a)?.manifest, Input::open(&args.b)?.manifest);
+    let [a, b] = both([&args.a, &args.b], globals, |path| Ok(Input::open(path)?.manifest))?;
     let stdout = Stdout::default();
     let mut list = List::create(None, &stdout)?;
     let is_shown = list.is_shown();
