@@ -543,6 +543,7 @@ fn a_failed_link(seen: &Seen) -> Verdict {
         let is_link = seen.path(name).symlink_metadata().is_ok_and(|meta| meta.is_symlink());
         right!(!is_link, "{name} is a symbolic link now");
     }
+    right!(seen.identity("d/a") != seen.identity("d/b"), "they are linked all the same");
     right!(names.len() == 2, "something is left behind: {}", shown(&names));
     Verdict::Passes
 }
