@@ -125,6 +125,7 @@ fn compile(pattern: &Pattern) -> Result<globset::Glob, PatternError> {
     GlobBuilder::new(glob)
         .case_insensitive(pattern.ignore_case)
         .literal_separator(false)
+        .empty_alternates(true)
         .backslash_escape(true)
         .build()
         .map_err(|error| fail(ParseError::new(0, error.kind().to_string())))
@@ -157,12 +158,15 @@ fn class(start: usize, chars: &mut Peekable<CharIndices<'_>>) -> Result<(), Pars
     let fail = |at, problem: &str| Err(ParseError::new(at, problem));
     chars.next_if(|&(_, not)| not == '!' || not == '^');
     // The first character stands for itself, whatever it is; so does a `-` that has nothing on one side.
-    let (mut before, mut is_range) = (None, false);
+    let (mut before, mut is_range, mut is_behind_range) = (None, false, false);
     while let Some((at, inside)) = chars.next() {
         match (inside, before) {
             (']', Some(_)) => return Ok(()),
             ('[', _) if chars.peek().is_some_and(|&(_, next)| ":.=".contains(next)) => {
                 return fail(at, "classes such as [[:digit:]] are not supported: write [0-9]");
+            }
+            ('-', Some(_)) if is_behind_range && chars.peek().is_some_and(|&(_, next)| next != ']') => {
+                return fail(at, "a `-` behind a range: put it at the end of the brackets");
             }
             ('-', Some(_)) if !is_range => is_range = true,
             (_, Some(first)) if is_range && inside < first => {
@@ -172,7 +176,7 @@ fn class(start: usize, chars: &mut Peekable<CharIndices<'_>>) -> Result<(), Pars
             _ if !inside.is_ascii() => {
                 return fail(at, "brackets take ASCII only: write {a,b} for anything else");
             }
-            _ => (before, is_range) = (Some(inside), false),
+            _ => (before, is_range, is_behind_range) = (Some(inside), false, is_range),
         }
     }
     fail(start, "this `[` has no `]`: write `\\[` for the character")
@@ -228,6 +232,7 @@ mod tests {
             ("x[a", 1, "this `[` has no `]`"),
             ("x[!]", 1, "this `[` has no `]`"),
             ("[z-a]", 3, "the range `z-a` runs backwards"),
+            ("[a-c-e]", 4, "put it at the end"),
             ("a?}b{", 2, "this `}` has no `{`"),
             ("a?{b{c}", 2, "this `{` has no `}`"),
             ("\u{e9}?\\", 3, "nothing to take literally"),
@@ -239,8 +244,25 @@ mod tests {
     }
 
     #[test]
+    fn an_alternative_may_be_empty() {
+        for (text, expected) in [(&b"foo"[..], true), (b"foo.txt", true), (b"foo.", false), (b"", false)] {
+            assert_eq!(take("foo{,.txt}", false, text), expected);
+        }
+    }
+
+    #[test]
     fn brackets_take_what_is_meant_literally() {
-        for glob in ["[]a]*", "[!]]*", "\\[\u{e9}]*", "{\u{e9},b}*x", "[a-c[]?", "[-a]?", "[a-]?", "[+--]?"] {
+        for glob in [
+            "[]a]*",
+            "[!]]*",
+            "\\[\u{e9}]*",
+            "{\u{e9},b}*x",
+            "[a-c[]?",
+            "[-a]?",
+            "[a-]?",
+            "[+--]?",
+            "[a-c-]?",
+        ] {
             assert!(Globs::new(&[Pattern { glob: glob.into(), ignore_case: false }]).is_ok(), "{glob}");
         }
     }
