@@ -9,15 +9,30 @@
 
 mod comparisons;
 mod digests;
+mod engines;
+mod formats;
+mod globs;
+mod journals;
+mod json;
 mod lists;
+mod manifests;
+mod paths;
+mod reports;
 mod sealed;
 mod selections;
 mod values;
 
 pub use comparisons::comparisons;
 pub use digests::digests;
+pub use engines::engines;
+pub use formats::formats;
+pub use globs::globs;
+pub use journals::journals;
 pub use lists::{json_paths, names, sum_lists};
-pub use sealed::{manifests, reports, sealed};
+pub use manifests::manifests;
+pub use paths::path_lists;
+pub use reports::reports;
+pub use sealed::sealed;
 pub use selections::{ignore_files, selections};
 pub use values::{constants, values};
 
@@ -29,10 +44,15 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("comparisons", comparisons),
     ("constants", constants),
     ("digests", digests),
+    ("engines", engines),
+    ("formats", formats),
+    ("globs", globs),
     ("ignore_files", ignore_files),
+    ("journals", journals),
     ("json_paths", json_paths),
     ("manifests", manifests),
     ("names", names),
+    ("path_lists", path_lists),
     ("reports", reports),
     ("sealed", sealed),
     ("selections", selections),

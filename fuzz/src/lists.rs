@@ -1,22 +1,76 @@
 //! Lists and names: what is written is read back, and what is read was written so.
 
+use std::io::BufReader;
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
 use ftk_record::{End, Style, SumFormat, SumLine, SumReader, quote, read_path, sanitize, write_path};
 
-/// Takes the input for a list: each line that is understood must mean the same when it is written again.
+/// Takes the input for a list: each line means what an expression for all their forms finds in it, and the same when
+/// it is written again.
 pub fn sum_lists(data: &[u8]) {
-    for end in [End::Newline, End::Nul] {
-        let mut reader = SumReader::new(data, end);
-        let mut last = 0;
-        while let Some(record) = reader.next().expect("memory can be read") {
-            assert!(record.number > last, "line numbers grow");
-            last = record.number;
-            let Ok(line) = record.line else { continue };
-            assert!(!line.name.is_empty() && !line.name.contains(&0));
-            let digest = data_encoding::HEXLOWER_PERMISSIVE.decode(line.hex).expect("hexadecimal digits");
-            let style = if line.tag.is_some() { Style::Tagged } else { Style::Untagged };
-            rewrite(SumFormat::new(line.tag.unwrap_or("SHA256"), style, end), end, &digest, &line.name);
+    for (end, byte) in [(End::Newline, b'\n'), (End::Nul, 0)] {
+        // As small a buffer as can be, so that every line straddles its edge.
+        let mut reader = SumReader::new(BufReader::with_capacity(1, data), end);
+        for (nth, line) in data.split_inclusive(|it| *it == byte).enumerate() {
+            let (line, is_ended) = line.strip_suffix(&[byte]).map_or((line, false), |line| (line, true));
+            if line.is_empty() || line[0] == b'#' {
+                continue;
+            }
+            let record = reader.next().expect("memory can be read").expect("as many lines");
+            assert_eq!((record.number, record.is_ended), (nth as u64 + 1, is_ended));
+            let found = record.line.ok();
+            assert_eq!(found, by_expression(line, end), "{}", line.escape_ascii());
+            let Some(found) = found else { continue };
+            let mut digest = Vec::new();
+            found.push_digest(&mut digest);
+            let decoded = data_encoding::HEXLOWER_PERMISSIVE.decode(found.hex);
+            assert_eq!(decoded.as_ref(), Ok(&digest));
+            let style = if found.tag.is_some() { Style::Tagged } else { Style::Untagged };
+            rewrite(SumFormat::new(found.tag.unwrap_or("SHA256"), style, end), end, &digest, &found.name);
         }
+        assert!(reader.next().expect("memory can be read").is_none());
     }
+}
+
+/// Any line of a list: blanks, the sign of escapes, and one of `HEX  name`, `HEX *name`, `TAG (name) = HEX`,
+/// `TAG(name)= HEX`, where the name ends as late as it can.
+static LINE: LazyLock<Regex> = LazyLock::new(|| {
+    let tag = "[A-Za-z0-9/_-]+";
+    let hex = "(?:[0-9A-Fa-f]{2})+";
+    let forms = format!(
+        r"(?:XXH3_(?<x>{hex})|(?<h>{hex})) [ *](?<n>.+)|(?<t>{tag})(?: \((?<a>.+)\) = |\((?<b>.+)\)= )(?<d>{hex})"
+    );
+    Regex::new(&format!(r"(?s-u)^[ \t]*(?<e>\\)?(?:{forms})$")).expect("an expression")
+});
+
+fn by_expression(line: &[u8], end: End) -> Option<SumLine<'_>> {
+    let found = LINE.captures(line)?;
+    let part = |name: &str| found.name(name).map(|part| part.as_bytes());
+    let tag = part("x").map(|_| "XXH3").or_else(|| str::from_utf8(part("t")?).ok());
+    let hex = part("h").or(part("x")).or(part("d"))?;
+    let name = part("n").or(part("a")).or(part("b"))?;
+    let is_escaped = part("e").is_some();
+    let is_bad = end == End::Nul && is_escaped || end == End::Newline && line.ends_with(b"\r");
+    if is_bad || name.contains(&0) {
+        return None;
+    }
+    if !is_escaped {
+        return Some(SumLine { tag, hex, name: name.into() });
+    }
+    let mut plain = Vec::new();
+    let mut rest = name;
+    while let [first, behind @ ..] = rest {
+        (plain, rest) = match (first, behind) {
+            (b'\\', [b'\\', behind @ ..]) => ([&plain[..], b"\\"].concat(), behind),
+            (b'\\', [b'n', behind @ ..]) => ([&plain[..], b"\n"].concat(), behind),
+            (b'\\', [b'r', behind @ ..]) => ([&plain[..], b"\r"].concat(), behind),
+            (b'\\', _) => return None,
+            (first, behind) => ([&plain[..], &[*first]].concat(), behind),
+        };
+    }
+    Some(SumLine { tag, hex, name: plain.into() })
 }
 
 /// Takes the input for a name: it survives every format, and no format lets it act on a terminal.

@@ -1,37 +1,155 @@
 //! The values of options, and the file of constants.
 
-use ftk_sched::Constants;
+use ftk_hash::{Algorithm, Simd};
+use ftk_manifest::Field;
+use ftk_sched::{Constants, ParseError as ConstantsError};
 use ftk_select::{Links, Owner, ParseError, Perm, Size, Time, Types, parse_bytes};
+use ftk_walk::FileType;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// Takes the input for the value of every option that has a syntax of its own: refused with a place inside it,
-/// or understood.
+/// Takes the input for the value of every option that has a syntax of its own: refused with a place inside it, or
+/// understood as a plainer reader does.
 pub fn values(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
-    let now = Zoned::new(Timestamp::UNIX_EPOCH, TimeZone::UTC);
-    refused_inside(text, text.parse::<Size>());
-    refused_inside(text, text.parse::<Types>());
-    refused_inside(text, text.parse::<Links>());
-    refused_inside(text, text.parse::<Perm>());
-    refused_inside(text, Time::parse(text, &now));
-    refused_inside(text, parse_bytes(text));
+    let bytes = refused_inside(text, parse_bytes(text));
+    assert_eq!(bytes, by_hand(text), "{text:?}");
+    let size = refused_inside(text, text.parse::<Size>());
+    assert_eq!(size.map(|size| takes(|bytes| size.takes(bytes))), bound(text, by_hand), "{text:?}");
+    let links = refused_inside(text, text.parse::<Links>());
+    assert_eq!(links.map(|links| takes(|number| links.takes(number))), bound(text, number), "{text:?}");
+    types(text, refused_inside(text, text.parse()));
+    perm(text, refused_inside(text, text.parse()));
+    time(text);
     // Names are looked up: whether there is such a user is not the question here.
     if text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'!' | b'+' | b'-')) {
-        refused_inside(text, text.parse::<Owner>());
+        owner(text, refused_inside(text, text.parse()));
+    }
+    if let Ok(algorithm) = text.parse::<Algorithm>() {
+        assert_eq!(algorithm.name().parse(), Ok(algorithm));
+    }
+    if let Ok(simd) = text.parse::<Simd>() {
+        assert!(simd.to_string().parse() == Ok(simd), "{text:?}");
+    }
+    if let Ok(field) = text.parse::<Field>() {
+        assert!(field.name().parse() == Ok(field), "{text:?}");
     }
 }
 
-fn refused_inside<T>(text: &str, parsed: Result<T, ParseError>) {
-    if let Err(error) = parsed {
-        assert!(!error.to_string().is_empty(), "{text:?}");
+fn refused_inside<T>(text: &str, parsed: Result<T, ParseError>) -> Option<T> {
+    parsed
+        .inspect_err(|error| {
+            assert!(!error.problem.is_empty() && text.is_char_boundary(error.at), "{text:?}: {error:?}");
+        })
+        .ok()
+}
+
+/// A number of bytes as [`parse_bytes`] has it.
+fn by_hand(text: &str) -> Option<u64> {
+    let unit = text.chars().next_back().map(|unit| unit.to_ascii_lowercase())?;
+    match "kmgt".find(unit) {
+        Some(power) => number(&text[..text.len() - 1])?.checked_mul(1024_u64.pow(power as u32 + 1)),
+        None => number(text),
     }
 }
 
-/// Takes the input for a file of constants: what is accepted is written and read back unchanged.
+fn number(text: &str) -> Option<u64> {
+    let add = |number: u64, digit: char| number.checked_mul(10)?.checked_add(digit.to_digit(10)?.into());
+    if text.is_empty() { None } else { text.chars().try_fold(0, add) }
+}
+
+/// The numbers at which a test on numbers may turn.
+fn takes(test: impl Fn(u64) -> bool) -> Vec<bool> {
+    let powers = (0..64).flat_map(|power| [(1 << power) - 1, 1 << power, (1 << power) + 1]);
+    powers.chain((0..2000).map(|number| number * 512)).chain([u64::MAX]).map(test).collect()
+}
+
+/// The same of a number behind `+`, `-` or neither.
+fn bound(text: &str, number: fn(&str) -> Option<u64>) -> Option<Vec<bool>> {
+    match text.split_at_checked(1) {
+        Some(("+", text)) => number(text).map(|number| takes(|it| it > number)),
+        Some(("-", text)) => number(text).map(|number| takes(|it| it < number)),
+        _ => number(text).map(|number| takes(|it| it == number)),
+    }
+}
+
+fn types(text: &str, parsed: Option<Types>) {
+    let all = [
+        ("f", FileType::Regular),
+        ("d", FileType::Directory),
+        ("l", FileType::Symlink),
+        ("p", FileType::Fifo),
+        ("s", FileType::Socket),
+        ("b", FileType::Block),
+        ("c", FileType::Char),
+    ];
+    let letters: Vec<_> = text.split(',').collect();
+    let is_known = letters.iter().all(|letter| all.iter().any(|(known, _)| known == letter));
+    assert_eq!(parsed.is_some(), is_known, "{text:?}");
+    for (letter, file_type) in all {
+        assert!(parsed.is_none_or(|types| types.take(file_type) == letters.contains(&letter)), "{text:?}");
+    }
+}
+
+fn perm(text: &str, parsed: Option<Perm>) {
+    let digits = text.strip_prefix(['-', '/']).unwrap_or(text);
+    let add = |bits: u32, digit: char| Some(bits * 8 + digit.to_digit(8)?).filter(|bits| *bits <= 0o7777);
+    let bits = if digits.is_empty() { None } else { digits.chars().try_fold(0, add) };
+    assert_eq!(parsed.is_some(), bits.is_some(), "{text:?}");
+    let (Some(perm), Some(bits)) = (parsed, bits) else { return };
+    for mode in 0..=0o7777 {
+        let expected = match text.as_bytes()[0] {
+            b'-' => !mode & bits == 0,
+            b'/' => bits == 0 || mode & bits > 0,
+            _ => mode == bits,
+        };
+        assert_eq!(perm.takes(mode), expected, "{text:?} {mode:o}");
+    }
+}
+
+fn owner(text: &str, parsed: Option<Owner>) {
+    let Some(owner) = parsed else { return };
+    let parts: Vec<_> = text.split(':').collect();
+    let takes = |part: Option<&&str>, id: u32| match part.map(|part| part.split_at_checked(1)) {
+        None | Some(None) => true,
+        Some(Some(("!", number))) => number.parse() != Ok(id),
+        _ => part.is_some_and(|part| part.parse() == Ok(id)),
+    };
+    for (uid, gid) in [(0, 0), (0, 1), (1, 0), (1, 1), (u32::MAX, 12)] {
+        assert_eq!(owner.takes(uid, gid), takes(parts.first(), uid) && takes(parts.get(1), gid), "{text:?}");
+    }
+}
+
+fn time(text: &str) {
+    let now = Zoned::new(Timestamp::UNIX_EPOCH, TimeZone::UTC);
+    let parsed = refused_inside(text, Time::parse(text, &now));
+    if let Some(seconds) = text.strip_prefix('@') {
+        let digits = seconds.strip_prefix('-').unwrap_or(seconds);
+        let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+        let part = Some(format!("{part:0<9}")).filter(|part| part.len() == 9).and_then(|part| number(&part));
+        let ns = number(whole)
+            .filter(|whole| *whole <= i64::MAX as u64)
+            .and_then(|whole| Some(i128::from(whole) * 1_000_000_000 + i128::from(part?)));
+        let expected = ns.map(|ns| if seconds == digits { ns } else { -ns });
+        assert_eq!(parsed.map(|time| time.0), expected, "{text:?}");
+    } else if let Some(Time(ns)) = parsed {
+        let moment = Timestamp::from_nanosecond(ns).expect("a moment that a clock can show");
+        let again = Time::parse(&moment.to_string(), &now);
+        // Only years of four digits begin a date.
+        assert!(again == Ok(Time(ns)) || !(-62_167_219_200..).contains(&moment.as_second()), "{text:?}");
+    }
+}
+
+/// Takes the input for a file of constants: what is accepted is plausible, written and read back unchanged.
 pub fn constants(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
-    if let Ok(constants) = Constants::parse(text) {
-        assert_eq!(Constants::parse(&constants.to_string()).as_ref(), Ok(&constants));
+    match Constants::parse(text) {
+        Ok(constants) => {
+            assert_eq!(constants.check(), Ok(()));
+            assert_eq!(Constants::parse(&constants.to_string()).as_ref(), Ok(&constants));
+            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+            assert_eq!(constants.to_string().lines().count(), lines.count(), "no line is passed over");
+        }
+        Err(ConstantsError { line, .. }) => assert!((1..=text.lines().count() + 1).contains(&line)),
     }
 }

@@ -1,0 +1,133 @@
+//! JSON read a second time and without any derive: what a record means is asked of its text, member by member.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// A value, as it stands there.
+#[derive(Clone, Copy)]
+pub(crate) struct Json<'j>(&'j RawValue);
+
+impl<'j> Json<'j> {
+    pub(crate) fn read(text: &'j [u8]) -> Option<Self> {
+        serde_json::from_slice(text).ok().map(Self)
+    }
+
+    pub(crate) fn members(self) -> Option<Members<'j>> {
+        self.read_as()
+    }
+
+    pub(crate) fn items(self) -> Option<Vec<Self>> {
+        let items: Vec<&RawValue> = self.read_as()?;
+        Some(items.into_iter().map(Self).collect())
+    }
+
+    pub(crate) fn text(self) -> Option<String> {
+        self.read_as()
+    }
+
+    pub(crate) fn boolean(self) -> Option<bool> {
+        self.read_as()
+    }
+
+    /// A number without fraction and exponent; nothing unsigned is written with a minus.
+    pub(crate) fn integer<T: TryFrom<i128>>(self) -> Option<T> {
+        let text = self.0.get();
+        let is_unsigned = T::try_from(-1).is_err();
+        let number = text.parse::<i128>().ok().filter(|_| !(is_unsigned && text.starts_with('-')));
+        number.and_then(|number| number.try_into().ok())
+    }
+
+    fn read_as<T: Deserialize<'j>>(self) -> Option<T> {
+        serde_json::from_str(self.0.get()).ok()
+    }
+}
+
+/// The members of an object, also those that are there twice.
+pub(crate) struct Members<'j>(pub(crate) Vec<(String, Json<'j>)>);
+
+impl<'j> Members<'j> {
+    /// The member of this name: `None` if it is missing or there are several.
+    pub(crate) fn get(&self, name: &str) -> Option<Json<'j>> {
+        let mut found = self.0.iter().filter(|(known, _)| known == name);
+        let first = found.next()?.1;
+        found.next().is_none().then_some(first)
+    }
+
+    /// As [`get`](Self::get), where the member may be missing or `null`.
+    pub(crate) fn optional(&self, name: &str) -> Option<Option<Json<'j>>> {
+        if self.0.iter().all(|(known, _)| known != name) {
+            return Some(None);
+        }
+        self.get(name).map(|value| Some(value).filter(|value| value.0.get() != "null"))
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        self.get(name)?.text()
+    }
+
+    pub(crate) fn integer<T: TryFrom<i128>>(&self, name: &str) -> Option<T> {
+        self.get(name)?.integer()
+    }
+
+    /// The bytes of `name` or, in base64, of `name_b64`; `Some(None)` where neither is there.
+    pub(crate) fn optional_bytes(&self, name: &str) -> Option<Option<Vec<u8>>> {
+        let string = |name: &str| match self.optional(name)? {
+            Some(value) => value.text().map(Some),
+            None => Some(None),
+        };
+        let bytes = match (string(name)?, string(&format!("{name}_b64"))?) {
+            (None, None) => return Some(None),
+            (Some(text), None) => text.into_bytes(),
+            (None, Some(text)) => base64(&text)?,
+            (Some(_), Some(_)) => return None,
+        };
+        (!bytes.contains(&0)).then_some(Some(bytes))
+    }
+
+    pub(crate) fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        self.optional_bytes(name)?
+    }
+}
+
+impl<'j> Deserialize<'j> for Members<'j> {
+    fn deserialize<D: Deserializer<'j>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All;
+
+        impl<'j> Visitor<'j> for All {
+            type Value = Members<'j>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'j>>(self, mut map: M) -> Result<Members<'j>, M::Error> {
+                let mut members = Vec::new();
+                while let Some((name, value)) = map.next_entry()? {
+                    members.push((name, Json(value)));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(All)
+    }
+}
+
+/// The bytes for which this is the one text.
+pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
+    let bytes = data_encoding::BASE64.decode(text.as_bytes()).ok()?;
+    (data_encoding::BASE64.encode(&bytes) == text).then_some(bytes)
+}
+
+/// The bytes that these hexadecimal digits of either case are.
+pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
+    data_encoding::HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()
+}
+
+/// Four octal digits.
+pub(crate) fn mode(text: &str) -> Option<u32> {
+    let is_mode = text.len() == 4 && text.bytes().all(|digit| (b'0'..=b'7').contains(&digit));
+    is_mode.then(|| text.bytes().fold(0, |mode, digit| mode * 8 + u32::from(digit - b'0')))
+}

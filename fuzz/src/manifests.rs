@@ -1,0 +1,201 @@
+//! Manifests: understood as a second reader does, the same when written again, or refused.
+
+use std::fs::File;
+use std::io::Write as _;
+
+use ftk_hash::Algorithm;
+use ftk_manifest::{Entry, Header, Manifest, Stat, Writer, Xattr};
+use ftk_walk::FileType;
+
+use crate::json::{Json, Members, base64, hex, mode};
+use crate::sealed::{seal, texts};
+
+/// Takes the lines of the input for those of a manifest.
+pub fn manifests(data: &[u8]) {
+    let _ = open(data);
+    let texts = texts(data);
+    let manifest = open(&seal(&texts));
+    let is_text = texts.iter().all(|line| str::from_utf8(line).is_ok());
+    let expected = texts.first().and_then(|line| header(line));
+    if is_text {
+        assert_eq!(manifest.as_ref().ok().map(Manifest::header), expected.as_ref(), "{manifest:?}");
+    }
+    let Ok(manifest) = manifest else { return };
+    let mut found = Vec::new();
+    let mut entries = manifest.entries().expect("it was read to its end");
+    let read = loop {
+        match entries.next() {
+            Ok(Some(entry)) => found.push(Owned::of(&entry)),
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    if is_text {
+        let expected = by_hand(&texts[1..], manifest.header());
+        assert_eq!((&found, read.is_ok()), (&expected.0, expected.1), "{read:?}");
+    }
+    match read {
+        Ok(()) => again(manifest.header(), &found),
+        Err(error) => assert!(error.to_string().starts_with("line "), "{error}"),
+    }
+}
+
+/// What was read is written, and read again.
+fn again(header: &Header, found: &[Owned]) {
+    let mut file = Vec::new();
+    let mut writer = Writer::new(header, |line: &[u8]| file.write_all(line)).expect("a Vec takes everything");
+    found.iter().for_each(|entry| writer.entry(&entry.entry()).expect("a Vec takes everything"));
+    writer.finish().expect("a Vec takes everything");
+    let again = open(&file).expect("what is written is a manifest");
+    assert_eq!(again.header(), header);
+    let mut entries = again.entries().expect("it was read to its end");
+    for entry in found {
+        assert_eq!(entries.next().expect("what is written is read"), Some(entry.entry()));
+    }
+    assert!(entries.next().expect("what is written is read").is_none());
+}
+
+fn open(bytes: &[u8]) -> Result<Manifest, ftk_manifest::Error> {
+    let mut file: File = tempfile::tempfile().expect("a file for the manifest");
+    file.write_all(bytes).expect("room for the manifest");
+    Manifest::open(file)
+}
+
+fn header(line: &[u8]) -> Option<Header> {
+    let line = Json::read(line)?.members()?;
+    let is_manifest = line.text("ftk")? == "manifest" && line.integer::<u64>("version")? == 1;
+    let mut algorithms = Vec::new();
+    for name in line.get("algorithms")?.items()? {
+        let name = name.text()?;
+        let algorithm = Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == name)?;
+        (!algorithms.contains(&algorithm)).then(|| algorithms.push(algorithm))?;
+    }
+    let options = line.get("options")?.items()?.into_iter().map(|option| option.members()?.bytes("option"));
+    is_manifest.then_some(Header {
+        root: line.bytes("root")?,
+        algorithms,
+        xattrs: line.get("xattrs")?.boolean()?,
+        options: options.collect::<Option<_>>()?,
+        start_ns: line.integer("start_ns")?,
+    })
+}
+
+/// The entries before the first line that is none, and whether there is no such line.
+fn by_hand(lines: &[Vec<u8>], header: &Header) -> (Vec<Owned>, bool) {
+    let mut entries: Vec<Owned> = Vec::new();
+    for line in lines {
+        let entry = Json::read(line).and_then(|line| entry(&line.members()?, header));
+        let is_next = |entry: &Owned| entries.last().is_none_or(|last| last.key() < entry.key());
+        match entry.filter(is_next) {
+            Some(entry) => entries.push(entry),
+            None => return (entries, false),
+        }
+    }
+    (entries, true)
+}
+
+fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
+    let path = line.bytes("path")?;
+    let mut names = path.split(|byte| *byte == b'/');
+    let is_below = path == b"." || names.all(|name| !matches!(name, b"" | b"." | b".."));
+    let file_type = match line.text("type")?.as_str() {
+        "file" => FileType::Regular,
+        "directory" => FileType::Directory,
+        "symlink" => FileType::Symlink,
+        "fifo" => FileType::Fifo,
+        "socket" => FileType::Socket,
+        "block_device" => FileType::Block,
+        "char_device" => FileType::Char,
+        _ => return None,
+    };
+    let rdev = match line.optional("rdev")? {
+        Some(rdev) => Some(rdev.integer()?),
+        None => None,
+    };
+    let target = line.optional_bytes("target")?;
+    let is_device = matches!(file_type, FileType::Block | FileType::Char);
+    let is_whole =
+        rdev.is_some() == is_device && target.is_some() == (file_type == FileType::Symlink) && is_below;
+    let algorithms = if file_type == FileType::Regular { &*header.algorithms } else { &[] };
+    is_whole.then_some(Owned {
+        path,
+        stat: Stat {
+            file_type,
+            size: line.integer("size_bytes")?,
+            mtime_ns: line.integer("mtime_ns")?,
+            ctime_ns: line.integer("ctime_ns")?,
+            mode: mode(&line.text("mode")?)?,
+            uid: line.integer("uid")?,
+            gid: line.integer("gid")?,
+            dev: line.integer("dev")?,
+            ino: line.integer("ino")?,
+            nlink: line.integer("nlink")?,
+            rdev: rdev.unwrap_or(0),
+        },
+        target,
+        digests: digests(line.optional("digests")?, algorithms)?,
+        xattrs: xattrs(line.optional("xattrs")?, header)?,
+    })
+}
+
+fn digests(found: Option<Json<'_>>, algorithms: &[Algorithm]) -> Option<Vec<u8>> {
+    let Some(found) = found else { return algorithms.is_empty().then(Vec::new) };
+    let found = found.members()?;
+    (found.0.len() == algorithms.len() && !algorithms.is_empty()).then_some(())?;
+    let mut digests = Vec::new();
+    for algorithm in algorithms {
+        let digest = hex(&found.text(algorithm.name())?)?;
+        digests.extend(Some(digest).filter(|digest| digest.len() == algorithm.digest_len())?);
+    }
+    Some(digests)
+}
+
+fn xattrs(found: Option<Json<'_>>, header: &Header) -> Option<Option<Vec<Xattr>>> {
+    (found.is_some() == header.xattrs).then_some(())?;
+    let Some(found) = found else { return Some(None) };
+    let mut xattrs: Vec<Xattr> = Vec::new();
+    for xattr in found.items()? {
+        let xattr = xattr.members()?;
+        let (name, value) = (xattr.bytes("name")?, base64(&xattr.text("value_b64")?)?);
+        xattrs.last().is_none_or(|last| last.name < name).then_some(())?;
+        xattrs.push(Xattr { name, value });
+    }
+    Some(Some(xattrs))
+}
+
+/// An entry that owns what it holds.
+#[derive(Debug, PartialEq, Eq)]
+struct Owned {
+    path: Vec<u8>,
+    stat: Stat,
+    target: Option<Vec<u8>>,
+    digests: Vec<u8>,
+    xattrs: Option<Vec<Xattr>>,
+}
+
+impl Owned {
+    fn of(entry: &Entry<'_>) -> Self {
+        Self {
+            path: entry.path.to_vec(),
+            stat: entry.stat,
+            target: entry.target.map(<[u8]>::to_vec),
+            digests: entry.digests.to_vec(),
+            xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
+        }
+    }
+
+    fn entry(&self) -> Entry<'_> {
+        Entry {
+            path: &self.path,
+            stat: self.stat,
+            target: self.target.as_deref(),
+            digests: &self.digests,
+            xattrs: self.xattrs.as_deref(),
+        }
+    }
+
+    /// What entries are sorted by: the root comes first.
+    fn key(&self) -> Option<&[u8]> {
+        (self.path != b".").then_some(&self.path)
+    }
+}

@@ -1,0 +1,102 @@
+//! Reports of duplicates: understood as a second reader does, the same when written again, or refused.
+
+use std::collections::BTreeSet;
+
+use ftk_dedup::Member;
+use ftk_dedup::report::{self, Group, Report};
+use ftk_hash::{Algorithm, Digest};
+
+use crate::json::{Json, Members, hex};
+use crate::sealed::{seal, texts};
+
+/// Takes the lines of the input for those of a report of duplicates.
+pub fn reports(data: &[u8]) {
+    let _ = report::read(data, true);
+    let texts = texts(data);
+    let read = report::read(&seal(&texts)[..], false);
+    if texts.iter().all(|line| str::from_utf8(line).is_ok()) {
+        assert_eq!(read.as_ref().ok(), by_hand(&texts).as_ref(), "{read:?}");
+    }
+    let Ok(report) = read else { return };
+    let digest_len = report.groups.first().map(|group| group.digest.as_bytes().len());
+    let header = report::Header {
+        program: "",
+        algorithm: if digest_len == Some(16) { Algorithm::Xxh128 } else { Algorithm::Sha256 },
+        is_verified: false,
+        min_size: 0,
+        max_size: None,
+        start_ns: 0,
+        directory: None,
+        roots: report.roots.clone(),
+        arguments: Vec::new(),
+    };
+    let mut file = Vec::new();
+    let mut writer = report::Writer::new(&header, &mut file).expect("it fitted before");
+    report.groups.iter().for_each(|group| writer.group(group, &mut file));
+    writer.finish(&mut file);
+    assert_eq!(report::read(&file[..], false).expect("what is written is a report"), report);
+}
+
+/// What the lines mean, if they are those of a report.
+fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
+    let (header, records) = lines.split_first()?;
+    let header = Json::read(header)?.members()?;
+    let is_report = header.text("ftk")? == "dup-report" && header.integer::<u32>("version")? == 1;
+    let digest_len = match header.text("algorithm")?.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
+        "xxh128" | "xxh3128" => 16,
+        "blake3" | "sha256" => 32,
+        _ => return None,
+    };
+    let roots = header.get("roots")?.items()?.into_iter().map(|root| root.members()?.bytes("path"));
+    let roots = roots.collect::<Option<Vec<_>>>()?;
+    let mut groups: Vec<(u64, Group)> = Vec::new();
+    for record in records {
+        let record = Json::read(record)?.members()?;
+        let number = record.integer("group")?;
+        let size = record.integer("size_bytes")?;
+        let digest = hex(&record.text("digest")?).filter(|digest| digest.len() == digest_len)?;
+        let digest = Digest::from_bytes(&digest);
+        let members =
+            record.get("members")?.items()?.into_iter().map(|it| member(&it.members()?, size, &roots));
+        let members = members.collect::<Option<Vec<_>>>()?;
+        match groups.last_mut() {
+            Some((last, group)) if *last == number => {
+                group.members.extend(members);
+                ((group.size, group.digest) == (size, digest)).then_some(())?;
+            }
+            last => {
+                (last.map_or(0, |(last, _)| *last) < number).then_some(())?;
+                groups.push((number, Group { size, digest, members }));
+            }
+        }
+    }
+    let groups: Vec<_> = groups.into_iter().map(|(_, group)| group).collect();
+    let paths: Vec<_> = groups.iter().flat_map(|group| &group.members).map(|member| &member.path).collect();
+    let all_differ = paths.iter().collect::<BTreeSet<_>>().len() == paths.len();
+    (is_report && all_differ).then_some(Report { roots, groups })
+}
+
+fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> {
+    let root: usize = record.integer("root")?;
+    let path = record.bytes("path")?;
+    let start = roots.get(root)?;
+    let below = path.strip_prefix(&start[..])?;
+    let is_apart = below.is_empty() || start.ends_with(b"/") || below.starts_with(b"/");
+    let climbs = below.split(|byte| *byte == b'/').any(|name| name == b"..");
+    let via_link = match record.0.iter().any(|(name, _)| name == "via_link") {
+        true => record.get("via_link")?.boolean()?,
+        false => false,
+    };
+    (!path.is_empty() && is_apart && !climbs).then_some(Member {
+        root,
+        size,
+        dev: record.integer("dev")?,
+        ino: record.integer("ino")?,
+        nlink: record.integer("nlink")?,
+        blocks: record.integer::<u64>("allocated_bytes")? / 512,
+        mtime_ns: record.integer("mtime_ns")?,
+        ctime_ns: record.integer("ctime_ns")?,
+        via_link,
+        path,
+    })
+}
