@@ -15,4 +15,4 @@ pub(crate) use kernel::{Counters, Kernel, Narrow, NodeKernel, Nodes};
 pub(crate) use portable::Portable;
 pub(crate) use vector::Vector;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86_64::{Avx2, Avx512, ShaNi};
+pub(crate) use x86_64::{Avx2, Avx512, CPU, ShaNi};

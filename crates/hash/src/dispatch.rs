@@ -1,7 +1,7 @@
 //! The one place where a kernel is chosen.
 
 #[cfg(target_arch = "x86_64")]
-use crate::arch::{Avx2, Avx512, ShaNi};
+use crate::arch::{Avx2, Avx512, CPU, ShaNi};
 use crate::arch::{Kernel, Narrow, NodeKernel, Portable};
 use crate::forest::Forest;
 use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
@@ -153,14 +153,11 @@ where
 /// What the crate's hasher picks, by the same tests as the crate.
 #[cfg(target_arch = "x86_64")]
 fn name_of_crate(algorithm: Algorithm) -> &'static str {
-    let avx2 = is_x86_feature_detected!("avx2");
     match algorithm {
         Algorithm::Sha256 | Algorithm::Sha1 if ShaNi::detect().is_some() => "sha-ni",
-        Algorithm::Blake3 if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") => {
-            "avx512"
-        }
-        Algorithm::Sha512 | Algorithm::Blake3 | Algorithm::Xxh3 | Algorithm::Xxh128 if avx2 => "avx2",
-        Algorithm::Blake3 if is_x86_feature_detected!("sse4.1") => "sse4.1",
+        Algorithm::Blake3 if CPU.avx512f && CPU.avx512vl => "avx512",
+        Algorithm::Sha512 | Algorithm::Blake3 | Algorithm::Xxh3 | Algorithm::Xxh128 if CPU.avx2 => "avx2",
+        Algorithm::Blake3 if CPU.sse41 => "sse4.1",
         Algorithm::Blake3 | Algorithm::Xxh3 | Algorithm::Xxh128 => "sse2",
         _ => "portable",
     }

@@ -4,10 +4,12 @@
 
 mod avx2;
 mod avx512;
+mod cpu;
 mod sha_ni;
 
 pub(crate) use avx2::Avx2;
 pub(crate) use avx512::Avx512;
+pub(crate) use cpu::CPU;
 pub(crate) use sha_ni::ShaNi;
 
 /// Makes the compression functions kernels of a vector type, each instantiated in a function that has the

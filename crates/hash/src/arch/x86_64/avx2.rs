@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{kernels, node_kernel};
+use super::{CPU, kernels, node_kernel};
 use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Vector, generic};
 use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
 
@@ -13,7 +13,7 @@ pub(crate) struct Avx2(());
 impl Avx2 {
     /// Looks at the CPU.
     pub(crate) fn detect() -> Option<Self> {
-        is_x86_feature_detected!("avx2").then_some(Self(()))
+        CPU.avx2.then_some(Self(()))
     }
 }
 

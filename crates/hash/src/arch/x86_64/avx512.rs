@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{kernels, node_kernel};
+use super::{CPU, kernels, node_kernel};
 use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Vector, generic};
 use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
 
@@ -13,10 +13,7 @@ pub(crate) struct Avx512(());
 impl Avx512 {
     /// Looks at the CPU.
     pub(crate) fn detect() -> Option<Self> {
-        let has = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl");
-        has.then_some(Self(()))
+        (CPU.avx512f && CPU.avx512bw && CPU.avx512vl).then_some(Self(()))
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::arch::x86_64::*;
 
+use super::CPU;
 use crate::arch::generic::K256;
 use crate::arch::{Counters, Kernel, Narrow};
 use crate::function::{Sha1, Sha256};
@@ -15,8 +16,7 @@ pub(crate) struct ShaNi(());
 impl ShaNi {
     /// Looks at the CPU.
     pub(crate) fn detect() -> Option<Self> {
-        let has = is_x86_feature_detected!("sha") && is_x86_feature_detected!("sse4.1");
-        has.then_some(Self(()))
+        (CPU.sha && CPU.sse41).then_some(Self(()))
     }
 }
 
