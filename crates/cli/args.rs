@@ -1,10 +1,11 @@
 //! The command line as a whole: commands, and the options they all have.
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use ftk_sched::{Backend, Threads, logical_cpus, physical_cores};
 use ftk_select::parse_bytes;
 
@@ -43,6 +44,11 @@ impl Args {
     /// When they make no sense, and when help or the version is asked for: see [`clap::Error`].
     pub(crate) fn of_process() -> Result<Self, clap::Error> {
         let words: Vec<OsString> = std::env::args_os().collect();
+        if let [_, word] = &*words
+            && (word == "--version" || word == "-V")
+        {
+            NoCommand::try_parse_from(&words)?;
+        }
         Self::of_one_command(&words).map_or_else(|| Self::try_parse_from(&words), Ok)
     }
 
@@ -60,7 +66,10 @@ impl Args {
     }
 
     fn of<T: clap::Args>(words: &[OsString], command: fn(T) -> Command) -> Option<Self> {
-        let one = OneCommand::try_parse_from(words).ok()?;
+        // Taking the definition apart would take longer than reading the arguments does.
+        let mut definition = ManuallyDrop::new(OneCommand::<T>::command());
+        let mut matches = definition.try_get_matches_from_mut(words).ok()?;
+        let one = OneCommand::from_arg_matches_mut(&mut matches).ok()?;
         Some(Self { globals: one.globals, command: command(one.args) })
     }
 }
@@ -90,6 +99,11 @@ struct OneCommand<T: clap::Args> {
     #[command(flatten)]
     globals: Globals,
 }
+
+/// What answers to `--version` alone.
+#[derive(Parser)]
+#[command(name = "ftk", version)]
+struct NoCommand;
 
 const EXAMPLES: &str = "\
 Examples:

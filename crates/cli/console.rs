@@ -51,7 +51,7 @@ impl Console {
     /// The same for what is said once more, of many, and is no error of its own.
     pub(crate) fn warning(&self, message: impl Display) {
         let red = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
-        let _ = writeln!(anstream::stderr().lock(), "{red}ftk:{red:#} {message}");
+        Self::line(format_args!("{red}ftk:{red:#} {message}"));
     }
 
     /// As `error`, for what a path could not be used for.
@@ -72,20 +72,21 @@ impl Console {
     /// A line of `-v`.
     pub(crate) fn verbose(&self, line: impl FnOnce() -> String) {
         if self.verbose {
-            let _ = writeln!(anstream::stderr().lock(), "ftk: {}", line());
+            Self::line(format_args!("ftk: {}", line()));
         }
     }
 
     /// A line that closes a run, unless `-q`.
     pub(crate) fn summary(&self, line: impl Display) {
         if !self.quiet {
-            let _ = writeln!(anstream::stderr().lock(), "  {line}");
+            Self::line(format_args!("  {line}"));
         }
     }
 
-    /// A line of progress.
-    pub(crate) fn line(line: &str) {
-        let _ = writeln!(anstream::stderr().lock(), "{line}");
+    /// A line as it is, written by one call: formatted straight to a stream without a buffer, every piece of it
+    /// would be one.
+    pub(crate) fn line(line: impl Display) {
+        let _ = anstream::stderr().lock().write_all(format!("{line}\n").as_bytes());
     }
 
     pub(crate) fn is_terminal() -> bool {
