@@ -156,10 +156,10 @@ for d in a b; do (cd $d; n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); 
         title: "SIGTERM while two files of 64 GiB are read",
         setup: "truncate -s 64G a b; printf x | dd of=b bs=1 seek=68719476735 conv=notrunc 2> /dev/null",
         tools: &[
-            ("ftk", "timeout 2 ftk cmp a b"),
-            ("cmp", "timeout 2 cmp a b"),
-            ("diff", "timeout 2 diff -q a b"),
-            ("busybox", "timeout 2 busybox cmp a b"),
+            ("ftk", "timeout --foreground 2 ftk cmp a b"),
+            ("cmp", "timeout --foreground 2 cmp a b"),
+            ("diff", "timeout --foreground 2 diff -q a b"),
+            ("busybox", "timeout --foreground 2 busybox cmp a b"),
         ],
         judge: |seen| {
             right!(!seen.last().is_success(), "status 0");

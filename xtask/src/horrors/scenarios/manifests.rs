@@ -52,10 +52,10 @@ macro_rules! recorded {
     };
 }
 
-/// Changes the file below 500 levels.
+/// Changes the file below 200 levels.
 macro_rules! changed_below {
     () => {
-        "cd d; n=0; while [ $n -lt 500 ]; do cd -P ./e; n=$((n + 1)); done; printf changed > deep"
+        "cd d; n=0; while [ $n -lt 200 ]; do cd -P ./e; n=$((n + 1)); done; printf changed > deep"
     };
 }
 
@@ -249,10 +249,10 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
         title: "SIGTERM while a file of 64 GiB is read",
         setup: "mkdir d; truncate -s 64G d/f",
         tools: &[
-            ("ftk", "timeout 2 ftk manifest create d"),
-            ("mtree", "timeout 2 mtree -c -K sha256 -p d"),
-            ("aide", aide!("stdout", "timeout 2 aide -c \"$HOME/aide.conf\" --init")),
-            ("hashdeep", "timeout 2 hashdeep -r -l d"),
+            ("ftk", "timeout --foreground 2 ftk manifest create d"),
+            ("mtree", "timeout --foreground 2 mtree -c -K sha256 -p d"),
+            ("aide", aide!("stdout", "timeout --foreground 2 aide -c \"$HOME/aide.conf\" --init")),
+            ("hashdeep", "timeout --foreground 2 hashdeep -r -l d"),
         ],
         judge: reported,
     },
@@ -266,8 +266,8 @@ line' 'back\\slash' ' lead' 'trail ' '#hash' '*' \"$(printf 'cr\\r')\" \"$(print
     },
     Scenario {
         number: 52,
-        title: "500 levels with 64 descriptors, the deepest file has changed",
-        setup: "mkdir d; cd d; n=0; while [ $n -lt 500 ]; do printf content > f; mkdir e; cd -P ./e; n=$((n + 1)); done; printf content > deep",
+        title: "200 levels with 64 descriptors, the deepest file has changed",
+        setup: "mkdir d; cd d; n=0; while [ $n -lt 200 ]; do printf content > f; mkdir e; cd -P ./e; n=$((n + 1)); done; printf content > deep",
         tools: &[
             ("ftk", concat!("ulimit -n 64; ftk manifest create d > m\n", changed_below!(), "\nulimit -n 64; ftk manifest verify d m")),
             ("mtree", concat!("ulimit -n 64; mtree -c -K sha256 -p d > m\n", changed_below!(), "\nulimit -n 64; mtree -p d -f m")),
