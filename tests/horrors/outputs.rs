@@ -2,7 +2,8 @@
 
 use std::fs::{self, File};
 
-use crate::harness::{Dir, sha256};
+use super::commands::{Scene, every};
+use crate::harness::{Dir, needs, records, sha256, sorted};
 
 /// The file that a run writes is no part of what it scans, and the run says so.
 #[test]
@@ -80,5 +81,132 @@ fn h17_the_only_input_is_not_the_output() {
         let run = dir.ftk(["hash", "-o", arguments[0], arguments[1]]).run().status(2).stdout("");
         run.stderr_has("is both input and output");
         assert_eq!(fs::read(dir.path("disk.img")).unwrap(), b"precious");
+    }
+}
+
+/// Every other form of output, file and page.
+#[test]
+fn h47_no_output_of_any_command_is_lost_in_silence() {
+    let scene = Scene::new(|dir, tree| {
+        (0..300).for_each(|nth| _ = dir.file(format!("{tree}/{nth}"), format!("{tree}{nth}").as_bytes()));
+        dir.file(format!("{tree}/same"), b"of all");
+    });
+    let dir = &scene.dir;
+    dir.ftk(["hash", "u", "-o", "../other"]).run().status(0);
+    dir.ftk(["manifest", "create", "u", "-o", "../more"]).run().status(0);
+    dir.ftk(["dup", "--json", "-o", "../report"]).run().status(0);
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    let more: [&[&str]; 21] = [
+        &["find", "--json"],
+        &["find", "--format", "{size} {path}"],
+        &["find", "--exec", "echo", "{}", ";"],
+        &["hash", "-z", "t"],
+        &["hash", "-a", "md5,sha1", "t"],
+        &["hash", "--lines", "t/1"],
+        &["hash", "-c", "--json", "../list"],
+        &["hash", "--diff", "../list", "../other"],
+        &["hash", "--diff", "--json", "../list", "../other"],
+        &["dup", "--json"],
+        &["dup", "apply", "--action", "delete", "../report"],
+        &["dup", "apply", "--action", "delete", "--script", "../report"],
+        &["manifest", "verify", "--all", "t", "../manifest"],
+        &["manifest", "diff", "../manifest", "../more"],
+        &["manifest", "unique", "--json", "../manifest", "../more"],
+        &["cmp", "t", "u"],
+        &["cmp", "t/1", "t/2"],
+        &["calibrate", "--show"],
+        &["completions", "bash"],
+        &["hash", "--help"],
+        &["--version"],
+    ];
+    for args in every().filter(|args| args[1] != "verify").chain(more) {
+        let run = dir.ftk(args).stdout(full()).run();
+        run.check(run.code() == 2, "it is an error");
+        let is_page = ["--help", "--version", "completions"].iter().any(|page| args.contains(page));
+        run.check(is_page || run.err.contains("no space left on device"), "that is said");
+    }
+    for args in every().chain([&["cmp", "t", "u"][..], &["dup", "--summary"]]) {
+        let run = dir.ftk(args).args(["--stats", "/dev/full"]).run().status(2);
+        run.stderr_has("ftk: cannot write '/dev/full': no space left on device\n");
+    }
+    // A journal that cannot be written is one without which nothing is done.
+    fs::create_dir(dir.path("full")).unwrap();
+    let limited = dir.ftk(["dup", "prune", "--action", "delete", "--yes", "--journal", "/dev/full"]);
+    limited.run().status(2);
+    assert!(dir.path("t/same").exists() && dir.path("u/same").exists());
+}
+
+/// A complete file has the longest of names, although it had another one before.
+#[test]
+fn h07_outputs_of_any_length() {
+    let dir = Dir::new();
+    dir.file("t/a", b"abc").file("t/b", b"abc");
+    let long = |letter: char| letter.to_string().repeat(255);
+    for args in [
+        &["hash", "t", "-o", &long('h')][..],
+        &["dup", "t", "-o", &long('d')],
+        &["manifest", "create", "t", "-o", &long('m')],
+        &["manifest", "update", "t", &long('m'), "-o", &long('m')],
+        &["find", "t", "--stats", &long('s')],
+        &["dup", "prune", "t", "--action", "hardlink", "--yes", "--journal", &long('j')],
+    ] {
+        dir.ftk(args).run().status(0);
+    }
+    let names = fs::read_dir(dir.path("")).unwrap().map(|entry| entry.unwrap().file_name().len());
+    let mut lengths: Vec<_> = names.collect();
+    lengths.sort_unstable();
+    assert_eq!(lengths, [1, 255, 255, 255, 255, 255]);
+    dir.ftk(["manifest", "verify", "t", &long('m'), "--ignore", "mtime"]).run().status(0);
+    dir.ftk(["hash", "-c", &long('h')]).run().status(0);
+    dir.ftk(["dup", "undo", &long('j')]).run().status(0);
+}
+
+/// What no command that only reads may call. An open is judged by its flags.
+const CHANGES: &str = "trace=open,openat,openat2,creat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,\
+    unlinkat,mkdir,mkdirat,rmdir,mknod,mknodat,truncate,ftruncate,fallocate,chmod,fchmod,fchmodat,chown,fchown,fchownat,\
+    lchown,utimensat,setxattr,fsetxattr,lsetxattr,removexattr,copy_file_range";
+
+/// A command without a verb that says so changes nothing, anywhere, and leaves no file that nobody asked for.
+#[test]
+fn h15_h16_looking_changes_nothing() {
+    needs!("strace", "find");
+    let scene = Scene::new(|dir, tree| {
+        dir.file(format!("{tree}/a"), b"abc")
+            .file(format!("{tree}/b"), b"abc")
+            .symlink("a", &format!("{tree}/c"));
+    });
+    let dir = &scene.dir;
+    dir.ftk(["dup", "--json", "-o", "../report"]).run().status(0);
+    let everything = || {
+        let find = ["find", "..", "-printf", "%p %i %n %s %m %U %G %T@ %C@ %l\\0"];
+        sorted(records(&dir.ftk([""; 0]).instead(dir, find).run().status(0).out, 0))
+    };
+    let log = dir.aside("log");
+    fs::write(&log, "").unwrap();
+    let is_log = |record: &Vec<u8>| record.starts_with(b"../log ") || record.starts_with(b".. ");
+    let without_log = || everything().into_iter().filter(|record| !is_log(record)).collect::<Vec<_>>();
+    let before = without_log();
+    let more: [&[&str]; 7] = [
+        &["dup", "apply", "--action", "hardlink", "../report"],
+        &["dup", "prune", "--action", "delete", "--script"],
+        &["hash", "--diff", "../list", "../list"],
+        &["manifest", "diff", "../manifest", "../manifest"],
+        &["manifest", "unique", "../manifest", "../manifest"],
+        &["cmp", "--metadata", "t/a", "t/b"],
+        &["calibrate", "--show"],
+    ];
+    for args in every().chain(more) {
+        let strace = ["strace", "-f", "-qq", "-e", CHANGES, "-o", log.to_str().unwrap()];
+        dir.ftk(args).under(dir, strace).run();
+        let calls = fs::read_to_string(&log).unwrap();
+        let is_harmless = |line: &&str| {
+            let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+            let reads = has(&["O_RDONLY", "O_PATH"]) && !has(&["O_CREAT", "O_TMPFILE", "O_TRUNC"]);
+            has(&["+++", "---", "<..."]) || (line.contains(" open") && reads)
+        };
+        let (harmless, changes): (Vec<_>, Vec<_>) = calls.lines().partition(is_harmless);
+        assert!(harmless.len() > 2, "strace saw the run");
+        assert!(changes.is_empty(), "{args:?}: {changes:#?}");
+        assert_eq!(without_log(), before, "{args:?}");
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 
 use rustix::fs::{Advice, fadvise};
 
+use super::commands::{READING, Scene};
 use crate::harness::{Dir, Ftk, bytes, needs, uring};
 
 /// Files on a disk, where there is one, so that a ring would be worth its while.
@@ -89,6 +90,44 @@ fn h45_a_ring_that_fails_in_mid_run() {
                 assert!(has_failed(&dir), "{call} {from}");
                 run.stdout(&expected);
             }
+        }
+    }
+}
+
+/// The other commands do without a ring as well, whether there is none or it fails later.
+#[test]
+fn h45_every_command_without_a_ring() {
+    needs!("strace");
+    let has_ring = uring();
+    let scene = Scene::new(|dir, tree| {
+        (0..150).for_each(|nth| _ = dir.file(format!("{tree}/{}/{nth}", nth % 10), &bytes(nth, 3000)));
+    });
+    let lines = |out: &[u8]| -> Vec<Vec<u8>> {
+        let is_of_the_run =
+            |line: &&[u8]| line.starts_with(b"{\"ftk\":") || line.starts_with(b"{\"footer\":");
+        out.split(|&byte| byte == b'\n').filter(|line| !is_of_the_run(line)).map(<[u8]>::to_vec).collect()
+    };
+    for command in READING {
+        let expected = lines(&scene.ftk(command).args(["--io", "sync", "-j", "mono"]).run().status(0).out);
+        for error in ERRORS {
+            for threads in ["auto", "4"] {
+                let ftk = scene.ftk(command).args(["-j", threads]);
+                let how = format!("error={error}");
+                let run =
+                    failing(ftk, &scene.dir, "io_uring_setup", &how).run().status(0).stderr_lacks("ftk: ");
+                run.check(lines(&run.out) == expected, "the same without a ring");
+            }
+        }
+        // A comparison of two trees uses none.
+        for (call, from) in [("io_uring_setup", 2), ("io_uring_enter", 1), ("io_uring_enter", 3)] {
+            if !has_ring || command[0] == "cmp" {
+                continue;
+            }
+            let ftk = scene.ftk(command).args(["-j", "2", "--io", "uring"]);
+            let how = format!("error=ENOMEM:when={from}+");
+            let run = failing(ftk, &scene.dir, call, &how).run().status(0);
+            assert!(has_failed(&scene.dir), "{command:?} {call} {from}");
+            run.check(lines(&run.out) == expected, "the same with half a ring");
         }
     }
 }

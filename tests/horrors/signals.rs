@@ -8,6 +8,7 @@ use std::process::{Child, Stdio};
 use rustix::process::Signal;
 
 use crate::harness::{Dir, has_read, maps, signal, wait_until};
+use crate::manifest::records::{lines, seal};
 
 const SIGNALS: [Signal; 2] = [Signal::TERM, Signal::INT];
 
@@ -91,6 +92,66 @@ fn h49_while_reading_a_stream() {
             wait_until(|| fs::read_dir(&fds).is_ok_and(|fds| fds.count() > 3));
             dies_of(child, with);
             assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 0);
+        }
+    }
+}
+
+/// While a manifest is verified or brought up to date: no new one, and the old one untouched.
+#[test]
+fn h49_while_a_manifest_is_verified_or_updated() {
+    let dir = Dir::new();
+    dir.file("t/huge", b"small yet");
+    let manifest = dir.aside("manifest");
+    dir.ftk(["manifest", "create", "t", "-o"]).arg(&manifest).run().status(0);
+    // As if it had been made of what comes now.
+    let old: Vec<_> = lines(&manifest)
+        .iter()
+        .map(|line| line.replace("\"size_bytes\":9,", &format!("\"size_bytes\":{},", 4_u64 << 40)))
+        .collect();
+    let old = seal(&old);
+    fs::write(&manifest, &old).unwrap();
+    dir.hole("t/huge", 4 << 40);
+    for threads in ["mono", "4"] {
+        for with in SIGNALS {
+            for args in [
+                &["verify", "t", "../manifest"][..],
+                &["verify", "t", "../manifest", "--sample", "100%"],
+                &["update", "t", "../manifest", "-o", "../manifest"],
+                &["update", "t", "../manifest", "-o", "new"],
+            ] {
+                let child = dir.ftk(["manifest"]).args(args).args(["-j", threads]).spawn();
+                wait_until(|| has_read(&child) > 8 << 20 || maps(&child, "huge"));
+                dies_of(child, with);
+                assert_eq!(fs::read_to_string(&manifest).unwrap(), old);
+                assert!(!dir.path("new").exists());
+            }
+        }
+    }
+}
+
+/// While waiting for a manifest or a report that does not come.
+#[test]
+fn h49_while_waiting_for_a_list() {
+    let dir = Dir::new();
+    dir.file("t/x", b"abc").ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
+    for args in [
+        &["manifest", "verify", "t", "-"][..],
+        &["manifest", "update", "t", "-", "-o", "new"],
+        &["manifest", "diff", "-", "../manifest"],
+        &["manifest", "unique", "../manifest", "-"],
+        &["dup", "apply", "-", "--action", "delete", "--yes"],
+        &["find", "--files-from", "-"],
+        &["hash", "--files0-from", "-"],
+        &["dup", "--files-from", "-"],
+    ] {
+        for with in SIGNALS {
+            let (never, mut held) = std::io::pipe().unwrap();
+            let child = dir.ftk(args).stdin_from(Stdio::from(never)).spawn();
+            // It waits when it has taken what there is.
+            std::io::Write::write_all(&mut held, b"x").unwrap();
+            wait_until(|| rustix::io::ioctl_fionread(&held).unwrap() == 0);
+            dies_of(child, with);
+            assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 1);
         }
     }
 }
