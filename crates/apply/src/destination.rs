@@ -10,6 +10,7 @@ use std::rc::Rc;
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 
+use crate::durable::sync_file_system;
 use crate::intent::To;
 use crate::reach::{DIRECTORY, Place};
 
@@ -32,6 +33,11 @@ impl Destination {
     /// Where a file goes.
     pub(crate) fn to(&self, scanned: &[u8]) -> To {
         below(&self.path, scanned)
+    }
+
+    /// Waits until what was moved there, and the directories made for it at any depth, are on the disk.
+    pub(crate) fn sync(&self) -> Result<(), Errno> {
+        sync_file_system(self.dir.as_fd())
     }
 
     /// That place, reached through no link, its directories made.

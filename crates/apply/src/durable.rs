@@ -1,6 +1,6 @@
 //! What has to be on the disk before and after names change.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -64,15 +64,24 @@ pub(crate) fn sync_names(directories: &[Rc<OwnedFd>]) -> Result<(), Errno> {
         distinct.dedup_by_key(|((dev, _), _)| *dev);
     }
     for (_, directory) in distinct {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        match openat(directory, ".", flags, Mode::empty()) {
-            Ok(directory) => lenient(if by_one { fsync(directory) } else { syncfs(directory) })?,
-            // Who may change a directory without listing it cannot sync it; its names come to the disk later.
-            Err(Errno::ACCESS) => {}
-            Err(errno) => return Err(errno),
-        }
+        sync(directory.as_fd(), if by_one { fsync } else { syncfs })?;
     }
     Ok(())
+}
+
+/// Waits until everything on the file system of a directory is on the disk.
+pub(crate) fn sync_file_system(directory: BorrowedFd<'_>) -> Result<(), Errno> {
+    sync(directory, syncfs)
+}
+
+fn sync(directory: BorrowedFd<'_>, how: fn(OwnedFd) -> Result<(), Errno>) -> Result<(), Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match openat(directory, ".", flags, Mode::empty()) {
+        Ok(directory) => lenient(how(directory)),
+        // Who may change a directory without listing it cannot sync it; its names come to the disk later.
+        Err(Errno::ACCESS) => Ok(()),
+        Err(errno) => Err(errno),
+    }
 }
 
 /// File systems that know no sync of what is asked say `EINVAL`.

@@ -1,5 +1,6 @@
 //! The driver: steps in, each proven, written ahead, taken and told.
 
+use std::collections::{HashMap, VecDeque};
 use std::io;
 
 use ftk_sched::Stop;
@@ -16,7 +17,7 @@ use crate::ours::Ours;
 use crate::prove::{Proven, prove};
 use crate::reach::Reach;
 use crate::refusal::{ActError, Refusal, Side};
-use crate::seen::Step;
+use crate::seen::{Seen, Step};
 use crate::temp::random_name;
 
 /// Most steps between two syncs of the journal: a sync costs milliseconds, a step tens of microseconds.
@@ -59,6 +60,8 @@ pub struct Engine {
     destination: Option<Destination>,
     ours: Ours,
     keepers: Keepers,
+    /// Of keepers that can have no more links: the victim that stays for that reason, and is the keeper from then on.
+    successors: HashMap<(u64, u64), Seen>,
     /// Most steps at once, for the descriptors they need.
     most: usize,
 }
@@ -78,7 +81,8 @@ impl Engine {
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let most = (limit.saturating_sub(SPARED) / DESCRIPTORS).clamp(1, STEPS as u64) as usize;
         let (ours, keepers) = (Ours::default(), Keepers::default());
-        Ok(Self { kind: action.kind(), rules, reach, destination, ours, keepers, most })
+        let successors = HashMap::new();
+        Ok(Self { kind: action.kind(), rules, reach, destination, ours, keepers, successors, most })
     }
 
     /// Takes one step after the other, and calls `report` with each and what came of it, in order. An error of a
@@ -87,6 +91,9 @@ impl Engine {
     /// Steps go in batches: all are proven, their intents are written to the journal and synced, then each is
     /// taken after a last look, and the directories are synced. Raising `stop` ends the run between two steps;
     /// those already announced are reported as [`ActError::Stopped`].
+    ///
+    /// A victim that is refused since its keeper can have no more links ([`Refusal::TooManyLinks`]) is the keeper of
+    /// the steps that follow with the same one, and `report` is called with these as they then are.
     ///
     /// # Errors
     /// If the journal cannot be written or names cannot be synced. No step is taken then that is not in the
@@ -99,16 +106,18 @@ impl Engine {
         mut report: impl FnMut(&Step, Result<Freed, ActError>),
     ) -> io::Result<()> {
         let mut steps = steps.into_iter();
+        let mut again = VecDeque::new();
         loop {
-            let batch = self.prepare(&mut steps, journal, stop);
-            if batch.is_empty() {
+            let mut next = || again.pop_front().or_else(|| steps.next());
+            let mut batch = self.prepare(&mut next, journal, stop).into_iter();
+            if batch.len() == 0 {
                 return Ok(());
             }
-            if batch.iter().any(|(_, ready)| ready.is_ok()) {
+            if batch.as_slice().iter().any(|(_, ready)| ready.is_ok()) {
                 journal.sync()?;
             }
             let mut changed = Vec::new();
-            for (step, ready) in batch {
+            for (step, ready) in batch.by_ref() {
                 let outcome = ready.and_then(|(proven, intent)| {
                     let outcome = self.take(&proven, &intent, stop);
                     journal.note(intent.step, &outcome);
@@ -117,27 +126,59 @@ impl Engine {
                     }
                     outcome
                 });
+                let is_full = matches!(outcome, Err(ActError::Refused(Refusal::TooManyLinks)));
                 report(&step, outcome);
+                if is_full && self.succeed(&step) {
+                    break;
+                }
+            }
+            // Proven and announced with a keeper that is full: they are with another one.
+            for (step, ready) in batch {
+                if let Ok((_, intent)) = ready {
+                    journal.note(intent.step, &Err(ActError::Stopped));
+                }
+                again.push_back(step);
             }
             // Before the outcomes: what the journal calls done must not be undone by a power failure.
-            sync_names(&changed)?;
+            match &self.destination {
+                Some(destination) if !changed.is_empty() => destination.sync()?,
+                _ => sync_names(&changed)?,
+            }
             journal.write()?;
         }
+    }
+
+    /// Makes the victim of a step the keeper of those that follow. `false` if another name of it is that already.
+    fn succeed(&mut self, step: &Step) -> bool {
+        let is_new = step.keeper.identity() != step.victim.identity();
+        if is_new {
+            self.successors.insert(step.keeper.identity(), step.victim.clone());
+        }
+        is_new
     }
 
     /// Proves the next few steps and adds their intents to the journal. Empty when there are no more.
     fn prepare(
         &mut self,
-        steps: &mut impl Iterator<Item = Step>,
+        next: &mut impl FnMut() -> Option<Step>,
         journal: &mut Journal,
         stop: &Stop,
     ) -> Vec<(Step, Ready)> {
         let mut batch = Vec::new();
         let mut bytes = 0_u64;
         while batch.len() < self.most && bytes < BYTES && !stop.is_raised() {
-            let Some(step) = steps.next() else { break };
+            let Some(mut step) = next() else { break };
+            let planned = step.keeper.identity();
+            while let Some(successor) = self.successors.get(&step.keeper.identity()) {
+                step.keeper = successor.clone();
+            }
             bytes = bytes.saturating_add(step.victim.size);
-            let ready = self.make_ready(&step, journal, stop);
+            let ready =
+                if planned != step.keeper.identity() && step.keeper.identity() == step.victim.identity() {
+                    Err(Refusal::TooManyLinks.into()) // another name of a file that stays
+                } else {
+                    self.make_ready(&step, journal, stop)
+                };
             if let Ok((_, intent)) = &ready {
                 journal.intend(intent);
             }

@@ -1,10 +1,10 @@
 //! The journal of a run: every step stands on the disk before it is taken.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ftk_record::{write_path, write_string};
@@ -18,9 +18,12 @@ use crate::refusal::ActError;
 /// The first line is a header with the working directory, which relative paths start from. Then each step has an
 /// intent, synced to the disk before the step is taken, and an outcome after it. A run that is killed leaves
 /// intents without outcomes, and perhaps half a last line; [`undo`](crate::undo()) looks what became of them.
+///
+/// A journal without a single step is removed when it is dropped.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
+    path: PathBuf,
     identity: (u64, u64),
     /// Lines that are not written yet.
     lines: Vec<u8>,
@@ -38,7 +41,7 @@ impl Journal {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         let metadata = file.metadata()?;
         let identity = (metadata.dev(), metadata.ino());
-        let mut journal = Self { file, identity, lines: Vec::new(), next: 0 };
+        let mut journal = Self { file, path: path.to_owned(), identity, lines: Vec::new(), next: 0 };
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let line = &mut journal.lines;
         line.extend_from_slice(b"{\"ftk\":\"journal\",\"version\":1,");
@@ -106,5 +109,16 @@ impl Journal {
     pub(crate) fn sync(&mut self) -> io::Result<()> {
         self.write()?;
         self.file.sync_data()
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        if self.next == 0
+            && fs::symlink_metadata(&self.path).is_ok_and(|it| (it.dev(), it.ino()) == self.identity)
+        {
+            // One that stays is in nobody's way.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::stat::{identity, mtime_ns};
 use crate::swap::{displace, replace};
-use crate::temp::{Temp, random_name, remove};
+use crate::temp::{Temp, remove};
 
 /// A step that is being taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +112,7 @@ impl Undoing {
         let place = self.reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)?;
         let found = present(&place)?;
         let outcome = if self.mend(intent, &place, found.as_ref())? {
+            self.remember(intent, &place);
             Ok(Undone::Restored)
         } else {
             match (intent.kind, found) {
@@ -132,12 +133,13 @@ impl Undoing {
     }
 
     /// Looks for what a killed run left under the name of ours, in the victim's directory. If that is the victim
-    /// itself it gets its name back; a replacement that never came to its place goes.
+    /// itself it gets its name back; a replacement that never came to its place goes, and so does a copy that an undo
+    /// was making of the keeper.
     fn mend(&self, intent: &Intent, place: &Place, found: Option<&Stat>) -> Result<bool, ActError> {
         let aside = place.beside(&intent.temp);
         let Some(left) = present(&aside)? else { return Ok(false) };
         if identity(&left) != intent.victim.identity() {
-            if self.is_replacement(intent, &aside, &left)? {
+            if self.is_replacement(intent, &aside, &left)? || self.is_copy(intent, place, found, &left)? {
                 let removed = remove(&aside, identity(&left));
                 removed.map_err(|errno| ActError::failed("remove what a killed run left", errno))?;
             }
@@ -155,6 +157,23 @@ impl Undoing {
             Some(_) => return Err(Refusal::Replaced(Side::Victim).into()),
         }
         Ok(true)
+    }
+
+    /// Whether what has the name of ours is a copy, whole or not, that an undo was making: nothing else is ever put there
+    /// while the victim's name leads to the keeper.
+    fn is_copy(
+        &self,
+        intent: &Intent,
+        place: &Place,
+        found: Option<&Stat>,
+        left: &Stat,
+    ) -> Result<bool, ActError> {
+        let is_file = FileType::from_raw_mode(left.st_mode) == FileType::RegularFile;
+        let makes_copies = matches!(intent.kind, ActionKind::Hardlink | ActionKind::Symlink);
+        match found {
+            Some(now) if is_file && makes_copies => self.is_replacement(intent, place, now),
+            _ => Ok(false),
+        }
     }
 
     /// Whether what has the name is what the step put there.
@@ -200,7 +219,7 @@ impl Undoing {
         if !is_unchanged(&source.stat) {
             return Err(Refusal::Changed { side: Side::Keeper, what: "since the run" }.into());
         }
-        let aside = place.beside(&random_name());
+        let aside = place.beside(&intent.temp); // so that the next undo knows it, if this one is killed
         let temp = match self.link_copy(intent, &aside)? {
             Some(temp) => temp,
             None => copy(source, aside, &intent.metadata, stop)?,

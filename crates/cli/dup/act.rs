@@ -241,6 +241,8 @@ fn tell_result(teller: &mut Teller<'_>, step: &Step, result: Result<Freed, ActEr
     let path = &step.victim.path;
     match result {
         Ok(Freed(bytes)) => teller.go(step, bytes),
+        // It is kept as the first of those that follow are linked to it.
+        Err(error @ ActError::Refused(Refusal::TooManyLinks)) => teller.say(Word::Keep, path, reason(&error)),
         Err(error @ ActError::Refused(_)) => {
             console.stats.error("refused");
             teller.say(Word::Refuse, path, reason(&error));

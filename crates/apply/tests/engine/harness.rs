@@ -1,7 +1,7 @@
 //! A tree to act on, and runs of the engine in it.
 
 use std::fs;
-use std::io::{BufReader, Write as _};
+use std::io::{BufReader, ErrorKind, Write as _};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -107,7 +107,11 @@ impl Tree {
     /// Takes the journal back; what was reported, first the last step.
     pub(crate) fn undo(&self) -> Vec<Result<Undone, ActError>> {
         let mut outcomes = Vec::new();
-        let journal = BufReader::new(fs::File::open(self.journal()).unwrap());
+        let journal = match fs::File::open(self.journal()) {
+            Ok(journal) => BufReader::new(journal),
+            Err(error) if error.kind() == ErrorKind::NotFound => return outcomes, // nothing was done
+            Err(error) => panic!("{error}"),
+        };
         undo(journal, &Stop::new(), |_, outcome| outcomes.push(outcome)).unwrap();
         outcomes
     }
