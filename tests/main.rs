@@ -1,5 +1,6 @@
 //! Integration tests of the `ftk` binary: what a user sees, held against the tools he would use otherwise.
 
+mod ceilings;
 mod cmp;
 mod command;
 mod dup;

@@ -23,9 +23,10 @@ pub(super) struct Ended {
 impl Ended {
     /// Whether it ended in one of the ways that are promised: with an answer, or an error that is told.
     pub(super) fn is_orderly(&self) -> bool {
-        matches!(self.code, 0..=2)
-            && !self.err.contains("panicked")
-            && (self.code != 2 || !self.err.is_empty())
+        // In these words the standard library says that a thread did not get its memory.
+        let panicked =
+            self.err.contains("panicked") && !self.err.contains("failed to allocate an alternative stack");
+        matches!(self.code, 0..=2) && !panicked && (self.code != 2 || !self.err.is_empty())
     }
 
     /// For a finding: the status, and how the messages begin.

@@ -1,0 +1,80 @@
+//! Where memory is short, there is the right answer or an error, and no crash.
+
+use crate::harness::{Dir, Run, records, skip};
+
+/// Every command that keeps tables, over the trees `t` and `u`, which are equal.
+const COMMANDS: [&[&str]; 10] = [
+    &["find", "--sort", "t"],
+    &["hash", "t"],
+    &["hash", "--check", "../list"],
+    &["dup", "t", "u"],
+    &["dup", "prune", "--action", "delete", "t", "u"],
+    &["manifest", "create", "t"],
+    &["manifest", "verify", "t", "../manifest"],
+    &["manifest", "update", "t", "../manifest"],
+    &["manifest", "unique", "../manifest", "../manifest"],
+    &["cmp", "t", "u"],
+];
+
+/// Two equal trees, and a list and a manifest of one of them.
+fn trees() -> Dir {
+    let dir = Dir::new();
+    for nth in 0..1500 {
+        for tree in ["t", "u"] {
+            dir.file(format!("{tree}/{}/{nth:030}", nth % 30), nth.to_string().as_bytes());
+        }
+    }
+    dir.ftk(["hash", "t", "-o", "../list"]).run().status(0);
+    dir.ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
+    dir
+}
+
+#[test]
+fn tables_beyond_the_budget_are_an_error() {
+    let dir = trees();
+    for command in COMMANDS {
+        for threads in ["mono", "8"] {
+            let run = dir.ftk(["--memory", "20K", "-j", threads]).args(command).run().status(2).stdout("");
+            run.stderr_has("(see --memory)");
+        }
+    }
+    dir.ftk(["--memory", "20K", "hash", "t", "-o", "../out"]).run().status(2);
+    assert!(!dir.aside("out").exists(), "half an output was left");
+}
+
+/// From the first limit with which the program starts at all, in steps, up to one that is enough.
+#[test]
+fn little_address_space_is_no_crash() {
+    let dir = trees();
+    let starts = |kib: &u32| dir.ftk(["--version"]).limit(&dir, &format!("-v {kib}")).run().code() == 0;
+    let Some(first) = (8..200).map(|nth| nth * 1024).find(starts) else {
+        return skip("no limit of the address space lets a program start");
+    };
+    let (mut enough, mut too_little) = (0, 0);
+    for command in COMMANDS {
+        let free = dir.ftk(command).run().status(0);
+        for more in [0, 1, 2, 4, 8, 16, 64] {
+            for threads in ["mono", "8"] {
+                let limit = format!("-v {}", first + more * 1024);
+                let run = dir.ftk(command).args(["-j", threads]).limit(&dir, &limit).run();
+                if run.code() == 0 {
+                    run.check(lasting(&run) == lasting(&free), "the answer is the one without a limit");
+                    enough += 1;
+                } else {
+                    let run = run.status(2);
+                    // In words of the standard library: no memory for a table, a new thread or its stack.
+                    let words = ["memory allocation of", "allocate memory", "temporarily unavailable"];
+                    run.check(words.iter().any(|it| run.err.contains(it)), "it says why");
+                    too_little += 1;
+                }
+            }
+        }
+    }
+    assert!(enough > 0 && too_little > 0, "{enough} runs had enough, {too_little} had not");
+}
+
+/// The lines that do not tell when they were written: a manifest's first and last do.
+fn lasting(run: &Run) -> Vec<Vec<u8>> {
+    let tells = |line: &Vec<u8>| line.starts_with(b"{\"ftk\":") || line.starts_with(b"{\"footer\":");
+    records(&run.out, b'\n').into_iter().filter(|line| !tells(line)).collect()
+}

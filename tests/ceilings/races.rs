@@ -1,0 +1,162 @@
+//! A directory that somebody exchanges with a link to elsewhere while commands run: nothing elsewhere is changed,
+//! told of, or taken for a copy.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use crate::harness::{Dir, Run, sha256};
+
+const FILES: usize = 8;
+/// Runs of each command; a run is long enough for some dozens of exchanges.
+const RUNS: usize = 8;
+
+/// In `root`, what is in `work` is in `kept` too; `lure` leads to `elsewhere`, where files of the same names are
+/// copies as well or secret.
+fn scene() -> Dir {
+    let dir = Dir::new();
+    for nth in 0..FILES {
+        dir.file(format!("root/kept/{nth}"), &content(nth)).file(format!("root/work/{nth}"), &content(nth));
+        dir.file(format!("elsewhere/{nth}"), &if nth % 2 == 0 { content(nth) } else { secret(nth) });
+    }
+    dir.file("elsewhere/only-there", b"only there").symlink("../elsewhere", "root/lure");
+    dir
+}
+
+fn content(nth: usize) -> Vec<u8> {
+    format!("the content of {nth}, ").repeat(50 + nth).into_bytes()
+}
+
+/// Of the same length, and other only in the middle.
+fn secret(nth: usize) -> Vec<u8> {
+    let mut secret = content(nth);
+    let middle = secret.len() / 2;
+    secret[middle] ^= 1;
+    secret
+}
+
+/// Exchanges `root/work` and `root/lure` until it is told to stop, which is with both as they were.
+struct Swapper(Arc<AtomicBool>, JoinHandle<u64>);
+
+impl Swapper {
+    fn start(dir: &Dir) -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let (work, lure, is_over) = (dir.path("root/work"), dir.path("root/lure"), Arc::clone(&over));
+        let swap = move || {
+            let mut swaps: u64 = 0;
+            while !is_over.load(Relaxed) || !swaps.is_multiple_of(2) {
+                renameat_with(CWD, &work, CWD, &lure, RenameFlags::EXCHANGE).unwrap();
+                swaps += 1;
+                // Of all lengths, so that some exchange comes between any two calls of the other side.
+                thread::sleep(Duration::from_micros(swaps * 37 % 200));
+            }
+            swaps
+        };
+        Self(over, thread::spawn(swap))
+    }
+
+    fn stop(self) -> u64 {
+        self.0.store(true, Relaxed);
+        self.1.join().unwrap()
+    }
+}
+
+/// All that a change of what is elsewhere shows in.
+fn elsewhere(dir: &Dir) -> Vec<(PathBuf, [i128; 8], Vec<u8>)> {
+    let mut paths = vec![dir.path("elsewhere")];
+    paths.extend(fs::read_dir(&paths[0]).unwrap().map(|entry| entry.unwrap().path()));
+    paths.sort();
+    let look = |path: PathBuf| {
+        let it = fs::symlink_metadata(&path).unwrap();
+        let numbers = [it.ino(), it.mode().into(), it.nlink(), it.uid().into(), it.gid().into(), it.size()];
+        let [ino, mode, nlink, uid, gid, size] = numbers.map(i128::from);
+        let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+        let (mtime, ctime) = (nanos(it.mtime(), it.mtime_nsec()), nanos(it.ctime(), it.ctime_nsec()));
+        let content = if it.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+        (path, [ino, mode, nlink, uid, gid, size, mtime, ctime], content)
+    };
+    paths.into_iter().map(look).collect()
+}
+
+/// Runs a command while names are exchanged, and checks that nothing elsewhere has changed and nothing is lost.
+fn raced(dir: &Dir, args: &[&str]) -> (Run, u64) {
+    let before = elsewhere(dir);
+    let swapper = Swapper::start(dir);
+    let run = dir.ftk(args).run();
+    let swaps = swapper.stop();
+    run.check(run.code() <= 2 && !run.err.contains("panicked"), "it ends in good order");
+    run.check(elsewhere(dir) == before, "nothing elsewhere has changed");
+    for nth in 0..FILES {
+        let is_there =
+            |place| fs::read(dir.path(format!("root/{place}/{nth}"))).is_ok_and(|it| it == content(nth));
+        run.check(is_there("kept") || is_there("work"), "a copy of each content is left");
+    }
+    (run, swaps)
+}
+
+#[test]
+fn h09_nothing_elsewhere_is_pruned() {
+    let mut swaps = 0;
+    for action in ["hardlink", "symlink", "delete", "move=away"] {
+        for _ in 0..RUNS {
+            swaps += raced(&scene(), &["dup", "prune", "--yes", "--action", action, "root"]).1;
+            let dir = scene();
+            dir.ftk(["dup", "--json", "root", "-o", "report"]).run().status(0);
+            swaps += raced(&dir, &["dup", "apply", "report", "--yes", "--action", action]).1;
+        }
+    }
+    assert!(swaps > 500, "only {swaps} exchanges: nothing was tried");
+}
+
+#[test]
+fn h09_nothing_elsewhere_is_restored() {
+    for _ in 0..RUNS {
+        let dir = scene();
+        let prune = ["dup", "prune", "--yes", "--action", "hardlink", "--journal", "journal", "root"];
+        dir.ftk(prune).run().status(0);
+        raced(&dir, &["dup", "undo", "journal"]);
+    }
+}
+
+#[test]
+fn h25_nothing_elsewhere_is_told_of() {
+    let dir = scene();
+    let odd = || (0..FILES).filter(|nth| nth % 2 == 1);
+    let list = |content: fn(usize) -> Vec<u8>| {
+        odd().map(|nth| format!("{}  work/{nth}\n", sha256(&content(nth)))).collect::<String>()
+    };
+    dir.file("ours", list(content).as_bytes()).file("theirs", list(secret).as_bytes());
+    dir.ftk(["manifest", "create", "root", "-o", "manifest"]).run().status(0);
+    let commands: [&[&str]; 7] = [
+        &["hash", "--check", "--json", "--root", "root", "ours"],
+        &["hash", "root"],
+        &["hash", "--json", "-j", "4", "root"],
+        &["find", "--json", "root"],
+        &["manifest", "create", "root"],
+        &["manifest", "verify", "--json", "root", "manifest"],
+        &["manifest", "update", "root", "manifest"],
+    ];
+    let mut swaps = 0;
+    for _ in 0..RUNS {
+        for command in commands {
+            let (run, some) = raced(&dir, command);
+            swaps += some;
+            let tells = |secret: &str| run.text().contains(secret);
+            run.check(!tells("only-there"), "no name that is elsewhere");
+            run.check(!odd().any(|nth| tells(&sha256(&secret(nth)))), "no digest of what is elsewhere");
+        }
+        let (run, some) = raced(&dir, &["hash", "--check", "--json", "--root", "root", "theirs"]);
+        swaps += some;
+        run.check(
+            !run.text().contains("\"verdict\":\"ok\""),
+            "what is elsewhere is not taken for what is listed",
+        );
+    }
+    assert!(swaps > 500, "only {swaps} exchanges: nothing was tried");
+}
