@@ -22,6 +22,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("jdupes", "jdupes"),
     ("md5sum", "coreutils"),
     ("script", "bsdutils"),
+    ("setfacl", "acl"),
     ("sha1sum", "coreutils"),
     ("sha256sum", "coreutils"),
     ("sha512sum", "coreutils"),

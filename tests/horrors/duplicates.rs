@@ -1,8 +1,13 @@
 //! Groups of files that are not equal, and files taken for their own copies.
 
 use std::fs;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::Path;
 
-use crate::harness::{Dir, bytes, needs, skip, uring};
+use data_encoding::HEXLOWER;
+
+use super::pruning::ACTIONS;
+use crate::harness::{Dir, Mounted, Paused, bytes, has_read, needs, uring};
 
 /// A name reached twice is no copy, however it is reached.
 #[test]
@@ -31,29 +36,87 @@ fn h02_a_file_is_no_copy_of_itself() {
     }
 }
 
-/// A directory that is mounted at a second place too.
+/// A directory that is mounted at a second place too, of the same file system and of one made for it.
 #[test]
 fn h02_a_bind_mount_makes_no_copies() {
+    let Some(other) = Mounted::new("tmpfs") else { return };
     let dir = Dir::new();
-    dir.file("d/x", b"content").dir("e").file("y", b"content");
-    let mount = |args: &[&str]| {
-        let status = std::process::Command::new(args[0]).args(&args[1..]).current_dir(dir.path("")).status();
-        status.is_ok_and(|status| status.success())
-    };
-    if !rustix::process::geteuid().is_root() || !mount(&["mount", "--bind", "d", "e"]) {
-        return skip("only root mounts");
+    dir.file("d/x", b"content").dir("e").dir("f").dir("g").file("y", b"content");
+    std::fs::create_dir(other.path("h")).unwrap();
+    fs::write(other.path("h/x"), b"elsewhere").unwrap();
+    let bind = |from: &Path, to: &str| Mounted::at(&dir.path(to), ["--bind".as_ref(), from.as_os_str()]);
+    let binds = [bind(&dir.path("d"), "e"), bind(&other.path("h"), "f"), bind(&other.path("h"), "g")];
+    if binds.iter().any(Option::is_none) {
+        return;
     }
-    for action in ["hardlink", "symlink", "delete", "move=away"] {
-        for args in [&["d", "e"][..], &["e", "d/x"]] {
+    for action in ACTIONS {
+        for args in [&["d", "e"][..], &["e", "d/x"], &["d/x", "e/x"], &["f", "g"], &["f/x", "g"]] {
             let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).args(args).run();
             run.check(fs::read(dir.path("d/x")).is_ok(), "the only name is there");
+            run.check(fs::read(other.path("h/x")).is_ok(), "the other, too");
             run.check(run.out.is_empty(), "there are no copies");
         }
         let args = ["dup", "prune", "--yes", "--action", action, "--keep", "path=*y"];
         dir.ftk(args).run();
         assert!(["d/x", "y"].iter().all(|path| fs::read(dir.path(path)).is_ok_and(|it| it == b"content")));
     }
-    mount(&["umount", "-l", "e"]);
+}
+
+/// One file that is seen through two file systems has two device numbers, and looks like a copy of itself.
+#[test]
+fn h02_an_overlay_is_no_copy_of_what_it_shows() {
+    let Some(_ours) = Mounted::new("tmpfs") else { return };
+    for action in ACTIONS {
+        let dir = Dir::new();
+        dir.dir("work").dir("merged").file("lower/below", b"lower content").file("upper/x", b"the only one");
+        let path = |name: &str| dir.path(name).into_os_string().into_string().unwrap();
+        let options =
+            format!("lowerdir={},upperdir={},workdir={}", path("lower"), path("upper"), path("work"));
+        let args = ["-t", "overlay", "overlay", "-o", &options];
+        let Some(_mounted) = Mounted::at(&dir.path("merged"), args) else { return };
+        for args in [["upper", "merged"], ["merged", "upper"], ["lower", "merged"], ["merged", "lower"]] {
+            let run = dir
+                .ftk(["dup", "prune", "--yes", "--metadata-may-differ", "--action", action])
+                .args(args)
+                .run();
+            for (path, content) in [("merged/x", "the only one"), ("merged/below", "lower content")] {
+                let found = fs::read(dir.path(path)).is_ok_and(|it| it == content.as_bytes());
+                let lower = fs::read(dir.path("lower/below")).is_ok_and(|it| it == b"lower content");
+                run.check(found || (lower && path == "merged/below"), &format!("{path} is there"));
+            }
+            let is_there = fs::read(dir.path("upper/x")).is_ok_and(|it| it == b"the only one");
+            run.check(is_there, "the file itself is there");
+        }
+    }
+}
+
+/// Numbers of inodes repeat in the subvolumes of btrfs: equal numbers make no equal files.
+#[test]
+fn h37_inodes_of_subvolumes_repeat() {
+    let Some(mounted) = Mounted::new("btrfs") else { return };
+    for name in ["one", "two"] {
+        let mut btrfs = std::process::Command::new("btrfs");
+        assert!(
+            btrfs.args(["-q", "subvolume", "create"]).arg(mounted.path(name)).status().unwrap().success()
+        );
+    }
+    for (file, contents) in [("a", [b"one", b"two"]), ("b", [b"xyz", b"xyz"])] {
+        for (volume, content) in ["one", "two"].iter().zip(contents) {
+            fs::write(mounted.path(&format!("{volume}/{file}")), content).unwrap();
+        }
+    }
+    let ino = |path: &str| fs::metadata(mounted.path(path)).unwrap().ino();
+    assert!(ino("one/a") == ino("two/a") && ino("one/b") == ino("two/b"));
+    let dir = Dir::new();
+    let [one, two] = ["one", "two"].map(|name| mounted.path(name).into_os_string().into_string().unwrap());
+    let both = format!("{one}/b\n{two}/b\n\n");
+    dir.ftk(["dup", &one, &two]).run().status(0).stdout(&both);
+    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", &one, &two]).run().status(2);
+    run.check(run.text().contains("another file system"), "no hard link joins them");
+    dir.ftk(["cmp", &one, &two]).run().status(1).stdout("content differs\ta\tfirst at byte 1\n");
+    dir.ftk(["dup", "prune", "--action", "delete", "--yes", &one, &two]).run().status(0);
+    assert!(mounted.path("one/b").exists() && !mounted.path("two/b").exists());
+    assert!(mounted.path("one/a").exists() && mounted.path("two/a").exists());
 }
 
 /// What was not read has no digest, and nothing in common with anything.
@@ -179,8 +242,7 @@ fn h35_h36_what_is_no_file_is_no_copy() {
     }
 }
 
-/// Two files whose digests are equal and whose bytes are not cannot be made here for the digests there are. What can
-/// be is a report that says they are: it is not believed.
+/// A report that says of two files that their digests are equal, when their bytes are not, is not believed.
 #[test]
 fn h33_no_digest_is_believed() {
     let dir = Dir::new();
@@ -194,7 +256,6 @@ fn h33_no_digest_is_believed() {
     file.set_modified(before).unwrap();
     // As if the time of the inode had been forged too: the report is brought up to date.
     let ctime = |path: &str| {
-        use std::os::unix::fs::MetadataExt as _;
         let metadata = fs::metadata(dir.path(path)).unwrap();
         format!("{}", i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec()))
     };
@@ -210,5 +271,102 @@ fn h33_no_digest_is_believed() {
             "refused",
         );
         assert_eq!(fs::read(dir.path("b")).unwrap(), b"CONTENT");
+    }
+}
+
+/// Two contents of the same XXH3, of 64 and of 128 bits. In its long form a stripe of 64 bytes adds each of its words to
+/// the neighbour's sum, and to its own the product of both halves of the word, mixed with a constant (the eight bytes
+/// below for the first words of the first two stripes). Where the lower half is that of the constant the product is
+/// zero, and the upper half counts for the neighbour alone: there, what one stripe has more the other can have less.
+fn xxh3_collision() -> [Vec<u8>; 2] {
+    const SECRET: [u64; 2] = [0xbe4b_a423_396c_feb8, 0x1cad_21f7_2c81_017c];
+    [[3_u32, 9], [8, 4]].map(|upper| {
+        let mut content = bytes(77, 2000);
+        for (stripe, upper) in upper.into_iter().enumerate() {
+            let word = u64::from(SECRET[stripe] as u32) | u64::from(upper) << 32;
+            content[stripe * 64..][..8].copy_from_slice(&word.to_le_bytes());
+        }
+        content
+    })
+}
+
+/// Two contents of the same MD5, published by Wang, Feng, Lai and Yu in 2004.
+fn md5_collision() -> [Vec<u8>; 2] {
+    const ONE: &str = "d131dd02c5e6eec4693d9a0698aff95c2fcab58712467eab4004583eb8fb7f8955ad340609f4b30283e488832571415a\
+        085125e8f7cdc99fd91dbdf280373c5bd8823e3156348f5bae6dacd436c919c6dd53e2b487da03fd02396306d248cda0\
+        e99f33420f577ee8ce54b67080a80d1ec69821bcb6a8839396f9652b6ff72a70";
+    let one = HEXLOWER.decode(ONE.as_bytes()).unwrap();
+    let mut two = one.clone();
+    for at in [19, 45, 59, 83, 109, 123] {
+        two[at] ^= 0x80;
+    }
+    [one, two]
+}
+
+/// Contents that somebody made to have one digest: whatever finds them, nothing is done to them.
+#[test]
+fn h33_contents_made_to_collide_are_told_apart() {
+    for (algorithms, pair) in [(&["xxh3", "xxh128"][..], xxh3_collision()), (&["md5"], md5_collision())] {
+        let dir = Dir::new();
+        dir.file("a", &pair[0]).file("b", &pair[1]);
+        assert_ne!(pair[0], pair[1]);
+        for algorithm in algorithms {
+            let run = dir.ftk(["hash", "-a", algorithm, "a", "b"]).run().status(0);
+            let digests: Vec<_> = run.text().lines().map(|line| line.split(' ').next()).collect();
+            run.check(digests[0] == digests[1], "they do collide");
+        }
+        // What reads bytes, or a digest that nobody can do this to, is not deceived.
+        for args in [&["dup", "--verify"][..], &["dup", "-a", "sha256"], &["dup", "-a", "blake3"]] {
+            dir.ftk(args).run().status(0).stdout("");
+        }
+        dir.ftk(["cmp", "-q", "a", "b"]).run().status(1);
+        let run = dir.ftk(["hash", "a", "b"]).run().status(0);
+        run.check(run.out[..64] != run.out[run.out.len() / 2..][..64], "by default they differ");
+        dir.ftk(["dup", "--json", "-o", "../report"]).run().status(0);
+        for action in ACTIONS {
+            for args in [&["prune"][..], &["prune", "--verify"], &["apply", "../report"]] {
+                let run = dir.ftk(["dup"]).args(args).args(["--yes", "--action", action]).run();
+                run.check(run.code() != 1, "it is refused, or there is nothing to do");
+                for (name, content) in ["a", "b"].iter().zip(&pair) {
+                    let metadata = fs::symlink_metadata(dir.path(name)).unwrap();
+                    run.check(metadata.is_file() && metadata.nlink() == 1, "both are files");
+                    run.check(fs::read(dir.path(name)).unwrap() == *content, "and what they were");
+                }
+            }
+            let script = dir.ftk(["dup", "prune", "--script", "--action", action]).run();
+            fs::write(dir.aside("script"), &script.out).unwrap();
+            dir.ftk([""; 0]).instead(&dir, ["sh", "../script"]).run();
+            assert_eq!(fs::read(dir.path("b")).unwrap(), pair[1]);
+            assert!(fs::symlink_metadata(dir.path("b")).unwrap().is_file());
+        }
+        // A tree recorded by default tells when one takes the place of the other, times restored.
+        dir.ftk(["manifest", "create", ".", "-o", "../manifest"]).run().status(0);
+        let file = fs::File::options().write(true).open(dir.path("b")).unwrap();
+        let before = file.metadata().unwrap().modified().unwrap();
+        file.write_all_at(&pair[0], 0).unwrap();
+        file.set_modified(before).unwrap();
+        let run = dir.ftk(["manifest", "verify", ".", "../manifest"]).run().status(1);
+        run.check(run.text().starts_with("corrupted\tb\t"), "it is told");
+    }
+}
+
+/// A file that changes while it is compared with others is in no group, and no copy of anything.
+#[test]
+fn h34_what_changes_while_it_is_read_is_in_no_group() {
+    const LONG: u64 = 256 << 20;
+    for threads in ["mono", "4"] {
+        let dir = Dir::new();
+        dir.hole("a", LONG).hole("b", LONG).file("x", b"abc").file("y", b"abc");
+        let ftk = dir.ftk(["dup", "-j", threads, "-a", "sha256"]);
+        let paused = Paused::when(ftk, |child| has_read(child) > LONG / 8);
+        for name in ["a", "b"] {
+            let file = fs::File::options().write(true).open(dir.path(name)).unwrap();
+            file.write_all_at(b"x", LONG).unwrap();
+        }
+        let output = paused.go_on();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{err}");
+        assert_eq!(output.stdout, b"./x\n./y\n\n", "{err}");
+        assert!(err.contains("changed while it was read"), "{err}");
     }
 }

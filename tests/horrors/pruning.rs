@@ -2,14 +2,17 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::Command;
 
+use rustix::fs::{XattrFlags, lsetxattr};
 use rustix::process::Signal;
 
-use crate::harness::{Dir, bytes, has_read, maps, needs, sha256, signal, skip, wait_until};
+use crate::harness::{Dir, bytes, has, has_read, maps, needs, sha256, signal, skip, wait_until};
 
-const ACTIONS: [&str; 4] = ["hardlink", "symlink", "delete", "move=away"];
+pub(super) const ACTIONS: [&str; 4] = ["hardlink", "symlink", "delete", "move=away"];
 
 fn ino(dir: &Dir, path: &str) -> u64 {
     fs::symlink_metadata(dir.path(path)).unwrap().ino()
@@ -30,6 +33,48 @@ fn h01_a_symbolic_link_is_no_copy() {
             run.check(fs::symlink_metadata(dir.path("real")).unwrap().is_file(), "and a file");
             run.check(fs::read(dir.path("dir/a")).is_ok_and(|it| it == b"more"), "the other, too");
             run.check(fs::symlink_metadata(dir.path("dir/a")).unwrap().is_file(), "and a file");
+        }
+    }
+}
+
+/// The same with every flag that has to do with what stays and what goes, and by way of a report.
+#[test]
+fn h01_no_flags_make_a_link_a_copy() {
+    let flags: [&[&str]; 12] = [
+        &[],
+        &["--keep", "newest"],
+        &["--keep", "oldest"],
+        &["--keep", "path=*link*"],
+        &["--min-copies", "2"],
+        &["--isolate"],
+        &["--reference", "link"],
+        &["--reference", "dir link"],
+        &["--metadata-may-differ"],
+        &["--min-size", "0", "--verify"],
+        &["--quarantine", "away"],
+        &["--isolate", "--keep", "shortest", "--min-copies", "1", "--metadata-may-differ"],
+    ];
+    for action in ["hardlink", "reflink", "symlink", "delete", "move=away"] {
+        for follow in [&[][..], &["-L"]] {
+            for flags in flags.iter().filter(|flags| action == "delete" || !flags.contains(&"--quarantine")) {
+                let dir = Dir::new();
+                dir.file("dir/real", b"content").symlink("dir/real", "link").symlink("dir", "dir link");
+                let is_there = || {
+                    let is_file = fs::symlink_metadata(dir.path("dir/real")).is_ok_and(|it| it.is_file());
+                    is_file && fs::read(dir.path("dir/real")).is_ok_and(|it| it == b"content")
+                };
+                dir.ftk(["dup", "--json", "-o", "../report", ".", "link", "dir link"]).args(follow).run();
+                let by_report = ["--verify", "--min-size"].iter().all(|it| !flags.contains(it));
+                for args in [&["prune", ".", "link", "dir link"][..], &["apply", "../report"]] {
+                    if args[0] == "apply" && !by_report {
+                        continue;
+                    }
+                    let follow = if args[0] == "apply" { &[] } else { follow };
+                    let ftk = dir.ftk(["dup"]).args(args).args(["--yes", "--action", action]);
+                    let run = ftk.args(*flags).args(follow).run();
+                    run.check(is_there(), "the file is there");
+                }
+            }
         }
     }
 }
@@ -124,6 +169,34 @@ fn h08_a_stale_result_is_refused() {
     }
 }
 
+/// However a file came to have other content: none of the ways is overlooked.
+#[test]
+fn h08_every_way_of_rewriting_is_noticed() {
+    let ways = [
+        "printf CONTENT > b",
+        "printf CONTENT | dd of=b conv=notrunc status=none",
+        "printf C | dd of=b conv=notrunc bs=1 status=none",
+        "printf CONTENT > new && touch -r b new && mv new b",
+        "touch -r b stamp && printf CONTENT > b && touch -r stamp b",
+        "cp -p b old && truncate -s 0 b && printf CONTENT >> b && touch -r old b",
+        "rm b && printf CONTENT > b && touch -r a b",
+    ];
+    for action in ACTIONS {
+        for way in ways {
+            let dir = Dir::new();
+            dir.file("a", b"content").file("b", b"content");
+            dir.ftk(["dup", "--json", "-o", "../report"]).run().status(0);
+            dir.ftk([""; 0]).instead(&dir, ["sh", "-c", way]).run().status(0);
+            let new = fs::read(dir.path("b")).unwrap();
+            let run = dir.ftk(["dup", "apply", "--yes", "--action", action, "../report"]).run().status(2);
+            run.check(run.text().contains("  refuse   ./b "), way);
+            assert_ne!(new, b"content");
+            assert_eq!(fs::read(dir.path("b")).unwrap(), new, "{way}");
+            assert_eq!(fs::read(dir.path("a")).unwrap(), b"content", "{way}");
+        }
+    }
+}
+
 /// A directory on the way that has become a link to somewhere else leads nowhere.
 #[test]
 fn h09_no_link_on_the_way_is_followed() {
@@ -159,6 +232,57 @@ fn h11_metadata_is_not_lost() {
         run.check(run.text().contains("permissions differ"), "and why");
         assert_eq!(fs::metadata(dir.path("b")).unwrap().mode() & 0o7777, 0o755);
         assert!(fs::symlink_metadata(dir.path("b")).unwrap().is_file());
+    }
+}
+
+/// Every kind of metadata that a link would lose, one by one, and what would be gained by it.
+#[test]
+fn h11_every_kind_of_metadata_is_kept() {
+    // The capability to bind low ports, as the kernel keeps it.
+    let capability = [[1, 0, 0, 2], [0, 4, 0, 0], [0; 4], [0; 4], [0; 4]].concat();
+    let set =
+        |path: &Path, name: &str, value: &[u8]| lsetxattr(path, name, value, XattrFlags::empty()).is_ok();
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).is_ok();
+    let acl = |path: &Path| {
+        has("setfacl") && Command::new("setfacl").args(["-m", "u:12:r"]).arg(path).status().is_ok()
+    };
+    type Change<'c> = (&'c str, &'c dyn Fn(&Path) -> bool);
+    let changes: [Change<'_>; 9] = [
+        ("mode", &|path| mode(path, 0o600)),
+        ("setuid", &|path| mode(path, 0o4755)),
+        ("setgid", &|path| mode(path, 0o2755)),
+        ("owner", &|path| chown(path, Some(12), None).is_ok()),
+        ("group", &|path| chown(path, None, Some(34)).is_ok()),
+        ("attribute", &|path| set(path, "user.note", b"mine")),
+        ("access control list", &acl),
+        ("capability", &|path| set(path, "security.capability", &capability)),
+        ("label", &|path| set(path, "security.selinux", b"system_u:object_r:etc_t:s0")),
+    ];
+    for action in ["hardlink", "symlink"] {
+        for (what, change) in changes {
+            for side in ["a", "b"] {
+                let dir = Dir::new();
+                dir.file("a", b"content").file("b", b"content");
+                if !change(&dir.path(side)) {
+                    skip(&format!("{what} cannot be had here"));
+                    continue;
+                }
+                let before = fs::symlink_metadata(dir.path("b")).unwrap();
+                let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).run().status(2);
+                run.check(run.text().contains("  refuse   ./b ") && run.text().contains(" differ"), what);
+                let after = fs::symlink_metadata(dir.path("b")).unwrap();
+                assert_eq!(
+                    (after.ino(), after.mode(), after.nlink()),
+                    (before.ino(), before.mode(), 1),
+                    "{what}"
+                );
+                assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()), "{what}");
+                assert_eq!(
+                    (after.mtime_nsec(), after.ctime_nsec()),
+                    (before.mtime_nsec(), before.ctime_nsec())
+                );
+            }
+        }
     }
 }
 

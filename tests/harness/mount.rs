@@ -1,0 +1,92 @@
+//! File systems made for a test.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::skip;
+
+/// Something that is mounted for as long as this is there.
+pub(crate) struct Mounted {
+    point: PathBuf,
+    _made: Option<(tempfile::TempDir, Option<tempfile::NamedTempFile>)>,
+}
+
+impl Mounted {
+    /// A file system of its own, of memory (`tmpfs`) or made in a file. `None`, and a line that says so, where it
+    /// cannot be had; with `FTK_TEST_LOOP` set it must be.
+    pub(crate) fn new(kind: &str) -> Option<Self> {
+        or_skip(kind, Self::make(kind))
+    }
+
+    /// What `mount` makes at this directory with these arguments; `None` as above.
+    pub(crate) fn at<A: AsRef<OsStr>>(point: &Path, args: impl IntoIterator<Item = A>) -> Option<Self> {
+        let mut mount = Command::new("mount");
+        mount.args(args).arg(point);
+        let mounted = is_allowed().and_then(|()| run(&mut mount));
+        or_skip("mount", mounted.map(|()| Self { point: point.to_owned(), _made: None }))
+    }
+
+    fn make(kind: &str) -> Result<Self, String> {
+        is_allowed()?;
+        let temp = tempfile::tempdir().unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", kind]);
+        let image = if kind == "tmpfs" {
+            mount.arg("none");
+            None
+        } else {
+            if !Path::new("/dev/loop-control").exists() {
+                return Err("no loop devices".into());
+            }
+            let image = tempfile::NamedTempFile::new().unwrap();
+            image.as_file().set_len(512 << 20).unwrap(); // XFS wants 300 MiB
+            run(Command::new(format!("mkfs.{kind}")).arg("-q").arg(image.path()))?;
+            mount.args(["-o", "loop"]).arg(image.path());
+            Some(image)
+        };
+        run(mount.arg(temp.path()))?;
+        Ok(Self { point: temp.path().to_owned(), _made: Some((temp, image)) })
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.point.join(name)
+    }
+
+    /// Bytes in use, when all is on the disk.
+    pub(crate) fn used(&self) -> u64 {
+        // btrfs gives blocks back some transactions later.
+        for _ in 0..3 {
+            run(Command::new("sync").arg("-f").arg(&self.point)).unwrap();
+        }
+        let all = rustix::fs::statvfs(&self.point).unwrap();
+        (all.f_blocks - all.f_bfree) * all.f_frsize
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        _ = run(Command::new("umount").arg("-l").arg(&self.point));
+    }
+}
+
+fn is_allowed() -> Result<(), String> {
+    if rustix::process::geteuid().is_root() { Ok(()) } else { Err("only root mounts".into()) }
+}
+
+fn or_skip(what: &str, mounted: Result<Mounted, String>) -> Option<Mounted> {
+    let required = std::env::var_os("FTK_TEST_LOOP").is_some_and(|value| value == "1");
+    match mounted {
+        Ok(mounted) => Some(mounted),
+        Err(why) => {
+            assert!(!required, "{what}: {why}");
+            skip(&format!("{what}: {why}"));
+            None
+        }
+    }
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?}: {error}"))?;
+    if output.status.success() { Ok(()) } else { Err(format!("{command:?}: {output:?}")) }
+}
