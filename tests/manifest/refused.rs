@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::records::{create, lines, seal, verify};
-use crate::harness::{Dir, bytes, sha256};
+use crate::harness::{Dir, Paused, bytes, has_read, sha256};
 
 /// A small tree with its manifest, and the lines of that but the footer.
 fn recorded() -> (Dir, Vec<String>) {
@@ -112,6 +112,28 @@ fn entries_that_make_no_sense() {
         replace(&dir, &lines);
         let run = verify(&dir, &[]).status(2);
         run.stderr_has(&format!("line {}: ", nth + 1));
+    }
+}
+
+/// It is looked into again after the files were read, and must be the one that was complete.
+#[test]
+fn changed_while_files_are_read() {
+    const LONG: u64 = 256 << 20;
+    let dir = Dir::new();
+    dir.hole("long", LONG).file("a", b"abc");
+    let path = create(&dir, &["-a", "xxh64"]);
+    let good = lines(&path);
+    let other: Vec<_> = good.iter().map(|line| line.replace("\"path\":\"a\"", "\"path\":\"b\"")).collect();
+    assert_ne!(good, other);
+    for changed in [String::new(), seal(&good[..2]), seal(&other), seal(&good).replace("}\n", "}\n\n")] {
+        replace(&dir, &good);
+        let ftk = dir.ftk(["manifest", "verify", ".", "-j", "mono"]).arg(&path);
+        let verifying = Paused::when(ftk, |child| has_read(child) > LONG / 16);
+        fs::write(&path, &changed).unwrap();
+        let output = verifying.go_on();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{err}");
+        assert!(err.ends_with("manifest': it was changed while it was read\n"), "{err}");
     }
 }
 

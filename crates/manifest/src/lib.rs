@@ -27,6 +27,8 @@
 //! | [`diff()`], of a file that only the new one has | 65 and its path |
 //! | [`unique()`], of a file of the manifest that is searched | 56 |
 //!
+//! A manifest itself takes 65 bytes for every 256 KiB, and a buffer of so many while it is gone through.
+//!
 //! Ten million files with names of 20 bytes are verified in 1.8 GB, and nothing is kept of what two manifests have in
 //! common.
 //!

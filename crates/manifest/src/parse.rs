@@ -223,11 +223,13 @@ impl Owned {
 
 /// Whether a path is one that a walk gives: what else it may be, it must not lead out of the root.
 pub(crate) fn check_path(path: &[u8]) -> Result<(), String> {
-    // A part that is empty or a dot or two begins as no other does that is common. The loop vectorises.
+    // A part that is empty, a dot or two begins as few others do. Without an early exit the loop vectorises.
     let begins_odd = |byte: u8| (byte == b'/') | (byte == b'.');
-    let pairs = path.iter().zip(path.iter().skip(1));
-    let has_odd = pairs.fold(false, |has, (slash, next)| has | (*slash == b'/') & begins_odd(*next));
-    if !has_odd && path.first().is_some_and(|first| !begins_odd(*first)) && !path.ends_with(b"/") {
+    if let [first, behind @ ..] = path
+        && let pairs = path.iter().zip(behind)
+        && !pairs.fold(begins_odd(*first), |odd, (slash, next)| odd | (*slash == b'/') & begins_odd(*next))
+        && path.last() != Some(&b'/')
+    {
         return Ok(());
     }
     let is_bad = |name: &[u8]| matches!(name, b"" | b"." | b"..");
@@ -242,4 +244,24 @@ pub(crate) fn mode(text: &[u8]) -> Option<u32> {
     let digits: &[u8; 4] = text.try_into().ok()?;
     let is_mode = digits.iter().all(|digit| matches!(digit, b'0'..=b'7'));
     is_mode.then(|| digits.iter().fold(0, |mode, digit| mode << 3 | u32::from(digit - b'0')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_below_the_root() {
+        let mut paths = vec![Vec::new()];
+        for len in 0..7 {
+            for path in paths.clone().into_iter().filter(|path| path.len() == len) {
+                paths.extend(b"/.a".map(|byte| [&*path, &[byte]].concat()));
+            }
+        }
+        for path in &paths {
+            let mut names = path.split(|&byte| byte == b'/');
+            let is_good = path == b"." || names.all(|name| ![&b""[..], b".", b".."].contains(&name));
+            assert_eq!(check_path(path).is_ok(), is_good, "{}", path.escape_ascii());
+        }
+    }
 }

@@ -80,6 +80,6 @@ impl Rules {
             Field::Xattrs => old.xattrs.zip(new.xattrs).is_some_and(|(old, new)| old != new),
         };
         changed.clear();
-        changed.extend(Field::ALL.iter().filter(|field| self.compares(**field) && differs(field)));
+        changed.extend(Field::ALL.iter().filter(|field| differs(field) && self.compares(**field)));
     }
 }
