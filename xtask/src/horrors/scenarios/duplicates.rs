@@ -25,7 +25,7 @@ macro_rules! links {
         ]
     };
     (@ $fate:literal) => {
-        concat!("strace -f -qqq -o /dev/null -e inject=link,linkat:", $fate, " ")
+        concat!("strace -f --quiet=all -o /dev/null -e inject=link,linkat:", $fate, " ")
     };
 }
 

@@ -99,8 +99,8 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
         title: "io_uring is forbidden",
         setup: "mkdir -p d/1 d/2; : > d/1/a; : > d/2/b",
         tools: &[
-            ("ftk", "strace -f -qqq -o /dev/null -e inject=io_uring_setup:error=EPERM ftk find -t f d"),
-            ("bfs", "strace -f -qqq -o /dev/null -e inject=io_uring_setup:error=EPERM bfs d -type f"),
+            ("ftk", "strace -f --quiet=all -o /dev/null -e inject=io_uring_setup:error=EPERM ftk find -t f d"),
+            ("bfs", "strace -f --quiet=all -o /dev/null -e inject=io_uring_setup:error=EPERM bfs d -type f"),
         ],
         judge: |seen| {
             right!(seen.last().is_success() && seen.last().lines().count() == 2, "the files are not listed");
