@@ -114,6 +114,10 @@ impl ScopeArgs {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
 
     fn parse(line: &[&[u8]]) -> ScopeArgs {
@@ -158,6 +162,48 @@ mod tests {
         for word in [&b"file"[..], b"--size=+1", b"--files-from=/etc/passwd", b"--follow", b"--help", b"-j2"]
         {
             assert!(ScopeArgs::of_words(&[word.to_vec()]).is_err(), "{word:?}");
+        }
+    }
+
+    /// What the words of a manifest that somebody made up are put together from.
+    const PARTS: [&[u8]; 21] = [
+        b"-",
+        b"--",
+        b"=",
+        b"E",
+        b"n",
+        b"t",
+        b"x",
+        b"L",
+        b"name",
+        b"type",
+        b"exclude",
+        b"max-depth",
+        b"follow",
+        b"no-hidden",
+        b"one-file-system",
+        b"*.o",
+        b"f,d",
+        b"3",
+        b"\xff",
+        b"\0",
+        b" ",
+    ];
+
+    proptest! {
+        #[test]
+        fn words_of_any_manifest_are_a_scope_or_refused(
+            words in vec(vec(select(&PARTS[..]), 0..4).prop_map(|parts| parts.concat()), 0..4),
+        ) {
+            let scope = ScopeArgs::of_words(&words);
+            // Most that is made up is refused, so one that is not comes with it.
+            let with = ScopeArgs::of_words(&[&words[..], &[b"--exclude=*.o".to_vec()]].concat());
+            for scope in [scope, with].into_iter().flatten() {
+                let words = scope.words().unwrap();
+                prop_assert!(words.iter().all(|word| word.starts_with(b"--") && word != b"--follow"));
+                let again = ScopeArgs::of_words(&words).unwrap();
+                prop_assert_eq!(format!("{again:?}"), format!("{scope:?}"));
+            }
         }
     }
 }
