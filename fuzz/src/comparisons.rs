@@ -15,8 +15,8 @@ use ftk_sched::Stop;
 /// So many bytes the files have before the input changes them: more than one thread compares alone.
 const LEN: usize = (1 << 20) + 100_000;
 
-/// The input is cut in two, which are compared as they are; and its bytes are changes, by fours, that make the second
-/// of two large files out of the first.
+/// The input is cut in two, which are compared as they are; and, where its third byte says so, its bytes are changes, by
+/// fours, that make the second of two large files out of the first.
 pub fn comparisons(data: &[u8]) {
     let [cut, max, workers, data @ ..] = data else { return };
     let (a, b) = data.split_at(usize::from(*cut) * data.len() / 256);
@@ -26,6 +26,9 @@ pub fn comparisons(data: &[u8]) {
     assert_eq!(first_difference(a, b), expected.0.first().map(|it| it.offset as usize));
     let (mut stream_a, mut stream_b) = (a, b);
     assert_eq!(run(Source::Stream(&mut stream_a), Source::Stream(&mut stream_b), &options, 1), expected);
+    if *workers >= 128 {
+        return; // Files take a hundred times as long.
+    }
 
     let a: Vec<u8> = (0..LEN).map(|at| (at / 7) as u8).collect();
     let mut b = a.clone();
