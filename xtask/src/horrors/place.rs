@@ -15,7 +15,7 @@ use super::seen::{Run, Seen, has};
 use crate::bench::interrupt;
 
 /// After this time a line hangs. None has work for more than seconds, but the machine may be busy.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How much a line may have mapped, in KiB, so that what eats memory without end does not eat that of the machine.
 const MEMORY_KIB: u64 = 8 << 20;
