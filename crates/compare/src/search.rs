@@ -23,7 +23,7 @@ use super::primitive::{AtomicU64, Mutex};
 /// How much is claimed at a time.
 ///
 /// A claim is a quarter of what is known to be equal by then, so that no more is done in vain when a difference comes
-/// early; and at most half a worker's share of what is left, so that all end together.
+/// early; and at most half a worker's share of what is left, so that all end together, if there are several.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claims {
     /// The least, unless it is the last one, in bytes; above 0. All are multiples of it.
@@ -38,7 +38,8 @@ impl Claims {
     /// Where the claim ends that begins at `at`.
     fn end(&self, at: u64, end: u64) -> u64 {
         let left = end - at;
-        let len = (at / 4).min(left / (2 * self.workers)).min(self.most);
+        let share = if self.workers == 1 { left } else { left / (2 * self.workers) };
+        let len = (at / 4).min(share).min(self.most);
         at + (len - len % self.block).max(self.block).min(left)
     }
 }

@@ -12,6 +12,7 @@ mod claims;
 mod classify;
 mod difference;
 mod facts;
+mod large;
 mod merge;
 mod pairs;
 mod run;

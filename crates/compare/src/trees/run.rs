@@ -1,22 +1,16 @@
 //! A run over the plan: sample, choose, small pairs, those that are put off as they are seen to be larger, large ones.
 
 use std::cmp::Reverse;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use ftk_read::{Failure, File, leave_shared_descriptors};
+use ftk_read::leave_shared_descriptors;
 use ftk_sched::{Backend, Choice, Limits, Model, Sample, Stop, Team, Threads, logical_cpus};
 
 use super::claims::Claims;
-use super::pairs::{Failed, Pair, Plan, Verdict};
-use super::worker::Worker;
-use super::{Trees, sample};
-use crate::{End, Options, Side, Source};
-
-/// A pair of larger files is put off when it is opened, so that nobody is left with several of them in the end. Before,
-/// nobody knows its size.
-const SMALL: u64 = 1 << 20;
+use super::pairs::{Failed, Pair, Plan};
+use super::worker::{SMALL, Worker};
+use super::{Trees, large, sample};
 
 /// A pair of larger files is compared by all workers together. One worker takes some 10 ms for a pair of this size, in
 /// memory: the most that the others may have to wait for it.
@@ -78,7 +72,7 @@ pub struct Report {
 }
 
 pub(crate) fn compare(trees: &Trees<'_>, plan: &mut Plan, env: &Env<'_>) -> Report {
-    let mut caller = Worker::new(trees, env.stop);
+    let mut caller = Worker::new(trees, env.memory, env.stop);
     let sample = sample::compare(&mut caller, plan, USUAL);
     env.done.add(u64::from(sample.files) / 2, sample.bytes);
     let mut report = Report { sample, choice: None, took_nanos: 0, large: 0 };
@@ -113,7 +107,7 @@ fn by_team(trees: &Trees<'_>, pairs: &mut [Pair], workers: usize, most: u64, env
         if worker > 0 {
             leave_shared_descriptors();
         }
-        let mut worker = Worker::new(trees, env.stop);
+        let mut worker = Worker::new(trees, env.memory, env.stop);
         while !env.stop.is_raised()
             && let Some((first, run)) = claims.claim()
         {
@@ -132,28 +126,16 @@ fn by_team(trees: &Trees<'_>, pairs: &mut [Pair], workers: usize, most: u64, env
 fn compare_large(caller: &mut Worker<'_>, trees: &Trees<'_>, pairs: &mut [Pair], env: &Env<'_>) {
     let mut large: Vec<_> = (0..pairs.len()).filter(|&nth| pairs[nth].pending().is_some()).collect();
     large.sort_by_key(|&nth| Reverse(pairs[nth].pending()));
-    for nth in large {
-        let pair = &mut pairs[nth];
-        let found = caller.with(pair, |_, a, b| by_all(a, b, trees, env));
-        let bytes = 2 * env.done.large.swap(0, Relaxed);
-        env.done.add(1, bytes);
-        caller.settle(nth, pair, found);
-    }
-}
-
-fn by_all(a: &File, b: &File, trees: &Trees<'_>, env: &Env<'_>) -> Result<Verdict, (Side, Failure)> {
-    let options = Options { max_mismatches: 1, shortcuts: !trees.rules.no_shortcuts, ..Options::default() };
     let workers = match env.limits.threads {
         Threads::Auto => 0,
         Threads::Fixed(workers) => workers.max(1),
     };
-    let env = crate::Env { workers, memory: env.memory, stop: env.stop, done: &env.done.large };
-    let outcome =
-        crate::compare(Source::File(a), Source::File(b), &options, &env, &mut |_| ControlFlow::Continue(()))?;
-    Ok(match (outcome.first, outcome.end) {
-        (Some(first), _) => Verdict::Differs(first),
-        (None, End::Together) => Verdict::Equal,
-        (None, End::Shorter { bytes, .. }) => Verdict::Differs(bytes),
-        (None, End::Enough { .. } | End::Stopped) => Verdict::UNKNOWN,
-    })
+    let all = crate::Env { workers, memory: env.memory, stop: env.stop, done: &env.done.large };
+    for nth in large {
+        let pair = &mut pairs[nth];
+        let found = caller.with(pair, |_, a, b| large::compare(a, b, trees.rules, &all));
+        let bytes = 2 * env.done.large.swap(0, Relaxed);
+        env.done.add(1, bytes);
+        caller.settle(nth, pair, found);
+    }
 }

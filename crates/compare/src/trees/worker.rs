@@ -1,5 +1,7 @@
 //! One worker's half of the comparison: its open directories, its buffers, and what it has found.
 
+use std::sync::atomic::AtomicU64;
+
 use ftk_inventory::{DirNo, FileNo, Opener};
 use ftk_read::{Failure, File};
 use ftk_sched::Stop;
@@ -7,19 +9,24 @@ use rustix::fs::{AtFlags, statat};
 
 use super::facts::{Facts, Told};
 use super::pairs::{Failed, Pair, Verdict};
-use super::{Tree, Trees};
+use super::{Rules, Tree, Trees, large};
 use crate::input::{Cursor, Input as _};
-use crate::{Side, first_difference};
+use crate::{Env, Side, first_difference};
 
 /// Bytes of each file that are compared at a time: two buffers of this length fit the second-level cache.
 const BUF: usize = 128 << 10;
+
+/// A pair of larger files is put off when it is opened, so that nobody is left with several of them in the end: before,
+/// nobody knows its size. Then it is worth being mapped.
+pub(crate) const SMALL: u64 = 1 << 20;
 
 /// Lives on the thread that it was made on.
 #[derive(Debug)]
 pub(crate) struct Worker<'t> {
     a: Half<'t>,
     b: Half<'t>,
-    one_file_counts: bool,
+    rules: Rules,
+    memory: u64,
     stop: &'t Stop,
     /// Bytes read from both trees.
     pub(crate) bytes: u64,
@@ -38,8 +45,8 @@ struct Half<'t> {
 }
 
 impl<'t> Worker<'t> {
-    /// Nothing is open yet.
-    pub(crate) fn new(trees: &Trees<'t>, stop: &'t Stop) -> Self {
+    /// Nothing is open yet. Two files may take so many bytes of memory to be mapped.
+    pub(crate) fn new(trees: &Trees<'t>, memory: u64, stop: &'t Stop) -> Self {
         let half = |side, tree: Tree<'t>| Half {
             side,
             tree,
@@ -48,8 +55,7 @@ impl<'t> Worker<'t> {
             buf: vec![0; BUF],
         };
         let (a, b) = (half(Side::A, trees.a), half(Side::B, trees.b));
-        let one_file_counts = !trees.rules.no_shortcuts;
-        Self { a, b, one_file_counts, stop, bytes: 0, failed: Vec::new() }
+        Self { a, b, rules: trees.rules, memory, stop, bytes: 0, failed: Vec::new() }
     }
 
     /// Compares a pair of the plan, whose place in it is `nth`, unless that is done or it has more than `most` bytes, of
@@ -58,9 +64,10 @@ impl<'t> Worker<'t> {
         if !pair.is_pending(most) {
             return false;
         }
-        let found = self.with(pair, |worker, a, b| {
-            let size = a.stat().size.max(b.stat().size);
-            if size > most { Ok(Verdict::Pending(size)) } else { worker.read(a, b) }
+        let found = self.with(pair, |worker, a, b| match a.stat().size.max(b.stat().size) {
+            size if size > most => Ok(Verdict::Pending(size)),
+            size if size > SMALL => worker.map(a, b),
+            _ => worker.read(a, b),
         });
         self.settle(nth, pair, found);
         pair.pending().is_none()
@@ -92,7 +99,7 @@ impl<'t> Worker<'t> {
 
     /// What is known of two files without a look at their bytes.
     fn tell(&self, a: Facts, b: Facts) -> Option<Verdict> {
-        match Facts::tell(a, b, false, self.one_file_counts) {
+        match Facts::tell(a, b, false, !self.rules.no_shortcuts) {
             Told::OneFile => Some(Verdict::OneFile),
             Told::Sizes(a, b) => Some(Verdict::Sizes(a, b)),
             Told::Nothing => None,
@@ -115,6 +122,15 @@ impl<'t> Worker<'t> {
             self.failed.push(Failed { pair: nth, side, failure });
             Verdict::Failed
         });
+    }
+
+    /// As `read`, for files that are not small.
+    fn map(&mut self, a: &File, b: &File) -> Result<Verdict, (Side, Failure)> {
+        let done = AtomicU64::new(0);
+        let env = Env { workers: 1, memory: self.memory, stop: self.stop, done: &done };
+        let found = large::compare(a, b, self.rules, &env);
+        self.bytes += 2 * done.into_inner();
+        found
     }
 
     /// Where the files differ first. Once stopped, nothing is known.
@@ -185,7 +201,6 @@ mod tests {
     use ftk_walk::Walker;
 
     use super::*;
-    use crate::trees::Rules;
 
     fn walk(root: &Path) -> Inventory {
         let root = CString::new(root.as_os_str().as_bytes()).unwrap();
@@ -206,7 +221,7 @@ mod tests {
             |inventory, nth: usize| Tree { inventory, root: roots[nth].as_os_str().as_bytes(), failed: &[] };
         let trees = Trees { a: tree(&a, 0), b: tree(&b, 1), rules: Rules::default() };
         let stop = Stop::new();
-        let mut worker = Worker::new(&trees, &stop);
+        let mut worker = Worker::new(&trees, 1 << 30, &stop);
         let (a, b) = worker.open(&Pair::new(FileNo(0), FileNo(0)))?;
         change(dir.path());
         worker.read(&a, &b)
