@@ -4,6 +4,7 @@ mod ceilings;
 mod cmp;
 mod command;
 mod dup;
+mod faults;
 mod find;
 mod harness;
 mod hash;

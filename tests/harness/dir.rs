@@ -27,6 +27,11 @@ impl Dir {
         Self::in_temp(tempfile::tempdir().unwrap())
     }
 
+    /// The same in memory where possible, for thousands of runs that sync what they write.
+    pub(crate) fn in_memory() -> Self {
+        Self::in_temp(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
     fn in_temp(temp: tempfile::TempDir) -> Self {
         fs::set_permissions(temp.path(), Permissions::from_mode(0o755)).unwrap();
         let tree = temp.path().join("tree");
@@ -125,8 +130,7 @@ impl Chain {
     ///
     /// In memory where possible: ext4 takes milliseconds to remove each directory of a long chain.
     pub(crate) fn new(name: &'static str, depth: usize, every: usize) -> Self {
-        let temp = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-        let dir = Dir::in_temp(temp);
+        let dir = Dir::in_memory();
         let mut deepest: OwnedFd = File::open(dir.path("")).unwrap().into();
         for level in 1..=depth {
             mkdirat(&deepest, name, Mode::from_raw_mode(0o755)).unwrap();

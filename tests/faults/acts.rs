@@ -1,0 +1,182 @@
+//! An action and what undoes it, in a small tree, and what must hold whatever befell them.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{XattrFlags, setxattr};
+
+use super::snapshot::{Node, Snapshot, difference, snapshot};
+use crate::harness::{Dir, Ftk, Run};
+
+/// What is done with copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Hardlink,
+    Symlink,
+    Delete,
+    Move,
+}
+
+impl Action {
+    fn option(self) -> &'static str {
+        match self {
+            Self::Hardlink => "hardlink",
+            Self::Symlink => "symlink",
+            Self::Delete => "delete",
+            Self::Move => "move=../to",
+        }
+    }
+}
+
+/// The command that something befalls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    Prune,
+    Apply,
+    Undo,
+}
+
+/// A tree, and what it was before anything was done.
+pub(super) struct Stage {
+    pub(super) dir: Dir,
+    action: Action,
+    before: Snapshot,
+}
+
+impl Stage {
+    /// With everything done that comes before the command.
+    pub(super) fn new(command: Command, action: Action) -> Self {
+        let dir = Dir::in_memory();
+        dir.file("a/x1", b"content x").file("b/x3", b"content x").file("b/z", b"neither");
+        // One file with two names, both of which go.
+        dir.file("a/x2", b"content x").hard_link("a/x2", "x4");
+        dir.file("b/y1", b"y").file("y2", b"y");
+        for name in ["a/x1", "a/x2", "b/x3", "b/y1", "y2"] {
+            _ = setxattr(dir.path(name), "user.note", b"mine", XattrFlags::empty());
+        }
+        let mut stage = Self { before: snapshot(&dir.aside("")), dir, action };
+        match command {
+            Command::Prune => {}
+            Command::Apply => {
+                let report = stage.dir.ftk(["dup", "--json"]).run().status(0).out;
+                fs::write(stage.dir.aside("report"), report).unwrap();
+                stage.before = snapshot(&stage.dir.aside(""));
+            }
+            Command::Undo => _ = stage.command(Command::Prune).run().status(0),
+        }
+        stage
+    }
+
+    pub(super) fn command(&self, command: Command) -> Ftk {
+        let ftk = self.dir.ftk(["--io", "sync", "-j", "mono", "dup"]);
+        let ftk = match command {
+            Command::Prune => ftk.arg("prune"),
+            Command::Apply => ftk.args(["apply", "../report"]),
+            Command::Undo => return ftk.args(["undo", "../journal"]),
+        };
+        ftk.args(["--action", self.action.option(), "--yes", "--journal", "../journal"])
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.aside("")
+    }
+
+    /// That every name leads to what it led to, or is one that the action has taken, and its content is still there.
+    pub(super) fn keeps(&self) -> Result<(), String> {
+        let now = snapshot(&self.root());
+        for (path, node) in &self.before {
+            let Node::File { content, .. } = node else { continue };
+            let found = fs::read(self.root().join(path)).ok();
+            let is_linked = matches!(now.get(path), Some(Node::Link { .. }));
+            let holds = match (self.action, now.get(path)) {
+                (_, Some(Node::File { .. })) => true,
+                (Action::Symlink, Some(Node::Link { .. })) => true,
+                (Action::Delete, None) => is_file_of(&now, |_| true, content),
+                (Action::Move, None) => {
+                    let to = Path::new("to").join(path.strip_prefix("tree").unwrap());
+                    // On its way it has a name of ours beside its own.
+                    is_file_of(&now, |it| *it == to || is_ours(it) && it.parent() == path.parent(), content)
+                }
+                _ => false,
+            };
+            if !holds || (now.contains_key(path) && found.as_ref() != Some(content)) {
+                return Err(format!("{} is lost: {:?}", path.display(), now.get(path)));
+            }
+            if is_linked && !is_file_of(&now, |_| true, content) {
+                return Err(format!("{} is only a link", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Names that runs of ours make and take away again.
+    pub(super) fn strays(&self) -> Vec<String> {
+        let now = snapshot(&self.root());
+        let strays = now.keys().filter(|path| is_ours(path));
+        strays.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+    }
+
+    /// That all is as it was before anything was done; directories to move to may stay.
+    pub(super) fn is_as_before(&self) -> Result<(), String> {
+        let mut now = snapshot(&self.root());
+        now.retain(|path, node| !(path.starts_with("to") && *node == Node::Dir));
+        let differs = difference(&self.before, &now);
+        if !differs.is_empty() {
+            return Err(differs.join("; "));
+        }
+        Ok(())
+    }
+
+    /// Whether the names of one file are that again.
+    pub(super) fn is_one_file(&self) -> Result<(), String> {
+        let [a, b] = ["a/x2", "x4"].map(|name| fs::symlink_metadata(self.dir.path(name)).unwrap().ino());
+        if a == b { Ok(()) } else { Err("two names of one file lead to two".into()) }
+    }
+
+    /// That what is said to be done is done.
+    pub(super) fn is_so(&self, run: &Run) -> Result<(), String> {
+        let is_acted_on = |path: &str| match fs::symlink_metadata(self.dir.path(path)) {
+            Ok(now) => match self.action {
+                Action::Hardlink => {
+                    let keepers = ["a/x1", "b/y1", "b/x3", "a/x2"];
+                    keepers.iter().any(|keeper| {
+                        *keeper != path
+                            && fs::metadata(self.dir.path(keeper)).is_ok_and(|it| it.ino() == now.ino())
+                    })
+                }
+                Action::Symlink => now.is_symlink(),
+                Action::Delete | Action::Move => false,
+            },
+            Err(_) => matches!(self.action, Action::Delete | Action::Move),
+        };
+        let is_restored = |path: &str| {
+            let ino = |path: &str| fs::symlink_metadata(self.dir.path(path)).map_or(0, |it| it.ino());
+            self.dir.path(path).is_file()
+                && !self.dir.path(path).is_symlink()
+                && ["a/x1", "b/y1"].iter().all(|keeper| ino(keeper) != ino(path))
+        };
+        for line in run.text().lines() {
+            let mut words = line.split_whitespace();
+            let (Some(verb), Some(path)) = (words.next(), words.next()) else { continue };
+            let path = path.trim_start_matches("./");
+            if ["link", "symlink", "delete", "move"].contains(&verb) && !is_acted_on(path) {
+                return Err(format!("it lies: {line}"));
+            }
+            if verb == "restore" && !is_restored(path) {
+                return Err(format!("it lies: {line}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_ours(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".ftk-"))
+}
+
+/// Whether a regular file of this content has such a path.
+fn is_file_of(now: &Snapshot, has: impl Fn(&PathBuf) -> bool, wanted: &[u8]) -> bool {
+    now.iter()
+        .any(|(path, node)| matches!(node, Node::File { content, .. } if content == wanted) && has(path))
+}

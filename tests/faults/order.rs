@@ -1,0 +1,120 @@
+//! What is on the disk before what, by the order of the calls: a power failure keeps what was synced, and of the rest
+//! any part.
+
+use std::collections::BTreeSet;
+
+use super::acts::{Action, Command, Stage};
+use super::trace::{Call, calls};
+use crate::harness::{Dir, needs};
+
+/// What a record of the journal has in it, as `strace` shows it.
+const ACTION: &str = r#"\"action\":"#;
+const DONE: &str = r#"\"outcome\":\"done\""#;
+
+/// The path of the descriptor that is the `nth` argument.
+fn path(call: &Call, nth: usize) -> &str {
+    let path = call.line.split('<').nth(nth + 1).and_then(|rest| rest.split('>').next());
+    path.unwrap_or_else(|| panic!("no path: {}", call.line))
+}
+
+/// An intent is synced before its step, the keeper before the victim goes, and the names before the journal says that
+/// it is done.
+fn steps_are_in_order(action: Action) {
+    needs!("strace");
+    let stage = Stage::new(Command::Prune, action);
+    let (run, calls) = calls(stage.command(Command::Prune), &stage.dir);
+    run.status(0);
+    let journal = stage.dir.aside("journal").to_str().unwrap().to_owned();
+    let parent = stage.dir.aside("").to_str().unwrap().trim_end_matches('/').to_owned();
+    let keepers = [stage.dir.path("a/x1"), stage.dir.path("b/y1")];
+    let (mut is_journal_named, mut is_journal_synced, mut announced, mut acts, mut done) =
+        (false, true, 0, 0, 0);
+    let mut synced_files = BTreeSet::new();
+    let mut unsynced_names = BTreeSet::new();
+    for call in &calls {
+        let line = &*call.line;
+        match &*call.name {
+            "write" if path(call, 0) == journal => {
+                let n = line.matches(DONE).count();
+                if n > 0 {
+                    assert!(unsynced_names.is_empty(), "done before {unsynced_names:?}: {line}");
+                }
+                announced += line.matches(ACTION).count();
+                done += n;
+                is_journal_synced = false;
+            }
+            "fdatasync" if path(call, 0) == journal => is_journal_synced = true,
+            "fsync" if path(call, 0) == parent => is_journal_named = true,
+            "fsync" => {
+                synced_files.insert(path(call, 0).to_owned());
+                unsynced_names.remove(path(call, 0));
+            }
+            "syncfs" => unsynced_names.clear(),
+            "linkat" | "symlinkat" | "renameat2" | "unlinkat" | "mkdirat" => {
+                acts += 1;
+                assert!(is_journal_named && is_journal_synced, "before its intent: {line}");
+                let is_step = call.name != "mkdirat"; // where nothing has been made before
+                assert!(announced >= 4 || !is_step, "before it is announced: {line}");
+                for keeper in keepers.iter().filter(|_| is_step) {
+                    assert!(synced_files.contains(keeper.to_str().unwrap()), "before {keeper:?}: {line}");
+                }
+                let dirs = line.matches('<').count().min(2);
+                unsynced_names.extend((0..dirs).map(|nth| path(call, nth).to_owned()));
+            }
+            _ => {}
+        }
+    }
+    assert_eq!((announced, done), (4, 4));
+    assert!(acts >= 4 && is_journal_synced);
+}
+
+#[test]
+fn hardlink() {
+    steps_are_in_order(Action::Hardlink);
+}
+
+#[test]
+fn symlink() {
+    steps_are_in_order(Action::Symlink);
+}
+
+#[test]
+fn delete() {
+    steps_are_in_order(Action::Delete);
+}
+
+#[test]
+fn relocate() {
+    steps_are_in_order(Action::Move);
+}
+
+/// A list or manifest is on the disk before it has its name.
+#[test]
+fn outputs() {
+    needs!("strace");
+    for args in [&["hash", "."][..], &["dup", "--json"], &["manifest", "create", "."]] {
+        for has_old in [false, true] {
+            let dir = Dir::in_memory();
+            dir.file("a", b"same").file("b", b"same");
+            if has_old {
+                dir.file("../out", b"old");
+            }
+            let (run, calls) = calls(dir.ftk(args).args(["-o", "../out", "-j", "mono"]), &dir);
+            run.status(0);
+            let (mut is_synced, mut named) = (false, 0);
+            for call in calls {
+                match &*call.name {
+                    "write" => is_synced &= call.line.starts_with("write(2<"),
+                    "fsync" => is_synced = true,
+                    "linkat" | "renameat" | "renameat2" => {
+                        named += 1;
+                        assert!(is_synced, "{}", call.line);
+                    }
+                    _ => {}
+                }
+            }
+            // An unnamed file takes a name that is free only, and then the other one's place.
+            assert_eq!(named, if has_old { 3 } else { 1 }, "{args:?}");
+        }
+    }
+}

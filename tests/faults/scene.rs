@@ -1,0 +1,213 @@
+//! A command in a small tree, and what is made of each of its runs.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use super::snapshot::{Snapshot, difference, snapshot};
+use super::trace::{Call, Fault, calls, errors, failing};
+use crate::harness::{Dir, Run, bytes, sha256};
+
+/// A command that changes nothing but its output file.
+pub(super) struct Scene {
+    pub(super) args: &'static [&'static str],
+    /// Adds to the [tree](tree) what the command needs.
+    pub(super) plant: fn(&Dir),
+    /// How lines begin that are printed of what failed.
+    pub(super) says: &'static [&'static str],
+    /// The files are made anew for each run, so they are younger than two seconds, which makes a reader look twice. Else
+    /// they are older and stay the same.
+    pub(super) is_young: bool,
+}
+
+/// Where commands are told to write.
+const OUT: &str = "out";
+
+/// What lies there before.
+const OLD: &[u8] = b"old\n";
+
+/// Three files of one content, two of another one that takes several reads, and others.
+pub(super) fn tree() -> Dir {
+    let dir = Dir::in_memory();
+    for name in ["a/x1", "a/x2", "b/x3"] {
+        dir.file(name, &bytes(1, 5000));
+    }
+    for name in ["b/y1", "y2"] {
+        dir.file(name, &bytes(2, 300_000));
+    }
+    dir.file("z", b"one\ntwo\n").file("b/empty", b"").symlink("z", "link").fifo("fifo");
+    dir
+}
+
+/// How much of all that can be injected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Of each kind of call on each file the first or the last, with one of its errors.
+    Some,
+    All,
+}
+
+/// Each call with each of its faults, as far as they are wanted.
+pub(super) fn faults(calls: &[Call], extent: Extent) -> Vec<(&Call, &'static str)> {
+    let mut kinds = std::collections::BTreeMap::<_, Vec<&Call>>::new();
+    for call in calls {
+        // The descriptor's number and what is behind the first path do not matter.
+        let path = call.line.split(['<', '"']).nth(1).and_then(|rest| rest.split(['>', '"']).next());
+        kinds.entry((&call.name, path)).or_default().push(call);
+    }
+    let mut faults = Vec::new();
+    for (turn, calls) in kinds.into_values().enumerate() {
+        let errors = errors(&calls[0].name);
+        let last = calls.len() - 1;
+        for (nth, &call) in calls.iter().enumerate() {
+            for (kind, &error) in errors.iter().enumerate() {
+                let is_chosen = nth == [0, last][turn % 2] && kind == turn % errors.len();
+                if extent == Extent::All || is_chosen {
+                    faults.push((call, error));
+                }
+            }
+        }
+    }
+    faults
+}
+
+/// What a run without faults did.
+struct Clean {
+    code: i32,
+    out: Vec<u8>,
+    lines: BTreeSet<Vec<u8>>,
+}
+
+impl Scene {
+    fn plant(&self) -> Dir {
+        let dir = tree();
+        (self.plant)(&dir);
+        fs::write(dir.aside(OUT), OLD).unwrap();
+        if !self.is_young {
+            std::thread::sleep(std::time::Duration::from_millis(2100));
+        }
+        dir
+    }
+
+    /// Plays it with one fault after the other.
+    pub(super) fn play(&self, extent: Extent) {
+        let mut dir = self.plant();
+        let before = snapshot(&dir.aside(""));
+        let args = ["--io", "sync", "-j", "mono"];
+        let (run, calls) = calls(dir.ftk(self.args).args(args), &dir);
+        run.check(!run.err.contains("ftk: "), "without a fault there is none");
+        let clean = Clean { code: run.code(), lines: self.lines(&dir, &run), out: run.out };
+        let faults = faults(&calls, extent);
+        let (mut told, mut problems) = (0, Vec::new());
+        for &(call, error) in &faults {
+            if self.is_young {
+                dir = self.plant();
+            } else {
+                fs::write(dir.aside(OUT), OLD).unwrap();
+            }
+            let run = failing(dir.ftk(self.args).args(args), &dir, call, Fault::Error(error)).run();
+            match self.judge(&dir, &run, (call, error), &before, &clean) {
+                Ok(is_told) => told += usize::from(is_told),
+                Err(why) => problems.push(format!(
+                    "{error} of {} number {}: {why}\n  {}\n  status {}, stderr: {}",
+                    call.name,
+                    call.nth,
+                    call.line,
+                    run.code(),
+                    run.err
+                )),
+            }
+        }
+        if std::env::var_os("FAULTS_SHOW").is_some() {
+            eprintln!("{:?}: {} faults, {told} told", self.args, faults.len());
+        }
+        let n = problems.len();
+        problems.truncate(30);
+        assert!(n == 0, "{:?}: {n} of {}:\n{}", self.args, faults.len(), problems.join("\n"));
+        assert!(told > 0 || faults.len() < 10);
+    }
+
+    /// Lines of standard output and of the output file that mean the same in every run.
+    fn lines(&self, dir: &Dir, run: &Run) -> BTreeSet<Vec<u8>> {
+        let file = fs::read(dir.aside(OUT)).unwrap_or_default();
+        let all = run.out.split(|&byte| byte == b'\n').chain(file.split(|&byte| byte == b'\n'));
+        let changing = |line: &&[u8]| line.starts_with(b"{\"ftk\":") || line.starts_with(b"{\"footer\":");
+        all.filter(|line| !changing(line)).map(<[u8]>::to_vec).collect()
+    }
+
+    /// What must not fail without a word: looking into the tree. That of a plan is looked into before, too, for advice.
+    fn is_essential(&self, call: &Call) -> bool {
+        let is_plan = ["prune", "apply"].contains(&self.args.get(1).copied().unwrap_or_default());
+        let looks = ["read", "pread64", "getdents64", "openat", "fstat"];
+        let looks = if is_plan { &looks[..3] } else { &looks };
+        call.line.contains("/tree/") && looks.contains(&&*call.name)
+    }
+
+    /// Whether the fault was told; an error says what is wrong with the run.
+    fn judge(
+        &self,
+        dir: &Dir,
+        run: &Run,
+        (call, error): (&Call, &str),
+        before: &Snapshot,
+        clean: &Clean,
+    ) -> Result<bool, String> {
+        let after = snapshot(&dir.aside(""));
+        let mut others = difference(before, &after);
+        others.retain(|what| !what.starts_with("out: "));
+        if !others.is_empty() && !self.is_young {
+            return Err(format!("the tree has changed: {others:?}"));
+        }
+        if run.err.contains("panicked") {
+            return Err("it panics".into());
+        }
+        let lines = self.lines(dir, run);
+        if run.code() == clean.code && lines == clean.lines && run.out.len() == clean.out.len() {
+            let is_noticed = !self.is_essential(call) || ["EINTR", "EMFILE", "ENFILE"].contains(&error);
+            return if is_noticed { Ok(false) } else { Err("it goes unnoticed".into()) };
+        }
+        if is_out_of_memory(call) && run.code() == 134 && run.err.contains("memory allocation of ") {
+            return Ok(true);
+        }
+        if run.code() != 2 {
+            return Err(format!("the status is {} and the output another", run.code()));
+        }
+        let mut is_told = run.err.contains("ftk: ") || is_stderr(call);
+        for line in lines.difference(&clean.lines) {
+            let is_said = self.says.iter().any(|says| line.starts_with(says.as_bytes()));
+            if !is_said && line != b"old" {
+                return Err(format!("it lies: {}", String::from_utf8_lossy(line)));
+            }
+            is_told |= is_said;
+        }
+        if !is_told {
+            return Err("nothing is said".into());
+        }
+        let file = fs::read(dir.aside(OUT)).map_err(|error| format!("the old output: {error}"))?;
+        if !is_whole(&file) {
+            return Err(format!("half an output: {}", String::from_utf8_lossy(&file)));
+        }
+        Ok(true)
+    }
+}
+
+fn is_out_of_memory(call: &Call) -> bool {
+    ["brk", "mmap", "mremap", "mprotect"].contains(&&*call.name)
+}
+
+fn is_stderr(call: &Call) -> bool {
+    call.name == "write" && call.line.starts_with("write(2")
+}
+
+/// Whether an output file ends with a line, and with a footer that is right if it began with a header.
+fn is_whole(file: &[u8]) -> bool {
+    if !file.ends_with(b"\n") {
+        return file.is_empty();
+    }
+    if !file.starts_with(b"{\"ftk\":") {
+        return true;
+    }
+    let at = file[..file.len() - 1].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let digest = sha256(&file[..at]);
+    String::from_utf8_lossy(&file[at..]).starts_with("{\"footer\":")
+        && String::from_utf8_lossy(&file[at..]).contains(&digest)
+}

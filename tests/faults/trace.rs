@@ -1,0 +1,162 @@
+//! The system calls of a run, and a run in which one of them fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use crate::harness::{Dir, Ftk, Run};
+
+/// A system call that a command makes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Call {
+    pub(super) name: String,
+    /// Which of this name it is, counted in its thread from 1, as `strace` counts.
+    pub(super) nth: usize,
+    /// With the paths of descriptors, as `strace -y` shows it.
+    pub(super) line: String,
+}
+
+/// Runs the command, and tells the calls that are its own: those of the loader and of the start of a thread are not.
+pub(super) fn calls(ftk: Ftk, dir: &Dir) -> (Run, Vec<Call>) {
+    let log = dir.aside("log");
+    let run = ftk.under(dir, ["strace", "-f", "-y", "-s", "4096", "-o", log.to_str().unwrap()]).run();
+    let calls = parse(&fs::read_to_string(&log).unwrap());
+    fs::remove_file(&log).unwrap();
+    run.check(!calls.is_empty(), "no call was seen");
+    (run, calls)
+}
+
+/// In the order of the log.
+fn parse(log: &str) -> Vec<Call> {
+    let mut threads: BTreeMap<&str, (BTreeMap<&str, usize>, bool)> = BTreeMap::new();
+    let mut known = BTreeSet::new();
+    let mut calls = Vec::new();
+    for line in log.lines() {
+        let (thread, line) = line.split_once(' ').unwrap();
+        let line = line.trim_start();
+        let Some((name, rest)) = line.split_once('(') else { continue };
+        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            continue; // the end of a call that was shown before, or of a thread
+        }
+        let (counts, has_begun) = threads.entry(thread).or_default();
+        let nth = counts.entry(name).or_default();
+        *nth += 1;
+        if *has_begun && known.insert((name, *nth)) {
+            calls.push(Call { name: name.to_owned(), nth: *nth, line: line.to_owned() });
+        }
+        // The standard library makes a stack for signals first, and handles two of them in the main thread.
+        *has_begun |= name == "sigaltstack" && rest.starts_with("{ss_sp=0x");
+        if name == "rt_sigaction" && rest.starts_with("SIGBUS, {") {
+            calls.clear();
+            known.clear();
+        }
+    }
+    calls
+}
+
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    Error(&'static str),
+    /// The process is killed before it.
+    Kill,
+}
+
+/// The command with the call failing.
+pub(super) fn failing(ftk: Ftk, dir: &Dir, call: &Call, fault: Fault) -> Ftk {
+    let Call { name, nth, .. } = call;
+    let how = match fault {
+        Fault::Error(error) => format!("error={error}"),
+        Fault::Kill => "signal=KILL".to_owned(),
+    };
+    let (trace, inject) = (format!("trace={name}"), format!("inject={name}:{how}:when={nth}"));
+    // With a filter of system calls `strace` is faster, and does not deliver signals.
+    let filter: &[&str] = if fault == Fault::Kill { &[] } else { &["--seccomp-bpf"] };
+    let strace = ["strace", "-f", "-o", "/dev/null", "-e", &trace, "-e", &inject];
+    ftk.under(dir, strace.iter().chain(filter))
+}
+
+/// Errors that calls can plausibly give.
+const ERRORS: &[(&str, &[&str])] = &[
+    ("clone", &["EAGAIN", "ENOMEM"]),
+    ("clone3", &["EAGAIN", "ENOMEM"]),
+    ("copy_file_range", &["EIO"]),
+    ("fallocate", &["ENOSPC", "EOPNOTSUPP"]),
+    ("fchmod", &["EPERM", "EROFS"]),
+    ("fchown", &["EPERM", "EROFS"]),
+    ("fdatasync", &["EIO", "ENOSPC"]),
+    ("fgetxattr", &["EIO", "ENODATA"]),
+    ("flistxattr", &["EIO", "EOPNOTSUPP"]),
+    ("fremovexattr", &["EPERM"]),
+    ("fsetxattr", &["ENOSPC", "EPERM"]),
+    ("fstat", &["EIO", "ESTALE"]),
+    ("fsync", &["EIO", "EDQUOT"]),
+    ("ftruncate", &["EIO", "ENOSPC"]),
+    ("getcwd", &["ENOENT"]),
+    ("getdents64", &["EIO", "EINTR"]),
+    ("getrandom", &["ENOSYS", "EINTR"]),
+    ("io_uring_setup", &["ENOSYS", "EPERM"]),
+    ("ioctl", &["EIO", "EOPNOTSUPP"]),
+    ("linkat", &["EMLINK", "ENOSPC", "EDQUOT", "EXDEV", "EACCES", "EPERM", "EROFS", "EIO", "ENAMETOOLONG"]),
+    ("lseek", &["EIO", "ESPIPE"]),
+    ("madvise", &["ENOMEM", "EINVAL"]),
+    ("mkdir", &["ENOSPC", "EACCES", "EROFS"]),
+    ("mkdirat", &["ENOSPC", "EACCES", "EROFS"]),
+    ("mmap", &["ENOMEM", "EAGAIN"]),
+    ("mprotect", &["ENOMEM"]),
+    ("mremap", &["ENOMEM"]),
+    ("newfstatat", &["EIO", "EACCES"]),
+    ("open", &["EIO", "EMFILE"]),
+    ("openat", &["EMFILE", "ENFILE", "EACCES", "EIO", "ENOMEM", "EINTR"]),
+    ("openat2", &["ENOSYS", "EPERM", "EAGAIN", "EIO"]),
+    ("pread64", &["EIO", "EINTR"]),
+    ("preadv2", &["EIO", "EOPNOTSUPP"]),
+    ("pwrite64", &["EIO", "ENOSPC", "EINTR"]),
+    ("read", &["EIO", "EINTR"]),
+    ("readlink", &["EIO"]),
+    ("readlinkat", &["EIO", "ENOENT"]),
+    ("renameat", &["EACCES", "EIO", "ENOSPC"]),
+    ("renameat2", &["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "EINVAL", "ENOENT", "EXDEV"]),
+    ("sched_getaffinity", &["EPERM"]),
+    ("socketpair", &["EMFILE", "ENOMEM"]),
+    ("statfs", &["EIO", "ENOSYS"]),
+    ("statx", &["EIO", "ENOSYS"]),
+    ("symlinkat", &["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "ENAMETOOLONG"]),
+    ("syncfs", &["EIO"]),
+    ("unlink", &["EACCES", "EIO"]),
+    ("unlinkat", &["EACCES", "EPERM", "EROFS", "EIO", "EBUSY"]),
+    ("unshare", &["EPERM", "ENOMEM"]),
+    ("utimensat", &["EPERM", "EROFS"]),
+    ("write", &["ENOSPC", "EIO", "EDQUOT", "EINTR"]),
+    ("writev", &["ENOSPC", "EIO"]),
+];
+
+/// Calls that fail for wrong arguments only, have no way to (`brk` returns the old end), or are in the hands of the
+/// standard library when it starts and ends threads.
+const NEVER: &[&str] = &[
+    "brk",
+    "exit",
+    "exit_group",
+    "fcntl",
+    "futex",
+    "getrusage",
+    "gettid",
+    "munmap",
+    "prctl",
+    "prlimit64",
+    "recvfrom",
+    "rseq",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "sched_yield",
+    "set_robust_list",
+    "sigaltstack",
+    "sysinfo",
+];
+
+/// The errors of a call; one that is not in the table can have an input/output error.
+pub(super) fn errors(name: &str) -> &'static [&'static str] {
+    if NEVER.contains(&name) {
+        return &[];
+    }
+    ERRORS.iter().find(|(call, _)| *call == name).map_or(&["EIO"], |(_, errors)| errors)
+}
