@@ -26,7 +26,7 @@ pub fn reports(data: &[u8]) {
         min_size: 0,
         max_size: None,
         start_ns: 0,
-        directory: None,
+        directory: report.directory.clone(),
         roots: report.roots.clone(),
         arguments: Vec::new(),
     };
@@ -47,6 +47,7 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
         "blake3" | "sha256" => 32,
         _ => return None,
     };
+    let directory = header.optional_bytes("directory")?;
     let roots = header.get("roots")?.items()?.into_iter().map(|root| root.members()?.bytes("path"));
     let roots = roots.collect::<Option<Vec<_>>>()?;
     let mut groups: Vec<(u64, Group)> = Vec::new();
@@ -73,7 +74,7 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let groups: Vec<_> = groups.into_iter().map(|(_, group)| group).collect();
     let paths: Vec<_> = groups.iter().flat_map(|group| &group.members).map(|member| &member.path).collect();
     let all_differ = paths.iter().collect::<BTreeSet<_>>().len() == paths.len();
-    (is_report && all_differ).then_some(Report { roots, groups })
+    (is_report && all_differ).then_some(Report { directory, roots, groups })
 }
 
 fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> {

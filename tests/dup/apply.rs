@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
 use super::tree::{oracle, plant};
-use crate::harness::{Dir, sha256};
+use crate::harness::{Dir, Ftk, sha256};
 
 /// The lines of a report on `.`, which lies aside.
 fn report(dir: &Dir) -> Vec<String> {
@@ -148,4 +148,28 @@ fn h08_what_has_changed_since_is_refused() {
             assert_eq!(fs::read(dir.path("a")).unwrap(), b"same");
         }
     }
+}
+
+/// Where the paths of a report begin is said where that is elsewhere; what is done is proven all the same.
+#[test]
+fn a_report_from_another_directory_says_so() {
+    let dir = Dir::new();
+    dir.file("below/a", b"same").file("below/b", b"same");
+    let report = dir.aside("report");
+    let from = |directory: &str| {
+        let change = format!("cd {directory} && exec \"$@\"");
+        move |ftk: Ftk, dir: &Dir| ftk.under(dir, ["sh", "-c", &change, "sh"])
+    };
+    let (below, here) = (from("below"), from("."));
+    below(dir.ftk(["dup", "--json", "-o"]).arg(&report), &dir).run().status(0);
+    let apply = || dir.ftk(["dup", "apply", "--action", "delete", "--yes"]).arg(&report);
+    let begin = format!(
+        "ftk: the paths of the report begin in '{}', which is not here\n",
+        dir.path("below").display()
+    );
+    let run = here(apply(), &dir).run().status(2);
+    run.check(run.text().contains("  refuse   ./b "), "it is not there");
+    run.check(run.err.matches(&begin).count() == 1, "it is said once");
+    below(apply(), &dir).run().status(0).stderr_lacks("which is not here");
+    assert!(dir.path("below/a").exists() && !dir.path("below/b").exists());
 }

@@ -215,7 +215,8 @@ fn the_journal_goes_where_it_is_asked_to() {
 #[test]
 fn the_journal_has_a_name_of_its_own() {
     let dir = pair();
-    for _ in 0..2 {
+    for copy in ["t/c", "t/d"] {
+        fs::copy(dir.path("t/a"), dir.path(copy)).unwrap();
         dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "t"]).run().status(0);
     }
     let journals = fs::read_dir(dir.aside("state").join("ftk")).unwrap();
@@ -300,4 +301,51 @@ fn a_copy_without_blocks_frees_nothing() {
     if fs::metadata(dir.path("b")).unwrap().blocks() == 0 {
         run.check(run.text().ends_with("the file has other names, or no blocks\n"), "why");
     }
+}
+
+/// A file system that can make no more links to a file: the next one is kept, and linked to from then on.
+#[test]
+fn h13_a_file_that_has_all_its_links_is_followed_by_another() {
+    needs!("strace");
+    let dir = Dir::new();
+    for nth in 0..8 {
+        dir.file(format!("{nth}"), b"same");
+    }
+    // The fourth file has a second name.
+    dir.hard_link("4", "4b");
+    let strace = ["strace", "-f", "-o", "/dev/null", "-e", "inject=linkat:error=EMLINK:when=4..5"];
+    let args = ["dup", "prune", "--action", "hardlink", "--yes", "--journal", "../journal"];
+    let run = dir.ftk(args).under(&dir, strace).run().status(0);
+    // 1, 2 and 3 are linked to 0; 4 cannot be, nor can 5 be to 4.
+    let ino = |name: &str| fs::metadata(dir.path(name)).unwrap().ino();
+    let inodes = ["0", "1", "2", "3", "4", "4b", "5", "6", "7"].map(ino);
+    let [first, .., third] = inodes;
+    let second = inodes[4];
+    assert_eq!(inodes, [first, first, first, first, second, second, third, third, third]);
+    assert!(first != second && second != third && third != first);
+    for (name, why) in
+        [("4 ", "as many hard links as"), ("4b", "as many hard links as"), ("5 ", "as many hard links as")]
+    {
+        let line = run.text().lines().find(|line| line.contains(&format!("./{name}"))).unwrap();
+        run.check(line.starts_with("  keep ") && line.contains(why), name);
+    }
+    run.stderr_has("linked 5 files");
+    dir.ftk(["dup", "undo", "../journal"]).run().status(0);
+    let inodes: std::collections::BTreeSet<_> = ["0", "1", "2", "3", "4", "5", "6", "7"].map(ino).into();
+    assert_eq!((inodes.len(), ino("4b")), (8, second));
+}
+
+/// A journal that says nothing is not kept, whatever was the reason.
+#[test]
+fn a_run_without_a_step_leaves_no_journal() {
+    let dir = Dir::new();
+    dir.file("a", b"one").file("b", b"two");
+    for (path, status) in [(".", 0), ("missing", 2)] {
+        for journal in [&["--journal", "../journal"][..], &[]] {
+            let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", path]).args(journal).run();
+            run.status(status);
+        }
+    }
+    assert!(!dir.aside("journal").exists());
+    assert_eq!(fs::read_dir(dir.aside("state").join("ftk")).unwrap().count(), 0);
 }

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -60,6 +61,15 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         let hint = if is_edited { " (if that was on purpose: --edited)" } else { "" };
         anyhow::Error::new(error).context(format!("bad report {shown}{hint}"))
     })?;
+    if let Some(directory) = &report.directory
+        && report.roots.iter().any(|root| !root.starts_with(b"/"))
+        && !is_here(directory)
+    {
+        console.warning(format_args!(
+            "the paths of the report begin in {}, which is not here",
+            quote(directory)
+        ));
+    }
     let mut roots: Vec<_> = report.roots.iter().map(Vec::len).collect();
     let mut groups = report.groups;
     preflight(pairs_in(&groups, &roots), &action, console)?;
@@ -73,6 +83,12 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
     let job = Job { action, demands, rules, roots, most, json: globals.json };
     job.run(&mut groups.into_iter(), journal, args.act.script, console)
+}
+
+/// Whether this is the working directory, by whatever name.
+fn is_here(directory: &[u8]) -> bool {
+    let identity = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
+    identity(Path::new(OsStr::from_bytes(directory))).is_some_and(|it| identity(Path::new(".")) == Some(it))
 }
 
 /// Opens a report; `-` is standard input.

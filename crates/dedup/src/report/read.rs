@@ -14,6 +14,8 @@ use crate::Member;
 /// What a report says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
+    /// Where relative paths begin, if that is known.
+    pub directory: Option<Vec<u8>>,
     /// Starting points, by their numbers.
     pub roots: Vec<Vec<u8>>,
     /// In the order of the file.
@@ -41,7 +43,7 @@ pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError>
         }
     }
     match reading.algorithm {
-        Some(_) => Ok(Report { roots: reading.roots, groups: reading.groups }),
+        Some(_) => Ok(Report { directory: reading.directory, roots: reading.roots, groups: reading.groups }),
         None => Err(ReportError::Empty),
     }
 }
@@ -54,6 +56,7 @@ const ALGORITHMS: [Algorithm; 3] = [Algorithm::Xxh128, Algorithm::Blake3, Algori
 struct Reading {
     /// Known once the header has been read.
     algorithm: Option<Algorithm>,
+    directory: Option<Vec<u8>>,
     roots: Vec<Vec<u8>>,
     groups: Vec<Group>,
     /// The number of the last group.
@@ -80,6 +83,10 @@ impl Reading {
         }
         let algorithm = header.algorithm.parse().ok().filter(|it| ALGORITHMS.contains(it));
         self.algorithm = Some(algorithm.ok_or("the digests are of no algorithm that reports have")?);
+        if header.directory.is_some() || header.directory_b64.is_some() {
+            let name = NameRecord { path: header.directory, path_b64: header.directory_b64 };
+            self.directory = Some(name.path()?);
+        }
         for Object(root) in header.roots {
             self.roots.push(root.path()?);
         }
@@ -144,6 +151,8 @@ struct Header<'j> {
     version: u32,
     #[serde(borrow)]
     algorithm: Cow<'j, str>,
+    directory: Option<String>,
+    directory_b64: Option<String>,
     roots: Vec<Object<NameRecord>>,
 }
 

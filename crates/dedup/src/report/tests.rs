@@ -63,6 +63,7 @@ proptest! {
     fn what_is_written_is_read_back(groups in groups()) {
         let roots = vec![b"a".to_vec(), b"/\xff/".to_vec()];
         let report = read(&written(&header(roots.clone()), &groups)[..], false).unwrap();
+        prop_assert_eq!(report.directory, header(Vec::new()).directory);
         prop_assert_eq!(report.roots, roots);
         prop_assert_eq!(report.groups, groups);
     }
