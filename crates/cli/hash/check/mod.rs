@@ -33,7 +33,7 @@ use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
 /// What belongs to `--check` alone.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "With --check")]
 pub(super) struct CheckArgs {
     /// Say nothing of files that are not there, and do not fail for them
@@ -96,7 +96,9 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let mut outcome = if is_whole { Outcome::Success } else { Outcome::Error };
     let unwritten = || cannot_write(args.output.as_deref());
     verdicts.of_lines(&lines, &files).with_context(unwritten)?;
-    if own.new {
+    if own.new && !is_whole {
+        console.error("new files are not looked for, since a list could not be read");
+    } else if own.new {
         let tree = Tree { root, selection: &selection, follow: args.selection.follow(Follow::Roots), budget };
         let (new, walked) = tree.unlisted(&lines, &files, globals, console)?;
         outcome = outcome.max(walked);
