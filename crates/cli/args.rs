@@ -37,8 +37,8 @@ impl Args {
     /// The arguments of this process.
     ///
     /// Defining the options of all commands would take longer than what many a run is for. When the first word
-    /// is a command, its own options and the global ones are all that can follow. Help and whatever is wrong are
-    /// left to the whole definition.
+    /// is a command, its own options and the global ones are all that can follow, if any do. Help and whatever is
+    /// wrong are left to the whole definition.
     ///
     /// # Errors
     /// When they make no sense, and when help or the version is asked for: see [`clap::Error`].
@@ -49,7 +49,26 @@ impl Args {
         {
             NoCommand::try_parse_from(&words)?;
         }
-        Self::of_one_command(&words).map_or_else(|| Self::try_parse_from(&words), Ok)
+        let known = Self::of_operands(&words).or_else(|| Self::of_one_command(&words));
+        known.map_or_else(|| Self::try_parse_from(&words), Ok)
+    }
+
+    /// `words` if they are a command and its operands. Where no option is given each has its default, and none has
+    /// to be defined.
+    fn of_operands(words: &[OsString]) -> Option<Self> {
+        let [_, command, operands @ ..] = words else { return None };
+        if operands.iter().any(|word| word.as_encoded_bytes().starts_with(b"-")) {
+            return None;
+        }
+        let operands = operands.to_vec();
+        let command = match command.to_str()? {
+            "find" => Command::Find(FindArgs::of_paths(operands)),
+            "hash" => Command::Hash(HashArgs::of_paths(operands)),
+            "dup" => Command::Dup(Box::new(DupArgs::of_paths(operands)?)),
+            "cmp" => Command::Cmp(CmpArgs::of_pair(operands.try_into().ok()?)),
+            _ => return None,
+        };
+        Some(Self { globals: Globals::default(), command })
     }
 
     /// `words` as the arguments of the command that comes first, if it does and they make sense.
@@ -155,7 +174,7 @@ impl Command {
 }
 
 /// Options that every command takes, before or after its name.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
     /// Number of workers: auto, mono, compute, io or a number
@@ -224,8 +243,9 @@ fn physical_memory() -> u64 {
 }
 
 /// `auto`, `always` or `never`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
+    #[default]
     Auto,
     Always,
     Never,
@@ -244,8 +264,9 @@ impl When {
 }
 
 /// The value of `--progress`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressArg {
+    #[default]
     Auto,
     Always,
     Never,
@@ -253,8 +274,9 @@ pub(crate) enum ProgressArg {
 }
 
 /// The value of `--io`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum IoArg {
+    #[default]
     Auto,
     Sync,
     Uring,
@@ -272,8 +294,9 @@ impl IoArg {
 }
 
 /// The value of `--threads`, not yet compared with this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ThreadsArg {
+    #[default]
     Auto,
     Compute,
     Io,
@@ -345,6 +368,38 @@ mod tests {
         }
         for line in ["ftk", "ftk hash -h", "ftk find --nonsense", "ftk -v find", "ftk fnid", "ftk find -V"] {
             assert!(Args::of_one_command(&words(line)).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn without_options_all_have_their_defaults() {
+        for line in [
+            "ftk find",
+            "ftk find a a/b",
+            "ftk hash",
+            "ftk hash hash ",
+            "ftk dup",
+            "ftk dup a prune",
+            "ftk dup ./prune",
+            "ftk cmp a b",
+        ] {
+            let (short, long) = (Args::of_operands(&words(line)), Args::try_parse_from(words(line)));
+            assert_eq!(format!("{:?}", short.unwrap()), format!("{:?}", long.unwrap()), "{line}");
+        }
+        for line in [
+            "ftk",
+            "ftk a",
+            "ftk -q hash a",
+            "ftk hash -",
+            "ftk hash a -- b",
+            "ftk find a -q",
+            "ftk dup prune a",
+            "ftk dup undo journal",
+            "ftk cmp a",
+            "ftk cmp a b c",
+            "ftk manifest a",
+        ] {
+            assert!(Args::of_operands(&words(line)).is_none(), "{line}");
         }
     }
 

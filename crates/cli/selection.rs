@@ -17,7 +17,7 @@ use crate::console::Console;
 use crate::starts::StartArgs;
 
 /// Tests of one kind are alternatives; an entry must pass every kind that is given.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct SelectionArgs {
     #[command(flatten)]
     names: NameArgs,
@@ -32,7 +32,7 @@ pub(crate) struct SelectionArgs {
     pub(crate) starts: StartArgs,
 }
 
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Which entries, by name and type")]
 pub(crate) struct NameArgs {
     /// Names with this extension, in either case; repeatable
@@ -109,7 +109,7 @@ struct InodeArgs {
     empty: bool,
 }
 
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Where to look")]
 pub(crate) struct WalkArgs {
     /// Leave out what matches, and all below it: by name, or by path below the start if it holds a `/`

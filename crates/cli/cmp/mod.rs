@@ -29,7 +29,7 @@ use crate::selection::SelectionArgs;
 /// trees it prints, sorted by path, what is in only one of them and what differs in type, size, content, target of a
 /// link or number of a device. Bytes are compared, not digests. The status is 0 for equal, 1 for different, and 2 if
 /// something could not be compared; with -q, or -s as cmp has it, nothing else is said.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CmpArgs {
     /// A file or a directory; `-`: standard input
@@ -58,7 +58,14 @@ pub(crate) struct CmpArgs {
     selection: SelectionArgs,
 }
 
-#[derive(Debug, Args)]
+impl CmpArgs {
+    /// Without any option.
+    pub(crate) fn of_pair([a, b]: [OsString; 2]) -> Self {
+        Self { a, b, ..Self::default() }
+    }
+}
+
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Two files")]
 #[group(conflicts_with_all = ["TreeArgs", "NameArgs", "InodeArgs", "WalkArgs"])]
 struct FileArgs {
@@ -86,7 +93,7 @@ struct FileArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     block_size: Option<u64>,
 
-    /// How large files are read: mapped into memory, or streamed through buffers
+    /// How large files are read: mapped into memory, or streamed through buffers; --io is for other commands
     #[arg(long, value_name = "HOW")]
     method: Option<MethodArg>,
 }
@@ -108,7 +115,7 @@ impl FileArgs {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Two trees")]
 struct TreeArgs {
     /// Mode, owner, group and time of the last change count too, the time not of directories

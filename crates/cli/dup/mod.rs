@@ -17,6 +17,8 @@ mod tally;
 mod tell;
 mod undo;
 
+use std::ffi::OsString;
+
 use clap::{Args, Subcommand};
 
 use crate::args::Globals;
@@ -47,6 +49,16 @@ pub(crate) struct DupArgs {
 
     #[command(subcommand)]
     command: Option<DupCommand>,
+}
+
+impl DupArgs {
+    /// Without any option, unless a command comes first.
+    pub(crate) fn of_paths(paths: Vec<OsString>) -> Option<Self> {
+        let is_command = |word: &OsString| word.to_str().is_some_and(DupCommand::has_subcommand);
+        let search = SearchArgs { paths, ..SearchArgs::default() };
+        let is_report = !search.paths.first().is_some_and(is_command);
+        is_report.then(|| Self { search, output: OutputArgs::default(), command: None })
+    }
 }
 
 #[derive(Debug, Subcommand)]

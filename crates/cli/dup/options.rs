@@ -10,7 +10,7 @@ use ftk_select::parse_bytes;
 use crate::selection::SelectionArgs;
 
 /// What is scanned, and what counts as equal: the same for the report and for pruning.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct SearchArgs {
     /// Files and directories [default: .]
     #[arg(value_name = "PATH")]
@@ -26,14 +26,14 @@ pub(super) struct SearchArgs {
     pub(super) selection: SelectionArgs,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What counts as equal")]
 pub(super) struct EqualArgs {
     /// By which digest contents are compared
     ///
     /// Sizes are compared first, then a part of each file, then the digest of all of it. xxh128 is fast, and does not
     /// resist somebody who makes files to deceive you; blake3 and sha256 do. What prune does rests on bytes anyway.
-    #[arg(short, long, value_name = "ALGO", value_enum, default_value_t = AlgorithmArg::Xxh128)]
+    #[arg(short, long, value_name = "ALGO", value_enum, default_value_t)]
     pub(super) algorithm: AlgorithmArg,
 
     /// Compare the bytes as well before a group is reported
@@ -45,7 +45,7 @@ pub(super) struct EqualArgs {
 #[command(next_help_heading = "Which sizes")]
 pub(super) struct SizeArgs {
     /// Only files of at least this size, such as 4096, 64K or 1M; 0 takes empty ones too
-    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = parse_bytes)]
+    #[arg(long, value_name = "SIZE", default_value_t = SMALLEST, value_parser = parse_bytes)]
     pub(super) min_size: u64,
 
     /// Only files of at most this size
@@ -53,9 +53,19 @@ pub(super) struct SizeArgs {
     pub(super) max_size: Option<u64>,
 }
 
+/// All empty files are equal, and to know it is of no use.
+const SMALLEST: u64 = 1;
+
+impl Default for SizeArgs {
+    fn default() -> Self {
+        Self { min_size: SMALLEST, max_size: None }
+    }
+}
+
 /// The digests that are long enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum AlgorithmArg {
+    #[default]
     Xxh128,
     Blake3,
     Sha256,
@@ -72,7 +82,7 @@ impl AlgorithmArg {
 }
 
 /// How the report looks, and where it goes.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputArgs {
     /// What the report looks like [default: screen on a terminal, otherwise fdupes]

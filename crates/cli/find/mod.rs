@@ -37,7 +37,7 @@ use crate::stdout::Stdout;
 /// Piped, and with -0, names are raw bytes; on a terminal they are coloured as LS_COLORS says, and control
 /// characters in them are shown escaped. Globs compare bytes: `*` is any bytes, `?` one byte, `[a-z]` an ASCII
 /// class, `{a,b}` either.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES, after_long_help = MORE_EXAMPLES)]
 pub(crate) struct FindArgs {
     /// Where to start [default: .]
@@ -55,7 +55,7 @@ pub(crate) struct FindArgs {
 }
 
 /// What is printed.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 struct OutputArgs {
     /// Print only how many entries there are
@@ -138,6 +138,11 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
 }
 
 impl FindArgs {
+    /// Without any option.
+    pub(crate) fn of_paths(paths: Vec<OsString>) -> Self {
+        Self { paths, ..Self::default() }
+    }
+
     /// What the definition of the arguments cannot say, since it is about options that all commands have.
     fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
         let refused = [

@@ -26,7 +26,7 @@ use crate::selection::SelectionArgs;
 /// The lines are those of sha256sum and its kin, byte for byte. Directories are walked, and every regular file
 /// in them is read, hidden and ignored ones too. A file that cannot be read, or changes while it is read, is
 /// an error and has no line.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HashArgs {
     /// Files and directories; `-` or none: standard input
@@ -66,8 +66,15 @@ pub(crate) struct HashArgs {
     selection: SelectionArgs,
 }
 
+impl HashArgs {
+    /// Without any option.
+    pub(crate) fn of_paths(paths: Vec<OsString>) -> Self {
+        Self { paths, ..Self::default() }
+    }
+}
+
 /// What is done instead of printing digests.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[group(multiple = false)]
 #[command(next_help_heading = "Instead of printing digests")]
 struct Mode {
