@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::thread;
 
 /// Logical CPUs that this process may use, by affinity and by the quota of its control group; at least 1.
 ///
-/// Costs some tens of microseconds: ask once, and only when the answer matters.
+/// Found out once, which costs some tens of microseconds: ask only when the answer matters.
 pub fn logical_cpus() -> usize {
-    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+    static CPUS: LazyLock<usize> =
+        LazyLock::new(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+    *CPUS
 }
 
 /// Physical cores among [`logical_cpus`]; as many as those where the system does not say.
