@@ -54,9 +54,9 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
-        name: "loom", // every interleaving of the walk's idle protocol, and of a comparison's search
+        name: "loom", // every interleaving of the walk's idle protocol, a comparison's search, a mapping's guard
         action: Action::Test {
-            args: "-p ftk-walk -p ftk-compare --test loom --release",
+            args: "-p ftk-walk -p ftk-compare -p ftk-read --test loom --release",
             flags: Some(Flags { rustflags: "--cfg ftk_loom", target: "loom" }),
         },
     },

@@ -43,10 +43,12 @@ mod extent;
 #[cfg_attr(not(target_os = "linux"), path = "extents_none.rs")]
 mod extents;
 mod file;
+mod guard;
 #[cfg(all(target_os = "linux", not(ftk_portable)))]
 mod kernel;
 mod map;
 mod name;
+mod primitive;
 mod progress;
 mod reader;
 mod ring;

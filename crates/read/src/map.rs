@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::os::fd::AsFd;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use libc::{SA_ONSTACK, SA_SIGINFO, SIG_DFL, SIG_IGN, SIGBUS, c_int, c_void, siginfo_t};
 #[cfg(target_os = "linux")]
@@ -19,6 +19,7 @@ use rustix::fs::SeekFrom;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::File;
+use crate::guard::Guard;
 
 /// Mappings that may exist at once: some for each worker of a large machine.
 const MOST: usize = 1024;
@@ -71,7 +72,8 @@ impl Map {
             }
             Err(error) => return Err(error.into()),
         };
-        let Some(guard) = Guard::take(start.as_ptr() as usize, len) else {
+        let address = start.as_ptr() as usize;
+        let Some(guard) = GUARDS.iter().find(|guard| guard.take(address, address + len)) else {
             // SAFETY: mapped above, and known to nobody else.
             let _ = unsafe { rustix::mm::munmap(start.as_ptr().cast(), len) };
             return Err(io::Error::other("too many mappings at once"));
@@ -97,7 +99,7 @@ impl Map {
     /// # Errors
     /// When a page was missing: the file is shorter now, or could not be read.
     pub fn check(&self) -> io::Result<()> {
-        if self.guard.is_hit.load(Ordering::Acquire) {
+        if self.guard.is_hit() {
             let what = "the file was truncated, or could not be read, while it was mapped";
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
         }
@@ -123,54 +125,23 @@ fn would_fill_holes(file: &File, window: &Range<u64>) -> bool {
         && rustix::fs::seek(file, SeekFrom::Hole(window.start)).map_or(true, |hole| hole < window.end)
 }
 
-/// What the handler knows of a mapping.
-#[derive(Debug)]
-struct Guard {
-    /// `0`: free. `1`: being filled in or given back.
-    start: AtomicUsize,
-    end: AtomicUsize,
-    is_hit: AtomicBool,
-}
-
-impl Guard {
-    /// One for the mapping at `start`, if any is left.
-    fn take(start: usize, len: usize) -> Option<&'static Self> {
-        let free =
-            |guard: &&Self| guard.start.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        let guard = GUARDS.iter().find(free)?;
-        guard.is_hit.store(false, Ordering::Relaxed);
-        guard.end.store(start + len, Ordering::Relaxed);
-        // Release: whoever sees the start sees the end that belongs to it.
-        guard.start.store(start, Ordering::Release);
-        Some(guard)
-    }
-
-    fn release(&self) {
-        self.start.store(0, Ordering::Release);
-    }
-
-    /// Puts zeros from the page at `at` to the end of the mapping if it is this one. Called by the handler: only
-    /// atomics and a system call.
-    fn hit(&self, at: usize) -> bool {
-        let start = self.start.load(Ordering::Acquire);
-        let end = self.end.load(Ordering::Relaxed);
-        if start <= 1 || !(start..end).contains(&at) {
-            return false;
-        }
-        let page = at & !(rustix::param::page_size() - 1);
-        let at = ptr::with_exposed_provenance_mut(page);
-        let flags = MapFlags::PRIVATE | MapFlags::FIXED;
-        // SAFETY: the addresses lie in a mapping of ours, which is in use, since a thread just looked at it.
-        let mapped = unsafe { rustix::mm::mmap_anonymous(at, end - page, ProtFlags::READ, flags) };
-        // Release: before the thread goes on, and so before it can ask.
-        self.is_hit.store(true, Ordering::Release);
-        mapped.is_ok()
-    }
-}
-
 static GUARDS: [Guard; MOST] = [const {
     Guard { start: AtomicUsize::new(0), end: AtomicUsize::new(0), is_hit: AtomicBool::new(false) }
 }; MOST];
+
+/// Puts zeros from the page at `at` to the end of the mapping if it is that of this guard. Called by the handler: only
+/// atomics and a system call.
+fn fill(guard: &Guard, at: usize) -> bool {
+    let Some(end) = guard.end_of(at) else { return false };
+    let page = at & !(rustix::param::page_size() - 1);
+    let at = ptr::with_exposed_provenance_mut(page);
+    let flags = MapFlags::PRIVATE | MapFlags::FIXED;
+    // SAFETY: `Guard::end_of` says that the addresses are those of one mapping of ours, which is in use, since a
+    // thread just looked at it.
+    let mapped = unsafe { rustix::mm::mmap_anonymous(at, end - page, ProtFlags::READ, flags) };
+    guard.hit();
+    mapped.is_ok()
+}
 
 /// What was to be done on `SIGBUS` before.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
@@ -206,7 +177,7 @@ fn install_handler() -> io::Result<()> {
 extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel hands a valid pointer to a handler installed with `SA_SIGINFO`.
     let at = unsafe { (*info).si_addr() } as usize;
-    if GUARDS.iter().any(|guard| guard.hit(at)) {
+    if GUARDS.iter().any(|guard| fill(guard, at)) {
         return;
     }
     let Some(before) = BEFORE.get() else { return };
