@@ -2,7 +2,7 @@
 //! `RUSTFLAGS="--cfg ftk_loom" cargo test -p ftk-compare --release --test loom`.
 //!
 //! Its own source is compiled against loom's primitives, once as it is and once with atomics that read and write
-//! apart, which must fail.
+//! apart, which must fail. Nothing stands in for anything: workers share two counters and a table, and no deque.
 #![cfg(ftk_loom)]
 #![expect(clippy::duplicate_mod, reason = "the mutation is the same source against other primitives")]
 #![expect(unreachable_pub, reason = "what the crate makes public is part of the source")]
