@@ -38,7 +38,7 @@ fn files(n: u32, mtime_ns: i128) -> Entries {
 fn opened() -> (NamedTempFile, Manifest, Entries) {
     let entries = files(4_000, 1);
     let bytes = written(&header(&[Algorithm::Xxh3], false), &entries);
-    assert!(bytes.len() > 2 * BLOCK && bytes.len() % BLOCK != 0);
+    assert!(bytes.len() > 2 * BLOCK && !bytes.len().is_multiple_of(BLOCK));
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(&bytes).unwrap();
     let manifest = Manifest::open(file.reopen().unwrap()).unwrap();
