@@ -38,7 +38,7 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     let machine = Machine::look(&ftk, &peers)?;
     let scratch = Scratch::new(&options.scratch, options.keep)?;
     let soak = Soak { ftk, helper: std::env::current_exe()?, peers, scratch, options };
-    let mut outcomes = Vec::new();
+    let mut is_well = true;
     for part in &soak.options.parts {
         println!("{}: {}", part.name, part.title);
         let (begun, mut figures) = (Instant::now(), Figures::default());
@@ -48,14 +48,14 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
             println!("  {:>12} {}", count.n, count.what);
         }
         println!("  {} deviations, {seconds} s", figures.deviations);
-        let (name, title) = (part.name.to_owned(), part.title.to_owned());
-        outcomes.push(Outcome { name, title, ftk: machine.ftk.clone(), seconds, figures });
-    }
-    let is_well = outcomes.iter().all(|outcome| outcome.figures.deviations == 0);
-    if !soak.options.is_quick {
-        let folder = soak.options.records.join(machine.slug());
-        record::add(&folder, &machine, outcomes)?;
-        println!("the record is in {}", folder.display());
+        is_well &= figures.deviations == 0;
+        if !soak.options.is_quick {
+            let (name, title, ftk) = (part.name.to_owned(), part.title.to_owned(), machine.ftk.clone());
+            let folder = soak.options.records.join(machine.slug());
+            // At once: the next part may take hours, and fail.
+            record::add(&folder, &machine, Outcome { name, title, ftk, seconds, figures })?;
+            println!("  the record is in {}", folder.display());
+        }
     }
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

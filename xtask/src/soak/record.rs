@@ -30,8 +30,8 @@ pub(super) struct Outcome {
     pub(super) figures: Figures,
 }
 
-/// Puts the outcomes into the record in `folder`, in the place of earlier ones of the same parts.
-pub(super) fn add(folder: &Path, machine: &Machine, outcomes: Vec<Outcome>) -> Result<()> {
+/// Puts the outcome into the record in `folder`, in the place of an earlier one of the same part.
+pub(super) fn add(folder: &Path, machine: &Machine, outcome: Outcome) -> Result<()> {
     let path = folder.join(NAME);
     let mut record = Record { machine: machine.clone(), parts: Vec::new() };
     if let Ok(text) = fs::read_to_string(&path) {
@@ -39,11 +39,9 @@ pub(super) fn add(folder: &Path, machine: &Machine, outcomes: Vec<Outcome>) -> R
             serde_json::from_str(&text).with_context(|| format!("{} is no record", path.display()))?;
         record.parts = old.parts;
     }
-    for outcome in outcomes {
-        match record.parts.iter_mut().find(|part| part.name == outcome.name) {
-            Some(part) => *part = outcome,
-            None => record.parts.push(outcome),
-        }
+    match record.parts.iter_mut().find(|part| part.name == outcome.name) {
+        Some(part) => *part = outcome,
+        None => record.parts.push(outcome),
     }
     fs::create_dir_all(folder)?;
     let temporary = folder.join(format!(".{NAME}.part"));
@@ -66,8 +64,9 @@ mod tests {
     fn a_part_that_is_run_again_takes_the_place_of_its_last_run() {
         let folder = std::env::temp_dir().join(format!("ftk-xtask-soak-{}", std::process::id()));
         let machine = crate::bench::machine::tests::example();
-        add(&folder, &machine, vec![outcome("a", 1.0), outcome("b", 2.0)]).unwrap();
-        add(&folder, &machine, vec![outcome("a", 3.0), outcome("c", 4.0)]).unwrap();
+        for outcome in [outcome("a", 1.0), outcome("b", 2.0), outcome("a", 3.0), outcome("c", 4.0)] {
+            add(&folder, &machine, outcome).unwrap();
+        }
         let text = fs::read_to_string(folder.join(NAME)).unwrap();
         let record: Record = serde_json::from_str(&text).unwrap();
         assert_eq!(record.parts, [outcome("a", 3.0), outcome("b", 2.0), outcome("c", 4.0)]);
