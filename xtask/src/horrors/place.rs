@@ -135,3 +135,59 @@ fn wait(child: &mut Child, begun: Instant) -> Result<Option<ExitStatus>> {
 fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(name: &str) -> Place {
+        let folder = std::env::temp_dir().join(format!("ftk-xtask-place-{name}-{}", std::process::id()));
+        Place::new(folder, Path::new("/usr/bin")).unwrap()
+    }
+
+    #[test]
+    fn lines_run_one_after_the_other_in_the_tree() {
+        let place = place("lines");
+        place.set_up("mkdir d; echo content > d/a").unwrap();
+        let seen = place.run("cat d/a; echo said >&2\ncd d; rm a; exit 3").unwrap();
+        assert_eq!(
+            (seen.runs[0].status, &*seen.runs[0].out, &*seen.runs[0].err),
+            (Some(0), &b"content\n"[..], &b"said\n"[..])
+        );
+        assert_eq!(seen.last().status, Some(3));
+        assert!(seen.names("d").is_empty());
+    }
+
+    #[test]
+    fn permissions_hold_whoever_runs_this() {
+        let place = place("permissions");
+        place.set_up("echo content > a; chmod 0 a; mkdir locked; chmod 0 locked").unwrap();
+        assert!(!place.run("cat a").unwrap().last().is_success());
+        assert!(!place.run("ls locked").unwrap().last().is_success());
+        let folder = place.folder.clone();
+        drop(place);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_home_of_its_own() {
+        let place = place("home");
+        let seen = place.run("echo $HOME; env | grep -c ^XDG; true").unwrap();
+        assert_eq!(seen.last().out, format!("{}\n0\n", place.folder.join("home").display()).as_bytes());
+    }
+
+    #[test]
+    fn signals_have_the_status_of_a_shell() {
+        let place = place("signals");
+        assert_eq!(place.run("kill -SEGV $$").unwrap().last().status, Some(139));
+        assert_eq!(place.run("sh -c 'kill -SEGV $$'; exit $?").unwrap().last().status, Some(139));
+    }
+
+    #[test]
+    fn what_cannot_be_done_proves_nothing() {
+        let place = place("cannot");
+        assert!(place.set_up("false; true").is_err());
+        assert!(place.run("no-such-program").err().unwrap().to_string().starts_with("no-such-program: "));
+        assert!(place.run("echo 'strace: cannot trace' >&2").is_err());
+    }
+}

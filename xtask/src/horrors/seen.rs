@@ -125,3 +125,42 @@ pub(crate) fn shown(names: &BTreeSet<Vec<u8>>) -> String {
     let names: Vec<_> = names.iter().map(|name| name.escape_ascii().to_string()).collect();
     if names.is_empty() { "nothing".into() } else { names.join(", ") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(status: Option<i32>, err: &[u8]) -> Seen {
+        let run = |status, err: &[u8]| Run {
+            line: String::new(),
+            status,
+            seconds: 0.0,
+            out: b"a\n\nb".to_vec(),
+            err: err.to_vec(),
+        };
+        Seen { runs: vec![run(Some(0), b""), run(status, err)], tree: PathBuf::new() }
+    }
+
+    #[test]
+    fn misfortunes_need_no_judge() {
+        assert!(matches!(seen(None, b"").misfortune(), Some(Verdict::Hangs(_))));
+        assert_eq!(seen(Some(139), b"").misfortune(), Some(Verdict::Crashes("ended by signal 11".into())));
+        let panic = b"thread 'main' panicked at src/main.rs:1:1:";
+        assert_eq!(seen(Some(101), panic).misfortune(), Some(Verdict::Crashes("panicked".into())));
+    }
+
+    #[test]
+    fn a_status_or_a_signal_that_was_sent_is_none() {
+        for status in [0, 1, 2, 101, 124, 137, 143] {
+            assert_eq!(seen(Some(status), b"no room").misfortune(), None, "{status}");
+        }
+    }
+
+    #[test]
+    fn output_has_lines_and_parts() {
+        let seen = seen(Some(2), b"failed");
+        assert_eq!(seen.last().lines().collect::<Vec<_>>(), [b"a", b"b"]);
+        assert!(seen.last().says("failed") && !seen.last().out_has(b"failed"));
+        assert!(!seen.last().says("faileda"));
+    }
+}
