@@ -45,6 +45,10 @@ const NO_SLOT: u64 = u64::MAX;
 pub struct Uring {
     slots: Vec<Slot>,
     names: Vec<Name>,
+    /// The key of the operation that each slot has in flight, or `NO_SLOT`.
+    keys: Vec<u64>,
+    /// Operations so far. Each has a key of its own, so that a completion that comes twice is not taken for the next.
+    serial: u32,
     ring: Option<Box<dyn Ring>>,
     /// Operations queued or handed over whose completion was not taken.
     in_flight: usize,
@@ -95,6 +99,8 @@ impl Uring {
         Self {
             slots: (0..depth).map(|_| Slot::Free).collect(),
             names: vec![Name::new(); depth],
+            keys: vec![NO_SLOT; depth],
+            serial: 0,
             ring: Some(ring),
             in_flight: 0,
             held: 0,
@@ -122,7 +128,7 @@ impl Uring {
         self.slots[slot as usize] = Slot::Opening { dir, follow, span, buf };
         // SAFETY: the name's bytes are on the heap and stay as they are until `complete` frees the slot, and
         // the slot's `dir` keeps the directory open; `abandon` leaks the name if the completion never comes.
-        unsafe { self.push(u64::from(slot), op) };
+        unsafe { self.push(slot, op) };
     }
 
     fn open_plainly(&mut self, slot: u32, dir: &Rc<OwnedFd>, follow: bool, span: Span, buf: Buf) {
@@ -146,7 +152,7 @@ impl Uring {
             Op::Read { file: file.as_fd().as_raw_fd(), into: buf.room().as_mut_ptr().cast(), len, offset };
         // SAFETY: the slot owns the buffer and nobody touches it until `complete` takes it out; `abandon`
         // leaks it if the completion never comes.
-        unsafe { self.push(u64::from(slot), op) };
+        unsafe { self.push(slot, op) };
     }
 
     fn read_plainly(&mut self, filling: Filling) {
@@ -157,7 +163,10 @@ impl Uring {
 
     /// # Safety
     /// As for [`Ring::push`].
-    unsafe fn push(&mut self, key: u64, op: Op) {
+    unsafe fn push(&mut self, slot: u32, op: Op) {
+        self.serial = self.serial.wrapping_add(1);
+        let key = u64::from(self.serial) << 32 | u64::from(slot);
+        self.keys[slot as usize] = key;
         let half = self.slots.len().div_ceil(2);
         let ring = self.ring.as_mut().expect("only called while there is a ring");
         // SAFETY: passed on to the caller.
@@ -196,11 +205,16 @@ impl Uring {
     }
 
     fn complete(&mut self, Completion { key, result }: Completion) {
-        self.in_flight -= 1;
         if key == NO_SLOT {
+            self.in_flight -= 1;
             return;
         }
         let slot = key as u32;
+        match self.keys.get_mut(slot as usize) {
+            Some(expected) if *expected == key => *expected = NO_SLOT,
+            _ => return, // nobody waits for it
+        }
+        self.in_flight -= 1;
         let result = if result < 0 { Err(Errno::from_raw_os_error(-result)) } else { Ok(result) };
         match (mem::replace(&mut self.slots[slot as usize], Slot::Free), result) {
             (Slot::Opening { span, buf, .. }, Ok(fd)) => {
@@ -262,6 +276,7 @@ impl Uring {
         self.reap();
         self.ring = None;
         self.in_flight = 0;
+        self.keys.fill(NO_SLOT);
         for slot in 0..self.slots.len() as u32 {
             match mem::replace(&mut self.slots[slot as usize], Slot::Free) {
                 Slot::Opening { dir, follow, span, buf } => {
@@ -381,7 +396,7 @@ impl Drop for Uring {
             let Some(ring) = &mut self.ring else { break };
             if matches!(self.slots[slot], Slot::Opening { .. } | Slot::Reading(_)) {
                 // SAFETY: a cancellation points to nothing.
-                let pushed = unsafe { ring.push(NO_SLOT, Op::Cancel { key: slot as u64 }) };
+                let pushed = unsafe { ring.push(NO_SLOT, Op::Cancel { key: self.keys[slot] }) };
                 // A full queue only means that this one runs to its end.
                 self.in_flight += usize::from(pushed.is_ok());
             }

@@ -24,6 +24,9 @@ pub(crate) struct Script {
     random: u64,
     /// Whether reads return less than asked.
     is_short: bool,
+    /// Whether completions come twice, the second time at any time.
+    stutters: bool,
+    pub(crate) echoes: usize,
     pub(crate) fault: Box<Fault>,
     /// The error of the nth submission, if it is to fail.
     pub(crate) submit_fault: Box<dyn FnMut(usize) -> Option<Errno>>,
@@ -41,6 +44,8 @@ impl Script {
         Self {
             random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
             is_short: false,
+            stutters: false,
+            echoes: 0,
             fault: Box::new(|_, _| None),
             submit_fault: Box::new(|_| None),
             performed: 0,
@@ -53,6 +58,11 @@ impl Script {
 
     pub(crate) fn short_reads(mut self) -> Shared {
         self.is_short = true;
+        self.shared()
+    }
+
+    pub(crate) fn stuttering(mut self) -> Shared {
+        self.stutters = true;
         self.shared()
     }
 
@@ -75,12 +85,14 @@ pub(crate) struct Fake {
     queue: VecDeque<(u64, Op)>,
     taken: Vec<(u64, Op)>,
     done: Vec<Completion>,
+    /// Completions that were given already.
+    given: Vec<Completion>,
 }
 
 impl Fake {
     pub(crate) fn reader(script: &Shared, depth: usize) -> Uring {
-        let fake =
-            Self { script: Rc::clone(script), queue: VecDeque::new(), taken: Vec::new(), done: Vec::new() };
+        let (queue, taken, done, given) = Default::default();
+        let fake = Self { script: Rc::clone(script), queue, taken, done, given };
         Uring::on(Box::new(fake), depth, BUF)
     }
 
@@ -154,11 +166,21 @@ impl Ring for Fake {
     }
 
     fn completion(&mut self) -> Option<Completion> {
+        let mut script = self.script.borrow_mut();
+        if !self.given.is_empty() && script.below(2) == 0 {
+            let nth = script.below(self.given.len());
+            script.echoes += 1;
+            return Some(self.given.swap_remove(nth));
+        }
         if self.done.is_empty() {
             return None;
         }
-        let nth = self.script.borrow_mut().below(self.done.len());
-        Some(self.done.swap_remove(nth))
+        let nth = script.below(self.done.len());
+        let completion = self.done.swap_remove(nth);
+        if script.stutters {
+            self.given.push(completion);
+        }
+        Some(completion)
     }
 }
 

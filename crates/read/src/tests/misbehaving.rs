@@ -177,6 +177,45 @@ fn interrupted_and_busy_submissions_are_tried_again() {
 }
 
 #[test]
+fn a_completion_that_comes_twice_counts_once() {
+    let (tree, names) = forty();
+    let mut echoes = 0;
+    for seed in 0..20 {
+        let script = Script::new(seed).stuttering();
+        all_come_out(&tree, &names, &mut Fake::reader(&script, 1 + seed as usize % 7));
+        echoes += script.borrow().echoes;
+    }
+    assert!(echoes > 500, "{echoes}");
+}
+
+/// Whatever single operation fails, and however: its file has the right bytes or an error, all others are right, and it
+/// comes to an end.
+#[test]
+fn any_operation_that_fails_is_the_files_alone() {
+    let (tree, names) = forty();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for errno in [Errno::IO, Errno::AGAIN, Errno::CANCELED, Errno::NOENT, Errno::STALE] {
+        for failing in (0..110).step_by(3) {
+            let mut script = Script::new(failing as u64);
+            script.fault = Box::new(move |nth, _| (nth == failing).then_some(errno));
+            let script = script.short_reads();
+            let outcomes = read_all(&mut Fake::reader(&script, 6), &tree.open(), &names);
+            let mut failed = 0;
+            for (name, outcome) in names.iter().zip(outcomes) {
+                match bytes_of(outcome) {
+                    Ok(bytes) => {
+                        assert!(bytes == fs::read(tree.path(name)).unwrap(), "{errno:?} {failing} {name}")
+                    }
+                    Err(_) => failed += 1,
+                }
+            }
+            let is_told = matches!(errno, Errno::IO | Errno::NOENT | Errno::STALE);
+            assert_eq!(failed, usize::from(is_told), "{errno:?} {failing}");
+        }
+    }
+}
+
+#[test]
 fn dropped_in_flight_it_waits_for_every_completion() {
     let (tree, names) = forty();
     let dir = tree.open();
