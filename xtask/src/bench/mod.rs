@@ -25,7 +25,7 @@ pub(crate) mod options;
 pub(crate) mod peers;
 mod record;
 mod report;
-mod roles;
+pub(crate) mod roles;
 pub(crate) mod scratch;
 pub(crate) mod shape;
 pub(crate) mod splice;

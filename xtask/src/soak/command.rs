@@ -13,6 +13,7 @@ use crate::bench::build::{Programs, RELEASE};
 use crate::bench::interrupt;
 use crate::bench::machine::Machine;
 use crate::bench::peers::Peers;
+use crate::bench::roles::Roles;
 use crate::bench::scratch::Scratch;
 
 /// What every part needs.
@@ -38,6 +39,9 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     let machine = Machine::look(&ftk, &peers)?;
     let scratch = Scratch::new(&options.scratch, options.keep)?;
     let soak = Soak { ftk, helper: std::env::current_exe()?, peers, scratch, options };
+    let mut roles = Roles::default();
+    roles.add(&soak.ftk, "ftk");
+    roles.add(&soak.scratch.path(""), "$SCRATCH/");
     let mut is_well = true;
     for part in &soak.options.parts {
         println!("{}: {}", part.name, part.title);
@@ -49,6 +53,7 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
         }
         println!("  {} deviations, {seconds} s", figures.deviations);
         is_well &= figures.deviations == 0;
+        figures.hide(&roles);
         if !soak.options.is_quick {
             let (name, title, ftk) = (part.name.to_owned(), part.title.to_owned(), machine.ftk.clone());
             let folder = soak.options.records.join(machine.slug());

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::roles::Roles;
+
 /// After so many findings the rest is only counted: one defect often shows in every run.
 const SHOWN: usize = 20;
 
@@ -66,6 +68,13 @@ impl Figures {
         }
     }
 
+    /// Shows paths of this machine by the part they play.
+    pub(super) fn hide(&mut self, roles: &Roles) {
+        for text in self.findings.iter_mut().chain(&mut self.skipped) {
+            *text = roles.hide(text);
+        }
+    }
+
     /// Something is not tried.
     pub(super) fn skip(&mut self, what: String) {
         println!("  skipped: {what}");
@@ -75,6 +84,8 @@ impl Figures {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -85,6 +96,20 @@ mod tests {
         }
         let counts: Vec<_> = figures.counts.iter().map(|count| (&*count.what, count.n)).collect();
         assert_eq!(counts, [("runs", 2), ("swaps", 7)]);
+    }
+
+    #[test]
+    fn paths_of_the_machine_are_hidden() {
+        let mut roles = Roles::default();
+        roles.add(Path::new("/m/x/"), "$SCRATCH/");
+        let mut figures = Figures::default();
+        figures.deviation("/m/x/a was changed".into());
+        figures.skip("no /m/x/b".into());
+        figures.hide(&roles);
+        assert_eq!(
+            (&*figures.findings[0], &*figures.skipped[0]),
+            ("$SCRATCH/a was changed", "no $SCRATCH/b")
+        );
     }
 
     #[test]

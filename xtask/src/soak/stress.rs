@@ -75,6 +75,9 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
         let shown = format!("{simd} hash -a {algorithm} -j {workers} --io {reader}");
         check(figures, nth, &shown, &Pipeline::new(hash), expected)?;
         figures.count("rounds", 1);
+        if (nth + 1) % 10 == 0 {
+            println!("  {} rounds", nth + 1);
+        }
     }
     Ok(())
 }
