@@ -186,7 +186,24 @@ fn shares_blocks(kind: &str) {
     mounted.run(mounted.step("hole v", "hole k")).unwrap();
     assert_eq!(fs::read(mounted.path("hole v")).unwrap(), expected);
 
+    if kind == "btrfs" {
+        without_copy_on_write(&mounted);
+    }
     script_shares_blocks(&mounted, kind);
+}
+
+/// btrfs shares no blocks of such a file with others: it is said, and the file stays what it was.
+fn without_copy_on_write(mounted: &Mounted) {
+    let content = random(300_000);
+    mounted.file("cow", &content);
+    for (victim, keeper) in [("nocow", "cow"), ("cow", "nocow")] {
+        let path = mounted.file("nocow", b"");
+        run(Command::new("chattr").arg("+C").arg(&path)).unwrap();
+        mounted.file("nocow", &content);
+        let outcome = mounted.run(mounted.step(victim, keeper));
+        assert!(matches!(outcome, Err(ActError::Refused(_) | ActError::Failed { .. })), "{outcome:?}");
+        assert!(["cow", "nocow"].iter().all(|name| fs::read(mounted.path(name)).unwrap() == content));
+    }
 }
 
 /// The script needs the `cp` of the coreutils for it.

@@ -1,0 +1,214 @@
+//! Manifests, reports, journals and lists that are not what they should be, for everything that reads one.
+
+use std::fs;
+
+use proptest::prelude::*;
+
+use crate::harness::{Dir, Run, sha256};
+use crate::manifest::records::{lines, seal};
+
+/// What reads a list from a file, with `LIST` in its place, and which kind of list.
+const READERS: [(&[&str], &str); 12] = [
+    (&["hash", "--check", "LIST"], "list"),
+    (&["hash", "--diff", "LIST", "../list"], "list"),
+    (&["hash", "--diff", "../list", "LIST"], "list"),
+    (&["manifest", "verify", "t", "LIST"], "manifest"),
+    (&["manifest", "update", "t", "LIST"], "manifest"),
+    (&["manifest", "diff", "LIST", "../manifest"], "manifest"),
+    (&["manifest", "diff", "../manifest", "LIST"], "manifest"),
+    (&["manifest", "unique", "LIST", "../manifest"], "manifest"),
+    (&["manifest", "unique", "../manifest", "LIST"], "manifest"),
+    (&["dup", "apply", "--yes", "--action", "delete", "LIST"], "report"),
+    (&["dup", "apply", "--yes", "--action", "delete", "--edited", "LIST"], "report"),
+    (&["dup", "undo", "LIST"], "journal"),
+];
+
+/// A tree with copies, and beside it a good list of each kind. The journal is that of a run in another tree.
+fn scene() -> Dir {
+    let dir = Dir::new();
+    for (path, content) in [("t/a", "same"), ("t/b", "same"), ("v/a", "more"), ("v/b", "more")] {
+        dir.file(path, content.as_bytes());
+    }
+    dir.ftk(["hash", "t", "-o", "../list"]).run().status(0);
+    dir.ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
+    dir.ftk(["dup", "--json", "t", "-o", "../report"]).run().status(0);
+    dir.ftk(["dup", "prune", "--yes", "--action", "hardlink", "v", "--journal", "../journal"])
+        .run()
+        .status(0);
+    dir
+}
+
+/// Gives `bytes` to a reader. Whatever it makes of them, the copies are there afterwards.
+fn read(dir: &Dir, reader: &[&str], bytes: &[u8]) -> Run {
+    fs::write(dir.aside("bad"), bytes).unwrap();
+    let args = reader.iter().map(|arg| if *arg == "LIST" { "../bad" } else { arg });
+    let run = dir.ftk(args).run();
+    run.check(dir.path("t/a").exists() && dir.path("t/b").exists(), "the copies are there");
+    run
+}
+
+/// What is no list at all is a success for nobody.
+#[test]
+fn h26_what_is_no_list_of_any_kind_fails() {
+    let dir = scene();
+    let all: Vec<_> = ["list", "manifest", "report", "journal"]
+        .map(|kind| (kind, fs::read(dir.aside(kind)).unwrap()))
+        .into();
+    for (reader, kind) in READERS {
+        let good = &all.iter().find(|(name, _)| *name == kind).unwrap().1;
+        let text = String::from_utf8(good.clone()).unwrap();
+        let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let mut bad = vec![
+            ("nothing", Vec::new()),
+            ("an empty line", b"\n".to_vec()),
+            ("a word", b"nonsense\n".to_vec()),
+            ("NUL bytes", vec![0; 4096]),
+            ("a program", fs::read(env!("CARGO_BIN_EXE_ftk")).unwrap()[..20_000].to_vec()),
+            ("UTF-16", utf16.clone()),
+            ("marked UTF-16", [b"\xff\xfe", &utf16[..]].concat()),
+            ("an empty object", b"{}\n".to_vec()),
+            ("an array", b"[]\n".to_vec()),
+        ];
+        if !reader.contains(&"--edited") && kind != "journal" {
+            bad.push(("a byte order mark", [b"\xef\xbb\xbf", &good[..]].concat()));
+            bad.push(("line ends of DOS", text.replace('\n', "\r\n").into_bytes()));
+        }
+        // Lists of digests and manifests can be compared with each other.
+        let is_diff = reader[1] == "diff";
+        bad.extend(all.iter().filter(|(name, _)| *name != kind && !(is_diff && *name == "list")).cloned());
+        for (what, bytes) in bad {
+            let run = read(&dir, reader, &bytes);
+            run.check(run.code() == 2, what);
+            run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "the reason is said");
+        }
+        if kind != "journal" {
+            let run = read_plan(&dir, reader, good);
+            run.check(run.code() < 2, "the good one is read");
+        }
+    }
+}
+
+/// One path twice, or digests that are not those of the algorithm: such a manifest is refused by all.
+#[test]
+fn h03_h26_a_manifest_that_contradicts_itself_is_refused() {
+    let dir = scene();
+    let good = lines(&dir.aside("manifest"));
+    let (header, file) = (&good[0], good.iter().find(|line| line.contains("\"path\":\"a\"")).unwrap());
+    let (digest, other) = (sha256(b"same"), sha256(b"other"));
+    let with = |from: &str, to: &str| vec![header.clone(), file.replace(from, to)];
+    let member = format!("\"digests\":{{\"sha256\":\"{digest}\"}}");
+    assert!(file.contains(&member));
+    let cases = [
+        ("a path twice", vec![header.clone(), file.clone(), file.replace(&digest, &other)]),
+        ("no digest", with(&format!(",{member}"), "")),
+        ("no digests", with(&member, "\"digests\":{}")),
+        ("an empty digest", with(&digest, "")),
+        ("a short digest", with(&digest, &digest[..62])),
+        ("a long digest", with(&digest, &format!("{digest}00"))),
+        ("a digest of another algorithm", with("\"sha256\":", "\"sha1\":")),
+        ("another algorithm", vec![header.replace("sha256", "md5"), file.clone()]),
+        ("an unknown algorithm", vec![header.replace("sha256", "crc32"), file.replace("sha256", "crc32")]),
+        ("a digest that is none", with(&digest, &"x".repeat(64))),
+        ("no size", with("\"size_bytes\":4,", "")),
+        ("a negative size", with("\"size_bytes\":4,", "\"size_bytes\":-4,")),
+        ("no type", with("\"type\":\"file\",", "")),
+        ("no path", with("\"path\":\"a\",", "")),
+        ("no header", vec![file.clone()]),
+    ];
+    for (what, lines) in cases {
+        for (reader, _) in READERS.iter().filter(|(_, kind)| *kind == "manifest") {
+            let run = read(&dir, reader, seal(&lines).as_bytes());
+            run.check(run.code() == 2 && run.err.starts_with("ftk: "), what);
+        }
+    }
+}
+
+/// Wherever a report or a list to compare was cut off, it is not taken for the whole.
+#[test]
+fn h29_what_was_cut_off_is_incomplete() {
+    let dir = scene();
+    let report = fs::read(dir.aside("report")).unwrap();
+    for len in (0..report.len()).step_by(3).chain([report.len() - 1]) {
+        for edited in [&[][..], &["--edited"]] {
+            let reader = [&["dup", "apply", "--yes", "--action", "delete", "LIST"], edited].concat();
+            // Who edits may lose the last line end.
+            if !edited.is_empty() && len == report.len() - 1 {
+                continue;
+            }
+            read(&dir, &reader, &report[..len]).status(2).stdout("");
+        }
+    }
+    let list = fs::read(dir.aside("list")).unwrap();
+    let first = list.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    for len in (first + 1..list.len() - 1).step_by(5) {
+        for reader in [["hash", "--diff", "LIST", "../list"], ["hash", "--diff", "../list", "LIST"]] {
+            let run = read(&dir, &reader, &list[..len]);
+            run.check(run.code() != 0, "half a line is no list");
+        }
+    }
+}
+
+/// Lengths, depths and numbers that a parser might believe.
+#[test]
+fn h23_hostile_lengths_for_every_reader() {
+    let dir = scene();
+    let header = |kind: &str| {
+        let path = if kind == "list" { "manifest" } else { kind };
+        fs::read_to_string(dir.aside(path)).unwrap().lines().next().unwrap().to_owned() + "\n"
+    };
+    for (reader, kind) in READERS {
+        let header = header(kind);
+        for bytes in [
+            vec![b'a'; 40 << 20],
+            vec![b'['; 4 << 20],
+            (header.clone() + &"[".repeat(2 << 20)).into_bytes(),
+            (header.clone() + &"{\"a\":".repeat(1 << 20)).into_bytes(),
+            (header.clone() + "{\"path\":\"" + &"a".repeat(40 << 20)).into_bytes(),
+            (header.clone() + "{\"group\":99999999999999999999999999,\"size_bytes\":1e999}\n").into_bytes(),
+            (header + "{\"footer\":{\"records\":18446744073709551616}}\n").into_bytes(),
+        ] {
+            // An edited report may hold as many records as its footer likes.
+            if reader.contains(&"--edited") && bytes.ends_with(b"}}\n") {
+                continue;
+            }
+            fs::write(dir.aside("bad"), &bytes).unwrap();
+            let args = reader.iter().map(|arg| if *arg == "LIST" { "../bad" } else { arg });
+            let run = dir.ftk(args).args(["-j", "mono", "--memory", "64M"]).limit(&dir, "-d 300000").run();
+            // Half a last line is what a run leaves that was killed.
+            run.check(run.code() == 2 || (kind == "journal" && run.code() == 0), "it is refused");
+            run.stderr_lacks("panic");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Bytes at random, and good lists of which some are other bytes.
+    #[test]
+    fn h23_any_bytes_for_every_reader(
+        bytes in proptest::collection::vec(any::<u8>(), 0..2000),
+        damage in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let dir = scene();
+        for (reader, kind) in READERS {
+            let run = read(&dir, reader, &bytes);
+            prop_assert_eq!(run.code(), 2, "{:?}: {}", reader, run.err);
+            let good = fs::read(dir.aside(kind)).unwrap();
+            let mut damaged = good.clone();
+            damage.iter().for_each(|(at, byte)| damaged[at.index(good.len())] = *byte);
+            // Of an edited report anything may be left, and a list of digests has no seal.
+            if damaged == good || kind == "list" || kind == "journal" || reader.contains(&"--edited") {
+                continue;
+            }
+            let run = read(&dir, reader, &damaged);
+            prop_assert_eq!(run.code(), 2, "{:?}: {}", reader, run.err);
+        }
+    }
+}
+
+/// The same without `--yes`: nothing but a look.
+fn read_plan(dir: &Dir, reader: &[&str], bytes: &[u8]) -> Run {
+    let reader: Vec<_> = reader.iter().copied().filter(|arg| *arg != "--yes").collect();
+    read(dir, &reader, bytes)
+}

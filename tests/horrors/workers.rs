@@ -1,0 +1,116 @@
+//! Workers that disturb each other, or leave all to one, and figures about them that nobody should believe.
+
+use std::fs;
+use std::process::{Child, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::harness::{Dir, bytes, needs, sum, wait_until};
+
+/// Digests of many files by many workers are those of sha256sum, again and again.
+#[test]
+fn h30_no_race_changes_a_digest() {
+    needs!("find", "xargs", "sha256sum", "md5sum");
+    let dir = Dir::new();
+    for nth in 0..1500 {
+        dir.file(format!("{}/{nth}", nth % 30), &bytes(nth, (nth * nth % 9000) as usize));
+    }
+    // Long enough to be put off, and to be read ahead of.
+    (0..3).for_each(|nth| _ = dir.file(format!("long{nth}"), &bytes(nth, 3 << 20)));
+    for (algorithm, tool) in [("sha256", "sha256sum"), ("md5", "md5sum")] {
+        let expected = sum(&dir, &[tool, "--"], &["."]);
+        for round in 0..6 {
+            let threads = format!("{}", 2 + 3 * round % 11);
+            dir.ftk(["hash", "-a", algorithm, "-j", &threads, "."]).run().status(0).stdout(&expected);
+        }
+    }
+}
+
+/// The first child of a process.
+fn child_of(parent: &Child) -> Option<u32> {
+    let children = format!("/proc/{0}/task/{0}/children", parent.id());
+    fs::read_to_string(children).ok()?.split_whitespace().next()?.parse().ok()
+}
+
+/// Bytes that system calls of a process have read so far.
+fn bytes_read(pid: u32) -> u64 {
+    let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+    io.lines().find_map(|line| line.strip_prefix("rchar: ")?.parse().ok()).unwrap_or_default()
+}
+
+/// While one worker is held up by a large file, and with it by the few that it reads in turns with this one, the other
+/// does all the rest, whoever was to have it.
+#[test]
+fn h55_few_large_files_are_everybodys() {
+    needs!("strace");
+    const FILES: u64 = 64;
+    const SIZE: u64 = 3 << 19;
+    /// What a worker reads in turns at most, with the widest of registers.
+    const LANES: u64 = 16;
+    let dir = Dir::new();
+    for nth in 0..FILES {
+        dir.hole(&format!("{nth:02}"), SIZE);
+    }
+    for held in ["00", "31", "47"] {
+        let held = fs::canonicalize(dir.path(held)).unwrap();
+        let mut strace = std::process::Command::new("strace");
+        strace.args(["-f", "-qq", "-o", "/dev/null", "-P"]).arg(&held);
+        strace.args(["-e", "trace=read,pread64", "-e", "inject=read,pread64:delay_enter=300s:when=2"]);
+        strace.args([env!("CARGO_BIN_EXE_ftk"), "hash", "-q", "--io", "sync", "-j", "2", "."]);
+        let mut strace = strace.current_dir(dir.path("")).stdout(Stdio::null()).spawn().unwrap();
+        // Its first child may be one that only tries what the kernel can.
+        wait_until(|| child_of(&strace).map_or(0, bytes_read) >= (FILES - LANES) * SIZE);
+        assert!(strace.try_wait().unwrap().is_none(), "one of them is held up");
+        let ftk = Pid::from_raw(child_of(&strace).unwrap().cast_signed()).unwrap();
+        kill_process(ftk, Signal::KILL).unwrap();
+        _ = strace.kill();
+        strace.wait().unwrap();
+    }
+}
+
+/// Whatever the stored figures are, the answer is the same, nobody waits, and no command but the one for it stores any.
+#[test]
+fn h57_no_figures_decide_what_is_right() {
+    let dir = Dir::new();
+    for nth in 0..200 {
+        dir.file(format!("t/{nth}"), &bytes(nth, 5000));
+    }
+    let expected = dir.ftk(["hash", "t"]).run().status(0).out;
+    assert!(!dir.aside("cache").exists(), "no other command stores anything");
+    dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("built-in figures: ");
+    assert!(!dir.aside("cache").exists());
+    let run = dir.ftk(["calibrate"]).run();
+    if run.code() == 0 {
+        let stored = fs::read_to_string(dir.aside("cache/ftk/constants")).unwrap();
+        dir.ftk(["hash", "t"]).run().status(0).stdout(&expected);
+        let name = |line: &str| line.split_once(" = ").map(|(name, _)| name.to_owned());
+        let names: Vec<_> = stored.lines().filter_map(name).collect();
+        assert!(names.len() > 5, "{stored}");
+        for (nth, name) in names.iter().enumerate() {
+            let value = ["0", "4949000000000", "-1", "NaN", "x"][nth % 5];
+            let outlier: String = stored
+                .lines()
+                .map(|line| match line.split_once(" = ") {
+                    Some((of, _)) if of == name => format!("{name} = {value}\n"),
+                    _ => format!("{line}\n"),
+                })
+                .collect();
+            fs::write(dir.aside("cache/ftk/constants"), &outlier).unwrap();
+            dir.ftk(["hash", "t"]).run().status(0).stdout(&expected).stderr_lacks("ftk: ");
+        }
+        for bad in [&stored.as_bytes()[..stored.len() / 2], b"", b"\0\xff", &[b'1'; 1 << 20]] {
+            fs::write(dir.aside("cache/ftk/constants"), bad).unwrap();
+            dir.ftk(["hash", "t"]).run().status(0).stdout(&expected).stderr_lacks("ftk: ");
+            dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("built-in figures: ");
+        }
+    } else {
+        // On a busy machine what was measured may be no figure to believe: then it is not kept.
+        run.status(2).stderr_has("cannot believe what was measured");
+        assert!(!dir.aside("cache/ftk/constants").exists());
+    }
+    // A place that cannot be written costs nothing, and hinders only who wants to store something.
+    _ = fs::remove_dir_all(dir.aside("cache"));
+    fs::write(dir.aside("cache"), "a file").unwrap();
+    dir.ftk(["hash", "t"]).run().status(0).stdout(&expected).stderr_lacks("ftk: ");
+    dir.ftk(["calibrate"]).run().status(2);
+}
