@@ -1,6 +1,7 @@
 //! The same tree listed and hashed over and over: no race may ever show in an answer.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -34,27 +35,11 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
     let (shape, runs) = if soak.options.is_quick { (shape::SMALL, QUICK_RUNS) } else { (shape::LARGE, RUNS) };
     let tree = soak.scratch.tree(&shape)?;
     figures.count("files", shape.files());
-    let find = digest(&Pipeline::new(words!["find", &tree]).pipe(words!["sort"]))?;
-    figures.digests.push(Digest { of: "find | sort".into(), sha256: find.clone() });
-    let mut hashes = Vec::new();
-    for (name, tool) in ALGORITHMS {
-        if !is_there(tool[0]) {
-            figures.skip(format!("{name}: no {}", tool[0]));
-            continue;
-        }
-        let mut reader = words!["xargs", "-0"];
-        reader.extend(tool.iter().map(Into::into));
-        let reference = Pipeline::new(words!["find", &tree, "-type", "f", "-print0"]);
-        let sha256 = digest(&reference.pipe(words!["sort", "-z"]).pipe(reader))?;
-        println!("  {name} by {}: {sha256}", tool[0]);
-        figures.digests.push(Digest { of: format!("{name} by {}", tool[0]), sha256: sha256.clone() });
-        hashes.push((*name, sha256));
-    }
-    ensure!(!hashes.is_empty(), "no tool to compare with");
-    let some = ["hash", "Cargo.toml"];
+    let answers = Answers::of_tools(&tree, figures)?;
+    let file = ["hash", "Cargo.toml"];
     let kernels =
-        usable(figures, KERNELS, |kernel| words![&format!("FTK_SIMD={kernel}"), &soak.ftk, some[0], some[1]]);
-    let readers = usable(figures, READERS, |reader| words![&soak.ftk, "--io", reader, some[0], some[1]]);
+        usable(figures, KERNELS, |kernel| words![&format!("FTK_SIMD={kernel}"), &soak.ftk, file[0], file[1]]);
+    let readers = usable(figures, READERS, |reader| words![&soak.ftk, "--io", reader, file[0], file[1]]);
     ensure!(!kernels.is_empty() && !readers.is_empty(), "ftk hash does not work at all");
 
     let begun = Instant::now();
@@ -63,34 +48,78 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
             break;
         }
         let dice = Dice(nth);
-        let (algorithm, expected) = &hashes[nth as usize % hashes.len()];
+        let (algorithm, hash) = &answers.hashes[nth as usize % answers.hashes.len()];
         let (workers, kernel, reader) = (dice.of(1, WORKERS), dice.of(2, &kernels), dice.of(3, &readers));
-        let list = Pipeline::new(words![&soak.ftk, "find", "-j", workers, &tree]).pipe(words!["sort"]);
-        check(figures, nth, &format!("find -j {workers}"), &list, &find)?;
-        let ordered = Pipeline::new(words![&soak.ftk, "find", "--sort", "-j", workers, &tree]);
-        check(figures, nth, &format!("find --sort -j {workers}"), &ordered, &find)?;
-        let simd = format!("FTK_SIMD={kernel}");
-        let hash =
-            words!["env", &simd, &soak.ftk, "hash", "-a", algorithm, "-j", workers, "--io", reader, &tree];
-        let shown = format!("{simd} hash -a {algorithm} -j {workers} --io {reader}");
-        check(figures, nth, &shown, &Pipeline::new(hash), expected)?;
+        let mut check = |words: &[&str], expected: &str, is_ordered: bool| {
+            let simd = format!("FTK_SIMD={kernel}");
+            let mut run = words![&simd, &soak.ftk, "-j", workers];
+            run.extend(words.iter().map(Into::into));
+            let run = inside(&tree, run);
+            let run = if is_ordered { run } else { run.pipe(words!["sort"]) };
+            compare(
+                figures,
+                &format!("round {nth}: {simd} ftk -j {workers} {}", words.join(" ")),
+                &run,
+                expected,
+            )
+        };
+        check(&["find", "."], &answers.find, false)?;
+        check(&["find", "--sort", "."], &answers.find, true)?;
+        check(&["hash", "-a", algorithm, "--io", reader, "."], hash, true)?;
         figures.count("rounds", 1);
-        if (nth + 1) % 10 == 0 {
+        if (nth + 1).is_multiple_of(10) {
             println!("  {} rounds", nth + 1);
         }
     }
     Ok(())
 }
 
+/// Digests of what other tools say of the tree, sorted.
+struct Answers {
+    find: String,
+    /// By the names of the algorithms.
+    hashes: Vec<(&'static str, String)>,
+}
+
+impl Answers {
+    fn of_tools(tree: &Path, figures: &mut Figures) -> Result<Self> {
+        let find = digest(&inside(tree, words!["find", "."]).pipe(words!["sort"]))?;
+        figures.digests.push(Digest { of: "find".into(), sha256: find.clone() });
+        let mut hashes = Vec::new();
+        for (name, tool) in ALGORITHMS {
+            if !is_there(tool[0]) {
+                figures.skip(format!("{name}: no {}", tool[0]));
+                continue;
+            }
+            let mut reader = words!["env", "-C", tree, "xargs", "-0"];
+            reader.extend(tool.iter().map(Into::into));
+            let files = inside(tree, words!["find", ".", "-type", "f", "-print0"]).pipe(words!["sort", "-z"]);
+            let sha256 = digest(&files.pipe(reader))?;
+            println!("  {} says {sha256}", tool[0]);
+            figures.digests.push(Digest { of: tool.join(" "), sha256: sha256.clone() });
+            hashes.push((*name, sha256));
+        }
+        ensure!(!hashes.is_empty(), "no tool to compare with");
+        Ok(Self { find, hashes })
+    }
+}
+
+/// The command, run in `dir`: names are then the same on every machine, and so are digests of lists.
+fn inside(dir: &Path, command: Vec<OsString>) -> Pipeline {
+    let mut words = words!["env", "-C", dir];
+    words.extend(command);
+    Pipeline::new(words)
+}
+
 /// Runs a command and compares the digest of what it prints.
-fn check(figures: &mut Figures, nth: u64, shown: &str, pipeline: &Pipeline, expected: &str) -> Result<()> {
+fn compare(figures: &mut Figures, what: &str, pipeline: &Pipeline, expected: &str) -> Result<()> {
     let digest = digest(pipeline);
     interrupt::check()?; // first: it may be why the command failed
     figures.count("runs", 1);
     match digest {
         Ok(digest) if digest == expected => {}
-        Ok(digest) => figures.deviation(format!("round {nth}: {shown} gave {digest}, not {expected}")),
-        Err(error) => figures.deviation(format!("round {nth}: {shown}: {error:#}")),
+        Ok(digest) => figures.deviation(format!("{what} gave {digest}, not {expected}")),
+        Err(error) => figures.deviation(format!("{what}: {error:#}")),
     }
     Ok(())
 }
