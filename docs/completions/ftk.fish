@@ -470,7 +470,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l max-mismatches -d 'Show 
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s i -l ignore-initial -d 'Leave out so many bytes at the start of both files, or of A and of B' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l bytes -d 'Compare so many bytes at most' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l block-size -d 'Bytes compared at a time by each worker; 0: as many as suit the machine' -r
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l method -d 'How large files are read: mapped into memory, or streamed through buffers' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l method -d 'How large files are read: mapped into memory, or streamed through buffers; --io is for other commands' -r -f -a "auto\t''
 mapped\t''
 stream\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s e -l extension -d 'Names with this extension, in either case; repeatable' -r
