@@ -15,7 +15,7 @@ use crate::console::Console;
 use crate::hash::diff::{Compared, both};
 use crate::hash::table::{Reading, Table};
 use crate::list::{List, cannot_write};
-use crate::manifest::input::{Input, file};
+use crate::manifest::input::{Input, file, names};
 use crate::manifest::record::{Findings, Manner, say_counts};
 use crate::manifest::rules::{ModeArg, RulesArgs};
 use crate::outcome::Outcome;
@@ -77,7 +77,8 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     let summary = diff(&old, &new, &rules, &budget, &mut |finding: &Finding<'_>| {
         findings.give(finding, None);
         ControlFlow::Continue(())
-    })?;
+    });
+    let summary = summary.with_context(|| names([&args.old, &args.new]))?;
     findings.finish().and_then(|()| stdout.finish()).with_context(|| cannot_write(None))?;
     Ok(say_counts(&summary, "the same", word, Outcome::Success, console))
 }

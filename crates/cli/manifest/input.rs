@@ -32,6 +32,12 @@ impl Input {
     }
 }
 
+/// What an error in either of two manifests begins with.
+pub(super) fn names(paths: [&OsStr; 2]) -> String {
+    let [one, other] = paths.map(|path| quote(path.as_encoded_bytes()));
+    format!("{one} and {other}")
+}
+
 /// The file, or standard input for `-`.
 pub(super) fn file(path: &OsStr) -> io::Result<File> {
     if path == "-" { Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?)) } else { File::open(path) }

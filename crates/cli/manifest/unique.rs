@@ -17,7 +17,7 @@ use crate::console::Console;
 use crate::hash::diff::both;
 use crate::human;
 use crate::list::{List, cannot_write};
-use crate::manifest::input::Input;
+use crate::manifest::input::{Input, names};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
@@ -77,7 +77,8 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
                 ControlFlow::Break(())
             }
         }
-    })?;
+    });
+    let files = files.with_context(|| names([&args.a, &args.b]))?;
     let finished = written.and_then(|()| list.finish()).and_then(|()| stdout.finish());
     finished.with_context(|| cannot_write(None))?;
     if files == 0 {

@@ -57,7 +57,8 @@ Examples:
 pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let surveyor = Surveyor::new(globals, console)?;
     let old = Input::open(&args.old)?.manifest;
-    let scope = ScopeArgs::of_words(&old.header().options).with_context(|| quote(args.old.as_bytes()))?;
+    let name = || quote(args.old.as_bytes());
+    let scope = ScopeArgs::of_words(&old.header().options).with_context(name)?;
     let header = Header { root: args.root.as_bytes().to_vec(), start_ns: now_ns(), ..old.header().clone() };
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
@@ -65,7 +66,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let scan = surveyor.walk(&args.root, &scope, Keep::Stats { files: true }, &list.own())?;
     let inventory = &scan.inventory;
     let tree = Tree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
-    let update = Update::new(&old, &tree, &header.algorithms, args.check.as_ref(), &surveyor.budget)?;
+    let update = Update::new(&old, &tree, &header.algorithms, args.check.as_ref(), &surveyor.budget);
+    let update = update.with_context(name)?;
     let read = surveyor.read(inventory, Some(&update.files), &header.algorithms, NOT_RECORDED)?;
 
     let corrupted = update.corrupted(&read.rows);
