@@ -145,3 +145,25 @@ fn either_side_of_a_comparison() {
     let summary = diff(old, new, &Rules::default(), &Budget::new(1 << 30), &mut each).unwrap();
     assert_eq!(summary.total(), 4_000);
 }
+
+/// Lines lie where they lie, across as many pieces as they need.
+#[test]
+fn lines_longer_than_what_is_read_at_once() {
+    let mut recorded = files(5, 1);
+    for (name, len) in [("00001", BLOCK - 300), ("00002", BLOCK), ("x", 3 * BLOCK + 7)] {
+        let link = Owned {
+            target: Some(vec![b't'; len]),
+            digests: Vec::new(),
+            ..recorded[&Path::new("00000")].clone()
+        };
+        let stat = Stat { file_type: FileType::Symlink, ..link.stat };
+        recorded.insert(Path::new(name), Owned { stat, ..link });
+    }
+    let bytes = written(&header(&[Algorithm::Xxh3], false), &recorded);
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(&bytes).unwrap();
+    let manifest = Manifest::open(file.reopen().unwrap()).unwrap();
+    assert_eq!(read(&manifest).unwrap(), recorded);
+    file.as_file().write_all_at(b"T", bytes.len() as u64 - 500).unwrap();
+    is_refused(&manifest, &recorded);
+}
