@@ -79,6 +79,10 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
+        name: "horrors", // failures that other tools have had, on whole commands of ftk; peers are not run
+        action: Action::Cargo { args: "run --locked --quiet --package xtask -- horrors", env: &[] },
+    },
+    Step {
         name: "simd", // every kernel that this CPU has, by force; those it lacks are listed as skipped
         action: Action::Test {
             args: "--workspace --test engines --test integration -- every_kernel_is hash::simd::",

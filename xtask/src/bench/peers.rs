@@ -63,6 +63,9 @@ pub(crate) const ALL: &[Peer] = &[
 /// The folder of peers that were installed for the benchmark.
 pub(crate) const INSTALLED: &str = "target/peers";
 
+/// What is said of a program that says nothing.
+const UNKNOWN: &str = "unknown";
+
 /// The tools that are there.
 pub(crate) struct Peers {
     found: BTreeMap<&'static str, PathBuf>,
@@ -112,7 +115,13 @@ impl Peers {
 
     /// Each known peer and the first line with a digit that it prints for its version; `None` if missing.
     pub(crate) fn versions(&self) -> Vec<(&'static str, Option<String>)> {
-        let version = |peer: &Peer| Some(version(self.get(peer.name)?, peer.version));
+        let version = |peer: &Peer| {
+            let version = version(self.get(peer.name)?, peer.version);
+            match peer.source {
+                Source::Debian(package) if version == UNKNOWN => Some(packaged(package).unwrap_or(version)),
+                _ => Some(version),
+            }
+        };
         ALL.iter().map(|peer| (peer.name, version(peer))).collect()
     }
 
@@ -129,10 +138,17 @@ fn is_program(path: &Path) -> bool {
 /// What the program at `path` calls its version. Some print it to standard error.
 fn version(path: &Path, argument: &str) -> String {
     let Ok(output) = Command::new(path).arg(argument).stdin(Stdio::null()).output() else {
-        return "unknown".into();
+        return UNKNOWN.into();
     };
     let text = [output.stdout, output.stderr].concat();
-    first_number(&String::from_utf8_lossy(&text)).unwrap_or("unknown").to_owned()
+    first_number(&String::from_utf8_lossy(&text)).unwrap_or(UNKNOWN).to_owned()
+}
+
+/// The version of a package that is installed, for a program that does not say its own.
+fn packaged(package: &str) -> Option<String> {
+    let query = ["-W", "-f", "${Package} ${Version}", package];
+    let output = Command::new("dpkg-query").args(query).stdin(Stdio::null()).output().ok()?;
+    String::from_utf8(output.stdout).ok().filter(|text| output.status.success() && !text.is_empty())
 }
 
 /// The first line with a digit.

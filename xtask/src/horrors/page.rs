@@ -65,7 +65,9 @@ impl Report {
 
 /// What stands between the markers of the page.
 pub(crate) fn page(report: &Report) -> String {
-    format!("{}\n{}\n{}\n{}", versions(report), tables(report), not_run(), details(report))
+    [versions(report), tables(report), not_run(), details(report)]
+        .map(|part| part.trim_end().to_owned())
+        .join("\n\n")
 }
 
 /// Where and with what.
@@ -94,7 +96,12 @@ pub(crate) fn tables(report: &Report) -> String {
         let tools: Vec<_> = ["ftk"].iter().chain(*peers).filter(|tool| report.has(tool)).collect();
         let _ = writeln!(text, "## {title}\n");
         let names: Vec<_> = tools.iter().map(|tool| **tool).collect();
-        let _ = writeln!(text, "| | | {} |\n|---:|---|{}", names.join(" | "), "---|".repeat(tools.len()));
+        let _ = writeln!(
+            text,
+            "| | what happens: here | {} |\n|---:|---|{}",
+            names.join(" | "),
+            "---|".repeat(tools.len())
+        );
         for scenario in scenarios {
             let words: Vec<_> = tools
                 .iter()
@@ -185,7 +192,7 @@ mod tests {
     fn a_cell_says_what_was_run_and_nothing_else() {
         let text = tables(&example());
         let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines[2], "| | | ftk | fdupes | yadf |");
+        assert_eq!(lines[2], "| | what happens: here | ftk | fdupes | yadf |");
         assert!(lines[4].starts_with("| 1 | a symbolic link is counted as the copy that stays: "), "{text}");
         assert!(lines[4].ends_with(" | passes | **loses data** | n/a |"), "{text}");
         assert!(lines[5].ends_with(" | passes | not run | passes |"), "{text}");
