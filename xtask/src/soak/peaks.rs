@@ -1,6 +1,5 @@
 //! What commands take of the memory on trees of extreme shapes, and that the answer is whole there.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
@@ -14,17 +13,16 @@ use crate::bench::case::{Pipeline, words};
 use crate::bench::interrupt;
 use crate::bench::once;
 
-/// Commands of ftk, and whether what they may take is promised.
-const COMMANDS: &[(&str, bool)] = &[
-    ("find", false),
-    ("find --sort", true),
-    ("hash", true),
-    ("dup --summary", true),
-    ("manifest create", false),
+/// Commands of ftk, and how many bytes they may take of each file beside its name, where that is promised. In these
+/// trees all files of one size are equal, so that of `dup` all are copies, and in its groups.
+const COMMANDS: &[(&str, Option<u64>)] = &[
+    ("find", None),
+    ("find --sort", Some(96)),
+    ("hash", Some(96)),
+    ("dup --summary", Some(128)),
+    ("manifest create", None),
 ];
 
-/// Bytes a file that `find --sort`, `hash` and `dup` may take beside its name.
-const BYTES_A_FILE: u64 = 96;
 /// What every run may take beside its tables: program, libraries, stacks and buffers.
 const BASE_BYTES: u64 = 32 << 20;
 
@@ -54,31 +52,35 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
 fn measured(soak: &Soak, tree: &Extreme, top: &Path, figures: &mut Figures) -> Result<()> {
     let roots = tree.roots(top);
     let stats = soak.scratch.path("stats.json");
-    for (command, is_promised) in COMMANDS {
+    for &(command, promised) in COMMANDS {
         if command.starts_with("manifest") && roots.len() != 1 {
             continue;
         }
-        let args: Vec<OsString> =
-            command.split(' ').map(Into::into).chain(roots.iter().map(Into::into)).collect();
-        let mut words = words![&soak.ftk, "--stats", &stats];
-        words.extend(args);
-        let Some(peak) = peak(soak, tree, command, Pipeline::new(words), figures)? else { continue };
+        let with = |option: &str, value: &Path| {
+            let mut words = words![&soak.ftk, option, value];
+            words.extend(command.split(' ').map(Into::into).chain(roots.iter().map(Into::into)));
+            Pipeline::new(words)
+        };
+        let Some(taken) = peak(soak, tree, command, with("--stats", &stats), figures)? else { continue };
         if let Err(error) = is_whole(tree, command, &stats) {
             figures.deviation(format!("{}: {command}: {error:#}", tree.name));
         }
-        let most = tree.files() * (BYTES_A_FILE + tree.name_bytes()) + BASE_BYTES;
-        if *is_promised && peak * 1024 > most {
-            figures.deviation(format!("{}: {command} takes {peak} KiB, more than {}", tree.name, most >> 10));
+        let Some(bytes_a_file) = promised else { continue };
+        let most = tree.files() * (bytes_a_file + tree.name_bytes()) + BASE_BYTES;
+        if taken * 1024 > most {
+            figures.deviation(format!(
+                "{}: {command} takes {taken} KiB, more than {}",
+                tree.name,
+                most >> 10
+            ));
         }
-        let (option, bytes, files) = TOO_LITTLE;
-        if *is_promised && tree.files() >= files {
-            let mut words = words![&soak.ftk, "--memory", option];
-            words.extend(command.split(' ').map(Into::into).chain(roots.iter().map(Into::into)));
-            let shown = format!("{command} --memory {option}");
-            let pipeline = Pipeline::new(words).ending_with(2);
-            let peak = self::peak(soak, tree, &shown, pipeline, figures)?;
-            if peak.is_some_and(|peak| peak * 1024 > bytes + BASE_BYTES) {
-                figures.deviation(format!("{}: {shown} takes {} KiB", tree.name, peak.unwrap_or_default()));
+        let (size, bytes, files) = TOO_LITTLE;
+        if tree.files() >= files {
+            let (shown, too_little) =
+                (format!("{command} --memory {size}"), with("--memory", Path::new(size)));
+            let taken = peak(soak, tree, &shown, too_little.ending_with(2), figures)?.unwrap_or_default();
+            if taken * 1024 > bytes + BASE_BYTES {
+                figures.deviation(format!("{}: {shown} takes {taken} KiB", tree.name));
             }
         }
     }
