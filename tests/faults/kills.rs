@@ -67,9 +67,6 @@ fn play(command: Command, action: Action) {
             problems.push(format!("before {} number {}: {why}\n  {}", call.name, call.nth, call.line));
         }
     }
-    if std::env::var_os("FAULTS_SHOW").is_some() {
-        eprintln!("{command:?} {action:?}: {} kills", calls.len());
-    }
     assert!(problems.is_empty(), "{command:?} {action:?}:\n{}", problems.join("\n"));
 }
 
@@ -78,19 +75,42 @@ fn is_begun(stage: &Stage) -> bool {
     std::fs::read(stage.dir.aside("journal")).unwrap().contains(&b'\n')
 }
 
-macro_rules! plays {
-    ($($name:ident: $command:ident, $action:ident;)*) => {
-        $(#[test] fn $name() { play(Command::$command, Action::$action); })*
-    };
+#[test]
+fn h06_killed_while_linking() {
+    play(Command::Prune, Action::Hardlink);
 }
 
-plays! {
-    prune_hardlink: Prune, Hardlink;
-    prune_symlink: Prune, Symlink;
-    prune_delete: Prune, Delete;
-    prune_move: Prune, Move;
-    apply_symlink: Apply, Symlink;
-    undo_of_hardlink: Undo, Hardlink;
-    undo_of_symlink: Undo, Symlink;
-    undo_of_move: Undo, Move;
+#[test]
+fn h06_killed_while_making_symbolic_links() {
+    play(Command::Prune, Action::Symlink);
+}
+
+#[test]
+fn h06_killed_while_deleting() {
+    play(Command::Prune, Action::Delete);
+}
+
+#[test]
+fn h06_killed_while_moving() {
+    play(Command::Prune, Action::Move);
+}
+
+#[test]
+fn h06_killed_while_a_report_is_applied() {
+    play(Command::Apply, Action::Symlink);
+}
+
+#[test]
+fn h06_killed_while_links_are_taken_back() {
+    play(Command::Undo, Action::Hardlink);
+}
+
+#[test]
+fn h06_killed_while_symbolic_links_are_taken_back() {
+    play(Command::Undo, Action::Symlink);
+}
+
+#[test]
+fn h06_killed_while_moves_are_taken_back() {
+    play(Command::Undo, Action::Move);
 }

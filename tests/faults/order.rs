@@ -69,28 +69,28 @@ fn steps_are_in_order(action: Action) {
 }
 
 #[test]
-fn hardlink() {
+fn h06_links_are_made_in_order() {
     steps_are_in_order(Action::Hardlink);
 }
 
 #[test]
-fn symlink() {
+fn h06_symbolic_links_are_made_in_order() {
     steps_are_in_order(Action::Symlink);
 }
 
 #[test]
-fn delete() {
+fn h06_deletes_are_done_in_order() {
     steps_are_in_order(Action::Delete);
 }
 
 #[test]
-fn relocate() {
+fn h06_moves_are_done_in_order() {
     steps_are_in_order(Action::Move);
 }
 
 /// A list or manifest is on the disk before it has its name.
 #[test]
-fn outputs() {
+fn h29_an_output_is_synced_before_it_has_its_name() {
     needs!("strace");
     for args in [&["hash", "."][..], &["dup", "--json"], &["manifest", "create", "."]] {
         for has_old in [false, true] {

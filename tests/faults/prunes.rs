@@ -68,9 +68,6 @@ fn play(command: Command, action: Action, extent: Extent) {
             ));
         }
     }
-    if std::env::var_os("FAULTS_SHOW").is_some() {
-        eprintln!("{command:?} {action:?}: {} faults, {told} told", faults.len());
-    }
     let n = problems.len();
     problems.truncate(30);
     assert!(n == 0, "{command:?} {action:?}: {n} of {}:\n{}", faults.len(), problems.join("\n"));

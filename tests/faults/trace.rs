@@ -71,8 +71,24 @@ pub(super) fn failing(ftk: Ftk, dir: &Dir, call: &Call, fault: Fault) -> Ftk {
     let (trace, inject) = (format!("trace={name}"), format!("inject={name}:{how}:when={nth}"));
     // With a filter of system calls `strace` is faster, and does not deliver signals.
     let filter: &[&str] = if fault == Fault::Kill { &[] } else { &["--seccomp-bpf"] };
-    let strace = ["strace", "-f", "-o", "/dev/null", "-e", &trace, "-e", &inject];
+    let log = dir.aside("log");
+    let strace = ["strace", "-f", "-y", "-o", log.to_str().unwrap(), "-e", &trace, "-e", &inject];
     ftk.under(dir, strace.iter().chain(filter))
+}
+
+/// Whether it was this look into the tree that failed: the age of files, other threads and what else goes on have a say
+/// in which calls are made.
+pub(super) fn has_failed(dir: &Dir, call: &Call) -> bool {
+    let log = fs::read_to_string(dir.aside("log")).unwrap();
+    let failed = log.lines().find(|line| line.contains("(INJECTED)"));
+    failed.is_some_and(|line| in_tree(line) == in_tree(&call.line))
+}
+
+/// What in the tree a call is about.
+fn in_tree(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once("/tree")?;
+    let end = if line.contains("openat(") { rest.match_indices('"').nth(1)?.0 } else { rest.find('>')? };
+    Some(&rest[..end])
 }
 
 /// Errors that calls can plausibly give.

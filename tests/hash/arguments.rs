@@ -167,3 +167,13 @@ fn nothing_is_kept_and_nothing_kept_is_needed() {
         assert_eq!(std::fs::read(dir.aside("cache/ftk/constants")).unwrap(), nonsense);
     }
 }
+
+/// The status tells it from a list of everything, and so does standard error.
+#[test]
+fn what_can_be_read_takes_the_place_of_the_old_list() {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("../list", b"an old list\n");
+    let list = || std::fs::read_to_string(dir.aside("list")).unwrap();
+    dir.ftk(["hash", "-o", "../list", "a", "missing"]).run().status(2).stderr_has("'missing'");
+    assert_eq!(list(), format!("{ABC}  a\n"));
+}
