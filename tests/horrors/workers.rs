@@ -108,9 +108,8 @@ fn h57_no_figures_decide_what_is_right() {
         run.status(2).stderr_has("cannot believe what was measured");
         assert!(!dir.aside("cache/ftk/constants").exists());
     }
-    // A place that cannot be written costs nothing, and hinders only who wants to store something.
+    // A place that cannot be written costs nothing.
     _ = fs::remove_dir_all(dir.aside("cache"));
     fs::write(dir.aside("cache"), "a file").unwrap();
     dir.ftk(["hash", "t"]).run().status(0).stdout(&expected).stderr_lacks("ftk: ");
-    dir.ftk(["calibrate"]).run().status(2);
 }
