@@ -131,12 +131,14 @@ impl Scene {
         all.filter(|line| !changing(line)).map(<[u8]>::to_vec).collect()
     }
 
-    /// What must not fail without a word: looking into the tree. That of a plan is looked into before, too, for advice.
+    /// What must not fail without a word: looking into the tree. That of a plan is looked into before, too, for advice,
+    /// and a directory that cannot be opened when files are sampled is tried again.
     fn is_essential(&self, call: &Call) -> bool {
         let is_plan = ["prune", "apply"].contains(&self.args.get(1).copied().unwrap_or_default());
         let looks = ["read", "pread64", "getdents64", "openat", "fstat"];
         let looks = if is_plan { &looks[..3] } else { &looks };
-        call.line.contains("/tree/") && looks.contains(&&*call.name)
+        let is_tried_again = ["O_PATH", "S_IFDIR"].iter().any(|what| call.line.contains(what));
+        call.line.contains("/tree/") && looks.contains(&&*call.name) && !is_tried_again
     }
 
     /// Whether the fault was told; an error says what is wrong with the run.
