@@ -116,7 +116,18 @@ pub(crate) fn show(message: &clap::Error) -> io::Result<()> {
     if !args_os().any(acts) {
         return message.print();
     }
-    let text = message.render().to_string();
+    let mut text = message.render().to_string();
+    // What is quoted makes no lines of its own.
+    for argument in args_os() {
+        let argument = argument.to_string_lossy();
+        for quoted in
+            [Some(&*argument), argument.split_once('=').map(|(_, value)| value)].into_iter().flatten()
+        {
+            if quoted.contains('\n') {
+                text = text.replace(quoted, &sanitize(quoted.as_bytes()));
+            }
+        }
+    }
     let lines: Vec<_> = text.split('\n').map(|line| sanitize(line.as_bytes())).collect();
     io::stderr().write_all(lines.join("\n").as_bytes())
 }

@@ -363,6 +363,9 @@ fn h22_messages_of_every_command() {
             &["cmp", name, "t"],
             &["find", name, "-n", name, "--stats", &format!("no/{missing}")],
             &["find", "t", "--newer", &missing],
+            &["find", "t", "-S", name],
+            &["hash", &format!("--algorithm={name}")],
+            &["manifest", "create", "t", name],
         ] {
             let run = dir.ftk(args).run().status(2);
             for line in run.err.lines() {
