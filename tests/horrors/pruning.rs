@@ -308,7 +308,7 @@ fn h12_clusters_go_as_a_whole() {
     assert_eq!(fs::read(dir.path("outside")).unwrap(), bytes(1, 50_000));
 }
 
-/// When a file has as many names as it can have, the rest is refused and stays what it was.
+/// When no file can have one more name, those that are left stay what they are, and that is said.
 #[test]
 fn h13_the_limit_of_links() {
     needs!("strace");
@@ -328,7 +328,7 @@ fn h13_the_limit_of_links() {
         "inject=linkat:error=EMLINK:when=3+",
     ];
     let ftk = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "-j", "1"]);
-    let run = ftk.under(&dir, args).run().status(2);
+    let run = ftk.under(&dir, args).run().status(0);
     run.check(run.text().contains("as many hard links as the file system allows"), "and why");
     for nth in 0..5 {
         assert_eq!(fs::read(dir.path(format!("{nth}"))).unwrap(), b"content");
