@@ -1,11 +1,7 @@
 //! What must hold for any bytes whatever: one function a target, which panics where it does not.
 //!
-//! `cargo test -p ftk-fuzz` replays the inputs in `corpus/`, on any toolchain. New ones are looked for by
-//! [cargo-fuzz]: `cargo fuzz run --features libfuzzer --sanitizer none sum_lists`, which needs a C++ compiler,
-//! and a nightly toolchain only for another sanitizer than `none`. What it finds becomes a file in
-//! `corpus/TARGET/`, and a test by that.
-//!
-//! [cargo-fuzz]: https://rust-fuzz.github.io/book/cargo-fuzz.html
+//! `cargo test -p ftk-fuzz` replays the inputs in `corpus/`, on any toolchain. `README.md` says how new ones are looked
+//! for, what each target asserts, and what was run.
 
 mod comparisons;
 mod digests;
