@@ -155,3 +155,30 @@ fn what_changed_since_the_walk_is_noticed() {
     assert_eq!(told(&trees, &plan), ["size: grown", "failed A: removed", "failed B: replaced"]);
     assert_eq!(plan.failed(), 2);
 }
+
+/// The kernel says 0 bytes of the one and 4096 of the other, and both have others.
+#[test]
+fn sizes_that_are_made_up_are_no_difference() {
+    let lies = [("/proc/sys/kernel/random", "poolsize"), ("/sys/devices/virtual/net/lo", "mtu")];
+    let lies: Vec<_> = lies.into_iter().filter(|(dir, name)| Path::new(dir).join(name).exists()).collect();
+    assert!(!lies.is_empty(), "a kernel that shows files of its own");
+    for (shown, name) in lies {
+        let shown = Path::new(shown);
+        let bytes = fs::read(shown.join(name)).unwrap();
+        let other = [b"x", &bytes[1..]].concat();
+        for (content, expected) in
+            [(&bytes[..], vec![]), (&other, vec!["content 0"]), (&bytes[..1], vec!["content 1"])]
+        {
+            let (_dir, a, _) = two();
+            write(&a, name, content);
+            let walked = [Walked::new(&a), Walked::new(shown)];
+            let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
+            let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
+            compare(&trees, &mut plan, &Stop::new(), 1);
+            let mut told = told(&trees, &plan);
+            told.retain(|what| what.ends_with(&format!(": {name}")));
+            let expected: Vec<_> = expected.iter().map(|what| format!("{what}: {name}")).collect();
+            assert_eq!(told, expected);
+        }
+    }
+}

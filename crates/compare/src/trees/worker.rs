@@ -89,8 +89,8 @@ impl<'t> Worker<'t> {
             return Ok(verdict);
         }
         Ok(match read(self, &a, &b)? {
-            // The sizes were not believed, and have proved true.
-            Verdict::Differs(_) if a.stat().size != b.stat().size => {
+            // The sizes were not believed.
+            Verdict::Differs(_) if a.stat().size != b.stat().size && is_size_true(&a) && is_size_true(&b) => {
                 Verdict::Sizes(a.stat().size, b.stat().size)
             }
             verdict => verdict,
@@ -157,6 +157,13 @@ impl<'t> Worker<'t> {
         in_b.verify(0).map_err(|failure| (Side::B, failure))?;
         Ok(verdict)
     }
+}
+
+/// Whether a file ends where its size says, which is found out by reading there.
+fn is_size_true(file: &File) -> bool {
+    let size = file.stat().size;
+    let has_byte = |at| file.read_at(&mut [0], at).ok().map(|read| read > 0);
+    has_byte(size) == Some(false) && size.checked_sub(1).is_none_or(|last| has_byte(last) == Some(true))
 }
 
 impl Half<'_> {
