@@ -47,7 +47,7 @@ impl Guard {
 
     /// Something of the mapping was missing.
     pub(crate) fn hit(&self) {
-        // Release: before the thread goes on, and so before it can ask.
+        // Release: before anybody sees what is put in its place, and so before they can ask.
         self.is_hit.store(true, Release);
     }
 
