@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
+use clap::error::ContextValue;
 use ftk_record::{quote, sanitize};
 
 use crate::args::Globals;
@@ -111,23 +112,30 @@ pub(crate) fn cause(error: &std::io::Error) -> String {
 
 /// Prints help, the version, or what is wrong with the arguments. The last quotes them, and an argument may be a
 /// file's name: where one would act on a terminal, the message does without colours.
-pub(crate) fn show(message: &clap::Error) -> io::Result<()> {
+pub(crate) fn show(mut message: clap::Error) -> io::Result<()> {
     let acts = |argument: OsString| matches!(sanitize(argument.as_encoded_bytes()), Cow::Owned(_));
-    if !args_os().any(acts) {
+    if !message.use_stderr() || !args_os().any(acts) {
         return message.print();
     }
-    let mut text = message.render().to_string();
     // What is quoted makes no lines of its own.
-    for argument in args_os() {
-        let argument = argument.to_string_lossy();
-        for quoted in
-            [Some(&*argument), argument.split_once('=').map(|(_, value)| value)].into_iter().flatten()
-        {
-            if quoted.contains('\n') {
-                text = text.replace(quoted, &sanitize(quoted.as_bytes()));
+    let harmless = |text: &dyn Display| sanitize(text.to_string().as_bytes()).into_owned();
+    let quoted = message.context().filter_map(|(kind, value)| {
+        let value = match value {
+            ContextValue::String(text) => ContextValue::String(harmless(text)),
+            ContextValue::Strings(texts) => {
+                ContextValue::Strings(texts.iter().map(|text| harmless(text)).collect())
             }
-        }
+            ContextValue::StyledStrs(texts) => {
+                ContextValue::StyledStrs(texts.iter().map(|text| harmless(text).into()).collect())
+            }
+            _ => return None,
+        };
+        Some((kind, value))
+    });
+    for (kind, value) in quoted.collect::<Vec<_>>() {
+        message.insert(kind, value);
     }
+    let text = message.render().to_string();
     let lines: Vec<_> = text.split('\n').map(|line| sanitize(line.as_bytes())).collect();
     io::stderr().write_all(lines.join("\n").as_bytes())
 }

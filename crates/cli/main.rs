@@ -64,8 +64,8 @@ fn run() -> Outcome {
         Err(error) => {
             args::color_of_process().write_global();
             // Help and version too are output that must arrive.
-            let is_shown = console::show(&error).is_ok();
-            return if is_shown && error.exit_code() == 0 { Outcome::Success } else { Outcome::Error };
+            let is_answer = error.exit_code() == 0;
+            return if console::show(error).is_ok() && is_answer { Outcome::Success } else { Outcome::Error };
         }
     };
     args.globals.color.write_global();

@@ -76,7 +76,7 @@ fn wrong_arguments_are_escaped() {
         let args = format!("--color always find \"$(printf -- '{option}x\\033[31m\\007\\342\\200\\256')\"");
         let run = on_a_terminal(&dir, &args).status(2);
         run.check(is_safe(run.text()), "nothing acts");
-        run.check(run.text().contains("x\\u{202e}"), "the argument is there, escaped");
+        run.check(run.text().contains("x\\x1b[31m\\x07\\u{202e}"), "the argument is there, escaped");
     }
 }
 

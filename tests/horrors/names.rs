@@ -364,7 +364,11 @@ fn h22_messages_of_every_command() {
             &["find", name, "-n", name, "--stats", &format!("no/{missing}")],
             &["find", "t", "--newer", &missing],
             &["find", "t", "-S", name],
+            &["find", "t", &format!("-S{name}")],
             &["hash", &format!("--algorithm={name}")],
+            &["hash", "-a", &format!("sha256,{name}")],
+            &["find", "t", "-r", &format!("({name}")],
+            &["find", "t", "--owner", name],
             &["manifest", "create", "t", name],
         ] {
             let run = dir.ftk(args).run().status(2);
@@ -375,6 +379,18 @@ fn h22_messages_of_every_command() {
             }
         }
     }
+}
+
+/// Help is an answer, whatever else the arguments are; and a newline among them is none of the message's.
+#[test]
+fn h22_arguments_that_act_leave_help_and_messages_what_they_are() {
+    let dir = Dir::new();
+    let help = dir.ftk(["hash", "-h"]).run().status(0);
+    for name in ACTING {
+        dir.ftk(["hash", "-h", name]).run().status(0).stdout(help.text()).stderr("");
+    }
+    let message = dir.ftk(["hash", "--nonsense"]).run().status(2).err;
+    dir.ftk(["hash", "--nonsense", "\n"]).run().status(2).stderr(&message);
 }
 
 /// Who takes the first field of a line gets a digest: with -z of every name, with --json from a member, and of standard

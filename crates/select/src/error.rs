@@ -1,6 +1,6 @@
 //! What is wrong with a filter as it was written.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// A value that cannot be understood: a size, a list of types, a time, an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,15 @@ impl ParseError {
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at byte {})", self.problem, self.at + 1)
+        // What is quoted makes no lines of its own.
+        for c in self.problem.chars() {
+            match u8::try_from(c) {
+                Ok(byte) if byte.is_ascii_control() => write!(f, "{}", byte.escape_ascii())?,
+                _ if c.is_control() => write!(f, "{}", c.escape_unicode())?,
+                _ => f.write_char(c)?,
+            }
+        }
+        write!(f, " (at byte {})", self.at + 1)
     }
 }
 

@@ -232,6 +232,7 @@ mod tests {
             ("x[a", 1, "this `[` has no `]`"),
             ("x[!]", 1, "this `[` has no `]`"),
             ("[z-a]", 3, "the range `z-a` runs backwards"),
+            ("[\n-\t]", 3, "the range `\\n-\\t` runs backwards"),
             ("[a-c-e]", 4, "put it at the end"),
             ("a?}b{", 2, "this `}` has no `{`"),
             ("a?{b{c}", 2, "this `{` has no `}`"),
@@ -239,7 +240,7 @@ mod tests {
         ] {
             let error = Globs::new(&[Pattern { glob: glob.into(), ignore_case: false }]).unwrap_err();
             assert_eq!(error.source.at, at, "{glob}");
-            assert!(error.source.problem.contains(problem), "{glob}: {}", error.source);
+            assert!(error.source.to_string().contains(problem), "{glob}: {}", error.source);
         }
     }
 

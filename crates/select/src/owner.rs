@@ -99,6 +99,7 @@ mod tests {
             ("!", "a user is missing (at byte 2)"),
             ("root:!", "a group is missing (at byte 7)"),
             ("no such one", "there is no user `no such one` (at byte 1)"),
+            ("no\nsuch\u{1b}one", "there is no user `no\\nsuch\\x1bone` (at byte 1)"),
             ("0:!no such", "there is no group `no such` (at byte 4)"),
             ("4294967296", "there is no user `4294967296` (at byte 1)"),
             ("+1", "there is no user `+1` (at byte 1)"),
