@@ -155,3 +155,17 @@ fn one_of_them_from_standard_input() {
     let run = dir.ftk(["manifest", "diff", "-"]).arg(dir.aside("new")).stdin(&old).run().status(1);
     run.stdout(run_of(&dir));
 }
+
+/// Who writes to it sees it opened once: else what is written between two openings is lost.
+#[test]
+fn one_of_them_from_a_named_pipe() {
+    let dir = before_and_after();
+    dir.fifo("pipe");
+    let old = fs::read(dir.aside("old")).unwrap();
+    for _ in 0..20 {
+        let (pipe, old) = (dir.path("pipe"), old.clone());
+        let writer = std::thread::spawn(move || fs::write(pipe, old));
+        dir.ftk(["manifest", "diff", "pipe"]).arg(dir.aside("new")).run().status(1).stdout(run_of(&dir));
+        writer.join().unwrap().unwrap();
+    }
+}

@@ -1,6 +1,7 @@
 //! `ftk manifest diff OLD NEW`: what happened between two manifests.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
 use std::io::Read as _;
 use std::ops::ControlFlow;
 
@@ -15,7 +16,7 @@ use crate::console::Console;
 use crate::hash::diff::{Compared, both};
 use crate::hash::table::{Reading, Table};
 use crate::list::{List, cannot_write};
-use crate::manifest::input::{Input, file, names};
+use crate::manifest::input::{Input, names};
 use crate::manifest::record::{Findings, Manner, say_counts};
 use crate::manifest::rules::{ModeArg, RulesArgs};
 use crate::outcome::Outcome;
@@ -98,13 +99,14 @@ fn is_manifest(path: &OsStr) -> anyhow::Result<bool> {
         return Ok(true);
     }
     let name = || quote(path.as_encoded_bytes());
-    let mut first = [0];
-    let file = file(path).with_context(|| format!("cannot open {}", name()))?;
-    // A pipe that was read from could not be read again from its beginning.
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+    let cannot_open = || format!("cannot open {}", name());
+    // Whoever writes to a pipe must not see it closed by who only wanted to look.
+    if !fs::metadata(path).with_context(cannot_open)?.is_file() {
         return Ok(true);
     }
-    let n = (&file).read(&mut first).with_context(|| format!("cannot read {}", name()))?;
+    let mut first = [0];
+    let mut file = File::open(path).with_context(cannot_open)?;
+    let n = file.read(&mut first).with_context(|| format!("cannot read {}", name()))?;
     Ok(n == 0 || first == *b"{")
 }
 

@@ -39,6 +39,6 @@ pub(super) fn names(paths: [&OsStr; 2]) -> String {
 }
 
 /// The file, or standard input for `-`.
-pub(super) fn file(path: &OsStr) -> io::Result<File> {
+fn file(path: &OsStr) -> io::Result<File> {
     if path == "-" { Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?)) } else { File::open(path) }
 }
