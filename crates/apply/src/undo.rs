@@ -2,9 +2,13 @@
 
 use std::collections::HashMap;
 use std::io::BufRead;
+use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
 
+use ftk_compare::{End, Env, Options, Source, compare};
+use ftk_read::File;
 use ftk_sched::Stop;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, Stat, fstat, linkat, openat, readlinkat};
 use rustix::io::Errno;
@@ -111,7 +115,7 @@ impl Undoing {
         }
         let place = self.reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)?;
         let found = present(&place)?;
-        let outcome = if self.mend(intent, &place, found.as_ref())? {
+        let outcome = if self.mend(intent, &place, found.as_ref(), stop)? {
             self.remember(intent, &place);
             Ok(Undone::Restored)
         } else {
@@ -135,18 +139,25 @@ impl Undoing {
     /// Looks for what a killed run left under the name of ours, in the victim's directory. If that is the victim
     /// itself it gets its name back; a replacement that never came to its place goes, and so does a copy that an undo
     /// was making of the keeper.
-    fn mend(&self, intent: &Intent, place: &Place, found: Option<&Stat>) -> Result<bool, ActError> {
+    fn mend(
+        &mut self,
+        intent: &Intent,
+        place: &Place,
+        found: Option<&Stat>,
+        stop: &Stop,
+    ) -> Result<bool, ActError> {
         let aside = place.beside(&intent.temp);
         let Some(left) = present(&aside)? else { return Ok(false) };
-        if identity(&left) != intent.victim.identity() {
-            if self.is_replacement(intent, &aside, &left)? || self.is_copy(intent, place, found, &left)? {
+        if !intent.victim.is_content_of(&left) {
+            let is_ours = self.is_replacement(intent, &aside, &left)?
+                || self.is_copy(intent, place, found, &left, stop)?;
+            if is_ours {
                 let removed = remove(&aside, identity(&left));
                 removed.map_err(|errno| ActError::failed("remove what a killed run left", errno))?;
+            } else if identity(&left) == intent.victim.identity() {
+                return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
             }
             return Ok(false);
-        }
-        if !intent.victim.is_content_of(&left) {
-            return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
         }
         match found {
             None => displace(&aside, identity(&left), place, || Ok(()))?,
@@ -160,20 +171,28 @@ impl Undoing {
     }
 
     /// Whether what has the name of ours is a copy, whole or not, that an undo was making: nothing else is ever put there
-    /// while the victim's name leads to the keeper.
+    /// while the victim's name leads to the keeper. The copy may have the inode number that the victim's removal set
+    /// free; a victim that somebody rewrote since has other bytes than the keeper.
     fn is_copy(
-        &self,
+        &mut self,
         intent: &Intent,
         place: &Place,
         found: Option<&Stat>,
         left: &Stat,
+        stop: &Stop,
     ) -> Result<bool, ActError> {
+        let Some(now) = found else { return Ok(false) };
         let is_file = FileType::from_raw_mode(left.st_mode) == FileType::RegularFile;
         let makes_copies = matches!(intent.kind, ActionKind::Hardlink | ActionKind::Symlink);
-        match found {
-            Some(now) if is_file && makes_copies => self.is_replacement(intent, place, now),
-            _ => Ok(false),
+        if !is_file || !makes_copies || !self.is_replacement(intent, place, now)? {
+            return Ok(false);
         }
+        if identity(left) != intent.victim.identity() {
+            return Ok(true);
+        }
+        let copied = open(Side::Victim, place.beside(&intent.temp))?;
+        let keeper = self.keeper(intent, place)?;
+        begins(&keeper.file, &copied.file, stop)
     }
 
     /// Whether what has the name is what the step put there.
@@ -194,14 +213,18 @@ impl Undoing {
         if !self.is_replacement(intent, place, now)? {
             return self.was_parted(intent, place, now, stop);
         }
-        // A hard link is the keeper, wherever that is by now.
-        let source = match intent.kind {
-            ActionKind::Hardlink => open(Side::Victim, place.clone())?,
-            _ => self.reach.open(Side::Keeper, &intent.keeper)?,
-        };
+        let source = self.keeper(intent, place)?;
         self.restore(intent, place, identity(now), &source, stop)?;
         self.remember(intent, place);
         Ok(Undone::Restored)
+    }
+
+    /// The content that went: a hard link is the keeper, wherever that is by now.
+    fn keeper(&mut self, intent: &Intent, place: &Place) -> Result<Held, ActError> {
+        match intent.kind {
+            ActionKind::Hardlink => open(Side::Victim, place.clone()),
+            _ => Ok(self.reach.open(Side::Keeper, &intent.keeper)?),
+        }
     }
 
     /// Puts a copy of `source`, or another name of one made before, in the place of what has the name.
@@ -316,6 +339,22 @@ impl Undoing {
         sync_names(&self.changed).map_err(|errno| JournalError::Sync(errno.into()))?;
         self.changed.clear();
         Ok(())
+    }
+}
+
+/// Whether `whole` begins with all the bytes of `part`.
+fn begins(whole: &File, part: &File, stop: &Stop) -> Result<bool, ActError> {
+    let options = Options { max_mismatches: 1, ..Options::default() };
+    let env = Env { workers: 1, memory: 0, stop, done: &AtomicU64::new(0) };
+    let (whole, part) = (Source::File(whole), Source::File(part));
+    let outcome = compare(whole, part, &options, &env, &mut |_| ControlFlow::Break(()));
+    let outcome = outcome.map_err(|(side, failure)| {
+        Refusal::of_failure(if side == ftk_compare::Side::A { Side::Keeper } else { Side::Victim }, failure)
+    })?;
+    match outcome.end {
+        End::Together | End::Shorter { side: ftk_compare::Side::B, .. } => Ok(outcome.first.is_none()),
+        End::Stopped => Err(ActError::Stopped),
+        _ => Ok(false),
     }
 }
 

@@ -133,6 +133,33 @@ fn what_changed_since_is_refused() {
     }
 }
 
+/// File systems give the number of a removed inode to the next new one, which may be the copy that an undo makes.
+#[test]
+fn h06_a_copy_with_the_inode_number_of_the_victim_is_no_victim() {
+    for action in [Action::Hardlink, Action::Symlink] {
+        for (content, is_copy) in [("", true), ("sa", true), ("same", true), ("so", false), ("sames", false)]
+        {
+            let tree = replaced(action.clone());
+            let journal = fs::read_to_string(tree.journal()).unwrap();
+            let intent: serde_json::Value = serde_json::from_str(journal.lines().nth(1).unwrap()).unwrap();
+            let left = tree.path("dir").join(intent["temp"].as_str().unwrap());
+            fs::write(&left, content).unwrap();
+            let [victim, copy] =
+                [&intent["victim"]["ino"], &ino(&left).into()].map(|ino| format!("\"ino\":{ino},"));
+            fs::write(tree.journal(), journal.replacen(&victim, &copy, 1)).unwrap();
+            let undone = tree.undo();
+            if is_copy {
+                assert!(matches!(undone[..], [Ok(Undone::Restored)]), "{action:?} {content}: {undone:?}");
+                assert_as_it_was(&tree);
+            } else {
+                let refused = matches!(undone[..], [Err(ActError::Refused(Refusal::Changed { .. }))]);
+                assert!(refused, "{action:?} {content}: {undone:?}");
+                assert_eq!(fs::read_to_string(&left).unwrap(), content);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_keeper_that_is_gone_is_still_in_its_hard_links() {
     let tree = replaced(Action::Hardlink);
