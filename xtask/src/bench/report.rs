@@ -111,7 +111,7 @@ fn overview(tables: &[Table]) -> String {
     chart::bars("ftk and others", &[(String::new(), panels)])
 }
 
-/// What the front page has room for: a line for each kind of work on the first and the largest tree.
+/// What the front page has room for: a line for each kind of work, where ftk is ahead and where it is not.
 fn short(tables: &[Table], folder: &str) -> String {
     let Some(machine) = tables.first().map(|table| &table.machine) else { return String::new() };
     format!(
@@ -129,7 +129,10 @@ fn is_on_front_page(table: &Table, section: &Section, group: &Group) -> bool {
     let is_first = table.sections.first().is_some_and(|first| first.title == section.title);
     match &*table.name {
         "find" => group.title == "all files" && (is_first || section.name() == "large"),
-        "hash" | "hash-cold" => is_first,
+        "hash" | "hash-cold" | "dup-cold" => is_first,
+        "dup" => is_first || group.title == "1000 files",
+        "manifest" => is_first && group.title != "create, status only",
+        "cmp" => ["4 KiB, the same", "2048 MiB, the same", "a tree and its copy"].contains(&&*group.title),
         _ => false,
     }
 }
