@@ -58,7 +58,7 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     let algorithms = &a.header().algorithms;
     let (mut bytes, mut written) = (0, Ok(()));
     let files = unique(&a, &b, &Budget::new(globals.memory()), &mut |entry: &Entry<'_>| {
-        bytes += entry.stat.size;
+        bytes = u64::saturating_add(bytes, entry.stat.size); // a manifest says what it likes
         let line = list.line(|out| match (globals.json, is_shown) {
             (true, _) => push_json(out, entry, algorithms),
             (_, true) if !args.zero => {
