@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::skip;
+use super::{Dir, skip};
 
 /// Something that is mounted for as long as this is there.
 pub(crate) struct Mounted {
@@ -16,7 +16,7 @@ impl Mounted {
     /// A file system of its own, of memory (`tmpfs`) or made in a file. `None`, and a line that says so, where it
     /// cannot be had; with `FTK_TEST_LOOP` set it must be.
     pub(crate) fn new(kind: &str) -> Option<Self> {
-        or_skip(kind, Self::make(kind))
+        or_skip("FTK_TEST_LOOP", kind, Self::make(kind))
     }
 
     /// What `mount` makes at this directory with these arguments; `None` as above.
@@ -24,7 +24,23 @@ impl Mounted {
         let mut mount = Command::new("mount");
         mount.args(args).arg(point);
         let mounted = is_allowed().and_then(|()| run(&mut mount));
-        or_skip("mount", mounted.map(|()| Self { point: point.to_owned(), _made: None }))
+        or_skip("FTK_TEST_LOOP", "mount", mounted.map(|()| Self { point: point.to_owned(), _made: None }))
+    }
+
+    /// What this command mounts at a directory of the test, such as a FUSE file system; `None`, and a line that says so,
+    /// where that is not possible. With `FTK_TEST_FUSE` set it must be.
+    pub(crate) fn by(dir: &Dir, command: impl IntoIterator<Item = String>, point: &str) -> Option<Self> {
+        let command: Vec<_> = command.into_iter().collect();
+        let mut mount = Command::new(&command[0]);
+        mount.args(&command[1..]).current_dir(dir.path(""));
+        // The server goes on in the background. With a pipe of ours it would keep us waiting for its end.
+        mount.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mounted = is_allowed().and_then(|()| match mount.status() {
+            Ok(status) if status.success() => Ok(Self { point: dir.path(point), _made: None }),
+            Ok(status) => Err(format!("{mount:?}: {status}")),
+            Err(error) => Err(format!("{mount:?}: {error}")),
+        });
+        or_skip("FTK_TEST_FUSE", &command[0], mounted)
     }
 
     fn make(kind: &str) -> Result<Self, String> {
@@ -74,8 +90,9 @@ fn is_allowed() -> Result<(), String> {
     if rustix::process::geteuid().is_root() { Ok(()) } else { Err("only root mounts".into()) }
 }
 
-fn or_skip(what: &str, mounted: Result<Mounted, String>) -> Option<Mounted> {
-    let required = std::env::var_os("FTK_TEST_LOOP").is_some_and(|value| value == "1");
+/// `required`: the variable that makes a failure of what otherwise skips a test.
+fn or_skip(required: &str, what: &str, mounted: Result<Mounted, String>) -> Option<Mounted> {
+    let required = std::env::var_os(required).is_some_and(|value| value == "1");
     match mounted {
         Ok(mounted) => Some(mounted),
         Err(why) => {

@@ -6,6 +6,7 @@ use ftk_sched::Stop;
 use rustix::fs::{AtFlags, CWD, fstat, linkat, readlinkat, statat, symlinkat};
 
 use crate::action::{ActionKind, Freed};
+use crate::apart::Apart;
 use crate::destination::Destination;
 use crate::intent::Intent;
 use crate::ours::Ours;
@@ -22,17 +23,21 @@ pub(crate) fn act(
     proven: &Proven,
     intent: &Intent,
     destination: Option<&Destination>,
+    apart: &mut Apart,
     ours: &mut Ours,
     stop: &Stop,
 ) -> Result<Freed, ActError> {
     proven.recheck(ours)?;
-    let outcome = match intent.kind {
-        ActionKind::Reflink => return share(proven, stop),
+    if intent.kind == ActionKind::Reflink {
+        return share(proven, stop);
+    }
+    let outcome = apart.prove(proven, &intent.temp).and_then(|()| match intent.kind {
         ActionKind::Hardlink => hardlink(proven, intent),
         ActionKind::Symlink => symlink(proven, intent),
         ActionKind::Delete => remove(proven, intent),
         ActionKind::Move => relocate(proven, intent, destination),
-    };
+        ActionKind::Reflink => unreachable!("no name goes"),
+    });
     // Also of what failed: it may have changed times of inodes on its way.
     let last_went = [&proven.victim, &proven.keeper].map(|held| {
         let now = fstat(&held.file);

@@ -8,6 +8,7 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::act::{absolute_path, act};
 use crate::action::{Action, ActionKind, Freed, Rules};
+use crate::apart::Apart;
 use crate::destination::Destination;
 use crate::durable::{Keepers, sync_names};
 use crate::intent::Intent;
@@ -58,6 +59,7 @@ pub struct Engine {
     rules: Rules,
     reach: Reach,
     destination: Option<Destination>,
+    apart: Apart,
     ours: Ours,
     keepers: Keepers,
     /// Of keepers that can have no more links: the victim that stays for that reason, and is the keeper from then on.
@@ -80,9 +82,9 @@ impl Engine {
         };
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let most = (limit.saturating_sub(SPARED) / DESCRIPTORS).clamp(1, STEPS as u64) as usize;
-        let (ours, keepers) = (Ours::default(), Keepers::default());
+        let (apart, ours, keepers) = (Apart::default(), Ours::default(), Keepers::default());
         let successors = HashMap::new();
-        Ok(Self { kind: action.kind(), rules, reach, destination, ours, keepers, successors, most })
+        Ok(Self { kind: action.kind(), rules, reach, destination, apart, ours, keepers, successors, most })
     }
 
     /// Takes one step after the other, and calls `report` with each and what came of it, in order. An error of a
@@ -219,6 +221,6 @@ impl Engine {
         if stop.is_raised() {
             return Err(ActError::Stopped);
         }
-        act(proven, intent, self.destination.as_ref(), &mut self.ours, stop)
+        act(proven, intent, self.destination.as_ref(), &mut self.apart, &mut self.ours, stop)
     }
 }

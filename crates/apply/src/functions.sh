@@ -1,6 +1,9 @@
 #!/bin/sh
-# Each step takes files only that are there, are two, and hold the same bytes. A step that is refused or fails is
-# named by its number on standard error, leaves its files as they were, and makes the status 2.
+# A step changes a file only if both files are there, are two, and hold the same bytes. A step that is refused or
+# fails is named by its number on standard error, leaves its files as they were, and makes the status 2.
+#
+# A script that is killed with SIGKILL can leave a file called .ftk-PROCESS-STEP in the directory of a victim. If the
+# victim is missing, this file is the victim: rename it back. Otherwise remove it.
 LC_ALL=C
 export LC_ALL
 failed=0
@@ -26,6 +29,88 @@ ftk_ready() { # STEP KEEPER VICTIM
     return 1
 }
 
+# Succeeds if device and inode numbers tell the two files apart, because both lie on one local file system. The numbers
+# are those of ext4, XFS, btrfs, tmpfs, ramfs, F2FS, ZFS, JFS, ReiserFS, NILFS2, FAT and exFAT.
+ftk_is_local() { # KEEPER VICTIM
+    [ "$(stat -c %d "$1" 2>&1)" = "$(stat -c %d "$2" 2>&1)" ] || return 1
+    case $(stat -f -c %t "$1" 2>&1) in
+    ef53 | 58465342 | 9123683e | 1021994 | 858458f6 | f2f52010) return 0 ;;
+    2fc12fc1 | 3153464a | 52654973 | 3434 | 4d44 | 2011bab0) return 0 ;;
+    esac
+    return 1
+}
+
+# Succeeds if a fresh listing of the directory has the name.
+ftk_listed() { # DIRECTORY/ NAME
+    for entry in "$1"* "$1".*; do
+        [ "$entry" != "$1$2" ] || return 0
+    done
+    return 1
+}
+
+# Renames a file to a name that is free. Not with mv, which copies where the file system refuses to rename.
+ftk_rename() { # FROM TO
+    ln "$1" "$2" || return 1
+    rm -f "$1" || {
+        rm -f "$2"
+        return 1
+    }
+}
+
+# Gives a victim its name back.
+aside=
+ftk_return() {
+    [ -n "$aside" ] || return 0
+    if ! ftk_rename "$aside" "$victim"; then
+        printf '%s is now called %s\n' "$victim" "$aside" >&2
+        failed=2
+    fi
+    aside=
+}
+trap 'ftk_return; exit 2' HUP INT TERM
+
+# Shows that the victim is not the keeper under another name, as on a FUSE or network file system: a new name in the
+# victim's directory does not appear in the keeper's, and the keeper is still listed and can be read while the victim
+# has another name.
+ftk_apart() { # STEP KEEPER VICTIM
+    if ftk_is_local "$2" "$3"; then
+        return 0
+    fi
+    there=${2%/*}/
+    mark=$there${temp##*/}
+    one=
+    if [ "$there" -ef "${3%/*}/" ]; then
+        one=1
+    elif ! (set -C && : >"$temp") 2>/dev/null; then
+        ftk_refuse "$1" 'cannot prove that these are two files: cannot create a file in the directory of the victim'
+        return 1
+    elif [ -e "$mark" ] || ftk_listed "$there" "${temp##*/}"; then
+        rm -f "$temp"
+        ftk_refuse "$1" 'both names lead to the same file'
+        return 1
+    else
+        rm -f "$temp"
+    fi
+    if ! ftk_rename "$3" "$temp"; then
+        ftk_refuse "$1" 'cannot prove that these are two files: cannot rename the victim'
+        return 1
+    fi
+    victim=$3
+    aside=$temp
+    if { [ -n "$one" ] || [ ! -e "$mark" ]; } && ftk_listed "$there" "${2##*/}" && cmp -s "$2" "$temp"; then
+        ftk_return
+        [ -f "$3" ]
+    else
+        ftk_return
+        ftk_refuse "$1" 'both names lead to the same file'
+        return 1
+    fi
+}
+
+ftk_ready_to_go() { # STEP KEEPER VICTIM
+    ftk_ready "$1" "$2" "$3" && ftk_apart "$1" "$2" "$3"
+}
+
 ftk_put() { # STEP TEMP VICTIM
     mv -f "$2" "$3" || {
         rm -f "$2"
@@ -34,7 +119,7 @@ ftk_put() { # STEP TEMP VICTIM
 }
 
 ftk_hardlink() { # STEP KEEPER VICTIM
-    ftk_ready "$1" "$2" "$3" || return 0
+    ftk_ready_to_go "$1" "$2" "$3" || return 0
     if ln "$2" "$temp"; then
         ftk_put "$1" "$temp" "$3"
     else
@@ -54,7 +139,7 @@ ftk_reflink() { # STEP KEEPER VICTIM
 }
 
 ftk_symlink() { # STEP KEEPER VICTIM
-    ftk_ready "$1" "$2" "$3" || return 0
+    ftk_ready_to_go "$1" "$2" "$3" || return 0
     # The letter guards newlines at the end of the name, which are lost otherwise.
     where=$(cd "${2%/*}/" && pwd -P && echo x)
     if ln -s "${where%??}/${2##*/}" "$temp" && [ "$temp" -ef "$2" ]; then
@@ -66,12 +151,12 @@ ftk_symlink() { # STEP KEEPER VICTIM
 }
 
 ftk_delete() { # STEP KEEPER VICTIM
-    ftk_ready "$1" "$2" "$3" || return 0
+    ftk_ready_to_go "$1" "$2" "$3" || return 0
     rm -f "$3" || ftk_refuse "$1" 'cannot remove the file'
 }
 
 ftk_move() { # STEP KEEPER VICTIM TO
-    ftk_ready "$1" "$2" "$3" || return 0
+    ftk_ready_to_go "$1" "$2" "$3" || return 0
     if [ -e "$4" ] || [ -L "$4" ]; then
         ftk_refuse "$1" 'the new name is taken'
     elif mkdir -p "${4%/*}/" && ln "$3" "$4"; then # a link: never a copy to another file system

@@ -19,6 +19,7 @@
 
 mod act;
 mod action;
+mod apart;
 mod check;
 mod copy;
 mod dedupe;

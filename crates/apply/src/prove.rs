@@ -2,14 +2,14 @@
 
 use ftk_compare::same_content;
 use ftk_sched::Stop;
-use rustix::fs::{Stat, fstat};
+use rustix::fs::Stat;
 
 use crate::action::{ActionKind, Rules};
 use crate::metadata::{difference, gained_rights};
 use crate::ours::Ours;
 use crate::reach::Held;
 use crate::refusal::{ActError, Refusal, Side};
-use crate::stat::{ctime_ns, identity, mtime_ns};
+use crate::stat::{ctime_ns, fstat_now, identity, mtime_ns};
 
 /// Two files of which it was shown that one can stand for the other. Only [`prove`] makes one.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl Proven {
 }
 
 fn now(side: Side, held: &Held) -> Result<Stat, Refusal> {
-    fstat(&held.file).map_err(|errno| Refusal::unreadable(side, "stat", errno))
+    fstat_now(&held.file).map_err(|errno| Refusal::unreadable(side, "stat", errno))
 }
 
 fn is_content(before: &Stat, now: &Stat) -> bool {

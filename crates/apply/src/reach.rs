@@ -12,13 +12,13 @@ use std::rc::Rc;
 
 use ftk_inventory::open_beneath;
 use ftk_read::File;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
 use crate::ours::Ours;
 use crate::refusal::{Refusal, Side};
 use crate::seen::Seen;
-use crate::stat::identity;
+use crate::stat::{identity, stat_now};
 use crate::temp::is_ours;
 
 /// Longest path that the kernel takes in one call, with its terminator.
@@ -132,7 +132,7 @@ pub(crate) const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union
 impl Place {
     /// What has the name now; of a symbolic link, the link.
     pub(crate) fn stat(&self) -> Result<Stat, Errno> {
-        statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW)
+        stat_now(&self.dir, &self.name)
     }
 
     /// Another name in the same directory.

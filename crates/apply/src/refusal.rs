@@ -58,6 +58,13 @@ pub enum Refusal {
     },
     /// Both names lead to one file.
     SameFile,
+    /// Device and inode numbers do not show that these are two files, and a check that would show it cannot be made.
+    Unproven {
+        /// What was tried.
+        op: &'static str,
+        /// The cause.
+        source: io::Error,
+    },
     /// The bytes differ.
     ContentDiffers,
     /// What the name stands for beside the content would be lost.
@@ -182,6 +189,7 @@ impl fmt::Display for Refusal {
             Self::Replaced(side) => write!(f, "another file has the name of {side}"),
             Self::Changed { side, what } => write!(f, "{side} changed: {what}"),
             Self::SameFile => f.write_str("both names lead to the same file"),
+            Self::Unproven { op, .. } => write!(f, "cannot prove that these are two files: cannot {op}"),
             Self::ContentDiffers => f.write_str("content differs"),
             Self::MetadataDiffers(difference) => difference.fmt(f),
             Self::OtherFileSystem => f.write_str("the keeper or the target is on another file system"),
@@ -225,7 +233,7 @@ impl fmt::Display for ActError {
 impl std::error::Error for Refusal {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Unreadable { source, .. } => Some(source),
+            Self::Unreadable { source, .. } | Self::Unproven { source, .. } => Some(source),
             _ => None,
         }
     }

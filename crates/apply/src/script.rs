@@ -1,9 +1,10 @@
 //! The same actions as a script for a POSIX shell, for who wants to read before it happens, or to run it
 //! elsewhere.
 //!
-//! A script cannot do what the engine does: it holds no directory open and cannot check what a name means in the
-//! moment it changes, it does not compare owners and attributes, and keeps no journal. It does compare the bytes
-//! of each pair first, and makes each replacement under a name of its own before it takes the victim's.
+//! A script cannot do all that the engine does: it holds no directory open and cannot check what a name means in
+//! the moment it changes, it does not compare owners and attributes, and keeps no journal. It does compare the
+//! bytes of each pair, proves that they are two files where device and inode numbers cannot show it, and makes
+//! each replacement under a name of its own before it takes the victim's.
 
 use std::os::unix::ffi::OsStrExt;
 

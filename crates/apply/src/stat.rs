@@ -1,6 +1,31 @@
 //! What `fstat` says, in the widths and units that are used here.
 
-use rustix::fs::Stat;
+use std::ffi::CStr;
+use std::os::fd::AsFd;
+
+use rustix::fs::{AtFlags, Stat, StatxFlags, fstat, statat, statx};
+use rustix::io::Errno;
+
+/// What has the name in the directory now; of a symbolic link, the link.
+pub(crate) fn stat_now(dir: impl AsFd, name: &CStr) -> Result<Stat, Errno> {
+    sync(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)?;
+    statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// What the open file is now.
+pub(crate) fn fstat_now(file: impl AsFd) -> Result<Stat, Errno> {
+    sync(file.as_fd(), c"", AtFlags::EMPTY_PATH)?;
+    fstat(file)
+}
+
+/// Makes the kernel ask the file system. FUSE and network file systems let it answer from a cache otherwise, which
+/// knows nothing of what happened to the file by another way.
+fn sync(dir: impl AsFd, name: &CStr, flags: AtFlags) -> Result<(), Errno> {
+    match statx(dir, name, flags | AtFlags::STATX_FORCE_SYNC, StatxFlags::BASIC_STATS) {
+        Ok(_) | Err(Errno::NOSYS) => Ok(()), // Linux before 4.11
+        Err(errno) => Err(errno),
+    }
+}
 
 /// Device and inode number.
 #[allow(clippy::unnecessary_cast, reason = "the widths of the fields differ between platforms")]

@@ -1,7 +1,7 @@
 //! Names that change hands: at every moment the victim's name leads to what it led to before or to what it is
 //! meant to lead to.
 
-use rustix::fs::{AtFlags, RenameFlags, renameat, renameat_with, unlinkat};
+use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, unlinkat};
 use rustix::io::Errno;
 
 use crate::reach::Place;
@@ -68,7 +68,7 @@ pub(crate) fn delete(
     aside: &Place,
     check: impl Fn() -> Result<(), Refusal>,
 ) -> Result<(), ActError> {
-    match displace(place, expected, aside, &check) {
+    match rename_checked(place, expected, aside, &check, rename_to_free) {
         Err(error) if needs_no_detour(&error) => {
             is_still(place, expected)?;
             check()?;
@@ -81,15 +81,29 @@ pub(crate) fn delete(
     }
 }
 
-/// Gives the file another name, which must be free, perhaps in another directory.
+/// Gives the file another name, perhaps in another directory. It must be free, and other programs may want it, too.
 pub(crate) fn displace(
     place: &Place,
     expected: (u64, u64),
     to: &Place,
     check: impl Fn() -> Result<(), Refusal>,
 ) -> Result<(), ActError> {
-    let moved = renameat_with(&place.dir, &place.name, &to.dir, &to.name, RenameFlags::NOREPLACE);
-    moved.map_err(|errno| match errno {
+    rename_checked(place, expected, to, check, rename_strictly)
+}
+
+/// Gives a file that has a private name of ours the name back that it had.
+pub(crate) fn give_back(place: &Place, expected: (u64, u64), aside: &Place) -> Result<(), ActError> {
+    rename_checked(aside, expected, place, || Ok(()), rename_to_free)
+}
+
+fn rename_checked(
+    place: &Place,
+    expected: (u64, u64),
+    to: &Place,
+    check: impl Fn() -> Result<(), Refusal>,
+    rename: fn(&Place, &Place) -> Result<(), Errno>,
+) -> Result<(), ActError> {
+    rename(place, to).map_err(|errno| match errno {
         Errno::EXIST => Refusal::Taken.into(),
         Errno::XDEV => Refusal::OtherFileSystem.into(),
         errno if cannot_do_so(errno) => Refusal::Unsupported.into(),
@@ -98,19 +112,44 @@ pub(crate) fn displace(
     is_still(to, expected).and_then(|()| check()).map_err(|refusal| put_back(place, to, refusal.into()))
 }
 
+/// Renames only if the new name is free, at every moment.
+fn rename_strictly(from: &Place, to: &Place) -> Result<(), Errno> {
+    renameat_with(&from.dir, &from.name, &to.dir, &to.name, RenameFlags::NOREPLACE)
+}
+
+/// Renames to a name that is free: a private one of ours, or one that the file had until a moment ago. File
+/// systems that cannot refuse to overwrite (NFS, many FUSE ones) leave a moment between the look at the name and
+/// the rename.
+pub(crate) fn rename_to_free(from: &Place, to: &Place) -> Result<(), Errno> {
+    match rename_strictly(from, to) {
+        Err(errno) if cannot_do_so(errno) => match to.stat() {
+            Err(Errno::NOENT) => renameat(&from.dir, &from.name, &to.dir, &to.name),
+            Err(errno) => Err(errno),
+            Ok(_) => Err(Errno::EXIST),
+        },
+        renamed => renamed,
+    }
+}
+
+/// Gives a file its old name back, by a link where a rename fails.
+pub(crate) fn return_name(place: &Place, from: &Place) -> Result<(), Errno> {
+    rename_to_free(from, place).or_else(|errno| {
+        linkat(&from.dir, &from.name, &place.dir, &place.name, AtFlags::empty()).map_err(|_| errno)?;
+        unlinkat(&from.dir, &from.name, AtFlags::empty())
+    })
+}
+
 /// Renames a file back that was displaced, and hands the error on.
 fn put_back(place: &Place, from: &Place, error: ActError) -> ActError {
-    match renameat_with(&from.dir, &from.name, &place.dir, &place.name, RenameFlags::NOREPLACE) {
+    match return_name(place, from) {
         Ok(()) => error,
         Err(_) => error.leaving(from.name.to_bytes()),
     }
 }
 
-/// Whether a name that is to go can go directly: where there is no room for another one, or the file system
-/// cannot rename without overwriting.
+/// Whether a name that is to go can go directly: where there is no room for another one.
 fn needs_no_detour(error: &ActError) -> bool {
     match error {
-        ActError::Refused(Refusal::Unsupported) => true,
         ActError::Failed { source, left: None, .. } => {
             matches!(Errno::from_io_error(source), Some(Errno::NOSPC | Errno::DQUOT))
         }
@@ -119,7 +158,7 @@ fn needs_no_detour(error: &ActError) -> bool {
 }
 
 /// Whether the expected file has the name.
-fn is_still(place: &Place, expected: (u64, u64)) -> Result<(), Refusal> {
+pub(crate) fn is_still(place: &Place, expected: (u64, u64)) -> Result<(), Refusal> {
     match place.stat() {
         Ok(stat) if identity(&stat) == expected => Ok(()),
         Ok(_) => Err(Refusal::Replaced(Side::Victim)),

@@ -22,7 +22,7 @@ use crate::reach::{DIRECTORY, Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::stat::{identity, mtime_ns};
-use crate::swap::{displace, replace};
+use crate::swap::{displace, give_back, replace};
 use crate::temp::{Temp, remove};
 
 /// A step that is being taken back.
@@ -108,6 +108,14 @@ fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Copy>> {
     names.into_iter().filter(|(_, n)| *n > 1).map(|(victim, _)| (victim, None)).collect()
 }
 
+/// Whether the file under the private name is the empty one that [`Apart`](crate::apart::Apart) makes while the
+/// victim has its name.
+fn is_mark(intent: &Intent, found: Option<&Stat>, left: &Stat) -> bool {
+    let is_empty = FileType::from_raw_mode(left.st_mode) == FileType::RegularFile && left.st_size == 0;
+    let victim = intent.victim.identity();
+    is_empty && identity(left) != victim && found.is_some_and(|now| identity(now) == victim)
+}
+
 impl Undoing {
     fn step(&mut self, intent: &Intent, stop: &Stop) -> Result<Undone, ActError> {
         if intent.kind == ActionKind::Reflink {
@@ -136,9 +144,9 @@ impl Undoing {
         outcome
     }
 
-    /// Looks for what a killed run left under the name of ours, in the victim's directory. If that is the victim
-    /// itself it gets its name back; a replacement that never came to its place goes, and so does a copy that an undo
-    /// was making of the keeper.
+    /// Looks for what a killed run left under the private name, in the victim's directory. If that is the victim
+    /// itself it gets its name back. A replacement that never came to its place is removed, and so are the mark of a
+    /// proof that two directories are two, and a copy that an undo was making of the keeper.
     fn mend(
         &mut self,
         intent: &Intent,
@@ -149,7 +157,8 @@ impl Undoing {
         let aside = place.beside(&intent.temp);
         let Some(left) = present(&aside)? else { return Ok(false) };
         if !intent.victim.is_content_of(&left) {
-            let is_ours = self.is_replacement(intent, &aside, &left)?
+            let is_ours = is_mark(intent, found, &left)
+                || self.is_replacement(intent, &aside, &left)?
                 || self.is_copy(intent, place, found, &left, stop)?;
             if is_ours {
                 let removed = remove(&aside, identity(&left));
@@ -160,7 +169,7 @@ impl Undoing {
             return Ok(false);
         }
         match found {
-            None => displace(&aside, identity(&left), place, || Ok(()))?,
+            None => give_back(place, identity(&left), &aside)?,
             Some(now) if self.is_replacement(intent, place, now)? => {
                 let old = Temp { identity: identity(&left), place: aside };
                 replace(place, identity(now), old, || Ok(()))?;

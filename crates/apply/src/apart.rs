@@ -1,0 +1,174 @@
+//! Proof that two names lead to two files, where device and inode numbers cannot show it.
+//!
+//! A FUSE, network or overlay file system shows files of another file system under its own device number and
+//! often under inode numbers that it makes up. A file and its alias then look like two files with the same
+//! content, and deleting one deletes both. The kernel's caches hide it even afterwards: they still answer for a
+//! name that is gone.
+//!
+//! So before a name goes, the engine changes names on the victim's side and looks for the effect on the keeper's
+//! side. All of these must show two files:
+//!
+//! 1. Once for each pair of directories: a new name in the victim's directory appears neither in a fresh listing
+//!    of the keeper's directory nor when it is looked up there.
+//! 2. For each victim: it is renamed to a private name. That name is not found in the keeper's directory, and the
+//!    keeper is still found by a `statx` that bypasses the attribute cache, in a fresh listing, and by opening
+//!    it again and reading from it. Then the victim gets its name back.
+//!
+//! No single check is enough. Kernel overlayfs still opens and stats a file whose name is gone from the layer
+//! below, and only the listing tells. FUSE mounts may answer a listing from a cache, and only a name that was never
+//! looked up reaches the server.
+
+use std::collections::HashSet;
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use ftk_read::Failure;
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, fstat, fstatfs, openat, unlinkat};
+use rustix::io::Errno;
+
+use crate::prove::Proven;
+use crate::reach::{Held, Place};
+use crate::refusal::{ActError, Refusal, Side};
+use crate::stat::identity;
+use crate::swap::{is_still, rename_to_free, return_name};
+
+/// Bytes that are read from the reopened keeper.
+const BLOCK: usize = 4096;
+
+/// Magic numbers, from `linux/magic.h` and statfs(2), of file systems on a local disk or in memory of which
+/// device and inode number identify a file. Stacked, network and FUSE file systems do not belong here.
+const LOCAL: &[u32] = &[
+    0x0000_EF53, // ext2, ext3, ext4
+    0x5846_5342, // XFS
+    0x9123_683E, // btrfs
+    0x0102_1994, // tmpfs
+    0x8584_58F6, // ramfs
+    0xF2F5_2010, // F2FS
+    0x2FC1_2FC1, // ZFS
+    0x3153_464A, // JFS
+    0x5265_4973, // ReiserFS
+    0x0000_3434, // NILFS2
+    0x0000_4D44, // FAT
+    0x2011_BAB0, // exFAT
+];
+
+/// Proves pairs of files apart, and remembers the pairs of directories that it proved.
+#[derive(Debug, Default)]
+pub(crate) struct Apart {
+    directories: HashSet<[(u64, u64); 2]>,
+}
+
+impl Apart {
+    /// Shows that the victim is not the keeper under another name. `temp` is a free name in the victim's directory,
+    /// noted in the journal, which both proofs use in turn. The victim has its name again afterwards.
+    pub(crate) fn prove(&mut self, proven: &Proven, temp: &CStr) -> Result<(), ActError> {
+        let (victim, keeper) = (&proven.victim, &proven.keeper);
+        let is_keeper_local = is_local(keeper);
+        if is_keeper_local && victim.stat.st_dev == keeper.stat.st_dev {
+            return Ok(()); // two inode numbers of one file system
+        }
+        let directory = |place: &Place| {
+            fstat(&place.dir).map(|stat| identity(&stat)).map_err(|errno| unproven("stat a directory", errno))
+        };
+        let directories = [directory(&victim.place)?, directory(&keeper.place)?];
+        let is_one_directory = directories[0] == directories[1];
+        let aside = victim.place.beside(temp);
+        if !is_one_directory && !self.directories.contains(&directories) {
+            directories_are_two(&aside, &keeper.place)?;
+            self.directories.insert(directories);
+        }
+        rename_to_free(&victim.place, &aside).map_err(|errno| unproven("rename the victim", errno))?;
+        let outcome = is_still(&aside, victim.identity()).and_then(|()| {
+            if !is_one_directory && is_found(&keeper.place.beside(temp))? {
+                return Err(Refusal::SameFile);
+            }
+            if !is_keeper_local && !is_listed(&keeper.place)? {
+                return Err(Refusal::SameFile);
+            }
+            keeper_opens(victim, keeper)
+        });
+        match return_name(&victim.place, &aside) {
+            Ok(()) => outcome.map_err(ActError::from),
+            Err(errno) => {
+                Err(ActError::failed("give the victim its name back", errno).leaving(temp.to_bytes()))
+            }
+        }
+    }
+}
+
+/// Whether device and inode number identify a file where this one lies.
+fn is_local(held: &Held) -> bool {
+    fstatfs(&held.file).is_ok_and(|fs| LOCAL.contains(&(fs.f_type as u32)))
+}
+
+/// Shows that a name made in the victim's directory does not appear in the keeper's.
+fn directories_are_two(mark: &Place, keeper: &Place) -> Result<(), ActError> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(&mark.dir, &mark.name, flags, Mode::RUSR | Mode::WUSR)
+        .map_err(|errno| unproven("create a file in the directory of the victim", errno))?;
+    let seen = keeper.beside(&mark.name);
+    let is_seen = is_found(&seen).and_then(|is_found| Ok(is_found || is_listed(&seen)?));
+    let removed = unlinkat(&mark.dir, &mark.name, AtFlags::empty());
+    removed
+        .map_err(|errno| ActError::failed("remove a temporary file", errno).leaving(mark.name.to_bytes()))?;
+    if is_seen? { Err(Refusal::SameFile.into()) } else { Ok(()) }
+}
+
+/// Whether a lookup finds the name.
+fn is_found(place: &Place) -> Result<bool, Refusal> {
+    match place.stat() {
+        Ok(_) => Ok(true),
+        Err(Errno::NOENT) => Ok(false),
+        Err(errno) => Err(unproven("look up a name in the directory of the keeper", errno)),
+    }
+}
+
+/// Whether a fresh listing of the directory has the name.
+fn is_listed(place: &Place) -> Result<bool, Refusal> {
+    let failed = |errno| unproven("list the directory of the keeper", errno);
+    for entry in Dir::new(reopened(&place.dir).map_err(failed)?).map_err(failed)? {
+        if entry.map_err(failed)?.file_name() == place.name.as_c_str() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn reopened(directory: &OwnedFd) -> Result<OwnedFd, Errno> {
+    openat(directory.as_fd(), ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Shows that the keeper's name still leads to the keeper, and that a new descriptor reads its content.
+fn keeper_opens(victim: &Held, keeper: &Held) -> Result<(), Refusal> {
+    let gone_or = |op, errno| match errno {
+        Errno::NOENT => Refusal::SameFile,
+        errno => unproven(op, errno),
+    };
+    let named = keeper.place.stat().map_err(|errno| gone_or("stat the keeper", errno))?;
+    let again = Held::open(keeper.place.clone()).map_err(|failure| match failure {
+        Ok(Failure::Io { source, .. }) => {
+            gone_or("open the keeper again", Errno::from_io_error(&source).unwrap_or(Errno::IO))
+        }
+        Ok(failure) => Refusal::of_failure(Side::Keeper, failure),
+        Err(errno) => gone_or("stat the keeper", errno),
+    })?;
+    if [identity(&named), again.identity()] != [keeper.identity(); 2] {
+        return Err(Refusal::Replaced(Side::Keeper));
+    }
+    let mut blocks = [[0; BLOCK]; 2];
+    let mut read = |held: &Held, nth: usize| {
+        let read = held.file.read_at(&mut blocks[nth], 0);
+        read.map_err(|source| Refusal::Unproven { op: "read from the keeper", source })
+    };
+    let (ours, theirs) = (read(victim, 0)?, read(&again, 1)?);
+    let len = ours.min(theirs);
+    if blocks[0][..len] != blocks[1][..len] || (len == 0 && keeper.stat.st_size > 0) {
+        return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim was renamed" });
+    }
+    Ok(())
+}
+
+fn unproven(op: &'static str, errno: Errno) -> Refusal {
+    Refusal::Unproven { op, source: io::Error::from(errno) }
+}

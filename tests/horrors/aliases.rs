@@ -1,0 +1,139 @@
+//! One file under two names that device and inode numbers do not show to be one: FUSE and overlay file systems.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::harness::{Dir, Mounted, Run};
+
+const CONTENT: &[u8] = b"the only copy there is";
+
+/// What shows `real` once more at `view`.
+const VIEWS: [View; 9] = [
+    View { name: "bindfs", mount: &["bindfs", "real", "view"] },
+    View { name: "mergerfs", mount: &["mergerfs", "real", "view"] },
+    // New files are made in the other branch, where the directory of the keeper does not show them.
+    View {
+        name: "mergerfs, two branches",
+        mount: &["mergerfs", "-o", "category.create=ff,cache.attr=60,cache.entry=60", "other:real", "view"],
+    },
+    View { name: "unionfs-fuse", mount: &["unionfs", "real=RW", "view"] },
+    View { name: "unionfs-fuse, two branches", mount: &["unionfs", "other=RW:real=RW", "view"] },
+    View {
+        name: "fuse-overlayfs, above",
+        mount: &["fuse-overlayfs", "-o", "lowerdir=other,upperdir=real,workdir=work", "view"],
+    },
+    View {
+        name: "fuse-overlayfs, below",
+        mount: &["fuse-overlayfs", "-o", "lowerdir=real,upperdir=other,workdir=work", "view"],
+    },
+    View { name: "sshfs", mount: &["sshfs", "-o", "ssh_command=PWD/server", "host:PWD/real", "view"] },
+    View {
+        name: "overlay",
+        mount: &[
+            "mount",
+            "-t",
+            "overlay",
+            "overlay",
+            "-o",
+            "lowerdir=other,upperdir=real,workdir=work",
+            "view",
+        ],
+    },
+];
+
+struct View {
+    name: &'static str,
+    mount: &'static [&'static str],
+}
+
+impl View {
+    /// A directory `real` with a file, and `view`, mounted.
+    fn make(&self) -> Option<(Mounted, Dir)> {
+        let dir = Dir::new();
+        dir.dir("real").dir("view").dir("other").dir("work");
+        dir.file("server", b"#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n");
+        fs::set_permissions(dir.path("server"), Permissions::from_mode(0o755)).unwrap();
+        plant(&dir.path("real/x"));
+        let here = dir.path("").canonicalize().unwrap();
+        let here = here.to_str().unwrap().trim_end_matches('/');
+        let words = self.mount.iter().map(|word| word.replace("PWD", here));
+        let mounted = Mounted::by(&dir, words, "view")?;
+        Some((mounted, dir))
+    }
+}
+
+/// A file with the only content there is, not touched for days.
+fn plant(path: &Path) {
+    fs::write(path, CONTENT).unwrap();
+    let days_ago = SystemTime::now() - Duration::from_secs(3 * 24 * 3600);
+    fs::File::options().write(true).open(path).unwrap().set_modified(days_ago).unwrap();
+}
+
+/// Ways to name the tree and its view.
+const WAYS: [&[&str]; 8] = [
+    &["real", "view"],
+    &["view", "real"],
+    &["."],
+    &["real", "--reference", "view"],
+    &["view", "--reference", "real"],
+    &["-L", "link", "real"],
+    &["-L", "real", "link"],
+    &["bind", "view"],
+];
+
+const ACTIONS: [&str; 4] = ["delete", "symlink", "hardlink", "move=away"];
+
+fn prune(dir: &Dir, action: &str, way: &[&str], as_script: bool) -> Run {
+    let ftk = dir.ftk(["dup", "prune", "-E", "server", "--action", action]).args(way);
+    if !as_script {
+        return ftk.arg("--yes").run();
+    }
+    let script = ftk.arg("--script").run();
+    fs::write(dir.aside("script"), &script.out).unwrap();
+    let run = dir.ftk([""; 0]).instead(dir, ["sh".as_ref(), dir.aside("script").as_os_str()]).run();
+    // What cannot work at all is refused before there is a script.
+    if script.code() == 2 { script } else { run }
+}
+
+fn is_there(path: PathBuf) -> bool {
+    fs::symlink_metadata(&path).is_ok_and(|it| it.is_file()) && fs::read(path).is_ok_and(|it| it == CONTENT)
+}
+
+/// Names that no directory should have after a run.
+fn strays(dir: &Dir) -> Vec<String> {
+    // `other` may have marks of an overlay for names that are gone.
+    let names = ["real", "view"].into_iter().flat_map(|name| fs::read_dir(dir.path(name)).unwrap());
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(".ftk-")).collect()
+}
+
+/// Whatever is asked for, the file stays, and the run says that it did not do what it was told.
+#[test]
+fn h58_an_alias_is_no_copy() {
+    for view in &VIEWS {
+        let Some((_mounted, dir)) = view.make() else { return };
+        dir.dir("bind").symlink("view", "link");
+        let Some(_bound) = Mounted::at(&dir.path("bind"), ["--bind".as_ref(), dir.path("real").as_os_str()])
+        else {
+            return;
+        };
+        // A lower layer is not written to: what goes in the view stays in the layer.
+        let is_layer = view.name == "fuse-overlayfs, below";
+        for action in ACTIONS {
+            for way in WAYS {
+                for as_script in [false, true] {
+                    let run = prune(&dir, action, way, as_script);
+                    let what = format!("{}: {action} {way:?} script {as_script}", view.name);
+                    run.check(is_there(dir.path("real/x")), &format!("{what}: the file is there"));
+                    run.check(strays(&dir).is_empty(), &format!("{what}: nothing is left over"));
+                    if !is_layer {
+                        run.check(run.code() == 2, &format!("{what}: status 2"));
+                        run.check(is_there(dir.path("view/x")), &format!("{what}: the view has it"));
+                    }
+                }
+            }
+        }
+    }
+}
