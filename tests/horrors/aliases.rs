@@ -9,6 +9,9 @@ use crate::harness::{Dir, Mounted, Run};
 
 const CONTENT: &[u8] = b"the only copy there is";
 
+/// What sshfs runs in place of ssh: the server, without a network.
+const SERVER: &[u8] = b"#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n";
+
 /// What shows `real` once more at `view`.
 const VIEWS: [View; 9] = [
     View { name: "bindfs", mount: &["bindfs", "real", "view"] },
@@ -53,7 +56,7 @@ impl View {
     fn make(&self) -> Option<(Mounted, Dir)> {
         let dir = Dir::new();
         dir.dir("real").dir("view").dir("other").dir("work");
-        dir.file("server", b"#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n");
+        dir.file("server", SERVER);
         fs::set_permissions(dir.path("server"), Permissions::from_mode(0o755)).unwrap();
         plant(&dir.path("real/x"));
         let here = dir.path("").canonicalize().unwrap();
@@ -132,6 +135,80 @@ fn h58_an_alias_is_no_copy() {
                         run.check(run.code() == 2, &format!("{what}: status 2"));
                         run.check(is_there(dir.path("view/x")), &format!("{what}: the view has it"));
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Two mounts of one tree below one sshfs mount, where all files have one device number and inode numbers that the
+/// client makes up.
+#[test]
+fn h58_an_alias_inside_one_mount_is_no_copy() {
+    for inner in [&["bindfs", "real", "all/view"][..], &["mount", "--bind", "real", "all/view"]] {
+        let dir = Dir::new();
+        dir.dir("real").dir("all/view").dir("all/real").dir("seen").file("server", SERVER);
+        plant(&dir.path("real/x"));
+        fs::set_permissions(dir.path("server"), Permissions::from_mode(0o755)).unwrap();
+        let command = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        let here = dir.path("").canonicalize().unwrap();
+        let here = here.to_str().unwrap().trim_end_matches('/');
+        let Some(_real) = Mounted::by(&dir, command(&["mount", "--bind", "real", "all/real"]), "all/real")
+        else {
+            return;
+        };
+        let Some(_view) = Mounted::by(&dir, command(inner), "all/view") else { return };
+        let (server, remote) = (format!("ssh_command={here}/server"), format!("host:{here}/all"));
+        let Some(_seen) = Mounted::by(&dir, command(&["sshfs", "-o", &server, &remote, "seen"]), "seen")
+        else {
+            return;
+        };
+        for action in ACTIONS {
+            for way in
+                [&["seen"][..], &["seen/real", "seen/view"], &["seen/real", "--reference", "seen/view"]]
+            {
+                for as_script in [false, true] {
+                    let run = prune(&dir, action, way, as_script);
+                    let what = format!("{inner:?}: {action} {way:?} script {as_script}");
+                    run.check(is_there(dir.path("real/x")), &format!("{what}: the file is there"));
+                    run.check(is_there(dir.path("seen/view/x")), &format!("{what}: the view has it"));
+                    run.check(run.code() == 2, &format!("{what}: status 2"));
+                    run.check(
+                        fs::read_dir(dir.path("real")).unwrap().count() == 1,
+                        &format!("{what}: alone"),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A real copy on such a file system is pruned.
+#[test]
+fn a_copy_seen_through_a_view_is_pruned() {
+    for view in &VIEWS {
+        for action in ["delete", "symlink", "move=view/away"] {
+            for as_script in [false, true] {
+                let Some((_mounted, dir)) = view.make() else { return };
+                dir.dir("kept");
+                plant(&dir.path("kept/x"));
+                let run = prune(&dir, action, &["view", "--reference", "kept"], as_script);
+                let what = format!("{}: {action} script {as_script}", view.name);
+                run.check(is_there(dir.path("kept/x")), &format!("{what}: the keeper is there"));
+                // What the file system cannot do is a refusal, and then the file stays.
+                let cannot = match (view.name, action) {
+                    ("unionfs-fuse, two branches", _) => true, // rename and link
+                    ("fuse-overlayfs, above" | "fuse-overlayfs, below" | "overlay", _) => false,
+                    (_, "move=view/away") => !as_script, // rename without overwriting; the script links
+                    ("sshfs", "symlink") => as_script,   // `test -ef` through a link
+                    _ => false,
+                };
+                let is_refused = run.code() == 2;
+                run.check(is_refused == cannot, &format!("{what}: refused {is_refused}"));
+                let is_file = fs::symlink_metadata(dir.path("view/x")).is_ok_and(|it| it.is_file());
+                run.check(is_file == is_refused, &format!("{what}: the copy is gone"));
+                if action.starts_with("move") && !is_refused {
+                    run.check(is_there(dir.path("view/away/view/x")), &format!("{what}: it was moved"));
                 }
             }
         }

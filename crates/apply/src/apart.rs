@@ -172,3 +172,67 @@ fn keeper_opens(victim: &Held, keeper: &Held) -> Result<(), Refusal> {
 fn unproven(op: &'static str, errno: Errno) -> Refusal {
     Refusal::Unproven { op, source: io::Error::from(errno) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs;
+    use std::path::Path;
+    use std::rc::Rc;
+
+    use rustix::fs::CWD;
+
+    use super::*;
+    use crate::reach::DIRECTORY;
+
+    fn place(dir: &Path, name: &str) -> Place {
+        let fd = openat(CWD, dir, DIRECTORY, Mode::empty()).unwrap();
+        Place { dir: Rc::new(fd), name: CString::new(name).unwrap() }
+    }
+
+    fn held(dir: &Path, name: &str) -> Held {
+        Held::open(place(dir, name)).unwrap()
+    }
+
+    /// Two directories with a file each, and a name in each that nothing has.
+    fn two_directories() -> (tempfile::TempDir, [std::path::PathBuf; 2]) {
+        let temp = tempfile::tempdir().unwrap();
+        let dirs = ["a", "b"].map(|name| temp.path().join(name));
+        for dir in &dirs {
+            fs::create_dir(dir).unwrap();
+            fs::write(dir.join("x"), "content").unwrap();
+        }
+        (temp, dirs)
+    }
+
+    #[test]
+    fn a_mark_shows_in_its_own_directory_only() {
+        let (_temp, [a, b]) = two_directories();
+        directories_are_two(&place(&a, "mark"), &place(&b, "x")).unwrap();
+        let alias = directories_are_two(&place(&a, "mark"), &place(&a, "x")).unwrap_err();
+        assert!(matches!(alias, ActError::Refused(Refusal::SameFile)), "{alias:?}");
+        assert!(!a.join("mark").exists());
+        let taken = directories_are_two(&place(&a, "x"), &place(&b, "x")).unwrap_err();
+        assert!(matches!(taken, ActError::Refused(Refusal::Unproven { .. })), "{taken:?}");
+        assert!(a.join("x").exists());
+    }
+
+    #[test]
+    fn only_a_keeper_with_its_name_and_content_is_there() {
+        let (_temp, [a, b]) = two_directories();
+        let (victim, keeper) = (held(&a, "x"), held(&b, "x"));
+        assert!(is_listed(&keeper.place).unwrap());
+        keeper_opens(&victim, &keeper).unwrap();
+        fs::write(b.join("x"), "CONTENT").unwrap();
+        let changed = keeper_opens(&victim, &keeper).unwrap_err();
+        assert!(matches!(changed, Refusal::Changed { side: Side::Keeper, .. }), "{changed:?}");
+        fs::rename(a.join("x"), b.join("x")).unwrap();
+        let replaced = keeper_opens(&victim, &keeper).unwrap_err();
+        assert!(matches!(replaced, Refusal::Replaced(Side::Keeper)), "{replaced:?}");
+        fs::remove_file(b.join("x")).unwrap();
+        assert!(!is_listed(&keeper.place).unwrap());
+        assert!(!is_found(&keeper.place).unwrap());
+        let gone = keeper_opens(&victim, &keeper).unwrap_err();
+        assert!(matches!(gone, Refusal::SameFile), "{gone:?}");
+    }
+}

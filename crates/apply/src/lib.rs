@@ -6,7 +6,8 @@
 //! notes in a [`Journal`] what it is about to do, and only then changes a name. [`undo()`] takes a journal back.
 //!
 //! At every moment, whatever fails and even if the process is killed, the victim's name leads to its old content
-//! or to what was asked for. A step that fails leaves nothing behind. One that is killed can leave a file called
+//! or to what was asked for. Only where the engine must prove that the files are two (see `apart`), the victim has a
+//! private name for a moment. A step that fails leaves nothing behind. One that is killed can leave a file called
 //! `.ftk-` and 16 hexadecimal digits beside the victim; `undo` of the journal clears it away, and in case it is the
 //! victim gives it its name back.
 //!
