@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::harness::{Dir, Mounted, Run};
+use crate::harness::{Dir, Mounted, Run, needs};
 
 const CONTENT: &[u8] = b"the only copy there is";
 
@@ -69,6 +69,7 @@ impl View {
 
 /// A file with the only content there is, not touched for days.
 fn plant(path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, CONTENT).unwrap();
     let days_ago = SystemTime::now() - Duration::from_secs(3 * 24 * 3600);
     fs::File::options().write(true).open(path).unwrap().set_modified(days_ago).unwrap();
@@ -141,6 +142,37 @@ fn h58_an_alias_is_no_copy() {
     }
 }
 
+/// A union may remove or rename a name in all of its branches at once.
+#[test]
+fn h58_a_name_in_two_branches_is_not_removed_twice() {
+    const UNIONS: [&[&str]; 5] = [
+        &["mergerfs", "other:real", "view"],
+        &["mergerfs", "-o", "func.rename=ff", "other:real", "view"],
+        &["mergerfs", "-o", "func.rename=all,func.unlink=all", "real:other", "view"],
+        &["unionfs", "other=RW:real=RW", "view"],
+        &["unionfs", "-o", "cow", "other=RW:real=RO", "view"],
+    ];
+    for mount in UNIONS {
+        for action in ACTIONS {
+            for way in
+                [&["real", "view"][..], &["view", "real"], &["other", "view"], &["view", "other"], &["."]]
+            {
+                for as_script in [false, true] {
+                    let view = View { name: "union", mount };
+                    let Some((_mounted, dir)) = view.make() else { return };
+                    plant(&dir.path("other/x"));
+                    let run = prune(&dir, action, way, as_script);
+                    let branches = ["real/x", "other/x"].into_iter().filter(|name| is_there(dir.path(name)));
+                    let what = format!("{mount:?}: {action} {way:?} script {as_script}");
+                    let moved = ["away/view/x", "away/real/x", "away/other/x"];
+                    let n_moved = moved.iter().filter(|name| is_there(dir.path(name))).count();
+                    run.check(branches.count() + n_moved > 0, &format!("{what}: a file is there"));
+                }
+            }
+        }
+    }
+}
+
 /// Two mounts of one tree below one sshfs mount, where all files have one device number and inode numbers that the
 /// client makes up.
 #[test]
@@ -183,6 +215,32 @@ fn h58_an_alias_inside_one_mount_is_no_copy() {
     }
 }
 
+/// Between two local file systems a script proves each pair, and prunes it.
+#[test]
+fn h58_a_script_prunes_on_another_disk() {
+    needs!("bash", "busybox");
+    for shell in [&["sh"][..], &["bash"], &["busybox", "sh"]] {
+        for action in ["delete", "symlink"] {
+            let (dir, Some(disk)) = (Dir::new(), Mounted::new("tmpfs")) else { return };
+            plant(&dir.path("kept/odd * \n-name"));
+            plant(&disk.path("x"));
+            let ftk = dir.ftk(["dup", "prune", "--action", action, "--script", "--reference", "kept"]);
+            let script = ftk.arg(disk.path("")).run().status(0);
+            fs::write(dir.aside("script"), &script.out).unwrap();
+            let script = dir.aside("script");
+            let words = shell.iter().map(|word| word.as_ref()).chain([script.as_os_str()]);
+            let run = dir.ftk([""; 0]).instead(&dir, words).run().status(0);
+            run.check(is_there(dir.path("kept/odd * \n-name")), "the keeper is there");
+            let names: Vec<_> =
+                fs::read_dir(disk.path("")).unwrap().map(|it| it.unwrap().file_name()).collect();
+            match action {
+                "delete" => run.check(names.is_empty(), &format!("{names:?}")),
+                _ => run.check(fs::read_link(disk.path("x")).is_ok(), &format!("{names:?}")),
+            }
+        }
+    }
+}
+
 /// A real copy on such a file system is pruned.
 #[test]
 fn a_copy_seen_through_a_view_is_pruned() {
@@ -197,10 +255,10 @@ fn a_copy_seen_through_a_view_is_pruned() {
                 run.check(is_there(dir.path("kept/x")), &format!("{what}: the keeper is there"));
                 // What the file system cannot do is a refusal, and then the file stays.
                 let cannot = match (view.name, action) {
-                    ("unionfs-fuse, two branches", _) => true, // rename and link
+                    _ if as_script => true,                    // it cannot prove anything there
+                    ("unionfs-fuse, two branches", _) => true, // cannot rename a file of the second branch
                     ("fuse-overlayfs, above" | "fuse-overlayfs, below" | "overlay", _) => false,
-                    (_, "move=view/away") => !as_script, // rename without overwriting; the script links
-                    ("sshfs", "symlink") => as_script,   // `test -ef` through a link
+                    (_, "move=view/away") => true, // cannot rename without overwriting
                     _ => false,
                 };
                 let is_refused = run.code() == 2;

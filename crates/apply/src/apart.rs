@@ -65,7 +65,7 @@ impl Apart {
     pub(crate) fn prove(&mut self, proven: &Proven, temp: &CStr) -> Result<(), ActError> {
         let (victim, keeper) = (&proven.victim, &proven.keeper);
         let is_keeper_local = is_local(keeper);
-        if is_keeper_local && victim.stat.st_dev == keeper.stat.st_dev {
+        if is_keeper_local && is_local(victim) && victim.stat.st_dev == keeper.stat.st_dev {
             return Ok(()); // two inode numbers of one file system
         }
         let directory = |place: &Place| {
@@ -80,6 +80,10 @@ impl Apart {
         }
         rename_to_free(&victim.place, &aside).map_err(|errno| unproven("rename the victim", errno))?;
         let outcome = is_still(&aside, victim.identity()).and_then(|()| {
+            // A union of directories shows the file of another branch now, which may be the keeper.
+            if is_found(&victim.place)? {
+                return Err(Refusal::Unproven { op: "rename the victim", source: Errno::EXIST.into() });
+            }
             if !is_one_directory && is_found(&keeper.place.beside(temp))? {
                 return Err(Refusal::SameFile);
             }
@@ -88,12 +92,14 @@ impl Apart {
             }
             keeper_opens(victim, keeper)
         });
-        match return_name(&victim.place, &aside) {
-            Ok(()) => outcome.map_err(ActError::from),
-            Err(errno) => {
-                Err(ActError::failed("give the victim its name back", errno).leaving(temp.to_bytes()))
-            }
+        let Err(errno) = return_name(&victim.place, &aside) else { return outcome.map_err(ActError::from) };
+        // A union of directories may show another file under the victim's name by now. If the file that was renamed is
+        // the keeper, it gets its name back in its own directory.
+        let renamed = keeper.place.beside(temp);
+        if is_still(&renamed, keeper.identity()).is_ok() && return_name(&keeper.place, &renamed).is_ok() {
+            return Err(Refusal::SameFile.into());
         }
+        Err(ActError::failed("give the victim its name back", errno).leaving(temp.to_bytes()))
     }
 }
 

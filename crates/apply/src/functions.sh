@@ -29,10 +29,9 @@ ftk_ready() { # STEP KEEPER VICTIM
     return 1
 }
 
-# Succeeds if device and inode numbers tell the two files apart, because both lie on one local file system. The numbers
-# are those of ext4, XFS, btrfs, tmpfs, ramfs, F2FS, ZFS, JFS, ReiserFS, NILFS2, FAT and exFAT.
-ftk_is_local() { # KEEPER VICTIM
-    [ "$(stat -c %d "$1" 2>&1)" = "$(stat -c %d "$2" 2>&1)" ] || return 1
+# Succeeds if the file lies on a local file system, where device and inode number identify a file: ext4, XFS, btrfs,
+# tmpfs, ramfs, F2FS, ZFS, JFS, ReiserFS, NILFS2, FAT or exFAT.
+ftk_is_local() { # FILE
     case $(stat -f -c %t "$1" 2>&1) in
     ef53 | 58465342 | 9123683e | 1021994 | 858458f6 | f2f52010) return 0 ;;
     2fc12fc1 | 3153464a | 52654973 | 3434 | 4d44 | 2011bab0) return 0 ;;
@@ -48,20 +47,11 @@ ftk_listed() { # DIRECTORY/ NAME
     return 1
 }
 
-# Renames a file to a name that is free. Not with mv, which copies where the file system refuses to rename.
-ftk_rename() { # FROM TO
-    ln "$1" "$2" || return 1
-    rm -f "$1" || {
-        rm -f "$2"
-        return 1
-    }
-}
-
 # Gives a victim its name back.
 aside=
 ftk_return() {
     [ -n "$aside" ] || return 0
-    if ! ftk_rename "$aside" "$victim"; then
+    if [ -e "$victim" ] || [ -L "$victim" ] || ! mv "$aside" "$victim"; then
         printf '%s is now called %s\n' "$victim" "$aside" >&2
         failed=2
     fi
@@ -69,42 +59,45 @@ ftk_return() {
 }
 trap 'ftk_return; exit 2' HUP INT TERM
 
-# Shows that the victim is not the keeper under another name, as on a FUSE or network file system: a new name in the
-# victim's directory does not appear in the keeper's, and the keeper is still listed and can be read while the victim
-# has another name.
+# Shows that the victim is not the keeper under another name. On two local file systems, a new name in the victim's
+# directory must not appear in the keeper's, and the keeper must still be listed and hold the same bytes while the victim
+# has another name. On FUSE and network file systems a shell cannot show it: mv copies where they refuse to rename, and a
+# union of directories may remove several files when one name is removed.
 ftk_apart() { # STEP KEEPER VICTIM
-    if ftk_is_local "$2" "$3"; then
+    if ! ftk_is_local "$2" || ! ftk_is_local "$3"; then
+        ftk_refuse "$1" 'a script cannot prove here that these are two files: use ftk dup prune --yes'
+        return 1
+    elif [ "$(stat -c %d "$2")" = "$(stat -c %d "$3")" ]; then
         return 0
     fi
     there=${2%/*}/
-    mark=$there${temp##*/}
-    one=
-    if [ "$there" -ef "${3%/*}/" ]; then
-        one=1
-    elif ! (set -C && : >"$temp") 2>/dev/null; then
+    if ! (set -C && : >"$temp") 2>/dev/null; then
         ftk_refuse "$1" 'cannot prove that these are two files: cannot create a file in the directory of the victim'
         return 1
-    elif [ -e "$mark" ] || ftk_listed "$there" "${temp##*/}"; then
+    fi
+    if [ -e "$there${temp##*/}" ] || ftk_listed "$there" "${temp##*/}"; then
         rm -f "$temp"
         ftk_refuse "$1" 'both names lead to the same file'
         return 1
-    else
-        rm -f "$temp"
     fi
-    if ! ftk_rename "$3" "$temp"; then
+    rm -f "$temp"
+    victim=$3
+    aside=$temp
+    if [ -e "$temp" ] || [ -L "$temp" ] || ! mv "$3" "$temp"; then
+        aside=
         ftk_refuse "$1" 'cannot prove that these are two files: cannot rename the victim'
         return 1
     fi
-    victim=$3
-    aside=$temp
-    if { [ -n "$one" ] || [ ! -e "$mark" ]; } && ftk_listed "$there" "${2##*/}" && cmp -s "$2" "$temp"; then
-        ftk_return
-        [ -f "$3" ]
-    else
-        ftk_return
+    same=1
+    if [ ! -e "$there${temp##*/}" ] && ftk_listed "$there" "${2##*/}" && cmp -s "$2" "$temp"; then
+        same=
+    fi
+    ftk_return
+    if [ -n "$same" ]; then
         ftk_refuse "$1" 'both names lead to the same file'
         return 1
     fi
+    [ -f "$3" ]
 }
 
 ftk_ready_to_go() { # STEP KEEPER VICTIM

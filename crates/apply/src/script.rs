@@ -2,9 +2,10 @@
 //! elsewhere.
 //!
 //! A script cannot do all that the engine does: it holds no directory open and cannot check what a name means in
-//! the moment it changes, it does not compare owners and attributes, and keeps no journal. It does compare the
-//! bytes of each pair, proves that they are two files where device and inode numbers cannot show it, and makes
-//! each replacement under a name of its own before it takes the victim's.
+//! the moment it changes, it does not compare owners and attributes, and keeps no journal. It compares the bytes of each
+//! pair first, and makes each replacement under a name of its own before it takes the victim's. On FUSE, network and
+//! overlay file systems it refuses every step that removes a file, since it cannot prove there that victim and keeper
+//! are two files.
 
 use std::os::unix::ffi::OsStrExt;
 
