@@ -28,14 +28,6 @@ kernels! {
 
 node_kernel!(Avx2, "avx2", 8);
 
-/// An intrinsic that touches no memory.
-macro_rules! op {
-    ($call:expr) => {
-        // SAFETY: an `Avx2` exists only if `detect` saw the feature on this CPU.
-        unsafe { $call }
-    };
-}
-
 macro_rules! vector {
     (
         $word:ty, $lanes:literal, $splat:ident, $add:ident, $equal:ident, $left:ident, $right:ident,
@@ -56,47 +48,59 @@ macro_rules! vector {
             }
             #[inline(always)]
             fn splat(self, word: $word) -> __m256i {
-                op!($splat(word.cast_signed()))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { $splat(word.cast_signed()) }
             }
             #[inline(always)]
             fn add(self, a: __m256i, b: __m256i) -> __m256i {
-                op!($add(a, b))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { $add(a, b) }
             }
             #[inline(always)]
             fn xor(self, a: __m256i, b: __m256i) -> __m256i {
-                op!(_mm256_xor_si256(a, b))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { _mm256_xor_si256(a, b) }
             }
             #[inline(always)]
             fn xor3(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
-                op!(_mm256_xor_si256(_mm256_xor_si256(a, b), c))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { _mm256_xor_si256(_mm256_xor_si256(a, b), c) }
             }
             #[inline(always)]
             fn choose(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
-                op!(_mm256_xor_si256(c, _mm256_and_si256(a, _mm256_xor_si256(b, c))))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { _mm256_xor_si256(c, _mm256_and_si256(a, _mm256_xor_si256(b, c))) }
             }
             #[inline(always)]
             fn majority(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
-                op!(_mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, _mm256_or_si256(a, b))))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, _mm256_or_si256(a, b))) }
             }
             #[inline(always)]
             fn xor_or_not(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
                 let ones = self.splat(<$word>::MAX);
-                op!(_mm256_xor_si256(a, _mm256_or_si256(b, _mm256_xor_si256(c, ones))))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { _mm256_xor_si256(a, _mm256_or_si256(b, _mm256_xor_si256(c, ones))) }
             }
             #[inline(always)]
             fn equal(self, a: __m256i, b: __m256i) -> __m256i {
-                op!($equal(a, b))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { $equal(a, b) }
             }
             #[inline(always)]
             fn rotate<const N: i32>(self, v: __m256i) -> __m256i {
                 // The counts are constants, so these become shifts by immediates, or a shuffle of bytes.
-                let right = op!($right(v, _mm_cvtsi32_si128(N)));
-                let left = op!($left(v, _mm_cvtsi32_si128(<$word>::BITS as i32 - N)));
-                op!(_mm256_or_si256(right, left))
+                // SAFETY: `self` proves the CPU, and these touch no memory.
+                unsafe {
+                    let right = $right(v, _mm_cvtsi32_si128(N));
+                    let left = $left(v, _mm_cvtsi32_si128(<$word>::BITS as i32 - N));
+                    _mm256_or_si256(right, left)
+                }
             }
             #[inline(always)]
             fn shift<const N: u32>(self, v: __m256i) -> __m256i {
-                op!($right(v, _mm_cvtsi32_si128(N as i32)))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { $right(v, _mm_cvtsi32_si128(N as i32)) }
             }
             #[inline(always)]
             fn words<const BE: bool>(self, data: &[&[u8]; $lanes], at: usize) -> [__m256i; 16] {
@@ -111,7 +115,8 @@ macro_rules! vector {
                     }
                     swap
                 };
-                let mut rows = [op!(_mm256_setzero_si256()); 16];
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                let mut rows = unsafe { [_mm256_setzero_si256(); 16] };
                 for (lane, message) in data.iter().enumerate() {
                     let block = &message[at..at + 16 * size_of::<$word>()];
                     for (part, bytes) in block.as_chunks::<32>().0.iter().enumerate() {
@@ -124,7 +129,8 @@ macro_rules! vector {
                 if BE {
                     let order = self.load(&SWAP);
                     for word in &mut words {
-                        *word = op!(_mm256_shuffle_epi8(*word, order));
+                        // SAFETY: `self` proves the CPU, and this touches no memory.
+                        *word = unsafe { _mm256_shuffle_epi8(*word, order) };
                     }
                 }
                 words
@@ -167,16 +173,22 @@ impl Avx2 {
             for q in [0, 4] {
                 let [a, b] = [rows[half + q], rows[half + q + 1]];
                 let [c, d] = [rows[half + q + 2], rows[half + q + 3]];
-                let (ab_low, ab_high) = op!((_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)));
-                let (cd_low, cd_high) = op!((_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d)));
-                quads[q] = op!(_mm256_unpacklo_epi64(ab_low, cd_low));
-                quads[q + 1] = op!(_mm256_unpackhi_epi64(ab_low, cd_low));
-                quads[q + 2] = op!(_mm256_unpacklo_epi64(ab_high, cd_high));
-                quads[q + 3] = op!(_mm256_unpackhi_epi64(ab_high, cd_high));
+                // SAFETY: `self` proves the CPU, and these touch no memory.
+                unsafe {
+                    let (ab_low, ab_high) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+                    let (cd_low, cd_high) = (_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
+                    quads[q] = _mm256_unpacklo_epi64(ab_low, cd_low);
+                    quads[q + 1] = _mm256_unpackhi_epi64(ab_low, cd_low);
+                    quads[q + 2] = _mm256_unpacklo_epi64(ab_high, cd_high);
+                    quads[q + 3] = _mm256_unpackhi_epi64(ab_high, cd_high);
+                }
             }
             for j in 0..4 {
-                words[half + j] = op!(_mm256_permute2x128_si256::<0x20>(quads[j], quads[j + 4]));
-                words[half + j + 4] = op!(_mm256_permute2x128_si256::<0x31>(quads[j], quads[j + 4]));
+                // SAFETY: `self` proves the CPU, and these touch no memory.
+                unsafe {
+                    words[half + j] = _mm256_permute2x128_si256::<0x20>(quads[j], quads[j + 4]);
+                    words[half + j + 4] = _mm256_permute2x128_si256::<0x31>(quads[j], quads[j + 4]);
+                }
             }
         }
         words
@@ -189,12 +201,15 @@ impl Avx2 {
         for quarter in [0, 4, 8, 12] {
             let [a, b] = [rows[quarter], rows[quarter + 1]];
             let [c, d] = [rows[quarter + 2], rows[quarter + 3]];
-            let (ab_even, ab_odd) = op!((_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)));
-            let (cd_even, cd_odd) = op!((_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d)));
-            words[quarter] = op!(_mm256_permute2x128_si256::<0x20>(ab_even, cd_even));
-            words[quarter + 1] = op!(_mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd));
-            words[quarter + 2] = op!(_mm256_permute2x128_si256::<0x31>(ab_even, cd_even));
-            words[quarter + 3] = op!(_mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd));
+            // SAFETY: `self` proves the CPU, and these touch no memory.
+            unsafe {
+                let (ab_even, ab_odd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+                let (cd_even, cd_odd) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+                words[quarter] = _mm256_permute2x128_si256::<0x20>(ab_even, cd_even);
+                words[quarter + 1] = _mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd);
+                words[quarter + 2] = _mm256_permute2x128_si256::<0x31>(ab_even, cd_even);
+                words[quarter + 3] = _mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd);
+            }
         }
         words
     }

@@ -28,14 +28,6 @@ kernels! {
 
 node_kernel!(Avx512, "avx512f,avx512bw,avx512vl", 16);
 
-/// An intrinsic that touches no memory.
-macro_rules! op {
-    ($call:expr) => {
-        // SAFETY: an `Avx512` exists only if `detect` saw the features on this CPU.
-        unsafe { $call }
-    };
-}
-
 macro_rules! vector {
     ($word:ty, $lanes:literal, $splat:ident, $add:ident, $equal:ident, $blend:ident, $rotate:ident, $shift:ident, $transpose:ident, $order:literal) => {
         impl Vector<$word, $lanes> for Avx512 {
@@ -53,43 +45,53 @@ macro_rules! vector {
             }
             #[inline(always)]
             fn splat(self, word: $word) -> __m512i {
-                op!($splat(word.cast_signed()))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { $splat(word.cast_signed()) }
             }
             #[inline(always)]
             fn add(self, a: __m512i, b: __m512i) -> __m512i {
-                op!($add(a, b))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { $add(a, b) }
             }
             #[inline(always)]
             fn xor(self, a: __m512i, b: __m512i) -> __m512i {
-                op!(_mm512_xor_si512(a, b))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { _mm512_xor_si512(a, b) }
             }
             #[inline(always)]
             fn xor3(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-                op!(_mm512_ternarylogic_epi32::<0x96>(a, b, c))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { _mm512_ternarylogic_epi32::<0x96>(a, b, c) }
             }
             #[inline(always)]
             fn choose(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-                op!(_mm512_ternarylogic_epi32::<0xca>(a, b, c))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { _mm512_ternarylogic_epi32::<0xca>(a, b, c) }
             }
             #[inline(always)]
             fn majority(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-                op!(_mm512_ternarylogic_epi32::<0xe8>(a, b, c))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { _mm512_ternarylogic_epi32::<0xe8>(a, b, c) }
             }
             #[inline(always)]
             fn xor_or_not(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-                op!(_mm512_ternarylogic_epi32::<0x2d>(a, b, c))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { _mm512_ternarylogic_epi32::<0x2d>(a, b, c) }
             }
             #[inline(always)]
             fn equal(self, a: __m512i, b: __m512i) -> __m512i {
-                op!($blend($equal(a, b), _mm512_setzero_si512(), _mm512_set1_epi32(-1)))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { $blend($equal(a, b), _mm512_setzero_si512(), _mm512_set1_epi32(-1)) }
             }
             #[inline(always)]
             fn rotate<const N: i32>(self, v: __m512i) -> __m512i {
-                op!($rotate::<N>(v))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { $rotate::<N>(v) }
             }
             #[inline(always)]
             fn shift<const N: u32>(self, v: __m512i) -> __m512i {
-                op!($shift::<N>(v))
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                unsafe { $shift::<N>(v) }
             }
             #[inline(always)]
             fn words<const BE: bool>(self, data: &[&[u8]; $lanes], at: usize) -> [__m512i; 16] {
@@ -104,7 +106,8 @@ macro_rules! vector {
                     }
                     swap
                 };
-                let mut rows = [op!(_mm512_setzero_si512()); 16];
+                // SAFETY: `self` proves the CPU, and this touches no memory.
+                let mut rows = unsafe { [_mm512_setzero_si512(); 16] };
                 for (lane, message) in data.iter().enumerate() {
                     let block = &message[at..at + 16 * size_of::<$word>()];
                     for (part, bytes) in block.as_chunks::<64>().0.iter().enumerate() {
@@ -117,7 +120,8 @@ macro_rules! vector {
                 if BE {
                     let order = self.load(&SWAP);
                     for word in &mut words {
-                        *word = op!(_mm512_shuffle_epi8(*word, order));
+                        // SAFETY: `self` proves the CPU, and this touches no memory.
+                        *word = unsafe { _mm512_shuffle_epi8(*word, order) };
                     }
                 }
                 words
@@ -160,12 +164,15 @@ impl Avx512 {
         let mut quads = rows;
         for q in 0..4 {
             let [a, b, c, d] = [rows[4 * q], rows[4 * q + 1], rows[4 * q + 2], rows[4 * q + 3]];
-            let (ab_low, ab_high) = op!((_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b)));
-            let (cd_low, cd_high) = op!((_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d)));
-            quads[4 * q] = op!(_mm512_unpacklo_epi64(ab_low, cd_low));
-            quads[4 * q + 1] = op!(_mm512_unpackhi_epi64(ab_low, cd_low));
-            quads[4 * q + 2] = op!(_mm512_unpacklo_epi64(ab_high, cd_high));
-            quads[4 * q + 3] = op!(_mm512_unpackhi_epi64(ab_high, cd_high));
+            // SAFETY: `self` proves the CPU, and these touch no memory.
+            unsafe {
+                let (ab_low, ab_high) = (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+                let (cd_low, cd_high) = (_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+                quads[4 * q] = _mm512_unpacklo_epi64(ab_low, cd_low);
+                quads[4 * q + 1] = _mm512_unpackhi_epi64(ab_low, cd_low);
+                quads[4 * q + 2] = _mm512_unpacklo_epi64(ab_high, cd_high);
+                quads[4 * q + 3] = _mm512_unpackhi_epi64(ab_high, cd_high);
+            }
         }
         for j in 0..4 {
             let columns = self.transpose_u128([quads[j], quads[j + 4], quads[j + 8], quads[j + 12]]);
@@ -185,8 +192,11 @@ impl Avx512 {
             let mut odd = [rows[0]; 4];
             for q in 0..4 {
                 let (a, b) = (rows[half + 2 * q], rows[half + 2 * q + 1]);
-                even[q] = op!(_mm512_unpacklo_epi64(a, b));
-                odd[q] = op!(_mm512_unpackhi_epi64(a, b));
+                // SAFETY: `self` proves the CPU, and these touch no memory.
+                unsafe {
+                    even[q] = _mm512_unpacklo_epi64(a, b);
+                    odd[q] = _mm512_unpackhi_epi64(a, b);
+                }
             }
             let (even, odd) = (self.transpose_u128(even), self.transpose_u128(odd));
             for nth in 0..4 {
@@ -200,14 +210,17 @@ impl Avx512 {
     /// Rows of four times 128 bits to columns.
     #[inline(always)]
     fn transpose_u128(self, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-        // Selectors 0x88 and 0xdd take parts 0 and 2, or 1 and 3, of either operand.
-        let (ab_even, ab_odd) = op!((_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0xdd>(a, b)));
-        let (cd_even, cd_odd) = op!((_mm512_shuffle_i32x4::<0x88>(c, d), _mm512_shuffle_i32x4::<0xdd>(c, d)));
-        [
-            op!(_mm512_shuffle_i32x4::<0x88>(ab_even, cd_even)),
-            op!(_mm512_shuffle_i32x4::<0x88>(ab_odd, cd_odd)),
-            op!(_mm512_shuffle_i32x4::<0xdd>(ab_even, cd_even)),
-            op!(_mm512_shuffle_i32x4::<0xdd>(ab_odd, cd_odd)),
-        ]
+        // Selectors 0x88 and 0xdd pick parts 0 and 2, or 1 and 3, of either operand.
+        // SAFETY: `self` proves the CPU, and these touch no memory.
+        unsafe {
+            let (ab_even, ab_odd) = (_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0xdd>(a, b));
+            let (cd_even, cd_odd) = (_mm512_shuffle_i32x4::<0x88>(c, d), _mm512_shuffle_i32x4::<0xdd>(c, d));
+            [
+                _mm512_shuffle_i32x4::<0x88>(ab_even, cd_even),
+                _mm512_shuffle_i32x4::<0x88>(ab_odd, cd_odd),
+                _mm512_shuffle_i32x4::<0xdd>(ab_even, cd_even),
+                _mm512_shuffle_i32x4::<0xdd>(ab_odd, cd_odd),
+            ]
+        }
     }
 }
