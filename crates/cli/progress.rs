@@ -1,4 +1,8 @@
 //! How far a run is, on standard error: a bar on a terminal, JSON for programs, now and then a line for logs.
+#![expect(
+    unsafe_code,
+    reason = "progress is shown by a thread that has only the standard streams; and a name of C's"
+)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -58,7 +62,9 @@ impl Progress {
         let Some(face) = self.face else { return work() };
         let shown = Shown::new(face, self.is_coloured, "walk");
         let status = || Status { entries: Some(entries.load(Ordering::Relaxed)), ..shown.status() };
-        let result = meanwhile(self.delay, face.tick(), &|| shown.show(&status(), None), work);
+        let show = || shown.show(&status(), None);
+        // SAFETY: `show` reads a counter and writes to standard error. It uses no other descriptor.
+        let result = unsafe { meanwhile(self.delay, face.tick(), &show, work) };
         shown.finish(&status());
         result
     }
@@ -78,7 +84,9 @@ impl Progress {
             meter.update(shown.start.elapsed(), done);
             shown.show(&shown.status().of(&meter), Some(meter.fraction()));
         };
-        let report = work(Some(Watch { delay: self.delay, tick: face.tick(), show: &show }));
+        // SAFETY: `show` writes to standard error and uses no other descriptor.
+        let watch = unsafe { Watch::new(self.delay, face.tick(), &show) };
+        let report = work(Some(watch));
         let mut meter = lock(&meter);
         meter.update(shown.start.elapsed(), report.done);
         shown.finish(&shown.status().of(&meter));
@@ -105,7 +113,8 @@ impl Progress {
             let (status, fraction) = update();
             shown.show(&status, Some(fraction));
         };
-        let result = meanwhile(self.delay, face.tick(), &show, work);
+        // SAFETY: `show` writes to standard error and uses no other descriptor; every `done` of this program reads counters.
+        let result = unsafe { meanwhile(self.delay, face.tick(), &show, work) };
         shown.finish(&update().0);
         result
     }
@@ -243,7 +252,7 @@ fn style(has_bar: bool, is_coloured: bool) -> ProgressStyle {
 /// The one function of C's mathematics that is called, by the bar's estimates. Were it not linked in, the library would
 /// be loaded by every run.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[expect(unsafe_code, reason = "the name is C's, and so is what the function does")]
+// SAFETY: the name is C's, and so is what the function does.
 #[unsafe(no_mangle)]
 extern "C" fn pow(x: f64, y: f64) -> f64 {
     libm::pow(x, y)

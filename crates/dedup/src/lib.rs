@@ -28,7 +28,6 @@
 //! assert!(found.into_groups().is_empty(), "no file here has a twin");
 //! # Ok::<(), ftk_inventory::Full>(())
 //! ```
-#![forbid(unsafe_code)]
 
 mod candidates;
 mod classes;

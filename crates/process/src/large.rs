@@ -1,5 +1,6 @@
 //! Large files, after the small ones, largest first: the largest alone, the others in lanes; all workers on
 //! one where the digest is a tree.
+#![expect(unsafe_code, reason = "workers leave the shared descriptor table")]
 
 use std::sync::Mutex;
 
@@ -52,7 +53,9 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, mut large: Vec<Large>, f
     let list = Mutex::new(jobs);
     let parts = Team::new(workers).run(crew.env.stop, |worker| {
         if worker > 0 {
-            leave_shared_descriptors();
+            // SAFETY: the first call on a new thread. An inventory holds no descriptor, the driver and the readers are
+            // made here and dropped here, and the failures that the worker returns hold none either.
+            unsafe { leave_shared_descriptors() };
         }
         let mut driver = crew.driver(worker, 1);
         let larger_than = |above| ListSource { list: &list, above };

@@ -1,4 +1,5 @@
 //! How far a run is, for whoever wants to show it.
+#![expect(unsafe_code, reason = "the thread that shows it leaves the shared descriptor table")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
@@ -9,12 +10,20 @@ use ftk_read::leave_shared_descriptors;
 /// Someone who is told how far a run is, on a thread of its own.
 #[derive(Clone, Copy)]
 pub struct Watch<'e> {
-    /// When it is told for the first time; a run that ends sooner tells it nothing.
-    pub delay: Duration,
-    /// How often from then on.
-    pub tick: Duration,
-    /// What is called.
-    pub show: &'e (dyn Fn(Progress) + Sync),
+    delay: Duration,
+    tick: Duration,
+    show: &'e (dyn Fn(Progress) + Sync),
+}
+
+impl<'e> Watch<'e> {
+    /// Calls `show` for the first time after `delay`, and then every `tick`. A run that ends sooner never calls it.
+    ///
+    /// # Safety
+    /// `show` runs on a thread with a descriptor table of its own. It must use no descriptor but the standard streams
+    /// and those that it opens and closes itself within one call.
+    pub unsafe fn new(delay: Duration, tick: Duration, show: &'e (dyn Fn(Progress) + Sync)) -> Self {
+        Self { delay, tick, show }
+    }
 }
 
 /// What has been done so far.
@@ -108,7 +117,10 @@ impl Cells {
 /// Runs `work` while a thread of its own shows the counts to the watch, if there is one.
 pub(crate) fn watched<T>(watch: Option<Watch<'_>>, cells: &Cells, work: impl FnOnce() -> T) -> T {
     match watch {
-        Some(Watch { delay, tick, show }) => meanwhile(delay, tick, &|| show(cells.sum()), work),
+        Some(Watch { delay, tick, show }) => {
+            // SAFETY: `Watch::new` demands the same of `show`, and adding up counters needs no descriptor.
+            unsafe { meanwhile(delay, tick, &|| show(cells.sum()), work) }
+        }
         None => work(),
     }
 }
@@ -116,9 +128,13 @@ pub(crate) fn watched<T>(watch: Option<Watch<'_>>, cells: &Cells, work: impl FnO
 /// Runs `work` while a thread of its own calls `tell`, first after `delay` and then every `tick`. If that thread
 /// cannot start, `work` simply runs.
 ///
+/// # Safety
+/// `tell` runs on a thread with a descriptor table of its own. It must use no descriptor but the standard streams and
+/// those that it opens and closes itself within one call. `work` stays on the calling thread and keeps its descriptors.
+///
 /// # Panics
 /// When `work` or `tell` panics, after both have ended.
-pub fn meanwhile<T>(
+pub unsafe fn meanwhile<T>(
     delay: Duration,
     tick: Duration,
     tell: &(dyn Fn() + Sync),
@@ -128,7 +144,9 @@ pub fn meanwhile<T>(
     std::thread::scope(|scope| {
         let watcher = || {
             // Sharing the table with a worker would cost that worker a tenth of its speed on small files.
-            leave_shared_descriptors();
+            // SAFETY: the first call on a new thread, which only waits on a lock and calls `tell`. The caller promises the
+            // rest of `tell`.
+            unsafe { leave_shared_descriptors() };
             let mut wait = delay;
             let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
             while !*ended {
@@ -181,7 +199,8 @@ mod tests {
     fn nothing_is_told_of_what_ends_at_once() {
         let told = std::sync::atomic::AtomicU64::new(0);
         let tell = || _ = told.fetch_add(1, Ordering::Relaxed);
-        assert_eq!(meanwhile(Duration::from_secs(600), Duration::ZERO, &tell, || 7), 7);
+        // SAFETY: an atomic needs no descriptor.
+        assert_eq!(unsafe { meanwhile(Duration::from_secs(600), Duration::ZERO, &tell, || 7) }, 7);
         assert_eq!(told.into_inner(), 0);
     }
 }

@@ -1,4 +1,5 @@
 //! One huge file hashed by all workers, where the digest is a tree: BLAKE3.
+#![expect(unsafe_code, reason = "workers leave the shared descriptor table, and look at mapped files")]
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +22,9 @@ pub(crate) fn process(crew: &Crew<'_>, workers: usize, size: u64, job: Job<'_>) 
     let (failed, next) = (Stop::new(), AtomicUsize::new(0));
     let parts = Team::new(workers).run(crew.env.stop, |worker| {
         if worker > 0 {
-            leave_shared_descriptors();
+            // SAFETY: the first call on a new thread. `windows` opens the file for itself and closes it, and what it
+            // returns (values, a failure) holds no descriptor.
+            unsafe { leave_shared_descriptors() };
         }
         let part = windows(crew, worker, &tree, size, &next, &failed, &job);
         if part.is_err() {
@@ -97,13 +100,14 @@ struct Window<'f> {
 }
 
 impl Window<'_> {
-    /// Hands all bytes of `window` to `take`, in order.
+    /// Hands all bytes of `window` to `take`, in order. They may change under it: see [`Map::bytes`].
     fn read(&mut self, window: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
         if self.buf.is_empty()
             && let Ok(map) = Map::new(self.file, window.clone())
         {
-            take(map.bytes());
-            self.bytes += map.bytes().len() as u64;
+            // SAFETY: a digest reads bytes as bytes, and we do not write to files that we hash.
+            take(unsafe { map.bytes() });
+            self.bytes += map.len() as u64;
             self.reads += 1;
             let Err(missing) = map.check() else { return Ok(()) };
             self.verify()?;

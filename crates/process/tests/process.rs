@@ -311,7 +311,9 @@ fn progress_is_shown_and_never_runs_ahead() {
         most.fetch_max(progress.files, Ordering::Relaxed);
     };
     let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
-    let watch = Some(Watch { delay: Duration::ZERO, tick: Duration::from_millis(1), show: &show });
+    // SAFETY: atomics need no descriptor.
+    #[expect(unsafe_code, reason = "what is shown must use no descriptor")]
+    let watch = Some(unsafe { Watch::new(Duration::ZERO, Duration::from_millis(1), &show) });
     let env = Env { model: &model, limits, memory: 1 << 20, stop: &Stop::new(), watch };
     let report = process(&work, &mut rows, &env);
     assert_eq!(report.done.files, 130);

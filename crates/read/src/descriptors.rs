@@ -1,5 +1,5 @@
 //! What a worker that reads files does to its thread before it opens the first one.
-#![expect(unsafe_code, reason = "a private descriptor table is a promise the compiler cannot check")]
+#![expect(unsafe_code, reason = "a private descriptor table breaks what safe code may assume of descriptors")]
 
 /// Gives the calling thread a descriptor table of its own, with the standard streams in it and nothing else.
 ///
@@ -9,23 +9,27 @@
 /// A mere copy of the shared table would hold, for as long as the thread runs, whatever the others had open
 /// at that moment, and with a low limit there would be no descriptor left.
 ///
-/// Call it only on a thread that was just started to do one piece of work, and before it opens anything: from here
-/// on a descriptor opened by one thread means another file, or none, in the next. The thread must use no descriptor
-/// but standard error that it was handed, and must drop those it opens before it returns. Workers hold to that by
-/// construction: an inventory carries no descriptor, each makes its reader and opener itself, and what they return
-/// (failures, counts) carries none either.
-pub fn leave_shared_descriptors() {
+/// # Safety
+/// From here on a descriptor that another thread opened means another file on this thread, or none, and the other way
+/// round. Until the thread ends:
+///
+/// - it must not use, or close by dropping, a descriptor that was opened before this call or by another thread, except
+///   the standard streams;
+/// - it must drop every descriptor that it opens, and must not hand one to another thread.
+///
+/// Call it first thing on a thread that was started for one piece of work, and only where all code that runs on the
+/// thread afterwards is known.
+pub unsafe fn leave_shared_descriptors() {
     #[cfg(target_os = "linux")]
     {
         const FIRST: libc::c_uint = 3;
-        // SAFETY: the call takes no pointers. It closes nothing of the table that is left behind, and in the
-        // new one only what nobody uses: the callers are threads that our crates spawn for this purpose, and as
-        // said above none receives a descriptor from another thread or passes one on, except standard error.
+        // SAFETY: the call takes no pointers. It closes nothing in the table that is left, and the caller promises that
+        // this thread needs nothing of what is missing in the new one.
         let closed = unsafe {
             libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE)
         };
         if closed != 0 {
-            // Before Linux 5.11, or forbidden: a copy of the whole table, if at least that may be had.
+            // Before Linux 5.11, or forbidden: a copy of the whole table, if at least that is possible.
             // SAFETY: as above.
             let _ = unsafe { libc::unshare(libc::CLONE_FILES) };
         }

@@ -26,8 +26,8 @@ const MOST: usize = 1024;
 
 /// A window of a file, mapped for reading.
 ///
-/// What others write to the file meanwhile shows in the bytes: [`File::verify`] and [`Map::check`] together say
-/// whether they can be trusted.
+/// What others write to the file shows in the bytes: [`File::verify`] and [`Map::check`] together say whether they can
+/// be trusted.
 #[derive(Debug)]
 pub struct Map {
     start: NonNull<u8>,
@@ -86,11 +86,26 @@ impl Map {
         Ok(map)
     }
 
+    /// How many bytes the window has.
+    #[expect(clippy::len_without_is_empty, reason = "no window is empty")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
     /// The bytes; zeros where the file has none any more.
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: mapped from `start` for `len` bytes until the drop, and readable throughout: what the file
-        // lacks the handler makes up for. A writer may change them, as it may change any mapped file's; they
-        // are looked at as bytes only, of which every value is valid.
+    ///
+    /// # Safety
+    /// A shared slice promises that its bytes stay as they are, and a file cannot promise it: another process may write
+    /// to it at any time, or cut it off. So the slice may only go to code that
+    ///
+    /// - reads bytes as bytes: digests, comparisons, counts. What it reads must never be an index, a length, text or
+    ///   anything else of which only some values are valid;
+    /// - stays sound if a byte that it reads twice has two values.
+    ///
+    /// This process must not write to the file while the slice is in use.
+    pub unsafe fn bytes(&self) -> &[u8] {
+        // SAFETY: mapped from `start` for `len` bytes until the drop, and readable throughout, since the handler fills
+        // in what the file lacks. The caller answers for bytes that change.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
@@ -227,14 +242,19 @@ mod tests {
         (path, file)
     }
 
+    fn bytes(map: &Map) -> &[u8] {
+        // SAFETY: only compared, and these tests cut files off but write no bytes into them.
+        unsafe { map.bytes() }
+    }
+
     #[test]
     fn the_bytes_are_those_of_the_window() {
         let dir = tempfile::tempdir().unwrap();
         let (_, file) = file(&dir, 3);
         let map = Map::new(&file, PAGE as u64..file.stat().size).unwrap();
-        assert_eq!(map.bytes().len(), 2 * PAGE + 10);
-        assert!(map.bytes()[..PAGE].iter().all(|&byte| byte == 2));
-        assert_eq!(map.bytes()[2 * PAGE..], [4; 10]);
+        assert_eq!(bytes(&map).len(), 2 * PAGE + 10);
+        assert!(bytes(&map)[..PAGE].iter().all(|&byte| byte == 2));
+        assert_eq!(bytes(&map)[2 * PAGE..], [4; 10]);
         map.check().unwrap();
     }
 
@@ -244,9 +264,9 @@ mod tests {
         let (path, file) = file(&dir, 3);
         let (hit, other) = (Map::new(&file, 0..file.stat().size).unwrap(), Map::new(&file, 0..10).unwrap());
         std::fs::File::options().write(true).open(&path).unwrap().set_len(PAGE as u64).unwrap();
-        assert!(hit.bytes()[..PAGE].iter().all(|&byte| byte == 1));
+        assert!(bytes(&hit)[..PAGE].iter().all(|&byte| byte == 1));
         hit.check().expect("nothing missing was looked at yet");
-        assert!(hit.bytes()[PAGE..].iter().all(|&byte| byte == 0));
+        assert!(bytes(&hit)[PAGE..].iter().all(|&byte| byte == 0));
         assert_eq!(hit.check().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         other.check().expect("another mapping of the file lost nothing");
         drop(hit);
@@ -264,7 +284,7 @@ mod tests {
             for nth in 0..4 {
                 let map = &map;
                 scope.spawn(move || {
-                    assert!(map.bytes()[nth * PAGE..].iter().all(|&byte| byte == 0));
+                    assert!(bytes(map)[nth * PAGE..].iter().all(|&byte| byte == 0));
                     map.check().expect_err("whoever sees zeros is told");
                 });
             }
@@ -280,7 +300,7 @@ mod tests {
         memory.write_all_at(&[1; PAGE], 0).unwrap();
         let file = File::from_fd(memory.try_clone().unwrap().into()).unwrap();
         let blocks = memory.metadata().unwrap().blocks();
-        assert_eq!(Map::new(&file, 0..PAGE as u64).unwrap().bytes(), [1; PAGE]);
+        assert_eq!(bytes(&Map::new(&file, 0..PAGE as u64).unwrap()), [1; PAGE]);
         Map::new(&file, 0..4 * PAGE as u64).unwrap_err();
         assert_eq!(memory.metadata().unwrap().blocks(), blocks);
     }

@@ -1,4 +1,5 @@
 //! A run over the plan: sample, choose, small pairs, those that are put off as they are seen to be larger, large ones.
+#![expect(unsafe_code, reason = "workers leave the shared descriptor table")]
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -105,7 +106,9 @@ fn by_team(trees: &Trees<'_>, pairs: &mut [Pair], workers: usize, most: u64, env
     let claims = Claims::new(pairs, workers, most);
     let parts = Team::new(workers).run(env.stop, |worker| {
         if worker > 0 {
-            leave_shared_descriptors();
+            // SAFETY: the first call on a new thread. The trees hold no descriptor, the worker is made here and dropped
+            // here, and the failures that it returns hold none either.
+            unsafe { leave_shared_descriptors() };
         }
         let mut worker = Worker::new(trees, env.memory, env.stop);
         while !env.stop.is_raised()

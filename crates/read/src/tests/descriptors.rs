@@ -75,6 +75,30 @@ fn a_directory_closed_by_the_caller_keeps_its_number_until_the_open() {
     }
 }
 
+#[test]
+#[expect(unsafe_code, reason = "to leave the shared table has a duty")]
+fn a_thread_that_leaves_the_table_has_only_the_standard_streams() {
+    let tree = Tree::new();
+    tree.file("file", b"content");
+    let dir = tree.open();
+    let path = fs::canonicalize(tree.path("")).unwrap();
+    let numbers = || fs::read_dir("/proc/thread-self/fd").unwrap().count();
+    let seen = std::thread::spawn(move || {
+        // SAFETY: what the thread opens from here on, it closes.
+        unsafe { crate::leave_shared_descriptors() };
+        let targets = fs::read_dir("/proc/thread-self/fd").unwrap();
+        let holds =
+            |fd: std::io::Result<fs::DirEntry>| fs::read_link(fd.unwrap().path()).is_ok_and(|to| to == path);
+        (targets.filter_map(|fd| holds(fd).then_some(())).count(), numbers())
+    });
+    let (held, numbers) = seen.join().unwrap();
+    assert_eq!(held, 0, "the directory is open in the table that was left");
+    assert!(numbers <= 4, "{numbers}: the standard streams, and the listing");
+    let mut reader = Sync::new(1, BUF);
+    bytes_of(read_all(&mut reader, &dir, &["file"]).remove(0))
+        .expect("the caller's descriptors are as they were");
+}
+
 /// Runs a test again, in a process of its own that it may limit as it likes. `true` in that process.
 fn is_alone(test: &str) -> bool {
     const ALONE: &str = "FTK_READ_TEST_ALONE";
