@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
 use super::tree::{oracle, plant};
-use crate::harness::{Dir, Ftk, sha256};
+use crate::harness::{Dir, Ftk, needs, sha256};
 
 /// The lines of a report on `.`, which lies aside.
 fn report(dir: &Dir) -> Vec<String> {
@@ -172,4 +172,33 @@ fn a_report_from_another_directory_says_so() {
     run.check(run.err.matches(&begin).count() == 1, "it is said once");
     below(apply(), &dir).run().status(0).stderr_lacks("which is not here");
     assert!(dir.path("below/a").exists() && !dir.path("below/b").exists());
+}
+
+/// Each of two full files would succeed the other for ever, if an edited report says that each is a copy of the other.
+#[test]
+fn h13_full_files_that_are_copies_of_each_other_end_the_search_for_a_keeper() {
+    needs!("strace");
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same").hard_link("b", "c").hard_link("a", "d").hard_link("a", "e");
+    dir.file("f", b"same");
+    let lines = report(&dir);
+    let group: serde_json::Value = serde_json::from_str(&lines[1]).unwrap();
+    let names = |member: &serde_json::Value| member["path"].as_str().unwrap().to_owned();
+    let mut edited = vec![lines[0].clone()];
+    for (nth, pair) in ["./a ./b", "./c ./d", "./e ./f"].into_iter().enumerate() {
+        let mut part = group.clone();
+        part["group"] = (nth + 1).into();
+        let members = part["members"].as_array_mut().unwrap();
+        members.retain(|member| pair.split(' ').any(|name| name == names(member)));
+        assert_eq!(members.len(), 2, "{pair}");
+        edited.push(part.to_string());
+    }
+    let inodes = || ["a", "b", "c", "d", "e", "f"].map(|name| fs::metadata(dir.path(name)).unwrap().ino());
+    let before = inodes();
+    let strace = ["strace", "-f", "-o", "/dev/null", "-e", "inject=linkat:error=EMLINK"];
+    let args = ["dup", "apply", "-", "--action", "hardlink", "--yes", "--edited"];
+    let run = dir.ftk(args).under(&dir, strace).stdin(&sealed(&edited)).run().status(0);
+    let kept = run.text().lines().filter(|line| line.contains("as many hard links as")).count();
+    run.check(kept == 3, "each step says why nothing was done");
+    assert_eq!(inodes(), before);
 }

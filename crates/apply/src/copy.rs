@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use ftk_compare::same_content;
@@ -53,29 +54,43 @@ fn fill(source: &Held, file: &File, temp: &Temp, metadata: &Metadata, stop: &Sto
 /// Copies what is data, and leaves holes.
 fn copy_bytes(source: &Held, file: &File, stop: &Stop) -> Result<(), ActError> {
     let size = source.stat.st_size as u64;
-    let failed = |error: io::Error| ActError::failed("write the copy", error);
     let mut buffer = vec![0; BUFFER];
     let mut at = 0;
     while let Some(data) = data_from(source, at, size) {
-        for start in (data.start..data.end).step_by(BUFFER) {
-            if stop.is_raised() {
-                return Err(ActError::Stopped);
-            }
-            let len = (data.end - start).min(BUFFER as u64) as usize;
-            let read = source.file.read_at(&mut buffer[..len], start);
-            let read = read.map_err(|error| Refusal::unreadable(Side::Keeper, "read", error))?;
-            if read < len {
-                return Err(Refusal::Changed { side: Side::Keeper, what: "while it was copied" }.into());
-            }
-            file.write_all_at(&buffer[..len], start).map_err(failed)?;
-        }
         at = data.end;
+        copy_data(|buf, at| source.file.read_at(buf, at), data, &mut buffer, file, stop)?;
     }
-    file.set_len(size).map_err(failed)
+    file.set_len(size).map_err(|error| ActError::failed("write the copy", error))
+}
+
+/// Copies a run of data. Only a read that returns nothing is the end of the source: POSIX allows short reads anywhere,
+/// and FUSE file systems make them.
+fn copy_data(
+    mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
+    data: Range<u64>,
+    buffer: &mut [u8],
+    file: &File,
+    stop: &Stop,
+) -> Result<(), ActError> {
+    let mut at = data.start;
+    while at < data.end {
+        if stop.is_raised() {
+            return Err(ActError::Stopped);
+        }
+        let len = (data.end - at).min(buffer.len() as u64) as usize;
+        let got = read(&mut buffer[..len], at);
+        let got = got.map_err(|error| Refusal::unreadable(Side::Keeper, "read", error))?;
+        if got == 0 {
+            return Err(Refusal::Changed { side: Side::Keeper, what: "while it was copied" }.into());
+        }
+        file.write_all_at(&buffer[..got], at).map_err(|error| ActError::failed("write the copy", error))?;
+        at += got as u64;
+    }
+    Ok(())
 }
 
 /// The next run of data, or all that is left where the file system does not tell holes.
-fn data_from(source: &Held, at: u64, size: u64) -> Option<std::ops::Range<u64>> {
+fn data_from(source: &Held, at: u64, size: u64) -> Option<Range<u64>> {
     let start = match seek(&source.file, SeekFrom::Data(at)) {
         Ok(start) => start,
         Err(Errno::NXIO) => return None,
@@ -83,4 +98,45 @@ fn data_from(source: &Held, at: u64, size: u64) -> Option<std::ops::Range<u64>> 
     };
     let end = seek(&source.file, SeekFrom::Hole(start)).unwrap_or(size).min(size);
     (start < end).then_some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Copies bytes 3 to 103 of these by reads of at most `most` bytes, from a source that ends after `len`.
+    fn copied(most: usize, len: usize) -> (Result<(), ActError>, Vec<u8>) {
+        let source: Vec<u8> = (0..200).collect();
+        let read = |buf: &mut [u8], at: u64| {
+            let left = &source[..len][(at as usize).min(len)..];
+            let got = most.min(buf.len()).min(left.len());
+            buf[..got].copy_from_slice(&left[..got]);
+            Ok(got)
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("copy");
+        let file = File::create(&path).unwrap();
+        let outcome = copy_data(read, 3..103, &mut [0; 16], &file, &Stop::new());
+        (outcome, std::fs::read(path).unwrap())
+    }
+
+    #[test]
+    fn h46_a_short_read_is_no_change() {
+        let expected: Vec<u8> = [0; 3].into_iter().chain(3..103).collect();
+        for most in [1, 7, 15, 16] {
+            let (outcome, bytes) = copied(most, 200);
+            assert!(outcome.is_ok() && bytes == expected, "{most}: {outcome:?} {bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_source_that_ends_early_has_changed() {
+        for (most, len) in [(16, 102), (7, 50), (1, 3), (16, 0)] {
+            let (outcome, _) = copied(most, len);
+            assert!(
+                matches!(outcome, Err(ActError::Refused(Refusal::Changed { side: Side::Keeper, .. }))),
+                "{most} {len}: {outcome:?}"
+            );
+        }
+    }
 }

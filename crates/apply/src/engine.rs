@@ -150,13 +150,24 @@ impl Engine {
         }
     }
 
-    /// Makes the victim of a step the keeper of those that follow. `false` if another name of it is that already.
+    /// Makes the victim of a step the keeper of those that follow. `false` if its keeper succeeds it already, or is
+    /// another name of it: successors never form a circle.
     fn succeed(&mut self, step: &Step) -> bool {
-        let is_new = step.keeper.identity() != step.victim.identity();
+        let full = step.keeper.identity();
+        let is_new = self.latest(&step.victim).identity() != full;
         if is_new {
-            self.successors.insert(step.keeper.identity(), step.victim.clone());
+            self.successors.insert(full, step.victim.clone());
         }
         is_new
+    }
+
+    /// The file that a keeper was succeeded by in the end, or the keeper.
+    fn latest<'s>(&'s self, keeper: &'s Seen) -> &'s Seen {
+        let mut latest = keeper;
+        while let Some(successor) = self.successors.get(&latest.identity()) {
+            latest = successor;
+        }
+        latest
     }
 
     /// Proves the next few steps and adds their intents to the journal. Empty when there are no more.
@@ -171,9 +182,7 @@ impl Engine {
         while batch.len() < self.most && bytes < BYTES && !stop.is_raised() {
             let Some(mut step) = next() else { break };
             let planned = step.keeper.identity();
-            while let Some(successor) = self.successors.get(&step.keeper.identity()) {
-                step.keeper = successor.clone();
-            }
+            step.keeper = self.latest(&step.keeper).clone();
             bytes = bytes.saturating_add(step.victim.size);
             let ready =
                 if planned != step.keeper.identity() && step.keeper.identity() == step.victim.identity() {
