@@ -4,6 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ftk_inventory::{DirNo, FileNo};
+use ftk_read::Stat;
 
 use crate::Work;
 use crate::rows::{RowMut, Rows, RowsMut};
@@ -32,6 +33,8 @@ pub(crate) struct Job<'r> {
 pub(crate) struct Large {
     pub(crate) size: u64,
     pub(crate) file: FileNo,
+    /// Device and inode number.
+    pub(crate) identity: (u64, u64),
 }
 
 impl Large {
@@ -41,10 +44,10 @@ impl Large {
 }
 
 impl Job<'_> {
-    /// Puts the file off.
-    pub(crate) fn defer(self, size: u64) -> Large {
+    /// Puts the file off that was `seen` when it was opened.
+    pub(crate) fn defer(self, seen: &Stat) -> Large {
         self.row.defer();
-        Large { size, file: self.file }
+        Large { size: seen.size, file: self.file, identity: (seen.dev, seen.ino) }
     }
 }
 

@@ -28,9 +28,9 @@ pub struct Failed {
 /// Where a worker's next file comes from, and where one goes that turns out to be large.
 pub(crate) trait Source<'r> {
     fn next(&mut self) -> Option<Job<'r>>;
-    /// Called once for each file of `size` bytes that did not end in its first chunk; gives it back if it is
-    /// to be read on now.
-    fn judge(&mut self, size: u64, job: Job<'r>) -> Option<Job<'r>>;
+    /// Called once for each file that did not end in its first chunk, with what `fstat` said of it; gives it back if it
+    /// is to be read on now.
+    fn judge(&mut self, seen: &Stat, job: Job<'r>) -> Option<Job<'r>>;
     /// Whether its files had been put off before.
     fn is_late(&self) -> bool {
         false
@@ -226,11 +226,11 @@ impl<'w> Driver<'w> {
         // A file of which only pieces are read is no more work than a small one.
         if part.is_start() && !part.is_end() && self.span.is_whole(reader.stat(slot).size) {
             let job = slots.jobs[slot as usize].take().expect("a job for every slot under way");
-            let size = reader.stat(slot).size;
-            match source.judge(size, job) {
+            let seen = reader.stat(slot);
+            match source.judge(seen, job) {
                 Some(job) => slots.jobs[slot as usize] = Some(job),
                 None => {
-                    self.done.put_off(size);
+                    self.done.put_off(seen.size);
                     reader.cancel(slot);
                     slots.spare.put(chunk.into_buf());
                     slots.free.push(slot);

@@ -5,7 +5,7 @@
 use std::sync::Mutex;
 
 use ftk_hash::Algorithm;
-use ftk_read::leave_shared_descriptors;
+use ftk_read::{Stat, leave_shared_descriptors};
 use ftk_sched::{Team, Threads};
 
 use crate::claims::{Job, Large, lock, pick};
@@ -40,7 +40,7 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, mut large: Vec<Large>, f
     let workers = crew.large_workers();
     let at = jobs.partition_point(|(large, _)| !crew.shares(large.size));
     for (large, job) in jobs.split_off(at).into_iter().rev() {
-        failed.extend(shared::process(crew, workers, large.size, job));
+        failed.extend(shared::process(crew, workers, large, job));
     }
     if jobs.is_empty() {
         return;
@@ -82,7 +82,7 @@ impl<'r> Source<'r> for ListSource<'_, 'r> {
         list.pop_if(|(large, _)| large.size > self.above).map(|(_, job)| job)
     }
 
-    fn judge(&mut self, _size: u64, job: Job<'r>) -> Option<Job<'r>> {
+    fn judge(&mut self, _seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
         Some(job)
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use ftk_read::Stat;
 use ftk_sched::{Sample, voluntary_switches};
 
 use crate::Work;
@@ -101,11 +102,11 @@ impl<'r> Source<'r> for SampleSource<'_, 'r> {
         if Instant::now() > self.until { None } else { self.jobs.pop() }
     }
 
-    fn judge(&mut self, size: u64, job: Job<'r>) -> Option<Job<'r>> {
-        if size <= Large::ABOVE {
+    fn judge(&mut self, seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
+        if seen.size <= Large::ABOVE {
             return Some(job);
         }
-        self.large.push(job.defer(size));
+        self.large.push(job.defer(seen));
         None
     }
 }

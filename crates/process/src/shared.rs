@@ -9,15 +9,15 @@ use ftk_inventory::Opener;
 use ftk_read::{Failure, File, Map, Stat, Sync, leave_shared_descriptors};
 use ftk_sched::{Stop, Team};
 
-use crate::claims::Job;
+use crate::claims::{Job, Large};
 use crate::driver::Failed;
 use crate::rows::State;
 use crate::run::Crew;
 
-/// Hashes the file of `size` bytes. Each worker opens it for itself, since they share no descriptors, claims
+/// Hashes the file that was put off. Each worker opens it for itself, since they share no descriptors, claims
 /// windows of the tree, and says at the end whether the file it saw stayed as it was.
-pub(crate) fn process(crew: &Crew<'_>, workers: usize, size: u64, job: Job<'_>) -> Option<Failed> {
-    let tree = Tree::new(size).expect("only files of several windows are shared");
+pub(crate) fn process(crew: &Crew<'_>, workers: usize, large: Large, job: Job<'_>) -> Option<Failed> {
+    let tree = Tree::new(large.size).expect("only files of several windows are shared");
     // Raised by the first worker that fails, so that the others do not read on for nothing.
     let (failed, next) = (Stop::new(), AtomicUsize::new(0));
     let parts = Team::new(workers).run(crew.env.stop, |worker| {
@@ -26,7 +26,7 @@ pub(crate) fn process(crew: &Crew<'_>, workers: usize, size: u64, job: Job<'_>) 
             // returns (values, a failure) holds no descriptor.
             unsafe { leave_shared_descriptors() };
         }
-        let part = windows(crew, worker, &tree, size, &next, &failed, &job);
+        let part = windows(crew, worker, &tree, large, &next, &failed, &job);
         if part.is_err() {
             failed.raise();
         }
@@ -36,7 +36,7 @@ pub(crate) fn process(crew: &Crew<'_>, workers: usize, size: u64, job: Job<'_>) 
         return None;
     }
     crew.cells.of(0).add_file(true);
-    match parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|parts| join(&tree, size, &parts)) {
+    match parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|parts| join(&tree, large, &parts)) {
         Ok((values, stat)) => {
             job.row.ok(tree.root(&values).as_bytes(), &stat);
             None
@@ -59,18 +59,23 @@ fn windows(
     crew: &Crew<'_>,
     worker: usize,
     tree: &Tree,
-    size: u64,
+    large: Large,
     next: &AtomicUsize,
     failed: &Stop,
     job: &Job<'_>,
 ) -> Result<Part, Failure> {
     let inventory = crew.work.inventory;
-    let dir = Opener::new(inventory).open(job.dir).map_err(|source| Failure::Io { op: "open", source })?;
+    let mut opener = Opener::new(inventory);
+    let dir = opener.open(job.dir).map_err(|source| Failure::Io { op: "open", source })?;
+    // Once more: all other files may have been processed since the file was opened for the first time.
+    if !opener.may_open(&dir, job.dir, job.file) {
+        return Err(Failure::NotRegular);
+    }
     let name = inventory.name(job.dir, job.file);
     let file = File::open(&dir, name, inventory.via_link(job.dir, job.file))?;
     let mut part = Part { stat: *file.stat(), values: Vec::new() };
-    if part.stat.size != size {
-        // No longer as it was measured, of which `join` makes a change.
+    if !is_still(&part.stat, large) {
+        // `join` makes a change of it.
         return Ok(part);
     }
     let mut window = Window { file: &file, buf: Vec::new(), bytes: 0, reads: 0 };
@@ -152,12 +157,19 @@ impl Window<'_> {
     }
 }
 
+/// Whether an open file is the one that was put off, with the size it had.
+fn is_still(stat: &Stat, large: Large) -> bool {
+    (stat.dev, stat.ino) == large.identity && stat.size == large.size
+}
+
 /// The values of all windows in order, and what the file is, if all workers saw the same one.
-fn join(tree: &Tree, size: u64, parts: &[Part]) -> Result<(Vec<ChainingValue>, Stat), Failure> {
+fn join(tree: &Tree, large: Large, parts: &[Part]) -> Result<(Vec<ChainingValue>, Stat), Failure> {
     let first = &parts[0].stat;
-    let is_other = |part: &&Part| part.stat.size != size || !part.stat.is_same_content(first);
+    let is_other = |part: &&Part| !is_still(&part.stat, large) || !part.stat.is_same_content(first);
     if let Some(other) = parts.iter().find(is_other) {
-        return Err(Failure::Changed { before: Box::new(*first), after: Box::new(other.stat), read: size });
+        let ((dev, ino), size) = (large.identity, large.size);
+        let before = Stat { dev, ino, size, ..*first };
+        return Err(Failure::Changed { before: Box::new(before), after: Box::new(other.stat), read: size });
     }
     let mut values = vec![None; tree.windows()];
     for &(nth, value) in parts.iter().flat_map(|part| &part.values) {
@@ -179,9 +191,21 @@ mod tests {
     use std::os::unix::ffi::OsStrExt as _;
     use std::path::PathBuf;
 
+    use ftk_hash::{Algorithm, Platform};
+    use ftk_inventory::{Inventory, PathList};
+    use ftk_read::Span;
+    use ftk_sched::{Constants, Limits, Model, Threads};
+
     use super::*;
+    use crate::claims::pick;
+    use crate::progress::Cells;
+    use crate::readers::Readers;
+    use crate::{Env, Rows, Work, sample};
 
     const LEN: u64 = 3 * Tree::WINDOW + 5;
+
+    /// Of a file that is shared.
+    const SHARED: u64 = (16 << 20) + 5;
 
     fn file() -> (tempfile::TempDir, PathBuf, File) {
         let dir = tempfile::tempdir().unwrap();
@@ -227,5 +251,68 @@ mod tests {
             let failure = window.read(0..LEN, cut).unwrap_err();
             assert!(matches!(failure, Failure::Changed { .. }), "{failure:?}");
         }
+    }
+
+    /// Hashes a file of a list as a whole run does. `change` is made after the file was put off, before it is opened
+    /// again.
+    fn put_off(change: impl FnOnce(&std::path::Path)) -> (State, Vec<Failed>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::File::create(&path).unwrap().set_len(SHARED).unwrap();
+        let mut list = PathList::new();
+        list.push(path.as_os_str().as_bytes()).unwrap();
+        let (inventory, _) = Inventory::from_list(list).unwrap();
+        let algorithms = &[Algorithm::Blake3];
+        let platform = Platform::detect();
+        let work = Work { inventory: &inventory, algorithms, platform, only: None, span: Span::Whole };
+        let mut rows = Rows::new(1, algorithms);
+        let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
+        let (model, stop, cells) = (Model::new(Constants::default()), Stop::new(), Cells::default());
+        let env = Env { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
+        let mut sampled = sample::process(&work, &mut rows, &env, &cells);
+        change(&path);
+        let readers = Readers::new(&limits, env.memory);
+        cells.add_team(readers.most_workers());
+        let crew = Crew { work: &work, env: &env, limits, readers: &readers, cells: &cells };
+        let large = sampled.large.pop().expect("too large for the sample");
+        assert!(crew.shares(large.size));
+        sampled.failed.extend(process(&crew, 2, large, pick(&work, &mut rows, [0]).remove(0)));
+        (rows.state(0), sampled.failed)
+    }
+
+    #[test]
+    fn a_file_that_was_put_off_is_hashed() {
+        let (state, failed) = put_off(|_| ());
+        assert!(state == State::Ok && failed.is_empty(), "{state:?} {failed:?}");
+    }
+
+    #[test]
+    fn another_file_in_its_place_is_a_change() {
+        let (state, failed) = put_off(|path| {
+            fs::File::create(path.with_extension("new")).unwrap().set_len(SHARED).unwrap();
+            fs::rename(path.with_extension("new"), path).unwrap();
+        });
+        assert_eq!(state, State::Changed);
+        assert!(matches!(failed[..], [Failed { failure: Failure::Changed { .. }, .. }]), "{failed:?}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn h35_a_fifo_in_its_place_is_not_opened() {
+        use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
+
+        let opened = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
+        let (state, failed) = put_off(|path| {
+            fs::remove_file(path).unwrap();
+            rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).unwrap();
+            add_watch(&opened, path, WatchFlags::OPEN).unwrap();
+        });
+        assert_eq!(state, State::Failed);
+        assert!(matches!(failed[..], [Failed { failure: Failure::NotRegular, .. }]), "{failed:?}");
+        let mut events = [0; 4096];
+        // The watch ends with the FIFO, which is an event too; an open would come before it.
+        let len = rustix::io::read(&opened, &mut events[..]).unwrap_or(0);
+        let first = events[..len].first_chunk::<8>().map(|event| event[4..].to_vec());
+        assert_ne!(first, Some(WatchFlags::OPEN.bits().to_ne_bytes().to_vec()), "it was opened");
     }
 }

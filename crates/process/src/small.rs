@@ -4,7 +4,7 @@
 use std::mem;
 use std::sync::Mutex;
 
-use ftk_read::leave_shared_descriptors;
+use ftk_read::{Stat, leave_shared_descriptors};
 use ftk_sched::{Backend, Choice, Team};
 
 use crate::claims::{Claims, Job, Large, Order, lock};
@@ -95,7 +95,8 @@ impl<'r> Source<'r> for ClaimSource<'_, '_, 'r> {
         if self.switch.is_some() { None } else { self.queue.pop() }
     }
 
-    fn judge(&mut self, size: u64, job: Job<'r>) -> Option<Job<'r>> {
+    fn judge(&mut self, seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
+        let size = seen.size;
         if size <= Large::ABOVE {
             return Some(job);
         }
@@ -103,7 +104,7 @@ impl<'r> Source<'r> for ClaimSource<'_, '_, 'r> {
         if self.alone.is_none() && !self.crew.shares(size) && self.tail.is_tail(size, left) {
             self.alone = Some(job);
         } else {
-            self.large.push(job.defer(size));
+            self.large.push(job.defer(seen));
         }
         None
     }
@@ -131,7 +132,7 @@ impl<'r> Source<'r> for Alone<'r> {
         self.0.take()
     }
 
-    fn judge(&mut self, _size: u64, job: Job<'r>) -> Option<Job<'r>> {
+    fn judge(&mut self, _seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
         Some(job)
     }
 
