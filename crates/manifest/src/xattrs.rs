@@ -61,11 +61,12 @@ impl<'i> XattrReader<'i> {
     }
 }
 
+/// The descriptor is looked up in the table of this thread, which need not be that of the process.
 fn path_in(dir: RawFd, name: &[u8]) -> Vec<u8> {
     if name.starts_with(b"/") {
         return name.to_vec();
     }
-    let mut path = format!("/proc/self/fd/{dir}/").into_bytes();
+    let mut path = format!("/proc/thread-self/fd/{dir}/").into_bytes();
     path.extend_from_slice(name);
     path
 }

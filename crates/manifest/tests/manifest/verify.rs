@@ -393,6 +393,25 @@ fn extended_attributes_are_compared_where_they_were_recorded() {
     assert!(run.said.iter().all(|said| said.verdict == Verdict::Ok));
 }
 
+/// Workers leave the descriptor table of the process: what one opens has no such number elsewhere.
+#[test]
+#[expect(unsafe_code, reason = "to leave the shared table has a duty")]
+fn extended_attributes_are_read_by_a_thread_with_its_own_descriptors() {
+    let dir = Dir::new();
+    rustix::fs::setxattr(dir.at("a/x"), "user.ftk", b"value", rustix::fs::XattrFlags::empty()).unwrap();
+    let dir = &dir;
+    let recorded = std::thread::scope(|scope| {
+        let create = move || {
+            // SAFETY: the thread closes all that it opens, and returns bytes.
+            unsafe { ftk_read::leave_shared_descriptors() };
+            read(&dir.manifest(&header(&[], true))).unwrap()
+        };
+        scope.spawn(create).join().unwrap()
+    });
+    let xattrs = recorded[&Path::new("a/x")].xattrs.clone().unwrap();
+    assert_eq!(xattrs, [Xattr { name: b"user.ftk".to_vec(), value: b"value".to_vec() }]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
