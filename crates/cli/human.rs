@@ -9,25 +9,37 @@ pub(crate) fn count(n: u64, one: &str) -> String {
     format!("{} {one}{}", HumanCount(n), if n == 1 { "" } else { "s" })
 }
 
-/// A time with about three digits: `0.64 ms`, `12.3 s`, `14 min 2 s`, `3 h 5 min`.
+/// A time with about three digits: `0.64 ms`, `12.30 s`, `14 min 2 s`, `3 h 5 min`.
 pub(crate) fn time(time: Duration) -> String {
-    let seconds = time.as_secs();
+    // Rounded before the unit is chosen: 59.996 s are no `60.00 s`.
+    let [micros, centis, seconds] = [10_000, 10_000_000, 1_000_000_000].map(|unit| rounded(time, unit));
     match seconds {
-        0 if time < Duration::from_millis(100) => format!("{:.2} ms", time.as_secs_f64() * 1e3),
-        0..60 => format!("{:.2} s", time.as_secs_f64()),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+        _ if micros < 10_000 => format!("{:.2} ms", micros as f64 / 100.0),
+        _ if centis < 6_000 => format!("{:.2} s", centis as f64 / 100.0),
+        0..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => hours(rounded(time, MINUTE)),
     }
 }
 
 /// A time that is only guessed at, with a digit or two: `7 s`, `5 min`, `3 h 5 min`.
 pub(crate) fn rough_time(time: Duration) -> String {
-    let seconds = time.as_secs_f64().round() as u64;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min", (seconds + 30) / 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    match (rounded(time, 1_000_000_000), rounded(time, MINUTE)) {
+        (seconds @ 0..60, _) => format!("{seconds} s"),
+        (_, minutes @ 0..60) => format!("{minutes} min"),
+        (_, minutes) => hours(minutes),
     }
+}
+
+/// In nanoseconds.
+const MINUTE: u128 = 60_000_000_000;
+
+/// How many of a unit of so many nanoseconds, to the nearest.
+fn rounded(time: Duration, unit: u128) -> u128 {
+    (time.as_nanos() + unit / 2) / unit
+}
+
+fn hours(minutes: u128) -> String {
+    format!("{} h {} min", minutes / 60, minutes % 60)
 }
 
 /// Bytes of all bytes: `1.21 of 1.95 TB`, `900.00 MB of 1.95 TB`.
@@ -59,17 +71,41 @@ mod tests {
             (0, "0.00 ms"),
             (1, "1.00 ms"),
             (640, "0.64 s"),
-            (59_990, "59.99 s"),
+            (99, "99.00 ms"),
+            (100, "0.10 s"),
+            (59_994, "59.99 s"),
+            (59_995, "1 min 0 s"),
+            (60_499, "1 min 0 s"),
+            (60_500, "1 min 1 s"),
             (842_000, "14 min 2 s"),
+            (3_599_499, "59 min 59 s"),
+            (3_599_500, "1 h 0 min"),
+            (7_169_999, "1 h 59 min"),
+            (7_170_000, "2 h 0 min"),
             (11_100_000, "3 h 5 min"),
         ] {
             assert_eq!(time(Duration::from_millis(millis)), text);
         }
+        assert_eq!(time(Duration::from_micros(99_994)), "99.99 ms");
+        assert_eq!(time(Duration::from_micros(99_995)), "0.10 s");
     }
 
     #[test]
     fn rough_times() {
-        for (millis, text) in [(400, "0 s"), (6_600, "7 s"), (299_000, "5 min"), (11_100_000, "3 h 5 min")] {
+        for (millis, text) in [
+            (400, "0 s"),
+            (6_600, "7 s"),
+            (59_499, "59 s"),
+            (59_500, "1 min"),
+            (89_999, "1 min"),
+            (90_000, "2 min"),
+            (299_000, "5 min"),
+            (3_569_999, "59 min"),
+            (3_570_000, "1 h 0 min"),
+            (3_599_000, "1 h 0 min"),
+            (7_199_000, "2 h 0 min"),
+            (11_100_000, "3 h 5 min"),
+        ] {
             assert_eq!(rough_time(Duration::from_millis(millis)), text);
         }
     }

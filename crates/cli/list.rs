@@ -42,6 +42,11 @@ impl<'o> List<'o> {
         }
     }
 
+    /// Whether no line will be written any more, so that there is no use in making more.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self, Self::Stdout(lines) if lines.is_over())
+    }
+
     pub(crate) fn line(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         match self {
             Self::Stdout(lines) => {

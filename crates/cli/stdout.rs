@@ -34,6 +34,11 @@ impl Stdout {
         failure.is_none()
     }
 
+    /// Whether nothing more can be written: a reader has closed the pipe, or writing failed.
+    pub(crate) fn is_over(&self) -> bool {
+        self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_some()
+    }
+
     /// What went wrong. A reader that has seen enough and closed the pipe is nothing wrong.
     pub(crate) fn finish(self) -> io::Result<()> {
         match self.failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
@@ -88,6 +93,11 @@ pub(crate) struct Lines<'o> {
 impl<'o> Lines<'o> {
     pub(crate) fn new(out: &'o Stdout) -> Self {
         Self { out, buf: Vec::new(), is_terminal: Stdout::is_terminal(), asked: None }
+    }
+
+    /// Whether nothing more can be written.
+    pub(crate) fn is_over(&self) -> bool {
+        self.out.is_over()
     }
 
     /// Appends a line by `push`. `false` once writing has failed.

@@ -235,3 +235,30 @@ fn a_group_of_any_size_is_one_group() {
     assert_eq!(run.text().lines().filter(|line| line.starts_with("  keep ")).count(), 1);
     assert_eq!(run.text().lines().count(), 22_000);
 }
+
+/// A reader that has seen enough ends the looking at members, too, which may be on a slow disk.
+#[test]
+fn nothing_is_looked_at_for_a_reader_that_has_gone() {
+    needs!("strace");
+    let dir = Dir::new();
+    for nth in 0..2000 {
+        let content = format!("{nth}");
+        for copy in ["a", "b"] {
+            dir.file(format!("{copy}-{nth}-{}", "long".repeat(40)), content.as_bytes());
+        }
+    }
+    for format in ["json", "csv", "screen"] {
+        let pipe = "{ strace -qq -o ../log -e trace=write,openat \"$@\"; echo $? >../status; } | head -n 1";
+        let run = dir.ftk(["dup", "--format", format]).under(&dir, ["sh", "-c", pipe, "sh"]).run().status(0);
+        run.check(!run.out.is_empty(), "something came");
+        run.check(
+            !run.err.contains("roken pipe") && !run.err.contains("can be freed"),
+            "no totals of a part",
+        );
+        assert_eq!(fs::read_to_string(dir.aside("status")).unwrap(), "0\n", "{format}");
+        let log = fs::read_to_string(dir.aside("log")).unwrap();
+        let (before, after) = log.split_once("EPIPE").expect("the pipe was closed");
+        assert!(before.contains("-long"), "{format}: members are looked at");
+        assert!(!after.contains("-long"), "{format}: {after}");
+    }
+}

@@ -1,7 +1,7 @@
 //! `FTK_SIMD`: whatever part of the CPU is used, the output is the same.
 
 use super::algorithms::sizes;
-use crate::harness::{Dir, bytes, skip};
+use crate::harness::{Dir, bytes, sha256, skip};
 
 const ALGORITHMS: [&str; 9] =
     ["sha256", "sha1", "sha512", "md5", "blake2b", "blake3", "xxh64", "xxh3", "xxh128"];
@@ -65,8 +65,18 @@ fn the_kernel_is_within_the_bound() {
     let order = BOUNDS.map(|(bound, _)| bound);
     let rank = |kernel: &str| order.iter().position(|bound| *bound == kernel).expect("a known kernel");
     for (nth, bound) in bounds(&dir).into_iter().enumerate() {
-        for algorithm in ["sha256", "sha1", "sha512", "md5", "blake2b", "blake3"] {
-            let run = dir.ftk(["hash", "-v", "-a", algorithm, "a"]);
+        for (algorithm, checks) in ["sha256", "sha1", "sha512", "md5", "blake2b", "blake3"]
+            .into_iter()
+            .flat_map(|algorithm| [(algorithm, false), (algorithm, true)])
+        {
+            let run = match checks {
+                false => dir.ftk(["hash", "-v", "-a", algorithm, "a"]),
+                true => {
+                    let list = dir.ftk(["hash", "-a", algorithm, "--tag", "a"]).run().status(0).out;
+                    dir.file("list", &list);
+                    dir.ftk(["hash", "-v", "--check", "list"])
+                }
+            };
             let run = run.under(&dir, ["env", &format!("FTK_SIMD={bound}")]).run().status(0);
             let plan = run.err.lines().find(|line| line.contains("plan ")).expect("a plan");
             let kernel = plan.split_once(&format!("{algorithm} ")).expect("the algorithm").1;
@@ -80,8 +90,8 @@ fn the_kernel_is_within_the_bound() {
 #[test]
 fn an_unknown_bound_is_an_error() {
     let dir = Dir::new();
-    dir.file("a", b"a");
-    for args in [&["hash", "a"][..], &["hash", "--lines", "a"]] {
+    dir.file("a", b"a").file("list", format!("{}  a\n", sha256(b"a")).as_bytes());
+    for args in [&["hash", "a"][..], &["hash", "--lines", "a"], &["hash", "--check", "list"]] {
         let run = dir.ftk(args).under(&dir, ["env", "FTK_SIMD=sse9"]).run().status(2).stdout("");
         run.stderr(
             "ftk: bad value of FTK_SIMD: unknown instruction set \"sse9\", expected one of portable, avx2, \

@@ -87,6 +87,8 @@ pub(super) fn run(
             (written, tally)
         }
     };
+    // Of groups that were not looked at there are no totals.
+    let is_whole = !list.is_over();
     let totals = |list: &mut List<'_>| match (form, globals.json) {
         (Form::Summary, true) => list.line(|out| tally.push_json(out)),
         (Form::Summary, false) => {
@@ -99,7 +101,7 @@ pub(super) fn run(
         .and_then(|()| list.finish())
         .and_then(|()| stdout.finish())
         .with_context(|| cannot_write(output.output.as_deref()))?;
-    if form != Form::Summary {
+    if form != Form::Summary && is_whole {
         console.summary(tally.text());
     }
     search.say_scanned(console);
@@ -126,7 +128,10 @@ fn push_groups(
     mut sharing: Sharing<'_>,
 ) -> io::Result<()> {
     let is_shown = list.is_shown();
-    for group in groups {
+    // A group that nobody will read is not looked at: that opens the directories of its members.
+    while !list.is_over()
+        && let Some(group) = groups.next()
+    {
         tally.add(&group, |member| sharing.of(member));
         match (form, &mut json) {
             (_, Some(json)) => list.line(|out| json.group(&group, out))?,

@@ -15,6 +15,7 @@ use crate::console::{Console, cause};
 use crate::engine::Engine;
 use crate::hash::check::lists::{Line, Lines, Odd, TOO_LARGE};
 use crate::hash::check::verdict::Verdict;
+use crate::simd;
 
 /// What reading the files has given.
 pub(super) struct Files {
@@ -59,8 +60,8 @@ impl Files {
         engine: &Engine,
         console: &Console,
     ) -> anyhow::Result<Self> {
-        let platform = Platform::detect();
-        let stdin = stdin(lines);
+        let platform = simd::platform()?;
+        let stdin = stdin(lines, platform);
         let (inventory, file_of) = Inventory::from_list(paths).context(TOO_LARGE)?;
         let (parts, places) = split(inventory, lines, &file_of, budget)?;
         let mut groups = Vec::with_capacity(parts.len());
@@ -198,7 +199,7 @@ impl Paths<'_> {
 const LINK: &str = "a symbolic link, which --root does not follow";
 
 /// Standard input by every algorithm that lines want of it.
-fn stdin(lines: &Lines) -> Result<Vec<(Algorithm, Digest)>, String> {
+fn stdin(lines: &Lines, platform: Platform) -> Result<Vec<(Algorithm, Digest)>, String> {
     let is_stdin = |line: &&Line| line.is_odd && matches!(lines.odd[line.number as usize], Odd::Stdin);
     let mut algorithms = Vec::new();
     if !lines.odd.is_empty() {
@@ -209,7 +210,7 @@ fn stdin(lines: &Lines) -> Result<Vec<(Algorithm, Digest)>, String> {
     if algorithms.is_empty() {
         return Ok(Vec::new());
     }
-    let digests = hash_stream(io::stdin().lock(), &algorithms, Platform::detect());
+    let digests = hash_stream(io::stdin().lock(), &algorithms, platform);
     digests.map(|digests| algorithms.into_iter().zip(digests).collect()).map_err(|error| cause(&error))
 }
 
