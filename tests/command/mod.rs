@@ -1,6 +1,7 @@
 //! What all commands share: help, bad usage, messages, progress, statistics, output files, terminals, pipes.
 
 mod definition;
+mod descriptors;
 mod help;
 mod messages;
 mod output;

@@ -1,10 +1,13 @@
 //! Which reader a worker gets, and how much memory and how many descriptors it may take.
 
-use ftk_read::{Ahead, Reader, Sync, Uring};
+use ftk_read::{Ahead, Reader, Sync, Uring, make_room};
 use ftk_sched::{Backend, COLD_WORKERS, Limits, Threads};
 
 /// The widest engine: 16 lanes of 32 bits in a 512-bit register.
 pub(crate) const MOST_LANES: usize = 16;
+
+/// Descriptors left to the program itself.
+const SPARE: usize = 16;
 
 /// Sizes of readers within the limits of this run.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +29,7 @@ impl Readers {
         let nofile =
             rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
         let depth = ftk_read::depth(memory / most_workers as u64, nofile);
-        // What the ring leaves, less a few for the program itself.
-        let spare = nofile.saturating_sub(depth as u64 + 16);
+        let spare = nofile.saturating_sub((depth + SPARE) as u64);
         Self { depth, window_dirs: spare.clamp(1, 256) as usize, most_workers }
     }
 
@@ -40,6 +42,13 @@ impl Readers {
         self.depth.max(MOST_LANES)
     }
 
+    /// Makes room for the descriptors of a worker with this reader. A plain one holds few.
+    pub(crate) fn make_room(&self, backend: Backend) {
+        if backend == Backend::Uring {
+            make_room(self.depth + self.window_dirs + SPARE);
+        }
+    }
+
     /// A plain reader of many files for an engine that wants `width` at once.
     pub(crate) fn plain(width: usize) -> Box<dyn Reader> {
         let buf_len = if width <= 2 { Sync::STREAM_BUF_LEN } else { Sync::LANE_BUF_LEN };
@@ -49,6 +58,7 @@ impl Readers {
     /// A reader of many files for an engine that wants `width` at once. A ring that cannot be made, here and
     /// now, means the plain reader.
     pub(crate) fn small(&self, backend: Backend, width: usize) -> Box<dyn Reader> {
+        self.make_room(backend);
         if backend == Backend::Uring
             && let Ok(ring) = Uring::new(self.depth, Uring::BUF_LEN)
         {

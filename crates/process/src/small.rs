@@ -30,6 +30,8 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, choice: &Choice, into: &
     // The calling thread goes on with the buffers of the sample.
     let spare = Mutex::new(mem::take(&mut into.spare));
 
+    // Now, since the others share the table of this thread for a moment when they start.
+    crew.readers.make_room(choice.backend);
     let parts = Team::new(choice.workers).run(crew.env.stop, |worker| {
         if worker > 0 {
             // SAFETY: the first call on a new thread. An inventory holds no descriptor, the driver and the readers are

@@ -1,5 +1,10 @@
-//! What a worker that reads files does to its thread before it opens the first one.
+//! What a worker that reads files does to its descriptor table before it opens the first one.
 #![expect(unsafe_code, reason = "a private descriptor table breaks what safe code may assume of descriptors")]
+
+use std::os::fd::AsRawFd as _;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Resource, getrlimit};
 
 /// Gives the calling thread a descriptor table of its own, with the standard streams in it and nothing else.
 ///
@@ -33,5 +38,21 @@ pub unsafe fn leave_shared_descriptors() {
             // SAFETY: as above.
             let _ = unsafe { libc::unshare(libc::CLONE_FILES) };
         }
+    }
+}
+
+/// Makes room for so many more descriptors in the table that this thread uses.
+///
+/// A table begins with room for 64. When one that is shared has to grow, Linux waits for an RCU grace period: 10 to 30 ms
+/// in which every thread that opens something stands still. A ring shares the table with threads of the kernel, so this
+/// comes before the ring is made, and before threads start that keep the table.
+pub fn make_room(descriptors: usize) {
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(probe) = rustix::fs::open("/", flags, Mode::empty()) else { return };
+    let highest = (probe.as_raw_fd() as u64).saturating_add(descriptors as u64);
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX).saturating_sub(1);
+    // The table stays as large as this number needs when it is closed. Failing costs only the wait.
+    if let Ok(highest) = i32::try_from(highest.min(limit)) {
+        let _ = rustix::io::fcntl_dupfd_cloexec(&probe, highest);
     }
 }

@@ -62,7 +62,7 @@ mod uring;
 pub use ahead::Ahead;
 pub use buf::{Buf, Chunk, Part};
 pub use depth::depth;
-pub use descriptors::leave_shared_descriptors;
+pub use descriptors::{leave_shared_descriptors, make_room};
 pub use extent::Extent;
 pub use extents::{extents, share_a_disk};
 pub use file::File;

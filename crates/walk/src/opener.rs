@@ -36,8 +36,26 @@ pub(crate) fn budget(wanted: usize) -> (usize, usize) {
 /// Descriptors that were taken before the walk. They are numbered from the lowest that is free, so a new one
 /// tells, unless some in between are free; the three standard streams are in the reserve.
 fn taken() -> u64 {
-    let probe = rustix::fs::open("/", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    probe.map_or(0, |fd| (fd.as_raw_fd() as u64).saturating_sub(3))
+    probe().map_or(0, |fd| (fd.as_raw_fd() as u64).saturating_sub(3))
+}
+
+fn probe() -> Result<OwnedFd, Errno> {
+    rustix::fs::open("/", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Makes the process's descriptor table large enough for so many workers. To be called before the first thread starts.
+///
+/// A table begins with room for 64 descriptors. When one that threads share has to grow, Linux waits for an RCU grace
+/// period: every thread that opens something stands still for 10 to 30 ms.
+pub(crate) fn make_room(workers: usize, ring: usize) {
+    let Ok(probe) = probe() else { return };
+    let most = workers as u64 * (ring as u64 + IN_HAND) + SPARE;
+    let highest = (probe.as_raw_fd() as u64).saturating_add(most);
+    // The table stays as large as the highest number needs when that is closed. Failing costs only the wait.
+    let limit = sys::descriptor_limit().unwrap_or(u64::MAX).saturating_sub(1);
+    if let Ok(highest) = i32::try_from(highest.min(limit)) {
+        let _ = rustix::io::fcntl_dupfd_cloexec(&probe, highest);
+    }
 }
 
 /// One worker's open directories.

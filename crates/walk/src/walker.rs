@@ -10,7 +10,7 @@ use crossbeam_deque::Worker as Deque;
 
 use crate::idle::Idle;
 use crate::node::Node;
-use crate::opener::budget;
+use crate::opener::{budget, make_room};
 use crate::roots::{self, Roots};
 use crate::worker::{Shared, Worker};
 use crate::{Entry, FileType, Op, Step, Visitor, WalkError};
@@ -105,12 +105,16 @@ impl Walker {
         thread::scope(|scope| {
             let started = Instant::now();
             let Some(caller) = team.next() else { return };
+            let helpers = team.len();
             let mut grow = |waiting| {
                 if team.len() > 0
                     && waiting >= CROWD
                     && started.elapsed() >= HEAD_START
                     && let Some(helper) = team.next()
                 {
+                    if team.len() + 1 == helpers {
+                        make_room(workers, ring);
+                    }
                     // Should it not start, the others do its share.
                     let _ = Builder::new().spawn_scoped(scope, move || helper(&mut |_| ()));
                 }

@@ -99,6 +99,27 @@ fn a_thread_that_leaves_the_table_has_only_the_standard_streams() {
         .expect("the caller's descriptors are as they were");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+#[expect(unsafe_code, reason = "to leave the shared table has a duty")]
+fn there_is_room_for_as_many_as_are_asked_for() {
+    let room = || {
+        let status = fs::read_to_string("/proc/thread-self/status").unwrap();
+        let size = status.lines().find_map(|line| line.strip_prefix("FDSize:")).unwrap();
+        size.trim().parse::<usize>().unwrap()
+    };
+    let rooms = std::thread::spawn(move || {
+        // SAFETY: the thread closes all that it opens.
+        unsafe { crate::leave_shared_descriptors() };
+        [0, 200, 1000].map(|more| {
+            crate::make_room(more);
+            room()
+        })
+    });
+    let [before, some, most] = rooms.join().unwrap();
+    assert!(before < 200 && (200..=1000).contains(&some) && most > 1000, "{before} {some} {most}");
+}
+
 /// Runs a test again, in a process of its own that it may limit as it likes. `true` in that process.
 fn is_alone(test: &str) -> bool {
     const ALONE: &str = "FTK_READ_TEST_ALONE";
