@@ -35,6 +35,12 @@ impl Case {
         Self { serial: Some(serial), ..self }
     }
 
+    /// Starts every process by a shell that forks and waits for it, as most commands are started. A direct start may hand
+    /// down a large descriptor table, which hides what it costs to grow a small one.
+    pub(crate) fn forked(self) -> Self {
+        Self { timed: self.timed.forked(), serial: self.serial.map(Pipeline::forked), ..self }
+    }
+
     /// Calls the row by this name.
     pub(crate) fn named(self, tool: &str) -> Self {
         Self { tool: tool.to_owned(), ..self }
@@ -73,6 +79,12 @@ impl Pipeline {
     /// Expects this exit status of the last process.
     pub(crate) fn ending_with(self, status: i32) -> Self {
         Self { status, ..self }
+    }
+
+    /// Starts every process by a shell that forks: one that is not done after its command.
+    fn forked(self) -> Self {
+        let shell = words!["sh", "-c", r#""$@"; exit $?"#, "sh"];
+        Self { stages: self.stages.into_iter().map(|stage| [&shell[..], &stage].concat()).collect(), ..self }
     }
 
     /// Adds a process that reads what the last one prints.
@@ -176,6 +188,21 @@ mod tests {
         let case = Case::new("x", Format::Lines, Pipeline::new(words!["echo", "timed"]))
             .answered_by(Pipeline::new(words!["printf", "1\\n2\\n"]));
         assert_eq!(case.answer().unwrap().lines(), 2);
+    }
+
+    #[test]
+    fn a_shell_that_forks_changes_nothing_else() {
+        let case = Case::new(
+            "x",
+            Format::Lines,
+            Pipeline::new(words!["printf", "a b\\n%s\\n", "$1 'c'"]).pipe(words!["cat"]),
+        );
+        let case = case.forked();
+        assert_eq!(case.timed.output().unwrap(), b"a b\n$1 'c'\n");
+        assert!(Pipeline::new(words!["false"]).forked().ending_with(1).time().is_ok());
+        // Its parent is the shell, and not this process.
+        let parent = Pipeline::new(words!["sh", "-c", "echo $PPID"]).forked().output().unwrap();
+        assert_ne!(String::from_utf8(parent).unwrap().trim(), std::process::id().to_string());
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(super) struct Scenario {
     larger: Option<u64>,
     /// Only how many there are.
     is_count: bool,
+    /// Whether a shell that forks starts every tool.
+    is_forked: bool,
 }
 
 /// Matches a part of the names in every tree.
@@ -80,6 +82,7 @@ fn scenarios(tree: &Tree) -> Vec<Scenario> {
     }
     scenarios.push(Scenario { glob: Some(GLOB), ..plain(&format!("named `{GLOB}`")) });
     scenarios.push(Scenario { is_count: true, ..plain("count only") });
+    scenarios.push(Scenario { is_forked: true, ..plain("all files, started by a shell") });
     let larger = Some(tree.threshold);
     scenarios.push(Scenario { larger, ..plain(&format!("over {} bytes", tree.threshold)) });
     scenarios
@@ -88,7 +91,14 @@ fn scenarios(tree: &Tree) -> Vec<Scenario> {
 impl Scenario {
     /// All regular files.
     pub(super) fn plain(title: &str) -> Self {
-        Self { title: title.into(), extensions: vec![], glob: None, larger: None, is_count: false }
+        Self {
+            title: title.into(),
+            extensions: vec![],
+            glob: None,
+            larger: None,
+            is_count: false,
+            is_forked: false,
+        }
     }
 }
 
@@ -124,7 +134,7 @@ pub(super) fn cases(bench: &Context, scenario: &Scenario, top: &Path, threads: O
         words.extend(scenario.is_count.then(|| "--count".into()));
         cases.push(Case::new("getdents64 loop", Format::Lines, Pipeline::new(words)));
     }
-    cases
+    if scenario.is_forked { cases.into_iter().map(Case::forked).collect() } else { cases }
 }
 
 /// Counts the lines for a tool that cannot count.
@@ -230,9 +240,18 @@ mod tests {
         let mut tree = example();
         assert_eq!(
             titles(&tree),
-            ["all files", "`.jpg`", "`.jpg` `.txt` `.py`", "named `*e*1*`", "count only", "over 50 bytes"]
+            [
+                "all files",
+                "`.jpg`",
+                "`.jpg` `.txt` `.py`",
+                "named `*e*1*`",
+                "count only",
+                "all files, started by a shell",
+                "over 50 bytes"
+            ]
         );
         tree.extensions.truncate(1);
-        assert_eq!(titles(&tree), ["all files", "named `*e*1*`", "count only", "over 50 bytes"]);
+        let by_a_shell = "all files, started by a shell";
+        assert_eq!(titles(&tree), ["all files", "named `*e*1*`", "count only", by_a_shell, "over 50 bytes"]);
     }
 }
