@@ -8,6 +8,7 @@ mod checks;
 mod commands;
 mod comparing;
 mod duplicates;
+mod journals;
 mod limits;
 mod lists;
 mod manifests;

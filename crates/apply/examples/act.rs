@@ -3,13 +3,13 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program says what it did")]
 
 use std::error::Error;
-use std::fs::{File, symlink_metadata};
+use std::fs::symlink_metadata;
 use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use ftk_apply::{Action, Engine, Journal, Rules, Seen, Step, undo};
+use ftk_apply::{Action, Engine, Journal, Rules, Seen, Step, open_journal, undo};
 use ftk_sched::Stop;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -18,10 +18,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut failed = None;
     match *args {
         ["undo", journal] => {
-            undo(BufReader::new(File::open(journal)?), &Stop::new(), |_, outcome| match outcome {
-                Ok(undone) => println!("{undone:?}"),
-                Err(error) => failed = Some(error),
-            })?;
+            undo(
+                BufReader::new(open_journal(journal.as_ref())?),
+                &Stop::new(),
+                |_, outcome| match outcome {
+                    Ok(undone) => println!("{undone:?}"),
+                    Err(error) => failed = Some(error),
+                },
+            )?;
         }
         [action, keeper, victim, journal] => {
             let action = match action {

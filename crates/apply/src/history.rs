@@ -22,8 +22,16 @@ const VERSION: u64 = 1;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// It cannot be read.
+    /// It cannot be opened or read.
     Read(io::Error),
+    /// It is a symbolic link.
+    SymbolicLink,
+    /// It is a directory, a pipe or a device.
+    NotRegular,
+    /// It belongs to this user, who is neither the caller nor root.
+    Owner(u32),
+    /// Its permissions, these, let other users write to it.
+    Writable(u32),
     /// Its first line is not the header of a journal.
     NoJournal,
     /// It was written by another version of the program.
@@ -40,6 +48,16 @@ impl fmt::Display for JournalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read(_) => f.write_str("cannot read the journal"),
+            Self::SymbolicLink => f.write_str("it is a symbolic link: name the journal itself"),
+            Self::NotRegular => f.write_str("it is not a regular file"),
+            Self::Owner(owner) => write!(
+                f,
+                "it belongs to user {owner}, and only journals of the caller or of root are obeyed: run undo as user {owner}, or check every line of the journal and undo a copy of it"
+            ),
+            Self::Writable(mode) => write!(
+                f,
+                "other users may write to it (mode {mode:04o}): check every line of the journal, then chmod go-w"
+            ),
             Self::NoJournal => f.write_str("not a journal"),
             Self::Version(version) => write!(f, "a journal of version {version}, which is not known here"),
             Self::Malformed(line) => write!(f, "line {line} is not one of a journal"),

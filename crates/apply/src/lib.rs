@@ -42,6 +42,7 @@ mod share;
 mod stat;
 mod swap;
 mod temp;
+mod trust;
 mod undo;
 
 pub use action::{Action, ActionKind, Freed, Rules};
@@ -53,4 +54,5 @@ pub use probe::{Obstacle, probe};
 pub use reach::Reach;
 pub use refusal::{ActError, Difference, Refusal, Side};
 pub use seen::{Seen, Step};
+pub use trust::open_journal;
 pub use undo::{Undo, Undone, undo};

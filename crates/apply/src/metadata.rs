@@ -23,7 +23,9 @@ const USUAL: usize = 256;
 const PERMISSIONS: u32 = 0o7777;
 
 /// The bits that let a program run with the rights of the file's owner or group.
-const SET_ID: u32 = 0o6000;
+const SET_ID: u32 = SET_USER_ID | SET_GROUP_ID;
+const SET_USER_ID: u32 = 0o4000;
+const SET_GROUP_ID: u32 = 0o2000;
 
 /// Name and value of an extended attribute.
 pub(crate) type Attribute = (Vec<u8>, Vec<u8>);
@@ -58,12 +60,35 @@ impl Metadata {
         }
     }
 
+    /// The same without rights that would be new to programs with the content of `source`: set-user-ID and
+    /// set-group-ID bits and capabilities, unless `source` has them, with the same owner or group. An undo takes this
+    /// from a journal, and anybody who has `source` could have put them there.
+    pub(crate) fn without_new_rights(&self, source: &Held) -> io::Result<Self> {
+        let mut granted = permissions(&source.stat);
+        if source.stat.st_uid != self.uid {
+            granted &= !SET_USER_ID;
+        }
+        if source.stat.st_gid != self.gid {
+            granted &= !SET_GROUP_ID;
+        }
+        let mut safe = self.clone();
+        safe.mode &= !SET_ID | granted;
+        if safe.attributes.iter().any(|(name, _)| name == CAPABILITIES) {
+            let theirs = attributes(&source.file)?;
+            safe.attributes.retain(|attribute| attribute.0 != CAPABILITIES || theirs.contains(attribute));
+        }
+        Ok(safe)
+    }
+
     /// Whether a file with this `stat` looks as this one did, its access time and attributes aside.
     pub(crate) fn is_of(&self, stat: &Stat) -> bool {
         let other = (permissions(stat), stat.st_uid, stat.st_gid, mtime_ns(stat));
         (self.mode, self.uid, self.gid, self.mtime_ns) == other
     }
 }
+
+/// The attribute that holds a program's capabilities.
+const CAPABILITIES: &[u8] = b"security.capability";
 
 /// What would be lost or gained if the victim's name led to the keeper. One `stat` tells most of it.
 pub(crate) fn difference(victim: &Held, keeper: &Held) -> io::Result<Option<Difference>> {

@@ -18,6 +18,7 @@ use crate::copy::copy;
 use crate::durable::sync_names;
 use crate::history::{History, JournalError};
 use crate::intent::Intent;
+use crate::metadata::Metadata;
 use crate::reach::{DIRECTORY, Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
@@ -40,6 +41,9 @@ pub struct Undo {
 pub enum Undone {
     /// The file is again what it was: by itself, with its content and metadata, under its name.
     Restored,
+    /// The same, but without set-user-ID or set-group-ID bits or capabilities that the journal lists and the file with
+    /// the content does not have.
+    RestoredWithoutRights,
     /// It was: the step was never taken or has been taken back, or left all as it was, as a reflink does.
     AsItWas,
 }
@@ -51,8 +55,9 @@ pub enum Undone {
 /// the content it had, or it is refused. So the same journal may be gone through again, and that of a run that
 /// was killed in the middle of a step is mended, too.
 ///
-/// What is believed are the owner, permissions and attributes that a file gets back, so a journal from somebody
-/// else should not be taken.
+/// The owner, permissions and attributes that a file gets back are as the journal says, so the journal must be one that
+/// only the caller or root can have written: [`open_journal`](crate::open_journal) checks that. No journal makes a file
+/// set-user-ID or set-group-ID, or gives it capabilities, that the file with the content does not have.
 ///
 /// - a hard link or symbolic link becomes a file again: a copy of the keeper with the owner, permissions, times
 ///   and attributes that the victim had. Victims that were names of one file are names of one file again;
@@ -138,7 +143,7 @@ impl Undoing {
                 (_, None) => Err(Refusal::unreadable(Side::Victim, "find", Errno::NOENT).into()),
             }
         };
-        if let Ok(Undone::Restored) = outcome {
+        if let Ok(Undone::Restored | Undone::RestoredWithoutRights) = outcome {
             self.changed.push(place.dir);
         }
         outcome
@@ -223,9 +228,10 @@ impl Undoing {
             return self.was_parted(intent, place, now, stop);
         }
         let source = self.keeper(intent, place)?;
-        self.restore(intent, place, identity(now), &source, stop)?;
+        let metadata = safe_metadata(intent, &source)?;
+        self.restore(intent, place, identity(now), &source, &metadata, stop)?;
         self.remember(intent, place);
-        Ok(Undone::Restored)
+        Ok(if metadata == intent.metadata { Undone::Restored } else { Undone::RestoredWithoutRights })
     }
 
     /// The content that went: a hard link is the keeper, wherever that is by now.
@@ -243,6 +249,7 @@ impl Undoing {
         place: &Place,
         now: (u64, u64),
         source: &Held,
+        metadata: &Metadata,
         stop: &Stop,
     ) -> Result<(), ActError> {
         // That it is the same file is known of a hard link. Behind a symbolic link a copy serves as well.
@@ -254,7 +261,7 @@ impl Undoing {
         let aside = place.beside(&intent.temp); // so that the next undo knows it, if this one is killed
         let temp = match self.link_copy(intent, &aside)? {
             Some(temp) => temp,
-            None => copy(source, aside, &intent.metadata, stop)?,
+            None => copy(source, aside, metadata, stop)?,
         };
         replace(place, now, temp, || {
             let now = fstat(&source.file);
@@ -312,11 +319,14 @@ impl Undoing {
         stop: &Stop,
     ) -> Result<Undone, ActError> {
         let replaced = Refusal::Replaced(Side::Victim);
-        if now.st_size as u64 != intent.victim.size || !intent.metadata.is_of(now) {
+        if now.st_size as u64 != intent.victim.size {
+            return Err(replaced.into());
+        }
+        let keeper = self.reach.open(Side::Keeper, &intent.keeper)?;
+        if !safe_metadata(intent, &keeper)?.is_of(now) {
             return Err(replaced.into());
         }
         let copied = open(Side::Victim, place.clone())?;
-        let keeper = self.reach.open(Side::Keeper, &intent.keeper)?;
         let same = ftk_compare::same_content(&copied.file, &keeper.file, stop);
         if !same.is_ok_and(|same| same) {
             return Err(replaced.into());
@@ -349,6 +359,12 @@ impl Undoing {
         self.changed.clear();
         Ok(())
     }
+}
+
+/// What the victim gets back if its content comes from `source`.
+fn safe_metadata(intent: &Intent, source: &Held) -> Result<Metadata, ActError> {
+    let safe = intent.metadata.without_new_rights(source);
+    safe.map_err(|error| Refusal::unreadable(Side::Keeper, "read the attributes of", error).into())
 }
 
 /// Whether `whole` begins with all the bytes of `part`.

@@ -1,13 +1,13 @@
 //! `ftk dup undo`: takes back what a journalled run did.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use anyhow::Context as _;
 use clap::Args;
-use ftk_apply::{ActError, Undone, undo};
+use ftk_apply::{ActError, Undone, open_journal, undo};
 use ftk_record::{quote, sanitize, write_path, write_string};
 
 use crate::args::Globals;
@@ -25,6 +25,9 @@ use crate::stdout::{Lines, Stdout};
 /// permissions and times that the name had; what was moved moves back. Nothing that has changed since is overwritten. A
 /// step that was taken back already is left as it is, so an undo that was interrupted can be repeated. What was deleted
 /// without a quarantine is gone, and makes the status 2.
+///
+/// The journal must be a regular file that belongs to you or to root, and that no other user may write to. Set-user-ID
+/// and set-group-ID bits and capabilities are only restored if the file that the content comes from has them.
 #[derive(Debug, Args)]
 #[command(help_template = EXAMPLES_FIRST, after_help = EXAMPLES)]
 pub(super) struct UndoArgs {
@@ -39,16 +42,22 @@ Examples:
 
 pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let shown = quote(args.journal.as_bytes());
-    let journal = File::open(&args.journal).with_context(|| format!("cannot open {shown}"))?;
+    let journal = open_journal(Path::new(&args.journal)).with_context(|| format!("cannot undo {shown}"))?;
     let put_off = PutOff::begin().context("cannot wait for signals")?;
     let out = Stdout::default();
     let mut lines = Lines::new(&out);
-    let (mut restored, mut failed) = (0, 0);
+    let (mut restored, mut failed, mut reduced) = (0, 0, 0);
     let ended = undo(BufReader::new(journal), &put_off.stop, |step, result| {
         let (word, why) = match result {
             Ok(Undone::Restored) => {
                 restored += 1;
                 ("restore", String::new())
+            }
+            Ok(Undone::RestoredWithoutRights) => {
+                restored += 1;
+                reduced += 1;
+                console.stats.error("undo");
+                ("restore", "without set-ID bits and capabilities: set them yourself".into())
             }
             Ok(Undone::AsItWas) => ("leave", "as it was".into()),
             Err(ActError::Stopped) => {
@@ -66,11 +75,13 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     lines.flush();
     let failures =
         if failed == 0 { String::new() } else { format!("; {} not", human::count(failed, "file")) };
-    console.summary(format_args!("restored {}{failures}", human::count(restored, "file")));
+    let reductions =
+        if reduced == 0 { String::new() } else { format!("; {reduced} without set-ID bits or capabilities") };
+    console.summary(format_args!("restored {}{reductions}{failures}", human::count(restored, "file")));
     put_off.obey();
     ended.with_context(|| format!("bad journal {shown}"))?;
     out.finish().context("cannot write to standard output")?;
-    Ok(if failed > 0 { Outcome::Error } else { Outcome::Success })
+    Ok(if failed + reduced > 0 { Outcome::Error } else { Outcome::Success })
 }
 
 fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool) {

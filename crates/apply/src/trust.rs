@@ -1,0 +1,93 @@
+//! Which journals `undo` obeys.
+//!
+//! A journal says which owner, permissions and attributes a file gets, so whoever can write one can have the caller
+//! change files. Only the caller and root may be able to.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::history::JournalError;
+
+/// Permissions that let users other than the owner write.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// Opens a journal for [`undo`](crate::undo()): a regular file of the caller or of root that no other user may write
+/// to.
+///
+/// The descriptor is checked, not the path. The last name of the path is not followed if it is a symbolic link.
+///
+/// # Errors
+/// If the journal cannot be opened, or another user could have written it.
+pub fn open_journal(path: &Path) -> Result<File, JournalError> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = openat(CWD, path, flags, Mode::empty()).map_err(|errno| match errno {
+        Errno::LOOP => JournalError::SymbolicLink,
+        errno => JournalError::Read(errno.into()),
+    })?;
+    check(&file)?;
+    Ok(file.into())
+}
+
+fn check(file: impl AsFd) -> Result<(), JournalError> {
+    let stat = fstat(file).map_err(|errno| JournalError::Read(errno.into()))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(JournalError::NotRegular);
+    }
+    if ![0, geteuid().as_raw()].contains(&stat.st_uid) {
+        return Err(JournalError::Owner(stat.st_uid));
+    }
+    if stat.st_mode & WRITABLE_BY_OTHERS != 0 {
+        return Err(JournalError::Writable(stat.st_mode & 0o7777));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    use super::*;
+
+    #[test]
+    fn only_the_caller_and_root_may_have_written_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("journal");
+        fs::write(&path, "").unwrap();
+        let with_mode = |mode| {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            open_journal(&path)
+        };
+        for mode in [0o600, 0o644, 0o755, 0o400] {
+            with_mode(mode).unwrap();
+        }
+        for mode in [0o620, 0o602, 0o666] {
+            assert!(matches!(with_mode(mode), Err(JournalError::Writable(found)) if found == mode));
+        }
+        with_mode(0o600).unwrap();
+        if geteuid().is_root() {
+            chown(&path, Some(65534), None).unwrap();
+            assert!(matches!(open_journal(&path), Err(JournalError::Owner(65534))));
+        }
+    }
+
+    #[test]
+    fn only_regular_files_are_opened() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("journal");
+        fs::write(&path, "").unwrap();
+        let link = temp.path().join("link");
+        symlink(&path, &link).unwrap();
+        assert!(matches!(open_journal(&link), Err(JournalError::SymbolicLink)));
+        assert!(matches!(open_journal(temp.path()), Err(JournalError::NotRegular)));
+        let fifo = temp.path().join("fifo");
+        rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        assert!(matches!(open_journal(&fifo), Err(JournalError::NotRegular)));
+        assert!(matches!(open_journal(&temp.path().join("none")), Err(JournalError::Read(_))));
+    }
+}

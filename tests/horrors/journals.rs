@@ -1,0 +1,219 @@
+//! Journals that another user wrote, or could have.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+use std::path::Path;
+
+use rustix::fs::{XattrFlags, lgetxattr, lsetxattr};
+use rustix::process::geteuid;
+
+use crate::harness::{Dir, skip};
+
+/// The user that unprivileged runs have.
+const NOBODY: u32 = 65534;
+
+/// A tree that every user may write to, and a directory for journals beside it.
+fn open_tree() -> Dir {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same").dir("../journals");
+    for path in ["", "../journals"] {
+        set_mode(&dir, path, 0o777);
+    }
+    dir
+}
+
+fn set_mode(dir: &Dir, path: &str, mode: u32) {
+    fs::set_permissions(dir.path(path), Permissions::from_mode(mode)).unwrap();
+}
+
+fn is_linked(dir: &Dir) -> bool {
+    let [a, b] = ["a", "b"].map(|path| fs::metadata(dir.path(path)).unwrap().ino());
+    a == b
+}
+
+fn prune(dir: &Dir, action: &str) {
+    let args = ["dup", "prune", "--yes", "--action", action, "--journal", "../journals/j"];
+    dir.ftk(args).run().status(0);
+}
+
+/// The tree, after a run whose journal was edited: `from` became `to`.
+fn forged(dir: &Dir, action: &str, from: &str, to: &str) {
+    prune(dir, action);
+    let journal = fs::read_to_string(dir.path("../journals/j")).unwrap();
+    assert!(journal.contains(from), "{journal}");
+    fs::write(dir.path("../journals/j"), journal.replacen(from, to, 1)).unwrap();
+}
+
+#[test]
+fn h81_root_does_not_obey_the_journal_of_a_user() {
+    if !geteuid().is_root() {
+        return skip("only root changes owners");
+    }
+    let dir = open_tree();
+    for path in ["a", "b"] {
+        chown(dir.path(path), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let args = ["dup", "prune", "--yes", "--action", "hardlink", "--journal", "../journals/j"];
+    dir.ftk(args).unprivileged(&dir).run().status(0);
+    let run = dir.ftk(["dup", "undo", "../journals/j"]).run().status(2);
+    run.stdout("")
+        .stderr_has("'../journals/j'")
+        .stderr_has("belongs to user 65534")
+        .stderr_has("run undo as");
+    assert!(is_linked(&dir));
+    dir.ftk(["dup", "undo", "../journals/j"]).unprivileged(&dir).run().status(0);
+    assert!(!is_linked(&dir));
+}
+
+#[test]
+fn h81_users_obey_their_own_journals_and_those_of_root() {
+    if !geteuid().is_root() {
+        return skip("only root changes owners");
+    }
+    for (owner, is_obeyed) in [(0, true), (NOBODY, true), (12, false)] {
+        let dir = open_tree();
+        for path in ["a", "b"] {
+            chown(dir.path(path), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        prune(&dir, "hardlink");
+        set_mode(&dir, "../journals/j", 0o644);
+        chown(dir.path("../journals/j"), Some(owner), None).unwrap();
+        let run = dir.ftk(["dup", "undo", "../journals/j"]).unprivileged(&dir).run();
+        if is_obeyed {
+            run.status(0);
+        } else {
+            run.status(2).stdout("").stderr_has("belongs to user 12");
+        }
+        assert_eq!(is_linked(&dir), !is_obeyed, "{owner}");
+    }
+}
+
+#[test]
+fn h81_a_journal_that_other_users_may_write_to_is_refused() {
+    for mode in [0o660, 0o606, 0o666] {
+        let dir = open_tree();
+        prune(&dir, "hardlink");
+        set_mode(&dir, "../journals/j", mode);
+        let run = dir.ftk(["dup", "undo", "../journals/j"]).run().status(2).stdout("");
+        run.stderr_has(&format!("other users may write to it (mode {mode:04o})")).stderr_has("chmod go-w");
+        assert!(is_linked(&dir));
+        set_mode(&dir, "../journals/j", 0o644);
+        dir.ftk(["dup", "undo", "../journals/j"]).run().status(0);
+    }
+}
+
+/// Neither does a link to one's own journal hide where it leads, nor a pipe who writes to it.
+#[test]
+fn h81_only_a_regular_file_is_a_journal() {
+    let dir = open_tree();
+    prune(&dir, "hardlink");
+    symlink("j", dir.path("../journals/link")).unwrap();
+    dir.fifo("../journals/fifo");
+    for (path, why) in [
+        ("link", "it is a symbolic link: name the journal itself"),
+        ("fifo", "it is not a regular file"),
+        ("", "it is not a regular file"),
+    ] {
+        let journal = Path::new("../journals").join(path);
+        dir.ftk(["dup", "undo"]).arg(journal).run().status(2).stdout("").stderr_has(why);
+        assert!(is_linked(&dir), "{path}");
+    }
+}
+
+/// Neither on the file of the tree nor on one elsewhere that the journal names.
+#[test]
+fn h81_no_journal_makes_set_id_bits() {
+    for action in ["hardlink", "symlink"] {
+        for mode in ["4755", "2755", "6755"] {
+            for is_elsewhere in [false, true] {
+                let dir = open_tree();
+                dir.dir("../outside");
+                for path in ["a", "b"] {
+                    set_mode(&dir, path, 0o755);
+                }
+                forged(&dir, action, "\"mode\":\"0755\"", &format!("\"mode\":\"{mode}\""));
+                let mut restored = "b";
+                if is_elsewhere {
+                    restored = "../outside/b";
+                    fs::rename(dir.path("b"), dir.path(restored)).unwrap();
+                    let outside = dir.aside("outside/b");
+                    let outside = format!("\"victim\":{{\"path\":\"{}\"", outside.display());
+                    let journal = fs::read_to_string(dir.path("../journals/j")).unwrap();
+                    let journal = journal.replacen("\"victim\":{\"path\":\"./b\"", &outside, 1);
+                    fs::write(
+                        dir.path("../journals/j"),
+                        journal.replacen("\"root_len\":1", "\"root_len\":0", 1),
+                    )
+                    .unwrap();
+                }
+                let run = dir.ftk(["dup", "undo", "../journals/j"]).run().status(2);
+                run.check(run.text().contains("without set-ID bits"), "it is said");
+                run.stderr_has("  restored 1 file; 1 without set-ID bits or capabilities\n");
+                let now = fs::symlink_metadata(dir.path(restored)).unwrap();
+                assert!(now.is_file());
+                assert_eq!(now.mode() & 0o7777, 0o755, "{action} {mode} {restored}");
+                // Again, and it is as it was.
+                dir.ftk(["dup", "undo", "../journals/j"]).run().status(0);
+            }
+        }
+    }
+}
+
+/// A program that runs with the rights of one user does not come to run with those of another.
+#[test]
+fn h81_no_journal_gives_set_id_bits_to_another_owner() {
+    if !geteuid().is_root() {
+        return skip("only root changes owners");
+    }
+    for (uid, gid, mode) in [("0", "65534", 0o2755), ("65534", "0", 0o4755), ("0", "0", 0o755)] {
+        let dir = open_tree();
+        for path in ["a", "b"] {
+            chown(dir.path(path), Some(NOBODY), Some(NOBODY)).unwrap();
+            set_mode(&dir, path, 0o6755);
+        }
+        let owners = format!("\"uid\":{uid},\"gid\":{gid}");
+        forged(&dir, "hardlink", "\"uid\":65534,\"gid\":65534", &owners);
+        dir.ftk(["dup", "undo", "../journals/j"]).run().status(2);
+        assert!(!is_linked(&dir));
+        assert_eq!(fs::metadata(dir.path("b")).unwrap().mode() & 0o7777, mode, "{owners}");
+    }
+}
+
+#[test]
+fn h81_no_journal_gives_capabilities() {
+    // The capability to bind low ports, as the kernel keeps it.
+    let capability = [[1, 0, 0, 2], [0, 4, 0, 0], [0; 4], [0; 4], [0; 4]].concat();
+    let dir = open_tree();
+    let set = |path| lsetxattr(dir.path(path), "security.capability", &capability, XattrFlags::empty());
+    if set("a").and_then(|()| set("b")).is_err() {
+        return skip("capabilities cannot be set here");
+    }
+    prune(&dir, "symlink");
+    dir.ftk(["dup", "undo", "../journals/j"]).run().status(0);
+    let has_capability = |path| lgetxattr(dir.path(path), "security.capability", &mut [0; 100][..]).is_ok();
+    assert!(has_capability("b"), "it was there, and comes back");
+    fs::remove_file(dir.path("../journals/j")).unwrap();
+
+    prune(&dir, "symlink");
+    rustix::fs::lremovexattr(dir.path("a"), "security.capability").unwrap();
+    dir.ftk(["dup", "undo", "../journals/j"])
+        .run()
+        .status(2)
+        .stderr_has("without set-ID bits or capabilities");
+    assert!(!has_capability("b"));
+}
+
+#[test]
+fn h81_set_id_bits_that_were_there_come_back() {
+    for action in ["hardlink", "symlink"] {
+        let dir = open_tree();
+        for path in ["a", "b"] {
+            set_mode(&dir, path, 0o6755);
+        }
+        prune(&dir, action);
+        dir.ftk(["dup", "undo", "../journals/j"]).run().status(0);
+        let now = fs::symlink_metadata(dir.path("b")).unwrap();
+        assert!(now.is_file());
+        assert_eq!(now.mode() & 0o7777, 0o6755);
+    }
+}
