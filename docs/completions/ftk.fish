@@ -209,7 +209,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s x -l one-file-system -d 'Stay on the file system of each starting point'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s L -l follow -d 'Follow symbolic links'
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l summary -d 'Print only how many files and groups there are, what they waste, and what can be freed'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l summary -d 'Print only the space that pruning would free; with --json also the numbers of files and groups, what they waste, and what they share already'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s 0 -l null -d 'As fdupes, but with a NUL after each path and one more after each group'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'

@@ -57,6 +57,41 @@ fn of_figures_that_have_no_place() {
 }
 
 #[test]
+fn of_dup() {
+    let dir = Dir::new();
+    dir.file("t/a", b"same").file("t/b", b"same").file("text", b"no journal\n").symlink("text", "link");
+    let version = b"{\"ftk\":\"journal\",\"version\":2,\"cwd\":\"/\"}\n";
+    let gone = b"{\"ftk\":\"journal\",\"version\":1,\"cwd\":\"/no such\"}\n";
+    let malformed = b"{\"ftk\":\"journal\",\"version\":1,\"cwd\":\"/\"}\n{}\n";
+    dir.file("version", version).file("gone", gone).file("malformed", malformed);
+    let mut messages = String::new();
+    for args in [
+        &["undo", "missing"][..],
+        &["undo", "text"],
+        &["undo", "version"],
+        &["undo", "gone"],
+        &["undo", "malformed"],
+        &["undo", "link"],
+        &["undo", "t"],
+        &["apply", "missing", "--action", "delete"],
+        &["apply", "text", "--action", "delete"],
+        &["prune", "t", "--action", "hardlink", "--quarantine", "away"],
+        &["prune", "t", "--action", "hardlink", "--reference", "missing"],
+        &["prune", "t", "--action", "hardlink", "--reference", "text"],
+        &["prune", "t", "--action", "hardlink", "--yes", "--journal", "text"],
+        &["prune", "t", "--action", "hardlink", "--yes", "--journal", "no/such"],
+        &["prune", "t", "--action", "hardlink", "--min-size", "2", "--max-size", "1"],
+        &["prune", "t", "-q", "--action", "move=text", "--yes", "--journal", "../journal"],
+    ] {
+        messages += &dir.ftk(["dup"]).args(args).run().status(2).stdout("").err;
+    }
+    let prune = dir.ftk(["dup", "prune", "t", "--action", "hardlink", "--yes"]);
+    let homeless = prune.under(&dir, ["env", "-u", "XDG_STATE_HOME", "-u", "HOME"]);
+    messages += &homeless.run().status(2).stdout("").err;
+    assert_snapshot!(messages);
+}
+
+#[test]
 fn of_outputs() {
     let dir = Dir::new();
     dir.file("there", b"").dir("d");

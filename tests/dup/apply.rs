@@ -164,13 +164,13 @@ fn a_report_from_another_directory_says_so() {
     below(dir.ftk(["dup", "--json", "-o"]).arg(&report), &dir).run().status(0);
     let apply = || dir.ftk(["dup", "apply", "--action", "delete", "--yes"]).arg(&report);
     let begin = format!(
-        "ftk: the paths of the report begin in '{}', which is not here\n",
+        "ftk: the paths of the report are relative to '{}', which is not the working directory: run this there\n",
         dir.path("below").display()
     );
     let run = here(apply(), &dir).run().status(2);
     run.check(run.text().contains("  refuse   ./b "), "it is not there");
     run.check(run.err.matches(&begin).count() == 1, "it is said once");
-    below(apply(), &dir).run().status(0).stderr_lacks("which is not here");
+    below(apply(), &dir).run().status(0).stderr_lacks("working directory");
     assert!(dir.path("below/a").exists() && !dir.path("below/b").exists());
 }
 

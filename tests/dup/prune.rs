@@ -89,7 +89,7 @@ fn hardlink() {
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "t"]).run().status(0);
     run.check(run.text().contains("  link     t/b "), "what was done is listed");
     let run = run.stderr_has("  journal: ").stderr_has("  linked 1 file and freed ");
-    run.stderr_has("  to take it back: ftk dup undo ");
+    run.stderr_has("  to undo this: ftk dup undo ");
     assert_eq!(ino(&dir, "t/a"), ino(&dir, "t/b"));
     assert_eq!(fs::read(dir.path("t/b")).unwrap(), [7; 10_000]);
     assert_eq!(fs::read(dir.path("t/other")).unwrap(), [8; 10_000]);
@@ -104,11 +104,33 @@ fn symlink() {
     assert_eq!(fs::read(dir.path("t/b")).unwrap(), [7; 10_000]);
 }
 
+/// A plan that deletes says that there is no way back, and how there would be one.
+#[test]
+fn deletion_is_warned_of_before_it_is_done() {
+    const WARNING: &str = "  Deletion cannot be undone. To be able to undo it, add --quarantine DIR.\n";
+    let dir = pair();
+    for args in [&[][..], &["--json"]] {
+        let run = dir.ftk(["dup", "prune", "--action", "delete", "t"]).args(args).run().status(0);
+        let last = format!(". Nothing was changed: add --yes to do it.\n{WARNING}");
+        run.check(run.err.ends_with(&last), "it is the last line");
+    }
+    let run = dir.ftk(["dup", "prune", "--action", "delete", "--script", "t"]).run().status(0);
+    run.check(run.err.ends_with(WARNING), "it is the last line");
+    for args in [
+        &["--action", "hardlink", "t"][..],
+        &["--action", "move=away", "t"],
+        &["--action", "delete", "--quarantine", "away", "t"],
+        &["--action", "delete", "t/a"],
+    ] {
+        dir.ftk(["dup", "prune"]).args(args).run().status(0).stderr_lacks("cannot be undone");
+    }
+}
+
 #[test]
 fn delete() {
     let dir = pair();
     let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes", "t"]).run().status(0);
-    run.stderr_has("  deleted 1 file and freed ").stderr_has("  what was deleted is gone\n");
+    run.stderr_has("  deleted 1 file and freed ").stderr_has("  the deleted files cannot be restored\n");
     assert_eq!(gnu_find(&dir, &["t", "-type", "f"]), [b"t/a".to_vec(), b"t/other".to_vec()]);
 }
 
@@ -207,7 +229,7 @@ fn the_journal_goes_where_it_is_asked_to() {
     assert!(fs::read_to_string(dir.path("t/log")).unwrap().starts_with("{\"ftk\":\""));
     // Never over something that is there.
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "t/log", "t"]).run();
-    run.status(2).stderr_has("ftk: cannot make 't/log': file exists");
+    run.status(2).stderr_has("ftk: cannot make the journal 't/log': file exists");
     let state = fs::read_dir(dir.aside("state")).map_or(0, |entries| entries.count());
     assert_eq!(state, 0, "and nowhere else");
 }

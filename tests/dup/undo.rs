@@ -79,7 +79,7 @@ fn what_changed_since_is_not_overwritten() {
     let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(2);
     run.check(run.text().contains("  restore  ./c"), "one comes back");
     run.check(run.text().contains("  fail     ./b "), "the other cannot");
-    run.stderr_has("  restored 1 file; 1 file not\n");
+    run.stderr_has("  restored 1 file; 1 file could not be restored\n");
     assert_eq!(fs::read(dir.path("b")).unwrap(), b"a new file of that name");
 }
 

@@ -427,10 +427,10 @@ fn h03_records_that_prove_nothing_are_refused() {
         assert!(dir.path("a").exists() && dir.path("b").exists(), "{what}");
     }
     for (bad, why) in [
-        (header.replace("dup-report", "manifest"), "no report of duplicates"),
+        (header.replace("dup-report", "manifest"), "not a report of"),
         (header.replace("\"version\":1", "\"version\":2"), "version 2"),
-        (header.replace("xxh128", "crc32"), "of no algorithm"),
-        (group.to_owned(), "no header"),
+        (header.replace("xxh128", "crc32"), "the algorithm of the digests"),
+        (group.to_owned(), "not the header"),
     ] {
         let body = format!("{bad}\n{group}\n");
         let footer = format!("{{\"footer\":{{\"records\":2,\"sha256\":\"{}\"}}}}\n", sha256(body.as_bytes()));

@@ -5,9 +5,9 @@ use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use ftk_record::{Object, read_path};
+use ftk_record::{Object, quote, read_path};
 use serde::Deserialize;
 
 use crate::intent::{Intent, IntentRecord};
@@ -58,10 +58,20 @@ impl fmt::Display for JournalError {
                 f,
                 "other users may write to it (mode {mode:04o}): check every line of the journal, then chmod go-w"
             ),
-            Self::NoJournal => f.write_str("not a journal"),
-            Self::Version(version) => write!(f, "a journal of version {version}, which is not known here"),
-            Self::Malformed(line) => write!(f, "line {line} is not one of a journal"),
-            Self::WorkingDirectory(..) => f.write_str("cannot open the working directory of the run"),
+            Self::NoJournal => f.write_str("it is not a journal of `ftk dup prune` or `ftk dup apply`"),
+            Self::Version(version) => {
+                write!(
+                    f,
+                    "its version is {version}, and this ftk reads version {VERSION}: use the ftk that wrote it"
+                )
+            }
+            Self::Malformed(line) => {
+                write!(f, "line {line} is not a record of a journal; nothing was undone")
+            }
+            Self::WorkingDirectory(path, _) => {
+                let path = quote(path.as_os_str().as_bytes());
+                write!(f, "cannot open {path}, the working directory of the run")
+            }
             Self::Sync(_) => f.write_str("cannot sync what was restored"),
         }
     }

@@ -166,8 +166,12 @@ impl ActError {
         let left = Some(name.to_vec());
         match self {
             Self::Failed { op, source, .. } => Self::Failed { op, source, left },
-            Self::Refused(refusal) => Self::Failed { op: "act", source: io::Error::other(refusal), left },
-            Self::Stopped => Self::Failed { op: "act", source: io::ErrorKind::Interrupted.into(), left },
+            Self::Refused(refusal) => {
+                Self::Failed { op: "finish the step", source: io::Error::other(refusal), left }
+            }
+            Self::Stopped => {
+                Self::Failed { op: "finish the step", source: io::ErrorKind::Interrupted.into(), left }
+            }
         }
     }
 }
@@ -181,22 +185,34 @@ impl From<Refusal> for ActError {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Path(side) => write!(f, "the path of {side} is not one of a scan"),
-            Self::Link(side) => write!(f, "a symbolic link is on the path of {side}"),
-            Self::OnItsWay(side) => write!(f, "{side} has a name that another run gave it, or left behind"),
+            Self::Path(side) => write!(
+                f,
+                "the path of {side} is invalid: empty, or with NUL, or with '..' below the starting point"
+            ),
+            Self::Link(side) => {
+                write!(f, "a directory on the path of {side} is a symbolic link, which is not followed")
+            }
+            Self::OnItsWay(side) => {
+                write!(
+                    f,
+                    "{side} has the name of a temporary file of ftk: wait for that run, or undo its journal"
+                )
+            }
             Self::NotRegular(side) => write!(f, "{side} is not a regular file"),
             Self::Unreadable { side, op, .. } => write!(f, "cannot {op} {side}"),
-            Self::Replaced(side) => write!(f, "another file has the name of {side}"),
-            Self::Changed { side, what } => write!(f, "{side} changed: {what}"),
+            Self::Replaced(side) => write!(f, "another file now has the name of {side}"),
+            Self::Changed { side, what } => write!(f, "{side} changed ({what})"),
             Self::SameFile => f.write_str("both names lead to the same file"),
             Self::Unproven { op, .. } => write!(f, "cannot prove that these are two files: cannot {op}"),
             Self::ContentDiffers => f.write_str("content differs"),
             Self::MetadataDiffers(difference) => difference.fmt(f),
-            Self::OtherFileSystem => f.write_str("the keeper or the target is on another file system"),
-            Self::Unsupported => f.write_str("the file system cannot do it"),
+            Self::OtherFileSystem => {
+                f.write_str("the keeper, or the directory to move to, is on another file system")
+            }
+            Self::Unsupported => f.write_str("the file system does not support this action"),
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
-            Self::Taken => f.write_str("the new name is taken"),
-            Self::NotUndoable => f.write_str("deleted for good"),
+            Self::Taken => f.write_str("another file already has the name that the victim is to get"),
+            Self::NotUndoable => f.write_str("deleted for good: only the keeper has the content"),
         }
     }
 }
@@ -223,7 +239,7 @@ impl fmt::Display for ActError {
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Failed { op, left: None, .. } => write!(f, "cannot {op}"),
             Self::Failed { op, left: Some(name), .. } => {
-                write!(f, "cannot {op}, and {} is left", sanitize(name))
+                write!(f, "cannot {op}, and {} is left: `ftk dup undo` clears it away", sanitize(name))
             }
             Self::Stopped => f.write_str("stopped"),
         }
@@ -246,5 +262,61 @@ impl std::error::Error for ActError {
             Self::Failed { source, .. } => Some(source),
             Self::Stopped => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_refusal_is_a_sentence() {
+        use Side::{Keeper, Victim};
+        let unreadable = |side, op| Refusal::unreadable(side, op, Errno::IO);
+        let changed = |side, what| Refusal::Changed { side, what };
+        for (refusal, text) in [
+            (
+                Refusal::Path(Victim),
+                "the path of the victim is invalid: empty, or with NUL, or with '..' below the starting point",
+            ),
+            (
+                Refusal::Link(Keeper),
+                "a directory on the path of the keeper is a symbolic link, which is not followed",
+            ),
+            (
+                Refusal::OnItsWay(Victim),
+                "the victim has the name of a temporary file of ftk: wait for that run, or undo its journal",
+            ),
+            (Refusal::NotRegular(Keeper), "the keeper is not a regular file"),
+            (unreadable(Victim, "open"), "cannot open the victim"),
+            (unreadable(Keeper, "find"), "cannot find the keeper"),
+            (
+                unreadable(Victim, "read the symbolic link in place of"),
+                "cannot read the symbolic link in place of the victim",
+            ),
+            (unreadable(Victim, "open the directory of"), "cannot open the directory of the victim"),
+            (unreadable(Keeper, "read the attributes of"), "cannot read the attributes of the keeper"),
+            (Refusal::Replaced(Victim), "another file now has the name of the victim"),
+            (changed(Victim, "its size"), "the victim changed (its size)"),
+            (changed(Keeper, "since the run"), "the keeper changed (since the run)"),
+            (Refusal::SameFile, "both names lead to the same file"),
+            (Refusal::ContentDiffers, "content differs"),
+            (Refusal::OtherFileSystem, "the keeper, or the directory to move to, is on another file system"),
+            (Refusal::Unsupported, "the file system does not support this action"),
+            (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
+            (Refusal::Taken, "another file already has the name that the victim is to get"),
+            (Refusal::NotUndoable, "deleted for good: only the keeper has the content"),
+        ] {
+            assert_eq!(refusal.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_left_is_named() {
+        let error = ActError::failed("remove the file", Errno::IO).leaving(b".ftk-0123456789abcdef");
+        let text = "cannot remove the file, and .ftk-0123456789abcdef is left: `ftk dup undo` clears it away";
+        assert_eq!(error.to_string(), text);
+        let error = ActError::from(Refusal::SameFile).leaving(b".ftk-0123456789abcdef");
+        assert!(error.to_string().starts_with("cannot finish the step, and "), "{error}");
     }
 }

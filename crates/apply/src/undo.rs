@@ -215,8 +215,9 @@ impl Undoing {
             None => Ok(identity(now) == intent.keeper.identity()),
             Some(_) if FileType::from_raw_mode(now.st_mode) != FileType::Symlink => Ok(false),
             Some(target) => {
-                let link = readlinkat(&place.dir, &place.name, Vec::new())
-                    .map_err(|errno| Refusal::unreadable(Side::Victim, "read the link", errno))?;
+                let link = readlinkat(&place.dir, &place.name, Vec::new()).map_err(|errno| {
+                    Refusal::unreadable(Side::Victim, "read the symbolic link in place of", errno)
+                })?;
                 Ok(link.to_bytes() == target)
             }
         }

@@ -82,6 +82,20 @@ impl Job {
         Ok(outcome)
     }
 
+    /// The last line of a plan that deletes.
+    fn warn_of_deletion(&self, console: &Console) {
+        if self.action == Action::Delete {
+            console.summary("Deletion cannot be undone. To be able to undo it, add --quarantine DIR.");
+        }
+    }
+
+    fn cannot_start(&self) -> String {
+        match &self.action {
+            Action::Move(dir) => format!("cannot open or make {}", quote(dir.as_os_str().as_bytes())),
+            action => format!("cannot start to {}", verb(action.kind())),
+        }
+    }
+
     fn check(&self, reach: &mut Reach, step: &Step) -> Result<Check, Refusal> {
         let checked = check(reach, self.action.kind(), self.demands, step)?;
         // Where the files go is a matter of the action, and not of the pair.
@@ -118,6 +132,9 @@ impl Job {
         }
         teller.finish();
         console.summary(teller.summary());
+        if teller.has_done() {
+            self.warn_of_deletion(console);
+        }
         Ok(if teller.has_trouble() { Outcome::Error } else { Outcome::Success })
     }
 
@@ -143,7 +160,7 @@ impl Job {
                     ensure!(
                         !Stdout::is_terminal()
                             || [&step.victim, &step.keeper].iter().all(|it| is_harmless(&it.path)),
-                        "the script holds names that would act on the terminal: write it to a file"
+                        "the script contains names with control characters, which would act on the terminal: write it to a file"
                     );
                     nth += 1;
                     lines.line(|out| out.append(&mut script::step(&step, &self.action, nth)));
@@ -161,6 +178,9 @@ impl Job {
         }
         lines.line(|out| out.append(&mut script::footer()));
         lines.flush();
+        if nth > 0 {
+            self.warn_of_deletion(console);
+        }
         Ok(outcome)
     }
 
@@ -176,7 +196,7 @@ impl Job {
         let path = quote(path.as_os_str().as_bytes());
         let put_off = PutOff::begin().context("cannot wait for signals")?;
         let engine = Engine::new(self.action.clone(), self.demands);
-        let mut engine = engine.context("cannot open the directory to move to")?;
+        let mut engine = engine.with_context(|| self.cannot_start())?;
         // The engine takes steps ahead of what it has done; what is to be said between two steps waits for them.
         let waiting = RefCell::new(VecDeque::new());
         let mut steps = groups.flat_map(|group| self.items(group)).filter_map(|item| {
@@ -211,13 +231,16 @@ impl Job {
         console.summary(teller.summary());
         if teller.has_done() {
             match self.action {
-                Action::Delete => console.summary("what was deleted is gone"),
-                _ => console.summary(format_args!("to take it back: ftk dup undo {path}")),
+                Action::Delete => console.summary("the deleted files cannot be restored"),
+                _ => console.summary(format_args!("to undo this: ftk dup undo {path}")),
             }
         }
         let mut outcome = if teller.has_trouble() { Outcome::Error } else { Outcome::Success };
         if let Err(error) = ended {
-            console.error(format_args!("the run ended early: the journal {path}: {}", cause(&error)));
+            console.error(format_args!(
+                "the run ended early: cannot write the journal {path}, or sync the tree: {}",
+                cause(&error)
+            ));
             outcome = Outcome::Error;
         }
         put_off.obey();

@@ -55,7 +55,7 @@ fn parse(value: OsString) -> Result<Action, String> {
         b"symlink" => Ok(Action::Symlink),
         b"delete" => Ok(Action::Delete),
         bytes => match bytes.strip_prefix(b"move=") {
-            Some(b"") => Err("move=DIR needs a directory".into()),
+            Some(b"") => Err("move= needs a directory: move=DIR".into()),
             Some(dir) => Ok(Action::Move(OsString::from_vec(dir.to_vec()).into())),
             None => Err("expected hardlink, reflink, symlink, delete or move=DIR".into()),
         },
@@ -74,7 +74,10 @@ impl ActionArgs {
                 Ok(Action::Move(dir.join(run)))
             }
             (action, quarantine) => {
-                ensure!(quarantine.is_none(), "only --action delete has a --quarantine");
+                ensure!(
+                    quarantine.is_none(),
+                    "--quarantine needs --action delete; to only move files, use --action move=DIR"
+                );
                 Ok(action.clone())
             }
         }

@@ -58,7 +58,7 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     let shown = quote(args.report.as_bytes());
     let report = read(open(&args.report)?, args.edited).map_err(|error| {
         let is_edited = error.is_seal_broken();
-        let hint = if is_edited { " (if that was on purpose: --edited)" } else { "" };
+        let hint = if is_edited { " (if you edited it on purpose, add --edited)" } else { "" };
         anyhow::Error::new(error).context(format!("bad report {shown}{hint}"))
     })?;
     if let Some(directory) = &report.directory
@@ -66,7 +66,7 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         && !is_here(directory)
     {
         console.warning(format_args!(
-            "the paths of the report begin in {}, which is not here",
+            "the paths of the report are relative to {}, which is not the working directory: run this there",
             quote(directory)
         ));
     }

@@ -74,7 +74,7 @@ const EXAMPLES_FIRST: &str = "{about}{after-help}\n\n{usage-heading} {usage}\n\n
 const EXAMPLES: &str = "\
 Examples:
   ftk dup ~/Pictures                      what is there twice, the largest first
-  ftk dup --summary /srv                  only how much could be freed
+  ftk dup --summary /srv                  only how much pruning would free
   ftk dup --json -o dup.json a b          a report to look through, and to act on later
   ftk dup prune --action hardlink ~/Pictures         what would be done
   ftk dup prune --action hardlink ~/Pictures --yes   do it; the journal can undo it

@@ -93,7 +93,8 @@ pub(super) struct OutputArgs {
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with_all = ["json", "summary"])]
     pub(super) format: Option<Format>,
 
-    /// Print only how many files and groups there are, what they waste, and what can be freed
+    /// Print only the space that pruning would free; with --json also the numbers of files and groups, what they
+    /// waste, and what they share already
     #[arg(long)]
     pub(super) summary: bool,
 

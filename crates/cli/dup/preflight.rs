@@ -75,7 +75,7 @@ pub(super) fn preflight(pairs: Pairs, action: &Action, console: &Console) -> any
         }
     }
     if n_pairs > 0 && obstacles == n_pairs {
-        bail!("there is no use in looking for duplicates");
+        bail!("--action {} works on none of the file systems searched: choose another action", action.kind());
     }
     Ok(())
 }

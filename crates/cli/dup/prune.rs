@@ -67,7 +67,7 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let mut references = BTreeSet::new();
     let search = search(&args.search, surroundings, globals, console, |inventory, roots| {
         references = protected(&args.keep.references, roots.iter().map(|root| root.as_bytes()))
-            .context("cannot tell what lies below a reference")?;
+            .context("cannot find out which files lie below a reference")?;
         preflight(pairs_of(inventory, roots, &references), &action, console)
     })?;
     search.say_scanned(console);
@@ -93,7 +93,7 @@ pub(super) fn journal_of(act: &ActionArgs, console: &Console) -> anyhow::Result<
 /// A reference, which must be there: a name that was mistyped would protect nothing.
 fn directory(path: &OsString) -> anyhow::Result<CString> {
     let shown = || quote(path.as_bytes());
-    let metadata = fs::metadata(path).with_context(|| format!("cannot open {}", shown()))?;
-    ensure!(metadata.is_dir(), "{} is no directory", shown());
+    let metadata = fs::metadata(path).with_context(|| format!("cannot open the reference {}", shown()))?;
+    ensure!(metadata.is_dir(), "the reference {} is not a directory", shown());
     Ok(CString::new(path.as_bytes())?)
 }

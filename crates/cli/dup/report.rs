@@ -101,10 +101,10 @@ pub(super) fn run(
         .and_then(|()| list.finish())
         .and_then(|()| stdout.finish())
         .with_context(|| cannot_write(output.output.as_deref()))?;
+    search.say_scanned(console);
     if form != Form::Summary && is_whole {
         console.summary(tally.text());
     }
-    search.say_scanned(console);
     Ok(search.outcome.max(groups.outcome()))
 }
 

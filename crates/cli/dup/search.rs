@@ -60,7 +60,7 @@ pub(super) fn search(
     before_reading: impl FnOnce(&Inventory, &[CString]) -> anyhow::Result<()>,
 ) -> anyhow::Result<Search> {
     let (min, max) = (args.sizes.min_size, args.sizes.max_size.unwrap_or(u64::MAX));
-    ensure!(min <= max, "--min-size is more than --max-size");
+    ensure!(min <= max, "--min-size is larger than --max-size");
     let engine = Engine::new(globals, console)?;
     let platform = simd::platform()?;
     let selection = args.selection.compile(&surroundings.own, console)?;
@@ -133,14 +133,20 @@ impl Search {
         }
     }
 
-    /// `scanned 291,770 files in 21.00 s; 2 unreadable (listed above; status 2)`
+    /// `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared (listed above;
+    /// status 2)`
     pub(super) fn say_scanned(&self, console: &Console) {
         let files = human::count(u64::from(self.inventory.files()), "file");
         let unread = match self.unread {
             0 => String::new(),
             n => format!("; {} not compared (listed above; status 2)", human::count(n, "file")),
         };
-        console.summary(format_args!("scanned {files} in {}{unread}", human::time(self.took)));
+        let totals = self.groups.totals();
+        let found = match totals.groups {
+            0 => String::new(),
+            n => format!(", found {} in {}", human::count(totals.files, "file"), human::count(n, "group")),
+        };
+        console.summary(format_args!("scanned {files} in {}{found}{unread}", human::time(self.took)));
     }
 }
 

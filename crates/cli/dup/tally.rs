@@ -7,8 +7,6 @@ use ftk_dedup::report::Group;
 use ftk_dedup::{Member, Totals};
 use indicatif::DecimalBytes;
 
-use crate::human;
-
 /// What all groups come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
@@ -56,23 +54,14 @@ impl Tally {
         self.free = Some(self.free.unwrap_or_default() + frees.sum::<u64>() - least);
     }
 
-    /// `12,402 files in 5,310 groups waste 41.80 GB (38.90 GB can be freed; 2.90 GB more is already shared)`
+    /// `pruning would free 38.90 GB`; by the lengths of the files where nobody has asked the disk.
     pub(super) fn text(&self) -> String {
-        if self.groups == 0 {
-            return "no duplicates".into();
+        match (self.groups, self.free) {
+            (0, _) => "no duplicates".into(),
+            (_, Some(0)) => "pruning would free nothing".into(),
+            (_, Some(free)) => format!("pruning would free {}", DecimalBytes(free)),
+            (_, None) => format!("pruning would free about {}", DecimalBytes(self.waste)),
         }
-        let mut known = Vec::new();
-        known.extend(self.free.map(|free| format!("{} can be freed", DecimalBytes(free))));
-        known.extend(
-            (self.shared > 0).then(|| format!("{} more is already shared", DecimalBytes(self.shared))),
-        );
-        let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join("; ")) };
-        format!(
-            "{} in {} waste {}{known}",
-            human::count(self.files, "file"),
-            human::count(self.groups, "group"),
-            DecimalBytes(self.waste),
-        )
     }
 
     /// The same as one JSON object.
@@ -119,22 +108,21 @@ mod tests {
         let tally = tally(vec![member(1, 1, 8), member(2, 2, 8), member(2, 2, 8)]);
         let expected = Tally { files: 3, groups: 1, waste: 1000, shared: 1000, free: Some(4096) };
         assert_eq!(tally, expected);
-        assert_eq!(
-            tally.text(),
-            "3 files in 1 group waste 1.00 kB (4.10 kB can be freed; 1.00 kB more is already shared)"
-        );
+        assert_eq!(tally.text(), "pruning would free 4.10 kB");
     }
 
     #[test]
     fn a_file_with_names_elsewhere_frees_nothing() {
         assert_eq!(tally(vec![member(1, 2, 8), member(2, 1, 8)]).free, Some(4096));
-        assert_eq!(tally(vec![member(1, 2, 8), member(2, 2, 8)]).free, Some(0));
+        let tally = tally(vec![member(1, 2, 8), member(2, 2, 8)]);
+        assert_eq!(tally.free, Some(0));
+        assert_eq!(tally.text(), "pruning would free nothing");
     }
 
     #[test]
     fn nothing_is_said_of_what_was_not_asked() {
         assert_eq!(Tally::default().text(), "no duplicates");
         let tally = Tally { files: 2, groups: 1, waste: 1000, ..Tally::default() };
-        assert_eq!(tally.text(), "2 files in 1 group waste 1.00 kB");
+        assert_eq!(tally.text(), "pruning would free about 1.00 kB");
     }
 }

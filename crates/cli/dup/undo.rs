@@ -73,13 +73,18 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
         lines.line(|out| push_line(out, word, &step.path, &why, globals.json));
     });
     lines.flush();
-    let failures =
-        if failed == 0 { String::new() } else { format!("; {} not", human::count(failed, "file")) };
+    let failures = if failed == 0 {
+        String::new()
+    } else {
+        format!("; {} could not be restored", human::count(failed, "file"))
+    };
     let reductions =
         if reduced == 0 { String::new() } else { format!("; {reduced} without set-ID bits or capabilities") };
-    console.summary(format_args!("restored {}{reductions}{failures}", human::count(restored, "file")));
+    if ended.is_ok() || restored > 0 {
+        console.summary(format_args!("restored {}{reductions}{failures}", human::count(restored, "file")));
+    }
     put_off.obey();
-    ended.with_context(|| format!("bad journal {shown}"))?;
+    ended.with_context(|| format!("cannot undo {shown}"))?;
     out.finish().context("cannot write to standard output")?;
     Ok(if failed + reduced > 0 { Outcome::Error } else { Outcome::Success })
 }

@@ -68,13 +68,13 @@ pub enum Left {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Reference => "reference",
+            Self::Reference => "below a --reference",
             Self::First => "first",
             Self::Oldest => "oldest",
             Self::Newest => "newest",
             Self::Shortest => "shortest path",
-            Self::Path => "path wanted",
-            Self::Enough => "no copy too many",
+            Self::Path => "matches --keep path=",
+            Self::Enough => "needed as a copy",
             Self::SameFile => "name of the same file",
         })
     }
@@ -85,7 +85,7 @@ impl fmt::Display for Left {
         f.write_str(match self {
             Self::Isolated => "below the same argument as a copy that stays",
             Self::ViaLink => "reached through a symbolic link",
-            Self::Unidentified => "has more names than links: its inode number is no identity",
+            Self::Unidentified => "has more names than links, so its inode number does not identify it",
         })
     }
 }

@@ -73,16 +73,16 @@ impl Reading {
     }
 
     fn header(&mut self, line: &[u8]) -> Result<(), String> {
-        let no_header = |error| format!("no header of a report: {error}");
-        let Object(header): Object<Header<'_>> = serde_json::from_slice(line).map_err(no_header)?;
+        let Object(header): Object<Header<'_>> =
+            serde_json::from_slice(line).map_err(|_| "not the header of a report of `ftk dup --json`")?;
         if header.ftk != KIND {
-            return Err("this is no report of duplicates".into());
+            return Err("this is not a report of `ftk dup --json`".into());
         }
         if header.version != VERSION {
-            return Err(format!("a report of version {}, where {VERSION} can be read", header.version));
+            return Err(format!("report version {}, and this ftk reads version {VERSION}", header.version));
         }
         let algorithm = header.algorithm.parse().ok().filter(|it| ALGORITHMS.contains(it));
-        self.algorithm = Some(algorithm.ok_or("the digests are of no algorithm that reports have")?);
+        self.algorithm = Some(algorithm.ok_or("the algorithm of the digests is unknown")?);
         if header.directory.is_some() || header.directory_b64.is_some() {
             let name = NameRecord { path: header.directory, path_b64: header.directory_b64 };
             self.directory = Some(name.path()?);
@@ -95,17 +95,17 @@ impl Reading {
 
     fn group(&mut self, line: &[u8], algorithm: Algorithm) -> Result<(), String> {
         let Object(record): Object<Record<'_>> =
-            serde_json::from_slice(line).map_err(|error| format!("no group: {error}"))?;
+            serde_json::from_slice(line).map_err(|error| format!("not a group: {error}"))?;
         let digest = Digest::from_hex(record.digest.as_bytes())
             .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
-            .ok_or_else(|| format!("the digest is none of {algorithm}"))?;
+            .ok_or_else(|| format!("the digest is not one of {algorithm}"))?;
         let (number, size) = (record.group, record.size_bytes);
         let members = record.members.into_iter().map(|Object(member)| self.member(member, size));
         let mut members = members.collect::<Result<Vec<_>, _>>()?;
         match self.groups.last_mut() {
             Some(group) if number == self.number => {
                 if (group.size, group.digest) != (size, digest) {
-                    return Err(format!("group {number} is of two contents"));
+                    return Err(format!("group {number} has two contents"));
                 }
                 group.members.append(&mut members);
             }
@@ -124,13 +124,13 @@ impl Reading {
         let path = NameRecord { path, path_b64 }.path()?;
         let shown = || quote(&path);
         let Some(start) = self.roots.get(root) else {
-            return Err(format!("{} is below a starting point that is none", shown()));
+            return Err(format!("{} has a starting point that the header does not list", shown()));
         };
         if path.is_empty() || !is_below(&path, start) {
             return Err(format!("{} is not below {}", shown(), quote(start)));
         }
         if !self.paths.insert(path.clone()) {
-            return Err(format!("{} is there twice", shown()));
+            return Err(format!("{} is listed twice", shown()));
         }
         let blocks = allocated_bytes / 512;
         Ok(Member { root, path, dev, ino, size, blocks, nlink, mtime_ns, ctime_ns, via_link })
