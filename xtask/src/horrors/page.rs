@@ -28,6 +28,17 @@ const NOT_RUN: &[(u8, &str)] = &[
     (55, "a matter of speed, and in the [benchmarks](../benches/README.md)"),
     (56, "a matter of memory, and in the [benchmarks](../benches/README.md)"),
     (57, "no peer calibrates"),
+    (59, "needs a file system made for it"),
+    (62, "no peer keeps digests that it updates itself"),
+    (68, "needs a file system that shares blocks"),
+    (69, "needs a file system that shares blocks"),
+    (70, "what is freed depends on the file system"),
+    (74, "needs files of more than 4 GiB, which take longer than 30 seconds to read"),
+    (75, "takes longer than 30 seconds"),
+    (76, "the names that break a parser are different for each tool"),
+    (77, "no two tools count alike"),
+    (78, "needs a file system made for it"),
+    (81, "no peer keeps a journal"),
 ];
 
 /// What came of a run.
@@ -84,7 +95,7 @@ fn versions(report: &Report) -> String {
 pub(crate) fn tables(report: &Report) -> String {
     let mut text = String::new();
     for family in FAMILIES {
-        let Family { title, peers, scenarios } = family;
+        let Family { title, peers, scenarios, .. } = family;
         let ran = |scenario: &&Scenario| {
             report.get(scenario, "ftk").is_some()
                 || peers.iter().any(|peer| report.get(scenario, peer).is_some())
@@ -155,6 +166,9 @@ fn details(report: &Report) -> String {
         for scenario in family.scenarios {
             let _ = writeln!(text, "\n**{}. {}**\n\n```sh", scenario.number, scenario.title);
             let _ = writeln!(text, "{}", scenario.setup);
+            if let Some(mount) = family.mount {
+                let _ = writeln!(text, "{mount} # as root");
+            }
             for (tool, lines) in scenario.tools {
                 let result = report.get(scenario, tool).map_or("not run".to_owned(), |verdict| {
                     [verdict.word().trim_matches('*'), verdict.why()]

@@ -57,6 +57,20 @@ impl Place {
         Ok(())
     }
 
+    /// Runs a command as root in the tree, which mounts something there. `false`, with the reason printed, if only root
+    /// could or the command fails.
+    ///
+    /// # Errors
+    /// If there is no shell.
+    pub(crate) fn mount(&self, command: &str) -> Result<bool> {
+        if !geteuid().is_root() {
+            return Ok(false);
+        }
+        let mut shell = Command::new("/bin/sh");
+        let status = shell.args(["-c", command]).current_dir(self.tree()).stdin(Stdio::null()).status()?;
+        Ok(status.success())
+    }
+
     /// Runs each line in a shell of its own; one that hangs is the last.
     ///
     /// # Errors
@@ -104,6 +118,12 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        // What was mounted would be emptied.
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let points = mounts.lines().filter_map(|line| line.split(' ').nth(1));
+        for point in points.filter(|point| Path::new(point).starts_with(&self.folder)) {
+            _ = Command::new("umount").args(["-l", point]).status();
+        }
         // Not the standard library: it keeps a descriptor for each level of a deep tree.
         for words in [&["chmod", "-R", "u+rwX"][..], &["rm", "-rf"]] {
             let command =

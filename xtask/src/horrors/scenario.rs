@@ -25,7 +25,28 @@ pub(crate) struct Family {
     pub(crate) title: &'static str,
     /// Peers, in the order of the columns; ftk comes before them.
     pub(crate) peers: &'static [&'static str],
+    /// A command that root runs in each tree before the lines. Where it fails, no scenario is run.
+    pub(crate) mount: Option<&'static str>,
     pub(crate) scenarios: &'static [Scenario],
+}
+
+impl Family {
+    /// Lets one tool meet a scenario. `None` if the mount that it needs is impossible here.
+    ///
+    /// # Errors
+    /// As those of [`Scenario::meet`].
+    pub(crate) fn meet(
+        &self,
+        scenario: &Scenario,
+        place: &Place,
+        lines: &str,
+    ) -> anyhow::Result<Option<(Verdict, Seen)>> {
+        place.set_up(scenario.setup)?;
+        match self.mount {
+            Some(mount) if !place.mount(mount)? => Ok(None),
+            _ => scenario.meet(place, lines).map(Some),
+        }
+    }
 }
 
 impl Scenario {
@@ -34,12 +55,11 @@ impl Scenario {
         self.tools.iter().find(|(name, _)| *name == tool).map(|(_, lines)| *lines)
     }
 
-    /// Lets one tool meet it.
+    /// Lets one tool meet it, in a tree that is made.
     ///
     /// # Errors
-    /// If the tree cannot be made, or a program that the lines need is missing.
-    pub(crate) fn meet(&self, place: &Place, lines: &str) -> anyhow::Result<(Verdict, Seen)> {
-        place.set_up(self.setup)?;
+    /// If a program that the lines need is missing.
+    fn meet(&self, place: &Place, lines: &str) -> anyhow::Result<(Verdict, Seen)> {
         let seen = place.run(lines)?;
         let verdict = seen.misfortune().unwrap_or_else(|| (self.judge)(&seen));
         Ok((verdict, seen))

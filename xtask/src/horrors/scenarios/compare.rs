@@ -5,7 +5,7 @@ use super::super::seen::Seen;
 use super::super::verdict::{Verdict, right};
 
 pub(super) const FAMILY: Family =
-    Family { title: "Comparing", peers: &["cmp", "diff", "busybox"], scenarios: SCENARIOS };
+    Family { title: "Comparing", peers: &["cmp", "diff", "busybox"], mount: None, scenarios: SCENARIOS };
 
 const SCENARIOS: &[Scenario] = &[
     Scenario {
@@ -184,11 +184,33 @@ for d in a b; do (cd $d; n=0; while [ $n -lt 500 ]; do mkdir e; cd -P ./e; n=$((
             status => Verdict::Refuses(format!("status {}", status.unwrap_or(-1))),
         },
     },
+    Scenario {
+        number: 67,
+        title: "a block of zeros but for its last byte",
+        setup: "truncate -s 1M a; cp a b; printf x | dd of=b bs=1 seek=4095 conv=notrunc 2> /dev/null",
+        tools: FILES,
+        judge: differ,
+    },
+    Scenario {
+        number: 79,
+        title: "-rq for recursive and brief",
+        setup: "mkdir a b; printf content > a/x; printf other > b/x",
+        tools: AS_DIFF,
+        judge: |seen| match seen.last().status {
+            Some(0) => Verdict::WrongAnswer("they differ, and the status is 0".into()),
+            Some(1) => Verdict::Passes,
+            status => Verdict::Refuses(format!("status {}", status.unwrap_or(-1))),
+        },
+    },
 ];
 
 /// Compares the files `a` and `b`.
 const FILES: &[(&str, &str)] =
     &[("ftk", "ftk cmp a b"), ("cmp", "cmp a b"), ("diff", "diff -q a b"), ("busybox", "busybox cmp a b")];
+
+/// Compares them with the options of diff.
+const AS_DIFF: &[(&str, &str)] =
+    &[("ftk", "ftk cmp -rq a b"), ("diff", "diff -rq a b"), ("busybox", "busybox diff -rq a b")];
 
 /// Compares the directories `a` and `b`.
 const TREES: &[(&str, &str)] =

@@ -9,6 +9,7 @@ use super::super::verdict::{Verdict, kept, right};
 pub(super) const FAMILY: Family = Family {
     title: "Finding and pruning duplicates",
     peers: &["jdupes", "fdupes", "rdfind", "rmlint", "fclones", "czkawka_cli", "yadf"],
+    mount: None,
     scenarios: SCENARIOS,
 };
 
@@ -487,6 +488,110 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
             }
             right!(!seen.last().is_success(), "{found} of 500 files are found, and the status is 0");
             Verdict::Refuses(format!("{found} of 500 files are found, status {}", seen.last().status.unwrap_or(-1)))
+        },
+    },
+    Scenario {
+        number: 64,
+        title: "two applications have a file in common, copies deleted",
+        setup: "mkdir -p d/A.app d/B.app; for app in A B; do printf content > d/$app.app/version.plist; printf $app > d/$app.app/program; done",
+        tools: &[
+            ("ftk", "ftk dup prune --yes --action delete d"),
+            ("jdupes", "jdupes -r -d -N d"),
+            ("fdupes", "fdupes -r -d -N d"),
+            ("rdfind", "rdfind -deleteduplicates true d"),
+            ("rmlint", "rmlint -o sh:r.sh d\nsh r.sh -d"),
+            ("fclones", "fclones group d > r\nfclones remove < r"),
+            ("czkawka_cli", "czkawka_cli dup -m 1 -W -d \"$PWD/d\" -D AEO"),
+        ],
+        judge: |seen| {
+            for app in ["A", "B"] {
+                kept!(seen.holds(format!("d/{app}.app/version.plist"), b"content"), "{app}.app has lost a file");
+            }
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 66,
+        title: "two holes of 100 GiB",
+        setup: "mkdir d; truncate -s 100G d/a d/b",
+        tools: LISTING,
+        judge: |seen| {
+            right!(seen.last().says("d/a") && seen.last().says("d/b"), "they are not found");
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 67,
+        title: "a block of zeros but for its last byte",
+        setup: "mkdir d; head -c 1048576 /dev/zero > d/zeros; truncate -s 1M d/hole; cp d/zeros d/other
+printf x | dd of=d/other bs=1 seek=4095 conv=notrunc 2> /dev/null",
+        tools: LISTING,
+        judge: |seen| {
+            right!(seen.last().says("d/zeros") && seen.last().says("d/hole"), "equal files are not found");
+            right!(!seen.last().says("d/other"), "files that differ are called equal");
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 71,
+        title: "a tree that may not be read",
+        setup: "mkdir -p d; printf content > d/a; printf content > d/b; chmod 0 d",
+        tools: LISTING,
+        judge: |seen| {
+            right!(!seen.last().is_success(), "status 0");
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 72,
+        title: "files of one size and one beginning are linked, with what is quickest",
+        setup: "mkdir d; head -c 1048576 /dev/zero > d/a; head -c 1048575 /dev/zero > d/b; printf x >> d/b",
+        tools: &[
+            ("ftk", "ftk dup prune --yes --action hardlink --metadata-may-differ d"),
+            ("jdupes", "jdupes -r -T -T -L d"),
+            ("rdfind", "rdfind -makehardlinks true d"),
+            ("fclones", "fclones group --skip-content-hash d > r\nfclones link < r"),
+            ("czkawka_cli", "czkawka_cli dup -m 1 -W -s SIZE -d \"$PWD/d\" -D HARD"),
+        ],
+        judge: |seen| {
+            let ends = |name: &str, byte: u8| {
+                std::fs::read(seen.path(name)).is_ok_and(|it| it.len() == 1 << 20 && it.last() == Some(&byte))
+            };
+            kept!(ends("d/a", 0) && ends("d/b", b'x'), "one content is gone");
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 73,
+        title: "a directory is to be kept, and is listed twice",
+        setup: "mkdir d; printf content > d/x",
+        tools: &[
+            ("ftk", "ftk dup prune --yes --action delete --reference d --reference d d d"),
+            ("rmlint", "rmlint -k -m -o sh:r.sh d // d d\nsh r.sh -d"),
+            ("fclones", "fclones group d d > r\nfclones remove < r"),
+            (
+                "czkawka_cli",
+                "czkawka_cli dup -m 1 -W -d \"$PWD/d\" -r \"$PWD/d\" -r \"$PWD/d\" -D AEO",
+            ),
+        ],
+        judge: the_only_copy,
+    },
+    Scenario {
+        number: 79,
+        title: "-r for recursive",
+        setup: "mkdir -p d/sub; printf content > d/a; printf content > d/sub/b",
+        tools: &[
+            ("ftk", "ftk dup -r d"),
+            ("jdupes", "jdupes -r d"),
+            ("fdupes", "fdupes -r d"),
+            ("rmlint", "rmlint -r -o pretty d"),
+        ],
+        judge: |seen| {
+            if seen.last().says("d/a") && seen.last().says("d/sub/b") {
+                return Verdict::Passes;
+            }
+            right!(!seen.last().is_success(), "it finds nothing, and the status is 0");
+            Verdict::Refuses(format!("status {}", seen.last().status.unwrap_or(-1)))
         },
     },
 ];

@@ -5,8 +5,12 @@ use std::collections::BTreeSet;
 use super::super::scenario::{Family, Scenario};
 use super::super::verdict::{Verdict, right};
 
-pub(super) const FAMILY: Family =
-    Family { title: "Listing trees", peers: &["find", "busybox", "bfs", "fd", "rg"], scenarios: SCENARIOS };
+pub(super) const FAMILY: Family = Family {
+    title: "Listing trees",
+    peers: &["find", "busybox", "bfs", "fd", "rg"],
+    mount: None,
+    scenarios: SCENARIOS,
+};
 
 const SCENARIOS: &[Scenario] = &[
     Scenario {
@@ -212,6 +216,36 @@ ln -s file link; ln -s nowhere broken; mkfifo sub/fifo; : > sub/deep",
         judge: |seen| {
             let direct = (1..=6).filter(|n| seen.last().lines().any(|line| line == format!("d/{n}/file").as_bytes())).count();
             right!(direct == 6, "{direct} of 6 files are listed");
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 79,
+        title: "-empty",
+        setup: "mkdir d; : > d/none; printf content > d/some",
+        tools: &[
+            ("ftk", "ftk find d -empty"),
+            ("find", "find d -empty"),
+            ("busybox", "busybox find d -empty"),
+            ("bfs", "bfs d -empty"),
+            ("fd", "fd -u -t e . d"),
+        ],
+        judge: |seen| {
+            if !seen.last().is_success() {
+                return Verdict::Refuses(format!("status {}", seen.last().status.unwrap_or(-1)));
+            }
+            let lines: Vec<_> = seen.last().lines().collect();
+            right!(lines == [b"d/none"], "{} entries are listed, and the status is 0", lines.len());
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 83,
+        title: "thirty directories with two links each to the next",
+        setup: "mkdir d; n=0; while [ $n -lt 30 ]; do mkdir d/$n; ln -s ../$((n + 1)) d/$n/a; ln -s ../$((n + 1)) d/$n/b; n=$((n + 1)); done; mkdir d/30; : > d/30/file",
+        tools: FOLLOWING,
+        judge: |seen| {
+            right!(seen.last().lines().any(|line| line == b"d/30/file"), "the file is not listed");
             Verdict::Passes
         },
     },

@@ -1,11 +1,15 @@
 //! Tools that record a tree and verify it later.
 
 use super::super::scenario::{Family, Scenario};
-use super::super::seen::Seen;
-use super::super::verdict::{Verdict, right};
+use super::super::seen::{Seen, has};
+use super::super::verdict::{Verdict, kept, right};
 
-pub(super) const FAMILY: Family =
-    Family { title: "Manifests of trees", peers: &["mtree", "aide", "hashdeep"], scenarios: SCENARIOS };
+pub(super) const FAMILY: Family = Family {
+    title: "Manifests of trees",
+    peers: &["mtree", "aide", "hashdeep"],
+    mount: None,
+    scenarios: SCENARIOS,
+};
 
 /// What aide is told in its file, one option a line: all that it can see, and where its data goes.
 macro_rules! aide {
@@ -288,7 +292,83 @@ line' 'back\\slash' ' lead' 'trail ' '#hash' '*' \"$(printf 'cr\\r')\" \"$(print
         ],
         judge: reported,
     },
+    Scenario {
+        number: 60,
+        title: "the tree is empty for a while, as where a mount failed, and the record is brought up to date",
+        setup: TREE,
+        tools: &[
+            ("ftk", "ftk manifest create d > m\nmv d d.off; mkdir d; ftk manifest update d m -o m; rmdir d; mv d.off d\nftk manifest verify d m"),
+            ("mtree", "mtree -c -K sha256 -p d > m\nmv d d.off; mkdir d; mtree -c -K sha256 -p d > m; rmdir d; mv d.off d\nmtree -p d -f m"),
+            ("aide", aide!("$HOME/new", "aide -c \"$HOME/aide.conf\" --init; mv \"$HOME/new\" \"$HOME/db\"\nmv d d.off; mkdir d; aide -c \"$HOME/aide.conf\" --update; rmdir d; mv d.off d\naide -c \"$HOME/aide.conf\" --check")),
+            ("hashdeep", "hashdeep -r -l d > m\nmv d d.off; mkdir d; hashdeep -r -l d > m; rmdir d; mv d.off d\nhashdeep -r -l -a -k m d"),
+        ],
+        judge: record_is_kept,
+    },
+    Scenario {
+        number: 61,
+        title: "a directory may not be read for a while, and the record is brought up to date",
+        setup: TREE,
+        tools: &[
+            ("ftk", "ftk manifest create d > m\nchmod 0 d/sub; ftk manifest update d m -o m; chmod 755 d/sub\nftk manifest verify d m"),
+            ("mtree", "mtree -c -K sha256 -p d > m\nchmod 0 d/sub; mtree -c -K sha256 -p d > m; chmod 755 d/sub\nmtree -p d -f m"),
+            ("hashdeep", "hashdeep -r -l d > m\nchmod 0 d/sub; hashdeep -r -l d > m; chmod 755 d/sub\nhashdeep -r -l -a -k m d"),
+        ],
+        judge: record_is_kept,
+    },
+    Scenario {
+        number: 63,
+        title: "a byte changes, and all times shift by an hour",
+        setup: TREE,
+        tools: recorded!("printf CONTENT > d/a; touch -d '2020-01-02' d/a; for f in d/a d/b d/sub/c; do touch -d \"$(date -r $f '+%Y-%m-%d %H:%M:%S') 1 hour\" $f; done"),
+        judge: |seen| {
+            let names = |name: &str| seen.last().lines().any(|line| has(line, name.as_bytes()));
+            right!(!seen.last().is_success() && (names(" a") || names("/a") || names("a:") || names("\ta\t")), "the change is not reported");
+            right!(!names("sub/c") && !names("  c"), "files whose times alone have shifted are reported, too");
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 80,
+        title: "half of a tree of 100 damaged files is verified",
+        setup: "mkdir d; n=0; while [ $n -lt 100 ]; do printf content > d/$n; touch -d '2020-01-02' d/$n; n=$((n + 1)); done",
+        tools: &[(
+            "ftk",
+            "ftk manifest create d > m\nfor f in d/*; do printf CONTENT > $f; touch -d '2020-01-02' $f; done\nftk manifest verify --sample 50% d m",
+        )],
+        judge: |seen| {
+            let last = seen.last();
+            right!(!last.is_success(), "status 0");
+            let said = [&*last.out, &*last.err].concat();
+            let good = said.split(|&byte| byte == b'\n').filter(|line| has(line, b"as recorded")).find_map(|line| {
+                String::from_utf8_lossy(line).split_whitespace().find_map(|word| word.parse::<u32>().ok())
+            });
+            // The directory itself is as recorded.
+            right!(good.is_none_or(|n| n <= 1), "{} of 100 damaged files are called good", good.unwrap_or(0));
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 82,
+        title: "a file is damaged, and the tree is recorded again in the same place",
+        setup: TREE,
+        tools: &[
+            ("ftk", "ftk manifest create d -o m\nprintf CONTENT > d/a; touch -d '2020-01-02' d/a\nftk manifest create d -o m\nftk manifest verify d m"),
+            ("mtree", "mtree -c -K sha256 -p d > m\nprintf CONTENT > d/a; touch -d '2020-01-02' d/a\nmtree -c -K sha256 -p d > m\nmtree -p d -f m"),
+            ("aide", aide!("$HOME/db", "aide -c \"$HOME/aide.conf\" --init\nprintf CONTENT > d/a; touch -d '2020-01-02' d/a\naide -c \"$HOME/aide.conf\" --init\naide -c \"$HOME/aide.conf\" --check")),
+            ("hashdeep", "hashdeep -r -l d > m\nprintf CONTENT > d/a; touch -d '2020-01-02' d/a\nhashdeep -r -l d > m\nhashdeep -r -l -a -k m d"),
+        ],
+        judge: |seen| {
+            kept!(!seen.last().is_success(), "the old record is gone, and the damage with it");
+            Verdict::Passes
+        },
+    },
 ];
+
+/// The tree is as it was, and so is the record.
+fn record_is_kept(seen: &Seen) -> Verdict {
+    kept!(seen.last().is_success(), "what was recorded before is gone");
+    Verdict::Passes
+}
 
 /// Something is wrong, and the status says so.
 fn reported(seen: &Seen) -> Verdict {

@@ -5,9 +5,10 @@ mod duplicates;
 mod find;
 mod manifests;
 mod sums;
+mod views;
 
 use super::scenario::Family;
 
 /// All tables, in the order of the page. One place in memory: scenarios are told by their address.
 pub(crate) static FAMILIES: &[Family] =
-    &[duplicates::FAMILY, sums::FAMILY, manifests::FAMILY, compare::FAMILY, find::FAMILY];
+    &[duplicates::FAMILY, views::FAMILY, sums::FAMILY, manifests::FAMILY, compare::FAMILY, find::FAMILY];

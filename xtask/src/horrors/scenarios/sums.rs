@@ -7,6 +7,7 @@ use super::super::verdict::{Verdict, right};
 pub(super) const FAMILY: Family = Family {
     title: "Lists of digests",
     peers: &["sha256sum", "busybox", "b3sum", "xxhsum", "hashdeep"],
+    mount: None,
     scenarios: SCENARIOS,
 };
 
@@ -20,6 +21,13 @@ macro_rules! changing {
             " & p=$!; sleep 0.05; kill -STOP $p; for at in 0 536870911; do printf x | dd of=f bs=1 seek=$at conv=notrunc 2> /dev/null; done; kill -CONT $p; wait $p\n",
             $read
         )
+    };
+}
+
+/// Reads a file that is truncated before its end is reached.
+macro_rules! truncating {
+    ($read:literal) => {
+        concat!($read, " & p=$!; sleep 0.05; kill -STOP $p; truncate -s 0 f; kill -CONT $p; wait $p")
     };
 }
 
@@ -339,6 +347,67 @@ line'; do printf content > \"$f\"; done",
             ("b3sum", "b3sum a b > list\nprintf CHANGED > a; chmod 0 a\nb3sum -c list"),
             ("xxhsum", "xxhsum a b > list\nprintf CHANGED > a; chmod 0 a\nxxhsum -c list"),
             ("hashdeep", "hashdeep -l a b > list\nprintf CHANGED > a; chmod 0 a\nhashdeep -l -a -k list a b"),
+        ],
+        judge: not_intact,
+    },
+    Scenario {
+        number: 65,
+        title: "a file of 512 MiB is truncated while it is read",
+        setup: "truncate -s 512M f",
+        tools: &[
+            ("ftk", truncating!("ftk hash -a blake3 f")),
+            ("sha256sum", truncating!("sha256sum f")),
+            ("busybox", truncating!("busybox sha256sum f")),
+            ("b3sum", truncating!("b3sum f")),
+            ("xxhsum", truncating!("xxhsum f")),
+            ("hashdeep", truncating!("hashdeep -s -l f")),
+        ],
+        judge: |seen| {
+            right!(!seen.last().is_success(), "a digest of part of the file, and the status is 0");
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 66,
+        title: "a hole of 100 GiB",
+        setup: "truncate -s 100G f",
+        tools: &[
+            ("ftk", "ftk hash f"),
+            ("sha256sum", "sha256sum f"),
+            ("busybox", "busybox sha256sum f"),
+            ("b3sum", "b3sum f"),
+            ("xxhsum", "xxhsum f"),
+            ("hashdeep", "hashdeep -s -l f"),
+        ],
+        judge: |seen| {
+            right!(seen.last().is_success(), "status {}", seen.last().status.unwrap_or(-1));
+            Verdict::Passes
+        },
+    },
+    Scenario {
+        number: 79,
+        title: "-r for recursive",
+        setup: "mkdir -p d/sub; printf content > d/a; printf content > d/sub/b",
+        tools: &[("ftk", "ftk hash -r d"), ("hashdeep", "hashdeep -r -l d")],
+        judge: |seen| {
+            if seen.last().says("d/a") && seen.last().says("d/sub/b") {
+                return Verdict::Passes;
+            }
+            right!(!seen.last().is_success(), "it lists nothing, and the status is 0");
+            Verdict::Refuses(format!("status {}", seen.last().status.unwrap_or(-1)))
+        },
+    },
+    Scenario {
+        number: 84,
+        title: "a list that never ends is checked",
+        setup: "printf content > a",
+        tools: &[
+            ("ftk", "ftk hash --check /dev/zero"),
+            ("sha256sum", "sha256sum -c /dev/zero"),
+            ("busybox", "busybox sha256sum -c /dev/zero"),
+            ("b3sum", "b3sum -c /dev/zero"),
+            ("xxhsum", "xxhsum -c /dev/zero"),
+            ("hashdeep", "hashdeep -l -a -k /dev/zero a"),
         ],
         judge: not_intact,
     },
