@@ -18,4 +18,5 @@ mod pruning;
 mod rings;
 mod signals;
 mod trees;
+mod views;
 mod workers;

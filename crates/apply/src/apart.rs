@@ -23,8 +23,9 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
+use ftk_compare::is_trusted;
 use ftk_read::Failure;
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, fstat, fstatfs, openat, unlinkat};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::prove::Proven;
@@ -35,23 +36,6 @@ use crate::swap::{is_still, rename_to_free, return_name};
 
 /// Bytes that are read from the reopened keeper.
 const BLOCK: usize = 4096;
-
-/// Magic numbers, from `linux/magic.h` and statfs(2), of file systems on a local disk or in memory of which
-/// device and inode number identify a file. Stacked, network and FUSE file systems do not belong here.
-const LOCAL: &[u32] = &[
-    0x0000_EF53, // ext2, ext3, ext4
-    0x5846_5342, // XFS
-    0x9123_683E, // btrfs
-    0x0102_1994, // tmpfs
-    0x8584_58F6, // ramfs
-    0xF2F5_2010, // F2FS
-    0x2FC1_2FC1, // ZFS
-    0x3153_464A, // JFS
-    0x5265_4973, // ReiserFS
-    0x0000_3434, // NILFS2
-    0x0000_4D44, // FAT
-    0x2011_BAB0, // exFAT
-];
 
 /// Proves pairs of files apart, and remembers the pairs of directories that it proved.
 #[derive(Debug, Default)]
@@ -64,8 +48,8 @@ impl Apart {
     /// noted in the journal, which both proofs use in turn. The victim has its name again afterwards.
     pub(crate) fn prove(&mut self, proven: &Proven, temp: &CStr) -> Result<(), ActError> {
         let (victim, keeper) = (&proven.victim, &proven.keeper);
-        let is_keeper_local = is_local(keeper);
-        if is_keeper_local && is_local(victim) && victim.stat.st_dev == keeper.stat.st_dev {
+        let is_keeper_trusted = is_trusted(&keeper.file);
+        if is_keeper_trusted && is_trusted(&victim.file) && victim.stat.st_dev == keeper.stat.st_dev {
             return Ok(()); // two inode numbers of one file system
         }
         let directory = |place: &Place| {
@@ -87,7 +71,7 @@ impl Apart {
             if !is_one_directory && is_found(&keeper.place.beside(temp))? {
                 return Err(Refusal::SameFile);
             }
-            if !is_keeper_local && !is_listed(&keeper.place)? {
+            if !is_keeper_trusted && !is_listed(&keeper.place)? {
                 return Err(Refusal::SameFile);
             }
             keeper_opens(victim, keeper)
@@ -101,11 +85,6 @@ impl Apart {
         }
         Err(ActError::failed("give the victim its name back", errno).leaving(temp.to_bytes()))
     }
-}
-
-/// Whether device and inode number identify a file where this one lies.
-fn is_local(held: &Held) -> bool {
-    fstatfs(&held.file).is_ok_and(|fs| LOCAL.contains(&(fs.f_type as u32)))
 }
 
 /// Shows that a name made in the victim's directory does not appear in the keeper's.

@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-use ftk_compare::same_content;
+use ftk_compare::{is_trusted, same_content};
 use ftk_sched::Stop;
 use rustix::fs::{Mode, OFlags, SeekFrom, fsync, ioctl_ficlone, openat, seek};
 use rustix::io::Errno;
@@ -89,8 +89,11 @@ fn copy_data(
     Ok(())
 }
 
-/// The next run of data, or all that is left where the file system does not tell holes.
+/// The next run of data, or all that is left where the file system does not tell holes or is not trusted to.
 fn data_from(source: &Held, at: u64, size: u64) -> Option<Range<u64>> {
+    if !is_trusted(&source.file) {
+        return (at < size).then_some(at..size);
+    }
     let start = match seek(&source.file, SeekFrom::Data(at)) {
         Ok(start) => start,
         Err(Errno::NXIO) => return None,

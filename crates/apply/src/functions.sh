@@ -29,12 +29,11 @@ ftk_ready() { # STEP KEEPER VICTIM
     return 1
 }
 
-# Succeeds if the file lies on a local file system, where device and inode number identify a file: ext4, XFS, btrfs,
-# tmpfs, ramfs, F2FS, ZFS, JFS, ReiserFS, NILFS2, FAT or exFAT.
+# Succeeds if the file lies on a local file system where device and inode number identify a file: ext2 to ext4, XFS, btrfs
+# or tmpfs.
 ftk_is_local() { # FILE
     case $(stat -f -c %t "$1" 2>&1) in
-    ef53 | 58465342 | 9123683e | 1021994 | 858458f6 | f2f52010) return 0 ;;
-    2fc12fc1 | 3153464a | 52654973 | 3434 | 4d44 | 2011bab0) return 0 ;;
+    ef53 | 58465342 | 9123683e | 1021994) return 0 ;;
     esac
     return 1
 }

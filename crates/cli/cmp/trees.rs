@@ -1,12 +1,13 @@
 //! Two trees.
 
 use std::ffi::{CString, OsStr};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use ftk_compare::is_trusted;
 use ftk_compare::trees::{Done, Env, Plan, Report, Rules, Tree, Trees, What};
 use ftk_inventory::Budget;
 use ftk_process::Progress;
@@ -91,10 +92,14 @@ fn tell(trees: &Trees<'_>, plan: &Plan, globals: &Globals, console: &Console) ->
     Ok(tally)
 }
 
-/// Whether both arguments are one directory.
+/// Whether both arguments are one directory, on a file system where equal inode numbers say so.
 fn is_one_directory(a: &OsStr, b: &OsStr) -> bool {
-    let identity = |path: &OsStr| Path::new(path).metadata().map(|it| (it.dev(), it.ino()));
-    matches!((identity(a), identity(b)), (Ok(a), Ok(b)) if a == b)
+    let open = |path: &OsStr| {
+        let directory = File::open(path).ok()?;
+        let metadata = directory.metadata().ok()?;
+        Some((metadata.dev(), metadata.ino(), is_trusted(&directory)))
+    };
+    matches!((open(a), open(b)), (Some(a), Some(b)) if a == b && a.2)
 }
 
 /// Compares the files that have to be read, and says on which grounds it was done how.

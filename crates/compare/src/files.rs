@@ -7,6 +7,7 @@ use ftk_sched::logical_cpus;
 
 use crate::Side;
 use crate::input::Cursor;
+use crate::is_trusted;
 use crate::options::{Env, Method, Options};
 use crate::outcome::{End, Lines, Outcome, Plan, Reason, Way};
 use crate::pair::Part;
@@ -111,7 +112,7 @@ impl<'f> Files<'f> {
 
     fn is_same_file(&self) -> bool {
         let key = |part: &Part<'_>| (part.file.stat().dev, part.file.stat().ino, part.skip);
-        self.options.shortcuts && key(&self.a) == key(&self.b)
+        self.options.shortcuts && key(&self.a) == key(&self.b) && is_trusted(self.a.file)
     }
 
     /// By the calling thread alone, up to `limit` or until enough bytes are equal.

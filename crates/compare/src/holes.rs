@@ -2,6 +2,8 @@
 
 use ftk_read::File;
 
+use crate::is_trusted;
+
 /// What is known of a file, or a pair of them, from some place on: whether something holds, and up to where that much
 /// is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +25,12 @@ pub(crate) struct Holes<'f> {
 }
 
 impl<'f> Holes<'f> {
-    /// The holes of a file, if it can have any: those of one that takes as much place as its size are not asked for.
+    /// The holes of a file, if it can have any and its file system is trusted to know them: those of one that takes as
+    /// much place as its size are not asked for.
     pub(crate) fn new(file: &'f File, are_wanted: bool) -> Self {
         let is_sparse = file.stat().blocks < file.stat().size / 512;
         // From the end of the numbers on: nothing is known yet.
-        let start = if are_wanted && is_sparse { u64::MAX } else { 0 };
+        let start = if are_wanted && is_sparse && is_trusted(file) { u64::MAX } else { 0 };
         Self { file, last: (start, Stretch::NOWHERE) }
     }
 

@@ -3,7 +3,7 @@
 use ftk_inventory::Keep;
 use ftk_walk::FileType;
 
-use super::facts::{Facts, Told};
+use super::facts::Facts;
 use super::merge::Entry;
 
 /// What counts as a difference, and what is believed.
@@ -56,10 +56,9 @@ pub(crate) fn classify(a: &Entry, b: &Entry, rules: Rules) -> Relation {
 
 fn files(a: &Entry, b: &Entry, rules: Rules) -> Relation {
     let (Some(a), Some(b)) = (&a.metadata, &b.metadata) else { return Relation::Unread };
-    match Facts::tell(a.into(), b.into(), rules.quick, !rules.no_shortcuts) {
-        Told::OneFile => Relation::Same,
-        Told::Sizes(a, b) => Relation::Size(a, b),
-        Told::Nothing if rules.quick => Relation::Same,
-        Told::Nothing => Relation::Unread,
+    match Facts::sizes(a.into(), b.into(), rules.quick) {
+        Some((a, b)) => Relation::Size(a, b),
+        None if rules.quick => Relation::Same,
+        None => Relation::Unread,
     }
 }

@@ -13,26 +13,17 @@ pub(crate) struct Facts {
     blocks: u64,
 }
 
-/// What the facts say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
-    /// Both are one file.
-    OneFile,
-    Sizes(u64, u64),
-    Nothing,
-}
-
 impl Facts {
-    /// What they say of two files. Sizes are told only where they can be believed, or where `sizes_count` whatever they
-    /// are; that it is one file only where `one_file_counts`.
-    pub(crate) fn tell(a: Self, b: Self, sizes_count: bool, one_file_counts: bool) -> Told {
-        if one_file_counts && (a.dev, a.ino) == (b.dev, b.ino) {
-            Told::OneFile
-        } else if a.size != b.size && (sizes_count || a.is_size_true() && b.is_size_true()) {
-            Told::Sizes(a.size, b.size)
-        } else {
-            Told::Nothing
-        }
+    /// The sizes of two files if they differ and can be believed, or count whatever they are.
+    pub(crate) fn sizes(a: Self, b: Self, sizes_count: bool) -> Option<(u64, u64)> {
+        let is_told = a.size != b.size && (sizes_count || a.is_size_true() && b.is_size_true());
+        is_told.then_some((a.size, b.size))
+    }
+
+    /// Whether both have one device and inode number. That makes them one file only on a file system that is
+    /// [trusted](crate::is_trusted).
+    pub(crate) fn has_identity_of(self, other: Self) -> bool {
+        (self.dev, self.ino) == (other.dev, other.ino)
     }
 
     /// Whether the size can be believed. Kernels show files of their own with made-up sizes, which take no space.

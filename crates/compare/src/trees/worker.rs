@@ -1,5 +1,6 @@
 //! One worker's half of the comparison: its open directories, its buffers, and what it has found.
 
+use std::os::fd::AsFd;
 use std::sync::atomic::AtomicU64;
 
 use ftk_inventory::{DirNo, FileNo, Opener};
@@ -7,11 +8,11 @@ use ftk_read::{Failure, File};
 use ftk_sched::Stop;
 use rustix::fs::{AtFlags, statat};
 
-use super::facts::{Facts, Told};
+use super::facts::Facts;
 use super::pairs::{Failed, Pair, Verdict};
 use super::{Rules, Tree, Trees, large};
 use crate::input::{Cursor, Input as _};
-use crate::{Env, Side, first_difference};
+use crate::{Env, Side, first_difference, is_trusted};
 
 /// Bytes of each file that are compared at a time: two buffers of this length fit the second-level cache.
 const BUF: usize = 128 << 10;
@@ -85,7 +86,7 @@ impl<'t> Worker<'t> {
             Err(failed) => return self.tell_closed(pair).ok_or(failed),
         };
         let facts = (a.stat().into(), b.stat().into());
-        if let Some(verdict) = self.tell(facts.0, facts.1) {
+        if let Some(verdict) = tell(facts.0, facts.1, self.rules, &a) {
             return Ok(verdict);
         }
         Ok(match read(self, &a, &b)? {
@@ -97,18 +98,10 @@ impl<'t> Worker<'t> {
         })
     }
 
-    /// What is known of two files without a look at their bytes.
-    fn tell(&self, a: Facts, b: Facts) -> Option<Verdict> {
-        match Facts::tell(a, b, false, !self.rules.no_shortcuts) {
-            Told::OneFile => Some(Verdict::OneFile),
-            Told::Sizes(a, b) => Some(Verdict::Sizes(a, b)),
-            Told::Nothing => None,
-        }
-    }
-
     fn tell_closed(&mut self, pair: &Pair) -> Option<Verdict> {
         let (a, b) = (self.a.ask(pair.a)?, self.b.ask(pair.b)?);
-        self.tell(a, b)
+        let dir = self.a.dir_of(pair.a);
+        tell(a, b, self.rules, self.a.opener.open(dir).ok()?)
     }
 
     /// Both files of a pair, opened.
@@ -193,6 +186,14 @@ impl Half<'_> {
         }
         self.dir
     }
+}
+
+/// What is known of two files without a look at their bytes; `beside` is a descriptor on the file system of the first.
+fn tell(a: Facts, b: Facts, rules: Rules, beside: impl AsFd) -> Option<Verdict> {
+    if !rules.no_shortcuts && a.has_identity_of(b) && is_trusted(beside) {
+        return Some(Verdict::OneFile);
+    }
+    Facts::sizes(a, b, false).map(|(a, b)| Verdict::Sizes(a, b))
 }
 
 #[cfg(test)]
