@@ -3,7 +3,7 @@
 use std::io::BufReader;
 use std::sync::LazyLock;
 
-use regex::bytes::Regex;
+use regex::bytes::{Captures, Regex};
 
 use ftk_record::{End, Style, SumFormat, SumLine, SumReader, quote, read_path, sanitize, write_path};
 
@@ -13,15 +13,26 @@ pub fn sum_lists(data: &[u8]) {
     for (end, byte) in [(End::Newline, b'\n'), (End::Nul, 0)] {
         // As small a buffer as can be, so that every line straddles its edge.
         let mut reader = SumReader::new(BufReader::with_capacity(1, data), end);
+        let mut separator = None;
+        let first = data.split_inclusive(|it| *it == byte).next().unwrap_or_default();
+        let is_dos = end == End::Newline && first.ends_with(b"\r\n");
         for (nth, line) in data.split_inclusive(|it| *it == byte).enumerate() {
             let (line, is_ended) = line.strip_suffix(&[byte]).map_or((line, false), |line| (line, true));
+            let line = match line.strip_suffix(b"\r") {
+                Some(line) if is_dos => line,
+                None if is_dos && is_ended => {
+                    reader.next().expect_err("a line with another end");
+                    break;
+                }
+                _ => line,
+            };
             if line.is_empty() || line[0] == b'#' {
                 continue;
             }
             let record = reader.next().expect("memory can be read").expect("as many lines");
             assert_eq!((record.number, record.is_ended), (nth as u64 + 1, is_ended));
             let found = record.line.ok();
-            assert_eq!(found, by_expression(line, end), "{}", line.escape_ascii());
+            assert_eq!(found, by_expression(line, end, &mut separator), "{}", line.escape_ascii());
             let Some(found) = found else { continue };
             let mut digest = Vec::new();
             found.push_digest(&mut digest);
@@ -30,28 +41,45 @@ pub fn sum_lists(data: &[u8]) {
             let style = if found.tag.is_some() { Style::Tagged } else { Style::Untagged };
             rewrite(SumFormat::new(found.tag.unwrap_or("SHA256"), style, end), end, &digest, &found.name);
         }
-        assert!(reader.next().expect("memory can be read").is_none());
+        assert!(is_dos || reader.next().expect("memory can be read").is_none());
     }
 }
 
-/// Any line of a list: blanks, the sign of escapes, and one of `HEX  name`, `HEX *name`, `TAG (name) = HEX`,
-/// `TAG(name)= HEX`, where the name ends as late as it can.
-static LINE: LazyLock<Regex> = LazyLock::new(|| {
-    let tag = "[A-Za-z0-9/_-]+";
-    let hex = "(?:[0-9A-Fa-f]{2})+";
-    let forms = format!(
-        r"(?:XXH3_(?<x>{hex})|(?<h>{hex})) [ *](?<n>.+)|(?<t>{tag})(?: \((?<a>.+)\) = |\((?<b>.+)\)= )(?<d>{hex})"
-    );
-    Regex::new(&format!(r"(?s-u)^[ \t]*(?<e>\\)?(?:{forms})$")).expect("an expression")
-});
+/// The expression between the blanks and the sign of escapes at the start of a line, and its end.
+fn expression(form: &str) -> Regex {
+    let form = form.replace("HEX", "(?:[0-9A-Fa-f]{2})+").replace("LONG", "(?:[0-9A-Fa-f]{2}){8,}");
+    Regex::new(&format!(r"(?s-u)^[ \t]*(?<escaped>\\)?(?:{form})$")).expect("an expression")
+}
 
-fn by_expression(line: &[u8], end: End) -> Option<SumLine<'_>> {
-    let found = LINE.captures(line)?;
+/// `TAG (name) = HEX`, where the name ends as late as it can.
+static TAGGED: LazyLock<Regex> =
+    LazyLock::new(|| expression(r"(?<tag>[A-Za-z0-9/_-]+) ?\((?<name>.+)\)[ \t]*=[ \t]*(?<hex>HEX)"));
+/// So many digits are a digest and no tag.
+static NO_TAG: LazyLock<Regex> = LazyLock::new(|| expression(r"[0-9A-Fa-f]{16,} ?\(.*"));
+/// `HEX  name` and `HEX *name`.
+static TWO: LazyLock<Regex> = LazyLock::new(|| expression(r"(?:(?<tag>XXH3)_)?(?<hex>HEX) [ *](?<name>.+)"));
+/// `HEX name`.
+static ONE: LazyLock<Regex> = LazyLock::new(|| expression(r"(?<hex>LONG)[ \t](?<name>.+)"));
+/// What two characters stand behind.
+static IS_TWO: LazyLock<Regex> = LazyLock::new(|| expression(r"[^ \t(]+ [ *].*"));
+
+/// What the line says. `separator`: how many characters separate digest and name in this list.
+fn by_expression<'l>(line: &'l [u8], end: End, separator: &mut Option<usize>) -> Option<SumLine<'l>> {
+    let tagged = TAGGED.captures(line).filter(|_| !NO_TAG.is_match(line));
+    let two = || TWO.captures(line).filter(|_| *separator != Some(1)).map(|found| (found, Some(2)));
+    let may_be_one = || *separator == Some(1) || (separator.is_none() && !IS_TWO.is_match(line));
+    let one = || ONE.captures(line).filter(|_| may_be_one()).map(|found| (found, Some(1)));
+    let (found, seen) = tagged.map(|found| (found, *separator)).or_else(two).or_else(one)?;
+    let line = meaning(line, &found, end)?;
+    *separator = seen;
+    Some(line)
+}
+
+fn meaning<'l>(line: &'l [u8], found: &Captures<'l>, end: End) -> Option<SumLine<'l>> {
     let part = |name: &str| found.name(name).map(|part| part.as_bytes());
-    let tag = part("x").map(|_| "XXH3").or_else(|| str::from_utf8(part("t")?).ok());
-    let hex = part("h").or(part("x")).or(part("d"))?;
-    let name = part("n").or(part("a")).or(part("b"))?;
-    let is_escaped = part("e").is_some();
+    let tag = part("tag").map(|tag| str::from_utf8(tag).expect("of ASCII"));
+    let (hex, name) = (part("hex")?, part("name")?);
+    let is_escaped = part("escaped").is_some();
     let is_bad = end == End::Nul && is_escaped || end == End::Newline && line.ends_with(b"\r");
     if is_bad || name.contains(&0) {
         return None;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr3, memrchr};
 
 use crate::End;
 use crate::sum::{XXH3, XXH3_PREFIX};
@@ -20,42 +20,98 @@ pub struct SumLine<'l> {
     pub name: Cow<'l, [u8]>,
 }
 
+/// What separates digest and name in the untagged lines of a list. The first of them decides for all, as with the
+/// coreutils: `HEX  name` among lines with one space could mean `name` as well as ` name`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Separator {
+    /// A space, and a second space or a star, as `sha256sum` prints them.
+    Two,
+    /// One space or one tab, as `md5 -r` of the BSDs prints it.
+    One,
+}
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Fewer hexadecimal digits before a single space are more likely a word, or the decimal checksum of `cksum`.
+/// XXH64 has as many.
+const LEAST_BEFORE_ONE: usize = 16;
+
+/// An odd number of digits below that of a CRC-32 is more likely a word than a digest that has lost a digit.
+const LEAST_ODD: usize = 8;
+
+/// Shorter base64 is more likely a word than a digest: MD5 has as many letters.
+const LEAST_BASE64: usize = 24;
+
 impl<'l> SumLine<'l> {
-    /// Reads a line as [`SumFormat`](crate::SumFormat) writes it, with ` *` before the name as the coreutils
-    /// do in binary mode, or as `TAG(name)= HEX`, which is how openssl prints tags. Blanks in front are
-    /// skipped, as the coreutils do. `line` comes without its end, newline or NUL.
+    /// Reads a line as [`SumFormat`](crate::SumFormat) writes it, or with one of these differences:
     ///
-    /// A list may hold empty lines and comments after `#`; [`SumReader`](crate::SumReader) skips them.
+    /// - ` *` before the name, as the coreutils write in binary mode;
+    /// - one space or one tab between digest and name, as `md5 -r` of the BSDs writes;
+    /// - other blanks, or none, around the parentheses and the equals sign of a tagged line, as in `TAG(name)= HEX`
+    ///   of openssl;
+    /// - blanks at the start, which the coreutils skip, too.
+    ///
+    /// `line` comes without its end, newline or NUL. `HEX  name` is read as a line of `sha256sum`; that it means
+    /// ` name` in a list with single spaces is for [`SumReader`](crate::SumReader) to know, which also skips empty
+    /// lines and comments, and removes DOS line ends.
     ///
     /// # Errors
     /// For anything else, a carriage return at the end included: the name that was meant would be a guess.
     pub fn parse(line: &'l [u8], end: End) -> Result<Self, SumError> {
-        if end == End::Newline && line.ends_with(b"\r") {
-            return Err(SumError::CarriageReturn);
+        Self::parse_in(line, end, &mut None)
+    }
+
+    /// The same for a line of a list whose untagged lines have this separator. The first untagged line sets it.
+    pub(crate) fn parse_in(
+        line: &'l [u8],
+        end: End,
+        separator: &mut Option<Separator>,
+    ) -> Result<Self, SumError> {
+        let (bare, mark) = match line.strip_prefix(BYTE_ORDER_MARK) {
+            Some(bare) => (bare, Some(SumError::ByteOrderMark)),
+            None => (line, None),
+        };
+        let (bare, more) = match bare.strip_suffix(b"\r") {
+            Some(bare) if end == End::Newline => (bare, Some(SumError::CarriageReturn)),
+            _ => (bare, None),
+        };
+        match mark.or(more) {
+            None => Self::parse_bare(line, end, separator),
+            // It is named where nothing else is wrong.
+            Some(wrong) => Err(Self::parse_bare(bare, end, &mut None).err().unwrap_or(wrong)),
         }
-        let line = &line[line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()..];
+    }
+
+    /// The same without a look at what a line does not begin or end with.
+    fn parse_bare(line: &'l [u8], end: End, separator: &mut Option<Separator>) -> Result<Self, SumError> {
+        let line = &line[blanks(line)..];
         let (escaped, rest) = match line.strip_prefix(b"\\") {
             Some(rest) if end == End::Newline => (true, rest),
             _ => (false, line),
         };
-        let first = memchr2(b' ', b'(', rest).ok_or(SumError::Shape)?;
+        let first = memchr3(b' ', b'\t', b'(', rest).ok_or(SumError::Shape)?;
         let (first, rest) = rest.split_at(first);
+        let mut seen = *separator;
         let (tag, hex, name) = match rest {
-            [b' ', b'(', rest @ ..] => tagged(first, rest, b") = ")?,
-            [b'(', rest @ ..] => tagged(first, rest, b")= ")?,
-            [b' ', b' ' | b'*', name @ ..] => match first.strip_prefix(XXH3_PREFIX) {
-                Some(hex) => (Some(XXH3), hex, name),
-                None => (None, first, name),
+            [b' ', b'(', after @ ..] | [b'(', after @ ..] if !is_long_digest(first) => tagged(first, after)?,
+            [b' ', b' ' | b'*', name @ ..] if seen != Some(Separator::One) => {
+                seen = Some(Separator::Two);
+                match first.strip_prefix(XXH3_PREFIX) {
+                    Some(hex) => (Some(XXH3), hex, name),
+                    None => (None, first, name),
+                }
+            }
+            [b' ' | b'\t', name @ ..] if is_long_digest(first) => match seen.replace(Separator::One) {
+                Some(Separator::Two) => return Err(SumError::Separator),
+                _ => (None, first, name),
             },
             _ => return Err(SumError::Shape),
         };
-        // Without an early exit the loop vectorises.
-        let is_hex = hex.iter().fold(true, |all, byte| all & byte.is_ascii_hexdigit());
-        if hex.is_empty() || hex.len() % 2 != 0 || !is_hex {
-            return Err(if line.starts_with("\u{feff}".as_bytes()) {
-                SumError::ByteOrderMark
-            } else {
-                SumError::Digest
+        if !is_hex(hex) || hex.len() % 2 != 0 {
+            return Err(match () {
+                () if is_hex(hex) && (tag.is_some() || hex.len() >= LEAST_ODD) => SumError::OddDigits,
+                () if is_base64(hex) => SumError::Base64,
+                () => SumError::Digest,
             });
         }
         if name.is_empty() {
@@ -65,6 +121,7 @@ impl<'l> SumLine<'l> {
             return Err(SumError::Nul);
         }
         let name = if escaped { Cow::Owned(unescape(name)?) } else { Cow::Borrowed(name) };
+        *separator = seen;
         Ok(Self { tag, hex, name })
     }
 
@@ -82,15 +139,21 @@ impl<'l> SumLine<'l> {
     }
 }
 
-/// Why a line is not a checksum line.
+/// Why a line is not a checksum line, or not one that can be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SumError {
     /// Neither `HEX  name` nor `TAG (name) = HEX`.
     Shape,
-    /// What stands in the place of the digest is not an even number of hexadecimal digits.
+    /// The digest is empty, or holds something else than hexadecimal digits.
     Digest,
-    /// What stands in the place of the algorithm is not a name of letters, digits, `-`, `/` and `_`.
+    /// The digest has an odd number of hexadecimal digits.
+    OddDigits,
+    /// The digest is in base64.
+    Base64,
+    /// One space or a tab after the digest, where the lines before have two characters.
+    Separator,
+    /// The algorithm has other characters than letters, digits, `-`, `/` and `_`.
     Tag,
     /// A digest with no name.
     NoName,
@@ -98,24 +161,47 @@ pub enum SumError {
     Nul,
     /// A line marked as escaped holds a backslash that is not part of `\\`, `\n` or `\r`.
     Escape,
-    /// A carriage return at the end: a list with DOS line ends, or a name that ends so and is not escaped.
+    /// A carriage return at the end of what would be a checksum line without it: a DOS line end in a list that also
+    /// has others, or a name that ends so and is not escaped.
     CarriageReturn,
-    /// The line begins with the byte order mark of UTF-8.
+    /// The byte order mark of UTF-8 in front of what would be a checksum line without it.
     ByteOrderMark,
     /// The line is longer than any path, digest and tag together could make it.
     TooLong,
+}
+
+impl SumError {
+    /// Whether the line has a digest: it was written to be checked, and is no comment or other text.
+    pub fn has_digest(self) -> bool {
+        match self {
+            Self::Shape | Self::Digest | Self::Tag | Self::TooLong => false,
+            Self::OddDigits
+            | Self::Base64
+            | Self::Separator
+            | Self::NoName
+            | Self::Nul
+            | Self::Escape
+            | Self::CarriageReturn
+            | Self::ByteOrderMark => true,
+        }
+    }
 }
 
 impl fmt::Display for SumError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Shape => "neither 'HEX  name' nor 'TAG (name) = HEX'",
-            Self::Digest => "the digest is not an even number of hexadecimal digits",
+            Self::Digest => "the digest is not made of hexadecimal digits",
+            Self::OddDigits => "the digest has an odd number of hexadecimal digits",
+            Self::Base64 => "the digest is in base64, expected hexadecimal digits",
+            Self::Separator => {
+                "one space or a tab after the digest, expected two spaces as in the lines before"
+            }
             Self::Tag => "the name of the algorithm is malformed",
-            Self::NoName => "no file name",
+            Self::NoName => "no file name after the digest",
             Self::Nul => "NUL in the file name",
-            Self::Escape => "backslash that escapes nothing in an escaped name",
-            Self::CarriageReturn => "carriage return at the end of the line (DOS line ends?)",
+            Self::Escape => "a backslash in the escaped name is not part of \\\\, \\n or \\r",
+            Self::CarriageReturn => "carriage return at the end, which the first line does not have",
             Self::ByteOrderMark => "byte order mark at the start of the line",
             Self::TooLong => "the line is too long",
         })
@@ -124,22 +210,43 @@ impl fmt::Display for SumError {
 
 impl std::error::Error for SumError {}
 
-/// Tag, digest and name of a tagged line, from what stands before and after the opening parenthesis.
-fn tagged<'l>(before: &'l [u8], after: &'l [u8], close: &[u8]) -> Result<Parts<'l>, SumError> {
+/// Tag, digest and name of a tagged line, from what stands before and after the opening parenthesis. No digest has a
+/// parenthesis, so the last one closes the name.
+fn tagged<'l>(before: &'l [u8], after: &'l [u8]) -> Result<(Option<&'l str>, &'l [u8], &'l [u8]), SumError> {
     let tag = tag(before)?;
-    let at = after.windows(close.len()).rposition(|w| w == close).ok_or(SumError::Shape)?;
-    Ok((Some(tag), &after[at + close.len()..], &after[..at]))
+    let (name, rest) = after.split_at(memrchr(b')', after).ok_or(SumError::Shape)?);
+    let rest = rest[1 + blanks(&rest[1..])..].strip_prefix(b"=").ok_or(SumError::Shape)?;
+    Ok((Some(tag), &rest[blanks(rest)..], name))
 }
-
-type Parts<'l> = (Option<&'l str>, &'l [u8], &'l [u8]);
 
 fn tag(bytes: &[u8]) -> Result<&str, SumError> {
     let known = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'/' | b'_');
     match str::from_utf8(bytes) {
         Ok(tag) if !tag.is_empty() && bytes.iter().all(known) => Ok(tag),
-        _ if bytes.starts_with("\u{feff}".as_bytes()) => Err(SumError::ByteOrderMark),
         _ => Err(SumError::Tag),
     }
+}
+
+/// How many blanks the bytes begin with.
+fn blanks(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+}
+
+/// Whether these are hexadecimal digits, at least one.
+fn is_hex(bytes: &[u8]) -> bool {
+    // Without an early exit the loop vectorises.
+    !bytes.is_empty() && bytes.iter().fold(true, |all, byte| all & byte.is_ascii_hexdigit())
+}
+
+/// Whether these are digits enough to be a digest, and not the name of an algorithm or a word.
+fn is_long_digest(bytes: &[u8]) -> bool {
+    bytes.len() >= LEAST_BEFORE_ONE && is_hex(bytes)
+}
+
+fn is_base64(bytes: &[u8]) -> bool {
+    let letters = bytes.strip_suffix(b"==").or(bytes.strip_suffix(b"=")).unwrap_or(bytes);
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    bytes.len() >= LEAST_BASE64 && bytes.len() % 4 == 0 && letters.iter().all(is_letter)
 }
 
 fn unescape(name: &[u8]) -> Result<Vec<u8>, SumError> {
@@ -185,10 +292,67 @@ mod tests {
         assert_eq!(parse("SHA2-256(a b)= 00fa"), Ok((Some("SHA2-256"), "00fa", name("a b"))));
         assert_eq!(parse("MD5(a)= 00)= 00fa"), Ok((Some("MD5"), "00fa", name("a)= 00"))));
         assert_eq!(parse("MD5 (a(b)= 00) = 00fa"), Ok((Some("MD5"), "00fa", name("a(b)= 00"))));
+        for line in ["MD5(a) = 00fa", "MD5 (a)= 00fa", "MD5(a)=00fa", "MD5 (a)=00fa", "MD5 (a)\t= \t 00fa"] {
+            assert_eq!(parse(line), Ok((Some("MD5"), "00fa", name("a"))));
+        }
         assert_eq!(parse(" \t00fa  a"), Ok((None, "00fa", name("a"))));
         assert_eq!(parse(" \\00fa  a\\n"), Ok((None, "00fa", name("a\n"))));
         // The tag consists of hexadecimal digits: only what follows it tells the styles apart.
         assert_eq!(parse("ADD (a) = 00fa"), Ok((Some("ADD"), "00fa", name("a"))));
+    }
+
+    #[test]
+    fn one_space_or_a_tab() {
+        let hex = "00fa00fa00fa00fa";
+        for (rest, name) in [
+            (" a", "a"),
+            ("\ta", "a"),
+            ("\t a", " a"),
+            ("\t*a", "*a"),
+            (" (a", "(a"),
+            (" (a) = b", "(a) = b"),
+            (" (a) = 00fa", "(a) = 00fa"),
+            ("  a", "a"),
+            (" *a", "a"),
+            ("   a", " a"),
+            ("  *a", "*a"),
+            ("  (a) = 00fa", "(a) = 00fa"),
+        ] {
+            assert_eq!(parse(&format!("{hex}{rest}")), Ok((None, hex, name.to_owned())), "{rest:?}");
+        }
+        assert_eq!(parse(&format!("\\{hex} a\\n")), Ok((None, hex, "a\n".to_owned())));
+        // What few digits in front of a space are is anybody's guess.
+        for line in ["00fa00fa00fa00 a", "3015617425 6 a", "dead end", "cafe\tlatte"] {
+            assert_eq!(parse(line), Err(SumError::Shape), "{line:?}");
+        }
+    }
+
+    /// The first untagged line decides for all.
+    #[test]
+    fn one_separator_a_list() {
+        let hex = "00fa00fa00fa00fa";
+        let read = |separator: &mut Option<Separator>, rest: &str| {
+            let line = format!("{hex}{rest}");
+            SumLine::parse_in(line.as_bytes(), End::Newline, separator)
+                .map(|line| String::from_utf8(line.name.into_owned()).unwrap())
+        };
+        let mut separator = None;
+        assert_eq!(read(&mut separator, "x no digest"), Err(SumError::Shape));
+        assert_eq!(read(&mut separator, " "), Err(SumError::NoName));
+        assert_eq!(separator, None, "what is no line decides nothing");
+        assert_eq!(read(&mut separator, " a"), Ok("a".into()));
+        assert_eq!(read(&mut separator, "  a"), Ok(" a".into()));
+        assert_eq!(read(&mut separator, " *a"), Ok("*a".into()));
+        let mut separator = None;
+        assert_eq!(read(&mut separator, " *a"), Ok("a".into()));
+        for rest in [" a", "\ta", " (a) = 00fa"] {
+            assert_eq!(read(&mut separator, rest), Err(SumError::Separator));
+        }
+        assert_eq!(read(&mut separator, "  a"), Ok("a".into()));
+        assert_eq!(
+            SumLine::parse_in(b"MD5 (a) = 00fa", End::Newline, &mut separator).unwrap().tag,
+            Some("MD5")
+        );
     }
 
     #[test]
@@ -199,9 +363,7 @@ mod tests {
             ("00fa a", SumError::Shape),
             ("00fa\ta", SumError::Shape),
             ("SHA256 (a) 00fa", SumError::Shape),
-            ("SHA256 (a)= 00fa", SumError::Shape),
-            ("SHA256(a) = 00fa", SumError::Shape),
-            ("SHA256(a)=00fa", SumError::Shape),
+            ("SHA256 (a = 00fa", SumError::Shape),
             ("(a)= 00fa", SumError::Tag),
             ("  a", SumError::Shape),
             ("00fa(a)  b", SumError::Shape),
@@ -210,7 +372,12 @@ mod tests {
             ("XXH3_  a", SumError::Digest),
             ("SHA256 (a) = ", SumError::Digest),
             ("SHA256 (a) = 00fa ", SumError::Digest),
-            ("SHA256 (a) = 00f", SumError::Digest),
+            ("SHA256 (a) = 00f", SumError::OddDigits),
+            ("00fa00fa0  a", SumError::OddDigits),
+            ("SHA256 (a) = 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", SumError::Base64),
+            ("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=  a", SumError::Base64),
+            ("1B2M2Y8AsgTpgAmY7PhCfg==  a", SumError::Base64),
+            ("nonsense  a", SumError::Digest),
             (" (a) = 00fa", SumError::Tag),
             ("S:A (a) = 00fa", SumError::Tag),
             ("00fa  ", SumError::NoName),
@@ -225,6 +392,9 @@ mod tests {
             ("SHA256 (a) = 00fa\r", SumError::CarriageReturn),
             ("\u{feff}00fa  a", SumError::ByteOrderMark),
             ("\u{feff}SHA256 (a) = 00fa", SumError::ByteOrderMark),
+            ("\u{feff}00fa00fa00fa00fa a\r", SumError::ByteOrderMark),
+            ("\u{feff}text", SumError::Shape),
+            ("text\r", SumError::Shape),
         ] {
             assert_eq!(parse(line), Err(error), "{line:?}");
             assert!(!error.to_string().is_empty());

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use ftk_record::{End, Style, SumFormat, SumLine};
+use ftk_record::{End, Style, SumFormat, SumLine, SumReader};
 use proptest::prelude::*;
 
 const STYLES: [Style; 2] = [Style::Untagged, Style::Tagged];
@@ -22,7 +22,7 @@ fn end_byte(end: End) -> u8 {
 
 /// Names, with the bytes that matter to a line far more often than chance would have them.
 fn name() -> impl Strategy<Value = Vec<u8>> {
-    let byte = prop_oneof![2 => 1_u8.., 3 => proptest::sample::select(&b"\n\r\\nr*() =/aF0\xff"[..])];
+    let byte = prop_oneof![2 => 1_u8.., 3 => proptest::sample::select(&b"\n\r\\nr*() \t=/aF0\xff"[..])];
     proptest::collection::vec(byte, 1..24)
 }
 
@@ -32,8 +32,26 @@ fn tag() -> impl Strategy<Value = &'static str> {
 
 /// Pieces of lines in an order that is rarely right.
 fn nearly_a_line() -> impl Strategy<Value = Vec<u8>> {
-    const PIECES: &[&[u8]] =
-        &[b"\\", b"00fa", b"f", b" ", b"  ", b" *", b" (", b") = ", b"SHA256", b"XXH3_", b"a", b"\r", b"\0"];
+    const PIECES: &[&[u8]] = &[
+        b"\\",
+        b"00fa",
+        b"00fa00fa00fa00fa",
+        b"f",
+        b" ",
+        b"\t",
+        b"  ",
+        b" *",
+        b" (",
+        b"(",
+        b")",
+        b"=",
+        b") = ",
+        b"SHA256",
+        b"XXH3_",
+        b"a",
+        b"\r",
+        b"\0",
+    ];
     let piece = proptest::sample::select(PIECES);
     proptest::collection::vec(piece, 0..9).prop_map(|pieces| pieces.concat())
 }
@@ -61,6 +79,26 @@ proptest! {
                 prop_assert_eq!(line.tag, (style == Style::Tagged || tag == "XXH3").then_some(tag));
                 prop_assert_eq!(str::from_utf8(line.hex).unwrap(), hex(&digest));
             }
+        }
+    }
+
+    /// Nothing in a list that was written makes it one of another tool.
+    #[test]
+    fn every_list_comes_back(
+        names in proptest::collection::vec(name(), 1..4),
+        digest in proptest::collection::vec(any::<u8>(), 8..65),
+    ) {
+        for (style, end) in STYLES.iter().flat_map(|&style| ENDS.map(|end| (style, end))) {
+            let mut list = Vec::new();
+            for name in &names {
+                SumFormat::new("SHA256", style, end).write_line(&mut list, &digest, name);
+            }
+            let mut reader = SumReader::new(&list[..], end);
+            for name in &names {
+                let record = reader.next().unwrap().expect("as many lines");
+                prop_assert_eq!(&*record.line?.name, &name[..]);
+            }
+            prop_assert!(reader.next().unwrap().is_none() && !reader.has_dos_ends());
         }
     }
 
