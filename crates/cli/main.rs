@@ -15,6 +15,7 @@ mod failed;
 mod find;
 mod hash;
 mod human;
+mod input;
 mod list;
 mod man;
 mod manifest;

@@ -102,6 +102,20 @@ fn of_outputs() {
     assert_snapshot!(messages);
 }
 
+/// Each file once: on standard output what is wrong with it, on standard error why it could not be read, and how many
+/// there are of each kind.
+#[test]
+fn of_a_check() {
+    let dir = Dir::new();
+    let sum = crate::harness::sha256;
+    dir.file("ok", b"1").file("bad", b"2").dir("d");
+    let line = |name: &str| format!("{}  {name}\n", sum(b"1"));
+    let list = ["ok", "bad", "gone", "lost/x", "d", "ok/x"].map(line).concat();
+    dir.file("list", format!("{list}a comment\nSHA384 (y) = {}\n", "0".repeat(96)).as_bytes());
+    let run = dir.ftk(["hash", "-c", "-q", "list"]).run().status(2);
+    assert_snapshot!(format!("{}---\n{}", run.text(), run.err));
+}
+
 /// With colours asked for they are there, and without a terminal they are not.
 #[test]
 fn colours() {

@@ -203,11 +203,27 @@ fn what_is_wrong_with_a_list_is_said() {
     write(&dir, "nonsense", "nonsense\nmore\n");
     write(&dir, "almost", &(text.clone() + "nonsense\n"));
     write(&dir, "short", &text.replace("  ./copy", "00  ./copy"));
-    write(&dir, "dos", &text.replace('\n', "\r\n"));
-    for name in ["empty", "comments", "nonsense", "dos"] {
-        diff(&dir, "old", name, &[]).status(2).stdout("").stderr_has("holds no digest");
-        diff(&dir, name, "old", &[]).status(2).stdout("").stderr_has("holds no digest");
+    fs::write(dir.aside("zipped"), b"\x1f\x8b\x08\0").unwrap();
+    for (name, why) in [
+        ("empty", ": it is empty"),
+        ("comments", ""),
+        ("nonsense", "nonsense', line 1: neither "),
+        ("zipped", ": it is compressed with gzip"),
+    ] {
+        for lists in [["old", name], [name, "old"]] {
+            let run = diff(&dir, lists[0], lists[1], &[]).status(2).stdout("");
+            run.stderr_has("holds no digest").stderr_has(why);
+        }
     }
+    write(&dir, "dos", &text.replace('\n', "\r\n"));
+    let run = diff(&dir, "old", "dos", &[]).status(1).stdout(CHANGES);
+    run.stderr_has("dos' has DOS line ends: carriage returns at the ends of lines are not part of names\n");
+    write(&dir, "mixed", &text.replacen('\n', "\r\n", 2));
+    let run = diff(&dir, "old", "mixed", &[]).status(2).stdout("");
+    run.stderr_has("mixed': line 3 ends without the carriage return that the lines before it have");
+    write(&dir, "unsupported", &format!("{text}SHA384 (x) = {}\n", "0".repeat(96)));
+    let run = diff(&dir, "old", "unsupported", &[]).status(2).stdout(CHANGES);
+    run.stderr_has("unsupported', line 8: ftk does not have the algorithm SHA384\n");
     diff(&dir, "old", "almost", &[]).status(2).stdout(CHANGES).stderr_has("line 8: neither");
     let run = diff(&dir, "old", "short", &[]).status(2).stderr_has("line 1: ");
     run.stdout(CHANGES.replace("added    ./copy\n", ""));

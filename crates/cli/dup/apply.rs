@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,7 @@ use crate::dup::action::ActionArgs;
 use crate::dup::keep::KeepArgs;
 use crate::dup::preflight::{pairs_in, preflight};
 use crate::dup::prune::journal_of;
+use crate::input;
 use crate::outcome::Outcome;
 
 /// Act on a report saved by `ftk dup --json`: prints the plan, and does it with --yes
@@ -92,12 +93,9 @@ fn is_here(directory: &[u8]) -> bool {
 }
 
 /// Opens a report; `-` is standard input.
-fn open(report: &OsString) -> anyhow::Result<Box<dyn BufRead>> {
-    if report == "-" {
-        return Ok(Box::new(io::stdin().lock()));
-    }
-    let file = File::open(report).with_context(|| format!("cannot open {}", quote(report.as_bytes())))?;
-    Ok(Box::new(BufReader::new(file)))
+fn open(report: &OsString) -> anyhow::Result<BufReader<File>> {
+    let file = input::open(report).with_context(|| format!("cannot open {}", quote(report.as_bytes())))?;
+    Ok(BufReader::new(file))
 }
 
 /// Gives members that lie below a reference, by whatever name, a starting point of their own, which is one. The numbers

@@ -63,6 +63,7 @@ impl Compared {
             console.error(complaint);
             outcome = Outcome::Error;
         }
+        old.note.iter().chain(&new.note).for_each(|note| console.summary(note));
         refuse_without_common(old, new)?;
 
         let (changes, same) = changes(&old.sums, &new.sums);

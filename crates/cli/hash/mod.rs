@@ -81,9 +81,11 @@ struct Mode {
     /// Read lists from the PATHs and check every file they name
     ///
     /// Prints `name: OK` or `name: FAILED` for each line. The status is 1 if a file is missing or its content is not
-    /// what the list says, and 2 if one could not be read or a list is none. Lists of sha256sum and its kin, b3sum,
-    /// xxhsum and BSD tags are understood; where neither a tag nor -a says the algorithm, the length of the digest
-    /// does. With --zero, lists and verdicts end their lines with NUL; with --quiet, only what is wrong is said.
+    /// what the list says, and 2 if a file could not be read, a line with a digest could not be checked, or a list
+    /// holds no checksums. Lists of sha256sum and the like, b3sum, xxhsum, openssl and the BSDs are understood, with
+    /// DOS line ends too if every line has them. If neither a tag nor -a names the algorithm, the length of the
+    /// digest decides. With --zero, lists and verdicts end their lines with NUL; with --quiet, files that are as the
+    /// list says are not reported.
     #[arg(short, long, conflicts_with = "tag")]
     check: bool,
 

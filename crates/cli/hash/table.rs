@@ -1,15 +1,15 @@
 //! A list of digests, read into memory.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::BufReader;
 
 use anyhow::{Context as _, bail};
 use ftk_hash::Algorithm;
 use ftk_record::{End, SortedSums, SumReader, Sums, quote};
 
-use crate::hash::tag::{Malformed, algorithm};
+use crate::hash::tag::{Unusable, algorithm};
 use crate::human;
+use crate::input::{foreign, open};
 
 /// A list, and what is wrong with it.
 pub(crate) struct Table {
@@ -18,6 +18,8 @@ pub(crate) struct Table {
     pub(crate) assumed: Vec<Algorithm>,
     /// What is said of lines that could not be used, not too many of them.
     pub(crate) complaints: Vec<String>,
+    /// What is said of the list that is no complaint.
+    pub(crate) note: Option<String>,
 }
 
 /// How lists are read.
@@ -46,18 +48,16 @@ impl Reading<'_> {
     /// When it cannot be read, takes too much memory, holds no digest at all, or two of one file.
     pub(crate) fn read(self, path: &OsStr) -> anyhow::Result<Table> {
         let name = quote(path.as_encoded_bytes());
-        let input: Box<dyn Read> = if path == "-" {
-            Box::new(io::stdin().lock())
-        } else {
-            Box::new(File::open(path).with_context(|| format!("cannot open {name}"))?)
-        };
-        let mut reader = SumReader::new(BufReader::with_capacity(BUFFER, input), self.end);
+        let input = open(path).with_context(|| format!("cannot open {name}"))?;
+        let mut input = BufReader::with_capacity(BUFFER, input);
+        let foreign = foreign(&mut input);
+        let mut reader = SumReader::new(input, self.end);
         let (mut sums, mut digest) = (Sums::default(), Vec::new());
         let (mut assumed, mut complaints, mut unusable) = (Vec::new(), Vec::new(), 0);
         let mut is_ended = true;
         while let Some(record) = reader.next().with_context(|| format!("cannot read {name}"))? {
             is_ended = record.is_ended;
-            let usable = record.line.map_err(Malformed::Line).and_then(|line| {
+            let usable = record.line.map_err(Unusable::Line).and_then(|line| {
                 let (algorithm, is_assumed) = algorithm(&line, self.algorithms)?;
                 if is_assumed && !assumed.contains(&algorithm) {
                     assumed.push(algorithm);
@@ -87,9 +87,19 @@ impl Reading<'_> {
                 .push(format!("{name} does not end with NUL: it is cut off, or its lines end otherwise"));
         }
         if sums.is_empty() {
-            bail!("{name} holds no digest");
+            match (foreign, complaints.first()) {
+                (Some(what), _) => bail!("{name} holds no digest: it is {what}"),
+                (None, Some(first)) => bail!("{name} holds no digest ({first})"),
+                (None, None) => bail!("{name} holds no digest"),
+            }
         }
+        let note = reader.has_dos_ends().then(|| dos_note(&name));
         let sums = sums.sorted().with_context(|| name)?;
-        Ok(Table { sums, assumed, complaints })
+        Ok(Table { sums, assumed, complaints, note })
     }
+}
+
+/// What is said of a list with DOS line ends.
+pub(super) fn dos_note(list: &str) -> String {
+    format!("{list} has DOS line ends: carriage returns at the ends of lines are not part of names")
 }

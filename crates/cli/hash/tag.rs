@@ -3,25 +3,26 @@
 use std::fmt;
 
 use ftk_hash::Algorithm;
-use ftk_record::{SumError, SumLine, quote};
+use ftk_record::{SumError, SumLine};
 
 /// The algorithm of a line, and whether that is an assumption.
 ///
 /// A tag decides. Where there is none, it is the first of those asked for whose digest is that long; where
 /// none is asked for, the length of the digest decides.
-pub(super) fn algorithm(line: &SumLine<'_>, asked: &[Algorithm]) -> Result<(Algorithm, bool), Malformed> {
+pub(super) fn algorithm(line: &SumLine<'_>, asked: &[Algorithm]) -> Result<(Algorithm, bool), Unusable> {
     let len = line.digest_len();
     if let Some(tag) = line.tag {
-        let algorithm = by_tag(tag).ok_or_else(|| Malformed::Tag(tag.to_owned()))?;
+        let algorithm = by_tag(tag).ok_or_else(|| Unusable::Tag(tag.to_owned()))?;
         return if algorithm.digest_len() == len {
             Ok((algorithm, false))
         } else {
-            Err(Malformed::Length(len))
+            Err(Unusable::Length { len, of: vec![algorithm] })
         };
     }
     let known = if asked.is_empty() { &USUAL[..] } else { asked };
     let found = known.iter().find(|algorithm| algorithm.digest_len() == len);
-    found.map(|&algorithm| (algorithm, asked.is_empty())).ok_or(Malformed::Length(len))
+    let unusable = || Unusable::Length { len, of: asked.to_vec() };
+    found.map(|&algorithm| (algorithm, asked.is_empty())).ok_or_else(unusable)
 }
 
 /// What untagged digests are taken for, by their length. Other algorithms give digests of these lengths too;
@@ -35,26 +36,44 @@ fn by_tag(tag: &str) -> Option<Algorithm> {
         "SHA2-256" => Some(Algorithm::Sha256),
         "SHA2-512" => Some(Algorithm::Sha512),
         "BLAKE2B-512" | "BLAKE2b-512" => Some(Algorithm::Blake2b),
+        "BLAKE3-256" => Some(Algorithm::Blake3),
         _ => tag.parse().ok(),
     }
 }
 
 /// Why a line of a list is of no use.
 #[derive(Clone, Debug)]
-pub(super) enum Malformed {
+pub(super) enum Unusable {
     Line(SumError),
-    /// A tag of an algorithm that is not known.
+    /// The tag of an algorithm that ftk does not have.
     Tag(String),
-    /// A digest of so many bytes, which the algorithm does not give.
-    Length(usize),
+    /// The digest has `len` bytes, and none of these algorithms gives as many. Without any: none at all does.
+    Length {
+        len: usize,
+        of: Vec<Algorithm>,
+    },
 }
 
-impl fmt::Display for Malformed {
+impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(error) => error.fmt(f),
-            Self::Tag(tag) => write!(f, "unknown algorithm {}", quote(tag.as_bytes())),
-            Self::Length(bytes) => write!(f, "no digest of the algorithm has {} digits", 2 * bytes),
+            Self::Tag(tag) => write!(f, "ftk does not have the algorithm {tag}"),
+            Self::Length { len, of } if of.is_empty() => {
+                let digits = 2 * len;
+                write!(f, "ftk has no algorithm with digests of {digits} digits")?;
+                match digits {
+                    8 => f.write_str(" (CRC-32?)"),
+                    56 => f.write_str(" (SHA224?)"),
+                    96 => f.write_str(" (SHA384?)"),
+                    _ => Ok(()),
+                }
+            }
+            Self::Length { len, of } => {
+                let expected: Vec<_> =
+                    of.iter().map(|it| format!("{} of {}", 2 * it.digest_len(), it.tag())).collect();
+                write!(f, "the digest has {} digits, expected {}", 2 * len, expected.join(" or "))
+            }
         }
     }
 }
@@ -79,12 +98,17 @@ mod tests {
             assert_eq!(of(&line, &[Algorithm::Md5]), Ok((algorithm, false)));
             assert_eq!(of(&line.to_lowercase(), &[]), Ok((algorithm, false)));
         }
-        for (tag, algorithm) in [("SHA2-256", Algorithm::Sha256), ("BLAKE2B-512", Algorithm::Blake2b)] {
+        for (tag, algorithm) in [
+            ("SHA2-256", Algorithm::Sha256),
+            ("BLAKE2B-512", Algorithm::Blake2b),
+            ("BLAKE3-256", Algorithm::Blake3),
+        ] {
             assert_eq!(of(&format!("{tag}(x)= {}", digits(algorithm)), &[]), Ok((algorithm, false)));
         }
         let error = of("BLAKE2b-256 (x) = 00", &[]).unwrap_err();
-        assert_eq!(error, "unknown algorithm 'BLAKE2b-256'");
-        assert_eq!(of("MD5 (x) = 0011", &[]).unwrap_err(), "no digest of the algorithm has 4 digits");
+        assert_eq!(error, "ftk does not have the algorithm BLAKE2b-256");
+        let error = of("MD5 (x) = 0011", &[]).unwrap_err();
+        assert_eq!(error, "the digest has 4 digits, expected 32 of MD5");
     }
 
     #[test]
@@ -99,10 +123,17 @@ mod tests {
         ] {
             assert_eq!(of(&line(digits), &[]), Ok((algorithm, true)));
         }
-        assert!(of(&line(62), &[]).is_err());
+        for (digits, guess) in [(62, ""), (8, " (CRC-32?)"), (56, " (SHA224?)"), (96, " (SHA384?)")] {
+            let error = format!("ftk has no algorithm with digests of {digits} digits{guess}");
+            assert_eq!(of(&line(digits), &[]), Err(error));
+        }
         let asked = [Algorithm::Blake3, Algorithm::Sha256, Algorithm::Blake2b];
         assert_eq!(of(&line(64), &asked), Ok((Algorithm::Blake3, false)));
         assert_eq!(of(&line(128), &asked), Ok((Algorithm::Blake2b, false)));
-        assert!(of(&line(32), &asked).is_err());
+        let error = of(&line(32), &asked).unwrap_err();
+        assert_eq!(
+            error,
+            "the digest has 32 digits, expected 64 of BLAKE3 or 64 of SHA256 or 128 of BLAKE2b"
+        );
     }
 }

@@ -115,5 +115,5 @@ fn sums(path: &OsStr) -> anyhow::Result<Table> {
     let manifest = Input::open(path)?.manifest;
     let sums = manifest.sums().map_err(anyhow::Error::from).and_then(|sums| Ok(sums.sorted()?));
     let sums = sums.with_context(|| quote(path.as_encoded_bytes()))?;
-    Ok(Table { sums, assumed: Vec::new(), complaints: Vec::new() })
+    Ok(Table { sums, assumed: Vec::new(), complaints: Vec::new(), note: None })
 }

@@ -1,14 +1,13 @@
 //! Manifests, opened: nothing is looked at before their seal has been.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io;
-use std::os::fd::AsFd as _;
 use std::os::unix::fs::MetadataExt as _;
 
 use anyhow::Context as _;
 use ftk_manifest::Manifest;
 use ftk_record::quote;
+
+use crate::input;
 
 /// A manifest that is complete.
 pub(super) struct Input {
@@ -24,7 +23,7 @@ impl Input {
     /// When it cannot be read, or is no manifest, or not a whole one.
     pub(super) fn open(path: &OsStr) -> anyhow::Result<Self> {
         let name = || quote(path.as_encoded_bytes());
-        let file = file(path).with_context(|| format!("cannot open {}", name()))?;
+        let file = input::open(path).with_context(|| format!("cannot open {}", name()))?;
         let metadata = file.metadata().with_context(|| format!("cannot stat {}", name()))?;
         let own = metadata.is_file().then(|| (metadata.dev(), metadata.ino()));
         let manifest = Manifest::open(file).with_context(name)?;
@@ -36,9 +35,4 @@ impl Input {
 pub(super) fn names(paths: [&OsStr; 2]) -> String {
     let [one, other] = paths.map(|path| quote(path.as_encoded_bytes()));
     format!("{one} and {other}")
-}
-
-/// The file, or standard input for `-`.
-fn file(path: &OsStr) -> io::Result<File> {
-    if path == "-" { Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?)) } else { File::open(path) }
 }

@@ -36,7 +36,7 @@ fn what_is_wrong_with_one_list_stops_no_other() {
     let run = dir.ftk(["hash", "-c", "missing", "good", "empty", "d", "good"]).run().status(2);
     run.stdout("x: OK\nx: OK\n")
         .stderr_has("ftk: cannot open 'missing': no such file or directory\n")
-        .stderr_has("ftk: 'empty': no properly formatted checksum lines found\n")
+        .stderr_has("ftk: 'empty': no properly formatted checksum lines found: it is empty\n")
         .stderr_has("ftk: cannot read 'd': is a directory\n");
 }
 

@@ -1,7 +1,9 @@
 //! `ftk hash --check`, held against the tools whose lists it reads.
 
 mod flags;
+mod formats;
 mod lists;
 mod new;
 mod oracles;
 mod root;
+mod unchecked;

@@ -1,8 +1,7 @@
 //! Lists, read into tables that are as small as those of a walk.
 
 use std::ffi::{CString, OsStr};
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufReader};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -11,13 +10,18 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use ftk_hash::Algorithm;
 use ftk_inventory::{Budget, PathList, Unlisted};
-use ftk_record::{End, SumLine, SumReader, SumRecord, quote};
+use ftk_record::{End, SumError, SumLine, SumReader, SumRecord, quote};
 
 use crate::console::{Console, cause};
-use crate::hash::tag::{Malformed, algorithm};
+use crate::hash::tag::{Unusable, algorithm};
+use crate::human;
+use crate::input::{foreign, open};
 
 /// What is said of a list that does not fit into `--memory`, or into any table.
 pub(super) const TOO_LARGE: &str = "the list is too large (see --memory)";
+
+/// Lines of one list that are named because they cannot be checked, before others are only counted.
+const NAMED: u64 = 10;
 
 /// Bytes read at once.
 const BUFFER: usize = 256 << 10;
@@ -54,9 +58,15 @@ pub(super) struct List {
     pub(super) name: String,
     /// Its lines in the table.
     pub(super) lines: Range<usize>,
+    /// What it is, as far as its first bytes tell that it is no list.
+    pub(super) foreign: Option<&'static str>,
+    /// Its lines end with a carriage return and a newline.
+    pub(super) has_dos_ends: bool,
     /// Lines that are no checksum lines, and where and why the first of them is none.
     pub(super) malformed: u64,
-    pub(super) first: Option<(u64, Malformed)>,
+    pub(super) first: Option<(u64, SumError)>,
+    /// Lines with a digest that cannot be checked. The first of them are named when they are read.
+    pub(super) unchecked: u64,
     /// The last line has no end and makes no sense.
     pub(super) is_cut_off: bool,
     /// What it is, if it is a file.
@@ -102,18 +112,24 @@ impl Reading<'_> {
 
     fn one(&self, path: &OsStr, tables: &mut Tables) -> anyhow::Result<bool> {
         let said = |verb, error: &io::Error| self.console.path_error(verb, path.as_bytes(), cause(error));
-        let (input, identity) = match open(path) {
+        let opened = open(path).and_then(|input| Ok((input.metadata()?, input)));
+        let (metadata, input) = match opened {
             Ok(opened) => opened,
             Err(error) => {
                 said("open", &error);
                 return Ok(false);
             }
         };
+        let identity = (path != "-" && metadata.is_file()).then(|| (metadata.dev(), metadata.ino()));
+        let mut input = BufReader::with_capacity(BUFFER, input);
         let mut list = List {
             name: quote(path.as_bytes()),
             lines: tables.lines.lines.len()..0,
+            foreign: foreign(&mut input),
+            has_dos_ends: false,
             malformed: 0,
             first: None,
+            unchecked: 0,
             is_cut_off: false,
             identity,
         };
@@ -128,6 +144,11 @@ impl Reading<'_> {
                 }
             }
         };
+        if list.unchecked > NAMED {
+            let (name, more) = (&list.name, human::count(list.unchecked - NAMED, "more line"));
+            self.console.error(format_args!("{name}: {more} cannot be checked"));
+        }
+        list.has_dos_ends = reader.has_dos_ends();
         list.lines.end = tables.lines.lines.len();
         // Nothing more can be said of a list that could not be read.
         if is_whole || !list.lines.is_empty() {
@@ -137,39 +158,37 @@ impl Reading<'_> {
     }
 
     fn record(&self, record: SumRecord<'_>, list: &mut List, tables: &mut Tables) -> anyhow::Result<()> {
-        let line = record.line.map_err(Malformed::Line);
-        let understood = line.and_then(|line| Ok((algorithm(&line, self.algorithms)?, line)));
-        match understood {
+        let line = record.line.as_ref().map_err(|error| Unusable::Line(*error));
+        let why = match line.and_then(|line| Ok((algorithm(line, self.algorithms)?, line))) {
             Ok(((algorithm, is_assumed), line)) => {
                 if is_assumed && !tables.lines.assumed.contains(&algorithm) {
                     tables.lines.assumed.push(algorithm);
                 }
-                tables.push(algorithm, &line, self.budget)
+                return tables.push(algorithm, line, self.budget);
             }
-            Err(why) => {
+            Err(why) => why,
+        };
+        list.is_cut_off = !record.is_ended;
+        let (name, number) = (&list.name, record.number);
+        match why {
+            Unusable::Line(why) if !why.has_digest() => {
                 list.malformed += 1;
-                list.is_cut_off = !record.is_ended;
                 if self.warn {
-                    let (list, line) = (&list.name, record.number);
                     self.console
-                        .error(format_args!("{list}: {line}: improperly formatted checksum line: {why}"));
+                        .error(format_args!("{name}: {number}: improperly formatted checksum line: {why}"));
                 }
-                list.first.get_or_insert((record.number, why));
-                Ok(())
+                list.first.get_or_insert((number, why));
+            }
+            why => {
+                list.unchecked += 1;
+                if list.unchecked <= NAMED {
+                    let file = record.line.map_or_else(|_| "it".into(), |line| quote(&line.name));
+                    self.console.error(format_args!("{name}, line {number}: cannot check {file}: {why}"));
+                }
             }
         }
+        Ok(())
     }
-}
-
-/// The list, and what it is if it is a file.
-fn open(path: &OsStr) -> io::Result<(Box<dyn BufRead>, Option<Identity>)> {
-    if path == "-" {
-        return Ok((Box::new(io::stdin().lock()), None));
-    }
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    let identity = metadata.is_file().then(|| (metadata.dev(), metadata.ino()));
-    Ok((Box::new(BufReader::with_capacity(BUFFER, file)), identity))
 }
 
 /// The tables while they are filled.

@@ -44,11 +44,11 @@ pub(super) struct CheckArgs {
     #[arg(long, requires = "check")]
     status: bool,
 
-    /// Fail for every line that is no checksum line, not only when all are
+    /// Fail if any line is not a checksum line; without it, lines without a digest are only counted
     #[arg(long, requires = "check")]
     strict: bool,
 
-    /// Say of each line that is no checksum line where it is
+    /// Warn about each line that is not a checksum line, with its number
     #[arg(short, long, requires = "check")]
     warn: bool,
 

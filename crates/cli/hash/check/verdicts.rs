@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use ftk_hash::Algorithm;
-use ftk_record::{End, SumError};
+use ftk_record::End;
 use indicatif::HumanCount;
 
 use crate::console::Console;
@@ -13,7 +13,7 @@ use crate::hash::check::CheckArgs;
 use crate::hash::check::files::{Files, Trouble};
 use crate::hash::check::lists::{Lines, List};
 use crate::hash::check::verdict::{Record, Verdict};
-use crate::hash::tag::Malformed;
+use crate::hash::table::dos_note;
 use crate::list;
 use crate::outcome::Outcome;
 
@@ -84,7 +84,9 @@ impl<'a> Verdicts<'a> {
         if verdict == Verdict::Missing && self.manner.args.ignore_missing {
             return Ok(());
         }
+        // The verdict tells all there is to say of a missing file.
         if let Some(Trouble { verb, cause, .. }) = trouble
+            && verdict != Verdict::Missing
             && !self.manner.args.status
         {
             self.console.path_error(verb, path, cause);
@@ -119,21 +121,19 @@ impl<'a> Verdicts<'a> {
     fn of_list(&mut self, list: &List, is_ok: bool) {
         let name = &list.name;
         let CheckArgs { ignore_missing, status, strict, .. } = *self.manner.args;
-        if list.lines.is_empty() {
-            let why = list.first.as_ref().map(|(line, why)| format!(" (line {line}: {why})"));
-            let why = why.unwrap_or_default();
+        if list.lines.is_empty() && list.unchecked == 0 {
+            let why = match (list.foreign, list.first) {
+                (Some(what), _) => format!(": it is {what}"),
+                (None, Some((line, why))) => format!(" (line {line}: {why})"),
+                (None, None) => String::new(),
+            };
             self.fail(Outcome::Error, format!("{name}: no properly formatted checksum lines found{why}"));
             return;
         }
         if list.is_cut_off {
             self.fail(Outcome::Error, format!("{name} is incomplete: its last line is cut off"));
         }
-        // One lost line among good ones may be chance; this one is lost in every such list.
-        if matches!(list.first, Some((_, Malformed::Line(SumError::ByteOrderMark)))) {
-            let what = "begins with a byte order mark: its first file was not checked";
-            self.fail(Outcome::Error, format!("{name} {what}"));
-        }
-        if strict && list.malformed > 0 {
+        if list.unchecked > 0 || (strict && list.malformed > 0) {
             self.outcome = Outcome::Error;
         }
         if ignore_missing && !is_ok {
@@ -163,6 +163,8 @@ impl<'a> Verdicts<'a> {
         if !manner.args.status {
             warn(lines, counts, console);
             say_assumed(lines, counts, console);
+            let dos = lines.lists.iter().filter(|list| list.has_dos_ends);
+            dos.for_each(|list| console.summary(dos_note(&list.name)));
             let given = Verdict::ALL.into_iter().filter(|it| counts.of(*it) > 0);
             let given: Vec<_> =
                 given.map(|it| format!("{} {}", HumanCount(counts.of(it)), it.word())).collect();
@@ -182,10 +184,10 @@ fn warn(lines: &Lines, counts: Counts, console: &Console) {
     let malformed = usable().map(|list| list.malformed).sum();
     let first = usable().find_map(|list| Some((&list.name, list.first.as_ref()?)));
     let first = first.map(|(list, (line, why))| format!(" ({list}, line {line}: {why})")).unwrap_or_default();
-    let unread =
-        [Verdict::Missing, Verdict::Unreadable, Verdict::Changed].map(|it| counts.of(it)).iter().sum();
+    let unread = counts.of(Verdict::Unreadable) + counts.of(Verdict::Changed);
     for (n, one, many, more) in [
         (malformed, "line is improperly formatted", "lines are improperly formatted", &*first),
+        (counts.of(Verdict::Missing), "listed file is missing", "listed files are missing", ""),
         (unread, "listed file could not be read", "listed files could not be read", ""),
         (
             counts.of(Verdict::Failed),

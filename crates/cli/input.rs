@@ -1,0 +1,79 @@
+//! Files that are read as lists: of digests, manifests, reports and journals.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufRead, ErrorKind};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileTypeExt as _;
+
+/// Opens `path`, or standard input for `-`.
+///
+/// # Errors
+/// As [`open_file`].
+pub(crate) fn open(path: &OsStr) -> io::Result<File> {
+    if path == "-" { Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?)) } else { open_file(path) }
+}
+
+/// Opens `path`. A FIFO is opened like a file.
+///
+/// # Errors
+/// When it cannot be opened, or is a device: `/dev/zero` has no end, and others act when they are opened.
+pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
+    let file_type = fs::metadata(path)?.file_type();
+    if file_type.is_char_device() || file_type.is_block_device() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a device, not a list"));
+    }
+    File::open(path)
+}
+
+/// What an input is that cannot be a list of text lines, by how it begins. Nothing is consumed.
+pub(crate) fn foreign(input: &mut impl BufRead) -> Option<&'static str> {
+    // An error comes again when the input is read.
+    foreign_start(input.fill_buf().unwrap_or(b"?"))
+}
+
+fn foreign_start(start: &[u8]) -> Option<&'static str> {
+    Some(match start {
+        [] => "empty",
+        [0x1f, 0x8b, ..] => "compressed with gzip",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "compressed with zstd",
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => "compressed with xz",
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => "compressed with bzip2",
+        [b'P', b'K', 3, 4, ..] => "a zip archive",
+        [0x7f, b'E', b'L', b'F', ..] => "a program",
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "text in UTF-16",
+        [1..=255, 0, 1..=255, 0, ..] | [0, 1..=255, 0, 1..=255, ..] => "text in UTF-16",
+        [b'{', b'"', ..] => "JSON, as manifests and reports are",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_begins_so_is_no_list() {
+        for (start, what) in [
+            (&b""[..], Some("empty")),
+            (b"\x1f\x8b\x08\0", Some("compressed with gzip")),
+            (b"\x28\xb5\x2f\xfd\x24", Some("compressed with zstd")),
+            (b"\xfd7zXZ\0\0", Some("compressed with xz")),
+            (b"BZh91AY&SY", Some("compressed with bzip2")),
+            (b"PK\x03\x04\x14", Some("a zip archive")),
+            (b"\x7fELF\x02", Some("a program")),
+            (b"\xff\xfed\x004\0", Some("text in UTF-16")),
+            (b"\xfe\xff\0d\x004", Some("text in UTF-16")),
+            (b"d\x004\x001\0", Some("text in UTF-16")),
+            (b"\0d\x004\x001", Some("text in UTF-16")),
+            (b"{\"format\":", Some("JSON, as manifests and reports are")),
+            (b"d41d8cd98f00b204e9800998ecf8427e  x\n", None),
+            (b"BZhang (x) = 00\n", None),
+            (b"\xef\xbb\xbfd41d", None),
+            (b"\0\0\0\0", None),
+            (b"\n", None),
+        ] {
+            assert_eq!(foreign(&mut &start[..]), what, "{}", start.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Forms of lines that other tools and people write.
+
+use std::fs;
+
+use crate::harness::{Dir, needs, sha256};
+
+/// Each with what the coreutils make of it.
+#[test]
+fn forms_that_the_coreutils_read_too() {
+    needs!("sha256sum");
+    let dir = Dir::new();
+    for name in ["x", " x", "*x", "(x)", "(x) = 00", "tab\tx", "x)"] {
+        dir.file(name, b"1");
+    }
+    let (d, upper) = (sha256(b"1"), sha256(b"1").to_uppercase());
+    for (list, shown) in [
+        (format!("{d} x\n"), "x: OK\n"),
+        (format!("{d}\tx\n"), "x: OK\n"),
+        (format!("{upper} x\n"), "x: OK\n"),
+        (format!("{d} (x)\n"), "(x): OK\n"),
+        // A space or a star after the first line with one space is part of the name.
+        (format!("{d} x\n{d}  x\n{d} *x\n{d}\t x\n"), "x: OK\n x: OK\n*x: OK\n x: OK\n"),
+        (format!("SHA256 (x) = {d}\n{d} x\n{d}  x\n"), "x: OK\nx: OK\n x: OK\n"),
+        (format!("# comment\n\n{d} x\n"), "x: OK\n"),
+        // With two characters they are not.
+        (format!("{d}  x\n{d} *x\n{d}   x\n{d}  *x\n"), "x: OK\nx: OK\n x: OK\n*x: OK\n"),
+        (format!("{d} *x\n{d}  x\n"), "x: OK\nx: OK\n"),
+        (format!("{d}  (x) = 00\n"), "(x) = 00: OK\n"),
+        (format!("SHA256(x) = {d}\n"), "x: OK\n"),
+        (format!("SHA256(x)= {d}\n"), "x: OK\n"),
+        (format!("SHA256 (x)= {d}\n"), "x: OK\n"),
+        (format!("SHA256 (x)={d}\n"), "x: OK\n"),
+        (format!("SHA256 (x) \t=\t {d}\n"), "x: OK\n"),
+        (format!("SHA256 ((x) = 00) = {d}\n"), "(x) = 00: OK\n"),
+        (format!("SHA256 (x)) = {d}\n"), "x): OK\n"),
+        (format!("{d}  tab\tx\n"), "tab\tx: OK\n"),
+        (format!("{d} x\r\n{d} x\r\n"), "x: OK\nx: OK\n"),
+        (format!("{d}  x\r\n\r\n{d} *x\r\n# comment\r\nSHA256 (x) = {d}\r\n"), "x: OK\nx: OK\nx: OK\n"),
+        (format!("{d}  x\r\n{d}  x"), "x: OK\nx: OK\n"),
+    ] {
+        dir.file("list", list.as_bytes());
+        let theirs = dir.ftk(["--version"]).instead(&dir, ["sha256sum", "-c", "list"]).run().status(0);
+        theirs.stdout(shown);
+        dir.ftk(["hash", "-c", "list"]).run().status(0).stdout(shown).stderr_lacks("ftk: ");
+    }
+}
+
+/// What no tool of the coreutils reads, or not in the same way.
+#[test]
+fn forms_of_others() {
+    let dir = Dir::new();
+    dir.file("x", b"1").file(" x", b"1").file("*x", b"1");
+    let d = sha256(b"1");
+    let blake3 = String::from_utf8(dir.ftk(["hash", "-a", "blake3", "x"]).run().out[..64].to_vec()).unwrap();
+    for (list, shown) in [
+        (format!("BLAKE3-256 (x) = {blake3}\n"), "x: OK\n"),
+        (format!("BLAKE3 (x) = {blake3}\nSHA2-256(x)= {d}\n"), "x: OK\nx: OK\n"),
+        (format!("{d}\t x\n{d}\t*x\n"), " x: OK\n*x: OK\n"),
+        ("MD5(x) = c4ca4238a0b923820dcc509a6f75849b\n".to_owned(), "x: OK\n"),
+    ] {
+        let run = dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).run().status(0).stdout(shown);
+        run.stderr_lacks("ftk: ");
+    }
+}
+
+/// Carriage returns are no part of names where all lines end with one, which is said; else they are not guessed at.
+#[test]
+fn dos_line_ends() {
+    let dir = Dir::new();
+    dir.file("x", b"1").file("x\r", b"2");
+    let (x, xr) = (sha256(b"1"), sha256(b"2"));
+    let note = "has DOS line ends: carriage returns at the ends of lines are not part of names\n";
+    let check = |list: String, args: &[&str]| dir.ftk(["hash", "-c"]).args(args).stdin(list.as_bytes()).run();
+    check(format!("{x}  x\r\n"), &[]).status(0).stdout("x: OK\n").stderr_has(note);
+    check(format!("{x}  x\r\n"), &["-q"]).status(0).stdout("").stderr("");
+    check(format!("{x}  x\r\n"), &["--status"]).status(0).stdout("").stderr("");
+    check(format!("{xr}  x\r\n"), &[]).status(1).stdout("x: FAILED\n").stderr_has(note);
+    // Some lines only.
+    let run = check(format!("{x}  x\r\n{x}  x\n{x}  x\r\n"), &[]).status(2);
+    run.stderr_has(
+        "cannot read '-': line 2 ends without the carriage return that the lines before it have\n",
+    );
+    let run = check(format!("{x}  x\n{xr}  x\r\n"), &[]).status(2).stdout("x: OK\n");
+    run.stderr_has("line 2: cannot check it: carriage return at the end").stderr_lacks(note);
+    // Such names in the forms that keep them.
+    check(format!("\\{xr}  x\\r\n"), &[]).status(0).stdout("x\r: OK\n").stderr_lacks(note);
+    check(format!("SHA256 (x\r) = {xr}\n"), &[]).status(0).stdout("x\r: OK\n").stderr_lacks(note);
+    check(format!("SHA256 (x\r) = {xr}\r\n"), &[]).status(0).stdout("x\r: OK\n").stderr_has(note);
+    check(format!("{xr}  x\r\0"), &["-z"]).status(0).stdout("x\r: OK\0").stderr_lacks(note);
+    let list = dir.ftk(["hash", "x\r"]).run().out;
+    check(String::from_utf8(list).unwrap(), &[]).status(0).stdout("x\r: OK\n").stderr_lacks(note);
+}
+
+/// Names that begin with a space, a star or a tab come back from each of our own forms.
+#[test]
+fn names_that_look_like_separators_come_back() {
+    let dir = Dir::new();
+    for name in [" a", "*a", "\ta", "  a", " *a", "(a) = 00", " (a)", "a\r"] {
+        dir.file(name, name.as_bytes());
+    }
+    for flags in [&[][..], &["--tag"], &["-z"], &["-z", "--tag"]] {
+        let list = dir.ftk(["hash"]).args(flags).arg(".").run().status(0).out;
+        fs::write(dir.aside("list"), &list).unwrap();
+        let end: &[&str] = if flags.contains(&"-z") { &["-z"] } else { &[] };
+        let run = dir.ftk(["hash", "-c", "--strict", "--new", "../list"]).args(end).run().status(0);
+        run.stderr_lacks("DOS").stderr_has("  8 ok, ");
+    }
+}

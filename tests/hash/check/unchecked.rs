@@ -1,0 +1,159 @@
+//! Lines with a digest that cannot be checked: the files they name were meant to be checked, so the check fails.
+
+use crate::harness::{Dir, needs, sha256};
+
+/// What is wrong with the second of three lines, and what is said of it.
+fn cases() -> Vec<(String, String)> {
+    let digits = |n: usize| "0a".repeat(n / 2);
+    let mut cases = Vec::new();
+    for (tag, n) in [
+        ("SHA384", 96),
+        ("SHA224", 56),
+        ("SHA512/256", 64),
+        ("SHA512-224", 56),
+        ("SHA3-256", 64),
+        ("SHA2-384", 96),
+        ("BLAKE2b-256", 64),
+        ("BLAKE2S-256", 64),
+        ("SM3", 64),
+        ("RMD160", 40),
+        ("CRC32", 8),
+        ("XXH32", 8),
+        ("XXH64_LE", 16),
+        ("HMAC-SHA2-256", 64),
+        ("sha256sum", 64),
+    ] {
+        let why = format!("cannot check 'f o': ftk does not have the algorithm {tag}");
+        cases.push((format!("{tag} (f o) = {}", digits(n)), why.clone()));
+        cases.push((format!("{tag}(f o)= {}", digits(n)), why));
+    }
+    for (tag, n, expected) in
+        [("MD5", 64, 32), ("SHA256", 62, 64), ("SHA512", 96, 128), ("BLAKE3", 128, 64), ("BLAKE2b", 64, 128)]
+    {
+        let why = format!("cannot check 'f': the digest has {n} digits, expected {expected} of {tag}");
+        cases.push((format!("{tag} (f) = {}", digits(n)), why));
+    }
+    for (n, guess) in
+        [(2, ""), (8, " (CRC-32?)"), (56, " (SHA224?)"), (96, " (SHA384?)"), (66, ""), (256, "")]
+    {
+        let why = format!("cannot check 'f': ftk has no algorithm with digests of {n} digits{guess}");
+        cases.push((format!("{}  f", digits(n)), why.clone()));
+        cases.push((format!("{} *f", digits(n)), why));
+    }
+    let (good, base64) = (digits(64), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+    for (line, why) in [
+        (format!("{}  f", &good[1..]), "the digest has an odd number of hexadecimal digits"),
+        (format!("SHA256 (f) = {}", &good[1..]), "the digest has an odd number of hexadecimal digits"),
+        (format!("SHA256 (f) = {base64}"), "the digest is in base64, expected hexadecimal digits"),
+        (format!("{base64}  f"), "the digest is in base64, expected hexadecimal digits"),
+        (format!("{good}  "), "no file name after the digest"),
+        (format!("SHA256 () = {good}"), "no file name after the digest"),
+        (format!("{good}  f\0"), "NUL in the file name"),
+        (format!("\\{good}  f\\t"), "a backslash in the escaped name is not part of \\\\, \\n or \\r"),
+        (format!("{good}  f\r"), "carriage return at the end, which the first line does not have"),
+        (
+            format!("{good} f"),
+            "one space or a tab after the digest, expected two spaces as in the lines before",
+        ),
+        (
+            format!("{good}\tf"),
+            "one space or a tab after the digest, expected two spaces as in the lines before",
+        ),
+    ] {
+        cases.push((line, format!("cannot check it: {why}")));
+    }
+    cases
+}
+
+#[test]
+fn a_line_that_cannot_be_checked_makes_the_status_2() {
+    let dir = Dir::new();
+    dir.file("x", b"1");
+    let good = format!("{}  x\n", sha256(b"1"));
+    for (line, why) in cases() {
+        let list = format!("{good}{line}\n{good}");
+        let said = format!("ftk: '-', line 2: {why}\n");
+        let run = dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).run().status(2).stdout("x: OK\nx: OK\n");
+        run.stderr_has(&said).stderr_lacks("improperly formatted");
+        // It is the only thing that tells, so it is said with --status too.
+        let run = dir.ftk(["hash", "-c", "--status"]).stdin(list.as_bytes()).run().status(2).stdout("");
+        run.stderr(&said);
+        // Neither is it forgiven where nothing was checked.
+        let run = dir
+            .ftk(["hash", "-c", "--ignore-missing"])
+            .stdin(format!("{}  gone\n{line}\n", "0".repeat(40)).as_bytes());
+        run.run().status(2).stderr_has("'-', line 2: ");
+    }
+}
+
+#[test]
+fn with_other_options_too() {
+    let dir = Dir::new();
+    dir.file("x", b"1");
+    dir.file("list", format!("SHA384 (f) = {}\nSHA256 (x) = {}\n", "0".repeat(96), sha256(b"1")).as_bytes());
+    let said = "ftk: 'list', line 1: cannot check 'f': ftk does not have the algorithm SHA384\n";
+    for args in [
+        &["-q"][..],
+        &["--json"],
+        &["--warn"],
+        &["--strict"],
+        &["--new"],
+        &["--root", "."],
+        &["-a", "sha256"],
+    ] {
+        dir.ftk(["hash", "-c", "list"]).args(args).run().status(2).stderr_has(said);
+    }
+    // Digests of other lengths than those asked for cannot be checked either.
+    let list = format!("{}  x\nMD5 (x) = c4ca4238a0b923820dcc509a6f75849b\n", sha256(b"1"));
+    let run =
+        dir.ftk(["hash", "-c", "-a", "md5,sha1"]).stdin(list.as_bytes()).run().status(2).stdout("x: OK\n");
+    run.stderr_has(
+        "'-', line 1: cannot check 'x': the digest has 64 digits, expected 32 of MD5 or 40 of SHA1\n",
+    );
+    // A list of nothing else.
+    dir.file("list", format!("SHA384 (f) = {}\n", "0".repeat(96)).as_bytes());
+    dir.ftk(["hash", "-c", "list"]).run().status(2).stdout("").stderr(said);
+}
+
+#[test]
+fn of_many_the_first_are_named() {
+    let dir = Dir::new();
+    dir.file("x", b"1");
+    let list: String = (0..1000).map(|nth| format!("SHA384 (f{nth}) = {}\n", "0".repeat(96))).collect();
+    let list = format!("{list}{}  x\n", sha256(b"1"));
+    let run = dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).run().status(2).stdout("x: OK\n");
+    run.stderr_has("line 10: cannot check 'f9'")
+        .stderr_lacks("line 11:")
+        .stderr_has("ftk: '-': 990 more lines cannot be checked\n");
+}
+
+/// Other text is what it is for the coreutils: a warning.
+#[test]
+fn text_without_a_digest_is_no_line_to_be_checked() {
+    needs!("sha256sum");
+    let dir = Dir::new();
+    dir.file("x", b"1");
+    let good = format!("{}  x\n", sha256(b"1"));
+    for text in [
+        "Sums of release 7:",
+        "-----BEGIN PGP SIGNED MESSAGE-----",
+        "Hash: SHA256",
+        "iQEzBAEBCAAdFiEE",
+        "SHA256 sums (all files)",
+        "a  list",
+        "dead end",
+        "see (x) for more",
+        "SHA256 (x) = none",
+        "MD5 (x) = nonsense",
+        "3015617425 6 x",
+        "00120     1 x",
+        "x: OK",
+    ] {
+        let list = format!("{good}{text}\n{good}");
+        dir.file("list", list.as_bytes());
+        let theirs = dir.ftk(["--version"]).instead(&dir, ["sha256sum", "-c", "list"]).run().status(0);
+        let ours = dir.ftk(["hash", "-c", "list"]).run().status(0).stdout(&theirs.out);
+        ours.stderr_has("WARNING: 1 line is improperly formatted ('list', line 2: ");
+        dir.ftk(["hash", "-c", "--strict", "list"]).run().status(2);
+    }
+}
