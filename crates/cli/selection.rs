@@ -152,6 +152,36 @@ impl SelectionArgs {
         Self { names, inode: InodeArgs::default(), walk, starts: StartArgs::default() }
     }
 
+    /// The long option of the first filter that was given. `--follow` is none: it leaves nothing out.
+    pub(crate) fn filter(&self) -> Option<&'static str> {
+        let Self { names, inode, walk, .. } = self;
+        [
+            (!names.extension.is_empty(), "--extension"),
+            (!names.name.is_empty(), "--name"),
+            (!names.iname.is_empty(), "--iname"),
+            (!names.path.is_empty(), "--path"),
+            (!names.regex.is_empty(), "--regex"),
+            (!names.types.is_empty(), "--type"),
+            (!inode.size.is_empty(), "--size"),
+            (inode.newer.is_some(), "--newer"),
+            (inode.changed_within.is_some(), "--changed-within"),
+            (inode.changed_before.is_some(), "--changed-before"),
+            (!inode.owner.is_empty(), "--owner"),
+            (!inode.perm.is_empty(), "--perm"),
+            (!inode.links.is_empty(), "--links"),
+            (!inode.samefile.is_empty(), "--samefile"),
+            (inode.empty, "--empty"),
+            (!walk.exclude.is_empty(), "--exclude"),
+            (walk.ignore_files, "--ignore-files"),
+            (walk.no_hidden, "--no-hidden"),
+            (walk.min_depth > 0, "--min-depth"),
+            (walk.max_depth.is_some(), "--max-depth"),
+            (walk.one_file_system, "--one-file-system"),
+        ]
+        .into_iter()
+        .find_map(|(is_given, name)| is_given.then_some(name))
+    }
+
     /// The tests, compiled. `own`: device and inode of files that this run writes, which are left out.
     ///
     /// # Errors
@@ -316,6 +346,31 @@ mod tests {
         assert_eq!((walk.min_depth, walk.max_depth), (1, Some(2)));
         let walk = parse(&["--one-file-system", "--follow"]).unwrap().walk;
         assert!(walk.one_file_system && walk.follow && !walk.ignore_files && !walk.no_hidden);
+    }
+
+    #[test]
+    fn every_filter_is_told() {
+        use clap::CommandFactory as _;
+
+        assert_eq!(parse(&["-L", "--files-from", "x"]).unwrap().filter(), None);
+        let command = Alone::command();
+        let other = ["follow", "files-from", "files0-from"];
+        let longs = command.get_arguments().filter(|arg| !arg.is_positional());
+        let longs = longs.filter_map(|arg| Some((arg.get_long()?, arg.get_action().takes_values())));
+        let longs: Vec<_> = longs.filter(|(long, _)| !other.contains(long)).collect();
+        assert!(longs.len() >= 20, "{longs:?}");
+        for (long, takes_value) in longs {
+            let option = format!("--{long}");
+            let value = match long {
+                "type" => "f",
+                "changed-within" | "changed-before" => "2d",
+                "owner" => "0",
+                _ => "1",
+            };
+            let line = [&option[..], value];
+            let args = parse(if takes_value { &line } else { &line[..1] }).unwrap();
+            assert_eq!(args.filter(), Some(&*option));
+        }
     }
 
     #[test]

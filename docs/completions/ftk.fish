@@ -467,8 +467,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l max-mismatches -d 'Show so many bytes that differ, and look for no more; 0: all [default: 8; all with --list and --ranges]' -r
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s i -l ignore-initial -d 'Leave out so many bytes at the start of both files, or of A and of B' -r
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l bytes -d 'Compare so many bytes at most' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s i -l ignore-initial -d 'Skip this many bytes at the start of both files, or of A and of B' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l bytes -d 'Compare at most this many bytes, with numbers as for --ignore-initial; the `-n` of GNU cmp' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l block-size -d 'Bytes compared at a time by each worker; 0: as many as suit the machine' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l method -d 'How large files are read: mapped into memory, or streamed through buffers; --io is for other commands' -r -f -a "auto\t''
 mapped\t''
@@ -508,6 +508,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l stats -d 'Write what the
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l no-shortcuts -d 'Read every byte: also those of a file and itself, of holes, and those that both files share on the disk'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l special -d 'Take a FIFO, a socket or a device as an argument, and read it to its end'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s l -l list -d 'Print nothing but offsets and both bytes in octal, as `cmp -l` does'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s b -l print-bytes -d 'Print bytes that differ as characters too, as `cmp -b` does'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ranges -d 'Print nothing but runs of bytes that differ, `FIRST-LAST LENGTH`'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metadata -d 'Mode, owner, group and time of the last change count too, the time not of directories'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l quick -d 'Read no file: take those of equal size and time of the last change for equal'

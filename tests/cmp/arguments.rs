@@ -69,8 +69,7 @@ fn the_same_file_is_not_read() {
     }
     dir.file("x", b"aab");
     let run = dir.ftk(["cmp", "-i", "0:1", "x", "x"]).run().status(1);
-    run.stdout("x x differ: byte 2, line 1\n2 0x61 0x62\n")
-        .stderr("ftk: EOF on x after byte 2\n  1 mismatch\n");
+    run.stdout("x x differ: byte 2, line 1\n2 0x61 0x62\n").stderr("  1 mismatch; x ends after byte 2\n");
 }
 
 /// Of files that differ in size nothing is read for the status.
@@ -116,8 +115,13 @@ fn usage_that_makes_no_sense() {
     let dir = Dir::new();
     dir.file("x", b"abc").dir("d").dir("e");
     for args in [
-        &["x"][..],
+        &[][..],
         &["x", "x", "x"],
+        &["x", "x", "1", "2", "3"],
+        &["-b", "--ranges", "x", "x"],
+        &["-l", "-s", "x", "x"],
+        &["-b", "d", "e"],
+        &["d", "e", "1"],
         &["-i", "x", "x", "x"],
         &["-i", "1:2:3", "x", "x"],
         &["-i", "-1", "x", "x"],
@@ -137,6 +141,68 @@ fn usage_that_makes_no_sense() {
         let run = dir.ftk(["cmp"]).args(args).run().status(2).stdout("");
         run.check(!run.err.is_empty() && !run.err.contains("panicked"), "it is said what is wrong");
     }
+}
+
+/// `-n` is the limit of GNU cmp, and a filter of names for trees. Between two files every filter is refused by its name.
+#[test]
+fn filters_are_for_trees() {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("b", b"abd").file("t/x", b"abc").file("u/x", b"abd");
+    let run = dir.ftk(["cmp", "-n", "2", "a", "b"]).run().status(2).stdout("");
+    run.stderr(
+        "ftk: --name (-n) selects names in two trees, and 'a' and 'b' are files: to compare only the first N bytes, \
+         use --bytes N\n",
+    );
+    dir.ftk(["cmp", "--bytes", "2", "a", "b"]).run().status(0);
+    for filter in [
+        &["-n", "2", "-l"][..],
+        &["-n2"],
+        &["--name=x"],
+        &["--iname", "x"],
+        &["-e", "jpg"],
+        &["--path", "x"],
+        &["-t", "f"],
+        &["-S", "1"],
+        &["--newer", "a"],
+        &["--changed-within", "2d"],
+        &["--changed-before", "2d"],
+        &["--owner", "0"],
+        &["--perm", "644"],
+        &["--links", "1"],
+        &["--samefile", "a"],
+        &["--empty"],
+        &["-E", "x"],
+        &["--ignore-files"],
+        &["--no-hidden"],
+        &["--min-depth", "1"],
+        &["--max-depth", "1"],
+        &["-x"],
+    ] {
+        for files in [&["a", "b"][..], &["a", "-"], &["a"]] {
+            for quiet in [&[][..], &["-q"]] {
+                let run = dir.ftk(["cmp"]).args(filter).args(quiet).args(files).run().status(2).stdout("");
+                run.stderr_has(" selects ").stderr_has("'a' and '").stderr_has(" are files");
+            }
+        }
+        // Trees are what they are for.
+        let run = dir.ftk(["cmp", "t", "u"]).args(filter.iter().filter(|arg| **arg != "-l")).run();
+        run.check(run.code() < 2, "two trees");
+    }
+    dir.ftk(["cmp", "-L", "a", "b"]).run().status(1);
+}
+
+/// After the first difference nothing is said on standard error but the summary, unless more was asked for.
+#[test]
+fn the_end_of_a_file_after_a_difference() {
+    let dir = Dir::new();
+    dir.file("a", b"abc\nd").file("b", b"abX\nd and more");
+    let first = "a b differ: byte 3, line 1\n3 0x63 0x58\n";
+    let run = dir.ftk(["cmp", "a", "b"]).run().status(1).stdout(first);
+    run.stderr("  1 mismatch; a ends after byte 5\n");
+    let run = dir.ftk(["cmp", "--max-mismatches", "4", "a", "b"]).run().status(1).stdout(first);
+    run.stderr("ftk: EOF on a after byte 5\n  1 mismatch\n");
+    let run = dir.ftk(["cmp", "-l", "a", "b"]).run().status(1).stdout("3 143 130\n");
+    run.stderr_has("ftk: EOF on a after byte 5\n");
 }
 
 #[test]

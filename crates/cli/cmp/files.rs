@@ -6,14 +6,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use ftk_compare::{End, Options, Outcome as Found, Reason, Way, sizes_differ};
+use ftk_compare::{End, Mismatch, Options, Outcome as Found, Reason, Way, sizes_differ};
 use ftk_record::sanitize;
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::Globals;
 use crate::cmp::CmpArgs;
 use crate::cmp::input::Input;
-use crate::cmp::listing::{Listing, Style};
+use crate::cmp::listing::{Listing, Style, character};
 use crate::cmp::pair::{Compared, Pair};
 use crate::console::Console;
 use crate::failed::say_failure;
@@ -40,12 +40,13 @@ pub(super) fn run(
         let style = pair.style(args, globals);
         let mut listing = Listing::new(Lines::new(&stdout), style);
         let compared = match style {
-            Style::Hex => in_words(&mut pair, &mut listing),
+            Style::Hex { has_characters } => in_words(&mut pair, has_characters, &mut listing),
             _ => pair.compare(pair.options, &mut |found| listing.push(found)).map(Some),
         };
         listing.end();
         if let Ok(Some(found)) = &compared {
-            say(&pair, found, style, start.elapsed(), &mut listing, console);
+            let is_first_enough = matches!(style, Style::Hex { .. }) && args.files.max_mismatches.is_none();
+            say(&pair, found, style, is_first_enough, start.elapsed(), &mut listing, console);
         }
         listing.end();
         compared
@@ -85,7 +86,7 @@ fn status(pair: &mut Pair<'_>) -> Compared {
 const KEPT: u64 = 4096;
 
 /// Prints in the words of cmp where the first difference is, and then the bytes that differ.
-fn in_words(pair: &mut Pair<'_>, listing: &mut Listing<'_>) -> Compared {
+fn in_words(pair: &mut Pair<'_>, has_characters: bool, listing: &mut Listing<'_>) -> Compared {
     let options = pair.options;
     if (1..=KEPT).contains(&options.max_mismatches) || pair.has_stream() {
         let mut kept = Vec::new();
@@ -93,14 +94,18 @@ fn in_words(pair: &mut Pair<'_>, listing: &mut Listing<'_>) -> Compared {
             kept.push(found);
             ControlFlow::Continue(())
         })?;
-        push_first(pair, &found, listing);
+        push_first(pair, &found, kept.first().filter(|_| has_characters), listing);
         let _ = kept.into_iter().try_for_each(|found| listing.push(found));
         return Ok(Some(found));
     }
     let first = Options { max_mismatches: 1, ..options };
-    let first = pair.compare(first, &mut |_| ControlFlow::Continue(()))?;
+    let mut mismatch = None;
+    let first = pair.compare(first, &mut |found| {
+        mismatch = Some(found);
+        ControlFlow::Continue(())
+    })?;
     let Some(at) = first.first else { return Ok(Some(first)) };
-    push_first(pair, &first, listing);
+    push_first(pair, &first, mismatch.as_ref().filter(|_| has_characters), listing);
     let from_there = Options {
         skip_a: options.skip_a + at,
         skip_b: options.skip_b + at,
@@ -120,8 +125,8 @@ fn in_words(pair: &mut Pair<'_>, listing: &mut Listing<'_>) -> Compared {
     Ok(Some(found))
 }
 
-/// `a b differ: byte 5, line 1`
-fn push_first(pair: &Pair<'_>, found: &Found, listing: &mut Listing<'_>) {
+/// `a b differ: byte 5, line 1`, and with the bytes ` is 141 a 142 b`
+fn push_first(pair: &Pair<'_>, found: &Found, bytes: Option<&Mismatch>, listing: &mut Listing<'_>) {
     let (Some(first), Some(lines)) = (found.first, found.lines) else { return };
     let is_shown = Stdout::is_terminal();
     listing.line(|out| {
@@ -132,15 +137,22 @@ fn push_first(pair: &Pair<'_>, found: &Found, listing: &mut Listing<'_>) {
             }
             out.push(b' ');
         }
-        _ = writeln!(out, "differ: byte {}, line {}", first + 1, lines.newlines + 1);
+        // A Vec takes everything.
+        _ = write!(out, "differ: byte {}, line {}", first + 1, lines.newlines + 1);
+        if let Some(Mismatch { a, b, .. }) = bytes {
+            _ = write!(out, " is {a:3o} {} {b:3o} {}", character(*a), character(*b));
+        }
+        out.push(b'\n');
     });
 }
 
-/// What is said of a comparison that came to its end.
+/// What is said of a comparison that came to its end. `is_first_enough`: nobody asked for more than the first
+/// difference, after which cmp says nothing more.
 fn say(
     pair: &Pair<'_>,
     found: &Found,
     style: Style,
+    is_first_enough: bool,
     took: Duration,
     listing: &mut Listing<'_>,
     console: &Console,
@@ -148,11 +160,16 @@ fn say(
     if matches!(style, Style::Json | Style::JsonRanges) {
         push_result(found, listing);
     }
+    let mut shorter = String::new();
     if let End::Shorter { side, bytes } = found.end {
         let name = sanitize(pair.input(side).name());
-        let lines = found.lines.filter(|_| style == Style::Hex && found.first.is_none());
+        let is_hex = matches!(style, Style::Hex { .. });
+        let lines = found.lines.filter(|_| is_hex && found.first.is_none());
         // The words are those of cmp.
         match lines {
+            _ if is_first_enough && found.first.is_some() => {
+                shorter = format!("; {name} ends after byte {bytes}")
+            }
             _ if bytes == 0 => console.warning(format_args!("EOF on {name} which is empty")),
             Some(lines) if lines.is_line_start => {
                 console.warning(format_args!("EOF on {name} after byte {bytes}, line {}", lines.newlines))
@@ -175,7 +192,7 @@ fn say(
         End::Enough { at } => {
             console.summary(format_args!("{shown} shown, search stopped at byte {}", HumanCount(at)));
         }
-        _ if found.mismatches > 0 => console.summary(shown),
+        _ if found.mismatches > 0 => console.summary(format_args!("{shown}{shorter}")),
         End::Together if found.plan.way == Way::SameFile => {
             console.summary("equal: both are the same file");
         }

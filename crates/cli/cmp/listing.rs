@@ -18,10 +18,10 @@ pub(super) struct Listing<'o> {
 /// What a mismatch looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// `5 0x61 0x62`
-    Hex,
-    /// `5 141 142`, the first column so wide: a line of `cmp -l`.
-    Octal { width: usize },
+    /// `5 0x61 0x62`, or `5 0x61 a    0x62 b`
+    Hex { has_characters: bool },
+    /// `5 141 142`, the first column so wide: a line of `cmp -l`. Or `5 141 a    142 b`: a line of `cmp -lb`.
+    Octal { width: usize, has_characters: bool },
     /// `5-14 10`
     Ranges,
     /// An object for each.
@@ -46,8 +46,20 @@ impl<'o> Listing<'o> {
         let byte = offset + 1;
         let goes_on = match self.style {
             // A Vec takes everything.
-            Style::Hex => self.lines.line(|out| _ = writeln!(out, "{byte} {a:#04x} {b:#04x}")),
-            Style::Octal { width } => self.lines.line(|out| _ = writeln!(out, "{byte:width$} {a:3o} {b:3o}")),
+            Style::Hex { has_characters: false } => {
+                self.lines.line(|out| _ = writeln!(out, "{byte} {a:#04x} {b:#04x}"))
+            }
+            Style::Octal { width, has_characters: false } => {
+                self.lines.line(|out| _ = writeln!(out, "{byte:width$} {a:3o} {b:3o}"))
+            }
+            Style::Hex { .. } => {
+                let (as_a, as_b) = (character(a), character(b));
+                self.lines.line(|out| _ = writeln!(out, "{byte} {a:#04x} {as_a:<4} {b:#04x} {as_b}"))
+            }
+            Style::Octal { width, .. } => {
+                let (as_a, as_b) = (character(a), character(b));
+                self.lines.line(|out| _ = writeln!(out, "{byte:width$} {a:3o} {as_a:<4} {b:3o} {as_b}"))
+            }
             Style::Json => {
                 self.lines.line(|out| _ = writeln!(out, "{{\"byte\":{byte},\"a\":{a},\"b\":{b}}}"))
             }
@@ -87,5 +99,28 @@ impl<'o> Listing<'o> {
         let run = self.run.take();
         self.push_run(run);
         self.lines.flush();
+    }
+}
+
+/// A byte as `cat -v` shows it: `a`, `^J`, `M-a`.
+pub(super) fn character(byte: u8) -> String {
+    let (meta, low) = if byte < 128 { ("", byte) } else { ("M-", byte - 128) };
+    match low {
+        0..32 => format!("{meta}^{}", char::from(low + 64)),
+        127 => format!("{meta}^?"),
+        _ => format!("{meta}{}", char::from(low)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_of_cat() {
+        for (byte, shown) in [(0, "^@"), (10, "^J"), (31, "^_"), (b' ', " "), (b'~', "~"), (127, "^?")] {
+            assert_eq!(character(byte), shown);
+            assert_eq!(character(byte + 128), format!("M-{shown}"));
+        }
     }
 }

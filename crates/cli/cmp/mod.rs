@@ -1,11 +1,11 @@
 //! `ftk cmp`: two files or two trees, compared byte by byte.
 
+mod amount;
 mod difference;
 mod files;
 mod input;
 mod listing;
 mod pair;
-mod skip;
 mod trees;
 
 use std::ffi::OsString;
@@ -17,8 +17,8 @@ use ftk_record::quote;
 use ftk_select::parse_bytes;
 
 use crate::args::Globals;
+use crate::cmp::amount::{Skip, amount};
 use crate::cmp::input::Input;
-use crate::cmp::skip::Skip;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::selection::SelectionArgs;
@@ -36,8 +36,8 @@ pub(crate) struct CmpArgs {
     #[arg(value_name = "A", conflicts_with = "StartArgs")]
     a: OsString,
 
-    /// What it is compared with, of the same kind
-    #[arg(value_name = "B")]
+    /// What it is compared with, of the same kind; without it, standard input
+    #[arg(value_name = "B", default_value = "-")]
     b: OsString,
 
     /// Read every byte: also those of a file and itself, of holes, and those that both files share on the disk
@@ -67,8 +67,16 @@ impl CmpArgs {
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Two files")]
-#[group(conflicts_with_all = ["TreeArgs", "NameArgs", "InodeArgs", "WalkArgs"])]
+#[group(conflicts_with = "TreeArgs")]
 struct FileArgs {
+    /// Bytes to skip at the start of A, as in GNU cmp
+    #[arg(value_name = "SKIP1", value_parser = amount)]
+    skip_a: Option<u64>,
+
+    /// Bytes to skip at the start of B
+    #[arg(value_name = "SKIP2", value_parser = amount)]
+    skip_b: Option<u64>,
+
     /// Show so many bytes that differ, and look for no more; 0: all [default: 8; all with --list and --ranges]
     #[arg(long, value_name = "N")]
     max_mismatches: Option<u64>,
@@ -77,16 +85,23 @@ struct FileArgs {
     #[arg(short, long, conflicts_with = "ranges")]
     list: bool,
 
+    /// Print bytes that differ as characters too, as `cmp -b` does
+    #[arg(short = 'b', long, conflicts_with = "ranges")]
+    print_bytes: bool,
+
     /// Print nothing but runs of bytes that differ, `FIRST-LAST LENGTH`
     #[arg(long)]
     ranges: bool,
 
-    /// Leave out so many bytes at the start of both files, or of A and of B
+    /// Skip this many bytes at the start of both files, or of A and of B
+    ///
+    /// Numbers are read as GNU cmp reads them: 010 is octal, 0x10 hexadecimal; K, M, G... are powers of 1,024, and kB,
+    /// MB, GB... of 1,000.
     #[arg(short, long, value_name = "SKIP[:SKIP]")]
     ignore_initial: Option<Skip>,
 
-    /// Compare so many bytes at most
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    /// Compare at most this many bytes, with numbers as for --ignore-initial; the `-n` of GNU cmp
+    #[arg(long, value_name = "LIMIT", value_parser = amount)]
     bytes: Option<u64>,
 
     /// Bytes compared at a time by each worker; 0: as many as suit the machine
@@ -104,6 +119,8 @@ impl FileArgs {
         [
             (self.max_mismatches.is_some(), "--max-mismatches"),
             (self.list, "--list"),
+            (self.print_bytes, "--print-bytes"),
+            (self.skip_a.is_some(), "SKIP1"),
             (self.ranges, "--ranges"),
             (self.ignore_initial.is_some(), "--ignore-initial"),
             (self.bytes.is_some(), "--bytes"),
@@ -165,12 +182,28 @@ pub(crate) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
             Some(option) => bail!("{option} is for two files, and {name_a} and {name_b} are directories"),
             None => trees::run(args, globals, console),
         },
-        (false, false) if args.trees.metadata => bail!("--metadata is for two trees"),
-        (false, false) if args.trees.quick => bail!("--quick is for two trees"),
-        (false, false) => files::run(args, [a, b], globals, console),
+        (false, false) => {
+            refuse_for_files(args, globals, &format!("{name_a} and {name_b} are files"))?;
+            files::run(args, [a, b], globals, console)
+        }
         (true, false) => bail!("{name_a} is a directory and {name_b} is not"),
         (false, true) => bail!("{name_b} is a directory and {name_a} is not"),
     }
+}
+
+/// Options that would be ignored, or that mean something else in GNU cmp.
+fn refuse_for_files(args: &CmpArgs, globals: &Globals, are_files: &str) -> anyhow::Result<()> {
+    match args.selection.filter() {
+        Some("--name") => bail!(
+            "--name (-n) selects names in two trees, and {are_files}: to compare only the first N bytes, use --bytes N"
+        ),
+        Some(filter) => bail!("{filter} selects entries of two trees, and {are_files}"),
+        None => {}
+    }
+    ensure!(!args.trees.metadata, "--metadata is for two trees, and {are_files}");
+    ensure!(!args.trees.quick, "--quick is for two trees, and {are_files}");
+    ensure!(!(args.files.list && globals.quiet), "--list and --quiet cannot be used together");
+    Ok(())
 }
 
 #[cfg(test)]
@@ -206,6 +239,16 @@ mod tests {
     }
 
     #[test]
+    fn operands_of_gnu_cmp() {
+        let args = parse(&["a"]).unwrap();
+        assert_eq!((args.a, args.b, args.files.any()), ("a".into(), "-".into(), None));
+        let files = parse(&["a", "b", "010"]).unwrap().files;
+        assert_eq!((files.skip_a, files.skip_b, files.any()), (Some(8), None, Some("SKIP1")));
+        let files = parse(&["a", "-b", "b", "1kB", "0x10"]).unwrap().files;
+        assert_eq!((files.skip_a, files.skip_b, files.print_bytes), (Some(1000), Some(16), true));
+    }
+
+    #[test]
     fn two_trees() {
         let args = parse(&["a", "b", "--metadata", "--quick", "-E", "x", "-n", "y"]).unwrap();
         assert!(args.trees.metadata && args.trees.quick);
@@ -224,12 +267,12 @@ mod tests {
             &["a", "b", "-l", "--ranges"][..],
             &["a", "b", "-l", "--metadata"],
             &["a", "b", "--bytes", "1", "--quick"],
-            &["a", "b", "-l", "-n", "x"],
-            &["a", "b", "-l", "-S", "1"],
-            &["a", "b", "-l", "-x"],
+            &["a", "b", "-b", "--ranges"],
+            &["a", "b", "-b", "--metadata"],
             &["a", "b", "--files-from", "x"],
-            &["a"],
+            &[],
             &["a", "b", "c"],
+            &["a", "b", "1", "2", "3"],
         ] {
             assert!(parse(line).is_err(), "{line:?}");
         }

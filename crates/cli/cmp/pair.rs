@@ -39,6 +39,9 @@ impl<'p> Pair<'p> {
     pub(super) fn new(args: &CmpArgs, inputs: [Input; 2], globals: &Globals, console: &'p Console) -> Self {
         let files = &args.files;
         let [skip_a, skip_b] = files.ignore_initial.unwrap_or_default().0;
+        // Of what is given twice the most counts, as for cmp.
+        let skip_a = skip_a.max(files.skip_a.unwrap_or_default());
+        let skip_b = skip_b.max(files.skip_b.unwrap_or_default());
         let shown = if files.list || files.ranges { 0 } else { SHOWN };
         let is_seen = !Stdout::is_null();
         let options = Options {
@@ -76,12 +79,13 @@ impl<'p> Pair<'p> {
 
     /// What mismatches look like.
     pub(super) fn style(&self, args: &CmpArgs, globals: &Globals) -> Style {
+        let has_characters = args.files.print_bytes;
         match (globals.json, args.files.ranges, args.files.list) {
             (true, true, _) => Style::JsonRanges,
             (true, ..) => Style::Json,
             (_, true, _) => Style::Ranges,
-            (.., true) => Style::Octal { width: self.width() },
-            _ => Style::Hex,
+            (.., true) => Style::Octal { width: self.width(), has_characters },
+            _ => Style::Hex { has_characters },
         }
     }
 
