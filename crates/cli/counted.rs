@@ -49,6 +49,10 @@ impl<V: Visitor> Visitor for Counted<'_, V> {
         self.visitor.leave(tag);
     }
 
+    fn covered(&mut self) {
+        self.visitor.covered();
+    }
+
     fn error(&mut self, error: WalkError) -> Step {
         self.visitor.error(error)
     }

@@ -109,6 +109,7 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
         (skipped.other_file_systems, "other file system"),
         (skipped.pseudo_file_systems, "pseudo file system"),
         (skipped.own_output, "own output file"),
+        (skipped.covered, "covered path"),
         (not_regular.symlinks, "symbolic link"),
         (not_regular.fifos, "FIFO"),
         (not_regular.sockets, "socket"),
@@ -117,7 +118,11 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
     for (n, what) in kinds.iter().filter(|(n, _)| *n > 0) {
         console.stats.skipped(&format!("{what}s"), *n);
     }
-    let said: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(|&(n, what)| human::count(n, what)).collect();
+    let said = |&(n, what): &(u64, &str)| match what {
+        "covered path" => format!("{} that another argument covers", human::count(n, "path")),
+        _ => human::count(n, what),
+    };
+    let said: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(said).collect();
     if !said.is_empty() {
         console.summary(format_args!("left out: {}", said.join(", ")));
     }

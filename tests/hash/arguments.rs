@@ -35,6 +35,37 @@ fn a_large_standard_input() {
 }
 
 /// The first name counts. Hard links are files of their own.
+/// What another argument covers is read once, and it is said how much was left out for that.
+#[test]
+fn what_another_argument_covers_is_counted() {
+    let dir = Dir::new();
+    dir.file("real/x", b"1").file("real/sub/y", b"1").file("a", b"1").file("other/x", b"2");
+    dir.symlink("real", "ln").symlink(".", "b").symlink("../real", "other/ln");
+    let covered = |n: &str| format!("  left out: {n} that another argument covers\n");
+    for (args, lines, said) in [
+        (&["real", "ln"][..], &["real/sub/y", "real/x"][..], covered("1 path")),
+        (&["ln", "real"], &["ln/sub/y", "ln/x"], covered("1 path")),
+        (&["./a", "b//a"], &["./a"], covered("1 path")),
+        (&["a", "a", "./a"], &["a"], covered("2 paths")),
+        (&["real/sub", "ln/sub", "real/../real/sub"], &["real/sub/y"], covered("2 paths")),
+        (&["-L", "other", "real"], &["other/x", "real/sub/y", "real/x"], covered("1 path")),
+        (&["real", "real/sub"], &["real/sub/y", "real/x"], String::new()),
+        (&["real", "real/x"], &["real/sub/y", "real/x"], String::new()),
+        (&["real", "a"], &["a", "real/sub/y", "real/x"], String::new()),
+    ] {
+        let run = dir.ftk(["hash"]).args(args).run().status(0);
+        let names: Vec<_> = run.text().lines().map(|line| &line[66..]).collect();
+        run.check(names == lines, "each file once");
+        let left_out = run.err.split_inclusive('\n').find(|line| line.contains("left out"));
+        run.check(left_out.unwrap_or_default() == said, "what was left out");
+        let run = dir.ftk(["dup"]).args(args).run().status(0);
+        run.check(run.err.contains(" that another argument covers") != said.is_empty(), "dup says the same");
+    }
+    dir.ftk(["hash", "real", "ln", "--stats", "../stats"]).run().status(0);
+    let stats = std::fs::read_to_string(dir.aside("stats")).unwrap();
+    assert!(stats.contains("\"covered paths\": 1"), "{stats}");
+}
+
 #[test]
 fn a_file_reached_several_times_is_hashed_once() {
     let dir = Dir::new();

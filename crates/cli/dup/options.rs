@@ -13,6 +13,9 @@ use crate::selection::SelectionArgs;
 #[derive(Debug, Default, Args)]
 pub(super) struct SearchArgs {
     /// Files and directories [default: .]
+    ///
+    /// A file or directory that several PATHs lead to is read once, and is no copy of itself. How many were left out
+    /// for that is reported at the end.
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<OsString>,
 

@@ -30,6 +30,9 @@ use crate::selection::SelectionArgs;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HashArgs {
     /// Files and directories; `-` or none: standard input
+    ///
+    /// A file or directory that several PATHs lead to is read once, under the path that was given first. How many
+    /// were left out for that is reported at the end.
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
 

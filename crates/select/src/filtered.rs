@@ -197,6 +197,11 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
         self.inner.leave(&tag.inner);
     }
 
+    fn covered(&mut self) {
+        self.skipped.covered += 1;
+        self.inner.covered();
+    }
+
     fn error(&mut self, error: WalkError) -> Step {
         if error.op == Op::Loop {
             self.skipped.loops += 1;

@@ -17,6 +17,9 @@ pub struct Skipped {
     pub loops: u64,
     /// Files that this run writes itself.
     pub own_output: u64,
+    /// Starting points that are the same as one before, and directories not entered because a starting point under
+    /// another name is the same.
+    pub covered: u64,
 }
 
 impl AddAssign for Skipped {
@@ -27,5 +30,6 @@ impl AddAssign for Skipped {
         self.pseudo_file_systems += other.pseudo_file_systems;
         self.loops += other.loops;
         self.own_output += other.own_output;
+        self.covered += other.covered;
     }
 }

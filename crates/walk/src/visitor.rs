@@ -50,6 +50,11 @@ pub trait Visitor: Send {
         let _ = tag;
     }
 
+    /// Something is not walked, since a starting point leads to the same: a starting point that was given before under
+    /// this or another name, or a directory below one that is met under another name than that of a starting point.
+    /// The latter was shown before, as an entry.
+    fn covered(&mut self) {}
+
     /// Something could not be opened, listed or statted. The walk goes on unless this returns [`Step::Stop`].
     fn error(&mut self, error: WalkError) -> Step;
 }

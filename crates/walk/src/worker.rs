@@ -91,6 +91,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         if let Some(up) = node.up() {
             // What its listing said about a mount point was about the directory that it covers.
             if self.shared.roots.other(id, node.root_number()).is_some() {
+                self.visitor.covered();
                 return Continue(());
             }
             if node.below_link()
@@ -168,10 +169,11 @@ impl<'a, V: Visitor> Worker<'a, V> {
             }
         }
         let mut enters = entry.file_type() == FileType::Directory;
+        let mut is_covered = false;
         if self.shared.follow || !self.shared.roots.is_empty() {
             match self.admits(node, id, names, &mut entry) {
                 Ok(Admission::Whole) => {}
-                Ok(Admission::Name) => enters = false,
+                Ok(Admission::Name) => (enters, is_covered) = (false, true),
                 Ok(Admission::None) => return Continue(()),
                 Err(error) => return self.report(error),
             }
@@ -182,6 +184,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
                 let tag = self.visitor.descend(Some(node.tag()), &entry);
                 self.found.push(Arc::new(Node::child(node, entry.name_c(), entry.via_link(), tag)));
             }
+            Step::Descend if is_covered => self.visitor.covered(),
             Step::Descend | Step::Next => {}
         }
         Continue(())

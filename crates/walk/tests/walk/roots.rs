@@ -34,9 +34,12 @@ fn given_twice_are_walked_once_under_the_first_name() {
     let dotted = dir.path().join("d/../d");
     let record = walk(&[&d, &dotted, &l, &d.join("")], Follow::Roots, 1);
     assert_eq!(below(dir.path(), &record.paths()), ["d", "d/f"]);
+    assert_eq!(record.covered, 3);
     let file = d.join("f");
     let record = walk(&[&file, &dotted.join("f"), &file], Follow::Roots, 1);
     assert_eq!(below(dir.path(), &record.paths()), ["d/f"]);
+    assert_eq!(record.covered, 2);
+    assert_eq!(walk(&[&l], Follow::Roots, 1).covered, 0);
 }
 
 #[test]
@@ -49,10 +52,12 @@ fn below_others_are_left_to_themselves() {
         for roots in [[name("a"), name("a/b"), name("a/h")], [name("a/h"), name("a/b"), name("a")]] {
             let record = walk(&roots, Follow::Never, threads);
             assert_eq!(below(dir.path(), &record.paths()), all);
+            assert_eq!(record.covered, 0, "all are walked under the same names");
         }
         let record = walk(&[&name("a"), &dotted], Follow::Never, threads);
         let expected = ["a", "a/../a/b/c", "a/../a/b/c/g", "a/b", "a/b/c", "a/b/f", "a/h"];
         assert_eq!(below(dir.path(), &record.paths()), expected);
+        assert_eq!(record.covered, 1, "a/b/c is shown there and walked elsewhere");
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) type Seen = (Vec<u8>, FileType, u32);
 pub(crate) struct Record {
     pub(crate) seen: Vec<Seen>,
     pub(crate) errors: Vec<WalkError>,
+    /// How often something was left to a starting point that is the same.
+    pub(crate) covered: usize,
     entered: usize,
     left: usize,
 }
@@ -68,6 +70,10 @@ impl Visitor for Record {
         self.left += 1;
     }
 
+    fn covered(&mut self) {
+        self.covered += 1;
+    }
+
     fn error(&mut self, error: WalkError) -> Step {
         self.errors.push(error);
         Step::Next
@@ -85,6 +91,7 @@ pub(crate) fn walk<P: AsRef<Path>>(roots: &[P], follow: Follow, threads: usize) 
         assert_eq!(part.entered, part.left, "every directory entered is left");
         all.seen.extend(part.seen);
         all.errors.extend(part.errors);
+        all.covered += part.covered;
     }
     all.seen.sort();
     all
