@@ -48,13 +48,31 @@ pub(crate) fn scan(
     budget: &Budget,
     console: &Console,
 ) -> anyhow::Result<Scan> {
+    scan_hinting("", walker, selection, keep, budget, console)
+}
+
+/// As [`scan`]; `hint` follows what is said of an argument that is no regular file.
+pub(crate) fn scan_hinting(
+    hint: &str,
+    walker: Walker,
+    selection: &Selection,
+    keep: Keep,
+    budget: &Budget,
+    console: &Console,
+) -> anyhow::Result<Scan> {
     let collect = |worker| Collect::new(worker, keep).within(budget);
     let (parts, skipped) = walk(walker, selection, console.progress, console, collect);
     let mut inventory = Inventory::merge(parts).context(TOO_LARGE)?;
     let (errors, refused) = (inventory.take_errors(), inventory.take_refused());
     errors.iter().for_each(|error| walk_error(error, console));
     for argument in &refused {
-        console.path_error("read", &argument.path, format_args!("is {}", a_file_type(argument.file_type)));
+        let is_readable = !matches!(argument.file_type, FileType::Socket | FileType::Symlink);
+        let hint = if is_readable { hint } else { "" };
+        console.path_error(
+            "read",
+            &argument.path,
+            format_args!("is {}{hint}", a_file_type(argument.file_type)),
+        );
     }
     say_skipped(skipped, inventory.skipped(), console);
     let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };

@@ -144,6 +144,7 @@ never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l tag -d 'Lines like `SHA256 (name) = digest`, which say the algorithm'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s z -l zero -d 'End every line with NUL instead of newline, and escape no name; with --diff the lists are such'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l special -d 'Read FIFOs and devices that are PATHs, to their end; filters do not apply to them'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s c -l check -d 'Read lists from the PATHs and check every file they name'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l diff -d 'Compare two lists, the PATHs OLD and NEW, without reading a file they name'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l lines -d 'Print the digest of every line of the one PATH, in input order'

@@ -23,6 +23,44 @@ fn standard_input_twice_and_among_files() {
     dir.ftk(["hash", "x", "-", ".x", "+"]).stdin(b"abc").run().status(0).stdout(expected);
 }
 
+/// FIFOs and devices that are arguments are read where that is asked for; those in trees are not.
+#[test]
+fn special_files_where_asked_for() {
+    let dir = Dir::new();
+    dir.file("+", b"").dir("t").fifo("fifo").fifo("t/fifo").file("x", b"abc").symlink("fifo", "link");
+    let write = |name: &'static str| {
+        let path = dir.path(name);
+        std::thread::spawn(move || std::fs::write(path, b"abc").unwrap())
+    };
+    let writer = write("fifo");
+    let expected = format!("{EMPTY}  +\n{EMPTY}  /dev/null\n{ABC}  fifo\n{ABC}  x\n");
+    let run =
+        dir.ftk(["hash", "--special", "x", "fifo", "t", "/dev/null", "+"]).run().status(0).stdout(expected);
+    run.stderr_has("  left out: 1 FIFO\n").stderr_lacks("ftk: ");
+    writer.join().unwrap();
+    let writer = write("fifo");
+    let run = dir.ftk(["hash", "--special", "--json", "-a", "md5,sha1", "link"]).run().status(0);
+    run.check(
+        run.text().starts_with("{\"path\":\"link\",\"digests\":{\"md5\":\"900150983cd24fb0"),
+        "both digests",
+    );
+    writer.join().unwrap();
+    let run = dir.ftk(["hash", "--special", "/dev/fd/0", "-a", "md5"]).stdin(b"abc").run().status(0);
+    run.stdout("900150983cd24fb0d6963f7d28e17f72  /dev/fd/0\n");
+    // A socket cannot be read, and what is not there is no device.
+    dir.socket("socket");
+    let run =
+        dir.ftk(["hash", "--special", "socket", "none", "x"]).run().status(2).stdout(format!("{ABC}  x\n"));
+    run.stderr_has("ftk: cannot read 'socket': is a socket\n").stderr_has("ftk: cannot stat 'none': ");
+    // The option is named where it would help, and is for nothing else.
+    let run = dir.ftk(["hash", "fifo", "/dev/null"]).run().status(2).stdout("");
+    run.stderr_has("ftk: cannot read 'fifo': is a FIFO (see --special)\n")
+        .stderr_has("ftk: cannot read '/dev/null': is a device (see --special)\n");
+    for mode in ["--check", "--diff", "--lines"] {
+        dir.ftk(["hash", "--special", mode, "x"]).run().status(2).stderr_has("cannot be used with");
+    }
+}
+
 #[test]
 fn a_large_standard_input() {
     needs!("sha256sum");
@@ -34,7 +72,6 @@ fn a_large_standard_input() {
     dir.ftk(["hash", "-"]).stdin(&content).run().status(0).stdout(expected);
 }
 
-/// The first name counts. Hard links are files of their own.
 /// What another argument covers is read once, and it is said how much was left out for that.
 #[test]
 fn what_another_argument_covers_is_counted() {
@@ -66,6 +103,7 @@ fn what_another_argument_covers_is_counted() {
     assert!(stats.contains("\"covered paths\": 1"), "{stats}");
 }
 
+/// The first name counts. Hard links are files of their own.
 #[test]
 fn a_file_reached_several_times_is_hashed_once() {
     let dir = Dir::new();

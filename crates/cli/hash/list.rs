@@ -67,7 +67,7 @@ fn push_object<'d>(
     out.extend_from_slice(if algorithms.len() == 1 { b"}\n" } else { b"}}\n" });
 }
 
-/// Writes a record for every row that is `Ok`, and for standard input, in path order.
+/// Writes a record for every row that is `Ok`, and for every stream, in path order. `streams` are sorted by path.
 ///
 /// # Errors
 /// When a line cannot be written, or a row was never processed. What fails on standard output is kept by
@@ -76,25 +76,24 @@ pub(crate) fn emit(
     list: &mut List<'_>,
     inventory: &Inventory,
     rows: &Rows,
-    mut stdin: Option<Vec<Digest>>,
+    streams: Vec<(Vec<u8>, Vec<Digest>)>,
     format: Format<'_>,
 ) -> io::Result<()> {
     let mut order = inventory.in_path_order();
+    let mut streams = streams.into_iter().peekable();
     let mut pending = 0_u64;
     while let Some(item) = order.next() {
         let FileNo(file) = item.file.expect("only regular files were kept");
-        if item.path > b"-".as_slice()
-            && let Some(digests) = stdin.take()
-        {
-            list.line(|out| format.push(out, digests.iter().map(Digest::as_bytes), b"-"))?;
+        while let Some((path, digests)) = streams.next_if(|(path, _)| **path < *item.path) {
+            list.line(|out| format.push(out, digests.iter().map(Digest::as_bytes), &path))?;
         }
         pending += u64::from(rows.is_pending(file));
         if let Some(digests) = rows.digests(file) {
             list.line(|out| format.push(out, digests, item.path))?;
         }
     }
-    if let Some(digests) = stdin {
-        list.line(|out| format.push(out, digests.iter().map(Digest::as_bytes), b"-"))?;
+    for (path, digests) in streams {
+        list.line(|out| format.push(out, digests.iter().map(Digest::as_bytes), &path))?;
     }
     if pending > 0 {
         return Err(io::Error::other(format!("internal error: {pending} files were not processed")));

@@ -55,6 +55,10 @@ pub(crate) struct HashArgs {
     #[arg(short, long, help_heading = "Output")]
     zero: bool,
 
+    /// Read FIFOs and devices that are PATHs, to their end; filters do not apply to them
+    #[arg(long, conflicts_with = "Mode")]
+    special: bool,
+
     /// Write to this file, which appears only when it is complete
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,

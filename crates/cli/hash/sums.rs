@@ -1,10 +1,14 @@
 //! `ftk hash PATH...`: the digest of every file, as `sha256sum` prints it.
 
 use std::ffi::OsString;
-use std::io::{self, Read as _};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
+use ftk_hash::{Algorithm, Digest, Platform};
 use ftk_inventory::{Budget, Keep};
 use ftk_process::{Rows, Work, hash_stream, process};
 use ftk_read::Span;
@@ -22,7 +26,7 @@ use crate::hash::list::{Format, emit};
 use crate::human;
 use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
-use crate::scan::{TOO_LARGE, scan, walker};
+use crate::scan::{TOO_LARGE, scan_hinting, walker};
 use crate::simd;
 use crate::stats::{Phase, nanos};
 use crate::stdout::Stdout;
@@ -34,7 +38,12 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let engine = Engine::new(globals, console)?;
     let (algorithms, platform) = (&*wanted(&args.algorithms), simd::platform()?);
     let is_stdin = |path: &OsString| path == "-";
-    let starts: Vec<_> = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
+    let (special, starts): (Vec<_>, Vec<_>) = args
+        .paths
+        .iter()
+        .filter(|path| !is_stdin(path))
+        .cloned()
+        .partition(|path| args.special && is_special(path));
     let stdout = Stdout::default();
     let mut list = List::create(args.output.as_deref(), &stdout)?;
     let own = list.own();
@@ -42,37 +51,34 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     // A wrong pattern is refused before anything is read.
     let selection = args.selection.compile(&own, console)?;
     let mut outcome = Outcome::Success;
-    let mut stdin = None;
     let lists = &args.selection.starts;
     let wants_stdin = args.paths.iter().any(is_stdin) || (args.paths.is_empty() && !lists.has_list());
     ensure!(!(wants_stdin && lists.takes_stdin()), "standard input cannot be both a list and a file");
     let starts = lists.read(&starts, &[])?;
-    if wants_stdin {
-        let start = Instant::now();
-        let mut input = io::stdin().lock().take(u64::MAX);
-        let hashed = hash_stream(&mut input, algorithms, platform);
-        console.stats.phase(Phase {
-            phase: "stdin",
-            elapsed_ns: nanos(start.elapsed()),
-            files: Some(1),
-            failed: Some(u64::from(hashed.is_err())),
-            bytes: Some(u64::MAX - input.limit()),
-            ..Phase::default()
-        });
-        match hashed {
-            Ok(digests) => stdin = Some(digests),
-            Err(error) => {
-                console.path_error("read", b"-", cause(&error));
-                outcome = Outcome::Error;
-            }
+    let mut streams = Vec::new();
+    let mut add = |path: &[u8], hashed: Result<Vec<Digest>, (&str, io::Error)>| match hashed {
+        Ok(digests) => streams.push((path.to_vec(), digests)),
+        Err((verb, error)) => {
+            console.path_error(verb, path, cause(&error));
+            outcome = Outcome::Error;
         }
+    };
+    if wants_stdin {
+        add(b"-", hash_special("stdin", io::stdin().lock(), algorithms, platform, console));
     }
+    for path in &special {
+        let opened = File::open(path).map_err(|error| ("open", error));
+        let hashed = opened.and_then(|file| hash_special("special", file, algorithms, platform, console));
+        add(path.as_bytes(), hashed);
+    }
+    streams.sort_by(|a, b| a.0.cmp(&b.0));
 
     let has_starts = !starts.is_empty();
     let start = Instant::now();
     let walker = walker(starts, args.selection.follow(Follow::Roots), globals);
     let budget = Budget::new(globals.memory());
-    let scanned = scan(walker, &selection, Keep::Files, &budget, console)?;
+    let hint = if args.special { "" } else { " (see --special)" };
+    let scanned = scan_hinting(hint, walker, &selection, Keep::Files, &budget, console)?;
     let inventory = &scanned.inventory;
     let row = Rows::bytes_per_file(algorithms) as u64;
     budget.draw(u64::from(inventory.files()) * row).context(TOO_LARGE)?;
@@ -92,7 +98,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         json: globals.json,
         is_shown: list.is_shown(),
     };
-    emit(&mut list, inventory, &rows, stdin, format)
+    emit(&mut list, inventory, &rows, streams, format)
         .and_then(|()| list.finish())
         .and_then(|()| stdout.finish())
         .with_context(|| cannot_write(args.output.as_deref()))?;
@@ -113,4 +119,32 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         outcome = Outcome::Error;
     }
     Ok(outcome.max(scanned.outcome))
+}
+
+/// Whether a path leads to something that is no regular file and can be read all the same.
+fn is_special(path: &OsString) -> bool {
+    let file_type = fs::metadata(path).map(|metadata| metadata.file_type());
+    file_type.is_ok_and(|it| it.is_fifo() || it.is_char_device() || it.is_block_device())
+}
+
+/// The digests of what can only be read to its end. The error says what could not be done.
+fn hash_special(
+    phase: &'static str,
+    input: impl Read,
+    algorithms: &[Algorithm],
+    platform: Platform,
+    console: &Console,
+) -> Result<Vec<Digest>, (&'static str, io::Error)> {
+    let start = Instant::now();
+    let mut input = input.take(u64::MAX);
+    let hashed = hash_stream(&mut input, algorithms, platform);
+    console.stats.phase(Phase {
+        phase,
+        elapsed_ns: nanos(start.elapsed()),
+        files: Some(1),
+        failed: Some(u64::from(hashed.is_err())),
+        bytes: Some(u64::MAX - input.limit()),
+        ..Phase::default()
+    });
+    hashed.map_err(|error| ("read", error))
 }
