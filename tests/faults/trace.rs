@@ -155,6 +155,7 @@ const NEVER: &[&str] = &[
     "exit_group",
     "fcntl",
     "futex",
+    "geteuid",
     "getrusage",
     "gettid",
     "munmap",

@@ -59,6 +59,29 @@ fn h34_a_change_while_workers_share_a_file() {
     no_digest_after_a_change(&["-a", "blake3", "-j", "4"], |child| maps(child, "long"));
 }
 
+/// A page of a mapping that the file no longer has ends other programs by SIGBUS.
+#[test]
+fn h65_a_file_that_is_truncated_while_it_is_mapped() {
+    let commands: [&[&str]; 3] = [
+        &["hash", "-q", "-a", "blake3", "-j", "4", "long"],
+        &["cmp", "--no-shortcuts", "--method", "mapped", "-j", "4", "other", "long"],
+        &["cmp", "--no-shortcuts", "--method", "mapped", "-j", "mono", "long", "other"],
+    ];
+    for args in commands {
+        for len in [0, 4096, LONG / 2] {
+            let dir = Dir::new();
+            dir.hole("long", LONG).hole("other", LONG);
+            let paused = Paused::when(dir.ftk(args), |child| maps(child, "long"));
+            File::options().write(true).open(dir.path("long")).unwrap().set_len(len).unwrap();
+            let output = paused.go_on();
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{args:?} {len}: {err}");
+            assert!(err.contains("'long' changed while it was read"), "{args:?} {len}: {err}");
+            assert!(output.stdout.is_empty(), "{args:?} {len}");
+        }
+    }
+}
+
 /// A log that grows all the time has the digest of what it once was, or none.
 #[test]
 fn h34_a_growing_file() {

@@ -517,3 +517,36 @@ fn h46_sizes_that_lie_for_every_command() {
         }
     }
 }
+
+/// A starting point that may not be listed is an error of every command, and never an empty tree.
+#[test]
+fn h71_a_root_that_may_not_be_read() {
+    let dir = Dir::new();
+    dir.file("d/a", b"same").file("d/b", b"same").file("e/a", b"same");
+    dir.ftk(["manifest", "create", "d", "-o", "../m"]).run().status(0);
+    dir.lock("d");
+    for args in [
+        &["find", "d"][..],
+        &["find", "-c", "d"],
+        &["find", "d", "--exec", "true"],
+        &["hash", "d"],
+        &["hash", "-L", "d"],
+        &["dup", "d"],
+        &["dup", "--summary", "d"],
+        &["dup", "--json", "d", "e"],
+        &["dup", "prune", "--action", "delete", "d"],
+        &["dup", "prune", "--action", "delete", "--script", "d"],
+        &["dup", "prune", "--action", "hardlink", "--reference", "d", "e"],
+        &["manifest", "create", "d"],
+        &["manifest", "verify", "d", "../m"],
+        &["manifest", "update", "d", "../m"],
+        &["cmp", "d", "e"],
+        &["cmp", "e", "d"],
+        &["cmp", "--quick", "d", "e"],
+    ] {
+        for threads in ["mono", "4"] {
+            let run = dir.ftk(args).args(["-j", threads]).unprivileged(&dir).run().status(2);
+            run.stderr_has("'d': permission denied");
+        }
+    }
+}

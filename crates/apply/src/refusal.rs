@@ -209,7 +209,7 @@ impl fmt::Display for Refusal {
             Self::OtherFileSystem => {
                 f.write_str("the keeper, or the directory to move to, is on another file system")
             }
-            Self::Unsupported => f.write_str("the file system does not support this action"),
+            Self::Unsupported => f.write_str("the file system cannot do this with these files"),
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
             Self::Taken => f.write_str("another file already has the name that the victim is to get"),
             Self::NotUndoable => f.write_str("deleted for good: only the keeper has the content"),
@@ -302,7 +302,7 @@ mod tests {
             (Refusal::SameFile, "both names lead to the same file"),
             (Refusal::ContentDiffers, "content differs"),
             (Refusal::OtherFileSystem, "the keeper, or the directory to move to, is on another file system"),
-            (Refusal::Unsupported, "the file system does not support this action"),
+            (Refusal::Unsupported, "the file system cannot do this with these files"),
             (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
             (Refusal::Taken, "another file already has the name that the victim is to get"),
             (Refusal::NotUndoable, "deleted for good: only the keeper has the content"),

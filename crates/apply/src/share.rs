@@ -42,6 +42,8 @@ pub(crate) fn share(proven: &Proven, stop: &Stop) -> Result<Freed, ActError> {
             Ok(None) => return Err(Refusal::ContentDiffers.into()),
             Err(error) => {
                 return Err(match Errno::from_io_error(&error) {
+                    // Of btrfs: only one of them has the attribute `C`, and copies no blocks on writing.
+                    Some(Errno::INVAL) => Refusal::Unsupported.into(),
                     Some(errno) => ActError::of_naming("share blocks", errno),
                     None => ActError::failed("share blocks", error),
                 });
