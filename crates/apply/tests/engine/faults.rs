@@ -396,6 +396,36 @@ fn h08_a_keeper_that_goes_in_the_last_moment() {
     });
 }
 
+/// Other bytes, as many, written into either file behind the last look at it.
+#[test]
+fn h08_what_is_written_in_the_last_moment_is_not_lost() {
+    use std::os::unix::fs::FileExt;
+
+    if !has("strace", "strace") {
+        return;
+    }
+    let check = |scene: Scene, name: &str| {
+        let (stage, output) = changed_before(scene, "renameat2", |tree| {
+            fs::File::options().write(true).open(tree.path(name)).unwrap().write_all_at(b"NEW", 0).unwrap();
+        });
+        let what = format!("{scene:?} {name}: {output:?}");
+        assert_eq!(output.status.code(), Some(1), "{what}");
+        for other in ["dir/v", "k"] {
+            let content = fs::read(stage.tree.path(other)).unwrap();
+            assert_eq!(content.starts_with(b"NEW"), other == name, "{what}: {other}");
+        }
+        assert_eq!(stage.tree.names(), ["dir/v", "k"], "{what}");
+        assert_ne!(ino(&stage.tree.path("dir/v")), ino(&stage.tree.path("k")), "{what}");
+    };
+    thread::scope(|scope| {
+        for scene in [Scene::Hardlink, Scene::Symlink, Scene::Delete, Scene::Move] {
+            for name in ["dir/v", "k"] {
+                scope.spawn(move || check(scene, name));
+            }
+        }
+    });
+}
+
 #[test]
 fn h08_a_victim_that_is_replaced_in_the_last_moment() {
     if !has("strace", "strace") {
