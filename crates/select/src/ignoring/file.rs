@@ -5,21 +5,43 @@ use std::io::{self, Read as _};
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::line::translate;
+use super::line::Line;
 
 /// What is larger was not written by anybody, and matching it would take for ever.
 const LONGEST: u64 = 4 << 20;
 
-/// What the file `path`, seen from `at`, says, and what is wrong with it. Empty where there is no such file.
-pub(super) fn read(at: BorrowedFd<'_>, path: &Path) -> (Gitignore, Option<io::Error>) {
-    match content(at, path) {
-        Ok(content) if content.is_empty() => (Gitignore::empty(), None),
-        Ok(content) => parse(&content),
-        Err(error) => (Gitignore::empty(), Some(error)),
+/// The lines of one ignore file.
+#[derive(Debug, Default)]
+pub(super) struct Lines(Box<[Line]>);
+
+impl Lines {
+    /// Those of the file `path`, seen from `at`, and why it could not be read. None where there is no such file.
+    pub(super) fn read(at: BorrowedFd<'_>, path: &Path) -> (Self, Option<io::Error>) {
+        match content(at, path) {
+            Ok(content) => (Self::parse(&content), None),
+            Err(error) => (Self::default(), Some(error)),
+        }
+    }
+
+    fn parse(content: &[u8]) -> Self {
+        let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
+        let lines = content.split(|&byte| byte == b'\n');
+        Self(lines.filter_map(|line| Line::parse(line.strip_suffix(b"\r").unwrap_or(line))).collect())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether they ignore an entry, or say that it is not ignored: the last line that matches. `path` begins at the
+    /// directory of the file.
+    pub(super) fn verdict(&self, path: &[u8], is_dir: bool) -> Option<bool> {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        let line = self.0.iter().rev().find(|line| line.matches(path, name, is_dir))?;
+        Some(!line.is_negated)
     }
 }
 
@@ -40,24 +62,4 @@ fn content(at: BorrowedFd<'_>, path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other(format!("it is longer than {} MiB", LONGEST >> 20)));
     }
     Ok(content)
-}
-
-fn parse(content: &[u8]) -> (Gitignore, Option<io::Error>) {
-    let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
-    let mut builder = GitignoreBuilder::new("");
-    let mut first_error = None;
-    for (nth, line) in content.split(|&byte| byte == b'\n').enumerate() {
-        let added = match translate(line.strip_suffix(b"\r").unwrap_or(line)) {
-            Ok(None) => Ok(()),
-            Ok(Some(line)) => builder.add_line(None, &line).map(|_| ()).map_err(|error| error.to_string()),
-            Err(problem) => Err(problem.to_owned()),
-        };
-        if let Err(problem) = added {
-            first_error.get_or_insert_with(|| io::Error::other(format!("line {} {problem}", nth + 1)));
-        }
-    }
-    match builder.build() {
-        Ok(rules) => (rules, first_error),
-        Err(error) => (Gitignore::empty(), Some(io::Error::other(error))),
-    }
 }

@@ -1,57 +1,112 @@
-//! A line as git understands it, written so that the matcher understands the same.
-//!
-//! The matcher takes `{a,b}` for alternatives, knows neither named classes nor a backslash in brackets, lets
-//! brackets match a slash, and drops any white space at the end; in git, braces are characters, brackets are those
-//! of POSIX without slashes, and only spaces are dropped that no backslash stands before (`dir.c` and
-//! `wildmatch.c` of git).
+//! A line of an ignore file as git understands it (`dir.c` and `wildmatch.c` of git): bytes, in no encoding.
 
-/// The line for the matcher. `None` where there is no pattern, or one that nothing matches.
-///
-/// # Errors
-/// Where git would match something that the matcher cannot: what is wrong.
-pub(super) fn translate(line: &[u8]) -> Result<Option<String>, &'static str> {
-    let line = without_spaces_at_the_end(line);
-    if line.is_empty() || line.starts_with(b"#") {
-        return Ok(None);
-    }
-    let line = str::from_utf8(line).map_err(|_| "is not UTF-8")?;
-    let (not, pattern) = line.strip_prefix('!').map_or(("", line), |pattern| ("!", pattern));
-    if pattern.is_empty() || pattern == "/" || pattern.contains("//") {
-        return Ok(None);
-    }
-    let has_slash = pattern.strip_suffix('/').unwrap_or(pattern).contains('/');
-    let mut out = String::from(not);
-    if !has_slash {
-        out.push_str("**/");
-    }
-    let mut rest = pattern.chars();
-    let mut stars = 0;
-    while let Some(next) = rest.next() {
-        // More than two are two.
-        stars = if next == '*' { stars + 1 } else { 0 };
-        match next {
-            '*' if stars > 2 => {}
-            '\\' => match rest.next() {
-                Some(literal) => push_literal(literal, &mut out),
-                None => return Ok(None),
-            },
-            '[' => match Brackets::parse(rest.as_str())? {
-                Some((brackets, behind)) if brackets.match_something() => {
-                    brackets.push(&mut out);
-                    rest = behind.chars();
-                }
-                _ => return Ok(None),
-            },
-            '*' | '?' | '/' => out.push(next),
-            literal => push_literal(literal, &mut out),
+use super::brackets::Brackets;
+use super::tokens::{Token, matches};
+
+/// A pattern, and what it says of what it matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    /// What matches is not ignored: the line begins with `!`.
+    pub(super) is_negated: bool,
+    /// Only directories match: the line ends with a slash.
+    is_for_directories: bool,
+    /// The pattern has no other slash, and is matched against names.
+    is_for_names: bool,
+    pattern: Pattern,
+}
+
+/// Most patterns are a name or an end of names; those are compared directly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Pattern {
+    Whole(Box<[u8]>),
+    End(Box<[u8]>),
+    Glob(Box<[Token]>),
+}
+
+impl Line {
+    /// Reads a line, which comes without its end. `None` where there is no pattern, or one that matches nothing.
+    pub(super) fn parse(line: &[u8]) -> Option<Self> {
+        // To git a NUL is the end.
+        let line = line.split(|&byte| byte == 0).next().unwrap_or_default();
+        let line = without_spaces_at_the_end(line);
+        if line.starts_with(b"#") {
+            return None;
         }
+        let (is_negated, text) = line.strip_prefix(b"!").map_or((false, line), |text| (true, text));
+        // Also one that a backslash stands before.
+        let (is_for_directories, text) = text.strip_suffix(b"/").map_or((false, text), |text| (true, text));
+        let is_for_names = !text.contains(&b'/');
+        let text = text.strip_prefix(b"/").unwrap_or(text);
+        if text.is_empty() {
+            return None;
+        }
+        Some(Self {
+            is_negated,
+            is_for_directories,
+            is_for_names,
+            pattern: Pattern::parse(text, is_for_names)?,
+        })
     }
-    // Where it stands for itself, or the matcher would drop it.
-    if let Some(space) = out.chars().next_back().filter(|last| last.is_whitespace()) {
-        out.pop();
-        out.extend(['{', space, '}']);
+
+    /// Whether an entry matches. `path` begins at the directory of the ignore file, `name` is its last name.
+    pub(super) fn matches(&self, path: &[u8], name: &[u8], is_dir: bool) -> bool {
+        let text = if self.is_for_names { name } else { path };
+        (is_dir || !self.is_for_directories)
+            && match &self.pattern {
+                Pattern::Whole(whole) => **whole == *text,
+                Pattern::End(end) => text.ends_with(end),
+                Pattern::Glob(tokens) => matches(tokens, text),
+            }
     }
-    Ok(Some(out))
+}
+
+impl Pattern {
+    /// `None` if nothing matches.
+    fn parse(text: &[u8], is_for_names: bool) -> Option<Self> {
+        let is_special = |byte: &u8| b"*?[\\".contains(byte);
+        let Some(literal) = text.iter().position(is_special) else { return Some(Self::Whole(text.into())) };
+        if let Some(end) = text.strip_prefix(b"*")
+            && is_for_names
+            && !end.iter().any(is_special)
+        {
+            return Some(Self::End(end.into()));
+        }
+        let mut tokens = Vec::new();
+        let mut at = 0;
+        while let Some(&byte) = text.get(at) {
+            at += 1;
+            tokens.push(match byte {
+                b'*' => {
+                    let start = at - 1;
+                    at += text[at..].iter().take_while(|byte| **byte == b'*').count();
+                    let rest = &text[at..];
+                    // Git matches the literal part at the start by itself, and what follows as if it were the start.
+                    let is_alone = start == literal || text[start - 1] == b'/';
+                    match rest {
+                        _ if at - start == 1 || !is_alone => Token::Star,
+                        [] | [b'\\', b'/', ..] => Token::Anything,
+                        [b'/', ..] => {
+                            at += 1;
+                            Token::Directories
+                        }
+                        _ => Token::Star,
+                    }
+                }
+                b'?' => Token::One,
+                b'[' => {
+                    let (brackets, len) = Brackets::parse(&text[at..])?;
+                    at += len;
+                    Token::Brackets(brackets)
+                }
+                b'\\' => {
+                    at += 1;
+                    Token::Byte(*text.get(at - 1)?)
+                }
+                byte => Token::Byte(byte),
+            });
+        }
+        Some(Self::Glob(tokens.into()))
+    }
 }
 
 fn without_spaces_at_the_end(line: &[u8]) -> &[u8] {
@@ -67,140 +122,79 @@ fn without_spaces_at_the_end(line: &[u8]) -> &[u8] {
     &line[..end]
 }
 
-fn push_literal(literal: char, out: &mut String) {
-    match literal {
-        '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!' | '#' => out.extend(['\\', literal]),
-        _ => out.push(literal),
-    }
-}
-
-/// The ASCII characters that stand between brackets.
-struct Brackets {
-    not: bool,
-    of: [bool; 128],
-}
-
-impl Brackets {
-    /// Reads what stands behind a `[`, and says what is left. `None` if they are not closed.
-    fn parse(text: &str) -> Result<Option<(Self, &str)>, &'static str> {
-        let mut brackets = Self { not: text.starts_with(['!', '^']), of: [false; 128] };
-        let mut rest = text.strip_prefix(['!', '^']).unwrap_or(text);
-        let mut before = None;
-        let (mut is_first, mut is_ascii) = (true, true);
-        loop {
-            let Some(next) = rest.chars().next() else { return Ok(None) };
-            if next == ']' && !is_first {
-                let others = "has brackets with something else than ASCII";
-                return if is_ascii { Ok(Some((brackets, &rest[1..]))) } else { Err(others) };
-            }
-            is_first = false;
-            if let Some(named) = rest.strip_prefix("[:") {
-                let Some((name, behind)) = named.split_once(']') else { return Ok(None) };
-                if let Some(name) = name.strip_suffix(':') {
-                    if !brackets.add_class(name) {
-                        return Ok(None);
-                    }
-                    (before, rest) = (None, behind);
-                    continue;
-                }
-            }
-            let is_range = next == '-' && before.is_some() && !rest[1..].starts_with(']');
-            let char = if is_range { &rest[1..] } else { rest };
-            let char = char.strip_prefix('\\').unwrap_or(char);
-            let Some(last) = char.chars().next() else { return Ok(None) };
-            let behind = &char[last.len_utf8()..];
-            is_ascii &= last.is_ascii();
-            let first = before.filter(|_| is_range).unwrap_or(last);
-            (first..=last).filter(char::is_ascii).for_each(|char| brackets.of[char as usize] = true);
-            before = (!is_range).then_some(last);
-            rest = behind;
-        }
-    }
-
-    /// `false` if there is no such class.
-    fn add_class(&mut self, name: &str) -> bool {
-        let is_in = match name {
-            "alnum" => u8::is_ascii_alphanumeric,
-            "alpha" => u8::is_ascii_alphabetic,
-            "blank" => |byte: &u8| matches!(byte, b' ' | b'\t'),
-            "cntrl" => u8::is_ascii_control,
-            "digit" => u8::is_ascii_digit,
-            "graph" => u8::is_ascii_graphic,
-            "lower" => u8::is_ascii_lowercase,
-            "print" => |byte: &u8| matches!(byte, b' '..=b'~'),
-            "punct" => u8::is_ascii_punctuation,
-            "space" => |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r'),
-            "upper" => u8::is_ascii_uppercase,
-            "xdigit" => u8::is_ascii_hexdigit,
-            _ => return false,
-        };
-        (0..128).filter(is_in).for_each(|byte| self.of[usize::from(byte)] = true);
-        true
-    }
-
-    fn match_something(&self) -> bool {
-        self.not || (0..128).any(|byte| self.of[byte] && byte != usize::from(b'/'))
-    }
-
-    fn push(mut self, out: &mut String) {
-        // No brackets match a slash.
-        self.of[usize::from(b'/')] = self.not;
-        let chars = || (0..128).filter(|&byte| self.of[usize::from(byte)]).map(char::from);
-        if self.not {
-            // The first may be a bracket, the last a dash, and neither means anything else there.
-            let plain = chars().filter(|&char| char != ']' && char != '-');
-            out.push_str("[!");
-            out.extend(chars().filter(|&char| char == ']').chain(plain));
-            out.extend(chars().filter(|&char| char == '-'));
-            out.push(']');
-        } else {
-            out.push('{');
-            for (nth, char) in chars().enumerate() {
-                out.extend((nth > 0).then_some(','));
-                out.extend(['\\', char]);
-            }
-            out.push('}');
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn is_match(line: &[u8], path: &[u8]) -> bool {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap();
+        Line::parse(line).unwrap().matches(path, name, false)
+    }
+
     #[test]
-    fn lines_are_written_for_the_matcher() {
-        for (line, expected) in [
-            ("a", "**/a"),
-            ("!a/", "!**/a/"),
-            ("/a", "/a"),
-            ("a/b", "a/b"),
-            ("{a,b}", "**/\\{a,b\\}"),
-            ("a  ", "**/a"),
-            ("a\\ ", "**/a{ }"),
-            ("a\t", "**/a{\t}"),
-            ("\\!a", "**/\\!a"),
-            ("[a-c]", "**/{\\a,\\b,\\c}"),
-            ("[!]a-]/x", "[!]/a-]/x"),
-            ("[z-a]", "**/{\\z}"),
-            ("a***b", "**/a**b"),
+    fn patterns_match_names_or_paths() {
+        for (line, yes, no) in [
+            (&b"a"[..], &[&b"a"[..], b"x/a"][..], &[&b"b"[..], b"aa", b"a/b"][..]),
+            (b"/a", &[b"a"], &[b"x/a"]),
+            (b"a/b", &[b"a/b"], &[b"x/a/b", b"b"]),
+            (b"*.c", &[b".c", b"a.c", b"x/a.c"], &[b"a.cc"]),
+            (b"a*", &[b"a", b"ab", b"x/ab"], &[b"ba"]),
+            (b"a?c", &[b"abc", b"a\xffc"], &[b"ac", b"a/c"]),
+            (b"/*", &[b"a"], &[b"a/b"]),
+            (b"a/*/c", &[b"a/b/c"], &[b"a/c", b"a/b/b/c"]),
+            (b"a/**/c", &[b"a/c", b"a/b/c", b"a/b/b/c"], &[b"a/bc", b"ac"]),
+            (b"**/c", &[b"c", b"a/c", b"a/b/c"], &[b"bc"]),
+            (b"a/**", &[b"a/b", b"a/b/c"], &[b"a"]),
+            (b"a/x**", &[b"a/x", b"a/xb/c"], &[b"a/b"]),
+            (b"a/?**", &[b"a/xb"], &[b"a/xb/c"]),
+            (b"**\\/c", &[b"a/c", b"a/b/c"], &[b"c"]),
+            (b"*a*b/**/c*", &[b"aab/c", b"xaxb/y/z/cd"], &[b"ab/c/d", b"a/b/c"]),
+            (b"a\xff", &[b"a\xff"], &[b"a", b"a\xfe"]),
+            (b"*\xff?", &[b"a\xffb"], &[b"a\xff"]),
+            (b"\\*\\a\\\\", &[b"*a\\"], &[b"a"]),
+            (b"{a,b}", &[b"{a,b}"], &[b"a"]),
+            (b"a\\ ", &[b"a "], &[b"a"]),
+            (b"a  ", &[b"a"], &[b"a "]),
+            (b"a\t", &[b"a\t"], &[b"a"]),
+            (b"a[b-d]", &[b"ac"], &[b"a", b"ae"]),
+            (b"a[/]b/c", &[], &[b"a/b/c"]),
+            (b"a[!x]b/c", &[b"ayb/c"], &[b"a/b/c"]),
+            (b"[\xc3]\xa9", &[b"\xc3\xa9"], &[b"\xa9"]),
+            (b"a\0b", &[b"a"], &[b"a\0b"]),
         ] {
-            assert_eq!(translate(line.as_bytes()), Ok(Some(expected.to_owned())), "{line}");
+            let shown = line.escape_ascii();
+            assert!(yes.iter().all(|path| is_match(line, path)), "{shown}");
+            assert!(!no.iter().any(|path| is_match(line, path)), "{shown}");
         }
+    }
+
+    #[test]
+    fn a_slash_at_the_end_is_for_directories() {
+        for (line, name) in [("a/", "a"), ("x\\\\/", "x\\"), ("/a/", "a"), ("!a/", "a")] {
+            let line = Line::parse(line.as_bytes()).unwrap();
+            assert!(line.matches(name.as_bytes(), name.as_bytes(), true));
+            assert!(!line.matches(name.as_bytes(), name.as_bytes(), false));
+        }
+        assert!(Line::parse(b"!a").unwrap().is_negated && !Line::parse(b"\\!a").unwrap().is_negated);
     }
 
     #[test]
     fn some_lines_are_no_patterns_and_some_match_nothing() {
-        for line in ["", "  ", "#a", "!", "/", "a//b", "[a", "[!", "a\\", "[/]", "[[:no:]]", "[\u{e9}"] {
-            assert_eq!(translate(line.as_bytes()), Ok(None), "{line}");
+        for line in
+            ["", "  ", "#a", "!", "/", "!/", "a\\", "x\\/", "[a", "[!", "[]", "[[:no:]]", "[[:alpha:]", "\0a"]
+        {
+            assert_eq!(Line::parse(line.as_bytes()), None, "{line}");
         }
     }
 
+    /// What would take for ever if all ways were tried.
     #[test]
-    fn what_the_matcher_cannot_do_is_an_error() {
-        assert_eq!(translate(b"a\xff"), Err("is not UTF-8"));
-        for line in ["[\u{e9}]", "[!a\u{e9}]", "[a-\u{e9}]"] {
-            assert_eq!(translate(line.as_bytes()), Err("has brackets with something else than ASCII"));
-        }
+    fn stars_upon_stars() {
+        let line = "*a".repeat(50) + "/**" + &"*a".repeat(50) + "b";
+        let path = "a".repeat(200) + "/" + &"a".repeat(2000);
+        assert!(!is_match(line.as_bytes(), path.as_bytes()));
+        let line = "**/a/*".repeat(30) + "/b";
+        let path = "a/".repeat(1000) + "c";
+        assert!(!is_match(line.as_bytes(), path.as_bytes()));
     }
 }

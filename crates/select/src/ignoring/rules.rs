@@ -9,11 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ftk_walk::{Directory, Op, WalkError};
-use ignore::Match;
-use ignore::gitignore::Gitignore;
 use rustix::fs::{AtFlags, CWD, statat};
 
-use super::file;
+use super::file::Lines;
 
 /// The ignore files of a directory, and through it of those above.
 #[derive(Debug)]
@@ -28,10 +26,10 @@ pub(crate) struct Rules {
 
 #[derive(Debug)]
 struct Files {
-    ignore: Gitignore,
-    git: Gitignore,
+    ignore: Lines,
+    git: Lines,
     /// What the repository says that begins here.
-    exclude: Gitignore,
+    exclude: Lines,
     is_repository: bool,
 }
 
@@ -87,13 +85,7 @@ impl Rules {
     /// Whether an entry is ignored; `path` begins at the topmost directory.
     pub(crate) fn ignore(&self, path: &[u8], is_dir: bool) -> bool {
         let levels = || successors(Some(self), |level| level.up.as_deref());
-        let verdict = |level: &Self, by: &Gitignore| match by
-            .matched(Path::new(OsStr::from_bytes(&path[level.skip..])), is_dir)
-        {
-            Match::None => None,
-            Match::Ignore(_) => Some(true),
-            Match::Whitelist(_) => Some(false),
-        };
+        let verdict = |level: &Self, by: &Lines| by.verdict(&path[level.skip..], is_dir);
         if let Some(ignored) = levels().find_map(|level| verdict(level, &level.files.ignore)) {
             return ignored;
         }
@@ -123,13 +115,13 @@ impl Files {
     fn read(at: BorrowedFd<'_>, dir: &Path) -> (Self, impl Iterator<Item = (&'static str, io::Error)>) {
         let mut failed = Vec::new();
         let mut read = |name| {
-            let (rules, error) = file::read(at, &dir.join(name));
+            let (rules, error) = Lines::read(at, &dir.join(name));
             failed.extend(error.map(|error| (name, error)));
             rules
         };
         let is_repository = begins_repository(at, dir);
         let (ignore, git) = (read(".ignore"), read(".gitignore"));
-        let exclude = if is_repository { read(".git/info/exclude") } else { Gitignore::empty() };
+        let exclude = if is_repository { read(".git/info/exclude") } else { Lines::default() };
         (Self { ignore, git, exclude, is_repository }, failed.into_iter())
     }
 
@@ -156,9 +148,9 @@ mod tests {
         let mut rules = None;
         for _ in 0..100_000 {
             let files = Files {
-                ignore: Gitignore::empty(),
-                git: Gitignore::empty(),
-                exclude: Gitignore::empty(),
+                ignore: Lines::default(),
+                git: Lines::default(),
+                exclude: Lines::default(),
                 is_repository: false,
             };
             rules = Some(Arc::new(Rules { up: rules, above_root: Arc::default(), skip: 0, files }));
