@@ -210,9 +210,12 @@ impl fmt::Display for SumError {
 
 impl std::error::Error for SumError {}
 
-/// Tag, digest and name of a tagged line, from what stands before and after the opening parenthesis. No digest has a
+/// Tag, digest and name.
+type Parts<'l> = (Option<&'l str>, &'l [u8], &'l [u8]);
+
+/// The parts of a tagged line, from what stands before and after the opening parenthesis. No digest has a
 /// parenthesis, so the last one closes the name.
-fn tagged<'l>(before: &'l [u8], after: &'l [u8]) -> Result<(Option<&'l str>, &'l [u8], &'l [u8]), SumError> {
+fn tagged<'l>(before: &'l [u8], after: &'l [u8]) -> Result<Parts<'l>, SumError> {
     let tag = tag(before)?;
     let (name, rest) = after.split_at(memrchr(b')', after).ok_or(SumError::Shape)?);
     let rest = rest[1 + blanks(&rest[1..])..].strip_prefix(b"=").ok_or(SumError::Shape)?;
@@ -246,7 +249,7 @@ fn is_long_digest(bytes: &[u8]) -> bool {
 fn is_base64(bytes: &[u8]) -> bool {
     let letters = bytes.strip_suffix(b"==").or(bytes.strip_suffix(b"=")).unwrap_or(bytes);
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    bytes.len() >= LEAST_BASE64 && bytes.len() % 4 == 0 && letters.iter().all(is_letter)
+    bytes.len() >= LEAST_BASE64 && bytes.len().is_multiple_of(4) && letters.iter().all(is_letter)
 }
 
 fn unescape(name: &[u8]) -> Result<Vec<u8>, SumError> {
