@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ftk_walk::{Directory, Entry, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, Repeat, Step, Visitor, WalkError};
 
 /// Counts the entries that are shown to a visitor, for all workers together.
 #[derive(Debug)]
@@ -51,6 +51,10 @@ impl<V: Visitor> Visitor for Counted<'_, V> {
 
     fn covered(&mut self) {
         self.visitor.covered();
+    }
+
+    fn again(&mut self, repeat: &Repeat<'_>) {
+        self.visitor.again(repeat);
     }
 
     fn error(&mut self, error: WalkError) -> Step {

@@ -24,6 +24,8 @@ pub(crate) struct Scan {
     pub(crate) inventory: Inventory,
     /// Paths of what could not be looked at.
     pub(crate) failed: Vec<Vec<u8>>,
+    /// Paths that were not entered because the directory was, under another path, which comes second.
+    pub(crate) repeated: Vec<[Vec<u8>; 2]>,
     /// `Error` when a part of it could not be listed.
     pub(crate) outcome: Outcome,
 }
@@ -64,6 +66,7 @@ pub(crate) fn scan_hinting(
     let (parts, skipped) = walk(walker, selection, console.progress, console, collect);
     let mut inventory = Inventory::merge(parts).context(TOO_LARGE)?;
     let (errors, refused) = (inventory.take_errors(), inventory.take_refused());
+    let repeated = inventory.take_repeated();
     errors.iter().for_each(|error| walk_error(error, console));
     for argument in &refused {
         let is_readable = !matches!(argument.file_type, FileType::Socket | FileType::Symlink);
@@ -77,7 +80,7 @@ pub(crate) fn scan_hinting(
     say_skipped(skipped, inventory.skipped(), console);
     let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };
     let failed = errors.into_iter().map(|error| error.path).collect();
-    Ok(Scan { inventory, failed, outcome })
+    Ok(Scan { inventory, failed, repeated, outcome })
 }
 
 /// Walks with a visitor for each worker, who sees what the selection lets through. How far it is goes to
@@ -126,6 +129,7 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
         (skipped.ignored, "ignored path"),
         (skipped.other_file_systems, "other file system"),
         (skipped.pseudo_file_systems, "pseudo file system"),
+        (skipped.repeated, "repeated directory path"),
         (skipped.own_output, "own output file"),
         (skipped.covered, "covered path"),
         (not_regular.symlinks, "symbolic link"),

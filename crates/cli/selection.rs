@@ -141,7 +141,7 @@ pub(crate) struct WalkArgs {
     #[arg(short = 'x', long)]
     one_file_system: bool,
 
-    /// Follow symbolic links
+    /// Follow symbolic links; a directory is entered once, under the first of its paths in byte order
     #[arg(short = 'L', long)]
     follow: bool,
 }

@@ -72,9 +72,31 @@ const NAMES: [&[u8]; 13] = [
     b"c\xc3\xa9",
 ];
 
+/// A directory that links lead to.
+fn make_beside(to: &Path) {
+    fs::create_dir_all(to.join("sub")).unwrap();
+    for (name, len) in [("a", 0), (".h.c", 1), ("sub/b.c", 1025)] {
+        make_file(&to.join(name), len);
+    }
+}
+
+fn make_file(path: &Path, len: u64) {
+    let file = File::create(path).unwrap();
+    file.set_len(len).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000)).unwrap();
+}
+
 fn make(dir: &Dir, path: &Path, node: &Node) {
     match &node.kind {
         Kind::File(len) => File::create(path).unwrap().set_len(*len).unwrap(),
+        Kind::Link("dir") => {
+            // One of its own: find lists a directory as often as links lead to it, and ftk once.
+            let to = dir
+                .aside("beside")
+                .join(format!("dir{}", fs::read_dir(dir.aside("beside")).unwrap().count()));
+            make_beside(&to);
+            symlink(to, path).unwrap();
+        }
         Kind::Link(to) => symlink(dir.aside("beside").join(to), path).unwrap(),
         Kind::Name => fs::hard_link(dir.aside("beside").join("file"), path).unwrap(),
         Kind::Special(what) => mknodat(CWD, path, *what, Mode::from_raw_mode(0o644), 0).unwrap(),
@@ -262,13 +284,8 @@ fn h40_every_question_is_answered_as_find_answers_it() {
     let tree = btree_map(select(NAMES.to_vec()), node(), 1..8);
     proptest!(ProptestConfig::with_cases(24), |(tree in tree, questions in vec(question(), 10))| {
         let dir = Dir::new();
-        fs::create_dir_all(dir.aside("beside").join("dir/sub")).unwrap();
-        for (name, len) in [("file", 1024), ("dir/a", 0), ("dir/.h.c", 1), ("dir/sub/b.c", 1025)] {
-            let file = File::create(dir.aside("beside").join(name)).unwrap();
-            file.set_len(len).unwrap();
-            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
-            file.set_modified(time).unwrap();
-        }
+        fs::create_dir(dir.aside("beside")).unwrap();
+        make_file(&dir.aside("beside").join("file"), 1024);
         for (name, node) in &tree {
             make(&dir, &dir.path(OsStr::from_bytes(name)), node);
         }

@@ -1,5 +1,6 @@
 //! Two trees.
 
+use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
@@ -26,7 +27,7 @@ use crate::failed::say_failure;
 use crate::human;
 use crate::list::cannot_write;
 use crate::outcome::Outcome;
-use crate::scan::{TOO_LARGE, scan, walker};
+use crate::scan::{Scan, TOO_LARGE, scan, walker};
 use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
 
@@ -49,7 +50,8 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         let walker = walker(vec![root], args.selection.follow(Follow::Roots), globals);
         scan(walker, &selection, rules.keep(), &budget, console)
     };
-    let (a, b) = (list(names[0])?, list(names[1])?);
+    let (mut a, mut b) = (list(names[0])?, list(names[1])?);
+    let outcome = a.outcome.max(b.outcome).max(refuse_uneven(&mut a, &mut b, names, console));
     let trees = Trees {
         a: Tree { inventory: &a.inventory, root: names[0], failed: &a.failed },
         b: Tree { inventory: &b.inventory, root: names[1], failed: &b.failed },
@@ -62,7 +64,30 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     compare(&trees, &mut plan, &env, console);
     let tally = tell(&trees, &plan, globals, console)?;
     tally.say(&plan, &done, start.elapsed(), names, console);
-    Ok(a.outcome.max(b.outcome).max(tally.outcome()))
+    Ok(outcome.max(tally.outcome()))
+}
+
+/// Paths at which only one tree has a directory that was entered elsewhere: what lies below was not compared. Where both
+/// trees have the same one again, it was.
+fn refuse_uneven(a: &mut Scan, b: &mut Scan, names: [&[u8]; 2], console: &Console) -> Outcome {
+    let relative = |scan: &Scan, root: &[u8]| -> BTreeSet<[Vec<u8>; 2]> {
+        let below = |path: &Vec<u8>| {
+            let below = &path[root.len()..];
+            below.strip_prefix(b"/").unwrap_or(below).to_vec()
+        };
+        scan.repeated.iter().map(|paths| [below(&paths[0]), below(&paths[1])]).collect()
+    };
+    let (in_a, in_b) = (relative(a, names[0]), relative(b, names[1]));
+    let mut outcome = Outcome::Success;
+    for (scan, root, here, there) in [(a, names[0], &in_a, &in_b), (b, names[1], &in_b, &in_a)] {
+        for [path, first] in here.difference(there) {
+            let (path, first) = (whole(root, path), whole(root, first));
+            console.path_error("compare", &path, format_args!("{} is the same directory", quote(&first)));
+            scan.failed.push(path);
+            outcome = Outcome::Error;
+        }
+    }
+    outcome
 }
 
 /// Prints the differences, and says which files could not be compared.

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::io;
 
-use ftk_walk::{Directory, Entry, FileType, Metadata, Op, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, FileType, Metadata, Op, Repeat, Step, Visitor, WalkError};
 use rustix::fs::readlinkat;
 
 use crate::names::Name;
@@ -21,6 +21,7 @@ pub struct Collect {
     pub(crate) shard: Shard,
     pub(crate) skipped: Skipped,
     pub(crate) refused: Vec<Refused>,
+    pub(crate) repeated: Vec<[Vec<u8>; 2]>,
     pub(crate) full: Option<Full>,
     pub(crate) keep: Keep,
     budget: Option<Budget>,
@@ -49,6 +50,7 @@ impl Collect {
             shard: Shard::default(),
             skipped: Skipped::default(),
             refused: Vec::new(),
+            repeated: Vec::new(),
             full,
             keep,
             budget: None,
@@ -209,6 +211,13 @@ impl Visitor for Collect {
             let ended = self.shard.finish(found, self.id);
             self.step(ended);
         }
+    }
+
+    fn again(&mut self, repeat: &Repeat<'_>) {
+        let mut paths = [Vec::new(), Vec::new()];
+        repeat.push_path(&mut paths[0]);
+        repeat.push_first_path(&mut paths[1]);
+        self.repeated.push(paths);
     }
 
     fn error(&mut self, error: WalkError) -> Step {

@@ -46,6 +46,7 @@ mod table;
 pub use beneath::open as open_beneath;
 pub use budget::Budget;
 pub use collect::Collect;
+pub use ftk_walk::is_pseudo;
 pub use full::Full;
 pub use keep::Keep;
 pub use list::{PathList, Unlisted};

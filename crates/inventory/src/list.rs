@@ -235,6 +235,7 @@ impl Inventory {
             skipped: Skipped::default(),
             keep: Keep::Files,
             errors: Vec::new(),
+            repeated: Vec::new(),
             refused: Vec::new(),
             origin,
         };

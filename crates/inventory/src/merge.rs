@@ -21,7 +21,7 @@ impl Inventory {
         let keep = parts.first().map_or(Keep::Files, |part| part.keep);
         let mut shards = Vec::with_capacity(parts.len());
         let mut skipped = Skipped::default();
-        let (mut errors, mut refused) = (Vec::new(), Vec::new());
+        let (mut errors, mut refused, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
         for (number, mut part) in parts.into_iter().enumerate() {
             if let Some(full) = part.full {
                 return Err(full);
@@ -31,12 +31,14 @@ impl Inventory {
             shards.push(part.shard);
             skipped += part.skipped;
             errors.append(&mut part.errors);
+            repeated.append(&mut part.repeated);
             refused.append(&mut part.refused);
         }
         errors.sort_by(|a, b| a.path.cmp(&b.path));
+        repeated.sort_unstable();
         refused.sort();
         let (dirs, files) = depth_first(&mut shards)?;
-        Ok(Self { shards, dirs, files, skipped, keep, errors, refused, origin: Origin::Walked })
+        Ok(Self { shards, dirs, files, skipped, keep, errors, refused, repeated, origin: Origin::Walked })
     }
 }
 

@@ -27,6 +27,7 @@ pub struct Inventory {
     pub(crate) skipped: Skipped,
     pub(crate) keep: Keep,
     pub(crate) errors: Vec<WalkError>,
+    pub(crate) repeated: Vec<[Vec<u8>; 2]>,
     pub(crate) refused: Vec<Refused>,
     pub(crate) origin: Origin,
 }
@@ -83,6 +84,12 @@ impl Inventory {
     /// What the walk could not open, list or stat, by path. A second call returns nothing.
     pub fn take_errors(&mut self) -> Vec<WalkError> {
         std::mem::take(&mut self.errors)
+    }
+
+    /// Paths of directories that were not entered again, each before the path that the directory was entered under, by
+    /// path. A second call returns nothing.
+    pub fn take_repeated(&mut self) -> Vec<[Vec<u8>; 2]> {
+        std::mem::take(&mut self.repeated)
     }
 
     /// Arguments that cannot be read as files, by path. A second call returns nothing.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ftk_walk::{Directory, Entry, FileType, Op, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, FileType, Op, Repeat, Step, Visitor, WalkError};
 
 use crate::ignoring::Rules;
 use crate::{Selection, Skipped};
@@ -200,6 +200,11 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
     fn covered(&mut self) {
         self.skipped.covered += 1;
         self.inner.covered();
+    }
+
+    fn again(&mut self, repeat: &Repeat<'_>) {
+        self.skipped.repeated += 1;
+        self.inner.again(repeat);
     }
 
     fn error(&mut self, error: WalkError) -> Step {

@@ -15,6 +15,8 @@ pub struct Skipped {
     pub pseudo_file_systems: u64,
     /// Links not followed because they lead back to a directory on their own path. Each is also an error.
     pub loops: u64,
+    /// Paths of directories that were entered under another path already, where links are followed.
+    pub repeated: u64,
     /// Files that this run writes itself.
     pub own_output: u64,
     /// Starting points that are the same as one before, and directories not entered because a starting point under
@@ -29,6 +31,7 @@ impl AddAssign for Skipped {
         self.other_file_systems += other.other_file_systems;
         self.pseudo_file_systems += other.pseudo_file_systems;
         self.loops += other.loops;
+        self.repeated += other.repeated;
         self.own_output += other.own_output;
         self.covered += other.covered;
     }

@@ -7,6 +7,12 @@ use crate::node::{Id, Place};
 use crate::sys::{self, CWD};
 use crate::{FileType, Metadata, Op, WalkError};
 
+/// Whether something open lies on a file system without stored files (proc, sysfs, cgroup and their kin), which makes
+/// up the sizes of its files. Asks the system; where that cannot be asked the answer is `false`.
+pub fn is_pseudo(fd: impl AsFd) -> bool {
+    sys::is_pseudo(fd.as_fd())
+}
+
 /// A directory whose listing is about to start.
 ///
 /// [`AsFd`] gives its descriptor, for opening what lies in it however long its path is.
@@ -48,7 +54,7 @@ impl Directory<'_> {
     ///
     /// Each call asks the system. Where the system cannot be asked the answer is `false`.
     pub fn is_pseudo(&self) -> bool {
-        sys::is_pseudo(self.fd)
+        is_pseudo(self.fd)
     }
     /// Appends the path: the root as given, joined with the names below it.
     pub fn push_path(&self, path: &mut Vec<u8>) {
@@ -59,6 +65,24 @@ impl Directory<'_> {
 impl AsFd for Directory<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd
+    }
+}
+
+/// A directory that is reached again, under another path than the one it was entered under.
+#[derive(Debug)]
+pub struct Repeat<'a> {
+    pub(crate) place: &'a dyn Place,
+    pub(crate) first: &'a dyn Place,
+}
+
+impl Repeat<'_> {
+    /// Appends the path that is not entered.
+    pub fn push_path(&self, path: &mut Vec<u8>) {
+        self.place.push_path(path);
+    }
+    /// Appends the path that the directory was entered under.
+    pub fn push_first_path(&self, path: &mut Vec<u8>) {
+        self.first.push_path(path);
     }
 }
 

@@ -126,7 +126,8 @@
 //! - Depth, path length and the descriptor limit are no limits: ten thousand levels, paths beyond `PATH_MAX` and
 //!   16 descriptors are all walked.
 //! - A directory that was swapped for a symbolic link after it was listed is not entered. Links are followed when
-//!   that is asked for, and one that leads back is an error, not an endless walk.
+//!   that is asked for, and one that leads back is an error, not an endless walk. Where links lead to one directory in
+//!   several ways, it is entered once ([`Follow::Always`] says under which path).
 //!
 //! Not guaranteed is any order, or a snapshot: what changes during the walk may or may not be seen.
 //!
@@ -163,7 +164,7 @@ mod visitor;
 mod walker;
 mod worker;
 
-pub use entry::{Directory, Entry};
+pub use entry::{Directory, Entry, Repeat, is_pseudo};
 pub use error::{Op, WalkError};
 pub use metadata::{FileType, Metadata};
 pub use visitor::{Step, Visitor};

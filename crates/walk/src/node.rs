@@ -1,5 +1,6 @@
 //! A directory on its way through the walk: its name, its parent, and nothing that grows with depth.
 
+use std::cmp::Ordering;
 use std::ffi::CStr;
 use std::fmt;
 use std::os::fd::OwnedFd;
@@ -98,6 +99,34 @@ impl<T> Node<T> {
         self.below_link
     }
 
+    /// Which path comes first, by their bytes.
+    pub(crate) fn cmp_paths(&self, other: &Self) -> Ordering {
+        if self.root != other.root {
+            let path = |node: &Self| {
+                let mut path = Vec::new();
+                node.push_path(&mut path);
+                path
+            };
+            return path(self).cmp(&path(other));
+        }
+        let (mut a, mut b) = (self, other);
+        while let Some(up) = a.up().filter(|_| a.depth > b.depth) {
+            a = up;
+        }
+        while let Some(up) = b.up().filter(|_| b.depth > a.depth) {
+            b = up;
+        }
+        while let Some((up, other_up)) = a.up().zip(b.up()).filter(|(up, other)| !Arc::ptr_eq(up, other)) {
+            (a, b) = (up, other_up);
+        }
+        // Where more follows the name, so does a slash.
+        let key = |node: &Self, end: &Self| {
+            let slash = (!std::ptr::eq(node, end)).then_some(b'/');
+            node.name.to_bytes().iter().copied().chain(slash).collect::<Vec<_>>()
+        };
+        if std::ptr::eq(a, b) { self.depth.cmp(&other.depth) } else { key(a, self).cmp(&key(b, other)) }
+    }
+
     pub(crate) fn tag(&self) -> &T {
         &self.tag
     }
@@ -121,6 +150,29 @@ impl<T> Drop for Node<T> {
         }
     }
 }
+
+/// A directory, ordered by its path.
+pub(crate) struct ByPath<T>(pub(crate) Arc<Node<T>>);
+
+impl<T> Ord for ByPath<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp_paths(&other.0)
+    }
+}
+
+impl<T> PartialOrd for ByPath<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> PartialEq for ByPath<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<T> Eq for ByPath<T> {}
 
 /// A directory as seen from its entries, whatever its tag is.
 pub(crate) trait Place {
@@ -163,5 +215,43 @@ impl fmt::Debug for dyn Place + '_ {
         let mut path = Vec::new();
         self.push_path(&mut path);
         write!(f, "{:?}", String::from_utf8_lossy(&path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+
+    use super::*;
+
+    /// The node of a path below a root, with every directory above it made anew or taken from `known`.
+    fn node(path: &str, known: &mut Vec<Arc<Node<()>>>) -> Arc<Node<()>> {
+        let of = |node: &Arc<Node<()>>| {
+            let mut bytes = Vec::new();
+            node.push_path(&mut bytes);
+            bytes
+        };
+        if let Some(node) = known.iter().find(|node| of(node) == path.as_bytes()) {
+            return Arc::clone(node);
+        }
+        let made = match path.rsplit_once('/') {
+            None => Node::root(&CString::new(path).unwrap(), false, usize::from(path != "r"), 1, ()),
+            Some((up, name)) => Node::child(&node(up, known), &CString::new(name).unwrap(), false, ()),
+        };
+        known.push(Arc::new(made));
+        Arc::clone(&known[known.len() - 1])
+    }
+
+    #[test]
+    fn nodes_are_ordered_as_their_paths() {
+        let names =
+            ["r", "r/a", "r/a-b", "r/a-b/x", "r/a/x", "r/a/x/y", "r/a0", "r/a0/x", "r/b", "q", "q/a", "r-/z"];
+        let mut known = Vec::new();
+        let nodes: Vec<_> = names.iter().map(|path| node(path, &mut known)).collect();
+        for (a, one) in names.iter().zip(&nodes) {
+            for (b, other) in names.iter().zip(&nodes) {
+                assert_eq!(one.cmp_paths(other), a.cmp(b), "{a} {b}");
+            }
+        }
     }
 }

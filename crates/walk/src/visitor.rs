@@ -1,6 +1,6 @@
 //! What a caller does with a tree.
 
-use crate::{Directory, Entry, WalkError};
+use crate::{Directory, Entry, Repeat, WalkError};
 
 /// What the walk does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,12 @@ pub trait Visitor: Send {
     /// this or another name, or a directory below one that is met under another name than that of a starting point.
     /// The latter was shown before, as an entry.
     fn covered(&mut self) {}
+
+    /// A directory that waited to be listed was entered before under another path, and is not entered again. Happens
+    /// only with [`Follow::Always`](crate::Follow::Always), instead of `enter`.
+    fn again(&mut self, repeat: &Repeat<'_>) {
+        let _ = repeat;
+    }
 
     /// Something could not be opened, listed or statted. The walk goes on unless this returns [`Step::Stop`].
     fn error(&mut self, error: WalkError) -> Step;

@@ -31,6 +31,11 @@ pub enum Follow {
     /// Those given as starting points.
     Roots,
     /// All; a link back to a directory on its own path is an error and not entered.
+    ///
+    /// A directory that links lead to in several ways is entered once, and [`Visitor::again`] is told of every other
+    /// way. Directories are entered in the order of their paths as bytes, so that it is entered under the first of the
+    /// paths that lead to it through directories entered themselves. Which path is the first is known only when all
+    /// before it were entered: this walk uses one worker.
     Always,
 }
 
@@ -77,7 +82,9 @@ impl Walker {
         if jobs.is_empty() {
             return visitors;
         }
+        let follows = self.follow == Follow::Always;
         let (workers, ring) = budget(match self.threads {
+            _ if follows => 1,
             0 => thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
         });
@@ -88,7 +95,7 @@ impl Walker {
             idle: Idle::new(workers),
             stealers: deques.iter().map(Deque::stealer).collect(),
             roots,
-            follow: self.follow == Follow::Always,
+            follow: follows,
         };
         shared.idle.publish(jobs.len(), || jobs.into_iter().rev().for_each(|job| deques[0].push(job)));
         let first_panic = Mutex::new(None);
@@ -96,7 +103,10 @@ impl Walker {
             let (shared, first_panic) = (&shared, &first_panic);
             move |grow: &mut dyn FnMut(usize)| {
                 let mut worker = Worker::new(me, shared, visitor, deque, ring);
-                let outcome = catch_unwind(AssertUnwindSafe(|| worker.run(grow)));
+                let outcome = catch_unwind(AssertUnwindSafe(|| match follows {
+                    true => worker.run_in_order(),
+                    false => worker.run(grow),
+                }));
                 if let Err(payload) = outcome {
                     first_panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);
                 }

@@ -1,5 +1,7 @@
 //! One worker: takes a directory, lists it, queues what its visitor wants listed too.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::io;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::os::fd::{AsFd, OwnedFd};
@@ -8,11 +10,11 @@ use std::sync::Arc;
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
 use crate::idle::Idle;
-use crate::node::{Id, Node, Place};
+use crate::node::{ByPath, Id, Node, Place};
 use crate::opener::Opener;
 use crate::roots::{Names, Roots};
 use crate::sys::{self, Listing};
-use crate::{Directory, Entry, FileType, Op, Step, Visitor, WalkError};
+use crate::{Directory, Entry, FileType, Op, Repeat, Step, Visitor, WalkError};
 
 /// What all workers of a walk share.
 pub(crate) struct Shared<T> {
@@ -41,6 +43,8 @@ pub(crate) struct Worker<'a, V: Visitor> {
     buffer: Vec<u8>,
     /// Directories found and not yet queued.
     found: Vec<Arc<Node<V::Dir>>>,
+    /// Where links are followed, the directories that were entered.
+    entered: BTreeMap<Id, Arc<Node<V::Dir>>>,
 }
 
 impl<'a, V: Visitor> Worker<'a, V> {
@@ -52,7 +56,8 @@ impl<'a, V: Visitor> Worker<'a, V> {
         deque: Deque<Arc<Node<V::Dir>>>,
         ring: usize,
     ) -> Self {
-        Self { me, shared, visitor, deque, opener: Opener::new(ring), buffer: Vec::new(), found: Vec::new() }
+        let (opener, buffer, found) = (Opener::new(ring), Vec::new(), Vec::new());
+        Self { me, shared, visitor, deque, opener, buffer, found, entered: BTreeMap::new() }
     }
 
     /// Works until the walk is over. `grow` is told how many directories wait whenever that may have changed.
@@ -64,6 +69,20 @@ impl<'a, V: Visitor> Worker<'a, V> {
             }
             job.finish();
             grow(self.deque.len());
+        }
+    }
+
+    /// Works until the walk is over, alone, and enters directories in the order of their paths.
+    pub(crate) fn run_in_order(&mut self) {
+        let mut waiting = BinaryHeap::new();
+        loop {
+            while let Some(node) = self.deque.pop() {
+                waiting.push(Reverse(ByPath(node)));
+            }
+            let Some(Reverse(ByPath(node))) = waiting.pop() else { return };
+            if self.list(&node, &mut |_| ()).is_break() {
+                return;
+            }
         }
     }
 
@@ -101,12 +120,22 @@ impl<'a, V: Visitor> Worker<'a, V> {
             }
         }
         node.set_id(id);
+        // Directories that share a number although no link leads there are the file system's fault, and not the same.
+        if let Some(first) = self.entered.get(&id)
+            && (node.below_link() || first.below_link())
+        {
+            self.visitor.again(&Repeat { place: &**node, first: &**first });
+            return Continue(());
+        }
         let up_dev = node.up().and_then(|up| up.id()).map(|id| id.dev);
         let dir = Directory { fd: fd.as_fd(), place: &**node, id, root_dev: node.root_dev(), up_dev };
         match self.visitor.enter(node.tag(), &dir) {
             Step::Next => return Continue(()),
             Step::Stop => return Break(()),
             Step::Descend => {}
+        }
+        if self.shared.follow {
+            self.entered.entry(id).or_insert_with(|| Arc::clone(node));
         }
         let mut buffer = std::mem::take(&mut self.buffer);
         let flow = self.entries(node, id, &fd, &mut buffer, grow);

@@ -1,8 +1,11 @@
 //! Symbolic links: left alone, followed as roots, followed everywhere.
 
-use ftk_walk::{FileType, Follow, Op};
+use std::collections::BTreeSet;
 
-use crate::support::{below, tree, walk};
+use ftk_walk::{Entry, FileType, Follow, Op, Step, Visitor, WalkError, Walker};
+use proptest::prelude::*;
+
+use crate::support::{below, c, tree, walk};
 
 #[test]
 fn are_left_alone_by_default() {
@@ -73,5 +76,106 @@ fn re_entering_by_ordinary_names_end_there() {
 fn to_one_directory_are_both_followed() {
     let dir = tree(&["d/", "d/f", "one -> d", "two -> d"]);
     let record = walk(&[dir.path()], Follow::Always, 1);
-    assert_eq!(below(dir.path(), &record.paths()), ["d", "d/f", "one", "one/f", "two", "two/f"]);
+    assert_eq!(below(dir.path(), &record.paths()), ["d", "d/f", "one", "two"]);
+    assert_eq!(record.repeats(dir.path()), [["one", "d"], ["two", "d"]]);
+}
+
+/// The path decides, not whether it leads through a link.
+#[test]
+fn the_first_path_is_the_one_that_is_entered() {
+    let dir = tree(&["d/", "d/f", "a -> d", "x/", "x-y/", "x/l -> ../y", "x-y/l -> ../y", "y/", "y/f"]);
+    let record = walk(&[dir.path()], Follow::Always, 1);
+    let expected = ["a", "a/f", "d", "x", "x-y", "x-y/l", "x-y/l/f", "x/l", "y"];
+    assert_eq!(below(dir.path(), &record.paths()), expected);
+    assert_eq!(record.repeats(dir.path()), [["d", "a"], ["x/l", "x-y/l"], ["y", "x-y/l"]]);
+}
+
+/// A directory that a visitor does not descend into under one path is entered under another.
+#[test]
+fn what_is_left_out_does_not_count() {
+    let dir = tree(&["d/", "d/f", "a -> d"]);
+    let parts = Walker::new([c(dir.path())]).follow(Follow::Always).run(|_| Picky::default());
+    assert_eq!(parts[0].0, ["a", "d", "f"]);
+}
+
+/// Does not descend into `a`.
+#[derive(Default)]
+struct Picky(Vec<String>);
+
+impl Visitor for Picky {
+    type Dir = ();
+    fn descend(&mut self, _: Option<&()>, _: &Entry<'_>) {}
+    fn entry(&mut self, _: &(), entry: &mut Entry<'_>) -> Step {
+        self.0.push(String::from_utf8_lossy(entry.name()).into_owned());
+        self.0.sort();
+        if entry.name() == b"a" { Step::Next } else { Step::Descend }
+    }
+    fn error(&mut self, error: WalkError) -> Step {
+        panic!("{error}")
+    }
+}
+
+/// Each of `n` directories has links `links` to others, by number.
+fn linked(n: usize, links: &[(usize, usize)]) -> tempfile::TempDir {
+    let mut entries: Vec<_> = (0..n).flat_map(|dir| [format!("{dir}/"), format!("{dir}/f")]).collect();
+    let link = |(nth, (from, to)): (usize, &(usize, usize))| format!("{from}/l{nth} -> ../{to}");
+    entries.extend(links.iter().enumerate().map(link));
+    tree(&entries.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// What a walk shows below each of the directories, entered in the order of all paths as bytes, each directory once.
+fn model(n: usize, links: &[(usize, usize)]) -> (Vec<String>, usize, usize) {
+    let (mut shown, mut repeats, mut loops) = (Vec::new(), 0, 0);
+    // Path, directory, and the directories it lies in.
+    let mut waiting: BTreeSet<(String, usize, Vec<usize>)> = BTreeSet::new();
+    let mut entered = BTreeSet::new();
+    for dir in 0..n {
+        shown.push(dir.to_string());
+        waiting.insert((dir.to_string(), dir, Vec::new()));
+    }
+    while let Some((path, dir, above)) = waiting.pop_first() {
+        if !entered.insert(dir) {
+            repeats += 1;
+            continue;
+        }
+        shown.push(format!("{path}/f"));
+        let above = [above, vec![dir]].concat();
+        for (nth, (_, to)) in links.iter().enumerate().filter(|(_, (from, _))| *from == dir) {
+            if above.contains(to) {
+                loops += 1;
+                continue;
+            }
+            shown.push(format!("{path}/l{nth}"));
+            waiting.insert((format!("{path}/l{nth}"), *to, above.clone()));
+        }
+    }
+    shown.sort();
+    (shown, repeats, loops)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn each_directory_is_entered_once_under_its_first_path(
+        links in prop::collection::vec((0..6_usize, 0..6_usize), 0..14),
+    ) {
+        let dir = linked(6, &links);
+        let expected = model(6, &links);
+        for threads in [1, 2, 7] {
+            let record = walk(&[dir.path()], Follow::Always, threads);
+            let mut shown = below(dir.path(), &record.paths());
+            shown.sort();
+            prop_assert_eq!((shown, record.repeats.len(), record.errors.len()), expected.clone());
+        }
+    }
+}
+
+/// Two links from each directory to the next: 2^30 paths.
+#[test]
+fn a_lattice_is_walked_once() {
+    let links: Vec<_> = (0..30).flat_map(|dir| [(dir, dir + 1), (dir, dir + 1)]).collect();
+    let dir = linked(31, &links);
+    let record = walk(&[dir.path()], Follow::Always, 4);
+    assert_eq!(below(dir.path(), &record.paths()).len(), 31 + 31 + 60);
+    assert_eq!(record.repeats.len(), 60);
 }

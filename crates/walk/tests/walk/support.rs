@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use ftk_walk::{Directory, Entry, FileType, Follow, Step, Visitor, WalkError, Walker};
+use ftk_walk::{Directory, Entry, FileType, Follow, Repeat, Step, Visitor, WalkError, Walker};
 use tempfile::TempDir;
 
 /// One entry: path, type, depth.
@@ -17,6 +17,8 @@ pub(crate) struct Record {
     pub(crate) errors: Vec<WalkError>,
     /// How often something was left to a starting point that is the same.
     pub(crate) covered: usize,
+    /// Each path that was not entered, and that of the same directory that was.
+    pub(crate) repeats: Vec<[String; 2]>,
     entered: usize,
     left: usize,
 }
@@ -27,6 +29,11 @@ impl Record {
         entry.push_path(&mut path);
         self.seen.push((path, entry.file_type(), entry.depth()));
         Step::Descend
+    }
+
+    /// The paths below `dir` that were not entered again, each before that which was entered.
+    pub(crate) fn repeats(&self, dir: &Path) -> Vec<[String; 2]> {
+        self.repeats.iter().map(|pair| below(dir, pair).try_into().unwrap()).collect()
     }
 
     /// The paths, in order.
@@ -74,6 +81,13 @@ impl Visitor for Record {
         self.covered += 1;
     }
 
+    fn again(&mut self, repeat: &Repeat<'_>) {
+        let mut paths = [Vec::new(), Vec::new()];
+        repeat.push_path(&mut paths[0]);
+        repeat.push_first_path(&mut paths[1]);
+        self.repeats.push(paths.map(|path| String::from_utf8_lossy(&path).into_owned()));
+    }
+
     fn error(&mut self, error: WalkError) -> Step {
         self.errors.push(error);
         Step::Next
@@ -92,8 +106,10 @@ pub(crate) fn walk<P: AsRef<Path>>(roots: &[P], follow: Follow, threads: usize) 
         all.seen.extend(part.seen);
         all.errors.extend(part.errors);
         all.covered += part.covered;
+        all.repeats.extend(part.repeats);
     }
     all.seen.sort();
+    all.repeats.sort();
     all
 }
 
