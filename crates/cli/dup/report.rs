@@ -4,6 +4,7 @@ mod csv;
 mod fdupes;
 mod screen;
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::{CString, OsString};
 use std::io;
@@ -81,9 +82,17 @@ pub(super) fn run(
             if form == Form::Csv {
                 head.extend_from_slice(csv::HEADER);
             }
-            let written = list
-                .line(|out| out.append(&mut head))
-                .and_then(|()| push_groups(&mut list, &mut groups, &mut tally, form, json, sharing));
+            let written = list.line(|out| out.append(&mut head)).and_then(|()| {
+                push_groups(
+                    &mut list,
+                    &mut groups,
+                    search.groups.synthetic(),
+                    &mut tally,
+                    form,
+                    json,
+                    sharing,
+                )
+            });
             (written, tally)
         }
     };
@@ -122,6 +131,7 @@ fn push_names(list: &mut List<'_>, search: &Search, output: &OutputArgs) -> io::
 fn push_groups(
     list: &mut List<'_>,
     groups: &mut Surveyed<'_>,
+    synthetic: &BTreeSet<u64>,
     tally: &mut Tally,
     form: Form,
     mut json: Option<Writer>,
@@ -132,7 +142,7 @@ fn push_groups(
     while !list.is_over()
         && let Some(group) = groups.next()
     {
-        tally.add(&group, |member| sharing.of(member));
+        tally.add(&group, synthetic, |member| sharing.of(member));
         match (form, &mut json) {
             (_, Some(json)) => list.line(|out| json.group(&group, out))?,
             (Form::Screen, _) => list.line(|out| screen::push_group(out, &group))?,

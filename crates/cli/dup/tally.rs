@@ -1,6 +1,6 @@
 //! How much there is twice, and how much of it can be had back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 
 use ftk_dedup::report::Group;
@@ -30,8 +30,14 @@ impl From<Totals> for Tally {
 }
 
 impl Tally {
-    /// Adds a group. `shared`: bytes of a file that others share on the disk.
-    pub(super) fn add(&mut self, group: &Group, mut shared: impl FnMut(&Member) -> u64) {
+    /// Adds a group. `synthetic`: devices whose files have sizes that the kernel makes up. `shared`: bytes of a file that
+    /// others share on the disk.
+    pub(super) fn add(
+        &mut self,
+        group: &Group,
+        synthetic: &BTreeSet<u64>,
+        mut shared: impl FnMut(&Member) -> u64,
+    ) {
         let mut files = BTreeMap::new();
         for member in &group.members {
             let file = files.entry((member.dev, member.ino));
@@ -41,11 +47,13 @@ impl Tally {
         let names = group.members.len();
         self.files += names as u64;
         self.groups += 1;
-        self.waste += group.size.saturating_mul(files.len() as u64 - 1);
+        let is_synthetic = group.members.first().is_some_and(|first| synthetic.contains(&first.dev));
+        let size = if is_synthetic { 0 } else { group.size };
+        self.waste += size.saturating_mul(files.len() as u64 - 1);
         let all_shared = files.values().map(|&(.., shared)| shared);
         // One of those that share has the blocks.
         let extents = all_shared.clone().sum::<u64>() - all_shared.max().unwrap_or_default();
-        self.shared += group.size.saturating_mul((names - files.len()) as u64) + extents;
+        self.shared += size.saturating_mul((names - files.len()) as u64) + extents;
         // One file stays: the one that would free least.
         let frees = files.values().map(|&(names, file, shared)| {
             if names < file.nlink { 0 } else { file.blocks.saturating_mul(512).saturating_sub(shared) }
@@ -99,8 +107,19 @@ mod tests {
 
     fn tally(members: Vec<Member>) -> Tally {
         let mut tally = Tally::default();
-        tally.add(&Group { size: 1000, digest: Digest::from_bytes(&[0; 16]), members }, |_| 0);
+        tally.add(
+            &Group { size: 1000, digest: Digest::from_bytes(&[0; 16]), members },
+            &BTreeSet::from([7]),
+            |_| 0,
+        );
         tally
+    }
+
+    #[test]
+    fn sizes_that_the_kernel_makes_up_are_no_waste() {
+        let of_kernel = |ino| Member { dev: 7, ..member(ino, 1, 0) };
+        let tally = tally(vec![of_kernel(1), of_kernel(2)]);
+        assert_eq!((tally.groups, tally.waste, tally.shared, tally.free), (1, 0, 0, Some(0)));
     }
 
     #[test]

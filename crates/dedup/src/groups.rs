@@ -1,13 +1,15 @@
 //! Groups in the order in which they are reported.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use ftk_inventory::{FileNo, Inventory};
+use ftk_inventory::{FileNo, Inventory, Opener, is_pseudo};
 
 use crate::found::Equal;
 use crate::links::Links;
-use crate::names::Names;
+use crate::names::{Name, Names};
+use crate::open::open;
 
 /// Groups of identical files: the largest waste first, then by the first path.
 #[derive(Debug)]
@@ -19,11 +21,13 @@ pub struct Groups {
     ends: Vec<u32>,
     digests: Vec<u8>,
     width: usize,
+    synthetic: BTreeSet<u64>,
 }
 
 #[derive(Clone, Debug)]
 struct Record {
     size: u64,
+    is_synthetic: bool,
     clusters: Range<u32>,
     /// Number of the digest.
     digest: u32,
@@ -36,6 +40,8 @@ struct Record {
 pub struct Group<'g> {
     /// The size of each in bytes.
     pub size: u64,
+    /// Whether the kernel makes that size up: then they take no space.
+    is_synthetic: bool,
     /// The digest of each.
     pub digest: &'g [u8],
     files: &'g [FileNo],
@@ -63,6 +69,7 @@ pub struct Totals {
 impl Groups {
     pub(crate) fn new(inventory: &Inventory, links: &Links, equal: Equal) -> Self {
         let mut names = Names::new(inventory, links, &equal);
+        let (mut opener, mut devices) = (Opener::new(inventory), BTreeMap::new());
         let (mut records, mut files, mut ends) = (Vec::with_capacity(equal.len()), Vec::new(), Vec::new());
         for ((digest, set), names) in (0..).zip(equal.iter()).zip(names.of_sets()) {
             names.sort_unstable();
@@ -78,10 +85,16 @@ impl Groups {
                 files.extend(cluster.iter().map(|name| FileNo(name.file)));
                 ends.push(files.len() as u32);
             }
-            records.push(Record { size: set.size, clusters: start..ends.len() as u32, digest, rank });
+            let Name { identity: (dev, _), file, .. } = names[0];
+            let is_synthetic = *devices
+                .entry(dev)
+                .or_insert_with(|| open(inventory, &mut opener, FileNo(file)).is_ok_and(is_pseudo));
+            let clusters = start..ends.len() as u32;
+            records.push(Record { size: set.size, is_synthetic, clusters, digest, rank });
         }
         let Equal { digests, width, .. } = equal;
-        let mut groups = Self { records: Vec::new(), files, ends, digests, width };
+        let synthetic = devices.into_iter().filter(|(_, is)| *is).map(|(dev, _)| dev).collect();
+        let mut groups = Self { records: Vec::new(), files, ends, digests, width, synthetic };
         records.sort_unstable_by_key(|record| (Reverse(groups.group(record).wasted()), record.rank));
         groups.records = records;
         groups
@@ -102,6 +115,11 @@ impl Groups {
         self.records.iter().map(|record| self.group(record))
     }
 
+    /// The devices, among those of the groups, whose files have sizes that the kernel makes up.
+    pub fn synthetic(&self) -> &BTreeSet<u64> {
+        &self.synthetic
+    }
+
     /// The sums over all groups.
     pub fn totals(&self) -> Totals {
         self.iter().fold(Totals::default(), |sum, group| Totals {
@@ -119,6 +137,7 @@ impl Groups {
         let start = start.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
         Group {
             size: record.size,
+            is_synthetic: record.is_synthetic,
             digest: &self.digests[record.digest as usize * self.width..][..self.width],
             files: &self.files[start as usize..*ends.last().expect("a group has clusters") as usize],
             ends,
@@ -142,13 +161,18 @@ impl<'g> Group<'g> {
         self.files
     }
 
-    /// Bytes of all files but one.
+    /// Bytes of all files but one; none where the kernel makes sizes up.
     pub fn wasted(&self) -> u64 {
-        self.size.saturating_mul(self.ends.len() as u64 - 1)
+        self.stored().saturating_mul(self.ends.len() as u64 - 1)
     }
 
     /// Bytes that further names would take if they were files of their own.
     pub fn shared(&self) -> u64 {
-        self.size.saturating_mul((self.files.len() - self.ends.len()) as u64)
+        self.stored().saturating_mul((self.files.len() - self.ends.len()) as u64)
+    }
+
+    /// The bytes of each as far as they are stored anywhere.
+    fn stored(&self) -> u64 {
+        if self.is_synthetic { 0 } else { self.size }
     }
 }
