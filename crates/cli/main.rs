@@ -30,13 +30,13 @@ mod starts;
 mod stats;
 mod stdout;
 
+use std::io::stderr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use ftk_record::Output;
 use signal_hook::consts::SIGABRT;
-use signal_hook::flag::register_conditional_shutdown;
+use signal_hook::low_level::{exit, register};
 
 use crate::args::{Args, Command};
 use crate::console::{Console, cause};
@@ -48,15 +48,24 @@ use crate::outcome::Outcome;
 #[link(name = "gcc_eh", kind = "static", modifiers = "-bundle")]
 unsafe extern "C" {}
 
-/// Whether an abort ends the program with a status of its own: always.
-static IS_FAILURE: AtomicBool = AtomicBool::new(true);
-
 fn main() -> ExitCode {
-    // Where memory runs out, the standard library says so and aborts: a run that failed, and no crash. Without the
-    // handler the signal tells as much.
-    let _ = register_conditional_shutdown(SIGABRT, Outcome::Error as i32, &IS_FAILURE);
+    end_at_abort();
     // The hook has said what happened; the status says that the answer is not to be relied on.
     catch_unwind(run).unwrap_or(Outcome::Error).into()
+}
+
+/// Makes an error of an abort. Where memory runs out the standard library says how much it wanted and aborts: that is a run
+/// that failed, and no crash.
+#[expect(unsafe_code, reason = "a signal handler may do only what is safe in one")]
+fn end_at_abort() {
+    let end = || {
+        let _ =
+            rustix::io::write(stderr(), b"ftk: out of memory, or another fault that the lines above name\n");
+        exit(Outcome::Error as i32);
+    };
+    // SAFETY: a write without a lock and `_exit` are all it does; it takes no memory.
+    // Without the handler the signal tells that the run failed.
+    let _ = unsafe { register(SIGABRT, end) };
 }
 
 fn run() -> Outcome {

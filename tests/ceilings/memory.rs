@@ -65,6 +65,7 @@ fn little_address_space_is_no_crash() {
                     // In words of the standard library: no memory for a table, a new thread or its stack.
                     let words = ["memory allocation of", "allocate memory", "temporarily unavailable"];
                     run.check(words.iter().any(|it| run.err.contains(it)), "it says why");
+                    run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "an error of ours");
                     too_little += 1;
                 }
             }

@@ -131,3 +131,32 @@ fn h45_every_command_without_a_ring() {
         }
     }
 }
+
+/// Where there is no memory for a ring or its buffers there is the other reader, or an error, and no crash.
+#[test]
+fn h45_little_memory_for_a_ring() {
+    if !uring() {
+        return;
+    }
+    let dir = cold();
+    let expected = dir.ftk(["hash", "--io", "sync", "."]).run().status(0).out;
+    let (mut enough, mut too_little) = (0, 0);
+    for mib in (16..=64).step_by(8) {
+        let limit = format!("-v {}", mib * 1024);
+        if dir.ftk(["--version"]).limit(&dir, &limit).run().code() != 0 {
+            continue;
+        }
+        for threads in ["mono", "4"] {
+            let run = dir.ftk(["hash", "--io", "uring", "-j", threads, "."]).limit(&dir, &limit).run();
+            if run.code() == 0 {
+                run.stdout(&expected);
+                enough += 1;
+            } else {
+                let run = run.status(2);
+                run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "an error of ours");
+                too_little += 1;
+            }
+        }
+    }
+    assert!(enough > 0, "{enough} runs had enough, {too_little} had not");
+}

@@ -56,10 +56,11 @@ impl Readers {
     }
 
     /// A reader of many files for an engine that wants `width` at once. A ring that cannot be made, here and
-    /// now, means the plain reader.
+    /// now, or for whose buffers there is no memory, means the plain reader.
     pub(crate) fn small(&self, backend: Backend, width: usize) -> Box<dyn Reader> {
         self.make_room(backend);
         if backend == Backend::Uring
+            && has_room(self.depth * Uring::BUF_LEN)
             && let Ok(ring) = Uring::new(self.depth, Uring::BUF_LEN)
         {
             return Box::new(ring);
@@ -71,4 +72,10 @@ impl Readers {
     pub(crate) fn stream(&self, ahead: bool) -> Box<dyn Reader> {
         if ahead { Box::new(Ahead::new(Ahead::BUF_LEN)) } else { Self::plain(1) }
     }
+}
+
+/// Whether so many bytes can be had now. The buffers of a ring are made one by one when they are needed, and it is too late
+/// to do without them then.
+fn has_room(bytes: usize) -> bool {
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
