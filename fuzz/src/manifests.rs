@@ -70,7 +70,11 @@ fn header(line: &[u8]) -> Option<Header> {
         let algorithm = Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == name)?;
         (!algorithms.contains(&algorithm)).then(|| algorithms.push(algorithm))?;
     }
-    let options = line.get("options")?.items()?.into_iter().map(|option| option.members()?.bytes("option"));
+    let options = line
+        .get("options")?
+        .items()?
+        .into_iter()
+        .map(|option| option.members()?.bytes("option").filter(|option| is_known(option)));
     is_manifest.then_some(Header {
         root: line.bytes("root")?,
         algorithms,
@@ -78,6 +82,17 @@ fn header(line: &[u8]) -> Option<Header> {
         options: options.collect::<Option<_>>()?,
         start_ns: line.integer("start_ns")?,
     })
+}
+
+/// Whether it is an option of the format: these alone, or these with a value.
+fn is_known(option: &[u8]) -> bool {
+    let values = "extension name iname path regex type exclude min-depth max-depth";
+    match option.iter().position(|byte| *byte == b'=') {
+        None => {
+            ["--ignore-files", "--no-hidden", "--one-file-system"].iter().any(|it| it.as_bytes() == option)
+        }
+        Some(at) => values.split(' ').any(|name| [b"--", name.as_bytes()].concat() == option[..at]),
+    }
 }
 
 /// The entries before the first line that is none, and whether there is no such line.
@@ -112,11 +127,16 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
         Some(rdev) => Some(rdev.integer()?),
         None => None,
     };
+    let damaged_ns = match line.optional("damaged_ns")? {
+        Some(damaged_ns) => Some(damaged_ns.integer()?),
+        None => None,
+    };
     let target = line.optional_bytes("target")?;
     let is_device = matches!(file_type, FileType::Block | FileType::Char);
     let is_whole =
         rdev.is_some() == is_device && target.is_some() == (file_type == FileType::Symlink) && is_below;
     let algorithms = if file_type == FileType::Regular { &*header.algorithms } else { &[] };
+    let is_whole = is_whole && !(damaged_ns.is_some() && algorithms.is_empty());
     is_whole.then_some(Owned {
         path,
         stat: Stat {
@@ -135,6 +155,7 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
         target,
         digests: digests(line.optional("digests")?, algorithms)?,
         xattrs: xattrs(line.optional("xattrs")?, header)?,
+        damaged_ns,
     })
 }
 
@@ -171,6 +192,7 @@ struct Owned {
     target: Option<Vec<u8>>,
     digests: Vec<u8>,
     xattrs: Option<Vec<Xattr>>,
+    damaged_ns: Option<i128>,
 }
 
 impl Owned {
@@ -181,6 +203,7 @@ impl Owned {
             target: entry.target.map(<[u8]>::to_vec),
             digests: entry.digests.to_vec(),
             xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
+            damaged_ns: entry.damaged_ns,
         }
     }
 
@@ -191,6 +214,7 @@ impl Owned {
             target: self.target.as_deref(),
             digests: &self.digests,
             xattrs: self.xattrs.as_deref(),
+            damaged_ns: self.damaged_ns,
         }
     }
 

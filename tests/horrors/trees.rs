@@ -1,9 +1,12 @@
 //! Trees made of more than files: pipes and devices, links in circles, holes, depth and width, sizes that
 //! lie.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -83,19 +86,35 @@ fn h54_the_same_entries_as_find() {
     }
 }
 
-/// What `find -L` lists at the end of these arguments; it complains about the loops and goes on.
-fn find_despite_loops(dir: &Dir, args: &[&str]) -> Vec<Vec<u8>> {
+/// What `find -L` lists below `root`, without what lies in a directory that was entered under an earlier path. It
+/// complains about the loops and goes on.
+fn find_despite_loops(dir: &Dir, root: &str) -> Vec<Vec<u8>> {
     let mut find = Command::new("find");
-    let output = find.arg("-L").args(args).arg("-print0").current_dir(dir.path("")).output().unwrap();
+    let output = find.args(["-L", root, "-print0"]).current_dir(dir.path("")).output().unwrap();
     assert!(!output.status.success(), "there are loops");
-    sorted(records(&output.stdout, 0))
+    let mut paths = sorted(records(&output.stdout, 0));
+    let (mut entered, mut known) = (BTreeSet::new(), BTreeSet::new());
+    paths.retain(|path| {
+        let path = Path::new(OsStr::from_bytes(path));
+        if !known.is_empty() && !entered.contains(path.parent().unwrap()) {
+            return false;
+        }
+        if let Ok(target) = fs::metadata(dir.path(path))
+            && target.is_dir()
+            && known.insert(target.ino())
+        {
+            entered.insert(path.to_owned());
+        }
+        true
+    });
+    paths
 }
 
 #[test]
 fn h54_the_same_entries_as_find_with_links_followed() {
     needs!("find");
     let dir = loops();
-    let expected = find_despite_loops(&dir, &["."]);
+    let expected = find_despite_loops(&dir, ".");
     for threads in ["mono", "2", "8"] {
         let run = dir.ftk(["find", "-L", "-0", "-j", threads]).run().status(2);
         run.check(sorted(records(&run.out, 0)) == expected, "as find -L");
@@ -103,17 +122,61 @@ fn h54_the_same_entries_as_find_with_links_followed() {
     }
 }
 
+/// Thirty directories with two links each to the next: 2^30 paths.
+fn lattice(dir: &Dir, tree: &str) {
+    for level in 0..30 {
+        let next = format!("../{:02}", level + 1);
+        dir.dir(format!("{tree}/{level:02}")).symlink(&next, &format!("{tree}/{level:02}/one"));
+        dir.symlink(&next, &format!("{tree}/{level:02}/two")).file(format!("{tree}/{level:02}/f"), b"abc");
+    }
+    dir.file(format!("{tree}/30/f"), b"abc");
+}
+
+/// Each directory is entered once, under the first of its paths, and the other paths are counted.
+#[test]
+fn h83_a_lattice_of_links() {
+    let dir = Dir::new();
+    lattice(&dir, "t");
+    lattice(&dir, "u");
+    let first = |level: usize| format!("t/00/{}", "one/".repeat(level));
+    let left_out = "  left out: 60 repeated directory paths\n";
+    for threads in ["mono", "2", "8"] {
+        let run = dir.ftk(["find", "-L", "t", "--sort", "-j", threads]).run().status(0).stderr(left_out);
+        run.check(run.text().lines().count() == 1 + 31 + 31 + 60, "each entry of each directory once");
+        run.check(run.text().contains(&format!("\n{}f\n", first(30))), "the first path");
+        let run = dir.ftk(["hash", "-L", "t", "-j", threads]).run().status(0).stderr_has(left_out);
+        let mut lines: Vec<_> =
+            (0..=30).map(|level| format!("{}  {}f\n", sha256(b"abc"), first(level))).collect();
+        lines.sort();
+        run.stdout(lines.concat());
+        let run = dir.ftk(["dup", "-L", "t", "-j", threads]).run().status(0).stderr_has(left_out);
+        run.check(run.text().lines().filter(|line| !line.is_empty()).count() == 31, "one group of all");
+        // Both trees have the same paths again, and they were compared.
+        dir.ftk(["cmp", "-L", "t", "u", "-j", threads]).run().status(0).stdout("");
+    }
+}
+
+/// What one tree has again and the other has for the first time was not compared, and is not said to be missing.
+#[test]
+fn h83_a_copy_without_links_is_not_called_different() {
+    let dir = Dir::new();
+    dir.file("a/d/f", b"abc").symlink("d", "a/e");
+    dir.file("b/d/f", b"abc").file("b/e/f", b"abc");
+    let run = dir.ftk(["cmp", "-L", "a", "b"]).run().status(2).stdout("");
+    run.stderr_has("ftk: cannot compare 'a/e': 'a/d' is the same directory\n");
+}
+
 #[test]
 fn h36_recursion_ends() {
     needs!("find");
     let dir = loops();
     let line = |path: &str| format!("{}  {path}\n", sha256(b"abc"));
-    let files = find_despite_loops(&dir, &["a/b/c", "-type", "f"]);
+    let mut files = find_despite_loops(&dir, "a/b/c");
+    files.retain(|path| fs::metadata(dir.path(OsStr::from_bytes(path))).is_ok_and(|file| file.is_file()));
     assert_eq!(files.len(), 3, "two of them through links");
     for threads in ["mono", "8"] {
         let run = dir.ftk(["hash", "-j", threads, "a", "d"]).run().status(0);
         run.stdout(line("a/b/c/x") + &line("d/y")).stderr_has("left out: 5 symbolic links");
-        // Followed, each way to a file that does not come back to itself is a name of it.
         let run = dir.ftk(["hash", "-L", "-j", threads, "a/b/c"]).run().status(2);
         let lines = hash_lines(&run.out);
         run.check(lines.keys().eq(&files), "the files of find -L");
@@ -419,7 +482,7 @@ fn h39_long_paths_for_every_command() {
         dir.ftk(["dup", "-j", threads]).run().status(0).stdout([b"./copy\n", &deep[..], b"\n\n"].concat());
         dir.ftk(["hash", ".", "-o", "../list", "-j", threads]).run().status(0);
         dir.ftk(["hash", "-c", "-q", "../list", "-j", threads]).run().status(0).stdout("");
-        dir.ftk(["manifest", "create", ".", "-o", "../manifest", "-j", threads]).run().status(0);
+        dir.ftk(["manifest", "create", ".", "--force", "-o", "../manifest", "-j", threads]).run().status(0);
         dir.ftk(["manifest", "verify", ".", "../manifest", "-j", threads]).run().status(0).stdout("");
         dir.ftk(["cmp", "--no-shortcuts", ".", "./.", "-j", threads])
             .run()
@@ -509,6 +572,10 @@ fn h46_sizes_that_lie_for_every_command() {
                 run.text().split_terminator("\n\n").map(|group| group.lines().collect()).collect();
             found.sort_unstable();
             run.check(found == expected, "groups are of equal content");
+            // Sizes that the kernel makes up take no space.
+            run.stderr_has(" waste 0 B\n");
+            let run = dir.ftk(["dup", "--summary", system, "--io", io, "-j", threads]).run().status(0);
+            run.check(run.text().ends_with(" waste 0 B (0 B can be freed)\n"), "nothing is wasted");
             let run = dir.ftk(["manifest", "create", system, "--io", io, "-j", threads]).run().status(0);
             for path in &files {
                 let digest = sha256(&fs::read(path).unwrap());

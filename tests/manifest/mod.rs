@@ -2,6 +2,7 @@
 
 mod create;
 mod diff;
+mod messages;
 mod output;
 mod plans;
 pub(crate) mod records;

@@ -58,7 +58,7 @@ pub(crate) fn name(record: &Value, member: &str) -> Vec<u8> {
 #[track_caller]
 pub(crate) fn create(dir: &Dir, args: &[&str]) -> PathBuf {
     let path = dir.aside("manifest");
-    let run = dir.ftk(["manifest", "create", ".", "-o"]).arg(&path).args(args).run();
+    let run = dir.ftk(["manifest", "create", ".", "--force", "-o"]).arg(&path).args(args).run();
     run.status(0).stdout("");
     path
 }

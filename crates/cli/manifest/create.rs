@@ -17,6 +17,7 @@ use crate::args::Globals;
 use crate::console::{Console, cause};
 use crate::human;
 use crate::list::{List, cannot_write};
+use crate::manifest::guard::refuse_to_overwrite;
 use crate::manifest::reading::Surveyor;
 use crate::manifest::scope::ScopeArgs;
 use crate::outcome::Outcome;
@@ -39,6 +40,10 @@ pub(super) struct CreateArgs {
     /// Write to this file, which appears only when it is complete
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+
+    /// Replace a manifest that is already there
+    #[arg(long, requires = "output", help_heading = "Output")]
+    force: bool,
 
     /// Which digest of the files [default: sha256]; several are computed in one read
     #[arg(
@@ -71,6 +76,9 @@ Examples:
   ftk manifest create -a sha256,blake3 /archive -o archive.jsonl";
 
 pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    if !args.force {
+        refuse_to_overwrite(args.output.as_deref(), None)?;
+    }
     let surveyor = Surveyor::new(globals, console)?;
     let header = Header {
         root: args.root.as_bytes().to_vec(),
@@ -91,44 +99,45 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     let contents = read.as_ref().map_or_else(Contents::none, |read| Contents::read(None, &read.rows));
     let tree = Tree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let unwritten = || cannot_write(args.output.as_deref());
-    let written = write(&header, &tree, &contents, list, console).with_context(unwritten)?;
+    let mut without_xattrs = 0;
+    let mut on_error = |path: &[u8], error: io::Error| {
+        without_xattrs += 1;
+        say_no_xattrs(tree.root, path, &error, console);
+    };
+    let entries =
+        write(&header, list, |writer| create(&tree, &contents, header.xattrs, writer, &mut on_error));
+    let entries = entries.with_context(unwritten)?;
     stdout.finish().with_context(unwritten)?;
 
     let (done, failed) = read.map_or_else(Default::default, |read| (read.done, read.failed.len() as u64));
-    surveyor.say_done(written.entries, done, failed, &header.algorithms);
-    Ok(scan.outcome.max(say_left_out(failed + written.failed, console)))
+    surveyor.say_done(entries, done, failed, &header.algorithms);
+    Ok(scan.outcome.max(say_left_out(failed + without_xattrs, console)))
 }
 
-/// What became of a manifest that was written.
-pub(super) struct Written {
-    pub(super) entries: u64,
-    /// Entries that were left out because something about them could not be asked for.
-    pub(super) failed: u64,
-}
+/// Takes whole lines of a manifest.
+type Sink<'s> = &'s mut dyn FnMut(&[u8]) -> io::Result<()>;
 
-/// Writes the manifest, and says what it had to leave out.
-pub(super) fn write(
+/// Writes a manifest whose entries come from `fill`, to its end.
+pub(super) fn write<T>(
     header: &Header,
-    tree: &Tree<'_>,
-    contents: &Contents<'_>,
     mut list: List<'_>,
-    console: &Console,
-) -> anyhow::Result<Written> {
-    let mut failed = 0;
-    let mut writer = Writer::new(header, |line: &[u8]| list.line(|out| out.extend_from_slice(line)))?;
-    let mut on_error = |path: &[u8], error: io::Error| {
-        failed += 1;
-        console.path_error("read the attributes of", &join(tree.root, path), cause(&error));
-    };
-    let entries = create(tree, contents, header.xattrs, &mut writer, &mut on_error);
-    // Who writes knows best what cannot be written.
-    let entries = entries.map_err(|error| match error {
+    fill: impl FnOnce(&mut Writer<Sink<'_>>) -> Result<T, Error>,
+) -> anyhow::Result<T> {
+    let mut sink = |line: &[u8]| list.line(|out| out.extend_from_slice(line));
+    let mut writer = Writer::new(header, &mut sink as Sink<'_>)?;
+    // The writer knows best what cannot be written.
+    let filled = fill(&mut writer).map_err(|error| match error {
         Error::Io(error) => anyhow::Error::from(error),
         error => error.into(),
     })?;
     writer.finish()?;
     list.finish()?;
-    Ok(Written { entries, failed })
+    Ok(filled)
+}
+
+/// Says that the extended attributes of an entry cannot be read.
+pub(super) fn say_no_xattrs(root: &[u8], path: &[u8], error: &io::Error, console: &Console) {
+    console.path_error("read the attributes of", &join(root, path), cause(error));
 }
 
 /// The path of an entry as other messages about the tree name it.

@@ -16,7 +16,7 @@ use crate::console::Console;
 use crate::hash::diff::{Compared, both};
 use crate::hash::table::{Reading, Table};
 use crate::list::{List, cannot_write};
-use crate::manifest::input::{Input, names};
+use crate::manifest::input::{Input, in_either};
 use crate::manifest::record::{Findings, Manner, say_counts};
 use crate::manifest::rules::{ModeArg, RulesArgs};
 use crate::outcome::Outcome;
@@ -79,7 +79,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         findings.give(finding, None);
         ControlFlow::Continue(())
     });
-    let summary = summary.with_context(|| names([&args.old, &args.new]))?;
+    let summary = summary.map_err(|error| in_either(error, [&args.old, &args.new]))?;
     findings.finish().and_then(|()| stdout.finish()).with_context(|| cannot_write(None))?;
     Ok(say_counts(&summary, "the same", word, Outcome::Success, console))
 }

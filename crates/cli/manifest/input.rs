@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt as _;
 
 use anyhow::Context as _;
-use ftk_manifest::Manifest;
+use ftk_manifest::{Error, Manifest, Which};
 use ftk_record::quote;
 
 use crate::input;
@@ -31,8 +31,12 @@ impl Input {
     }
 }
 
-/// What an error in either of two manifests begins with.
-pub(super) fn names(paths: [&OsStr; 2]) -> String {
-    let [one, other] = paths.map(|path| quote(path.as_encoded_bytes()));
-    format!("{one} and {other}")
+/// The error with the name of the one of two manifests that it is about, or of both.
+pub(super) fn in_either(error: Error, paths: [&OsStr; 2]) -> anyhow::Error {
+    let [first, second] = paths.map(|path| quote(path.as_encoded_bytes()));
+    match error {
+        Error::Of(Which::First, error) => anyhow::Error::from(*error).context(first),
+        Error::Of(Which::Second, error) => anyhow::Error::from(*error).context(second),
+        error => anyhow::Error::from(error).context(format!("{first} and {second}")),
+    }
 }

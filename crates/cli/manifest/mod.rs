@@ -3,6 +3,7 @@
 mod create;
 mod diff;
 mod fields;
+mod guard;
 mod input;
 mod reading;
 mod record;

@@ -60,7 +60,7 @@ impl<'a> Findings<'a> {
 }
 
 /// `  418,113 of 418,118 as recorded; 1 corrupted, 4 new   (status 1)`; gives the outcome, which is at least `outcome`.
-/// `good`: what is said of entries in which nothing differs.
+/// `good`: what is said of entries in which nothing differs. Files whose content was not compared are not among them.
 pub(super) fn say_counts(
     summary: &Summary,
     good: &str,
@@ -76,11 +76,12 @@ pub(super) fn say_counts(
         _ => Outcome::Error,
     };
     let outcome = outcome.max(told);
-    let same =
-        format!("{} of {} {good}", HumanCount(summary.count(Verdict::Ok)), HumanCount(summary.total()));
+    // What was not looked at is not good.
+    let known = summary.count(Verdict::Ok) - summary.unread;
+    let same = format!("{} of {} {good}", HumanCount(known), HumanCount(summary.total()));
     let unread = match summary.unread {
         0 => String::new(),
-        n => format!(" ({} not read)", human::count(n, "file")),
+        n => format!(", {} not read", human::count(n, "file")),
     };
     let gap = if said.is_empty() { "" } else { "; " };
     console.summary(match outcome {

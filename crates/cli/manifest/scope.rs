@@ -4,8 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use anyhow::{Context as _, ensure};
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, FromArgMatches, Parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser};
+use ftk_manifest::OPTIONS;
 use ftk_record::quote;
 use ftk_select::Selection;
 
@@ -18,6 +20,7 @@ use crate::selection::{NameArgs, SelectionArgs, WalkArgs};
 pub(super) struct ScopeArgs {
     selection: SelectionArgs,
     words: Vec<OsString>,
+    follows: bool,
 }
 
 #[derive(Args)]
@@ -32,9 +35,29 @@ struct Options {
 /// Links are recorded, so there is nothing to follow.
 const FOLLOW: &str = "follow";
 
+/// Options of other commands that are recognised in order to say why a manifest does not have them, their short forms, and
+/// whether they have a value.
+const REFUSED: [(&str, Option<char>, bool); 10] = [
+    ("size", Some('S'), true),
+    ("newer", None, true),
+    ("changed-within", None, true),
+    ("changed-before", None, true),
+    ("owner", None, true),
+    ("perm", None, true),
+    ("links", None, true),
+    ("samefile", None, true),
+    ("empty", None, false),
+    ("files-from", None, true),
+];
+
 impl Args for ScopeArgs {
     fn augment_args(command: Command) -> Command {
-        Options::augment_args(command).mut_arg(FOLLOW, |arg| arg.hide(true))
+        let command = Options::augment_args(command).mut_arg(FOLLOW, |arg| arg.hide(true));
+        REFUSED.iter().fold(command, |command, &(long, short, has_value)| {
+            let action = if has_value { ArgAction::Append } else { ArgAction::Count };
+            let arg = Arg::new(long).long(long).short(short).action(action);
+            command.arg(arg.allow_hyphen_values(has_value).hide(true))
+        })
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -44,8 +67,19 @@ impl Args for ScopeArgs {
 
 impl FromArgMatches for ScopeArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let is_given = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
+        if let Some(refused) = REFUSED.iter().map(|(long, ..)| *long).find(is_given) {
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                format!(
+                    "--{refused} cannot choose the entries of a manifest: only names and places can, \
+                     since a file that changed must not drop out of it"
+                ),
+            ));
+        }
         let Options { names, walk } = Options::from_arg_matches(matches)?;
-        Ok(Self { selection: SelectionArgs::by_place(names, walk), words: words(matches) })
+        let follows = matches.get_flag(FOLLOW);
+        Ok(Self { selection: SelectionArgs::by_place(names, walk), words: words(matches), follows })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -59,10 +93,12 @@ fn words(matches: &ArgMatches) -> Vec<OsString> {
     let mut words = Vec::new();
     for option in Options::augment_args(Command::new("")).get_arguments() {
         let id = option.get_id().as_str();
-        if matches.value_source(id) != Some(ValueSource::CommandLine) {
+        let long = option.get_long().expect("every option has a long form");
+        let is_recorded = OPTIONS.iter().any(|(known, _)| *known == long);
+        if !is_recorded || matches.value_source(id) != Some(ValueSource::CommandLine) {
             continue;
         }
-        let long = format!("--{}", option.get_long().expect("every option has a long form"));
+        let long = format!("--{long}");
         if option.get_action().takes_values() {
             for value in matches.get_raw(id).into_iter().flatten() {
                 let mut word = OsString::from(format!("{long}="));
@@ -101,8 +137,7 @@ impl ScopeArgs {
     /// # Errors
     /// When links are to be followed.
     pub(super) fn words(&self) -> anyhow::Result<Vec<Vec<u8>>> {
-        let follows = self.words.iter().any(|word| *word == *format!("--{FOLLOW}"));
-        ensure!(!follows, "a manifest records links and follows none: leave out --{FOLLOW}");
+        ensure!(!self.follows, "a manifest records links and follows none: drop --{FOLLOW}");
         Ok(self.words.iter().cloned().map(OsString::into_vec).collect())
     }
 
@@ -154,6 +189,21 @@ mod tests {
         assert_eq!(words, expected);
         assert_eq!(format!("{:?}", ScopeArgs::of_words(&words).unwrap()), format!("{scope:?}"));
         assert!(parse(&[]).words().unwrap().is_empty());
+    }
+
+    /// Every option that decides which entries there are can be recorded.
+    #[test]
+    fn options_are_those_of_the_format() {
+        let ours = Options::augment_args(Command::new(""));
+        let mut ours: Vec<_> = ours
+            .get_arguments()
+            .filter(|option| option.get_id() != FOLLOW)
+            .map(|option| (option.get_long().unwrap(), option.get_action().takes_values()))
+            .collect();
+        let mut known = OPTIONS;
+        ours.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(ours, known);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::console::Console;
 use crate::hash::diff::both;
 use crate::human;
 use crate::list::{List, cannot_write};
-use crate::manifest::input::{Input, names};
+use crate::manifest::input::{Input, in_either};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
@@ -78,7 +78,7 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
             }
         }
     });
-    let files = files.with_context(|| names([&args.a, &args.b]))?;
+    let files = files.map_err(|error| in_either(error, [&args.a, &args.b]))?;
     let finished = written.and_then(|()| list.finish()).and_then(|()| stdout.finish());
     finished.with_context(|| cannot_write(None))?;
     if files == 0 {

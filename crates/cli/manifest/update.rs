@@ -1,19 +1,23 @@
 //! `ftk manifest update ROOT OLD -o NEW`: a manifest made anew, without reading what did not change.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_inventory::Keep;
-use ftk_manifest::{Header, Sample, Tree, Update};
+use ftk_manifest::{Field, Finding, Header, Sample, Tree, Update, Updated, Verdict};
 use ftk_record::quote;
 
 use crate::args::Globals;
 use crate::console::Console;
+use crate::human;
 use crate::list::{List, cannot_write};
-use crate::manifest::create::{NOT_RECORDED, now_ns, say_left_out, write};
+use crate::manifest::create::{now_ns, say_left_out, say_no_xattrs, write};
+use crate::manifest::fields::change;
+use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
 use crate::manifest::reading::Surveyor;
 use crate::manifest::scope::ScopeArgs;
@@ -21,14 +25,18 @@ use crate::manifest::share::share;
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// Record a tree anew, reading only what changed
+/// Record a tree again, reading only what changed
 ///
 /// Algorithms, attributes and which entries belong to the tree are those of OLD. A file keeps its digests if device, inode,
 /// size and the times of content and inode are what OLD says, and lie before the start of the run that made OLD; every
-/// other file is read.
+/// other file is read. What cannot be read keeps its old record, and the status is 2.
 ///
-/// What goes bad by itself changes none of that, and only reading finds it: verify does, and --check reads a part of the
-/// unchanged files too. Where content changed and nothing else, that is said, the status is 1, and NEW keeps the old digest.
+/// If content changed but size and mtime did not, the file is corrupted: update says so, keeps the old record and ends with
+/// status 1, on every run until the file is repaired or accepted. Rot that leaves all times alone is found only by reading:
+/// verify does, and --check reads a part of the unchanged files too.
+///
+/// Update stops before it changes anything if ROOT is not the recorded directory or more than half of its entries are
+/// missing, as on an empty mount point.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UpdateArgs {
@@ -44,46 +52,95 @@ pub(super) struct UpdateArgs {
     #[arg(short, long, value_name = "NEW", help_heading = "Output")]
     output: Option<PathBuf>,
 
+    /// Replace a manifest other than OLD that is already there
+    #[arg(long, requires = "output", help_heading = "Output")]
+    force: bool,
+
     /// Read this part of the unchanged files too, such as 5%, other ones in every run
     #[arg(long, value_name = "P%", value_parser = share, help_heading = "What is read")]
     check: Option<Sample>,
+
+    /// Record this corrupted file as it is now; a path below ROOT as verify prints it; repeatable
+    #[arg(long, value_name = "PATH", help_heading = "What is read")]
+    accept: Vec<OsString>,
+
+    #[command(flatten)]
+    guard: GuardArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   ftk manifest update /archive archive.jsonl -o archive.jsonl
-  ftk manifest update /archive monday.jsonl -o tuesday.jsonl --check 3%    every file about once a month";
+  ftk manifest update /archive monday.jsonl -o tuesday.jsonl --check 3%    every file about once a month
+  ftk manifest update /archive archive.jsonl -o archive.jsonl --accept film/reel-03.mov";
 
 pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    refuse_swapped(&args.root, &args.old)?;
     let surveyor = Surveyor::new(globals, console)?;
-    let old = Input::open(&args.old)?.manifest;
+    let Input { manifest: old, own } = Input::open(&args.old)?;
+    if !args.force {
+        refuse_to_overwrite(args.output.as_deref(), own)?;
+    }
     let name = || quote(args.old.as_bytes());
     let scope = ScopeArgs::of_words(&old.header().options).with_context(name)?;
-    let header = Header { root: args.root.as_bytes().to_vec(), start_ns: now_ns(), ..old.header().clone() };
+    let algorithms = &old.header().algorithms;
+    let now_ns = now_ns();
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
     // An old manifest that stays where it is is a file like any other.
     let scan = surveyor.walk(&args.root, &scope, Keep::Stats { files: true }, &list.own())?;
-    let inventory = &scan.inventory;
-    let tree = Tree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
-    let update = Update::new(&old, &tree, &header.algorithms, args.check.as_ref(), &surveyor.budget);
+    let tree = Tree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
+    let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &surveyor.budget);
     let update = update.with_context(name)?;
-    let read = surveyor.read(inventory, Some(&update.files), &header.algorithms, NOT_RECORDED)?;
-
-    let corrupted = update.corrupted(&read.rows);
-    for &file in &corrupted {
-        let mut path = Vec::new();
-        inventory.push_path(file, &mut path);
-        let path = quote(&path);
-        console.warning(format_args!("{path} is corrupted: the content changed, size and times did not"));
+    args.guard.check(&update, &args.root)?;
+    if let Some(path) = update.unknown.first() {
+        let (path, old) = (quote(path), name());
+        bail!("cannot accept {path}: it is not a regular file both in ROOT and, with digests, in {old}");
     }
+    let read = surveyor.read(&scan.inventory, Some(&update.files), algorithms, "not read")?;
+
+    let start_ns = update.start_ns(&read.rows, now_ns);
+    let header = Header { root: args.root.as_bytes().to_vec(), start_ns, ..old.header().clone() };
+    let mut each = |finding: &Finding<'_>| match (finding.error, finding.old, finding.new) {
+        (None, Some(old), Some(new)) => {
+            let digests = change(Field::Digests, [&old, &new], [algorithms; 2]);
+            let (path, verdict) = (quote(finding.path), Verdict::Corrupted);
+            console.warning(format_args!("{path} is {verdict}: size and mtime did not change, {digests}"));
+        }
+        (Some(error), ..) => say_no_xattrs(tree.root, finding.path, error, console),
+        _ => {}
+    };
     let unwritten = || cannot_write(args.output.as_deref());
-    let written =
-        write(&header, &tree, &update.contents(&read.rows), list, console).with_context(unwritten)?;
+    let updated = write(&header, list, |writer| update.write(&read.rows, now_ns, writer, &mut each));
+    let updated = updated.with_context(unwritten)?;
     stdout.finish().with_context(unwritten)?;
 
-    let failed = read.failed.len() as u64;
-    surveyor.say_done(written.entries, read.done, failed, &header.algorithms);
-    let told = if corrupted.is_empty() { Outcome::Success } else { Outcome::Negative };
-    Ok(scan.outcome.max(told).max(say_left_out(failed + written.failed, console)))
+    surveyor.say_done(updated.entries, read.done, read.failed.len() as u64, algorithms);
+    Ok(scan.outcome.max(say_kept(updated, console)).max(say_left_out(updated.failed, console)))
+}
+
+/// A path below the root as a manifest has it.
+fn below(path: &[u8]) -> Vec<u8> {
+    path.strip_prefix(b"./").unwrap_or(path).to_vec()
+}
+
+/// One line for what kept its old record.
+fn say_kept(updated: Updated, console: &Console) -> Outcome {
+    let Updated { kept, corrupted, .. } = updated;
+    if corrupted > 0 {
+        let files = human::count(corrupted, "corrupted file");
+        console.summary(format_args!(
+            "{files} kept as recorded; --accept PATH records one as it is   (status 1)"
+        ));
+    }
+    if kept > 0 {
+        let records = human::count(kept, "old record");
+        console.summary(format_args!("{records} kept of what could not be read (status 2)"));
+    }
+    match (kept, corrupted) {
+        (0, 0) => Outcome::Success,
+        (0, _) => Outcome::Negative,
+        _ => Outcome::Error,
+    }
 }

@@ -1,10 +1,11 @@
 //! `ftk manifest verify ROOT FILE`: what became of every entry.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_inventory::Keep;
 use ftk_manifest::{Finding, Plan, Rules, Sample, Summary, Tree, Verdict};
@@ -15,6 +16,7 @@ use crate::args::Globals;
 use crate::console::{Console, cause};
 use crate::list::{List, cannot_write};
 use crate::manifest::create::join;
+use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
 use crate::manifest::reading::Surveyor;
 use crate::manifest::record::{Findings, Manner, say_counts};
@@ -77,6 +79,7 @@ Examples:
 Status: 0 all as recorded, 1 something is not, 2 something could not be read, or the manifest is incomplete.";
 
 pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    refuse_swapped(&args.root, &args.manifest)?;
     let surveyor = Surveyor::new(globals, console)?;
     let Input { manifest, own } = Input::open(&args.manifest)?;
     let name = || quote(args.manifest.as_bytes());
@@ -117,6 +120,13 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             break;
         }
     }
+    if summary.total() == 0 && !is_empty(&args.root) {
+        bail!(
+            "{}: its options exclude every entry of {}: nothing was verified",
+            name(),
+            quote(args.root.as_bytes())
+        );
+    }
     findings.finish().and_then(|()| stdout.finish()).with_context(|| cannot_write(None))?;
     let good = if is_over { "as recorded up to the first that is not" } else { "as recorded" };
     // A new file that could not be read is an error too, although it is new all the same.
@@ -124,4 +134,9 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let outcome = say_counts(&summary, good, Verdict::name, scan.outcome.max(read), console);
     surveyor.say_done(summary.total(), done, failed, &header.algorithms);
     Ok(outcome)
+}
+
+/// Whether a directory has no entries.
+fn is_empty(root: &OsStr) -> bool {
+    fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none())
 }

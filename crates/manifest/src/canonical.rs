@@ -39,6 +39,7 @@ pub(crate) fn read(line: &[u8], header: &Header, entry: &mut Owned) -> Option<()
         rdev: 0,
     };
     entry.xattrs = None;
+    entry.damaged_ns = None;
     entry.target = None;
     entry.digests.clear();
     match entry.stat.file_type {
@@ -172,7 +173,14 @@ mod tests {
     }
 
     fn lines() -> Vec<Vec<u8>> {
-        let file = Entry { path: b"a/b", stat: STAT, target: None, digests: &[0xfe; 16], xattrs: None };
+        let file = Entry {
+            path: b"a/b",
+            stat: STAT,
+            target: None,
+            digests: &[0xfe; 16],
+            xattrs: None,
+            damaged_ns: None,
+        };
         let other = |file_type| Entry { stat: Stat { file_type, ..STAT }, digests: &[], ..file };
         vec![
             written(file),
@@ -192,7 +200,14 @@ mod tests {
 
     #[test]
     fn what_is_not_so_plain_is_left_to_others() {
-        let file = Entry { path: b"a", stat: STAT, target: None, digests: &[0xfe; 16], xattrs: None };
+        let file = Entry {
+            path: b"a",
+            stat: STAT,
+            target: None,
+            digests: &[0xfe; 16],
+            xattrs: None,
+            damaged_ns: None,
+        };
         let xattrs: [Xattr; 0] = [];
         let other = |file_type, rdev| Entry { stat: Stat { file_type, rdev, ..STAT }, digests: &[], ..file };
         for entry in [
@@ -201,6 +216,7 @@ mod tests {
             Entry { path: b"\xff", ..file },
             Entry { target: Some(b"\xff"), ..other(FileType::Symlink, 0) },
             Entry { xattrs: Some(&xattrs), ..file },
+            Entry { damaged_ns: Some(7), ..file },
             other(FileType::Char, 9),
             Entry { stat: Stat { ino: u64::MAX, ..STAT }, ..file },
             Entry { stat: Stat { mtime_ns: i128::from(u64::MAX) * 5, ..STAT }, ..file },

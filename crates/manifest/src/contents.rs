@@ -10,16 +10,13 @@ use crate::Stat;
 pub struct Contents<'c> {
     /// The files that were to be read, ascending, and what became of them.
     read: Option<(Option<&'c [FileNo]>, &'c Rows)>,
-    kept: Option<&'c Kept>,
 }
 
 /// What is known of the content of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content<'c> {
+pub(crate) enum Content {
     /// It was not to be read.
     Unread,
-    /// Nobody read it, but the manifest made before still holds.
-    Kept(&'c [u8]),
     /// It was read: the number of its row, and what its descriptor said.
     Read(u32, Stat),
     /// It could not be read, or changed meanwhile.
@@ -37,23 +34,10 @@ impl<'c> Contents<'c> {
     /// What was read, into [`Rows::with_stats`]: of these files, which are ascending and as many as the rows are; or
     /// of all files of the inventory.
     pub fn read(files: Option<&'c [FileNo]>, rows: &'c Rows) -> Self {
-        Self { read: Some((files, rows)), kept: None }
+        Self { read: Some((files, rows)) }
     }
 
-    /// The same, and what is known from before.
-    pub(crate) fn with_kept(self, kept: &'c Kept) -> Self {
-        Self { kept: Some(kept), ..self }
-    }
-
-    pub(crate) fn of(&self, file: FileNo) -> Content<'c> {
-        if let Some(digests) = self.kept.and_then(|kept| kept.get(file)) {
-            return Content::Kept(digests);
-        }
-        self.read_of(file)
-    }
-
-    /// The same, but only what was read in this run.
-    pub(crate) fn read_of(&self, file: FileNo) -> Content<'c> {
+    pub(crate) fn of(&self, file: FileNo) -> Content {
         let Some((files, rows)) = self.read else { return Content::Unread };
         let row = match files {
             None => file.0,
@@ -84,39 +68,6 @@ fn row_of(files: &[FileNo], file: FileNo) -> Option<u32> {
     let start = last.saturating_sub(gaps + 1).min(files.len());
     let row = files[start..last.min(files.len())].binary_search(&file).ok()?;
     Some((start + row) as u32)
-}
-
-/// Digests that are known from an earlier manifest, by file.
-#[derive(Debug)]
-pub(crate) struct Kept {
-    width: usize,
-    digests: Vec<u8>,
-    is_known: Vec<bool>,
-}
-
-impl Kept {
-    /// A table without any, for so many files with digests of `width` bytes in all.
-    pub(crate) fn new(files: u32, width: usize) -> Self {
-        let files = files as usize;
-        Self { width, digests: vec![0; files * width], is_known: vec![false; files] }
-    }
-
-    /// Bytes that a file takes.
-    pub(crate) fn bytes_per_file(width: usize) -> usize {
-        width + size_of::<bool>()
-    }
-
-    /// Where the digests of a file go.
-    pub(crate) fn put(&mut self, file: FileNo) -> &mut [u8] {
-        let file = file.0 as usize;
-        self.is_known[file] = true;
-        &mut self.digests[file * self.width..][..self.width]
-    }
-
-    fn get(&self, file: FileNo) -> Option<&[u8]> {
-        let file = file.0 as usize;
-        self.is_known[file].then(|| &self.digests[file * self.width..][..self.width])
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::contents::Content;
 use crate::merge::Side as _;
-use crate::tree::Tree;
+use crate::tree::{Seen, Tree};
 use crate::xattrs::XattrReader;
 use crate::{Contents, Entry, Error, Stat, Writer};
 
@@ -27,41 +27,69 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     on_error: &mut dyn FnMut(&[u8], io::Error),
 ) -> Result<u64, Error> {
     let mut walk = tree.walk();
-    let mut xattr_reader = xattrs.then(|| XattrReader::new(tree.inventory));
-    let (mut digests, mut written, mut pending) = (Vec::new(), 0, 0);
+    let mut maker = Maker::new(tree, *contents, xattrs);
+    let (mut written, mut pending) = (0, 0);
     while walk.advance()? {
-        let seen = &walk.seen;
-        let walked = || {
-            let metadata = seen.metadata.as_ref().expect("the walk keeps what stat says");
-            Stat::walked(seen.file_type, metadata)
-        };
-        digests.clear();
-        let stat = match seen.file.map_or(Content::Unread, |file| contents.of(file)) {
-            Content::Unread => walked(),
-            Content::Kept(kept) => {
-                digests.extend_from_slice(kept);
-                walked()
+        match maker.make(&walk.seen, &[]) {
+            Made::Entry(entry) => {
+                writer.entry(&entry)?;
+                written += 1;
             }
-            Content::Read(row, stat) => {
-                contents.digests(row, &mut digests);
-                stat
-            }
-            Content::Failed => continue,
-            Content::Pending => {
-                pending += 1;
-                continue;
-            }
-        };
-        let xattrs = match xattr_reader.as_mut().map(|reader| reader.read(seen)).transpose() {
-            Ok(xattrs) => xattrs,
-            Err(error) => {
-                on_error(&seen.path, error);
-                continue;
-            }
-        };
-        let target = seen.target();
-        writer.entry(&Entry { path: &seen.path, stat, target, digests: &digests, xattrs })?;
-        written += 1;
+            Made::WithoutXattrs(entry, error) => on_error(entry.path, error),
+            Made::Unread => {}
+            Made::Pending => pending += 1,
+        }
     }
     if pending > 0 { Err(Error::Unprocessed(pending)) } else { Ok(written) }
+}
+
+/// What can be recorded of an entry of a tree.
+pub(crate) enum Made<'m> {
+    /// Everything.
+    Entry(Entry<'m>),
+    /// Everything but its extended attributes, and why these could not be read.
+    WithoutXattrs(Entry<'m>, io::Error),
+    /// Nothing: the file could not be read, or changed meanwhile.
+    Unread,
+    /// Nothing: it was to be read and nobody did.
+    Pending,
+}
+
+/// Makes entries of what a walk found and of what was read.
+pub(crate) struct Maker<'t> {
+    contents: Contents<'t>,
+    xattrs: Option<XattrReader<'t>>,
+    digests: Vec<u8>,
+}
+
+impl<'t> Maker<'t> {
+    pub(crate) fn new(tree: &Tree<'t>, contents: Contents<'t>, xattrs: bool) -> Self {
+        let xattrs = xattrs.then(|| XattrReader::new(tree.inventory));
+        Self { contents, xattrs, digests: Vec::new() }
+    }
+
+    /// The entry of what was seen. `known`: the digests of a file that was not to be read.
+    ///
+    /// # Panics
+    /// If the walk has not kept what `stat` says of something that was not read.
+    pub(crate) fn make<'m>(&'m mut self, seen: &'m Seen, known: &'m [u8]) -> Made<'m> {
+        let (stat, digests) = match seen.file.map_or(Content::Unread, |file| self.contents.of(file)) {
+            Content::Unread => {
+                let metadata = seen.metadata.as_ref().expect("the walk keeps what stat says");
+                (Stat::walked(seen.file_type, metadata), known)
+            }
+            Content::Read(row, stat) => {
+                self.contents.digests(row, &mut self.digests);
+                (stat, &*self.digests)
+            }
+            Content::Failed => return Made::Unread,
+            Content::Pending => return Made::Pending,
+        };
+        let entry =
+            Entry { path: &seen.path, stat, target: seen.target(), digests, xattrs: None, damaged_ns: None };
+        match self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose() {
+            Ok(xattrs) => Made::Entry(Entry { xattrs, ..entry }),
+            Err(error) => Made::WithoutXattrs(entry, error),
+        }
+    }
 }

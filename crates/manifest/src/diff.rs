@@ -52,7 +52,7 @@ pub fn diff(
                     Verdict::Corrupted => Verdict::Modified,
                     verdict => verdict,
                 };
-                if is_pair && is_same.is_none() && verdict != Verdict::Modified {
+                if is_pair && is_same.is_none() && verdict == Verdict::Ok {
                     summary.unread += 1;
                 }
                 verdict

@@ -18,6 +18,8 @@ pub struct Entry<'e> {
     pub digests: &'e [u8],
     /// Its extended attributes by name, if they were asked for.
     pub xattrs: Option<&'e [Xattr]>,
+    /// When a run first found that the content no longer has these digests although size and mtime are the same.
+    pub damaged_ns: Option<i128>,
 }
 
 /// What `stat` says of an entry. Times are nanoseconds since the Unix epoch, negative before it.

@@ -4,7 +4,9 @@ use std::{fmt, io};
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Full;
-use ftk_record::SealError;
+use ftk_record::{SealError, quote};
+
+use crate::text::brief;
 
 /// Why a manifest cannot be read, or nothing be said of it.
 #[derive(Debug)]
@@ -16,10 +18,12 @@ pub enum Error {
     Seal(SealError),
     /// The file is not what it was when it was opened.
     Changed,
-    /// It is something else: why its first line is not the header of a manifest.
+    /// It is something else: what, or what is wrong with its first line.
     NotManifest(String),
     /// It is of a version that only a later ftk knows.
     Version(u64),
+    /// It records an option that no manifest of this version has.
+    UnknownOption(Vec<u8>),
     /// A line of it is not what a manifest may hold.
     Line {
         /// Its number; the first line is 1.
@@ -38,6 +42,27 @@ pub enum Error {
     },
     /// So many files were never looked at: a fault of the program.
     Unprocessed(u64),
+    /// Something is wrong with one of two manifests.
+    Of(Which, Box<Error>),
+}
+
+/// One of two manifests that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The one that was named first.
+    First,
+    /// The other one.
+    Second,
+}
+
+impl Error {
+    /// The error, with which of two manifests it is about.
+    pub(crate) fn of(self, which: Option<Which>) -> Self {
+        match which {
+            Some(which) => Self::Of(which, Box::new(self)),
+            None => self,
+        }
+    }
 }
 
 impl fmt::Display for Error {
@@ -48,6 +73,9 @@ impl fmt::Display for Error {
             Self::Changed => f.write_str("it was changed while it was read"),
             Self::NotManifest(why) => write!(f, "not a manifest of ftk: {why}"),
             Self::Version(version) => write!(f, "a manifest of version {version}, which needs a later ftk"),
+            Self::UnknownOption(option) => {
+                write!(f, "made with an option that is not known here: {}", brief(quote(option)))
+            }
             Self::Line { number, what } => write!(f, "line {number}: {what}"),
             Self::Full(_) => f.write_str("too large (see --memory)"),
             Self::NoCommonAlgorithm { old, new } => {
@@ -57,6 +85,7 @@ impl fmt::Display for Error {
                 };
                 write!(f, "no algorithm in common: {} and {}", names(old), names(new))
             }
+            Self::Of(_, error) => error.fmt(f),
             Self::Unprocessed(files) => write!(f, "internal error: {files} files were not processed"),
         }
     }
@@ -68,6 +97,7 @@ impl std::error::Error for Error {
             Self::Io(error) => Some(error),
             Self::Seal(error) => error.source(),
             Self::Full(full) => Some(full),
+            Self::Of(_, error) => error.source(),
             _ => None,
         }
     }

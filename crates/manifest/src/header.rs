@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::Error;
 use crate::field::push_time;
-use crate::text::{Text, brief, without_place};
+use crate::text::{Text, brief, plain};
 
 /// What a manifest is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,23 @@ pub struct Header {
     /// When the run that made it began, in nanoseconds since the Unix epoch.
     pub start_ns: i128,
 }
+
+/// The options that a manifest can record, in their long form, and whether each has a value behind a `=`. They decide
+/// by name and place which entries belong to the tree. `docs/manifest-format.md` lists them.
+pub const OPTIONS: [(&str, bool); 12] = [
+    ("extension", true),
+    ("name", true),
+    ("iname", true),
+    ("path", true),
+    ("regex", true),
+    ("type", true),
+    ("exclude", true),
+    ("ignore-files", false),
+    ("no-hidden", false),
+    ("min-depth", true),
+    ("max-depth", true),
+    ("one-file-system", false),
+];
 
 /// What says that this is a manifest.
 const KIND: &str = "manifest";
@@ -88,10 +105,10 @@ impl Header {
     /// Reads the line, without its newline. Members it does not know are passed over.
     ///
     /// # Errors
-    /// [`Error::NotManifest`] and [`Error::Version`].
+    /// [`Error::NotManifest`], [`Error::Version`] and [`Error::UnknownOption`].
     pub(crate) fn read(line: &[u8]) -> Result<Self, Error> {
         let not_manifest = |what: String| Error::NotManifest(brief(what));
-        let broken = |error: serde_json::Error| not_manifest(without_place(&error));
+        let broken = |error: serde_json::Error| not_manifest(plain(&error));
         let Object(kind): Object<Kind<'_>> = serde_json::from_slice(line).map_err(broken)?;
         match kind.ftk.as_deref() {
             Some(KIND) => {}
@@ -118,14 +135,26 @@ impl Header {
         }
         let options = line.options.iter();
         let options = options.map(|Object(it)| name(it.option.as_deref(), it.option_b64.as_deref()));
+        let options: Vec<_> = options.collect::<Result<_, _>>()?;
+        if let Some(unknown) = options.iter().find(|option| !is_known(option)) {
+            return Err(Error::UnknownOption(unknown.clone()));
+        }
         Ok(Self {
             root: name(line.root.as_deref(), line.root_b64.as_deref())?,
             algorithms,
             xattrs: line.xattrs,
-            options: options.collect::<Result<_, _>>()?,
+            options,
             start_ns: line.start_ns,
         })
     }
+}
+
+/// Whether an option is one of [`OPTIONS`], with a value if it has one.
+fn is_known(option: &[u8]) -> bool {
+    let Some(option) = option.strip_prefix(b"--") else { return false };
+    let name = option.split(|&byte| byte == b'=').next().unwrap_or(option);
+    let has_value = name.len() < option.len();
+    OPTIONS.iter().any(|(known, takes_value)| (known.as_bytes(), *takes_value) == (name, has_value))
 }
 
 #[cfg(test)]
@@ -175,19 +204,34 @@ mod tests {
             ("\"manifest\"", "\"dup-report\"", "\"dup-report\""),
             ("\"ftk\"", "\"rtk\"", "does not say"),
             ("\"version\":1", "\"version\":2", "version 2, which needs a later ftk"),
-            ("\"version\":1", "\"version\":\"1\"", "invalid type"),
+            ("\"version\":1", "\"version\":\"1\"", "string \"1\" where an integer of 0 or more is expected"),
             ("\"version\":1,", "", "version is missing"),
             ("\"sha256\"", "\"sha257\"", "unknown algorithm \"sha257\""),
             ("\"sha256\"", "\"xxh3\"", "xxh3 is there twice"),
             ("L/8=", "L/8", "base64"),
-            ("\"xattrs\":true,", "", "missing field `xattrs`"),
-            ("\"start_ns\":1", "\"start_ns\":1.5", "expected"),
-            ("}\n", "", "EOF"),
+            ("\"xattrs\":true,", "", "the member `xattrs` is missing"),
+            ("\"start_ns\":1763713800000000001", "\"start_ns\":1.5", "its JSON is broken at byte"),
+            ("}\n", "", "it ends in the middle of a JSON object"),
             ("{\"option_b64\":\"LS1uYW1lPf8=\"}", "[null,\"LS1uYW1lPf8=\"]", "an object"),
         ] {
             let error = read(&line.replace(from, to)).unwrap_err();
-            assert!(error.contains(why), "{error}");
+            assert!(error.contains(why), "{why}: {error}");
             assert!(!error.contains("column"), "{error}");
+        }
+        for (option, shown) in [
+            ("--exec=rm", "'--exec=rm'"),
+            ("--follow", "'--follow'"),
+            ("--no-hidden=yes", "'--no-hidden=yes'"),
+            ("--max-depth", "'--max-depth'"),
+            ("--max-dep=1", "'--max-dep=1'"),
+            ("-E=x", "'-E=x'"),
+            ("-x", "'-x'"),
+            ("exclude=x", "'exclude=x'"),
+            ("--", "'--'"),
+            ("", "''"),
+        ] {
+            let error = read(&line.replace("--exclude=*.o", option)).unwrap_err();
+            assert_eq!(error, format!("made with an option that is not known here: {shown}"));
         }
         // A later version may change anything else.
         assert!(read("{\"version\":9,\"ftk\":\"manifest\"}").unwrap_err().contains("later ftk"));

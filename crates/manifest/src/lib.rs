@@ -22,7 +22,7 @@
 //! |---|---|
 //! | [`Plan`], of a file that is read | 8 for its number; 33 for its row and 96 for what its descriptor says |
 //! | [`Plan`], of a file that is gone | 56 |
-//! | [`Update`] | 33; if it is read 4, and its row |
+//! | [`Update`], of a file that is read | 4 for its number, and its row |
 //! | [`diff()`], of a file that only the old manifest has | 64 |
 //! | [`diff()`], of a file that only the new one has | 65 and its path |
 //! | [`unique()`], of a file of the manifest that is searched | 56 |
@@ -57,7 +57,7 @@
 //!     rdev: 0,
 //! };
 //! let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line))?;
-//! writer.entry(&Entry { path: b"empty", stat, target: None, digests: &[0xd4; 16], xattrs: None })?;
+//! writer.entry(&Entry { path: b"empty", stat, target: None, digests: &[0xd4; 16], xattrs: None, damaged_ns: None })?;
 //! writer.finish()?;
 //!
 //! let manifest = Manifest::open(file)?;
@@ -86,6 +86,7 @@ mod parse;
 mod reader;
 mod rules;
 mod sample;
+mod sniff;
 mod text;
 mod tree;
 mod unique;
@@ -99,15 +100,16 @@ pub use contents::Contents;
 pub use create::create;
 pub use diff::diff;
 pub use entry::{Entry, Stat, Xattr};
-pub use error::Error;
+pub use error::{Error, Which};
 pub use field::{Field, UnknownField};
-pub use header::Header;
+pub use header::{Header, OPTIONS};
 pub use reader::{Entries, Manifest};
 pub use rules::{Mode, Rules};
 pub use sample::Sample;
+pub use sniff::{Kind, sniff};
 pub use tree::Tree;
 pub use unique::unique;
-pub use update::Update;
+pub use update::{Update, Updated};
 pub use verdict::{Finding, Summary, Verdict};
 pub use verify::{Batch, Plan};
 pub use write::Writer;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::merge::{Side as _, merge_by};
-use crate::{Entries, Entry, Error, Manifest};
+use crate::{Entries, Entry, Error, Manifest, Which};
 
 /// Whether somebody has gone through the manifests before, to the end of both, so that their entries are known to be
 /// good and in order.
@@ -44,7 +44,7 @@ pub(crate) fn merge_manifests(
         }
         Ok((old.advance()?, new.advance()?))
     };
-    merge_by(&mut old.entries()?, &mut new.entries()?, both, |old, new| {
+    merge_by(&mut old.entries_of(Which::First)?, &mut new.entries_of(Which::Second)?, both, |old, new| {
         each(old.map(|old| old.entry()), new.map(|new| new.entry()))
     })
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::canonical;
 use crate::entry::{ROOT, type_of};
-use crate::text::{Text, without_place};
+use crate::text::{Text, plain};
 use crate::{Entry, Header, Stat, Xattr};
 
 /// The line, as it stands there. Members it does not know are passed over; none may be there twice.
@@ -41,6 +41,7 @@ struct Line<'l> {
     digests: Option<Digests<'l>>,
     #[serde(borrow)]
     xattrs: Option<Vec<Object<XattrLine<'l>>>>,
+    damaged_ns: Option<i128>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -89,6 +90,7 @@ pub(crate) struct Owned {
     pub(crate) target: Option<Vec<u8>>,
     pub(crate) digests: Vec<u8>,
     pub(crate) xattrs: Option<Vec<Xattr>>,
+    pub(crate) damaged_ns: Option<i128>,
 }
 
 impl Owned {
@@ -106,7 +108,7 @@ impl Owned {
             nlink: 0,
             rdev: 0,
         };
-        Self { path: Vec::new(), stat, target: None, digests: Vec::new(), xattrs: None }
+        Self { path: Vec::new(), stat, target: None, digests: Vec::new(), xattrs: None, damaged_ns: None }
     }
 
     pub(crate) fn set_path(&mut self, path: &[u8]) {
@@ -121,6 +123,7 @@ impl Owned {
             target: self.target.as_deref(),
             digests: &self.digests,
             xattrs: self.xattrs.as_deref(),
+            damaged_ns: self.damaged_ns,
         }
     }
 
@@ -137,8 +140,7 @@ impl Owned {
 
     /// The same, however the line is written.
     pub(crate) fn read_json(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
-        let Object(line): Object<Line<'_>> =
-            serde_json::from_slice(line).map_err(|error| without_place(&error))?;
+        let Object(line): Object<Line<'_>> = serde_json::from_slice(line).map_err(|error| plain(&error))?;
         let path = read_path(line.path.as_deref(), line.path_b64.as_deref()).map_err(|e| e.to_string())?;
         check_path(&path)?;
         self.set_path(&path);
@@ -163,6 +165,10 @@ impl Owned {
         }
         self.read_target(&line)?;
         self.read_digests(&line, header)?;
+        self.damaged_ns = line.damaged_ns;
+        if self.damaged_ns.is_some() && self.digests.is_empty() {
+            return Err("damaged_ns of an entry without digests".into());
+        }
         self.read_xattrs(&line, header)
     }
 

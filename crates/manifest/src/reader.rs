@@ -1,7 +1,8 @@
 //! Manifests, read: complete and undamaged ones only, one entry at a time.
 
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufRead as _, BufReader};
+use std::os::unix::fs::FileTypeExt as _;
 
 use ftk_record::{SealedReader, Sums};
 
@@ -10,8 +11,9 @@ use crate::entry::key;
 use crate::lines::{Lines, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;
+use crate::sniff::{Kind, sniff};
 use crate::text::brief;
-use crate::{Entry, Error, Header};
+use crate::{Entry, Error, Header, Which};
 
 /// A manifest that was read to its footer, which matches. Its entries are read from the file each time they are gone
 /// through, so that it takes next to no memory, and are always those that the footer vouches for: a file that is changed
@@ -30,16 +32,22 @@ impl Manifest {
     /// When it cannot be read, is no manifest or of a later version, or its footer is missing or does not match.
     /// What its entries say is looked at only when they are read.
     pub fn open(mut file: File) -> Result<Self, Error> {
-        if !file.metadata()?.is_file() {
+        let file_type = file.metadata()?.file_type();
+        if file_type.is_char_device() || file_type.is_block_device() {
+            return Err(Error::NotManifest("it is a device".into()));
+        }
+        if !file_type.is_file() {
             let mut copy = tempfile::tempfile()?;
             io::copy(&mut file, &mut copy)?;
             file = copy;
         }
         let mut prints = Prints::new();
         let first = First { file: &file, prints: &mut prints };
-        let mut lines = SealedReader::new(BufReader::with_capacity(BLOCK, first));
+        let mut input = BufReader::with_capacity(BLOCK, first);
+        refuse_others(input.fill_buf()?)?;
+        let mut lines = SealedReader::new(input);
         let header = lines.next_line()?.map(Header::read);
-        let header = header.unwrap_or_else(|| Err(Error::NotManifest("it holds nothing".into())))?;
+        let header = header.unwrap_or_else(|| Err(Error::NotManifest("it has only a footer".into())))?;
         while lines.next_line()?.is_some() {}
         let footer = lines.number();
         Ok(Self { sealed: Sealed { file, prints, lines: footer - 1 }, header })
@@ -62,7 +70,14 @@ impl Manifest {
     pub fn entries(&self) -> Result<Entries<'_>, Error> {
         let mut lines = Lines::new(&self.sealed);
         lines.next()?;
-        Ok(Entries { lines, header: &self.header, current: Owned::new(), last: Owned::new(), is_first: true })
+        let (current, last) = (Owned::new(), Owned::new());
+        Ok(Entries { lines, header: &self.header, current, last, is_first: true, which: None })
+    }
+
+    /// The same for one of two manifests: errors say which.
+    pub(crate) fn entries_of(&self, which: Which) -> Result<Entries<'_>, Error> {
+        let entries = self.entries().map_err(|error| error.of(Some(which)))?;
+        Ok(Entries { which: Some(which), ..entries })
     }
 
     /// The digests of all regular files by their paths, in memory, to be held against those of a list.
@@ -91,6 +106,20 @@ pub struct Entries<'m> {
     current: Owned,
     last: Owned,
     is_first: bool,
+    /// Which of two manifests it is.
+    which: Option<Which>,
+}
+
+/// Refuses a file that does not begin as a manifest does.
+fn refuse_others(start: &[u8]) -> Result<(), Error> {
+    Err(Error::NotManifest(match sniff(start) {
+        Kind::Compressed { with, cat } => {
+            format!("it is compressed with {with}: `{cat} FILE | ftk manifest verify ROOT -` reads it")
+        }
+        Kind::Other(what) if !start.trim_ascii_start().starts_with(b"{") => format!("it is {what}"),
+        // The header tells more.
+        Kind::Other(_) | Kind::Manifest => return Ok(()),
+    }))
 }
 
 impl Entries<'_> {
@@ -111,8 +140,8 @@ impl Entries<'_> {
 
     /// Whether the next lines of both are the same.
     pub(crate) fn is_at_line_of(&mut self, other: &mut Entries<'_>) -> Result<bool, Error> {
-        let line = self.lines.peek()?;
-        Ok(line.is_some() && line == other.lines.peek()?)
+        let line = self.lines.peek().map_err(|error| error.of(self.which))?;
+        Ok(line.is_some() && line == other.lines.peek().map_err(|error| error.of(other.which))?)
     }
 
     /// Goes past a line that was seen, without understanding it.
@@ -129,7 +158,8 @@ impl Entries<'_> {
 
 impl Side for Entries<'_> {
     fn advance(&mut self) -> Result<bool, Error> {
-        let Some(line) = self.lines.next()? else { return Ok(false) };
+        let which = self.which;
+        let Some(line) = self.lines.next().map_err(|error| error.of(which))? else { return Ok(false) };
         std::mem::swap(&mut self.current, &mut self.last);
         let read = self.current.read(line, self.header);
         let (path, last) = (self.current.entry().path, self.last.entry().path);
@@ -139,7 +169,8 @@ impl Side for Entries<'_> {
             std::cmp::Ordering::Equal => Err(format!("{} is there twice", ftk_record::quote(path))),
             std::cmp::Ordering::Greater => Err(format!("{} is out of order", ftk_record::quote(path))),
         });
-        read.map_err(|what| Error::Line { number: self.lines.number(), what: brief(what) })?;
+        let number = self.lines.number();
+        read.map_err(|what| Error::Line { number, what: brief(what) }.of(which))?;
         self.is_first = false;
         Ok(true)
     }

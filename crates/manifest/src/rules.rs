@@ -46,9 +46,10 @@ impl Rules {
         in_mode && !self.ignore.contains(&field)
     }
 
-    /// Whether the content of a file is to be read.
-    pub(crate) fn reads(&self, path: &[u8]) -> bool {
-        self.compares(Field::Digests) && self.sample.as_ref().is_none_or(|sample| sample.takes(path))
+    /// Whether the content of a file is to be read. A sample always includes files that are known to be damaged.
+    pub(crate) fn reads(&self, old: &Entry<'_>) -> bool {
+        let in_sample = || self.sample.as_ref().is_none_or(|sample| sample.takes(old.path));
+        self.compares(Field::Digests) && (old.damaged_ns.is_some() || in_sample())
     }
 
     /// Replaces `changed` by the compared fields in which the entries differ. `is_same`: whether their digests are the

@@ -17,11 +17,36 @@ impl Deref for Text<'_> {
     }
 }
 
-/// What is wrong, without `at line 1`: the line is that of a manifest, and has another number.
-pub(crate) fn without_place(error: &serde_json::Error) -> String {
+/// What is wrong with a line, in the words of the format and not of the parser; without `at line 1`, since the line has
+/// another number in the manifest.
+pub(crate) fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+    let text = text.strip_suffix(&place).unwrap_or(&text);
+    if error.is_eof() {
+        return "it ends in the middle of a JSON object".into();
+    }
+    if !error.is_data() {
+        return format!("its JSON is broken at byte {}: {text}", error.column());
+    }
+    if let Some(name) = text.strip_prefix("missing field ") {
+        return format!("the member {name} is missing");
+    }
+    if let Some(name) = text.strip_prefix("duplicate field ") {
+        return format!("the member {name} is there twice");
+    }
+    let values = text.strip_prefix("invalid type: ").or_else(|| text.strip_prefix("invalid value: "));
+    let Some((found, expected)) = values.and_then(|text| text.rsplit_once(", expected ")) else {
+        return text.to_owned();
+    };
+    let found = found.replace("floating point", "fraction");
+    let expected = match expected {
+        "i128" => "an integer",
+        "u64" => "an integer of 0 or more",
+        "u32" => "an integer from 0 to 4294967295",
+        expected => expected,
+    };
+    format!("{found} where {expected} is expected")
 }
 
 /// A message that does not repeat all of what it complains about.
@@ -38,6 +63,31 @@ pub(crate) fn brief(mut text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parsers_speak_plainly() {
+        #[derive(Debug, Deserialize)]
+        #[expect(dead_code, reason = "nobody looks at what is refused")]
+        struct Line {
+            size: u64,
+            uid: u32,
+            mode: String,
+        }
+
+        for (line, expected) in [
+            (r#"{"size":1,"uid":1.5"#, "fraction `1.5` where an integer from 0 to 4294967295 is expected"),
+            (r#"{"size":-1}"#, "integer `-1` where an integer of 0 or more is expected"),
+            (r#"{"size":"1"}"#, "string \"1\" where an integer of 0 or more is expected"),
+            (r#"{"size":1,"uid":1,"mode":7}"#, "integer `7` where a string is expected"),
+            (r#"{"size":1,"uid":1}"#, "the member `mode` is missing"),
+            (r#"{"size":1,"size":1}"#, "the member `size` is there twice"),
+            (r#"{"size":1"#, "it ends in the middle of a JSON object"),
+            ("", "it ends in the middle of a JSON object"),
+            (r#"{"size":1;}"#, "its JSON is broken at byte 10: expected `,` or `}`"),
+        ] {
+            assert_eq!(plain(&serde_json::from_str::<Line>(line).unwrap_err()), expected, "{line}");
+        }
+    }
 
     #[test]
     fn long_messages_are_cut_between_characters() {

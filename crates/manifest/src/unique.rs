@@ -6,7 +6,7 @@ use ftk_inventory::Budget;
 
 use crate::common::Common;
 use crate::keys::Keys;
-use crate::{Entry, Error, Manifest};
+use crate::{Entry, Error, Manifest, Which};
 
 /// Hands to `each` the regular files of `of` whose content is nowhere in `elsewhere`, whatever its name there, in the
 /// order of paths, and says how many they are. Contents are the same when size and all digests are that both have.
@@ -27,14 +27,14 @@ pub fn unique(
         return Err(Error::NoCommonAlgorithm { old, new });
     }
     let mut keys = Keys::new(common.len(), budget);
-    let mut entries = elsewhere.entries()?;
+    let mut entries = elsewhere.entries_of(Which::Second)?;
     while let Some(entry) = entries.next()? {
         if entry.stat.is_regular() {
             keys.push(common.in_new(entry.digests), entry.stat.size)?;
         }
     }
     let ranked = keys.ranked();
-    let (mut entries, mut key, mut found) = (of.entries()?, Vec::new(), 0);
+    let (mut entries, mut key, mut found) = (of.entries_of(Which::First)?, Vec::new(), 0);
     while let Some(entry) = entries.next()? {
         if !entry.stat.is_regular() {
             continue;

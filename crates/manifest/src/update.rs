@@ -1,86 +1,121 @@
 //! A new manifest from an old one, reading only what may have changed.
 
+use std::collections::BTreeSet;
+use std::io;
 use std::ops::ControlFlow;
 
-use ftk_hash::Algorithm;
 use ftk_inventory::{Budget, FileNo};
 use ftk_process::Rows;
 
-use crate::common::range;
-use crate::contents::{Content, Kept};
+use crate::contents::Content;
+use crate::create::{Made, Maker};
+use crate::entry::ROOT;
 use crate::keys::Purse;
 use crate::merge::merge;
-use crate::tree::Tree;
-use crate::{Contents, Error, Manifest, Sample, Stat};
+use crate::tree::{Failed, Seen, Tree};
+use crate::verdict::finding;
+use crate::{Contents, Entry, Error, Field, Finding, Manifest, Sample, Stat, Verdict, Writer};
 
-/// When content and inode changed last.
-type Times = (i128, i128);
-
-/// Which files have to be read for a new manifest of a tree, and the digests of the others.
+/// Which files have to be read for a new manifest of a tree, and then its entries.
 ///
 /// A file is taken for unchanged if device, inode, size, time of content and time of inode are what the old manifest
 /// says, and both times are older than the run that made it: a file written while it was read has a later one.
+///
+/// What could not be looked at keeps its old record. So does a file whose content changed while size and time of content
+/// did not; it is marked as damaged, and read again by every update until it has its old content again, is changed openly,
+/// or is accepted.
 #[derive(Debug)]
-pub struct Update {
-    /// The files to be read, ascending: with [`Rows::with_stats`] and the algorithms of the new manifest.
+pub struct Update<'u> {
+    /// The files to be read, ascending: with [`Rows::with_stats`] and the algorithms of the manifest.
     pub files: Vec<FileNo>,
-    kept: Kept,
-    /// Those of the files to be read that are taken for unchanged, and the times that say so.
-    checked: Vec<(FileNo, Times)>,
+    /// How many entries below the root were recorded.
+    pub recorded: u64,
+    /// How many of them are gone. What lies where nothing could be listed is not gone.
+    pub missing: u64,
+    /// Whether both device and inode of the root are other ones than were recorded.
+    pub is_other_root: bool,
+    /// Paths to be accepted that are not regular files with digests in the manifest and in the tree.
+    pub unknown: BTreeSet<Vec<u8>>,
+    old: &'u Manifest,
+    tree: Tree<'u>,
+    failed: Failed,
+    accept: &'u BTreeSet<Vec<u8>>,
+    /// Files to be read whose old records say nothing certain of what is there now: see [`is_young`].
+    young: Vec<FileNo>,
+    /// Whether such a record is kept because nothing could be listed where the file lies.
+    keeps_young: bool,
 }
 
-impl Update {
+/// What became of the entries of a new manifest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Updated {
+    /// How many entries it has.
+    pub entries: u64,
+    /// How many of them are old records of what could not be looked at, in whole or in part.
+    pub kept: u64,
+    /// How many are old records of files that are damaged.
+    pub corrupted: u64,
+    /// How many entries of the tree it has not, because something about them could not be asked for.
+    pub failed: u64,
+}
+
+impl<'u> Update<'u> {
     /// Goes through the old manifest and the tree, whose walk must have kept what `stat` says of all entries. Of the
-    /// files that are taken for unchanged, `check` are read all the same. The digests that are kept take as much memory
-    /// as those that are made anew.
+    /// files that are taken for unchanged, `check` are read all the same. Damaged files whose paths are in `accept` are
+    /// recorded as they are now.
     ///
     /// # Errors
-    /// When the manifest cannot be read or holds what a manifest may not, or the digests do not fit into the budget.
+    /// When the manifest cannot be read or holds what a manifest may not, or what has to be kept does not fit into the
+    /// budget.
     ///
     /// # Panics
     /// If the walk has not kept what `stat` says of regular files.
     pub fn new(
-        old: &Manifest,
-        tree: &Tree<'_>,
-        algorithms: &[Algorithm],
+        old: &'u Manifest,
+        tree: &Tree<'u>,
         check: Option<&Sample>,
+        accept: &'u BTreeSet<Vec<u8>>,
         budget: &Budget,
     ) -> Result<Self, Error> {
-        let width = algorithms.iter().map(|algorithm| algorithm.digest_len()).sum();
-        let files = tree.inventory.files();
         let header = old.header();
-        let ranges: Option<Vec<_>> =
-            algorithms.iter().map(|algorithm| range(&header.algorithms, *algorithm)).collect();
+        let reads = !header.algorithms.is_empty();
         let mut purse = Purse::new(budget);
-        purse.spend(u64::from(files) * Kept::bytes_per_file(width) as u64)?;
-        let mut update = Self { files: Vec::new(), kept: Kept::new(files, width), checked: Vec::new() };
-        if algorithms.is_empty() {
-            return Ok(update);
-        }
+        let mut update = Self {
+            files: Vec::new(),
+            recorded: 0,
+            missing: 0,
+            is_other_root: false,
+            unknown: accept.clone(),
+            old,
+            tree: *tree,
+            failed: Failed::of(tree),
+            accept,
+            young: Vec::new(),
+            keeps_young: false,
+        };
         merge(&mut old.entries()?, &mut tree.walk(), |old, new| {
-            let Some((file, seen)) = new.and_then(|new| Some((new.seen.file?, &new.seen))) else {
+            let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
+            update.recorded += u64::from(old.is_some_and(|old| old.path != ROOT));
+            let Some(seen) = new else {
+                if let Some(old) = old {
+                    update.note_gone(&old);
+                }
                 return Ok(ControlFlow::Continue(()));
             };
-            let metadata = seen.metadata.as_ref().expect("the walk keeps what stat says");
-            let stat = Stat::walked(seen.file_type, metadata);
-            let old =
-                old.map(|old| old.entry()).filter(|old| is_unchanged(&old.stat, &stat, header.start_ns));
-            let mut is_read = true;
-            if let Some((old, ranges)) = old.zip(ranges.as_ref()) {
-                let mut rest = update.kept.put(file);
-                for range in ranges {
-                    let digest = rest.split_off_mut(..range.len()).expect("as long as all digests");
-                    digest.copy_from_slice(&old.digests[range.clone()]);
-                }
-                is_read = check.is_some_and(|check| check.takes(old.path));
-                if is_read {
-                    purse.spend(size_of::<(FileNo, Times)>() as u64)?;
-                    update.checked.push((file, (stat.mtime_ns, stat.ctime_ns)));
-                }
+            if let Some(old) = old.filter(|_| seen.is_root()) {
+                let now = stat(seen);
+                update.is_other_root = old.stat.dev != now.dev && old.stat.ino != now.ino;
             }
-            if is_read {
+            let old = old.filter(|old| old.stat.is_regular());
+            if let Some(file) = seen.file.filter(|_| reads)
+                && old.is_none_or(|old| update.has_to_read(&old, seen, check))
+            {
                 purse.spend(size_of::<FileNo>() as u64)?;
                 update.files.push(file);
+                if old.is_some_and(|old| is_young(&old.stat, header.start_ns)) {
+                    purse.spend(size_of::<FileNo>() as u64)?;
+                    update.young.push(file);
+                }
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -88,38 +123,133 @@ impl Update {
         Ok(update)
     }
 
-    /// The contents for the new manifest, after the files were read into `rows`.
-    pub fn contents<'c>(&'c self, rows: &'c Rows) -> Contents<'c> {
-        Contents::read(Some(&self.files), rows).with_kept(&self.kept)
+    /// Counts what is recorded and was not met.
+    fn note_gone(&mut self, old: &Entry<'_>) {
+        if self.failed.covers(old.path) {
+            self.keeps_young |= old.stat.is_regular() && is_young(&old.stat, self.old.header().start_ns);
+        } else {
+            self.missing += u64::from(old.path != ROOT);
+        }
     }
 
-    /// How many files were taken for unchanged and read all the same.
-    pub fn checked(&self) -> usize {
-        self.checked.len()
+    /// Whether a regular file that was recorded has to be read.
+    fn has_to_read(&mut self, old: &Entry<'_>, seen: &Seen, check: Option<&Sample>) -> bool {
+        let is_accepted = self.unknown.remove(old.path);
+        is_accepted
+            || old.damaged_ns.is_some()
+            || !is_unchanged(&old.stat, &stat(seen), self.old.header().start_ns)
+            || check.is_some_and(|check| check.takes(old.path))
     }
 
-    /// Those of the checked files whose content is another one although nothing else has changed, by path. The new
-    /// manifest keeps the old digests of them, so that it goes on telling.
-    pub fn corrupted(&self, rows: &Rows) -> Vec<FileNo> {
+    /// What the new manifest has to say of its start: `now_ns`, unless it keeps records that are certain only for a run
+    /// that began when the old one did. `rows`: what became of the files.
+    pub fn start_ns(&self, rows: &Rows, now_ns: i128) -> i128 {
         let contents = self.contents(rows);
-        let mut digests = Vec::new();
-        let mut is_corrupted = |file: FileNo, times: Times| {
-            let (Content::Read(row, stat), Content::Kept(kept)) = (contents.read_of(file), contents.of(file))
-            else {
-                return false;
-            };
-            contents.digests(row, &mut digests);
-            (stat.mtime_ns, stat.ctime_ns) == times && digests != kept
-        };
-        let checked = self.checked.iter().filter(|(file, times)| is_corrupted(*file, *times));
-        checked.map(|(file, _)| *file).collect()
+        let is_kept = |file: &FileNo| contents.of(*file) == Content::Failed;
+        if self.keeps_young || self.young.iter().any(is_kept) { self.old.header().start_ns } else { now_ns }
     }
+
+    /// Writes the entries, after the files were read into `rows`. `each` is told of files that are corrupted, and of
+    /// entries whose extended attributes cannot be read.
+    ///
+    /// # Errors
+    /// When the old manifest cannot be read or was changed meanwhile, the new one cannot be written, or a file was
+    /// never looked at.
+    pub fn write<S: FnMut(&[u8]) -> io::Result<()>>(
+        &self,
+        rows: &Rows,
+        now_ns: i128,
+        writer: &mut Writer<S>,
+        each: &mut dyn FnMut(&Finding<'_>),
+    ) -> Result<Updated, Error> {
+        let mut maker = Maker::new(&self.tree, self.contents(rows), self.old.header().xattrs);
+        let (mut updated, mut pending) = (Updated::default(), 0);
+        merge(&mut self.old.entries()?, &mut self.tree.walk(), |old, new| {
+            let old = old.map(|old| old.entry());
+            let known = old.map_or(&[][..], |old| old.digests);
+            let entry = match new.map(|new| maker.make(&new.seen, known)) {
+                None => old.filter(|old| self.failed.covers(old.path)).inspect(|_| updated.kept += 1),
+                Some(Made::Unread) => {
+                    let old = old.filter(|old| old.stat.is_regular());
+                    updated.keep(old.is_some());
+                    old
+                }
+                Some(Made::Pending) => {
+                    pending += 1;
+                    None
+                }
+                Some(Made::Entry(entry)) => Some(self.judge(old, entry, now_ns, &mut updated, each)),
+                Some(Made::WithoutXattrs(entry, error)) => {
+                    each(&Finding { error: Some(&error), ..finding(Verdict::Unreadable, &entry) });
+                    let old = old.filter(|old| old.stat.file_type == entry.stat.file_type);
+                    updated.keep(old.is_some());
+                    let entry = Entry { xattrs: old.and_then(|old| old.xattrs), ..entry };
+                    old.is_some().then(|| self.judge(old, entry, now_ns, &mut updated, each))
+                }
+            };
+            if let Some(entry) = entry {
+                writer.entry(&entry)?;
+                updated.entries += 1;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if pending > 0 { Err(Error::Unprocessed(pending)) } else { Ok(updated) }
+    }
+
+    /// What to record of an entry: the old record, if the file is corrupted and not accepted.
+    fn judge<'e>(
+        &self,
+        old: Option<Entry<'e>>,
+        entry: Entry<'e>,
+        now_ns: i128,
+        updated: &mut Updated,
+        each: &mut dyn FnMut(&Finding<'_>),
+    ) -> Entry<'e> {
+        match old {
+            Some(old) if is_corrupted(&old, &entry) && !self.accept.contains(old.path) => {
+                updated.corrupted += 1;
+                let changed = &[Field::Digests];
+                each(&Finding { new: Some(entry), changed, ..finding(Verdict::Corrupted, &old) });
+                Entry { damaged_ns: old.damaged_ns.or(Some(now_ns)), ..old }
+            }
+            _ => entry,
+        }
+    }
+
+    fn contents<'c>(&'c self, rows: &'c Rows) -> Contents<'c> {
+        Contents::read(Some(&self.files), rows)
+    }
+}
+
+impl Updated {
+    /// Counts something that could not be looked at.
+    fn keep(&mut self, has_record: bool) {
+        *(if has_record { &mut self.kept } else { &mut self.failed }) += 1;
+    }
+}
+
+/// What the walk kept of an entry.
+fn stat(seen: &Seen) -> Stat {
+    Stat::walked(seen.file_type, seen.metadata.as_ref().expect("the walk keeps what stat says"))
+}
+
+/// Whether the content of a file is another one although size and time of content are the same, whatever the time of the
+/// inode says.
+fn is_corrupted(old: &Entry<'_>, new: &Entry<'_>) -> bool {
+    Verdict::of(old, new, if old.digests == new.digests { &[] } else { &[Field::Digests] })
+        == Verdict::Corrupted
 }
 
 /// Whether a file cannot have been written since it was read for a manifest whose run began at `start_ns`.
 fn is_unchanged(old: &Stat, new: &Stat, start_ns: i128) -> bool {
     let key = |stat: &Stat| (stat.file_type, stat.dev, stat.ino, stat.size, stat.mtime_ns, stat.ctime_ns);
-    key(old) == key(new) && old.mtime_ns.max(old.ctime_ns) < start_ns - tick_ns(old.ctime_ns)
+    key(old) == key(new) && !is_young(old, start_ns)
+}
+
+/// Whether a file may have been written once more, without a trace in its times, after a run that began at `start_ns`
+/// read it.
+fn is_young(stat: &Stat, start_ns: i128) -> bool {
+    stat.mtime_ns.max(stat.ctime_ns) >= start_ns - tick_ns(stat.ctime_ns)
 }
 
 /// How far a time stamp of a file system may lie behind the clock. The kernel's own stamps come from its timer, which

@@ -102,11 +102,26 @@ pub struct Finding<'f> {
     pub error: Option<&'f io::Error>,
 }
 
+/// A verdict on what was recorded.
+pub(crate) fn finding<'f>(verdict: Verdict, old: &Entry<'f>) -> Finding<'f> {
+    Finding {
+        verdict,
+        path: old.path,
+        new_path: None,
+        file_type: old.stat.file_type,
+        old: Some(*old),
+        new: None,
+        changed: &[],
+        file: None,
+        error: None,
+    }
+}
+
 /// How often each verdict was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     counts: [u64; Verdict::ALL.len()],
-    /// Regular files among those that are `Ok` or differ in metadata whose content was not compared.
+    /// Regular files among those that are `Ok` whose content was recorded and not compared.
     pub unread: u64,
 }
 

@@ -95,5 +95,9 @@ pub(crate) fn push_entry(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Alg
     if entry.xattrs.is_some() {
         member(out, Field::Xattrs);
     }
+    if let Some(ns) = entry.damaged_ns {
+        out.extend_from_slice(b",\"damaged_ns\":");
+        push_time(out, ns);
+    }
     out.extend_from_slice(b"}\n");
 }

@@ -12,6 +12,7 @@ use crate::contents::Content;
 use crate::keys::{Keys, pair};
 use crate::merge::merge;
 use crate::tree::{Seen, Walk};
+use crate::verdict::finding;
 use crate::xattrs::XattrReader;
 use crate::{Contents, Entry, Error, Field, Finding, Stat, Summary, Verdict, Xattr};
 
@@ -133,13 +134,12 @@ impl Judge<'_> {
             }
         };
         let digests: &[u8] = if is_read { &self.digests } else { &[] };
-        let new = Entry { path: &seen.path, stat, target: seen.target(), digests, xattrs };
+        let new = Entry { path: &seen.path, stat, target: seen.target(), digests, xattrs, damaged_ns: None };
         let is_same = is_read.then(|| old.digests == digests);
         self.plan.rules.changed(old, &new, is_same, &mut self.changed);
         let verdict = Verdict::of(old, &new, &self.changed);
         self.summary.add(verdict);
-        let is_pair = old.stat.is_regular() && stat.is_regular();
-        if is_pair && !is_read && matches!(verdict, Verdict::Ok | Verdict::Metadata) {
+        if !old.digests.is_empty() && !is_read && verdict == Verdict::Ok {
             self.summary.unread += 1;
         }
         (self.each)(&Finding { new: Some(new), changed: &self.changed, ..finding(verdict, old) })
@@ -149,7 +149,7 @@ impl Judge<'_> {
     fn stand(&mut self, old: &Entry<'_>, seen: &Seen) -> io::Result<Standing> {
         let plan = self.plan;
         if let Some(file) = seen.file.filter(|_| plan.reads && old.stat.is_regular())
-            && plan.rules.reads(old.path)
+            && plan.rules.reads(old)
         {
             return Ok(match self.contents.of(file) {
                 Content::Read(row, stat) => {
@@ -162,7 +162,7 @@ impl Judge<'_> {
                     Standing::NotYet
                 }
                 // It belongs to another batch.
-                Content::Unread | Content::Kept(_) => Standing::NotYet,
+                Content::Unread => Standing::NotYet,
             });
         }
         if !self.batch.is_first {
@@ -199,8 +199,14 @@ impl Judge<'_> {
             return ControlFlow::Continue(());
         }
         let stat = seen.metadata.as_ref().map(|metadata| Stat::walked(seen.file_type, metadata));
-        let entry =
-            |stat| Entry { path: &seen.path, stat, target: seen.target(), digests: &[], xattrs: None };
+        let entry = |stat| Entry {
+            path: &seen.path,
+            stat,
+            target: seen.target(),
+            digests: &[],
+            xattrs: None,
+            damaged_ns: None,
+        };
         self.summary.add(Verdict::New);
         (self.each)(&Finding {
             verdict: Verdict::New,
@@ -223,20 +229,5 @@ impl Judge<'_> {
     ) -> ControlFlow<()> {
         self.summary.add(Verdict::Unreadable);
         (self.each)(&Finding { file, error, ..finding(Verdict::Unreadable, old) })
-    }
-}
-
-/// A verdict on what was recorded.
-fn finding<'f>(verdict: Verdict, old: &Entry<'f>) -> Finding<'f> {
-    Finding {
-        verdict,
-        path: old.path,
-        new_path: None,
-        file_type: old.stat.file_type,
-        old: Some(*old),
-        new: None,
-        changed: &[],
-        file: None,
-        error: None,
     }
 }

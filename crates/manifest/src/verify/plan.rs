@@ -75,7 +75,7 @@ impl<'p> Plan<'p> {
                 _ if !reads => {}
                 (Some(old), Some(file)) => {
                     let old = old.entry();
-                    if old.stat.is_regular() && rules.reads(old.path) {
+                    if old.stat.is_regular() && rules.reads(&old) {
                         purse.spend(size_of::<FileNo>() as u64)?;
                         pairs.push(file);
                     }

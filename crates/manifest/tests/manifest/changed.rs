@@ -30,7 +30,7 @@ fn files(n: u32, mtime_ns: i128) -> Entries {
         nlink: 1,
         rdev: 0,
     };
-    let entry = Owned { stat, target: None, digests: vec![7; 8], xattrs: None };
+    let entry = Owned { stat, target: None, digests: vec![7; 8], xattrs: None, damaged_ns: None };
     (0..n).map(|n| (Path::new(&format!("{n:05}")), entry.clone())).collect()
 }
 

@@ -96,7 +96,7 @@ fn a_line_is_as_documented() {
         rdev: 0,
     };
     let digests = 0x0123_4567_89ab_cdef_u64.to_be_bytes().to_vec();
-    let file = Owned { stat, target: None, digests, xattrs: None };
+    let file = Owned { stat, target: None, digests, xattrs: None, damaged_ns: None };
     assert_eq!(entries[&Path::new("a")], file);
     assert_eq!(entries[&Path::new("l")].target.as_deref(), Some(&b"a"[..]));
     assert_eq!(written(&header(&[Algorithm::Xxh3], false), &entries), sealed(&[A, L]));

@@ -16,6 +16,7 @@ pub(crate) struct Owned {
     pub(crate) target: Option<Vec<u8>>,
     pub(crate) digests: Vec<u8>,
     pub(crate) xattrs: Option<Vec<Xattr>>,
+    pub(crate) damaged_ns: Option<i128>,
 }
 
 /// Entries by path; the root is `.` and sorts as nothing does.
@@ -51,6 +52,7 @@ impl Owned {
             target: entry.target.map(<[u8]>::to_vec),
             digests: entry.digests.to_vec(),
             xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
+            damaged_ns: entry.damaged_ns,
         }
     }
 
@@ -61,6 +63,7 @@ impl Owned {
             target: self.target.as_deref(),
             digests: &self.digests,
             xattrs: self.xattrs.as_deref(),
+            damaged_ns: self.damaged_ns,
         }
     }
 }
@@ -255,6 +258,7 @@ pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
                 target: (file_type == FileType::Symlink).then(|| vec![b't', 0xfe + other]),
                 digests: if is_file { vec![digest; digests_len] } else { Vec::new() },
                 xattrs: None,
+                damaged_ns: None,
             }
         },
     )

@@ -1,13 +1,15 @@
 //! New manifests from old ones.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Header, Manifest, Sample, Update};
+use ftk_manifest::{Finding, Header, Manifest, Sample, Update, Updated, Verdict, Writer};
 
-use crate::model::{Path, header, manifest, read};
+use crate::model::{Path, header, manifest, open, read};
 use crate::trees::Dir;
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
@@ -16,25 +18,35 @@ const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 struct Run {
     read: Vec<Vec<u8>>,
     corrupted: Vec<Vec<u8>>,
+    updated: Updated,
     new: Manifest,
 }
 
-fn update(dir: &Dir, old: &Manifest, header: &Header, check: Option<f64>) -> Run {
+/// The time of the run that updates.
+const NOW: i128 = 77;
+
+fn update(dir: &Dir, old: &Manifest, check: Option<f64>, accept: &[&str]) -> Run {
     let walked = dir.walk(true);
     let (tree, budget) = (walked.tree(), Budget::new(1 << 20));
     let check = check.map(Sample::new);
-    let update = Update::new(old, &tree, &header.algorithms, check.as_ref(), &budget).unwrap();
+    let accept: BTreeSet<_> = accept.iter().map(|path| path.as_bytes().to_vec()).collect();
+    let update = Update::new(old, &tree, check.as_ref(), &accept, &budget).unwrap();
+    let header = old.header();
     let rows = walked.read(Some(&update.files), &header.algorithms);
     let path = |file: &_| {
         let mut path = Vec::new();
         walked.inventory.push_path(*file, &mut path);
         path[walked.root.len() + 1..].to_vec()
     };
-    Run {
-        read: update.files.iter().map(path).collect(),
-        corrupted: update.corrupted(&rows).iter().map(path).collect(),
-        new: walked.write(header, &update.contents(&rows)),
-    }
+    let (mut bytes, mut corrupted) = (Vec::new(), Vec::new());
+    let mut each = |finding: &Finding<'_>| {
+        assert_eq!(finding.verdict, Verdict::Corrupted);
+        corrupted.push(finding.path.to_vec());
+    };
+    let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line)).unwrap();
+    let updated = update.write(&rows, NOW, &mut writer, &mut each).unwrap();
+    writer.finish().unwrap();
+    Run { read: update.files.iter().map(path).collect(), corrupted, updated, new: open(&bytes).unwrap() }
 }
 
 /// A header of a run that begins long after everything was written.
@@ -48,7 +60,7 @@ fn of_an_unchanged_tree_nothing_is_read() {
     let dir = Dir::new();
     let header = later(XXH3);
     let old = dir.manifest(&header);
-    let run = update(&dir, &old, &header, None);
+    let run = update(&dir, &old, None, &[]);
     assert_eq!(run.read, Vec::<Vec<u8>>::new());
     assert_eq!(read(&run.new).unwrap(), read(&old).unwrap());
 }
@@ -65,46 +77,107 @@ fn what_changed_and_what_is_young_is_read() {
     dir.write("copy", "dash");
     fs::rename(dir.at("copy"), dir.at("a-b")).unwrap(); // another inode
     fs::remove_file(dir.at("pipe")).unwrap();
-    let mut run = update(&dir, &old, &header, None);
+    let mut run = update(&dir, &old, None, &[]);
     run.read.sort();
     assert_eq!(run.read, [&b"a-b"[..], b"a/b/c", b"a/x", b"fresh", b"moved"]);
     assert_eq!(read(&run.new).unwrap(), dir.entries(XXH3));
 
     // The same manifest, but of a run that began before the files were written.
     let young = manifest(&Header { start_ns: 7, ..header.clone() }, &read(&run.new).unwrap());
-    assert_eq!(update(&dir, &young, &header, None).read.len(), 8);
+    assert_eq!(update(&dir, &young, None, &[]).read.len(), 8);
 }
 
 #[test]
-fn other_algorithms_need_every_byte_unless_they_are_fewer() {
+fn without_digests_nothing_is_read() {
     let dir = Dir::new();
-    let both = later(&[Algorithm::Md5, Algorithm::Xxh3]);
-    let old = dir.manifest(&both);
-    let run = update(&dir, &old, &later(XXH3), None);
-    assert_eq!(run.read.len(), 0);
-    assert_eq!(read(&run.new).unwrap(), dir.entries(XXH3));
-    let run = update(&dir, &run.new, &both, None);
-    assert_eq!(run.read.len(), 7);
-    assert_eq!(read(&run.new).unwrap(), read(&old).unwrap());
-    let run = update(&dir, &old, &later(&[]), None);
+    let old = dir.manifest(&later(&[]));
+    dir.write("file", "CONTENT");
+    let run = update(&dir, &old, Some(100.0), &[]);
     assert_eq!(run.read.len(), 0);
     assert_eq!(read(&run.new).unwrap(), dir.entries(&[]));
 }
 
 #[test]
-fn a_check_finds_rot_and_does_not_hide_it() {
+fn damaged_files_are_told_until_they_are_repaired_changed_or_accepted() {
     let dir = Dir::new();
     let header = later(XXH3);
-    let mut entries = read(&dir.manifest(&header)).unwrap();
+    let good = read(&dir.manifest(&header)).unwrap();
+    let mut entries = good.clone();
     // As if the disk gave other bytes now than then.
     entries.get_mut(&Path::new("file")).unwrap().digests[3] ^= 1;
     let old = manifest(&header, &entries);
-    let run = update(&dir, &old, &header, None);
+    let run = update(&dir, &old, None, &[]);
     assert_eq!((run.read.len(), run.corrupted.len()), (0, 0));
-    let run = update(&dir, &old, &header, Some(100.0));
+    let run = update(&dir, &old, Some(100.0), &[]);
     assert_eq!(run.read.len(), 7);
     assert_eq!(run.corrupted, [b"file"]);
+    assert_eq!(run.updated, Updated { entries: entries.len() as u64, corrupted: 1, ..Updated::default() });
+    entries.get_mut(&Path::new("file")).unwrap().damaged_ns = Some(NOW);
     assert_eq!(read(&run.new).unwrap(), entries);
-    let run = update(&dir, &old, &header, Some(0.0));
-    assert_eq!(run.read.len(), 0);
+
+    // From now on without being asked, and the time stays that of the first run.
+    entries.get_mut(&Path::new("file")).unwrap().damaged_ns = Some(5);
+    let damaged = manifest(&header, &entries);
+    for check in [None, Some(0.0)] {
+        let run = update(&dir, &damaged, check, &[]);
+        assert_eq!((&run.read[..], &run.corrupted[..]), (&[b"file".to_vec()][..], &[b"file".to_vec()][..]));
+        assert_eq!(read(&run.new).unwrap(), entries);
+    }
+    let run = update(&dir, &damaged, None, &["file"]);
+    assert_eq!((run.read.len(), run.corrupted.len()), (1, 0));
+    assert_eq!(read(&run.new).unwrap(), good);
+
+    // A file that has its old content again.
+    let mut repaired = good.clone();
+    repaired.get_mut(&Path::new("file")).unwrap().damaged_ns = Some(5);
+    let run = update(&dir, &manifest(&header, &repaired), None, &[]);
+    assert_eq!((run.read.len(), run.corrupted.len()), (1, 0));
+    assert_eq!(read(&run.new).unwrap(), good);
+
+    dir.touch("file", 2_000_000_000);
+    assert_eq!(update(&dir, &damaged, None, &[]).corrupted.len(), 0);
+}
+
+#[test]
+fn whatever_the_time_of_the_inode_says() {
+    let dir = Dir::new();
+    let header = later(XXH3);
+    let old = dir.manifest(&header);
+    dir.write("file", "CONTENT");
+    dir.touch("file", 1_000_000_007);
+    let run = update(&dir, &old, None, &[]);
+    assert_eq!(run.corrupted, [b"file"]);
+    let was = |manifest: &Manifest| read(manifest).unwrap()[&Path::new("file")].digests.clone();
+    assert_eq!(was(&run.new), was(&old));
+}
+
+#[test]
+fn what_is_missing_is_counted_below_the_root() {
+    let dir = Dir::new();
+    let old = dir.manifest(&later(XXH3));
+    let recorded = read(&old).unwrap().len() as u64 - 1;
+    let walked = dir.walk(true);
+    let accept = ["file", "a", "nowhere"].map(|path| path.as_bytes().to_vec()).into();
+    let update = Update::new(&old, &walked.tree(), None, &accept, &Budget::new(1 << 20)).unwrap();
+    assert_eq!((update.recorded, update.missing, update.is_other_root), (recorded, 0, false));
+    assert_eq!(update.unknown, [b"a".to_vec(), b"nowhere".to_vec()].into());
+    fs::remove_dir_all(dir.at("a")).unwrap();
+    let walked = dir.walk(true);
+    let update = Update::new(&old, &walked.tree(), None, &accept, &Budget::new(1 << 20)).unwrap();
+    assert_eq!((update.recorded, update.missing), (recorded, 6));
+}
+
+#[test]
+fn the_root_is_another_one_if_device_and_inode_are() {
+    let dir = Dir::new();
+    let header = later(XXH3);
+    let entries = read(&dir.manifest(&header)).unwrap();
+    for (dev, ino, is_other) in [(0, 0, false), (1, 0, false), (0, 1, false), (1, 1, true)] {
+        let mut entries = entries.clone();
+        let root = &mut entries.get_mut(&Path::new(".")).unwrap().stat;
+        (root.dev, root.ino) = (root.dev + dev, root.ino + ino);
+        let (old, walked, none) = (manifest(&header, &entries), dir.walk(true), BTreeSet::new());
+        let update = Update::new(&old, &walked.tree(), None, &none, &Budget::new(1 << 20)).unwrap();
+        assert_eq!(update.is_other_root, is_other);
+    }
 }

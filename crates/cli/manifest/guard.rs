@@ -1,0 +1,171 @@
+//! What keeps a good manifest from being replaced by a bad one.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::str::FromStr;
+
+use anyhow::{Context as _, bail, ensure};
+use clap::Args;
+use ftk_manifest::{Kind, Update, sniff};
+use ftk_record::quote;
+use indicatif::HumanCount;
+
+/// How much of a file is looked at to tell whether it is a manifest.
+const START: u64 = 64 << 10;
+
+/// Options that lift the guards of a command that writes a manifest from an older one.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Guards")]
+pub(super) struct GuardArgs {
+    /// Stop if more entries than this are missing: a share, such as 5%, or a number
+    ///
+    /// An empty mount point looks like a tree from which everything was deleted. Entries that moved count as missing.
+    /// 100% removes the limit.
+    #[arg(long, value_name = "P%|N", default_value = "50%")]
+    max_missing: Limit,
+
+    /// Accept a ROOT that is not the recorded directory: by default one whose device and inode both differ is refused
+    #[arg(long)]
+    other_root: bool,
+}
+
+impl GuardArgs {
+    /// Stops an update of the tree `root` that would lose records.
+    ///
+    /// # Errors
+    /// When the root is another one than was recorded, or too much is missing.
+    pub(super) fn check(&self, update: &Update<'_>, root: &OsStr) -> anyhow::Result<()> {
+        let name = || quote(root.as_encoded_bytes());
+        ensure!(
+            self.other_root || !update.is_other_root,
+            "{} is not the directory that was recorded: its device and its inode differ \
+             (mount the right one, or add --other-root)",
+            name()
+        );
+        let Update { recorded, missing, .. } = update;
+        ensure!(
+            !self.max_missing.is_exceeded(*missing, *recorded),
+            "{}: {} of {} recorded entries are missing: is it mounted? \
+             (if they were deleted or moved, raise --max-missing, which is {})",
+            name(),
+            HumanCount(*missing),
+            HumanCount(*recorded),
+            self.max_missing
+        );
+        Ok(())
+    }
+}
+
+/// How much may be missing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Limit {
+    Percent(f64),
+    Entries(u64),
+}
+
+impl Limit {
+    fn is_exceeded(self, missing: u64, recorded: u64) -> bool {
+        match self {
+            Self::Percent(percent) => missing as f64 * 100.0 > percent * recorded as f64,
+            Self::Entries(most) => missing > most,
+        }
+    }
+}
+
+impl FromStr for Limit {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let limit = match text.strip_suffix('%') {
+            Some(percent) => percent.parse().ok().filter(|it| (0.0..=100.0).contains(it)).map(Self::Percent),
+            None => text.parse().ok().map(Self::Entries),
+        };
+        limit.ok_or("expected a share from 0% to 100%, or a number of entries")
+    }
+}
+
+impl std::fmt::Display for Limit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Percent(percent) => write!(f, "{percent}%"),
+            Self::Entries(most) => write!(f, "{most}"),
+        }
+    }
+}
+
+/// Stops a command that would write its output over a manifest. `read`: device and inode of the manifest that the
+/// command replaces on purpose.
+///
+/// # Errors
+/// When there is a manifest at the path, or what may be one, or it cannot be told.
+pub(super) fn refuse_to_overwrite(output: Option<&Path>, read: Option<(u64, u64)>) -> anyhow::Result<()> {
+    let Some(path) = output else { return Ok(()) };
+    let name = || quote(path.as_os_str().as_encoded_bytes());
+    // Where there is nothing, or what would wait for a writer, there is no manifest either.
+    let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
+    if !metadata.is_file() || read == Some((metadata.dev(), metadata.ino())) {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    let looked = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
+    looked.with_context(|| {
+        format!("cannot tell whether {} is a manifest, which only --force replaces", name())
+    })?;
+    let what = match sniff(&start) {
+        Kind::Manifest => "is a manifest".to_owned(),
+        Kind::Compressed { with, .. } => format!("is compressed with {with} and may be a manifest"),
+        Kind::Other(_) => return Ok(()),
+    };
+    bail!(
+        "{} {what}: `ftk manifest update` brings one up to date and keeps what it knows; --force replaces it",
+        name()
+    )
+}
+
+/// Stops a command that was given FILE before ROOT.
+///
+/// # Errors
+/// When the root is a file and the manifest is a directory.
+pub(super) fn refuse_swapped(root: &OsStr, manifest: &OsStr) -> anyhow::Result<()> {
+    let (is_file, is_dir) = (Path::new(root).is_file(), Path::new(manifest).is_dir());
+    let name = |path: &OsStr| quote(path.as_encoded_bytes());
+    ensure!(
+        !(is_file && is_dir),
+        "the directory comes first, then its manifest: {} {}",
+        name(manifest),
+        name(root)
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits() {
+        for (limit, missing, recorded, is_exceeded) in [
+            ("50%", 0, 0, false),
+            ("50%", 1, 2, false),
+            ("50%", 2, 3, true),
+            ("5%", 5, 100, false),
+            ("5%", 6, 100, true),
+            ("0.1%", 1, 1000, false),
+            ("0%", 1, 1_000_000, true),
+            ("100%", 7, 7, false),
+            ("3", 3, 4, false),
+            ("3", 4, 4_000, true),
+            ("0", 0, 9, false),
+        ] {
+            let is = limit.parse::<Limit>().unwrap().is_exceeded(missing, recorded);
+            assert_eq!(is, is_exceeded, "{limit} {missing} {recorded}");
+            assert_eq!(limit.parse::<Limit>().unwrap().to_string(), limit);
+        }
+        for bad in ["", "%", "-1", "-1%", "101%", "nan%", "1.5", "half", "5 %"] {
+            assert!(bad.parse::<Limit>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What a file is, by its first bytes: for messages about files that are not manifests, and to protect those that are.
+
+use serde_json::Value;
+
+/// What the first bytes of a file say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It begins as a manifest does, or may: it need not be complete.
+    Manifest,
+    /// It is compressed, and may hold a manifest.
+    Compressed {
+        /// With what.
+        with: &'static str,
+        /// The command that prints what it holds.
+        cat: &'static str,
+    },
+    /// It is something else: what, with its article.
+    Other(&'static str),
+}
+
+/// Beginnings that no text has.
+const MAGIC: [(&[u8], Kind); 11] = [
+    (b"\x1f\x8b", Kind::Compressed { with: "gzip", cat: "zcat" }),
+    (b"\x28\xb5\x2f\xfd", Kind::Compressed { with: "zstd", cat: "zstdcat" }),
+    (b"\xfd7zXZ\0", Kind::Compressed { with: "xz", cat: "xzcat" }),
+    (b"BZh", Kind::Compressed { with: "bzip2", cat: "bzcat" }),
+    (b"\x04\x22\x4d\x18", Kind::Compressed { with: "lz4", cat: "lz4cat" }),
+    (b"\xef\xbb\xbf", Kind::Other("a text with a byte order mark")),
+    (b"\xff\xfe", Kind::Other("a text in UTF-16")),
+    (b"\xfe\xff", Kind::Other("a text in UTF-16")),
+    (b"\x7fELF", Kind::Other("a program")),
+    (b"PK\x03\x04", Kind::Other("a ZIP archive")),
+    (b"SQLite format 3\0", Kind::Other("an SQLite database")),
+];
+
+/// What every manifest of ftk begins with.
+const BEGINNING: &[u8] = b"{\"ftk\":\"manifest\"";
+
+/// What a file is that begins with these bytes, which are all of it if it is short.
+pub fn sniff(start: &[u8]) -> Kind {
+    if start.is_empty() {
+        return Kind::Other("an empty file");
+    }
+    if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
+        return *kind;
+    }
+    let line = start.split(|&byte| byte == b'\n').next().unwrap_or(start);
+    if start.starts_with(BEGINNING) || BEGINNING.starts_with(start) {
+        return Kind::Manifest;
+    }
+    match serde_json::from_slice(line) {
+        Ok(Value::Object(members)) if members.get("ftk").is_some_and(|kind| kind == "manifest") => {
+            Kind::Manifest
+        }
+        Ok(Value::Object(_)) => Kind::Other("JSON of another kind"),
+        _ if start.starts_with(b"{") => Kind::Other("no JSON, although it begins as an object does"),
+        _ if is_sum(line) => Kind::Other("a list of digests"),
+        _ if start.contains(&0) || str::from_utf8(line).is_err() => Kind::Other("binary data"),
+        _ => Kind::Other("plain text"),
+    }
+}
+
+/// Whether a line is of a list of digests: `DIGEST  NAME` or `ALGORITHM (NAME) = DIGEST`.
+fn is_sum(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"\\").unwrap_or(line);
+    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let is_tagged = line.windows(2).any(|pair| pair == b" (") && line.windows(4).any(|text| text == b") = ");
+    digits >= 16 && line.get(digits) == Some(&b' ') || is_tagged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_by_their_beginnings() {
+        for (start, kind) in [
+            (&b"{\"ftk\":\"manifest\",\"version\":1"[..], Kind::Manifest),
+            (b"{\"ft", Kind::Manifest),
+            (b"{\"version\":1, \"ftk\" : \"manifest\"}\nmore", Kind::Manifest),
+            (b"{\"ftk\":\"dup-report\",\"version\":1}\n", Kind::Other("JSON of another kind")),
+            (b"{{", Kind::Other("no JSON, although it begins as an object does")),
+            (b"", Kind::Other("an empty file")),
+            (b"\x1f\x8b\x08", Kind::Compressed { with: "gzip", cat: "zcat" }),
+            (b"\x28\xb5\x2f\xfd\0", Kind::Compressed { with: "zstd", cat: "zstdcat" }),
+            (b"d41d8cd98f00b204e9800998ecf8427e  a\n", Kind::Other("a list of digests")),
+            (b"\\d41d8cd98f00b204e9800998ecf8427e  a\\n\n", Kind::Other("a list of digests")),
+            (b"MD5 (a) = d41d8cd98f00b204e9800998ecf8427e\n", Kind::Other("a list of digests")),
+            (b"\xef\xbb\xbf{\"ftk\":\"manifest\"", Kind::Other("a text with a byte order mark")),
+            (b"\xff\xfe{\0", Kind::Other("a text in UTF-16")),
+            (b"\0\0\0", Kind::Other("binary data")),
+            (b"\x80\n", Kind::Other("binary data")),
+            (b"[]\n", Kind::Other("plain text")),
+            (b"hello", Kind::Other("plain text")),
+        ] {
+            assert_eq!(sniff(start), kind, "{}", start.escape_ascii());
+        }
+    }
+}
