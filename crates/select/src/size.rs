@@ -7,8 +7,7 @@ use crate::bound::Bound;
 
 /// A test on the length in bytes: exactly, more than, or less than a number. Nothing is rounded.
 ///
-/// Written `[+-]N[K|M|G|T]`: `+` is strictly more, `-` strictly less, neither is exactly; the number is one of
-/// [`parse_bytes`].
+/// Written `[+-]SIZE`: `+` is strictly more, `-` strictly less, neither is exactly; [`parse_bytes`] reads the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(Bound);
 
@@ -27,30 +26,57 @@ impl FromStr for Size {
     }
 }
 
-/// A number of bytes, written `N[K|M|G|T]`: the units, in either case, are powers of 1,024, and without one the
-/// number counts bytes.
+/// Reads a number of bytes: `N[.N][UNIT]`.
+///
+/// K, M, G, T and P, in either case, and KiB, MiB, GiB, TiB and PiB are powers of 1,024; kB, MB, GB, TB and PB are
+/// powers of 1,000. Without a unit the number counts bytes. Decimals are exact: `1.5K` is 1,536.
 ///
 /// # Errors
-/// When it is not written so, or is more than fits.
+/// If the text has another form, gives no whole number of bytes, or gives more than `u64` holds.
 pub fn parse_bytes(text: &str) -> Result<u64, ParseError> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    if number.is_empty() {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (whole, rest) = text.split_at(digits(text));
+    if whole.is_empty() {
         return Err(ParseError::new(0, "a number is missing"));
     }
-    let shift = match unit {
-        "" => 0,
-        "K" | "k" => 10,
-        "M" | "m" => 20,
-        "G" | "g" => 30,
-        "T" | "t" => 40,
-        _ => return Err(ParseError::new(digits, format!("`{unit}` is not a unit: use K, M, G or T"))),
+    let (fraction, unit) = match rest.strip_prefix('.') {
+        Some(rest) => rest.split_at(digits(rest)),
+        None => ("", rest),
     };
-    number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(1 << shift))
-        .ok_or_else(|| ParseError::new(0, format!("`{number}{unit}` is more than 2^64 - 1 bytes")))
+    if rest.starts_with('.') && fraction.is_empty() {
+        return Err(ParseError::new(whole.len() + 1, "digits are missing after the point"));
+    }
+    let scale = scale(unit).map_err(|problem| ParseError::new(text.len() - unit.len(), problem))?;
+    let part = part(fraction, scale)
+        .ok_or_else(|| ParseError::new(0, format!("`{text}` is not a whole number of bytes")))?;
+    let bytes = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(scale)?.checked_add(part));
+    bytes.ok_or_else(|| ParseError::new(0, format!("`{text}` is more than 2^64 - 1 bytes")))
+}
+
+/// The bytes in one of `unit`.
+fn scale(unit: &str) -> Result<u64, String> {
+    let letter = unit.chars().next().unwrap_or_default().to_ascii_uppercase();
+    let power = "KMGTP".find(letter).map_or(0, |at| at as u32 + 1);
+    match unit {
+        "" => Ok(1),
+        "KB" => Err("`KB` could mean 1,000 or 1,024 bytes: write kB for 1,000, K or KiB for 1,024".into()),
+        "kB" | "MB" | "GB" | "TB" | "PB" => Ok(1000_u64.pow(power)),
+        "KiB" | "MiB" | "GiB" | "TiB" | "PiB" => Ok(1024_u64.pow(power)),
+        _ if unit.len() == 1 && power > 0 => Ok(1024_u64.pow(power)),
+        _ => Err(format!(
+            "`{unit}` is not a unit: use K, M, G, T or P (powers of 1,024), or kB, MB, GB, TB or PB"
+        )),
+    }
+}
+
+/// `scale` times the fraction with these digits, if that is a whole number.
+fn part(fraction: &str, scale: u64) -> Option<u64> {
+    // If the result is whole, so is every step.
+    let product = fraction.bytes().rev().try_fold(0_u128, |below, digit| {
+        let tenfold = u128::from(digit - b'0') * u128::from(scale) + below;
+        (tenfold % 10 == 0).then_some(tenfold / 10)
+    })?;
+    u64::try_from(product).ok()
 }
 
 #[cfg(test)]
@@ -70,12 +96,36 @@ mod tests {
     }
 
     #[test]
-    fn units_are_powers_of_1024() {
-        for (power, unit) in ["", "K", "M", "G", "T"].into_iter().enumerate() {
+    fn units_are_powers_of_1024_or_1000() {
+        for (power, unit) in ["", "K", "M", "G", "T", "P"].into_iter().enumerate() {
             let bytes = 3 * 1024_u64.pow(power as u32);
-            assert!(takes(&format!("3{unit}"), bytes) && takes(&format!("3{}", unit.to_lowercase()), bytes));
+            assert_eq!(parse_bytes(&format!("3{unit}")), Ok(bytes));
+            assert_eq!(parse_bytes(&format!("3{}", unit.to_lowercase())), Ok(bytes));
+            if power > 0 {
+                assert_eq!(parse_bytes(&format!("3{unit}iB")), Ok(bytes));
+            }
+        }
+        for (power, unit) in ["kB", "MB", "GB", "TB", "PB"].into_iter().enumerate() {
+            assert_eq!(parse_bytes(&format!("3{unit}")), Ok(3 * 1000_u64.pow(power as u32 + 1)));
         }
         assert!(takes("18446744073709551615", u64::MAX));
+    }
+
+    #[test]
+    fn decimals_are_exact() {
+        for (text, bytes) in [
+            ("1.5G", 3 << 29),
+            ("0.5K", 512),
+            ("1.0", 1),
+            ("0.001kB", 1),
+            ("1.25KiB", 1280),
+            ("16383.9990234375P", u64::MAX - (1 << 40) + 1),
+            ("0.00000000000000088817841970012523233890533447265625P", 1),
+            ("2.50000000000000000000000000000000000000000000000000000000000000kB", 2500),
+        ] {
+            assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
+        }
+        assert!(takes("+1.5K", 1537) && !takes("+1.5K", 1536));
     }
 
     #[test]
@@ -85,14 +135,33 @@ mod tests {
             ("+", "a number is missing (at byte 2)"),
             ("K", "a number is missing (at byte 1)"),
             ("+-1", "a number is missing (at byte 2)"),
-            ("12Q", "`Q` is not a unit: use K, M, G or T (at byte 3)"),
-            ("-1KiB", "`KiB` is not a unit: use K, M, G or T (at byte 3)"),
-            ("1.5M", "`.5M` is not a unit: use K, M, G or T (at byte 2)"),
-            ("1é", "`é` is not a unit: use K, M, G or T (at byte 2)"),
-            ("+16777216T", "`16777216T` is more than 2^64 - 1 bytes (at byte 2)"),
+            (
+                "12Q",
+                "`Q` is not a unit: use K, M, G, T or P (powers of 1,024), or kB, MB, GB, TB or PB (at byte 3)",
+            ),
+            (
+                "-1KB",
+                "`KB` could mean 1,000 or 1,024 bytes: write kB for 1,000, K or KiB for 1,024 (at byte 3)",
+            ),
+            (
+                "1mb",
+                "`mb` is not a unit: use K, M, G, T or P (powers of 1,024), or kB, MB, GB, TB or PB (at byte 2)",
+            ),
+            (
+                "1é",
+                "`é` is not a unit: use K, M, G, T or P (powers of 1,024), or kB, MB, GB, TB or PB (at byte 2)",
+            ),
+            ("0.3", "`0.3` is not a whole number of bytes (at byte 1)"),
+            ("+0.3K", "`0.3K` is not a whole number of bytes (at byte 2)"),
+            ("0.0001kB", "`0.0001kB` is not a whole number of bytes (at byte 1)"),
+            ("1.K", "digits are missing after the point (at byte 3)"),
+            (".5K", "a number is missing (at byte 1)"),
+            ("+16384P", "`16384P` is more than 2^64 - 1 bytes (at byte 2)"),
+            ("18446744073709551615.0009765625K", "is more than 2^64 - 1 bytes (at byte 1)"),
             ("99999999999999999999", "`99999999999999999999` is more than 2^64 - 1 bytes (at byte 1)"),
         ] {
-            assert_eq!(text.parse::<Size>().unwrap_err().to_string(), message);
+            let error = text.parse::<Size>().unwrap_err().to_string();
+            assert!(error.ends_with(message), "{text}: {error}");
         }
     }
 }

@@ -11,8 +11,8 @@ use crate::ParseError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub i128);
 
-/// What else there is, where none of it was recognised.
-const FORMS: &str = "write 2d, 3h or `1 week`, 2024-01-31, 2024-01-31T12:00 or @SECONDS";
+/// Examples, for a text that has none of the forms.
+const FORMS: &str = "write 3d, 2024-01-31 or yesterday";
 
 impl Time {
     /// Reads a moment as people write them.
@@ -21,6 +21,7 @@ impl Time {
     ///   and longer units are those of the calendar in the time zone of `now`.
     /// - A date or a date with a time, in the time zone of `now` unless it names an offset: `2024-01-31` (its
     ///   first moment), `2024-01-31T12:00`, `2024-01-31T12:00:00.5Z`.
+    /// - `today` and `yesterday`: the first moment of that day, in the time zone of `now`.
     /// - Seconds since the Unix epoch: `@1706702400`, `@1706702400.25`.
     ///
     /// Neither clock nor time zone is asked for here: both come with `now`.
@@ -31,6 +32,9 @@ impl Time {
         if let Some(seconds) = text.strip_prefix('@') {
             return epoch(seconds).map_err(|error| error.behind(1));
         }
+        if let Some(days) = ["today", "yesterday"].iter().position(|word| *word == text) {
+            return day(days as i32, now).map(|moment| Self(moment.as_nanosecond()));
+        }
         let year = text.bytes().take_while(u8::is_ascii_digit).count();
         let moment =
             if year == 4 && text[year..].starts_with('-') { date(text, now) } else { ago(text, now) };
@@ -38,33 +42,42 @@ impl Time {
     }
 }
 
+/// The first moment of the day that is this many days before that of `now`.
+fn day(days_ago: i32, now: &Zoned) -> Result<Timestamp, ParseError> {
+    let first = now.checked_sub(Span::new().days(days_ago)).and_then(|day| day.start_of_day());
+    first.map(|day| day.timestamp()).map_err(|_| ParseError::new(0, OUT_OF_RANGE))
+}
+
 fn date(text: &str, now: &Zoned) -> Result<Timestamp, ParseError> {
-    let whole = |error: jiff::Error| ParseError::new(0, error.to_string());
-    // Would be taken for an annotation, and passed over.
+    // The parser would read it as an annotation and ignore it.
     if let Some(at) = text.find('[') {
         return Err(ParseError::new(at, "a time zone is written as an offset, such as +02:00"));
     }
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Ok(moment);
     }
-    let local: DateTime = text.parse().map_err(|error| not_understood::<DateTime>(text, &error))?;
-    Ok(local.to_zoned(now.time_zone().clone()).map_err(whole)?.timestamp())
+    let local: DateTime = text.parse().map_err(|_| not_understood::<DateTime>(text))?;
+    let zoned = local.to_zoned(now.time_zone().clone());
+    Ok(zoned.map_err(|_| ParseError::new(0, OUT_OF_RANGE))?.timestamp())
 }
 
 fn ago(text: &str, now: &Zoned) -> Result<Timestamp, ParseError> {
-    let span: Span = text.parse().map_err(|error| not_understood::<Span>(text, &error))?;
+    let span: Span = text.parse().map_err(|_| not_understood::<Span>(text))?;
     if span.is_negative() {
         return Err(ParseError::new(0, "a duration counts back from now and is not negative"));
     }
-    let moment = now.checked_sub(span).map_err(|error| ParseError::new(0, error.to_string()))?;
+    let moment = now.checked_sub(span).map_err(|_| ParseError::new(0, OUT_OF_RANGE))?;
     Ok(moment.timestamp())
 }
 
-/// The place is behind the longest beginning that could be understood.
-fn not_understood<T: FromStr>(text: &str, error: &jiff::Error) -> ParseError {
+/// What the calendar does not have.
+const OUT_OF_RANGE: &str = "the time lies outside the years -9999 to 9999";
+
+/// The place is after the longest beginning that parses.
+fn not_understood<T: FromStr>(text: &str) -> ParseError {
     let mut beginnings = text.char_indices().rev().map(|(end, _)| end);
     let at = beginnings.find(|&end| text[..end].parse::<T>().is_ok()).unwrap_or(0);
-    ParseError::new(at, format!("{error}; {FORMS}"))
+    ParseError::new(at, format!("`{text}` is not a date, time or duration: {FORMS}"))
 }
 
 fn epoch(text: &str) -> Result<Time, ParseError> {
@@ -144,6 +157,12 @@ mod tests {
     }
 
     #[test]
+    fn today_and_yesterday_begin_at_midnight() {
+        assert_eq!(parse("today"), ns("2024-03-10T00:00+01:00"));
+        assert_eq!(parse("yesterday"), ns("2024-03-09T00:00+01:00"));
+    }
+
+    #[test]
     fn seconds_since_the_epoch() {
         for (text, expected) in
             [("@0", 0), ("@1.5", 1_500_000_000), ("@-1.25", -1_250_000_000), ("@-0.000000001", -1)]
@@ -155,21 +174,21 @@ mod tests {
     #[test]
     fn what_cannot_be_understood_is_refused() {
         for (text, problem) in [
-            ("", "an empty string"),
-            ("5", "unit designator"),
-            ("2x", "unit designator"),
-            ("yesterday", "write 2d, 3h"),
+            ("", "`` is not a date, time or duration: write 3d, 2024-01-31 or yesterday (at byte 1)"),
+            ("5", "is not a date, time or duration"),
+            ("2x", "write 3d"),
+            ("tomorrow", "`tomorrow` is not a date"),
+            ("Yesterday", "`Yesterday` is not a date"),
             ("-2d", "not negative"),
             ("2d ago", "not negative"),
-            ("99999y", "not in the required range"),
-            ("15000y", "range"),
-            ("2024-02-30", "`1..=29`"),
-            ("2024-1-3", "month"),
-            ("2024-01-31T25:00", "hour"),
-            ("2024-01-31x", "unparsed input \"x\""),
-            ("2024-01-31x", "@SECONDS (at byte 11)"),
-            ("1h 2x", "@SECONDS (at byte 4)"),
-            ("\u{e9}", "@SECONDS (at byte 1)"),
+            ("99999y", "`99999y` is not"),
+            ("15000y", "outside the years"),
+            ("2024-02-30", "`2024-02-30` is not a date"),
+            ("2024-1-3", "is not a date"),
+            ("2024-01-31T25:00", "is not a date"),
+            ("2024-01-31x", "yesterday (at byte 11)"),
+            ("1h 2x", "yesterday (at byte 4)"),
+            ("\u{e9}", "yesterday (at byte 1)"),
             ("2024-01-31T12:00[Europe/Berlin]", "an offset, such as +02:00 (at byte 17)"),
             ("@", "`` is not a number of seconds (at byte 2)"),
             ("@+1", "`+1` is not a number of seconds (at byte 2)"),
@@ -178,6 +197,10 @@ mod tests {
             ("@99999999999999999999", "more seconds than any time has (at byte 2)"),
         ] {
             let message = parse(text).unwrap_err().to_string();
+            assert!(
+                !["format", "parse", "designator"].iter().any(|word| message.contains(word)),
+                "{message}"
+            );
             assert!(message.contains(problem), "{text}: {message}");
         }
     }
