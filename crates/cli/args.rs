@@ -14,8 +14,10 @@ use crate::cmp::CmpArgs;
 use crate::completions::CompletionsArgs;
 use crate::describe::DescribeArgs;
 use crate::dup::DupArgs;
-use crate::find::FindArgs;
+use crate::find::{FindArgs, end_at_plus};
+use crate::foreign;
 use crate::hash::HashArgs;
+use crate::help::HelpArgs;
 use crate::man::ManArgs;
 use crate::manifest::ManifestArgs;
 
@@ -41,16 +43,33 @@ impl Args {
     /// wrong are left to the whole definition.
     ///
     /// # Errors
-    /// When they make no sense, and when help or the version is asked for: see [`clap::Error`].
-    pub(crate) fn of_process() -> Result<Self, clap::Error> {
-        let words: Vec<OsString> = std::env::args_os().collect();
+    /// If they make no sense, or ask for help or the version.
+    pub(crate) fn of_process() -> Result<Self, Refused> {
+        let mut words: Vec<OsString> = std::env::args_os().collect();
+        end_at_plus(&mut words);
+        if let Some(hint) = foreign::spot(&words) {
+            return Err(Refused::Foreign(hint));
+        }
         if let [_, word] = &*words
             && (word == "--version" || word == "-V")
         {
-            NoCommand::try_parse_from(&words)?;
+            NoCommand::try_parse_from(&words).map_err(Refused::from)?;
         }
         let known = Self::of_operands(&words).or_else(|| Self::of_one_command(&words));
-        known.map_or_else(|| Self::try_parse_from(&words), Ok)
+        let all = || {
+            let explained = |mut error: clap::Error| match foreign::explain(&mut error, &words) {
+                Some(hint) => Refused::Foreign(hint),
+                None => error.into(),
+            };
+            Self::try_parse_from(&words).map_err(explained)
+        };
+        known.map_or_else(all, |args| Ok(args)).map(Self::settled)
+    }
+
+    /// `cmp -s` is what `-q` is elsewhere.
+    fn settled(mut self) -> Self {
+        self.globals.quiet |= matches!(&self.command, Command::Cmp(args) if args.silent);
+        self
     }
 
     /// `words` if they are a command and its operands. Where no option is given each has its default, and none has
@@ -90,6 +109,21 @@ impl Args {
         let mut matches = definition.try_get_matches_from_mut(words).ok()?;
         let one = OneCommand::from_arg_matches_mut(&mut matches).ok()?;
         Some(Self { globals: one.globals, command: command(one.args) })
+    }
+}
+
+/// Why there are no arguments to act on.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// They make no sense, or ask for help or the version.
+    Parser(clap::Error),
+    /// One of them belongs to another tool.
+    Foreign(String),
+}
+
+impl From<clap::Error> for Refused {
+    fn from(error: clap::Error) -> Self {
+        Self::Parser(error)
     }
 }
 
@@ -152,6 +186,7 @@ pub(crate) enum Command {
     Calibrate(CalibrateArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
+    Help(HelpArgs),
     #[command(long_flag = "describe", hide = true)]
     Describe(DescribeArgs),
 }
@@ -168,6 +203,7 @@ impl Command {
             Self::Calibrate(_) => "calibrate",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
+            Self::Help(_) => "help",
             Self::Describe(_) => "describe",
         }
     }
@@ -209,8 +245,7 @@ pub(crate) struct Globals {
     pub(crate) json: bool,
 
     /// No summary on stderr; `find` and `cmp` print nothing at all and only set the status
-    // The aliases are what `cmp` calls it.
-    #[arg(short, long, short_alias = 's', alias = "silent", global = true)]
+    #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 
     /// Say what was decided, on which grounds, and how it came out
@@ -419,10 +454,12 @@ mod tests {
     fn memory() {
         let memory =
             |text| Args::try_parse_from(["ftk", "--memory", text, "hash"]).map(|args| args.globals.memory());
-        for (text, bytes) in [("4096", 4096), ("512M", 512 << 20), ("4g", 4 << 30)] {
+        for (text, bytes) in
+            [("4096", 4096), ("512M", 512 << 20), ("4g", 4 << 30), ("1.5G", 3 << 29), ("4kB", 4000)]
+        {
             assert_eq!(memory(text).unwrap(), bytes);
         }
-        for bad in ["", "G", "1.5G", "+1G", "99999999999T"] {
+        for bad in ["", "G", "0.3", "+1G", "99999999999T", "1KB"] {
             assert!(memory(bad).is_err(), "{bad}");
         }
     }

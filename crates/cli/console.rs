@@ -51,6 +51,11 @@ impl Console {
 
     /// The same for what is said once more, of many, and is no error of its own.
     pub(crate) fn warning(&self, message: impl Display) {
+        Self::complain(message);
+    }
+
+    /// As `error`, before there is a console.
+    pub(crate) fn complain(message: impl Display) {
         let red = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
         Self::line(format_args!("{red}ftk:{red:#} {message}"));
     }

@@ -13,13 +13,16 @@ mod dup;
 mod engine;
 mod failed;
 mod find;
+mod foreign;
 mod hash;
+mod help;
 mod human;
 mod input;
 mod list;
 mod man;
 mod manifest;
 mod meter;
+mod number;
 mod outcome;
 mod progress;
 mod scan;
@@ -38,7 +41,7 @@ use ftk_record::Output;
 use signal_hook::consts::SIGABRT;
 use signal_hook::low_level::{exit, register};
 
-use crate::args::{Args, Command};
+use crate::args::{Args, Command, Refused};
 use crate::console::{Console, cause};
 use crate::outcome::Outcome;
 
@@ -71,7 +74,12 @@ fn end_at_abort() {
 fn run() -> Outcome {
     let args = match Args::of_process() {
         Ok(args) => args,
-        Err(error) => {
+        Err(Refused::Foreign(hint)) => {
+            args::color_of_process().write_global();
+            Console::complain(hint);
+            return Outcome::Error;
+        }
+        Err(Refused::Parser(error)) => {
             args::color_of_process().write_global();
             // Help and version too are output that must arrive.
             let is_answer = error.exit_code() == 0;
@@ -103,6 +111,7 @@ fn execute(args: &Args, console: &Console) -> Outcome {
         Command::Calibrate(args_of) => calibrate::run(args_of, &args.globals, console),
         Command::Completions(args_of) => completions::run(args_of),
         Command::Man(args_of) => man::run(args_of, console),
+        Command::Help(args_of) => help::run(args_of),
         Command::Describe(_) => describe::run(),
     };
     outcome.unwrap_or_else(|error| console.fatal(&error))

@@ -1,6 +1,8 @@
 //! Phases A and B for a command: arguments in, an inventory out, and every error said.
 
+use std::env;
 use std::ffi::CString;
+use std::io::ErrorKind;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
@@ -9,10 +11,12 @@ use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
 use ftk_sched::Threads;
 use ftk_select::{Filtered, Selection, Skipped};
 use ftk_walk::{FileType, Follow, Op, Visitor, WalkError, Walker};
+use indicatif::HumanCount;
 
 use crate::args::Globals;
 use crate::console::{Console, cause};
 use crate::counted::Counted;
+use crate::foreign::operand_hint;
 use crate::human;
 use crate::outcome::Outcome;
 use crate::progress::Progress;
@@ -26,6 +30,8 @@ pub(crate) struct Scan {
     pub(crate) failed: Vec<Vec<u8>>,
     /// Paths that were not entered because the directory was, under another path, which comes second.
     pub(crate) repeated: Vec<[Vec<u8>; 2]>,
+    /// What the selection left out.
+    pub(crate) skipped: Skipped,
     /// `Error` when a part of it could not be listed.
     pub(crate) outcome: Outcome,
 }
@@ -80,7 +86,7 @@ pub(crate) fn scan_hinting(
     say_skipped(skipped, inventory.skipped(), console);
     let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };
     let failed = errors.into_iter().map(|error| error.path).collect();
-    Ok(Scan { inventory, failed, repeated, outcome })
+    Ok(Scan { inventory, failed, repeated, skipped, outcome })
 }
 
 /// Walks with a visitor for each worker, who sees what the selection lets through. How far it is goes to
@@ -120,6 +126,38 @@ pub(crate) fn walk_error(error: &WalkError, console: &Console) {
         _ => "walk",
     };
     console.path_error(verb, &error.path, cause(&error.source));
+    // What lies below a starting point has a slash in its path.
+    let is_missing_start = error.op == Op::Stat && error.source.kind() == ErrorKind::NotFound;
+    if is_missing_start && !error.path.contains(&b'/') {
+        let words: Vec<_> = env::args_os().collect();
+        if let Some(hint) = operand_hint(&error.path, &words) {
+            Console::line(format_args!("     {hint}"));
+        }
+    }
+}
+
+impl Scan {
+    /// Says in the summary that the filters left no file, if that is so.
+    pub(crate) fn say_filtered(&self, console: &Console) {
+        if self.inventory.files() == 0
+            && let Some(none) = none_of(self.skipped)
+        {
+            console.summary(none);
+        }
+    }
+}
+
+/// `the filters match none of 12,041 files`; `None` if they left nothing out.
+pub(crate) fn none_of(skipped: Skipped) -> Option<String> {
+    match (skipped.filtered_files, skipped.by_options()) {
+        (_, 0) => None,
+        (0, entries) => Some(format!("the filters match none of {}", entries_of(entries))),
+        (files, _) => Some(format!("the filters match none of {}", human::count(files, "file"))),
+    }
+}
+
+fn entries_of(n: u64) -> String {
+    format!("{} entr{}", HumanCount(n), if n == 1 { "y" } else { "ies" })
 }
 
 /// One line for all that was left out, if anything was.

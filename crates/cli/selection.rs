@@ -14,6 +14,7 @@ use ftk_walk::Follow;
 use jiff::Zoned;
 
 use crate::console::Console;
+use crate::number::at_least;
 use crate::starts::StartArgs;
 
 /// Tests of one kind are alternatives; an entry must pass every kind that is given.
@@ -55,7 +56,7 @@ pub(crate) struct NameArgs {
     ///
     /// It is matched against bytes: `.` is any byte, classes such as `\w` are those of ASCII. `^` is where the
     /// path below the starting point begins, so `^src/` is what lies in its `src`.
-    #[arg(short, long, value_name = "RE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     regex: Vec<String>,
 
     /// Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)
@@ -66,7 +67,10 @@ pub(crate) struct NameArgs {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Which entries, by what is known of them")]
 struct InodeArgs {
-    /// Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range
+    /// Size: `+N` larger, `-N` smaller, `N` exact, such as +10M or 1.5GB; repeat for a range
+    ///
+    /// K, M, G, T, P and KiB, MiB, GiB, TiB, PiB are powers of 1,024; kB, MB, GB, TB, PB are powers of 1,000; a number
+    /// without a unit counts bytes. Decimals are exact.
     #[arg(short = 'S', long, value_name = "[+-]N", allow_hyphen_values = true)]
     size: Vec<Size>,
 
@@ -74,7 +78,7 @@ struct InodeArgs {
     #[arg(long, value_name = "FILE")]
     newer: Option<PathBuf>,
 
-    /// Changed no longer ago than this, such as 2d, 3h or 1week, or since a date
+    /// Modified within this time, such as 2d, 3h or 1week, or since today, yesterday or a date
     ///
     /// A date, such as 2024-01-31 or 2024-01-31T12:00, is one of the local time zone; 2024-01-31T12:00Z and
     /// @SECONDS since 1970 are the same everywhere. A day is a day of the calendar. What matters is when the
@@ -82,7 +86,7 @@ struct InodeArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     changed_within: Option<Time>,
 
-    /// Changed longer ago than this, or before a date, in local time: as --changed-within
+    /// Modified longer ago than this, or before today, yesterday or a date: as --changed-within
     #[arg(long, value_name = "TIME", value_parser = time)]
     changed_before: Option<Time>,
 
@@ -130,11 +134,11 @@ pub(crate) struct WalkArgs {
     no_hidden: bool,
 
     /// Nothing above this depth; a starting point is at 0
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = at_least(0_u32))]
     min_depth: u32,
 
     /// Nothing below this depth
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least(0_u32))]
     max_depth: Option<u32>,
 
     /// Stay on the file system of each starting point
@@ -144,6 +148,15 @@ pub(crate) struct WalkArgs {
     /// Follow symbolic links; a directory is entered once, under the first of its paths in byte order
     #[arg(short = 'L', long)]
     follow: bool,
+}
+
+/// `-r`, which users of diff, fdupes and hashdeep type.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Where to look")]
+pub(crate) struct RecursiveArg {
+    /// Accepted and ignored: ftk always recurses into directories
+    #[arg(short, long, hide_short_help = true, overrides_with = "recursive")]
+    recursive: bool,
 }
 
 impl SelectionArgs {
@@ -180,6 +193,11 @@ impl SelectionArgs {
         ]
         .into_iter()
         .find_map(|(is_given, name)| is_given.then_some(name))
+    }
+
+    /// The values of `--name`.
+    pub(crate) fn names(&self) -> &[OsString] {
+        &self.names.name
     }
 
     /// The tests, compiled. `own`: device and inode of files that this run writes, which are left out.
@@ -273,7 +291,7 @@ mod tests {
             "C",
             "--path",
             "d/*",
-            "-r",
+            "--regex",
             "^e",
             "--regex",
             "f$",
@@ -294,7 +312,8 @@ mod tests {
 
     #[test]
     fn patterns_may_begin_with_a_dash() {
-        let args = parse(&["-n", "-*", "--iname", "-X", "--path", "-d/*", "-r", "-$", "-E", "-t"]).unwrap();
+        let args =
+            parse(&["-n", "-*", "--iname", "-X", "--path", "-d/*", "--regex", "-$", "-E", "-t"]).unwrap();
         let names = args.names;
         assert_eq!((&names.name[..], &names.iname[..]), (&["-*".into()][..], &["-X".into()][..]));
         assert_eq!((&names.path[..], &names.regex[..]), (&["-d/*".into()][..], &["-$".into()][..]));
@@ -378,7 +397,7 @@ mod tests {
         for (line, message) in [
             (
                 ["-S", "12Q"],
-                "invalid value '12Q' for '--size <[+-]N>': `Q` is not a unit: use K, M, G or T (at byte 3)",
+                "invalid value '12Q' for '--size <[+-]N>': `Q` is not a unit: use K, M, G, T or P (powers of 1,024), or kB, MB, GB, TB or PB (at byte 3)",
             ),
             (["-t", "f,x"], "`x` is not a type: use f, d, l, p, s, b or c (at byte 3)"),
             (["--links", "x"], "`x` is not a number of links (at byte 1)"),
@@ -386,7 +405,7 @@ mod tests {
             (["--owner", "0:"], ""),
             (["--owner", "0:!"], "a group is missing (at byte 4)"),
             (["--changed-within", "2x"], "invalid value '2x' for '--changed-within <TIME>'"),
-            (["--changed-before", "2024-02-30"], "'day'"),
+            (["--changed-before", "2024-02-30"], "`2024-02-30` is not a date"),
         ] {
             match parse(&line) {
                 Ok(_) => assert_eq!(message, "", "{line:?}"),

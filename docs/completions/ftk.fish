@@ -50,17 +50,18 @@ complete -c ftk -n "__fish_ftk_needs_command" -f -a "cmp" -d 'Compare two files 
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "calibrate" -d 'Measure this machine for the cost model'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "completions" -d 'Print a script that completes ftk\'s arguments in a shell'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "man" -d 'Write the manual, a page a command'
+complete -c ftk -n "__fish_ftk_needs_command" -f -a "help" -d 'Print the help of a command, or what options of other tools are called here'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "describe" -d 'Print all commands and options as JSON, for tools'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s e -l extension -d 'Names with this extension, in either case; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s n -l name -d 'Names that match this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l iname -d 'As --name, in either case' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l path -d 'Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable' -r
-complete -c ftk -n "__fish_ftk_using_subcommand find" -s r -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s t -l type -d 'Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)' -r
-complete -c ftk -n "__fish_ftk_using_subcommand find" -s S -l size -d 'Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -s S -l size -d 'Size: `+N` larger, `-N` smaller, `N` exact, such as +10M or 1.5GB; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l newer -d 'Changed later than this file' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l changed-within -d 'Changed no longer ago than this, such as 2d, 3h or 1week, or since a date' -r
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l changed-before -d 'Changed longer ago than this, or before a date, in local time: as --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l changed-within -d 'Modified within this time, such as 2d, 3h or 1week, or since today, yesterday or a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l changed-before -d 'Modified longer ago than this, or before today, yesterday or a date: as --changed-within' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l owner -d 'Of this user and group, by name or number; `!` before either takes all others; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l perm -d 'Permission bits in octal: 644 exactly these, -111 at least all of these, /222 at least one; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l links -d 'Number of hard links: `+` more, `-` less, neither exactly; two make a range' -r
@@ -72,8 +73,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l files-from -d 'Start at
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l files0-from -d 'As --files-from, with a NUL at the end of each path: safe for every name' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l format -d 'Print this of each entry, such as \'{size} {path}\'; --help lists the fields' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l max-results -d 'Stop after this many entries; with --sort the first by path' -r
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l exec -d 'Run a command for each entry, several at a time; `\\;` ends it' -r
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l exec-batch -d 'Run a command for all entries, in as few runs as the system allows; `\\;` ends it' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l exec -d 'Run a command for each entry, several at a time; `\\;` or `{} +` ends it' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l exec-batch -d 'Run a command for all entries, in as few runs as the system allows; `\\;` or `{} +` ends it' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l io -d 'How files are read' -r -f -a "auto\t''
 sync\t''
@@ -91,7 +92,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l empty -d 'Files of no b
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand find" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
+complete -c ftk -n "__fish_ftk_using_subcommand find" -s L -l follow -d 'Follow symbolic links'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s c -l count -d 'Print only how many entries there are'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s 0 -l null -d 'End each path, or what --format prints, with a NUL instead of a newline'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l sort -d 'Sort by path, as bytes'
@@ -114,12 +115,12 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -s e -l extension -d 'Name
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s n -l name -d 'Names that match this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l iname -d 'As --name, in either case' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l path -d 'Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable' -r
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -s r -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s t -l type -d 'Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)' -r
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -s S -l size -d 'Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -s S -l size -d 'Size: `+N` larger, `-N` smaller, `N` exact, such as +10M or 1.5GB; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l newer -d 'Changed later than this file' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -l changed-within -d 'Changed no longer ago than this, such as 2d, 3h or 1week, or since a date' -r
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -l changed-before -d 'Changed longer ago than this, or before a date, in local time: as --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l changed-within -d 'Modified within this time, such as 2d, 3h or 1week, or since today, yesterday or a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l changed-before -d 'Modified longer ago than this, or before today, yesterday or a date: as --changed-within' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l owner -d 'Of this user and group, by name or number; `!` before either takes all others; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l perm -d 'Permission bits in octal: 644 exactly these, -111 at least all of these, /222 at least one; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l links -d 'Number of hard links: `+` more, `-` less, neither exactly; two make a range' -r
@@ -143,7 +144,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l tag -d 'Lines like `SHA256 (name) = digest`, which say the algorithm'
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -s z -l zero -d 'End every line with NUL instead of newline, and escape no name; with --diff the lists are such'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -s z -s 0 -l zero -l null -d 'End every line with NUL instead of newline, and escape no name; with --diff the lists are such'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s c -l check -d 'Read lists from the PATHs and check every file they name'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l diff -d 'Compare two lists, the PATHs OLD and NEW, without reading a file they name'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l lines -d 'Print the digest of every line of the one PATH, in input order'
@@ -156,7 +157,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l empty -d 'Files of no b
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
@@ -164,18 +166,18 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -s h -l help -d 'Print hel
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s a -l algorithm -d 'By which digest contents are compared' -r -f -a "xxh128\t''
 blake3\t''
 sha256\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l min-size -d 'Only files of at least this size, such as 4096, 64K or 1M; 0 takes empty ones too' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l min-size -d 'Only files of at least this size, such as 4096, 64K or 1.5MB; 0 takes empty ones too' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l max-size -d 'Only files of at most this size' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s e -l extension -d 'Names with this extension, in either case; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s n -l name -d 'Names that match this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l iname -d 'As --name, in either case' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l path -d 'Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable' -r
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s r -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s t -l type -d 'Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)' -r
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s S -l size -d 'Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s S -l size -d 'Size: `+N` larger, `-N` smaller, `N` exact, such as +10M or 1.5GB; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l newer -d 'Changed later than this file' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l changed-within -d 'Changed no longer ago than this, such as 2d, 3h or 1week, or since a date' -r
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l changed-before -d 'Changed longer ago than this, or before a date, in local time: as --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l changed-within -d 'Modified within this time, such as 2d, 3h or 1week, or since today, yesterday or a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l changed-before -d 'Modified longer ago than this, or before today, yesterday or a date: as --changed-within' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l owner -d 'Of this user and group, by name or number; `!` before either takes all others; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l perm -d 'Permission bits in octal: 644 exactly these, -111 at least all of these, /222 at least one; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l links -d 'Number of hard links: `+` more, `-` less, neither exactly; two make a range' -r
@@ -208,7 +210,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l summary -d 'Print only how many files and groups there are, what they waste, and what can be freed'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s 0 -l null -d 'As fdupes, but with a NUL after each path and one more after each group'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l json -d 'One JSON object a line on standard output'
@@ -221,18 +224,18 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s a -l algorithm -d 'By which digest contents are compared' -r -f -a "xxh128\t''
 blake3\t''
 sha256\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l min-size -d 'Only files of at least this size, such as 4096, 64K or 1M; 0 takes empty ones too' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l min-size -d 'Only files of at least this size, such as 4096, 64K or 1.5MB; 0 takes empty ones too' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l max-size -d 'Only files of at most this size' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s e -l extension -d 'Names with this extension, in either case; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s n -l name -d 'Names that match this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l iname -d 'As --name, in either case' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l path -d 'Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable' -r
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s r -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s t -l type -d 'Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)' -r
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s S -l size -d 'Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s S -l size -d 'Size: `+N` larger, `-N` smaller, `N` exact, such as +10M or 1.5GB; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l newer -d 'Changed later than this file' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l changed-within -d 'Changed no longer ago than this, such as 2d, 3h or 1week, or since a date' -r
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l changed-before -d 'Changed longer ago than this, or before a date, in local time: as --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l changed-within -d 'Modified within this time, such as 2d, 3h or 1week, or since today, yesterday or a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l changed-before -d 'Modified longer ago than this, or before today, yesterday or a date: as --changed-within' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l owner -d 'Of this user and group, by name or number; `!` before either takes all others; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l perm -d 'Permission bits in octal: 644 exactly these, -111 at least all of these, /222 at least one; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l links -d 'Number of hard links: `+` more, `-` less, neither exactly; two make a range' -r
@@ -266,7 +269,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l isolate -d 'Only what has a copy below another argument goes, never a copy beside the one that stays'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l yes -d 'Do it; without this the plan is printed and nothing is changed'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l script -d 'Print a POSIX shell script that does it, after comparing each pair once more, and nothing else'
@@ -333,6 +337,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_su
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
@@ -340,7 +345,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_su
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "create" -d 'Record every entry of a tree'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "verify" -d 'Hold a tree against its manifest'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "diff" -d 'Tell what happened between two manifests'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "update" -d 'Record a tree again, reading only what changed'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "update" -d 'Record a tree anew, reading only what changed'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "unique" -d 'List the files of A whose content is nowhere in B'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s o -l output -d 'Write to this file, which appears only when it is complete' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s a -l algorithm -d 'Which digest of the files [default: sha256]; several are computed in one read' -r -f -a "sha256\t''
@@ -356,20 +361,11 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s n -l name -d 'Names that match this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l iname -d 'As --name, in either case' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l path -d 'Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s r -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s t -l type -d 'Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s E -l exclude -d 'Leave out what matches, and all below it: by name, or by path below the start if it holds a `/`' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l min-depth -d 'Nothing above this depth; a starting point is at 0' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l max-depth -d 'Nothing below this depth' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s S -l size -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l newer -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l changed-within -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l changed-before -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l owner -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l perm -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l links -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l samefile -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l files-from -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l io -d 'How files are read' -r -f -a "auto\t''
 sync\t''
@@ -383,14 +379,13 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l force -d 'Replace a manifest that is already there'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l xattrs -d 'Extended attributes too, and with them access control lists and capabilities'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l no-content -d 'Read no file: everything but the digests'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l empty
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
@@ -415,6 +410,7 @@ never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l exit-on-first -d 'Print the first verdict that is not ok, and stop'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l all -d 'Print entries that are as recorded too'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
@@ -436,14 +432,13 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s o -l output -d 'Write to this file, which appears only when it is complete; it may be OLD' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l check -d 'Read this part of the unchanged files too, such as 5%, other ones in every run' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l accept -d 'Record this corrupted file as it is now; a path below ROOT as verify prints it; repeatable' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l max-missing -d 'Stop if more entries than this are missing: a share, such as 5%, or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l io -d 'How files are read' -r -f -a "auto\t''
 sync\t''
@@ -457,8 +452,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l force -d 'Replace a manifest other than OLD that is already there'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l other-root -d 'Accept a ROOT that is not the recorded directory: by default one whose device and inode both differ is refused'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
@@ -477,6 +471,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s 0 -l print0 -d 'End every path with NUL instead of newline'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
@@ -492,12 +487,12 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s e -l extension -d 'Names
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s n -l name -d 'Names that match this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l iname -d 'As --name, in either case' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l path -d 'Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable' -r
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s r -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l regex -d 'Paths below the start in which this regular expression matches somewhere; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s t -l type -d 'Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)' -r
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s S -l size -d 'Sizes in bytes, or with K, M, G, T (powers of 1,024): `+` more, `-` less, neither exactly; two make a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s S -l size -d 'Size: `+N` larger, `-N` smaller, `N` exact, such as +10M or 1.5GB; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l newer -d 'Changed later than this file' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l changed-within -d 'Changed no longer ago than this, such as 2d, 3h or 1week, or since a date' -r
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l changed-before -d 'Changed longer ago than this, or before a date, in local time: as --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l changed-within -d 'Modified within this time, such as 2d, 3h or 1week, or since today, yesterday or a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l changed-before -d 'Modified longer ago than this, or before today, yesterday or a date: as --changed-within' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l owner -d 'Of this user and group, by name or number; `!` before either takes all others; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l perm -d 'Permission bits in octal: 644 exactly these, -111 at least all of these, /222 at least one; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l links -d 'Number of hard links: `+` more, `-` less, neither exactly; two make a range' -r
@@ -530,7 +525,9 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l empty -d 'Files of no by
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s r -l recursive -d 'Accepted: ftk always recurses into directories. With -q, differences are listed, as `diff -rq` lists them'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s s -l silent -d 'Print nothing, as `cmp -s`: the same as --quiet'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
@@ -587,6 +584,23 @@ complete -c ftk -n "__fish_ftk_using_subcommand man" -l json -d 'One JSON object
 complete -c ftk -n "__fish_ftk_using_subcommand man" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand help" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand help" -l io -d 'How files are read' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand help" -l memory -d 'Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand help" -l progress -d 'How to show progress on stderr; `auto`: on a terminal, after a second' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand help" -l color -d 'When to use colours; `auto`: on a terminal, unless NO_COLOR is set' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand help" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand help" -l json -d 'One JSON object a line on standard output'
+complete -c ftk -n "__fish_ftk_using_subcommand help" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
+complete -c ftk -n "__fish_ftk_using_subcommand help" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
+complete -c ftk -n "__fish_ftk_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l io -d 'How files are read' -r -f -a "auto\t''
 sync\t''

@@ -50,11 +50,11 @@ fn every_shell_has_its_script() {
 #[test]
 fn the_manual_has_a_page_a_command() {
     let dir = Dir::new();
-    dir.ftk(["man", "made/pages"]).run().status(0).stdout("").stderr("  17 pages in 'made/pages'\n");
+    dir.ftk(["man", "made/pages"]).run().status(0).stdout("").stderr("  18 pages in 'made/pages'\n");
     let mut names: Vec<_> =
         fs::read_dir(dir.path("made/pages")).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
-    let commands = "calibrate cmp completions dup dup-apply dup-prune dup-undo find hash man manifest \
+    let commands = "calibrate cmp completions dup dup-apply dup-prune dup-undo find hash help man manifest \
                     manifest-create manifest-diff manifest-unique manifest-update manifest-verify";
     let pages = commands.split(' ').map(|command| format!("ftk-{command}.1"));
     let mut expected: Vec<_> = pages.chain(["ftk.1".to_owned()]).collect();
@@ -100,7 +100,7 @@ fn the_description_is_complete() {
         left.extend(below.into_iter().flatten().map(|command| (words.clone(), command)));
         seen += 1;
     }
-    assert_eq!((commands.len(), seen), (8, 16));
+    assert_eq!((commands.len(), seen), (9, 17));
     let hash = commands.iter().find(|it| it["name"] == "hash").unwrap();
     let option =
         |long: &str| hash["options"].as_array().unwrap().iter().find(|it| it["long"] == long).unwrap();

@@ -68,6 +68,26 @@ fn man() {
     assert_snapshot!("man-long", page(&["man", "--help"]));
 }
 
+#[test]
+fn help() {
+    assert_snapshot!("help-short", page(&["help", "-h"]));
+    for (words, same) in [
+        (&["help"][..], &["--help"][..]),
+        (&["help", "dup"], &["dup", "--help"]),
+        (&["help", "dup", "prune"], &["dup", "prune", "--help"]),
+        (&["help", "manifest", "create"], &["manifest", "create", "--help"]),
+        (&["help", "help"], &["help", "--help"]),
+    ] {
+        assert_eq!(page(words), page(same));
+    }
+    let dir = Dir::new();
+    for words in
+        [&["help", "nonsense"][..], &["help", "dup", "nonsense"], &["help", "coming-from", "nonsense"]]
+    {
+        dir.ftk(words).run().status(2).stdout("").stderr_has("nonsense");
+    }
+}
+
 /// Commands, examples and what the status means, without scrolling.
 #[test]
 fn the_first_page_fits_one_screen() {

@@ -8,6 +8,7 @@ mod checks;
 mod commands;
 mod comparing;
 mod duplicates;
+mod familiar;
 mod guards;
 mod journals;
 mod limits;

@@ -367,7 +367,7 @@ fn h22_messages_of_every_command() {
             &["find", "t", &format!("-S{name}")],
             &["hash", &format!("--algorithm={name}")],
             &["hash", "-a", &format!("sha256,{name}")],
-            &["find", "t", "-r", &format!("({name}")],
+            &["find", "t", "--regex", &format!("({name}")],
             &["find", "t", "--owner", name],
             &["manifest", "create", "t", name],
         ] {

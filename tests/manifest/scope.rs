@@ -36,7 +36,7 @@ fn verify_looks_at_the_same_entries() {
         (&["--ignore-files", "-E", "build"], ". .gitignore .hidden .hidden/e.c a.c b.h link.c src src/c.c"),
         (&["--max-depth", "1", "-t", "d"], ". .hidden build src"),
         (&["--min-depth", "2", "--path", "src/*"], "src/c.c src/d.o"),
-        (&["-r", "^src/.\\.c$", "-x"], "src/c.c"),
+        (&["--regex", "^src/.\\.c$", "-x"], "src/c.c"),
         (&["-n", "?.h", "--iname", "A.*"], "a.c b.h"),
     ] {
         assert_eq!(paths(&dir, args), expected, "{args:?}");

@@ -206,7 +206,7 @@ fn question() -> impl Strategy<Value = Question> {
         ("/[^/]*c", r"\./.*/[^/]*c.*"),
         ("(a|b[.]c)/", r"\./.*(a|b[.]c)/.*"),
     ]
-    .map(|(ours, theirs)| both(&["-r", ours], &["-regex", theirs]));
+    .map(|(ours, theirs)| both(&["--regex", ours], &["-regex", theirs]));
     let sizes = ["0", "+0", "-1K", "1K", "+1K", "1025", "-1"]
         .map(|size| both(&["-S", size], &["-size", &format!("{}c", size.replace("1K", "1024"))]));
     let time = |(seconds, ns): (i64, i64)| {

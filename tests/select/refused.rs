@@ -22,15 +22,19 @@ fn patterns() {
         ("--iname", "a{b", "this `{` has no `}`"),
         ("-E", "x[z-a]", "the range `z-a` runs backwards (at byte 5)"),
         ("--path", "a/", "(at byte 2)"),
-        ("-r", "a(b", "cannot understand the regular expression `a(b`: unclosed group (at byte 2)"),
-        ("-r", "\u{1b}[2J(", "`\\u{1b}[2J(`"),
+        ("--regex", "a(b", "cannot understand the regular expression `a(b`: unclosed group (at byte 2)"),
+        ("--regex", "\u{1b}[2J(", "`\\u{1b}[2J(`"),
         (
             "-S",
             "10Q",
-            "invalid value '10Q' for '--size <[+-]N>': `Q` is not a unit: use K, M, G or T (at byte 3)",
+            "invalid value '10Q' for '--size <[+-]N>': `Q` is not a unit: use K, M, G, T or P (powers of 1,024), or kB, MB, GB, TB or PB (at byte 3)",
         ),
         ("--changed-within", "2x", "invalid value '2x' for '--changed-within <TIME>'"),
-        ("--changed-before", "2024-02-30", "must be in range `1..=29`"),
+        (
+            "--changed-before",
+            "2024-02-30",
+            "`2024-02-30` is not a date, time or duration: write 3d, 2024-01-31 or yesterday (at byte 1)",
+        ),
         ("--owner", "no such", "there is no user `no such` (at byte 1)"),
         ("--perm", "u+w", "`u` is not an octal digit (at byte 1)"),
         ("--links", "many", "`many` is not a number of links (at byte 1)"),
@@ -58,6 +62,6 @@ fn bytes_that_are_no_utf_8() {
     find("--path", b"d/\xe9.c").run().status(0).stdout(b"./d/\xe9.c\n");
     find("-E", b"\xe9t\xe9").args(["-t", "f"]).run().status(0).stdout(b"./d/\xe9.c\n");
     find("-n", b"?t\xe9").run().status(2).stdout("").stderr_has("what is no UTF-8").stderr_has("(at byte 3)");
-    find("-r", b"\xe9").run().status(2).stdout("").stderr_has("invalid UTF-8");
-    find("-r", b"^\\xe9t").run().status(0).stdout(b"./\xe9t\xe9\n");
+    find("--regex", b"\xe9").run().status(2).stdout("").stderr_has("invalid UTF-8");
+    find("--regex", b"^\\xe9t").run().status(0).stdout(b"./\xe9t\xe9\n");
 }

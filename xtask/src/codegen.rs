@@ -20,6 +20,9 @@ const SHELLS: &[(&str, &str)] = &[("bash", "ftk"), ("fish", "ftk.fish"), ("zsh",
 /// Pages that show help, each time between `<!-- $ ftk find -h -->` and `<!-- /$ -->`.
 const PAGES: &[&str] = &["README.md"];
 
+/// What `ftk help coming-from` prints.
+const COMING_FROM: &str = "docs/coming-from.md";
+
 /// Brings everything up to date; with `is_check` it only fails if something is not.
 pub(crate) fn run(is_check: bool) -> Result<ExitCode> {
     if is_check {
@@ -63,6 +66,7 @@ fn generate() -> Result<BTreeMap<PathBuf, String>> {
     for (shell, name) in SHELLS {
         files.insert(Path::new(COMPLETIONS).join(name), ftk(&["completions", shell])?);
     }
+    files.insert(COMING_FROM.into(), ftk(&["help", "coming-from"])?);
     for page in PAGES {
         let text = fs::read_to_string(page).with_context(|| format!("cannot read {page}"))?;
         files.insert(page.into(), with_help(&text, ftk).with_context(|| page.to_string())?);

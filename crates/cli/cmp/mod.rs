@@ -20,6 +20,7 @@ use crate::args::Globals;
 use crate::cmp::amount::{Skip, amount};
 use crate::cmp::input::Input;
 use crate::console::Console;
+use crate::number::at_least;
 use crate::outcome::Outcome;
 use crate::selection::SelectionArgs;
 
@@ -56,6 +57,14 @@ pub(crate) struct CmpArgs {
 
     #[command(flatten)]
     selection: SelectionArgs,
+
+    /// Accepted: ftk always recurses into directories. With -q, differences are listed, as `diff -rq` lists them
+    #[arg(short, long, hide_short_help = true, overrides_with = "recursive", help_heading = "Where to look")]
+    recursive: bool,
+
+    /// Print nothing, as `cmp -s`: the same as --quiet
+    #[arg(short, long, hide = true)]
+    pub(crate) silent: bool,
 }
 
 impl CmpArgs {
@@ -78,7 +87,7 @@ struct FileArgs {
     skip_b: Option<u64>,
 
     /// Show so many bytes that differ, and look for no more; 0: all [default: 8; all with --list and --ranges]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least(0_u64))]
     max_mismatches: Option<u64>,
 
     /// Print nothing but offsets and both bytes in octal, as `cmp -l` does

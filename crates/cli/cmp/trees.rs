@@ -7,13 +7,14 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use ftk_compare::is_trusted;
 use ftk_compare::trees::{Done, Env, Plan, Report, Rules, Tree, Trees, What};
 use ftk_inventory::Budget;
 use ftk_process::Progress;
 use ftk_record::quote;
 use ftk_sched::Stop;
+use ftk_select::Skipped;
 use ftk_walk::Follow;
 use indicatif::{DecimalBytes, HumanCount};
 
@@ -27,7 +28,7 @@ use crate::failed::say_failure;
 use crate::human;
 use crate::list::cannot_write;
 use crate::outcome::Outcome;
-use crate::scan::{Scan, TOO_LARGE, scan, walker};
+use crate::scan::{Scan, TOO_LARGE, none_of, scan, walker};
 use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
 
@@ -51,6 +52,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         scan(walker, &selection, rules.keep(), &budget, console)
     };
     let (mut a, mut b) = (list(names[0])?, list(names[1])?);
+    refuse_nothing(a.skipped, b.skipped)?;
     let outcome = a.outcome.max(b.outcome).max(refuse_uneven(&mut a, &mut b, names, console));
     let trees = Trees {
         a: Tree { inventory: &a.inventory, root: names[0], failed: &a.failed },
@@ -62,7 +64,9 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let ftk_process::Env { model, limits, .. } = engine.env(&stop, None);
     let env = Env { model, limits, memory: memory(globals), stop: &stop, done: &done };
     compare(&trees, &mut plan, &env, console);
-    let tally = tell(&trees, &plan, globals, console)?;
+    // `-rq` lists what differs, as diff does.
+    let lists = !globals.quiet || (args.recursive && !args.silent);
+    let tally = tell(&trees, &plan, lists, globals, console)?;
     tally.say(&plan, &done, start.elapsed(), names, console);
     Ok(outcome.max(tally.outcome()))
 }
@@ -90,8 +94,23 @@ fn refuse_uneven(a: &mut Scan, b: &mut Scan, names: [&[u8]; 2], console: &Consol
     outcome
 }
 
+/// Refuses a comparison of which the filters left nothing: no difference would be found in anything.
+fn refuse_nothing(mut both: Skipped, b: Skipped) -> anyhow::Result<()> {
+    both += b;
+    match none_of(both) {
+        Some(none) if both.matched == 0 => bail!("nothing was compared: {none}"),
+        _ => Ok(()),
+    }
+}
+
 /// Prints the differences, and says which files could not be compared.
-fn tell(trees: &Trees<'_>, plan: &Plan, globals: &Globals, console: &Console) -> anyhow::Result<Tally> {
+fn tell(
+    trees: &Trees<'_>,
+    plan: &Plan,
+    lists: bool,
+    globals: &Globals,
+    console: &Console,
+) -> anyhow::Result<Tally> {
     let roots = [trees.a.root, trees.b.root];
     let stdout = Stdout::default();
     let mut lines = Lines::new(&stdout);
@@ -100,7 +119,7 @@ fn tell(trees: &Trees<'_>, plan: &Plan, globals: &Globals, console: &Console) ->
     trees.differences(plan, |difference| match (&difference.what, kind(&difference.what)) {
         (_, Some(kind)) => {
             tally.counts[kind] += 1;
-            if !globals.quiet {
+            if lists {
                 lines.line(|out| manner.push(out, kind, &difference));
             }
         }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt as _;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_dedup::{KeepRule, Rules};
 use ftk_select::Glob;
+
+use crate::number::at_least;
 
 /// Which copies stay.
 #[derive(Debug, Args)]
@@ -31,8 +32,8 @@ pub(super) struct KeepArgs {
     isolate: bool,
 
     /// Keep at least so many copies; hard links of one file are one copy
-    #[arg(long, value_name = "N", default_value = "1")]
-    min_copies: NonZero<usize>,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least(1_usize))]
+    min_copies: usize,
 }
 
 /// A value of `--keep`.
@@ -81,7 +82,7 @@ impl KeepArgs {
     /// The rules, where `references` are the numbers of the starting points that are never touched.
     pub(super) fn rules(&self, references: BTreeSet<usize>) -> Rules {
         let keep = self.keep.iter().map(RuleArg::rule).collect();
-        Rules { keep, references, isolate: self.isolate, min_copies: self.min_copies.get() }
+        Rules { keep, references, isolate: self.isolate, min_copies: self.min_copies }
     }
 }
 

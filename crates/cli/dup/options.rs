@@ -1,13 +1,16 @@
 //! Options that say what is scanned, what counts as equal, and how groups are printed.
 
+use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::{bail, ensure};
 use clap::{Args, ValueEnum};
 use ftk_hash::Algorithm;
+use ftk_record::quote;
 use ftk_select::parse_bytes;
 
-use crate::selection::SelectionArgs;
+use crate::selection::{RecursiveArg, SelectionArgs};
 
 /// What is scanned, and what counts as equal: the same for the report and for pruning.
 #[derive(Debug, Default, Args)]
@@ -27,6 +30,34 @@ pub(super) struct SearchArgs {
 
     #[command(flatten)]
     pub(super) selection: SelectionArgs,
+
+    #[command(flatten)]
+    pub(super) recursive: RecursiveArg,
+}
+
+impl SearchArgs {
+    /// Rejects words that fdupes, jdupes and rmlint read in another way, as far as they can be recognised.
+    ///
+    /// # Errors
+    /// If `-n` has a directory or an option for its value, or a PATH is `//`.
+    pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
+        ensure!(
+            !self.paths.iter().any(|path| path == "//"),
+            "'//' is rmlint syntax: use ftk dup prune --reference DIR for the directories after it"
+        );
+        let is_long = |word: OsString| word.as_encoded_bytes().starts_with(b"--name");
+        for name in self.selection.names() {
+            let is_option = name.as_encoded_bytes().starts_with(b"-");
+            if (is_option || Path::new(name).is_dir()) && !env::args_os().any(is_long) {
+                let name = quote(name.as_encoded_bytes());
+                bail!(
+                    "-n is --name in ftk, and {name} would be a name: leave -n out, since empty files are skipped \
+                     anyway; for files of that name, use --name"
+                );
+            }
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Default, Args)]
@@ -47,7 +78,7 @@ pub(super) struct EqualArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which sizes")]
 pub(super) struct SizeArgs {
-    /// Only files of at least this size, such as 4096, 64K or 1M; 0 takes empty ones too
+    /// Only files of at least this size, such as 4096, 64K or 1.5MB; 0 takes empty ones too
     #[arg(long, value_name = "SIZE", default_value_t = SMALLEST, value_parser = parse_bytes)]
     pub(super) min_size: u64,
 
@@ -108,6 +139,31 @@ pub(super) struct OutputArgs {
     /// Write to this file, which appears only when it is complete
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+}
+
+impl OutputArgs {
+    /// Rejects a FILE that is an order of fdupes or a formatter of rmlint.
+    ///
+    /// # Errors
+    /// If it is.
+    pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
+        const ORDERS: [&str; 3] = ["name", "time", "ctime"];
+        const FORMATTERS: [&str; 8] =
+            ["sh:", "json:", "csv:", "py:", "fdupes:", "summary:", "pretty:", "progressbar:"];
+        let Some(file) = self.output.as_deref().and_then(Path::to_str) else { return Ok(()) };
+        let shown = quote(file.as_bytes());
+        ensure!(
+            !ORDERS.contains(&file),
+            "-o is --output in ftk, and {shown} is an order of fdupes: paths are always sorted; for a file of that \
+             name, use -o ./{file}"
+        );
+        ensure!(
+            !FORMATTERS.iter().any(|formatter| file.starts_with(formatter)),
+            "-o is --output in ftk, and {shown} is rmlint syntax: use --format; for a file of that name, use -o \
+             ./{file}"
+        );
+        Ok(())
+    }
 }
 
 /// The value of `--format`.

@@ -57,6 +57,7 @@ pub(super) fn run(
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
+    output.refuse_misread()?;
     let start = SystemTime::now();
     let stdout = Stdout::default();
     let mut list = List::create(output.output.as_deref(), &stdout)?;

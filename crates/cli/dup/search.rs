@@ -60,7 +60,8 @@ pub(super) fn search(
     before_reading: impl FnOnce(&Inventory, &[CString]) -> anyhow::Result<()>,
 ) -> anyhow::Result<Search> {
     let (min, max) = (args.sizes.min_size, args.sizes.max_size.unwrap_or(u64::MAX));
-    ensure!(min <= max, "--min-size is larger than --max-size");
+    ensure!(min <= max, "--min-size is more than --max-size");
+    args.refuse_misread()?;
     let engine = Engine::new(globals, console)?;
     let platform = simd::platform()?;
     let selection = args.selection.compile(&surroundings.own, console)?;
@@ -71,6 +72,7 @@ pub(super) fn search(
     let walker = walker(roots.clone(), args.selection.follow(Follow::Roots), globals);
     let budget = Budget::new(globals.memory());
     let scanned = scan(walker, &selection, Keep::Sizes, &budget, console)?;
+    scanned.say_filtered(console);
     let inventory = scanned.inventory;
     before_reading(&inventory, &roots)?;
     let funnel = Funnel {

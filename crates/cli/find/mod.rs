@@ -21,12 +21,14 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_walk::Follow;
 
+pub(crate) use self::exec::end_at_plus;
 use self::exec::{Commands, Plan};
 use self::format::Format;
 use self::limit::Limit;
 use self::search::Search;
 use crate::args::Globals;
 use crate::console::Console;
+use crate::number::at_least;
 use crate::outcome::Outcome;
 use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
@@ -87,7 +89,7 @@ struct OutputArgs {
     format: Option<Format>,
 
     /// Stop after this many entries; with --sort the first by path
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least(1_u64))]
     max_results: Option<u64>,
 }
 

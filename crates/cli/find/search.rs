@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Keep};
-use ftk_select::Selection;
+use ftk_select::{Selection, Skipped};
 use ftk_walk::{Follow, Step, Walker};
 
 use super::limit::Limit;
@@ -14,7 +14,7 @@ use super::sorted::{Unsorted, sort};
 use crate::args::Globals;
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::scan::{TOO_LARGE, say_skipped, scan, walk, walker};
+use crate::scan::{TOO_LARGE, none_of, say_skipped, scan, walk, walker};
 
 /// What is searched, and for what.
 pub(super) struct Search<'s> {
@@ -75,10 +75,15 @@ impl Search<'_> {
     pub(super) fn scan_sorted(&self, mut take: impl FnMut(&[u8]) -> bool) -> anyhow::Result<Outcome> {
         let scan = scan(self.walker(), self.selection, Keep::All, &self.budget(), self.console)?;
         let mut order = scan.inventory.in_path_order();
+        let mut is_empty = true;
         while let Some(item) = order.next() {
+            is_empty = false;
             if !self.hand_out(|| take(item.path)) {
                 break;
             }
+        }
+        if is_empty {
+            self.say_filtered(scan.skipped);
         }
         Ok(scan.outcome)
     }
@@ -101,7 +106,17 @@ impl Search<'_> {
             done(lister.sink);
         }
         say_skipped(skipped, Default::default(), self.console);
+        if tally.found == 0 {
+            self.say_filtered(skipped);
+        }
         tally
+    }
+
+    /// Says in the summary that the filters left nothing, if they did.
+    fn say_filtered(&self, skipped: Skipped) {
+        if let Some(none) = none_of(skipped) {
+            self.console.summary(none);
+        }
     }
 
     fn walker(&self) -> Walker {

@@ -19,7 +19,7 @@ use crate::args::Globals;
 use crate::console::Console;
 use crate::hash::check::CheckArgs;
 use crate::outcome::Outcome;
-use crate::selection::SelectionArgs;
+use crate::selection::{RecursiveArg, SelectionArgs};
 
 /// Print the digest of every file, sorted by path; check and compare such lists
 ///
@@ -52,7 +52,7 @@ pub(crate) struct HashArgs {
     tag: bool,
 
     /// End every line with NUL instead of newline, and escape no name; with --diff the lists are such
-    #[arg(short, long, help_heading = "Output")]
+    #[arg(short, long, visible_short_alias = '0', visible_alias = "null", help_heading = "Output")]
     zero: bool,
 
     /// Read FIFOs and devices that are PATHs, to their end; filters do not apply to them
@@ -71,6 +71,9 @@ pub(crate) struct HashArgs {
 
     #[command(flatten)]
     selection: SelectionArgs,
+
+    #[command(flatten)]
+    recursive: RecursiveArg,
 }
 
 impl HashArgs {

@@ -79,6 +79,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let budget = Budget::new(globals.memory());
     let hint = if args.special { "" } else { " (see --special)" };
     let scanned = scan_hinting(hint, walker, &selection, Keep::Files, &budget, console)?;
+    scanned.say_filtered(console);
     let inventory = &scanned.inventory;
     let row = Rows::bytes_per_file(algorithms) as u64;
     budget.draw(u64::from(inventory.files()) * row).context(TOO_LARGE)?;

@@ -36,6 +36,11 @@ use crate::outcome::Outcome;
 pub(crate) struct ManifestArgs {
     #[command(subcommand)]
     command: ManifestCommand,
+
+    /// Accepted and ignored: ftk always recurses into directories
+    #[arg(short, long, global = true, hide_short_help = true, help_heading = "Where to look")]
+    #[arg(overrides_with = "recursive")]
+    recursive: bool,
 }
 
 #[derive(Debug, Subcommand)]

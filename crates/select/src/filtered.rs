@@ -46,7 +46,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         Self { selection, inner, skipped, lists: false, descends: false, path, above_root: 0, rules: None }
     }
 
-    /// The visitor, and what was left out for another reason than a filter.
+    /// The visitor, and how much was left out.
     pub fn into_parts(self) -> (V, Skipped) {
         (self.inner, self.skipped)
     }
@@ -74,17 +74,29 @@ impl<'s, V: Visitor> Filtered<'s, V> {
                 false
             }
         };
+        let is_counted = !is_root || entry.file_type() != FileType::Directory;
+        self.skipped.matched += u64::from(taken && is_counted);
         let step = if taken { show(&mut self.inner, entry) } else { Step::Descend };
         if step == Step::Descend && !self.descends { Step::Next } else { step }
     }
 
     fn take(&mut self, entry: &mut Entry<'_>, is_root: bool) -> Result<bool, WalkError> {
         if !self.lists || !self.selection.take(entry, is_root, self.below_root())? {
+            if !is_root || entry.file_type() != FileType::Directory {
+                self.count_filtered(entry);
+            }
             return Ok(false);
         }
         let is_own = !self.selection.own.is_empty() && self.selection.is_own(entry)?;
         self.skipped.own_output += u64::from(is_own);
         Ok(!is_own)
+    }
+
+    fn count_filtered(&mut self, entry: &Entry<'_>) {
+        match entry.file_type() {
+            FileType::Regular => self.skipped.filtered_files += 1,
+            _ => self.skipped.filtered_others += 1,
+        }
     }
 
     /// The path below the root, where paths are needed.
@@ -97,6 +109,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if let Some(excluded) = &self.selection.excluded
             && excluded.take(entry.name(), self.below_root(), entry.file_type())
         {
+            self.count_filtered(entry);
             return true;
         }
         let Some(rules) = &self.rules else { return false };
@@ -140,6 +153,9 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
             if self.report(errors) == Step::Stop {
                 return Step::Stop;
             }
+        }
+        if !self.descends && root.file_type() == FileType::Directory {
+            self.skipped.filtered_others += 1;
         }
         self.offer(root, true, V::root)
     }

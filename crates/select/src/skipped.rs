@@ -1,10 +1,16 @@
-//! What was left out for another reason than a filter.
+//! What a selection left out, by reason.
 
 use std::ops::AddAssign;
 
 /// How much was left out, by reason. A directory counts as one, however much lies below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
+    /// Entries that were not left out; starting directories do not count.
+    pub matched: u64,
+    /// Regular files that a filter rejected.
+    pub filtered_files: u64,
+    /// Other entries that a filter rejected.
+    pub filtered_others: u64,
     /// Entries whose name begins with a dot, where those were to be left out.
     pub hidden: u64,
     /// Entries that ignore files name, where those were to be left out.
@@ -24,8 +30,18 @@ pub struct Skipped {
     pub covered: u64,
 }
 
+impl Skipped {
+    /// What is left out because of options: filters, exclusions, hidden names, ignore files and depth.
+    pub fn by_options(&self) -> u64 {
+        self.filtered_files + self.filtered_others + self.hidden + self.ignored
+    }
+}
+
 impl AddAssign for Skipped {
     fn add_assign(&mut self, other: Self) {
+        self.matched += other.matched;
+        self.filtered_files += other.filtered_files;
+        self.filtered_others += other.filtered_others;
         self.hidden += other.hidden;
         self.ignored += other.ignored;
         self.other_file_systems += other.other_file_systems;

@@ -11,4 +11,5 @@ mod template;
 
 pub(super) use command::Plan;
 pub(super) use options::Commands;
+pub(crate) use options::end_at_plus;
 pub(super) use run::run;

@@ -18,10 +18,10 @@ impl Commands {
     }
 }
 
-const EXEC: &str = "Run a command for each entry, several at a time; `\\;` ends it";
+const EXEC: &str = "Run a command for each entry, several at a time; `\\;` or `{} +` ends it";
 
 const EXEC_LONG: &str = "\
-Run a command for each entry, several at a time; `\\;` ends it
+Run a command for each entry, several at a time; `\\;` or `{} +` ends it
 
 In its arguments `{}` stands for the path, `{/}` for the name, `{//}` for the directory, `{.}` for the path and \
 `{/.}` for the name without the extension. Without any of them the path comes last. There is no shell, and a path \
@@ -30,13 +30,29 @@ goes on, as many at a time as -j says (`auto`: one a CPU), and what each writes 
 run one after another and have standard input and the terminal. Of several --exec the later ones run for the entries \
 for which the earlier ones succeeded. A command that fails makes the status 2.";
 
-const BATCH: &str = "Run a command for all entries, in as few runs as the system allows; `\\;` ends it";
+const BATCH: &str =
+    "Run a command for all entries, in as few runs as the system allows; `\\;` or `{} +` ends it";
 
 const BATCH_LONG: &str = "\
-Run a command for all entries, in as few runs as the system allows; `\\;` ends it
+Run a command for all entries, in as few runs as the system allows; `\\;` or `{} +` ends it
 
 As --exec, with many paths in the place of one: the argument that holds `{}` or its kin is repeated for each path. \
 Runs follow one another and have standard input and the terminal. Nothing found, nothing is run.";
+
+/// Turns each `+` right after `{}` in a command into the `;` that ends it.
+pub(crate) fn end_at_plus(words: &mut [OsString]) {
+    let mut is_command = false;
+    for at in 1..words.len() {
+        if !is_command && words[at] == "--" {
+            break;
+        }
+        if is_command && words[at] == "+" && words[at - 1] == "{}" {
+            words[at] = ";".into();
+        }
+        is_command =
+            if is_command { words[at] != ";" } else { words[at] == "--exec" || words[at] == "--exec-batch" };
+    }
+}
 
 impl Args for Commands {
     fn augment_args(command: Command) -> Command {
@@ -106,6 +122,22 @@ mod tests {
             Alone::try_parse_from(["alone", "--exec-batch", "a", ";", "--exec-batch", "b", "c"]).unwrap();
         assert_eq!(args.commands.batch, [&["a"][..], &["b", "c"]]);
         assert!(Alone::try_parse_from(["alone", "x"]).unwrap().commands.is_empty());
+    }
+
+    #[test]
+    fn a_plus_after_braces_ends_a_command() {
+        let ended = |line: &str| {
+            let mut words: Vec<_> = line.split(' ').map(OsString::from).collect();
+            end_at_plus(&mut words);
+            words.join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+        };
+        assert_eq!(ended("ftk find --exec-batch ls {} + x"), "ftk find --exec-batch ls {} ; x");
+        assert_eq!(ended("ftk find --exec a {} + --exec b {} +"), "ftk find --exec a {} ; --exec b {} ;");
+        for line in
+            ["ftk find {} +", "ftk find --exec a + {}", "ftk find --exec a ; {} +", "ftk find -- --exec {} +"]
+        {
+            assert_eq!(ended(line), line);
+        }
     }
 
     #[test]

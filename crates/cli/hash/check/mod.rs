@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_inventory::Budget;
 use ftk_record::{End, quote};
@@ -61,8 +61,8 @@ pub(super) struct CheckArgs {
 
     /// Also fail for files that are in the tree (--root, else the working directory) but in no list
     ///
-    /// The options under "Which entries" say which files count; without --new they have no effect on a check. The
-    /// lists themselves do not count.
+    /// The options under "Which entries" say which files count; without --new they are errors. The lists themselves do
+    /// not count.
     #[arg(long, requires = "check")]
     new: bool,
 }
@@ -70,6 +70,13 @@ pub(super) struct CheckArgs {
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let engine = Engine::new(globals, console)?;
     let own = &args.check;
+    if !own.new
+        && let Some(option) = args.selection.filter()
+    {
+        bail!(
+            "{option} says which files of a tree --new looks for: with --check alone every listed file is checked"
+        );
+    }
     let stdin = [OsString::from("-")];
     let names = if args.paths.is_empty() { &stdin } else { &*args.paths };
     let stdout = Stdout::default();

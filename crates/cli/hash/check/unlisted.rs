@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use ftk_inventory::{Budget, Inventory, Keep, PathList};
 use ftk_select::Selection;
 use ftk_walk::Follow;
@@ -15,7 +15,7 @@ use crate::console::Console;
 use crate::hash::check::files::Files;
 use crate::hash::check::lists::{Lines, TOO_LARGE};
 use crate::outcome::Outcome;
-use crate::scan::{scan, walker};
+use crate::scan::{none_of, scan, walker};
 
 /// The tree that is looked at.
 pub(super) struct Tree<'a> {
@@ -45,6 +45,11 @@ impl Tree<'_> {
         let start = CString::new(tree.as_os_str().as_bytes())?;
         let walker = walker(vec![start], self.follow, globals);
         let scanned = scan(walker, self.selection, Keep::Files, self.budget, console)?;
+        if scanned.inventory.files() == 0
+            && let Some(none) = none_of(scanned.skipped)
+        {
+            bail!("no file of the tree was compared: {none}");
+        }
         let prefix = tree.as_os_str().len() + usize::from(!tree.as_os_str().as_bytes().ends_with(b"/"));
         let mut known = listed.in_path_order();
         let mut next_known = known.next();

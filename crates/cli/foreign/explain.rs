@@ -1,0 +1,145 @@
+//! Hints for arguments that the parser rejects, and for starting points that are not there.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::table::TABLE;
+use super::{Row, command_of, hint, plain, see};
+
+/// The hint for what the parser rejected in `words`, if another tool knows it. A suggestion of the parser stays only
+/// if it is one slip of the finger away.
+pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<String> {
+    let string = |error: &clap::Error, kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let argument = string(error, ContextKind::InvalidArg)?;
+    let command = command_of(words);
+    match error.kind() {
+        ErrorKind::UnknownArgument if !command.is_empty() => {
+            let rejected = argument.split('=').next().unwrap_or_default();
+            if let Some(hint) = hint(rejected, &command) {
+                return Some(hint);
+            }
+            if let Some(suggested) = string(error, ContextKind::SuggestedArg)
+                && !is_slip(rejected, &suggested)
+            {
+                error.remove(ContextKind::SuggestedArg);
+                error.remove(ContextKind::Usage);
+            }
+            // One operand too many may be the value of an option that has none here.
+            let hint = || short_of(&command, words, |row| row.is_flag_here());
+            if rejected.starts_with('-') { None } else { hint() }
+        }
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue
+            if is_foreign(string(error, ContextKind::InvalidValue)) =>
+        {
+            let long = argument.split(' ').next().unwrap_or_default();
+            short_of(&command, words, |row| row.is_short_of(long))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the value is none for the option, and was not meant for it: it is missing, another option, a number or a path.
+fn is_foreign(value: Option<String>) -> bool {
+    value.is_none_or(|value| {
+        value.is_empty()
+            || value.starts_with('-')
+            || value.bytes().all(|byte| byte.is_ascii_digit())
+            || Path::new(&value).exists()
+    })
+}
+
+/// The hint for a short option among `words` that means something else in `command`.
+fn short_of(command: &str, words: &[OsString], is_meant: impl Fn(&Row) -> bool) -> Option<String> {
+    let row = TABLE.iter().find(|row| {
+        row.differs.is_some()
+            && row.commands.contains(&command)
+            && is_meant(row)
+            && words.iter().any(|word| cluster_has(word, row.letter()))
+    })?;
+    let (key, here) = (row.key(), plain(row.here));
+    Some(format!(
+        "'{key}' is {} in ftk; for {key} of {}: {here}   ({})",
+        row.differs?,
+        row.tool,
+        see(row.tool)
+    ))
+}
+
+/// Whether the word is a cluster of short options with this letter.
+fn cluster_has(word: &OsStr, letter: char) -> bool {
+    word.to_str()
+        .and_then(|word| word.strip_prefix('-'))
+        .is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
+}
+
+/// What is added to the error about a starting point that is not there. `words`: the whole command line.
+pub(crate) fn operand_hint(path: &[u8], words: &[OsString]) -> Option<String> {
+    let path = str::from_utf8(path).ok()?;
+    let is_simple = |c: char| c.is_alphanumeric() || "._+-@,=~*? ".contains(c);
+    let command = command_of(words);
+    if let Some(row) = TABLE.iter().find(|row| row.key() == path && row.commands.contains(&&*command)) {
+        return Some(format!("{path} is {} syntax: {}", row.tools(), plain(row.here)));
+    }
+    // A list of starting points is no command line.
+    let at = words.iter().position(|word| word == path)?;
+    if command == "find" && words.get(at - 1).is_some_and(|word| word == "-x" || word == "-X") {
+        return Some("-x is --one-file-system in ftk; to run a command: ftk find --exec".into());
+    }
+    if command != "find" || path.is_empty() || path == "{}" || !path.chars().all(is_simple) {
+        return None;
+    }
+    let glob = if path.contains(['*', '?']) { path.to_owned() } else { format!("*{path}*") };
+    Some(format!("to search by name: ftk find -n '{glob}'"))
+}
+
+/// Whether one letter more, less, other, or two exchanged make one word the other.
+fn is_slip(typed: &str, meant: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());
+    let front = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[front..], &b[front..]);
+    let back = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+    match (&a[..a.len() - back], &b[..b.len() - back]) {
+        ([] | [_], [] | [_]) => true,
+        ([a, b], [c, d]) => (a, b) == (d, c),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_one_letter() {
+        for (typed, meant) in [
+            ("--exclde", "--exclude"),
+            ("--thread", "--threads"),
+            ("--algorihtm", "--algorithm"),
+            ("--naem", "--name"),
+            ("--xname", "--iname"),
+        ] {
+            assert!(is_slip(typed, meant), "{typed}");
+        }
+        for (typed, meant) in [("--hidden", "--no-hidden"), ("--digest", "--diff"), ("--delete", "--newer")] {
+            assert!(!is_slip(typed, meant), "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_missing_operand_may_be_a_name() {
+        let hint = |path: &str| {
+            let words: Vec<_> = ["ftk", "find", path].map(OsString::from).into();
+            operand_hint(path.as_bytes(), &words)
+        };
+        assert_eq!(hint("jpg").unwrap(), "to search by name: ftk find -n '*jpg*'");
+        assert_eq!(hint("*.jpg").unwrap(), "to search by name: ftk find -n '*.jpg'");
+        for path in ["", "a/b", "it's", "\u{1b}[31m", "a\nb", "$x", "[a"] {
+            assert_eq!(hint(path), None, "{path:?}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Options of other tools: what users type there, and what they type here.
+//!
+//! One [`table`] serves the hints on the command line ([`spot`], [`explain`]), the page of `ftk help coming-from`
+//! ([`page`]), and the tests, which try every row.
+
+mod explain;
+mod page;
+mod spot;
+mod table;
+
+pub(crate) use explain::{explain, operand_hint};
+pub(crate) use page::page;
+pub(crate) use spot::spot;
+
+use table::{Row, TABLE};
+
+/// `program` and the command in `words`, such as `dup prune`; empty if none is named.
+fn command_of(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
+    const COMMANDS: [&str; 5] = ["find", "hash", "dup", "manifest", "cmp"];
+    const BELOW_DUP: [&str; 3] = ["prune", "apply", "undo"];
+    const BELOW_MANIFEST: [&str; 5] = ["create", "verify", "diff", "update", "unique"];
+    let mut plain = words.iter().skip(1).filter_map(|word| word.as_ref().to_str());
+    let Some(command) = plain.find(|word| COMMANDS.contains(word)) else { return String::new() };
+    let below = match command {
+        "dup" => &BELOW_DUP[..],
+        "manifest" => &BELOW_MANIFEST,
+        _ => &[],
+    };
+    match plain.find(|word| !word.starts_with('-')) {
+        Some(word) if below.contains(&word) => format!("{command} {word}"),
+        _ => command.into(),
+    }
+}
+
+/// What is said of `typed` in `command`, if another tool knows it.
+fn hint(typed: &str, command: &str) -> Option<String> {
+    let rows = || TABLE.iter().filter(|row| row.differs.is_none() && row.key() == typed);
+    let fitting: Vec<_> = rows().filter(|row| row.commands.contains(&command)).collect();
+    if let [row] = *fitting {
+        return Some(format!(
+            "'{typed}' is {} syntax: {}   ({})",
+            row.tools(),
+            plain(row.here),
+            see(row.tool)
+        ));
+    }
+    if !fitting.is_empty() {
+        let line = |row: &&Row| format!("\n     {}: {}   ({})", row.tools(), plain(row.here), see(row.tool));
+        let lines: String = fitting.iter().map(line).collect();
+        return Some(format!("'{typed}' is no option of ftk {command}:{lines}"));
+    }
+    // What only other commands have an answer to.
+    let row = rows().next()?;
+    Some(format!(
+        "'{typed}' is {} syntax: ftk {command} has no equivalent   ({})",
+        row.tools(),
+        see(row.tool)
+    ))
+}
+
+fn see(tool: &str) -> String {
+    let tool = tool.trim_start_matches("GNU ").split(',').next_back().unwrap_or_default().trim_start();
+    format!("ftk help coming-from {tool}")
+}
+
+/// Without the marks of code.
+fn plain(text: &str) -> String {
+    text.replace('`', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_found() {
+        for (line, command) in [
+            ("ftk find -empty", "find"),
+            ("ftk -j 2 dup -r prune", "dup prune"),
+            ("ftk dup prune -x", "dup prune"),
+            ("ftk dup a prune", "dup"),
+            ("ftk manifest -q verify a", "manifest verify"),
+            ("ftk manifest --init", "manifest"),
+            ("ftk -empty", ""),
+        ] {
+            assert_eq!(command_of(&line.split(' ').collect::<Vec<_>>()), command, "{line}");
+        }
+    }
+
+    /// Each option in a hint is one that the command has.
+    #[test]
+    fn hints_name_options_that_exist() {
+        let (definition, mut wrong) = (crate::args::definition(), Vec::new());
+        for row in TABLE {
+            for &command in row.commands {
+                for code in row.here.split('`').skip(1).step_by(2) {
+                    let mut words: Vec<_> = code.split(' ').collect();
+                    let command = if words[0] == "ftk" {
+                        words.remove(0);
+                        words.join(" ")
+                    } else {
+                        command.into()
+                    };
+                    let mut at = &definition;
+                    for word in command.split(' ') {
+                        let Some(below) = at.find_subcommand(word) else { break };
+                        at = below;
+                    }
+                    assert!(!std::ptr::eq(at, &definition), "{command}: {}", row.here);
+                    for option in words.iter().filter(|word| word.len() > 1 && word.starts_with('-')) {
+                        let name = option.split('=').next().unwrap();
+                        let has = at.get_arguments().any(|arg| match name.strip_prefix("--") {
+                            Some(long) => {
+                                arg.get_long_and_visible_aliases().is_some_and(|it| it.contains(&long))
+                            }
+                            None => name.chars().nth(1).is_some_and(|c| {
+                                name.len() == 2
+                                    && arg.get_short_and_visible_aliases().is_some_and(|it| it.contains(&c))
+                            }),
+                        });
+                        if !has {
+                            wrong.push(format!("ftk {command} has no {option}: {}", row.there));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}

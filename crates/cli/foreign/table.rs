@@ -1,0 +1,370 @@
+//! What is typed elsewhere, and what is typed here.
+//!
+//! Each option between backquotes in [`Row::here`] is one of the row's commands, or of the command named with it; a
+//! test looks each of them up.
+
+/// One option or word of another tool.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) tool: &'static str,
+    /// What is typed there: the option, then its values.
+    pub(super) there: &'static str,
+    /// The commands of ftk where users type it.
+    pub(super) commands: &'static [&'static str],
+    /// What is typed here.
+    pub(super) here: &'static str,
+    /// The option of ftk that has this letter, if there is one.
+    pub(super) differs: Option<&'static str>,
+}
+
+impl Row {
+    /// The option alone.
+    pub(super) fn key(&self) -> &'static str {
+        self.there.split(' ').next().unwrap_or_default()
+    }
+
+    /// The tools, in a sentence.
+    pub(super) fn tools(&self) -> String {
+        self.tool.replace(", ", " and ")
+    }
+
+    /// The letter of a short option.
+    pub(super) fn letter(&self) -> char {
+        self.key().chars().nth(1).unwrap_or_default()
+    }
+
+    /// Whether its letter is an option of ftk without a value, while there it has one.
+    pub(super) fn is_flag_here(&self) -> bool {
+        self.differs == Some("--one-file-system")
+    }
+
+    /// Whether its letter is this option of ftk.
+    pub(super) fn is_short_of(&self, long: &str) -> bool {
+        self.differs == Some(long)
+    }
+}
+
+pub(super) const FIND: &str = "GNU find";
+
+/// The parts of the page, in order.
+pub(super) const TOOLS: [&str; 11] =
+    ["find", "fd", "fdupes", "jdupes", "fclones", "rmlint", "hashdeep", "sha256sum", "diff", "cmp", "AIDE"];
+
+type Commands = &'static [&'static str];
+
+/// Commands with filters by name and place.
+const BY_NAME: Commands = &["find", "hash", "dup", "dup prune", "cmp", "manifest create"];
+/// Commands with all filters.
+const WALKERS: Commands = &["find", "hash", "dup", "dup prune", "cmp"];
+const F: Commands = &["find"];
+const HASH: Commands = &["hash"];
+const DUP: Commands = &["dup", "dup prune"];
+const REPORT: Commands = &["dup"];
+const CMP: Commands = &["cmp"];
+const MANIFEST: Commands = &["manifest"];
+
+const fn row(tool: &'static str, there: &'static str, commands: Commands, here: &'static str) -> Row {
+    Row { tool, there, commands, here, differs: None }
+}
+
+const fn find(there: &'static str, commands: Commands, here: &'static str) -> Row {
+    row(FIND, there, commands, here)
+}
+
+/// A letter that ftk has for another option.
+const fn differs(
+    tool: &'static str,
+    there: &'static str,
+    commands: Commands,
+    ours: &'static str,
+    here: &'static str,
+) -> Row {
+    Row { tool, there, commands, here, differs: Some(ours) }
+}
+
+pub(super) const TABLE: &[Row] = &[
+    find("-name GLOB", BY_NAME, "use `--name`"),
+    find("-iname GLOB", BY_NAME, "use `--iname`"),
+    find("-path GLOB", BY_NAME, "use `--path`, which matches the path below the starting point"),
+    find("-wholename GLOB", BY_NAME, "use `--path`, which matches the path below the starting point"),
+    find("-ipath GLOB", BY_NAME, "use `--regex '(?i)...'`"),
+    find("-iwholename GLOB", BY_NAME, "use `--regex '(?i)...'`"),
+    find("-regex RE", BY_NAME, "use `--regex`, which matches anywhere in the path below the starting point"),
+    find("-iregex RE", BY_NAME, "use `--regex '(?i)...'`"),
+    find("-lname GLOB", BY_NAME, "ftk has no test of link targets"),
+    find("-type f", BY_NAME, "use `--type`"),
+    find("-xtype f", WALKERS, "use `--follow` and `--type`"),
+    find("-empty", WALKERS, "use `--empty`"),
+    find("-size +10M", WALKERS, "use `--size`, which rounds nothing"),
+    find("-newer FILE", WALKERS, "use `--newer`"),
+    find("-anewer FILE", WALKERS, "ftk tests only mtime: `--newer`"),
+    find("-cnewer FILE", WALKERS, "ftk tests only mtime: `--newer`"),
+    find("-newermt 2024-01-31", WALKERS, "use `--changed-within`"),
+    find("-mtime -2", WALKERS, "use `--changed-within 2d`, or `--changed-before 2d` for +2"),
+    find("-mmin -10", WALKERS, "use `--changed-within 10min`, or `--changed-before 10min` for +10"),
+    find("-atime -2", WALKERS, "ftk tests only mtime: `--changed-within 2d`"),
+    find("-amin -10", WALKERS, "ftk tests only mtime: `--changed-within 10min`"),
+    find("-ctime -2", WALKERS, "ftk tests only mtime: `--changed-within 2d`"),
+    find("-cmin -10", WALKERS, "ftk tests only mtime: `--changed-within 10min`"),
+    find("-daystart", WALKERS, "use `--changed-within today`"),
+    find("-perm 644", WALKERS, "use `--perm`"),
+    find("-readable", WALKERS, "ftk tests only the permission bits: `--perm`"),
+    find("-writable", WALKERS, "ftk tests only the permission bits: `--perm`"),
+    find("-executable", WALKERS, "ftk tests only the permission bits: `--perm /111`"),
+    find("-user root", WALKERS, "use `--owner root`"),
+    find("-uid 0", WALKERS, "use `--owner 0`"),
+    find("-group root", WALKERS, "use `--owner :root`"),
+    find("-gid 0", WALKERS, "use `--owner :0`"),
+    find("-nouser", WALKERS, "ftk has no such test"),
+    find("-nogroup", WALKERS, "ftk has no such test"),
+    find("-links 2", WALKERS, "use `--links`"),
+    find("-samefile FILE", WALKERS, "use `--samefile`"),
+    find("-inum 7", WALKERS, "use `--samefile` with one of the names"),
+    find("-fstype ext4", WALKERS, "ftk has no such test"),
+    find("-maxdepth 2", BY_NAME, "use `--max-depth`"),
+    find("-mindepth 2", BY_NAME, "use `--min-depth`"),
+    find("-depth", BY_NAME, "omit it"),
+    find("-xdev", BY_NAME, "use `--one-file-system`"),
+    find("-mount", BY_NAME, "use `--one-file-system`"),
+    find("-follow", WALKERS, "use `--follow`"),
+    find("-prune", BY_NAME, "use `--exclude GLOB`"),
+    find("-not", BY_NAME, "use `--exclude GLOB` for names"),
+    find("!", BY_NAME, "use `--exclude GLOB` for names"),
+    find("-or", BY_NAME, "give the filter twice: filters of one kind are alternatives"),
+    find("-o", F, "give the filter twice: filters of one kind are alternatives"),
+    find("-and", BY_NAME, "omit it: an entry must pass every kind of filter"),
+    find("-a", F, "omit it: an entry must pass every kind of filter"),
+    find("(", BY_NAME, "ftk has no parentheses"),
+    find(")", BY_NAME, "ftk has no parentheses"),
+    find("-true", BY_NAME, "omit it"),
+    find("-false", BY_NAME, "ftk has no such test"),
+    find("-exec CMD {} ;", F, "use `--exec`, or `--exec-batch` for `{} +`"),
+    find("-exec CMD {} ;", &["hash", "dup", "dup prune", "cmp"], "use `ftk find --exec`"),
+    find("-execdir CMD {} ;", F, "use `--exec` with {//} for the directory and {/} for the name"),
+    find("-ok CMD {} ;", F, "use `--exec`, which does not ask"),
+    find("-okdir CMD {} ;", F, "use `--exec`, which does not ask"),
+    find("-delete", F, "use `--exec rm`, after a look at the list"),
+    find("-delete", DUP, "use `ftk dup prune --action delete`"),
+    find("-print", F, "omit it: every match is printed"),
+    find("-print0", &["find", "hash", "dup"], "use `--null`"),
+    find("-printf FORMAT", F, "use `--format`"),
+    find("-fprint FILE", F, "redirect standard output"),
+    find("-fprint0 FILE", F, "use `--null`, and redirect standard output"),
+    find("-fprintf FILE FORMAT", F, "use `--format`, and redirect standard output"),
+    find("-ls", F, "use `--format '{permissions} {user} {group} {size} {mtime} {path}'`"),
+    find("-fls FILE", F, "use `--format`, and redirect standard output"),
+    find("-quit", F, "use `--max-results 1`"),
+    find("-noleaf", BY_NAME, "omit it"),
+    find("-files0-from FILE", WALKERS, "use `--files0-from`"),
+    find("-H", WALKERS, "omit it"),
+    find("-P", WALKERS, "omit it: links are followed only with `--follow`"),
+    row("fd", "--hidden", BY_NAME, "omit it: hidden files are included unless `--no-hidden`"),
+    row("fd", "-H", F, "omit it: hidden files are included unless `--no-hidden`"),
+    row("fd", "--no-ignore", BY_NAME, "omit it: ignore files count only with `--ignore-files`"),
+    row("fd", "--no-ignore-vcs", BY_NAME, "omit it: ignore files count only with `--ignore-files`"),
+    row("fd", "-I", F, "omit it: ignore files count only with `--ignore-files`"),
+    row("fd", "--unrestricted", F, "omit it: everything is included"),
+    row("fd", "-u", F, "omit it: everything is included"),
+    row("fd", "--ignore", BY_NAME, "use `--ignore-files`"),
+    row("fd", "--ignore-file FILE", BY_NAME, "use `--exclude GLOB`"),
+    row("fd", "PATTERN", F, "use `--regex PATTERN`, or `--name GLOB`"),
+    row("fd", "--glob", F, "use `--name GLOB`"),
+    row("fd", "-g", F, "use `--name GLOB`"),
+    row("fd", "--fixed-strings", F, "use `--name GLOB`"),
+    row("fd", "-F", F, "use `--name GLOB`"),
+    row("fd", "--ignore-case", F, "use `--iname GLOB`"),
+    row("fd", "-i", F, "use `--iname GLOB`"),
+    row("fd", "--case-sensitive", F, "omit it: `--name` and `--regex` compare exactly"),
+    row("fd", "-s", F, "omit it: `--name` and `--regex` compare exactly"),
+    row("fd", "--full-path", F, "use `--path GLOB` or `--regex`"),
+    row("fd", "-p", F, "use `--path GLOB` or `--regex`"),
+    row("fd", "--list-details", F, "use `--format '{permissions} {user} {group} {size} {mtime} {path}'`"),
+    row("fd", "-l", F, "use `--format '{permissions} {user} {group} {size} {mtime} {path}'`"),
+    row("fd", "--absolute-path", F, "give an absolute starting point, such as \"$PWD\""),
+    row("fd", "-d 2", F, "use `--max-depth`"),
+    row("fd", "--maxdepth 2", BY_NAME, "use `--max-depth`"),
+    row("fd", "--depth 2", BY_NAME, "use `--max-depth`"),
+    row("fd", "--mindepth 2", BY_NAME, "use `--min-depth`"),
+    row("fd", "--exact-depth 2", F, "use `--min-depth 2` and `--max-depth 2`"),
+    row("fd", "--xdev", BY_NAME, "use `--one-file-system`"),
+    row("fd", "--mount", BY_NAME, "use `--one-file-system`"),
+    row("fd", "--changed-after 2d", WALKERS, "use `--changed-within`"),
+    row("fd", "--change-newer-than 2d", WALKERS, "use `--changed-within`"),
+    row("fd", "--older 2d", WALKERS, "use `--changed-before`"),
+    row("fd", "--change-older-than 2d", WALKERS, "use `--changed-before`"),
+    row("fd", "--search-path d", F, "omit it: every PATH is a starting point"),
+    row("fd", "--base-directory d", F, "give it as the PATH; `--format '{relative}'` prints paths below it"),
+    row("fd", "--strip-cwd-prefix", F, "use `--format '{relative}'`"),
+    row("fd", "--max-one-result", F, "use `--max-results 1`"),
+    row("fd", "-1", F, "use `--max-results 1`"),
+    row("fd", "--print0", &["find", "hash", "dup"], "use `--null`"),
+    row("fd", "--show-errors", F, "omit it: errors are always shown"),
+    differs("fd", "-x CMD", F, "--one-file-system", "use `--exec`"),
+    row("fd", "-X CMD", F, "use `--exec-batch`"),
+    row("fdupes, jdupes", "--recurse", DUP, "omit it: directories are always searched, and `-r` is accepted"),
+    row("fdupes, jdupes", "--noempty", DUP, "omit it: empty files are skipped unless `--min-size 0`"),
+    differs("fdupes", "-n DIR", DUP, "--name", "omit it: empty files are skipped unless `--min-size 0`"),
+    row("jdupes", "--zeromatch", DUP, "use `--min-size 0`"),
+    row("jdupes", "-z", DUP, "use `--min-size 0`"),
+    row("fdupes, jdupes", "--omitfirst", DUP, "`ftk dup prune --action delete` lists what could go"),
+    row("fdupes, jdupes", "-f", DUP, "`ftk dup prune --action delete` lists what could go"),
+    row("fdupes", "--sameline", REPORT, "use `--format csv` or `--json`"),
+    row(
+        "fdupes, jdupes",
+        "-1",
+        REPORT,
+        "use `--format csv` or `--json`; to stay on one file system, `--one-file-system`",
+    ),
+    row("fdupes, jdupes", "--summarize", REPORT, "use `--summary`"),
+    row("fdupes, jdupes", "-m", REPORT, "use `--summary`"),
+    row("jdupes", "--print-summarize", REPORT, "use `--summary`"),
+    row("jdupes", "--print-null", REPORT, "use `--null`"),
+    row("fdupes, jdupes", "--delete", DUP, "use `ftk dup prune --action delete`"),
+    row("fdupes, jdupes", "-d", DUP, "use `ftk dup prune --action delete`"),
+    row("fdupes, jdupes", "--noprompt", DUP, "use `ftk dup prune --yes`"),
+    row("fdupes, jdupes", "--no-prompt", DUP, "use `ftk dup prune --yes`"),
+    row("fdupes, jdupes", "-N", DUP, "use `ftk dup prune --yes`"),
+    row("fdupes", "--immediate", DUP, "use `ftk dup prune --yes`"),
+    row("fdupes", "-I", DUP, "use `ftk dup prune --yes`"),
+    row("fdupes, jdupes", "--hardlinks", DUP, "omit it: hard links are one file, and `--json` lists them"),
+    row("fdupes, jdupes", "-H", DUP, "omit it: hard links are one file, and `--json` lists them"),
+    row("jdupes", "--link-hard", DUP, "use `ftk dup prune --action hardlink`"),
+    row("jdupes", "--linkhard", DUP, "use `ftk dup prune --action hardlink`"),
+    differs("jdupes", "-L", DUP, "--follow", "use `ftk dup prune --action hardlink`"),
+    row("jdupes", "--link-soft", DUP, "use `ftk dup prune --action symlink`"),
+    row("jdupes", "--linksoft", DUP, "use `ftk dup prune --action symlink`"),
+    row("jdupes", "-l", DUP, "use `ftk dup prune --action symlink`"),
+    row("jdupes", "--dedupe", DUP, "use `ftk dup prune --action reflink`"),
+    row("jdupes", "-B", DUP, "use `ftk dup prune --action reflink`"),
+    row("fdupes, jdupes", "--nohidden", DUP, "use `--no-hidden`"),
+    row("fdupes, jdupes", "-A", DUP, "use `--no-hidden`"),
+    row("fdupes", "--minsize 9", DUP, "use `--min-size`"),
+    row("fdupes", "-G 9", DUP, "use `--min-size`"),
+    row("fdupes", "--maxsize 9", DUP, "use `--max-size`"),
+    row("fdupes, jdupes", "--symlinks", DUP, "use `--follow`"),
+    row("fdupes, jdupes", "-s", DUP, "use `--follow`"),
+    differs(
+        "fdupes, jdupes",
+        "-S d",
+        REPORT,
+        "--size",
+        "omit it: `--format screen` and `--json` print sizes",
+    ),
+    differs("fdupes", "-t DIR", DUP, "--type", "omit it: `--json` has the times"),
+    row("fdupes", "--order name", DUP, "omit it: the largest waste comes first, and paths are sorted"),
+    differs(
+        "fdupes, jdupes",
+        "-o name",
+        REPORT,
+        "--output",
+        "omit it: the largest waste comes first, and paths are sorted",
+    ),
+    row("jdupes", "--ext-filter FILTER", DUP, "use `--size`, `--extension` or `--exclude`"),
+    row("jdupes", "-X FILTER", DUP, "use `--size`, `--extension` or `--exclude`"),
+    row("jdupes", "--quick", DUP, "omit it: bytes are compared only with `--verify`"),
+    row("jdupes", "-Q", DUP, "omit it: bytes are compared only with `--verify`"),
+    differs("jdupes", "-j DIR", DUP, "--threads", "use `--json`"),
+    row("fclones", "group", REPORT, "omit it: `ftk dup` reports groups"),
+    row(
+        "fclones",
+        "remove",
+        REPORT,
+        "use `ftk dup prune --action delete`, or `ftk dup apply --action delete` for a report",
+    ),
+    row(
+        "fclones",
+        "link",
+        REPORT,
+        "use `ftk dup prune --action hardlink`, or `ftk dup apply --action hardlink` for a report",
+    ),
+    row(
+        "fclones",
+        "dedupe",
+        REPORT,
+        "use `ftk dup prune --action reflink`, or `ftk dup apply --action reflink` for a report",
+    ),
+    row("fclones", "--min 9", DUP, "use `--min-size`"),
+    row("fclones", "--max 9", DUP, "use `--max-size`"),
+    row("fclones", "--hash-fn blake3", DUP, "use `--algorithm`"),
+    row("fclones", "--match-links", DUP, "omit it: hard links are one file, and `--json` lists them"),
+    row(
+        "fclones",
+        "--dry-run",
+        &["dup", "dup prune", "dup apply"],
+        "omit it: without `ftk dup prune --yes` nothing is changed",
+    ),
+    row("fclones", "--one-fs", DUP, "use `--one-file-system`"),
+    row("fclones", "--stdin", DUP, "use `--files-from -`"),
+    row("fclones", "--follow-links", DUP, "use `--follow`"),
+    row("fclones", "--priority oldest", &["dup prune", "dup apply"], "use `--keep`"),
+    row("fclones", "--keep-path GLOB", &["dup prune", "dup apply"], "use `--keep path=GLOB`"),
+    row("fclones", "--soft", &["dup prune", "dup apply"], "use `--action symlink`"),
+    row("rmlint", "//", REPORT, "use `ftk dup prune --reference DIR` for the directories after it"),
+    row("rmlint", "--keep-all-tagged", DUP, "use `ftk dup prune --reference DIR`"),
+    row("rmlint", "--must-match-tagged", DUP, "use `ftk dup prune --reference DIR`"),
+    row("rmlint", "--types df", DUP, "omit it: `ftk dup` finds only duplicate files"),
+    row("rmlint", "-T df", DUP, "omit it: `ftk dup` finds only duplicate files"),
+    row("rmlint", "--paranoid", DUP, "use `--verify`"),
+    row("rmlint", "-p", DUP, "use `--verify`; permissions do not count"),
+    row("rmlint", "-g", DUP, "use `--progress always`"),
+    row("rmlint", "--no-crossdev", DUP, "use `--one-file-system`"),
+    row("rmlint", "--followlinks", DUP, "use `--follow`"),
+    row("rmlint", "--no-with-hidden", DUP, "use `--no-hidden`"),
+    row("rmlint", "-R", DUP, "rmlint excludes hidden files by it: `--no-hidden`; fdupes recurses: omit it"),
+    row("rmlint", "--rank-by a", &["dup prune", "dup apply"], "use `--keep`"),
+    row("rmlint", "--replay FILE", DUP, "use `ftk dup apply`"),
+    differs(
+        "rmlint",
+        "-o sh:FILE",
+        REPORT,
+        "--output",
+        "use `ftk dup prune --script`, or `--format` and `--output`",
+    ),
+    row("hashdeep", "-k FILE", HASH, "use `--check FILE`, with `--new` for an audit"),
+    differs("hashdeep", "-a -k FILE", HASH, "--algorithm", "use `--check --new FILE`"),
+    differs("hashdeep", "-c md5,sha1", HASH, "--check", "use `-a md5,sha1`"),
+    differs("hashdeep", "-o f", HASH, "--output", "use `--type f`"),
+    differs("hashdeep", "-x -k FILE", HASH, "--one-file-system", "use `--check --new FILE`"),
+    row("hashdeep", "-l", HASH, "omit it: paths are printed as they are given"),
+    row("hashdeep", "-b", HASH, "omit it: paths are printed as they are given"),
+    row("hashdeep", "-s", HASH, "use `--quiet`; errors are always shown"),
+    row("hashdeep", "-m FILE", HASH, "use `--check FILE`"),
+    row("hashdeep", "-f FILE", HASH, "use `--files-from FILE`"),
+    row("hashdeep", "-p 1M", HASH, "ftk hashes no pieces of files"),
+    row("sha256sum", "--binary", HASH, "omit it: files are always read as they are"),
+    row("sha256sum", "--text", HASH, "omit it: files are always read as they are"),
+    differs("sha256sum", "-t FILE", HASH, "--type", "omit it: files are always read as they are"),
+    differs("shasum, cksum, sha256sum", "-a 256", HASH, "--algorithm", "use `-a sha256`"),
+    row("openssl, sha256sum", "--digest sha256", HASH, "use `--algorithm`"),
+    row("cksum, sha256sum", "--untagged", HASH, "omit it: lines have no tag unless `--tag`"),
+    row(
+        "diff",
+        "--brief",
+        CMP,
+        "omit it: ftk cmp prints one line for each difference, and nothing with `--quiet`",
+    ),
+    row("diff", "--report-identical-files", CMP, "ftk cmp lists only differences"),
+    differs("diff", "-s", CMP, "--silent", "ftk cmp lists only differences"),
+    row("diff", "--new-file", CMP, "omit it: a file in one tree only is one line"),
+    row("diff", "-N", CMP, "omit it: a file in one tree only is one line"),
+    row("diff", "--no-dereference", CMP, "omit it: links are followed only with `--follow`"),
+    differs("diff", "-x GLOB", CMP, "--one-file-system", "use `--exclude GLOB`"),
+    row("diff", "--exclude-from FILE", CMP, "use `--exclude GLOB` for each pattern"),
+    row("diff", "-X FILE", CMP, "use `--exclude GLOB` for each pattern"),
+    row("diff", "--text", CMP, "omit it: files are compared byte by byte"),
+    row("diff", "--unified", CMP, "ftk cmp compares bytes and not lines: use diff"),
+    row("diff", "-u", CMP, "ftk cmp compares bytes and not lines: use diff"),
+    row("diff", "-y", CMP, "ftk cmp compares bytes and not lines: use diff"),
+    row("diff", "-w", CMP, "ftk cmp compares bytes and not lines: use diff"),
+    row("diff", "-B", CMP, "ftk cmp compares bytes and not lines: use diff"),
+    row("GNU cmp", "--verbose", CMP, "use `--list`"),
+    row("AIDE", "--init", MANIFEST, "use `ftk manifest create ROOT -o FILE`"),
+    row("AIDE", "-i", MANIFEST, "use `ftk manifest create ROOT -o FILE`"),
+    row("AIDE", "--check", MANIFEST, "use `ftk manifest verify ROOT FILE`"),
+    row("AIDE", "-C", MANIFEST, "use `ftk manifest verify ROOT FILE`"),
+    row("AIDE", "--update", MANIFEST, "use `ftk manifest update ROOT FILE -o FILE`"),
+    row("AIDE", "-u", MANIFEST, "use `ftk manifest update ROOT FILE -o FILE`"),
+    row("AIDE", "--compare", MANIFEST, "use `ftk manifest diff OLD NEW`"),
+    row("AIDE", "-E", MANIFEST, "use `ftk manifest diff OLD NEW`"),
+    row("AIDE", "--limit RE", &["manifest", "manifest create"], "use `ftk manifest create --regex RE`"),
+];

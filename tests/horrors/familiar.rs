@@ -1,0 +1,184 @@
+//! Options that mean something else in another tool: never the answer to another question with status 0.
+
+use crate::harness::{Dir, Run};
+
+/// A row of the page.
+struct Row {
+    there: String,
+    commands: Vec<String>,
+    here: String,
+}
+
+/// All rows of `ftk help coming-from`.
+fn rows(dir: &Dir) -> Vec<Row> {
+    let page = dir.ftk(["help", "coming-from"]).run().status(0).stderr("");
+    let lines = page.text().lines().filter(|line| line.starts_with("| `"));
+    let rows = lines.map(|line| {
+        let cells: Vec<_> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [there, commands, here] = cells[..] else { panic!("{line}") };
+        Row {
+            there: there.trim_matches('`').into(),
+            commands: commands.split(", ").map(Into::into).collect(),
+            here: here.replace('`', ""),
+        }
+    });
+    rows.collect()
+}
+
+fn scene() -> Dir {
+    let dir = Dir::new();
+    dir.file("a/x", b"one").file("a/y", b"one").file("b/x", b"two").file("f", b"").file("d/z", b"");
+    dir
+}
+
+/// Runs the command of `ftk` with the words that another tool understands.
+fn run(dir: &Dir, command: &str, there: &str) -> Run {
+    let operands: &[&str] = match command {
+        "cmp" => &["a", "b"],
+        "dup prune" => &["--action", "delete", "a"],
+        "dup apply" => &["--action", "delete", "f"],
+        "manifest" => &[],
+        _ => &["a"],
+    };
+    let value = |word: &str| match word {
+        "FILE" => "f".into(),
+        "DIR" => "a".into(),
+        "sh:FILE" => "sh:f".into(),
+        "GLOB" => "*.x".into(),
+        "RE" => "x".into(),
+        "CMD" => "true".into(),
+        "FORMAT" => "%p".into(),
+        "FILTER" => "onlyext:x".into(),
+        "PATTERN" => "jpg".into(),
+        word => word.to_owned(),
+    };
+    dir.ftk(command.split(' ')).args(operands).args(there.split(' ').map(value)).run()
+}
+
+/// Letters that ftk has for something else, where nothing tells what is meant.
+const UNRECOGNISED: [&str; 4] = ["-L", "-c md5,sha1", "-o f", "-s"];
+
+#[test]
+fn h79_every_row_of_the_table() {
+    let rows = rows(&scene());
+    assert!(rows.len() > 200, "{} rows", rows.len());
+    for row in rows {
+        for command in &row.commands {
+            let dir = scene();
+            let is_careful = row.here.starts_with("**Careful**");
+            if is_careful && UNRECOGNISED.contains(&&*row.there) {
+                continue;
+            }
+            let run = run(&dir, command, &row.there).status(2);
+            let hint = match (&*row.there, is_careful) {
+                ("PATTERN", _) => "to search by name: ftk find -n '*jpg*'",
+                ("-x CMD", _) => "to run a command: ftk find --exec",
+                ("-x -k FILE" | "-a -k FILE", _) => "--check FILE",
+                ("-n DIR" | "-o name" | "-o sh:FILE", _) => " in ftk, and '",
+                (_, true) => row.here.split_once("; ").unwrap().1,
+                _ => &row.here,
+            };
+            run.check(run.err.contains(hint), &format!("ftk {command} {}: {hint}", row.there));
+            run.check(!run.err.contains("a similar argument"), "nothing else is suggested");
+        }
+    }
+}
+
+/// The commands of the report: each answered another question, with status 0.
+#[test]
+fn h79_recursive_means_recursive() {
+    let dir = scene();
+    let diff = "content differs\tx\tfirst at byte 1\nonly in a\ty\n";
+    dir.ftk(["cmp", "-rq", "a", "b"]).run().status(1).stdout(diff).stderr("");
+    dir.ftk(["cmp", "-rs", "a", "b"]).run().status(1).stdout("").stderr("");
+    dir.ftk(["cmp", "-rq", "a", "a"]).run().status(0).stdout("").stderr("");
+    dir.ftk(["dup", "-r", "a"]).run().status(0).stdout("a/x\na/y\n\n");
+    dir.ftk(["dup", "prune", "-r", "a", "--action", "delete"])
+        .run()
+        .status(0)
+        .stderr_has("would delete 1 file");
+    let hash = dir.ftk(["hash", "a"]).run().status(0);
+    dir.ftk(["hash", "-r", "--recursive", "a"]).run().status(0).stdout(&hash.out);
+    for command in [&["create", "-r", "a"][..], &["create", "a", "--recursive"]] {
+        dir.ftk(["manifest"]).args(command).run().status(0);
+    }
+    dir.ftk(["find", "-r", "x", "a"]).run().status(2).stdout("").stderr_has("unexpected argument '-r'");
+}
+
+/// Two clusters that hide a value.
+#[test]
+fn h79_a_directory_is_no_name() {
+    let dir = scene();
+    for line in [&["dup", "-rn", "a"][..], &["dup", "-n", "-r", "a"], &["dup", "-n", "a", "b"]] {
+        dir.ftk(line).run().status(2).stdout("").stderr_has("-n is --name in ftk");
+    }
+    dir.ftk(["dup", "-n", "[xy]", "a"]).run().status(0).stdout("a/x\na/y\n\n");
+    dir.ftk(["dup", "--name", "a", "."]).run().status(0).stdout("");
+    dir.ftk(["dup", "-o", "time", "a"]).run().status(2).stderr_has("order of fdupes");
+    dir.ftk(["dup", "-o", "./time", "a"]).run().status(0);
+    dir.ftk(["dup", "a", "//", "b"]).run().status(2).stdout("").stderr_has("rmlint");
+}
+
+/// What an option takes for its value, or a command of --exec for its arguments, is no expression.
+#[test]
+fn h79_values_are_not_options() {
+    let dir = scene();
+    dir.file("-empty", b"x").file("d/-name", b"");
+    dir.ftk(["find", "d", "-n", "-name"]).run().status(0).stdout("d/-name\n");
+    dir.ftk(["hash", "--", "-empty"]).run().status(0);
+    let exec = ["find", "d", "-n", "z", "--exec", "find", "{}", "-empty", ";"];
+    dir.ftk(exec).run().status(0).stdout("d/z\n");
+    dir.ftk(["cmp", "-ls", "f", "f"]).run().status(0).stdout("");
+    dir.ftk(["find", "-e", "mpty"]).run().status(0).stdout("");
+}
+
+/// A verification that looked at nothing never succeeds; empty trees are equal.
+#[test]
+fn h79_filters_that_leave_nothing() {
+    let dir = scene();
+    dir.dir("empty/1").dir("empty/2");
+    let none = "nothing was compared: the filters match none of 3 files";
+    for filter in
+        [&["-e", "zip"][..], &["-n", "nothing"], &["-S", "+1G"], &["-E", "*"], &["--min-depth", "2"]]
+    {
+        dir.ftk(["cmp", "a", "b"]).args(filter).run().status(2).stdout("").stderr_has(none);
+    }
+    dir.ftk(["cmp", "a", "b", "--max-depth", "0"]).run().status(2).stderr_has("nothing was compared");
+    dir.ftk(["cmp", "empty/1", "empty/2", "-e", "zip"]).run().status(0);
+    dir.ftk(["cmp", "a", "b", "-n", "y"]).run().status(1).stdout("only in a\ty\n");
+
+    let list = dir.ftk(["hash", "a", "-o", "list"]).run().status(0);
+    list.check(dir.path("list").exists(), "there is a list");
+    for filter in [["-e", "zip"], ["-n", "x"]] {
+        dir.ftk(["hash", "--check", "list"]).args(filter).run().status(2).stdout("").stderr_has("--new");
+    }
+    let run = dir.ftk(["hash", "--check", "--new", "list", "-e", "zip"]).run().status(2);
+    run.stderr_has("the filters match none of 6 files");
+
+    for command in ["find", "hash", "dup"] {
+        let run = dir.ftk([command, "a", "-e", "zip"]).run().status(0);
+        run.stderr_has("  the filters match none of 2 files\n");
+        dir.ftk([command, "a", "-e", "zip", "-q"]).run().stderr("");
+    }
+    let sorted = dir.ftk(["find", "a", "-e", "zip", "--sort"]).run().status(0);
+    sorted.stderr_has("  the filters match none of 2 files\n");
+    let excluded = dir.ftk(["find", "d", "-E", "*", "-t", "f"]).run().status(0);
+    excluded.stderr_has("  the filters match none of 1 file\n");
+}
+
+/// A name that is not there may be a pattern.
+#[test]
+fn h79_a_pattern_is_no_path() {
+    let dir = scene();
+    let hint =
+        "ftk: cannot stat 'jpg': no such file or directory\n     to search by name: ftk find -n '*jpg*'\n";
+    dir.ftk(["find", "jpg"]).run().status(2).stdout("").stderr(hint);
+    dir.ftk(["find", "a/jpg"])
+        .run()
+        .status(2)
+        .stderr("ftk: cannot stat 'a/jpg': no such file or directory\n");
+    dir.ftk(["hash", "-q", "jpg"])
+        .run()
+        .status(2)
+        .stderr("ftk: cannot stat 'jpg': no such file or directory\n");
+}
