@@ -16,6 +16,7 @@ use ftk_walk::Walker;
 use serde_json::{Map, Value, json};
 
 use crate::args::Globals;
+use crate::asked;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::simd;
@@ -40,6 +41,7 @@ pub(crate) fn run(args: &CalibrateArgs, globals: &Globals, console: &Console) ->
         in_use(|why| console.summary(format_args!("built-in figures: {why}")))
     } else {
         let path = file().context(NO_PLACE)?;
+        asked::doing(&"measuring this machine");
         let constants = measure().context("cannot measure")?;
         constants.check().context("cannot believe what was measured: is the machine busy?")?;
         constants.save(&path).with_context(|| {

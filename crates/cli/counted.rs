@@ -4,18 +4,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ftk_walk::{Directory, Entry, Repeat, Step, Visitor, WalkError};
 
+use crate::asked;
+
 /// Counts the entries that are shown to a visitor, for all workers together.
-#[derive(Debug)]
 pub(crate) struct Counted<'c, V> {
     visitor: V,
     /// Those of the directory being listed.
     entries: u64,
     all: &'c AtomicU64,
+    /// Who wants to know how many there are when somebody asks.
+    answer: &'c (dyn Fn(u64) + Sync),
 }
 
 impl<'c, V> Counted<'c, V> {
-    pub(crate) fn new(visitor: V, all: &'c AtomicU64) -> Self {
-        Self { visitor, entries: 0, all }
+    pub(crate) fn new(visitor: V, all: &'c AtomicU64, answer: &'c (dyn Fn(u64) + Sync)) -> Self {
+        Self { visitor, entries: 0, all, answer }
     }
 
     pub(crate) fn into_inner(self) -> V {
@@ -41,6 +44,9 @@ impl<V: Visitor> Visitor for Counted<'_, V> {
 
     fn entry(&mut self, tag: &V::Dir, entry: &mut Entry<'_>) -> Step {
         self.entries += 1;
+        if asked::take() {
+            (self.answer)(self.all.load(Ordering::Relaxed) + self.entries);
+        }
         self.visitor.entry(tag, entry)
     }
 

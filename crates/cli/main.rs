@@ -3,6 +3,7 @@
 
 mod algorithm;
 mod args;
+mod asked;
 mod calibrate;
 mod cmp;
 mod completions;
@@ -53,6 +54,7 @@ unsafe extern "C" {}
 
 fn main() -> ExitCode {
     end_at_abort();
+    asked::listen();
     // The hook has said what happened; the status says that the answer is not to be relied on.
     catch_unwind(run).unwrap_or(Outcome::Error).into()
 }

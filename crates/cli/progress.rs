@@ -13,6 +13,7 @@ use indicatif::{DecimalBytes, HumanCount, ProgressBar, ProgressDrawTarget, Progr
 use serde::Serialize;
 
 use crate::args::ProgressArg;
+use crate::asked::{self, Watched};
 use crate::console::Console;
 use crate::human;
 use crate::meter::Meter;
@@ -57,15 +58,18 @@ impl Progress {
         Self { face: self.face.filter(|_| self.is_asked), ..self }
     }
 
-    /// Runs a walk that counts its entries.
-    pub(crate) fn walk<T>(self, entries: &AtomicU64, work: impl FnOnce() -> T) -> T {
+    /// Runs a walk that counts its entries; `work` gets what says how many there are so far, if somebody asks.
+    pub(crate) fn walk<T>(self, entries: &AtomicU64, work: impl FnOnce(&(dyn Fn(u64) + Sync)) -> T) -> T {
+        let _watched = Watched::begin();
+        let shown = Shown::new(self, "walk");
+        let status = |entries| Status { entries: Some(entries), ..shown.status() };
+        // No thread waits for the question: a visitor looks for it.
+        let work = || work(&|entries| shown.answer(&status(entries)));
         let Some(face) = self.face else { return work() };
-        let shown = Shown::new(face, self.is_coloured, "walk");
-        let status = || Status { entries: Some(entries.load(Ordering::Relaxed)), ..shown.status() };
-        let show = || shown.show(&status(), None);
-        // SAFETY: `show` reads a counter and writes to standard error. It uses no other descriptor.
-        let result = unsafe { meanwhile(self.delay, face.tick(), &show, work) };
-        shown.finish(&status());
+        let so_far = || status(entries.load(Ordering::Relaxed));
+        // SAFETY: what is shown reads a counter and goes to standard error. No other descriptor is used.
+        let result = unsafe { meanwhile(self.delay, face.tick(), &|| shown.show(&so_far(), None), work) };
+        shown.finish(&so_far());
         result
     }
 
@@ -76,49 +80,46 @@ impl Progress {
         files: u64,
         work: impl FnOnce(Option<Watch<'_>>) -> Report,
     ) -> Report {
-        let Some(face) = self.face else { return work(None) };
-        let shown = Shown::new(face, self.is_coloured, phase);
+        let _watched = Watched::begin();
+        let shown = Shown::new(self, phase);
         let meter = Mutex::new(Meter::new(files));
-        let show = |done: Done| {
-            let mut meter = lock(&meter);
-            meter.update(shown.start.elapsed(), done);
-            shown.show(&shown.status().of(&meter), Some(meter.fraction()));
-        };
+        let show = |done: Done| shown.look(&meter, done);
         // SAFETY: `show` writes to standard error and uses no other descriptor.
-        let watch = unsafe { Watch::new(self.delay, face.tick(), &show) };
-        let report = work(Some(watch));
+        let watch = unsafe { Watch::new(LOOK, LOOK, &show) };
+        let report = work(Some(watch.skipping_sample(self.face.is_none())));
         let mut meter = lock(&meter);
         meter.update(shown.start.elapsed(), report.done);
         shown.finish(&shown.status().of(&meter));
         report
     }
 
-    /// The same for work that only counts what it does: `done` says at any time how far it is.
+    /// The same for work that only counts what it does: `done` says at any time how far it is. Work that is over
+    /// soon (`is_short`) starts no thread unless progress is shown.
     pub(crate) fn counted<T>(
         self,
         phase: &'static str,
         files: u64,
+        is_short: bool,
         done: &(dyn Fn() -> Done + Sync),
         work: impl FnOnce() -> T,
     ) -> T {
-        let Some(face) = self.face else { return work() };
-        let shown = Shown::new(face, self.is_coloured, phase);
+        if is_short && self.face.is_none() {
+            return work();
+        }
+        let _watched = Watched::begin();
+        let shown = Shown::new(self, phase);
         let meter = Mutex::new(Meter::new(files));
-        let update = || {
-            let mut meter = lock(&meter);
-            meter.update(shown.start.elapsed(), done());
-            (shown.status().of(&meter), meter.fraction())
-        };
-        let show = || {
-            let (status, fraction) = update();
-            shown.show(&status, Some(fraction));
-        };
-        // SAFETY: `show` writes to standard error and uses no other descriptor; every `done` of this program reads counters.
-        let result = unsafe { meanwhile(self.delay, face.tick(), &show, work) };
-        shown.finish(&update().0);
+        // SAFETY: `look` writes to standard error and uses no other descriptor; every `done` of this program reads counters.
+        let result = unsafe { meanwhile(LOOK, LOOK, &|| shown.look(&meter, done()), work) };
+        let mut meter = lock(&meter);
+        meter.update(shown.start.elapsed(), done());
+        shown.finish(&shown.status().of(&meter));
         result
     }
 }
+
+/// How often a thread looks whether something is to be shown.
+const LOOK: Duration = Duration::from_millis(100);
 
 impl Face {
     fn tick(self) -> Duration {
@@ -168,7 +169,7 @@ impl Status {
         Self { files: Some(files), ..self }
     }
 
-    /// `1.21 of 1.95 TB   2.30 GB/s   eta 5 min 2 s   184,201 of 291,770 files`
+    /// `eta 5 min   1.21 of 1.95 TB   2.30 GB/s   184,201 of 291,770 files`; what a narrow terminal cuts off comes last.
     fn text(&self) -> String {
         let entries = self.entries.map(|n| format!("{} entries", HumanCount(n)));
         let files = self.files.as_ref().map(|it| {
@@ -176,11 +177,11 @@ impl Status {
                 Some(total) => human::part(it.bytes, total),
                 None => DecimalBytes(it.bytes).to_string(),
             };
-            let eta = it.eta_ms.map(|ms| format!("   eta {}", human::rough_time(Duration::from_millis(ms))));
+            let eta = it.eta_ms.map(|ms| format!("eta {}   ", human::rough_time(Duration::from_millis(ms))));
             format!(
-                "{bytes}   {}/s{}   {} of {}",
-                DecimalBytes(it.bytes_per_s),
+                "{}{bytes}   {}/s   {} of {}",
                 eta.unwrap_or_default(),
+                DecimalBytes(it.bytes_per_s),
                 HumanCount(it.files),
                 human::count(it.files_total, "file"),
             )
@@ -191,36 +192,70 @@ impl Status {
 
 /// One phase on its way.
 struct Shown {
-    face: Face,
+    face: Option<Face>,
     phase: &'static str,
     start: Instant,
     bar: ProgressBar,
     is_coloured: bool,
+    /// When it is shown next, if somebody wants to see it.
+    due: Mutex<Instant>,
 }
 
 impl Shown {
     /// Nothing is drawn before the first [`show`](Self::show).
-    fn new(face: Face, is_coloured: bool, phase: &'static str) -> Self {
+    fn new(progress: Progress, phase: &'static str) -> Self {
+        let Progress { face, is_coloured, delay, .. } = progress;
         let bar = ProgressBar::with_draw_target(Some(LENGTH), ProgressDrawTarget::hidden());
-        Self { face, phase, start: Instant::now(), bar, is_coloured }
+        let start = Instant::now();
+        Self { face, phase, start, bar, is_coloured, due: Mutex::new(start + delay) }
     }
 
     fn status(&self) -> Status {
         Status { phase: self.phase, elapsed_ms: self.start.elapsed().as_millis() as u64, ..Status::default() }
     }
 
+    /// Takes in how far it is, answers who asked, and shows it if it is due.
+    fn look(&self, meter: &Mutex<Meter>, done: Done) {
+        let mut meter = lock(meter);
+        meter.update(self.start.elapsed(), done);
+        let status = self.status().of(&meter);
+        if asked::take() {
+            self.answer(&status);
+        }
+        let (now, mut due) = (Instant::now(), lock(&self.due));
+        if let Some(face) = self.face
+            && now >= *due
+        {
+            *due = now + face.tick();
+            self.show(&status, Some(meter.fraction()));
+        }
+    }
+
+    /// One line for who asked, whatever else is shown.
+    fn answer(&self, status: &Status) {
+        let took = human::time(self.start.elapsed());
+        let line = format!("  {}  {}   after {took}", self.doing(), status.text());
+        self.bar.suspend(|| Console::line(line));
+    }
+
+    fn doing(&self) -> String {
+        format!("{}ing", self.phase.trim_end_matches('e'))
+    }
+
     /// `fraction`: how much is done, where that can be said.
     fn show(&self, status: &Status, fraction: Option<f64>) {
-        let doing = format!("{}ing", self.phase.trim_end_matches('e'));
         match self.face {
-            Face::Json => Console::line(serde_json::to_string(status).expect("numbers and names are JSON")),
-            Face::Lines => Console::line(format_args!("  {doing}  {}", status.text())),
-            Face::Bar => {
+            None => {}
+            Some(Face::Json) => {
+                Console::line(serde_json::to_string(status).expect("numbers and names are JSON"));
+            }
+            Some(Face::Lines) => Console::line(format_args!("  {}  {}", self.doing(), status.text())),
+            Some(Face::Bar) => {
                 if self.bar.is_hidden() {
                     self.bar.set_style(style(fraction.is_some(), self.is_coloured));
                     self.bar.set_draw_target(ProgressDrawTarget::stderr());
                 }
-                self.bar.set_prefix(doing);
+                self.bar.set_prefix(self.doing());
                 self.bar.set_message(status.text());
                 self.bar.set_position((fraction.unwrap_or_default() * LENGTH as f64) as u64);
             }
@@ -230,9 +265,9 @@ impl Shown {
     /// The bar goes; a program is told how it ended.
     fn finish(&self, status: &Status) {
         match self.face {
-            Face::Json => self.show(status, None),
-            Face::Lines => {}
-            Face::Bar => self.bar.finish_and_clear(),
+            Some(Face::Json) => self.show(status, None),
+            Some(Face::Bar) => self.bar.finish_and_clear(),
+            Some(Face::Lines) | None => {}
         }
     }
 }
@@ -276,10 +311,10 @@ mod tests {
     fn a_person_reads_what_is_known() {
         let done = Done { files: 100, bytes: 2_000_000, large_files: 0, large_bytes: 0 };
         let text = status(done, 300).text();
-        assert_eq!(text, "2.00 MB   200.00 kB/s   eta 20 s   100 of 300 files");
+        assert_eq!(text, "eta 20 s   2.00 MB   200.00 kB/s   100 of 300 files");
         let done = Done { files: 2, bytes: 1_210_000_000, large_files: 1, large_bytes: 740_000_000 };
         let text = status(done, 3).text();
-        assert_eq!(text, "1.21 of 1.95 GB   121.00 MB/s   eta 6 s   2 of 3 files");
+        assert_eq!(text, "eta 6 s   1.21 of 1.95 GB   121.00 MB/s   2 of 3 files");
     }
 
     #[test]

@@ -100,11 +100,13 @@ pub(crate) fn walk<V: Visitor>(
 ) -> (Vec<V>, Skipped) {
     let start = Instant::now();
     let entries = AtomicU64::new(0);
-    let visitor = |worker| Counted::new(Filtered::new(selection, visitor(worker)), &entries);
-    let parts = progress.walk(&entries, || walker.run(visitor));
+    let parts = progress.walk(&entries, |answer| {
+        let visitor = |worker| Counted::new(Filtered::new(selection, visitor(worker)), &entries, answer);
+        walker.run(visitor).into_iter().map(Counted::into_inner).collect::<Vec<_>>()
+    });
     let mut skipped = Skipped::default();
     let parts = parts.into_iter().map(|part| {
-        let (visitor, left_out) = part.into_inner().into_parts();
+        let (visitor, left_out) = part.into_parts();
         skipped += left_out;
         visitor
     });

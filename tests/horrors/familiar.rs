@@ -27,7 +27,7 @@ fn rows(dir: &Dir) -> Vec<Row> {
 
 fn scene() -> Dir {
     let dir = Dir::new();
-    dir.file("a/x", b"one").file("a/y", b"one").file("b/x", b"two").file("f", b"").file("d/z", b"");
+    dir.file("a/x", b"one").file("a/y", b"one").file("b/x", b"two").file("file", b"").file("d/z", b"");
     dir
 }
 
@@ -36,14 +36,14 @@ fn run(dir: &Dir, command: &str, there: &str) -> Run {
     let operands: &[&str] = match command {
         "cmp" => &["a", "b"],
         "dup prune" => &["--action", "delete", "a"],
-        "dup apply" => &["--action", "delete", "f"],
+        "dup apply" => &["--action", "delete", "file"],
         "manifest" => &[],
         _ => &["a"],
     };
     let value = |word: &str| match word {
-        "FILE" => "f".into(),
+        "FILE" => "file".into(),
         "DIR" => "a".into(),
-        "sh:FILE" => "sh:f".into(),
+        "sh:FILE" => "sh:file".into(),
         "GLOB" => "*.x".into(),
         "RE" => "x".into(),
         "CMD" => "true".into(),
@@ -56,7 +56,7 @@ fn run(dir: &Dir, command: &str, there: &str) -> Run {
 }
 
 /// Letters that ftk has for something else, where nothing tells what is meant.
-const UNRECOGNISED: [&str; 4] = ["-L", "-c md5,sha1", "-o f", "-s"];
+const UNRECOGNISED: [&str; 5] = ["-L", "-c md5,sha1", "-o f", "-s", "--verbose"];
 
 #[test]
 fn h79_every_row_of_the_table() {
@@ -128,7 +128,7 @@ fn h79_values_are_not_options() {
     dir.ftk(["hash", "--", "-empty"]).run().status(0);
     let exec = ["find", "d", "-n", "z", "--exec", "find", "{}", "-empty", ";"];
     dir.ftk(exec).run().status(0).stdout("d/z\n");
-    dir.ftk(["cmp", "-ls", "f", "f"]).run().status(0).stdout("");
+    dir.ftk(["cmp", "-ls", "file", "file"]).run().status(0).stdout("");
     dir.ftk(["find", "-e", "mpty"]).run().status(0).stdout("");
 }
 

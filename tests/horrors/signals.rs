@@ -155,3 +155,54 @@ fn h49_while_waiting_for_a_list() {
         }
     }
 }
+
+/// `kill -USR1` asks how far the run is, as of dd, in each phase and whatever `--progress` says.
+#[test]
+fn h79_a_question_is_answered_and_ends_nothing() {
+    let dir = Dir::new();
+    dir.hole("huge", 1 << 40).hole("other", 1 << 40).fifo("fifo");
+    let asks = |args: &[&str], answer: &str| {
+        let mut child = Ended(dir.ftk(args).stdin_from(Stdio::piped()).stdout(Stdio::null()).spawn());
+        wait_until(|| catches(&child.0, Signal::USR1));
+        let mut err = child.0.stderr.take().unwrap();
+        let mut said = String::new();
+        // The first questions may come before the phase has begun.
+        wait_until(|| {
+            signal(&child.0, Signal::USR1);
+            let mut line = Vec::new();
+            while !line.ends_with(b"\n") {
+                let mut byte = [0];
+                assert_eq!(err.read(&mut byte).unwrap(), 1, "{args:?}: {said}");
+                line.push(byte[0]);
+            }
+            said.push_str(str::from_utf8(&line).unwrap());
+            assert!(said.lines().count() < 10_000, "{args:?}: {said}");
+            said.lines().last().unwrap().contains(answer)
+        });
+        assert!(child.0.try_wait().unwrap().is_none(), "{args:?} goes on");
+    };
+    asks(&["hash", "huge", "-j", "mono"], "hashing  ");
+    asks(&["hash", "huge", "-q", "--progress", "never", "-a", "blake3", "-j", "2"], " of 1.10 TB");
+    asks(&["cmp", "huge", "other", "--no-shortcuts"], "comparing  ");
+    asks(&["dup", "huge", "other", "-a", "sha256"], "ing  ");
+    asks(&["hash", "-"], "hashing standard input");
+    asks(&["find", "huge", "--exec", "sleep", "1000"], "running commands");
+}
+
+/// Ends it also when the test fails.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Whether the process has a handler for the signal.
+fn catches(child: &Child, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
+    caught & (1 << (signal.as_raw() - 1)) != 0
+}

@@ -9,6 +9,7 @@ use ftk_read::{Failure, File};
 use ftk_sched::{Stop, Threads};
 
 use crate::args::Globals;
+use crate::asked;
 use crate::cmp::input::Input;
 use crate::cmp::listing::Style;
 use crate::cmp::{CmpArgs, MethodArg};
@@ -99,12 +100,15 @@ impl<'p> Pair<'p> {
         let Self { inputs: [a, b], workers, memory, console, done, .. } = self;
         let env = Env { workers: *workers, memory: *memory, stop: &Stop::new(), done };
         let mut work = || compare(a.source(), b.source(), &options, &env, found);
-        let Some(all) = all else { return work() };
+        let Some(all) = all else {
+            asked::doing(&"comparing");
+            return work();
+        };
         let so_far = || {
             let done = env.done.load(Relaxed).min(all);
             Progress { files: 0, bytes: 2 * done, large_files: 1, large_bytes: 2 * (all - done) }
         };
-        console.progress.counted("compare", 1, &so_far, work)
+        console.progress.counted("compare", 1, all < SHORT, &so_far, work)
     }
 
     /// How many bytes of each there are to be compared, if that is known.
@@ -125,6 +129,9 @@ impl<'p> Pair<'p> {
         most.unsigned_abs().checked_ilog10().unwrap_or_default() as usize + 1
     }
 }
+
+/// Fewer bytes are compared at once.
+const SHORT: u64 = 64 << 20;
 
 /// Bytes that both files together may have to be mapped: what `--memory` says, else half of the memory.
 pub(super) fn memory(globals: &Globals) -> u64 {

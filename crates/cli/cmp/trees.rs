@@ -150,7 +150,9 @@ fn is_one_directory(a: &OsStr, b: &OsStr) -> bool {
 fn compare(trees: &Trees<'_>, plan: &mut Plan, env: &Env<'_>, console: &Console) {
     let start = Instant::now();
     let so_far = || Progress { files: env.done.pairs(), bytes: env.done.bytes(), ..Progress::default() };
-    let report = console.progress.counted("compare", plan.pairs(), &so_far, || trees.compare(plan, env));
+    let report = console
+        .progress
+        .counted("compare", plan.pairs(), plan.pairs() == 0, &so_far, || trees.compare(plan, env));
     console.stats.phase(Phase {
         phase: "compare",
         elapsed_ns: nanos(start.elapsed()),

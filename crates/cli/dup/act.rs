@@ -214,7 +214,7 @@ impl Job {
         // A bar would be in the way of the lines.
         let progress = console.progress;
         let progress = if Stdout::is_terminal() { progress.beside_output() } else { progress };
-        let run = progress.counted(verb(self.action.kind()), self.most, &done, || {
+        let run = progress.counted(verb(self.action.kind()), self.most, false, &done, || {
             engine.run(&mut steps, &mut journal, &put_off.stop, |step, result| {
                 files.fetch_add(1, Ordering::Relaxed);
                 bytes.fetch_add(step.victim.size, Ordering::Relaxed);

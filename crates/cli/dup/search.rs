@@ -100,7 +100,9 @@ pub(super) fn search(
         };
         let (begun, n, compared) = (Instant::now(), found.comparisons(), AtomicU64::new(0));
         let done = || Progress { files: compared.load(Ordering::Relaxed), ..Progress::default() };
-        console.progress.counted("compare", n, &done, || found.compare(Team::new(workers), &stop, &compared));
+        console
+            .progress
+            .counted("compare", n, n == 0, &done, || found.compare(Team::new(workers), &stop, &compared));
         let elapsed_ns = nanos(begun.elapsed());
         console.stats.phase(Phase { phase: "compare", elapsed_ns, files: Some(n), ..Phase::default() });
     }

@@ -55,19 +55,18 @@ fn is_foreign(value: Option<String>) -> bool {
 
 /// The hint for a short option among `words` that means something else in `command`.
 fn short_of(command: &str, words: &[OsString], is_meant: impl Fn(&Row) -> bool) -> Option<String> {
-    let row = TABLE.iter().find(|row| {
+    let rows = TABLE.iter().filter(|row| {
         row.differs.is_some()
             && row.commands.contains(&command)
             && is_meant(row)
             && words.iter().any(|word| cluster_has(word, row.letter()))
-    })?;
-    let (key, here) = (row.key(), plain(row.here));
-    Some(format!(
-        "'{key}' is {} in ftk; for {key} of {}: {here}   ({})",
-        row.differs?,
-        row.tool,
-        see(row.tool)
-    ))
+    });
+    let mut rows = rows.peekable();
+    let (key, ours) = (rows.peek()?.key(), rows.peek()?.differs?);
+    let line =
+        |row: &Row| format!("; for {key} of {}: {}   ({})", row.tools(), plain(row.here), see(row.tool));
+    let lines: Vec<_> = rows.filter(|row| row.key() == key).map(line).collect();
+    Some(format!("'{key}' is {ours} in ftk{}", lines.join("\n     ")))
 }
 
 /// Whether the word is a cluster of short options with this letter.

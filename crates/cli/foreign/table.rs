@@ -357,7 +357,7 @@ pub(super) const TABLE: &[Row] = &[
     row("diff", "-y", CMP, "ftk cmp compares bytes and not lines: use diff"),
     row("diff", "-w", CMP, "ftk cmp compares bytes and not lines: use diff"),
     row("diff", "-B", CMP, "ftk cmp compares bytes and not lines: use diff"),
-    row("GNU cmp", "--verbose", CMP, "use `--list`"),
+    differs("GNU cmp", "--verbose", CMP, "--verbose", "use `--list`"),
     row("AIDE", "--init", MANIFEST, "use `ftk manifest create ROOT -o FILE`"),
     row("AIDE", "-i", MANIFEST, "use `ftk manifest create ROOT -o FILE`"),
     row("AIDE", "--check", MANIFEST, "use `ftk manifest verify ROOT FILE`"),

@@ -19,6 +19,7 @@ use indicatif::DecimalBytes;
 
 use crate::algorithm::wanted;
 use crate::args::Globals;
+use crate::asked;
 use crate::console::Console;
 use crate::hash::HashArgs;
 use crate::hash::lines::blocks::{Block, Blocks};
@@ -43,6 +44,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         [path] => path,
         _ => bail!("--lines takes one file"),
     };
+    asked::doing(&"hashing lines");
     let start = Instant::now();
     let platform = simd::platform()?;
     let stdout = Stdout::default();

@@ -18,6 +18,7 @@ use ftk_walk::Follow;
 
 use crate::algorithm::wanted;
 use crate::args::Globals;
+use crate::asked;
 use crate::console::{Console, cause};
 use crate::engine::Engine;
 use crate::failed::say_failed;
@@ -64,9 +65,11 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         }
     };
     if wants_stdin {
+        asked::doing(&"hashing standard input");
         add(b"-", hash_special("stdin", io::stdin().lock(), algorithms, platform, console));
     }
     for path in &special {
+        asked::doing(&"hashing a device or FIFO");
         let opened = File::open(path).map_err(|error| ("open", error));
         let hashed = opened.and_then(|file| hash_special("special", file, algorithms, platform, console));
         add(path.as_bytes(), hashed);

@@ -12,6 +12,7 @@ use ftk_read::leave_shared_descriptors;
 pub struct Watch<'e> {
     delay: Duration,
     tick: Duration,
+    pub(crate) skips_sample: bool,
     show: &'e (dyn Fn(Progress) + Sync),
 }
 
@@ -22,7 +23,12 @@ impl<'e> Watch<'e> {
     /// `show` runs on a thread with a descriptor table of its own. It must use no descriptor but the standard streams
     /// and those that it opens and closes itself within one call.
     pub unsafe fn new(delay: Duration, tick: Duration, show: &'e (dyn Fn(Progress) + Sync)) -> Self {
-        Self { delay, tick, show }
+        Self { delay, tick, skips_sample: false, show }
+    }
+
+    /// Whether nothing of the first few files is shown (default: it is), so that a run over no more starts no thread.
+    pub fn skipping_sample(self, skips_sample: bool) -> Self {
+        Self { skips_sample, ..self }
     }
 }
 
@@ -117,7 +123,7 @@ impl Cells {
 /// Runs `work` while a thread of its own shows the counts to the watch, if there is one.
 pub(crate) fn watched<T>(watch: Option<Watch<'_>>, cells: &Cells, work: impl FnOnce() -> T) -> T {
     match watch {
-        Some(Watch { delay, tick, show }) => {
+        Some(Watch { delay, tick, show, .. }) => {
             // SAFETY: `Watch::new` demands the same of `show`, and adding up counters needs no descriptor.
             unsafe { meanwhile(delay, tick, &|| show(cells.sum()), work) }
         }

@@ -62,7 +62,11 @@ pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>) -> Report {
     rows.assert_fits(work.files(), work.algorithms);
     work.assert_ascending();
     let cells = Cells::default();
-    watched(env.watch, &cells, || {
+    let (from_start, after_sample) = match env.watch {
+        Some(watch) if watch.skips_sample => (None, Some(watch)),
+        watch => (watch, None),
+    };
+    watched(from_start, &cells, || {
         let mut sampled = sample::process(work, rows, env, &cells);
         let mut plan =
             Plan { sample: sampled.sample, choice: None, took_nanos: 0, large: sampled.large.len() };
@@ -72,15 +76,17 @@ pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>) -> Report {
             let readers = Readers::new(&limits, env.memory);
             cells.add_team(readers.most_workers());
             let crew = Crew { work, env, limits, readers: &readers, cells: &cells };
-            if left > 0 {
-                let choice = env.model.choose(sampled.sample, left, limits);
-                let start = Instant::now();
-                small::process(&crew, rows, &choice, &mut sampled);
-                plan.choice = Some(choice);
-                plan.took_nanos = start.elapsed().as_nanos() as u64;
-            }
-            plan.large = sampled.large.len();
-            large::process(&crew, rows, sampled.large, &mut sampled.failed);
+            watched(after_sample, &cells, || {
+                if left > 0 {
+                    let choice = env.model.choose(sampled.sample, left, limits);
+                    let start = Instant::now();
+                    small::process(&crew, rows, &choice, &mut sampled);
+                    plan.choice = Some(choice);
+                    plan.took_nanos = start.elapsed().as_nanos() as u64;
+                }
+                plan.large = sampled.large.len();
+                large::process(&crew, rows, std::mem::take(&mut sampled.large), &mut sampled.failed);
+            });
         }
         sampled.failed.sort_by_key(|failed| failed.file);
         Report { failed: sampled.failed, done: cells.sum(), plan }

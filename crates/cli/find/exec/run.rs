@@ -9,6 +9,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::command::{Plan, Runner};
 use super::{batch, each};
+use crate::asked;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
@@ -29,6 +30,7 @@ pub(in crate::find) fn run<T>(
     search: impl FnOnce(SyncSender<Vec<u8>>) -> T,
 ) -> anyhow::Result<(T, Outcome)> {
     let at_once = if matches!(plan, Plan::Batch(_)) { 1 } else { at_once };
+    asked::doing(&"running commands");
     let runner = Runner::new(out, console, at_once > 1).context("cannot wait for signals")?;
     let (sender, receiver) = sync_channel(WAITING);
     let queue = Queue(Arc::new(Mutex::new(receiver)));
