@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use indicatif::{DecimalBytes, HumanCount};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 /// `1 file`, `86,629 files`.
 pub(crate) fn count(n: u64, one: &str) -> String {
@@ -48,6 +50,19 @@ pub(crate) fn part(bytes: u64, of: u64) -> String {
     match (bytes.split_once(' '), of.split_once(' ')) {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} of {of}"),
         _ => format!("{bytes} of {of}"),
+    }
+}
+
+/// A moment in the local time zone, with its offset: `2026-03-01T09:00:00.5+01:00`; in seconds since 1970 where the
+/// calendar has no such year.
+pub(crate) fn local_time(ns: i128) -> String {
+    in_zone(ns, TimeZone::system())
+}
+
+fn in_zone(ns: i128, zone: TimeZone) -> String {
+    match Timestamp::from_nanosecond(ns) {
+        Ok(time) => time.to_zoned(zone).strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string(),
+        Err(_) => format!("@{}", ns.div_euclid(1_000_000_000)),
     }
 }
 
@@ -107,6 +122,19 @@ mod tests {
             (11_100_000, "3 h 5 min"),
         ] {
             assert_eq!(rough_time(Duration::from_millis(millis)), text);
+        }
+    }
+
+    #[test]
+    fn times_are_local() {
+        let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+        for (ns, text) in [
+            (0, "1970-01-01T01:00:00+01:00"),
+            (1_000_000_000_500_000_000, "2001-09-09T03:46:40.5+02:00"),
+            (-1, "1970-01-01T00:59:59.999999999+01:00"),
+            (i128::from(i64::MAX) * 1_000_000_000, "@9223372036854775807"),
+        ] {
+            assert_eq!(in_zone(ns, zone.clone()), text);
         }
     }
 

@@ -6,6 +6,7 @@ mod args;
 mod asked;
 mod calibrate;
 mod cmp;
+mod colour;
 mod completions;
 mod console;
 mod counted;

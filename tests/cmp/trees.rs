@@ -144,7 +144,7 @@ fn metadata_where_asked_for() {
     run.stdout(
         "metadata differs\td\tmode 0755, 0700\n\
          metadata differs\tmode\tmode 0644, 0755\n\
-         metadata differs\ttime\tmtime 2001-09-09T01:46:40.5Z, 2001-09-09T01:46:41.5Z\n",
+         metadata differs\ttime\tmtime 2001-09-09T01:46:40.5+00:00, 2001-09-09T01:46:41.5+00:00\n",
     );
     let run = dir.ftk(["cmp", "--metadata", "--json", "a", "b"]).run().status(1);
     let last: Value = serde_json::from_str(run.text().lines().last().unwrap()).unwrap();
@@ -193,8 +193,10 @@ fn quick_reads_nothing() {
         dir.lock(&format!("{tree}/same_time"));
     }
     let run = dir.ftk(["cmp", "--quick", "a", "b"]).unprivileged(&dir).run().status(1);
-    run.stdout("metadata differs\tother_time\tmtime 1970-01-01T00:01:37.5Z, 1970-01-01T00:02:00.5Z\n")
-        .stderr_has("0 pairs of files compared, 0 B in ");
+    run.stdout(
+        "metadata differs\tother_time\tmtime 1970-01-01T00:01:37.5+00:00, 1970-01-01T00:02:00.5+00:00\n",
+    )
+    .stderr_has("0 pairs of files compared, 0 B in ");
     dir.file("a/size", b"1").file("b/size", b"12");
     dir.ftk(["cmp", "--quick", "-n", "size", "a", "b"])
         .run()

@@ -176,3 +176,35 @@ fn cmp_shows_names_escaped() {
     run.check(is_safe(run.text()), "nothing acts");
     run.check(run.text().contains("../x \\x1b[31mred differ: byte 3, line 1"), "the words of cmp");
 }
+
+/// Verdicts and groups are coloured as the differences of `cmp` are, on a terminal, unless it is not wanted.
+#[test]
+fn colours_of_verdicts_and_groups() {
+    needs!("script");
+    let dir = Dir::new();
+    dir.file("a/x", b"one").file("a/y", b"one").file("b/x", b"two");
+    dir.ftk(["hash", "a", "-o", "list"]).run().status(0);
+    dir.ftk(["manifest", "create", "a", "-o", "record"]).run().status(0);
+    dir.file("a/x", b"ten");
+    for (args, status, word) in [
+        ("cmp -E y a b", 1, "\u{1b}[31mcontent differs"),
+        ("hash --check list", 1, "a/x: \u{1b}[31mFAILED\u{1b}[0m"),
+        ("hash --check list", 1, "a/y: \u{1b}[32mOK\u{1b}[0m"),
+        ("manifest verify a record", 1, "\u{1b}[31mmodified"),
+        ("dup . -E x", 0, ""),
+    ] {
+        let run = on_a_terminal_with(&dir, "TERM=xterm", args).status(status);
+        run.check(run.text().contains(word), word);
+        for (variables, more) in [("NO_COLOR=1", ""), ("TERM=dumb", ""), ("TERM=xterm", " --color never")] {
+            let run = on_a_terminal_with(&dir, variables, &format!("{args}{more}")).status(status);
+            run.check(!run.text().contains('\u{1b}'), "without colour");
+        }
+        let piped = dir.ftk(args.split(' ')).args(["--color", "always", "-q"]).run().status(status);
+        run.check(!piped.text().contains('\u{1b}'), "a pipe gets no colours");
+    }
+    dir.file("a/x", b"one");
+    let run = on_a_terminal_with(&dir, "TERM=xterm", "dup a").status(0);
+    run.check(run.text().contains("\u{1b}[33m2 \u{d7} 3 B   wastes 3 B\u{1b}[0m"), "the head of a group");
+    let run = on_a_terminal_with(&dir, "TERM=xterm", "dup prune --action delete a").status(0);
+    run.check(run.text().contains("\u{1b}[33mdelete"), "what would be done");
+}

@@ -55,9 +55,12 @@ fn h22_on_a_terminal() {
     let shown =
         "  3 × 3 B   wastes 6 B\r\n    ./\\x1b[31mred\r\n    ./rev\\u{202e}gpj\r\n    ./\\xff\\n\r\n\r\n";
     assert_eq!(run.text(), shown);
-    for args in
-        ["dup -q --format fdupes", "dup -q --format csv", "dup -q --json", "dup prune -q --action delete"]
-    {
+    for args in [
+        "dup -q --format fdupes",
+        "dup -q --format csv",
+        "dup -q --json",
+        "dup prune -q --action delete --color never",
+    ] {
         let run = on_a_terminal(args);
         let acts = |c: char| (c.is_control() && c != '\r' && c != '\n') || c == '\u{202e}';
         run.check(!run.text().contains(acts), "nothing acts");

@@ -79,7 +79,8 @@ fn columns_on_a_terminal() {
     let manifest = dir.aside("manifest");
     let run = dir.ftk(["manifest", "verify", "."]).arg(&manifest).run();
     run.status(1);
-    let command = format!("{} manifest verify . {} -q", env!("CARGO_BIN_EXE_ftk"), manifest.display());
+    let command =
+        format!("{} manifest verify . {} -q --color never", env!("CARGO_BIN_EXE_ftk"), manifest.display());
     let shown = dir.ftk([] as [&str; 0]).instead(&dir, ["script", "-qec", &command, "/dev/null"]).run();
     let lines: Vec<_> = shown.text().lines().map(str::trim_end).collect();
     assert_eq!(lines, ["  new        '\\x1b[31mred'", "  new        film", "  new        film/reel"]);

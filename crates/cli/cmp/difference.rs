@@ -1,19 +1,17 @@
 //! A difference between two trees, as it is printed.
 
 use std::fmt::Display;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 
-use anstream::{AutoStream, ColorChoice};
-use anstyle::{AnsiColor, Style};
 use ftk_compare::Side;
 use ftk_compare::trees::{Difference, Field, What};
 use ftk_inventory::Metadata;
 use ftk_record::{quote, write_path};
 use indicatif::HumanCount;
-use jiff::Timestamp;
 
+use crate::colour::{self, Tone};
 use crate::find::json::type_name;
-use crate::human::device;
+use crate::human::{device, local_time};
 use crate::shown::shown;
 use crate::stdout::Stdout;
 
@@ -62,8 +60,7 @@ impl Manner {
         }
         let widest = only.iter().map(|word| word.chars().count()).max().unwrap_or_default();
         let width = widest.max(word(KINDS.len() - 1, &only).len());
-        let is_coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
-        Self::Columns { only, width, is_coloured }
+        Self::Columns { only, width, is_coloured: colour::wanted() }
     }
 
     /// Appends the line of a difference of this kind.
@@ -82,7 +79,7 @@ impl Manner {
             }
             Self::Columns { only, width, is_coloured } => {
                 let detail = detail(&difference.what, |n| HumanCount(*n).to_string());
-                let style = if *is_coloured { style(kind) } else { Style::new() };
+                let style = tone(kind).style(*is_coloured);
                 let (word, path) = (word(kind, only), shown(path));
                 let line = match detail.as_str() {
                     "" => format!("  {style}{word:<width$}{style:#}   {path}"),
@@ -107,13 +104,12 @@ fn word(kind: usize, only: &[String; 2]) -> &str {
     }
 }
 
-fn style(kind: usize) -> Style {
-    let colour = match kind {
-        0 | 1 => AnsiColor::Yellow,
-        2..=6 => AnsiColor::Red,
-        _ => AnsiColor::Cyan,
-    };
-    Style::new().fg_color(Some(colour.into()))
+fn tone(kind: usize) -> Tone {
+    match kind {
+        0 | 1 => Tone::Notable,
+        2..=6 => Tone::Wrong,
+        _ => Tone::Minor,
+    }
 }
 
 /// How it differs, in words; `number`: how a number is written.
@@ -150,16 +146,8 @@ fn value(field: Field, metadata: &Metadata) -> String {
         Field::Mode => format!("{:04o}", metadata.mode),
         Field::Uid => metadata.uid.to_string(),
         Field::Gid => metadata.gid.to_string(),
-        Field::Mtime => time(metadata.mtime_ns),
+        Field::Mtime => local_time(metadata.mtime_ns),
         _ => String::new(),
-    }
-}
-
-/// The same everywhere: in UTC, as exact as it is known.
-fn time(nanoseconds: i128) -> String {
-    match Timestamp::from_nanosecond(nanoseconds) {
-        Ok(time) => time.to_string(),
-        Err(_) => format!("@{}", nanoseconds.div_euclid(1_000_000_000)),
     }
 }
 

@@ -16,6 +16,7 @@ use ftk_dedup::report::{Header, Writer};
 
 use self::fdupes::Fdupes;
 use crate::args::Globals;
+use crate::colour;
 use crate::console::Console;
 use crate::dup::options::{Format, OutputArgs, SearchArgs};
 use crate::dup::search::{Search, Surroundings, Surveyed, search};
@@ -139,6 +140,7 @@ fn push_groups(
     mut sharing: Sharing<'_>,
 ) -> io::Result<()> {
     let is_shown = list.is_shown();
+    let is_coloured = is_shown && colour::wanted();
     // A group that nobody will read is not looked at: that opens the directories of its members.
     while !list.is_over()
         && let Some(group) = groups.next()
@@ -146,7 +148,7 @@ fn push_groups(
         tally.add(&group, synthetic, |member| sharing.of(member));
         match (form, &mut json) {
             (_, Some(json)) => list.line(|out| json.group(&group, out))?,
-            (Form::Screen, _) => list.line(|out| screen::push_group(out, &group))?,
+            (Form::Screen, _) => list.line(|out| screen::push_group(out, &group, is_coloured))?,
             (Form::Csv, _) => list.line(|out| csv::push_group(out, tally.groups, &group, is_shown))?,
             _ => {}
         }

@@ -9,6 +9,7 @@ use ftk_apply::{ActionKind, Step};
 use ftk_record::{sanitize, write_path, write_string};
 use indicatif::{DecimalBytes, HumanCount};
 
+use crate::colour::{self, Tone};
 use crate::console::cause;
 use crate::human;
 use crate::stats::{Phase, nanos};
@@ -23,6 +24,7 @@ pub(super) struct Teller<'o> {
     lines: Lines<'o>,
     kind: ActionKind,
     json: bool,
+    is_coloured: bool,
     /// Whether things are done, and not only planned.
     acts: bool,
     done: u64,
@@ -54,12 +56,31 @@ impl Word {
             Self::NotDone => "not done",
         }
     }
+
+    fn tone(self) -> Option<Tone> {
+        match self {
+            Self::Keep | Self::Leave => None,
+            Self::NotDone => Some(Tone::Notable),
+            Self::Refuse | Self::Fail => Some(Tone::Wrong),
+        }
+    }
 }
 
 impl<'o> Teller<'o> {
     pub(super) fn new(out: &'o Stdout, kind: ActionKind, json: bool, acts: bool) -> Self {
         let (done, freed, refused, failed, not_done) = (0, 0, 0, 0, 0);
-        Self { lines: Lines::new(out), kind, json, acts, done, freed, refused, failed, not_done }
+        Self {
+            lines: Lines::new(out),
+            kind,
+            json,
+            is_coloured: colour::wanted(),
+            acts,
+            done,
+            freed,
+            refused,
+            failed,
+            not_done,
+        }
     }
 
     /// `keep    2019/trip/IMG_2041.CR2    oldest (2019-07-02 18:22)`
@@ -79,7 +100,7 @@ impl<'o> Teller<'o> {
                 }
             });
         } else {
-            self.line(word.text(), path, &why);
+            self.line(word.text(), word.tone(), path, &why);
         }
     }
 
@@ -101,14 +122,15 @@ impl<'o> Teller<'o> {
                 (_, 0) => "frees nothing by itself: the file has other names, or no blocks".into(),
                 (_, frees) => format!("frees {}", DecimalBytes(frees)),
             };
-            self.line(word, &step.victim.path, &how);
+            self.line(word, Some(Tone::Notable), &step.victim.path, &how);
         }
     }
 
-    fn line(&mut self, word: &str, path: &[u8], why: &str) {
+    fn line(&mut self, word: &str, tone: Option<Tone>, path: &[u8], why: &str) {
         let path = sanitize(path);
+        let style = tone.map(|tone| tone.style(self.is_coloured)).unwrap_or_default();
         self.lines.line(|out| {
-            let line = format!("  {word:<8} {path:<PATH_WIDTH$} {why}");
+            let line = format!("  {style}{word:<8}{style:#} {path:<PATH_WIDTH$} {why}");
             out.extend_from_slice(line.trim_end().as_bytes());
             out.push(b'\n');
         });

@@ -12,7 +12,7 @@ pub(crate) use explain::{explain, operand_hint};
 pub(crate) use page::page;
 pub(crate) use spot::spot;
 
-use table::{Row, TABLE};
+use table::{FIND, Row, TABLE};
 
 /// `program` and the command in `words`, such as `dup prune`; empty if none is named.
 fn command_of(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
@@ -49,8 +49,8 @@ fn hint(typed: &str, command: &str) -> Option<String> {
         let lines: String = fitting.iter().map(line).collect();
         return Some(format!("'{typed}' is no option of ftk {command}:{lines}"));
     }
-    // What only other commands have an answer to.
-    let row = rows().next()?;
+    // An expression that only other commands have an answer to.
+    let row = rows().find(|row| row.tool == FIND && typed.len() > 2)?;
     Some(format!(
         "'{typed}' is {} syntax: ftk {command} has no equivalent   ({})",
         row.tools(),

@@ -4,9 +4,8 @@ use ftk_hash::{Algorithm, Digest};
 use ftk_manifest::{Entry, Field, Xattr};
 use ftk_record::{quote, sanitize};
 use ftk_walk::FileType;
-use jiff::Timestamp;
 
-use crate::human::device;
+use crate::human::{device, local_time};
 use crate::shown::ARROW;
 
 /// Digits of a digest that are shown.
@@ -38,7 +37,7 @@ fn value(field: Field, entry: &Entry<'_>) -> String {
         Field::Mode => format!("{:04o}", stat.mode),
         Field::Uid => stat.uid.to_string(),
         Field::Gid => stat.gid.to_string(),
-        Field::Mtime => time(stat.mtime_ns),
+        Field::Mtime => local_time(stat.mtime_ns),
         Field::Target => entry.target.map_or_else(|| "none".into(), quote),
         Field::Rdev => device(stat.rdev),
         Field::Digests | Field::Xattrs => unreachable!("they have more than one value"),
@@ -54,14 +53,6 @@ fn type_name(file_type: FileType) -> &'static str {
         FileType::Socket => "socket",
         FileType::Block => "block device",
         FileType::Char => "character device",
-    }
-}
-
-/// In UTC, which is the same everywhere; in seconds since 1970 where the calendar has no such year.
-fn time(ns: i128) -> String {
-    match Timestamp::from_nanosecond(ns) {
-        Ok(time) => time.to_string(),
-        Err(_) => format!("@{}", ns.div_euclid(1_000_000_000)),
     }
 }
 
@@ -96,21 +87,4 @@ fn xattrs(old: &Entry<'_>, new: &Entry<'_>) -> String {
     names.dedup();
     let names: Vec<_> = names.into_iter().map(|name| sanitize(name)).collect();
     format!("attributes {}", names.join(" "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_those_of_utc() {
-        for (ns, text) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (1_000_000_000_500_000_000, "2001-09-09T01:46:40.5Z"),
-            (-1, "1969-12-31T23:59:59.999999999Z"),
-            (i128::from(i64::MAX) * 1_000_000_000, "@9223372036854775807"),
-        ] {
-            assert_eq!(time(ns), text);
-        }
-    }
 }

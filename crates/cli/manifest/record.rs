@@ -7,6 +7,7 @@ use ftk_manifest::{Finding, Summary, Verdict};
 use ftk_record::{write_path, write_string};
 use indicatif::HumanCount;
 
+use crate::colour::{self, Tone};
 use crate::console::Console;
 use crate::human;
 use crate::list::List;
@@ -32,13 +33,15 @@ pub(super) struct Findings<'a> {
     algorithms: [&'a [Algorithm]; 2],
     list: List<'a>,
     is_shown: bool,
+    is_coloured: bool,
     written: io::Result<()>,
 }
 
 impl<'a> Findings<'a> {
     pub(super) fn new(manner: Manner, algorithms: [&'a [Algorithm]; 2], list: List<'a>) -> Self {
         let is_shown = list.is_shown();
-        Self { manner, algorithms, list, is_shown, written: Ok(()) }
+        let is_coloured = is_shown && colour::wanted();
+        Self { manner, algorithms, list, is_shown, is_coloured, written: Ok(()) }
     }
 
     /// Writes it, if it is one to be written. `why`: what kept it from being read.
@@ -46,11 +49,11 @@ impl<'a> Findings<'a> {
         if (finding.verdict == Verdict::Ok && !self.manner.all) || self.written.is_err() {
             return;
         }
-        let Self { manner, algorithms, is_shown, .. } = *self;
+        let Self { manner, algorithms, is_shown, is_coloured, .. } = *self;
         let record = Record { word: (manner.word)(finding.verdict), finding, why, algorithms };
         self.written = self.list.line(|out| match manner.json {
             true => record.push_json(out, manner.member),
-            false => record.push_text(out, is_shown),
+            false => record.push_text(out, is_shown, is_coloured),
         });
     }
 
@@ -102,6 +105,15 @@ const SAID: [Verdict; 7] = [
     Verdict::Missing,
 ];
 
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Ok => Tone::Good,
+        Verdict::Moved | Verdict::New | Verdict::Missing => Tone::Notable,
+        Verdict::Metadata => Tone::Minor,
+        _ => Tone::Wrong,
+    }
+}
+
 /// One line.
 struct Record<'r> {
     word: &'static str,
@@ -112,11 +124,12 @@ struct Record<'r> {
 
 impl Record<'_> {
     /// Three columns: with tabs between for programs, with blanks for people.
-    fn push_text(&self, out: &mut Vec<u8>, is_shown: bool) {
+    fn push_text(&self, out: &mut Vec<u8>, is_shown: bool, is_coloured: bool) {
+        let style = tone(self.finding.verdict).style(is_coloured);
         let (word, path, details) = (self.word, shown(self.finding.path), self.details());
         let line = match (is_shown, details.is_empty()) {
-            (true, true) => format!("  {word:<10} {path}\n"),
-            (true, false) => format!("  {word:<10} {path:<24}   {details}\n"),
+            (true, true) => format!("  {style}{word:<10}{style:#} {path}\n"),
+            (true, false) => format!("  {style}{word:<10}{style:#} {path:<24}   {details}\n"),
             (false, true) => format!("{word}\t{path}\n"),
             (false, false) => format!("{word}\t{path}\t{details}\n"),
         };

@@ -6,6 +6,8 @@ use ftk_dedup::report::Group;
 use ftk_record::{quote, sanitize};
 use indicatif::{DecimalBytes, HumanCount};
 
+use crate::colour::Tone;
+
 /// Appends a group, an empty line behind it:
 ///
 /// ```text
@@ -14,24 +16,25 @@ use indicatif::{DecimalBytes, HumanCount};
 ///     backup/2019/trip/IMG_2041.CR2
 ///     backup (copy)/2019/trip/IMG_2041.CR2   ⛓ hard link of the one above
 /// ```
-pub(super) fn push_group(out: &mut Vec<u8>, group: &Group) {
+pub(super) fn push_group(out: &mut Vec<u8>, group: &Group, is_coloured: bool) {
     let Group { size, members, .. } = group;
     let clusters = group.clusters();
     let files = clusters.iter().max().map_or(0, |last| last + 1);
     let waste = DecimalBytes(size.saturating_mul(files.saturating_sub(1) as u64));
     let names = HumanCount(members.len() as u64);
     // A Vec takes everything.
-    let _ = writeln!(out, "  {names} × {}   wastes {waste}", DecimalBytes(*size));
+    let (head, link) = (Tone::Notable.style(is_coloured), Tone::Minor.style(is_coloured));
+    let _ = writeln!(out, "  {head}{names} × {}   wastes {waste}{head:#}", DecimalBytes(*size));
     let mut named = 0;
     for (nth, (member, &cluster)) in members.iter().zip(&clusters).enumerate() {
         let _ = write!(out, "    {}", sanitize(&member.path));
         if cluster == named {
             named += 1;
         } else if clusters[nth - 1] == cluster {
-            let _ = write!(out, "   ⛓ hard link of the one above");
+            let _ = write!(out, "   {link}⛓ hard link of the one above{link:#}");
         } else {
             let first = clusters.iter().position(|&it| it == cluster).expect("it appeared before");
-            let _ = write!(out, "   ⛓ hard link of {}", quote(&members[first].path));
+            let _ = write!(out, "   {link}⛓ hard link of{link:#} {}", quote(&members[first].path));
         }
         out.push(b'\n');
     }

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use ftk_hash::{Algorithm, Digest};
 use ftk_record::{End, sanitize, write_name, write_path, write_string};
 
+use crate::colour::Tone;
 use crate::outcome::Outcome;
 
 /// What a check says of one file.
@@ -49,6 +50,14 @@ impl Verdict {
         }
     }
 
+    fn tone(self) -> Tone {
+        match self {
+            Self::Ok => Tone::Good,
+            Self::New => Tone::Notable,
+            Self::Failed | Self::Missing | Self::Unreadable | Self::Changed => Tone::Wrong,
+        }
+    }
+
     pub(super) fn outcome(self) -> Outcome {
         match self {
             Self::Ok => Outcome::Success,
@@ -73,7 +82,7 @@ pub(super) struct Record<'r> {
 
 impl Record<'_> {
     /// Appends `name: OK` or one of its like. `is_shown`: to a person, whom a name must not harm.
-    pub(super) fn push_text(&self, out: &mut Vec<u8>, end: End, is_shown: bool) {
+    pub(super) fn push_text(&self, out: &mut Vec<u8>, end: End, is_shown: bool, is_coloured: bool) {
         let start = out.len();
         write_name(out, self.path, end);
         if is_shown {
@@ -81,7 +90,11 @@ impl Record<'_> {
             out.truncate(start);
             out.extend_from_slice(name.as_bytes());
         }
-        out.extend_from_slice(self.verdict.text());
+        let (colon, word) = self.verdict.text().split_at(2);
+        out.extend_from_slice(colon);
+        let style = self.verdict.tone().style(is_coloured);
+        // A Vec takes everything.
+        let _ = write!(out, "{style}{}{style:#}", word.escape_ascii());
         out.push(match end {
             End::Newline => b'\n',
             End::Nul => 0,

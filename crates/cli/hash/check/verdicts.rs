@@ -7,6 +7,7 @@ use ftk_hash::Algorithm;
 use ftk_record::End;
 use indicatif::HumanCount;
 
+use crate::colour;
 use crate::console::Console;
 use crate::engine::Engine;
 use crate::hash::check::CheckArgs;
@@ -31,6 +32,7 @@ pub(super) struct Verdicts<'a> {
     manner: Manner<'a>,
     out: list::List<'a>,
     is_shown: bool,
+    is_coloured: bool,
     console: &'a Console,
     counts: Counts,
     outcome: Outcome,
@@ -49,7 +51,16 @@ impl Counts {
 impl<'a> Verdicts<'a> {
     pub(super) fn new(manner: Manner<'a>, out: list::List<'a>, console: &'a Console) -> Self {
         let is_shown = out.is_shown();
-        Self { manner, out, is_shown, console, counts: Counts::default(), outcome: Outcome::Success }
+        let is_coloured = is_shown && colour::wanted();
+        Self {
+            manner,
+            out,
+            is_shown,
+            is_coloured,
+            console,
+            counts: Counts::default(),
+            outcome: Outcome::Success,
+        }
     }
 
     /// The verdict on every line of every list, in their order.
@@ -111,8 +122,10 @@ impl<'a> Verdicts<'a> {
             return Ok(());
         }
         let Manner { json, end, .. } = self.manner;
-        let line = |out: &mut Vec<u8>| {
-            if json { record.push_json(out) } else { record.push_text(out, end, self.is_shown) }
+        let (is_shown, is_coloured) = (self.is_shown, self.is_coloured);
+        let line = |out: &mut Vec<u8>| match json {
+            true => record.push_json(out),
+            false => record.push_text(out, end, is_shown, is_coloured),
         };
         self.out.line(line)
     }
