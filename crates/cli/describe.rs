@@ -5,7 +5,7 @@ use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Args, Command};
 use serde::Serialize;
 
-use crate::args;
+use crate::args::{self, Globals};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
@@ -48,7 +48,9 @@ struct Described {
 impl From<&Command> for Described {
     fn from(command: &Command) -> Self {
         let is_top = command.get_version().is_some();
-        let own = |arg: &&Arg| !arg.is_hide_set() && (is_top || !arg.is_global_set());
+        let globals = Globals::augment_args(Command::new(""));
+        let is_global = |arg: &Arg| globals.get_arguments().any(|global| global.get_id() == arg.get_id());
+        let own = |arg: &&Arg| !arg.is_hide_set() && (is_top || !is_global(arg));
         Self {
             name: command.get_name().into(),
             version: command.get_version().map(Into::into),

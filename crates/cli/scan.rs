@@ -48,6 +48,16 @@ pub(crate) fn walker(paths: Vec<CString>, follow: Follow, globals: &Globals) -> 
 /// What is said of a tree that does not fit into `--memory`, or into any table.
 pub(crate) const TOO_LARGE: &str = "the tree is too large (see --memory)";
 
+/// The same, with the smallest value that would have been enough so far.
+pub(crate) fn too_large(budget: &Budget) -> String {
+    match budget.needed() {
+        Some(bytes) => {
+            format!("the tree is too large (see --memory; at least {}K is needed)", bytes.div_ceil(1024))
+        }
+        None => TOO_LARGE.into(),
+    }
+}
+
 /// Walks and merges.
 pub(crate) fn scan(
     walker: Walker,
@@ -70,7 +80,7 @@ pub(crate) fn scan_hinting(
 ) -> anyhow::Result<Scan> {
     let collect = |worker| Collect::new(worker, keep).within(budget);
     let (parts, skipped) = walk(walker, selection, console.progress, console, collect);
-    let mut inventory = Inventory::merge(parts).context(TOO_LARGE)?;
+    let mut inventory = Inventory::merge(parts).with_context(|| too_large(budget))?;
     let (errors, refused) = (inventory.take_errors(), inventory.take_refused());
     let repeated = inventory.take_repeated();
     errors.iter().for_each(|error| walk_error(error, console));

@@ -71,3 +71,54 @@ fn no_command() {
     dir.ftk([] as [&str; 0]).run().status(2).stdout("").stderr(help.text());
     dir.ftk(["-v"]).run().status(2).stdout("").stderr_has("requires a subcommand");
 }
+
+/// What is accepted stands in each message, in plain words.
+#[test]
+fn numbers_and_sizes() {
+    let dir = Dir::new();
+    dir.file("x", b"x");
+    let mut messages = String::new();
+    for args in [
+        &["find", "--max-depth", "99999999999"][..],
+        &["find", "--max-depth", "deep"],
+        &["find", "--min-depth=-1"],
+        &["find", "--max-results", "0"],
+        &["dup", "prune", "--action", "delete", "--min-copies", "0"],
+        &["cmp", "--max-mismatches", "many", "x", "x"],
+        &["hash", "-j", "0"],
+        &["find", "-S", "10KB"],
+        &["find", "-S", "0.3"],
+        &["hash", "--memory", "1.5X"],
+        &["hash", "--memory", "1K", "."],
+        &["find", "--changed-within", "tomorrow"],
+        &["find", "--changed-before", "2024-02-30"],
+    ] {
+        let run = dir.ftk(args).run().status(2).stdout("");
+        messages += &format!("$ ftk {}\n{}", args.join(" "), run.err.split_inclusive('\n').next().unwrap());
+    }
+    insta::assert_snapshot!(messages);
+}
+
+/// The value that the message names is the smallest that works.
+#[test]
+fn the_memory_that_is_needed() {
+    let dir = Dir::new();
+    dir.file("x", b"x").file("d/y", b"x");
+    for command in
+        [&["hash"][..], &["dup"], &["manifest", "create"], &["find", "--sort", "--format", "{path}"]]
+    {
+        let with = |memory: &str| dir.ftk(command).args([".", "-j", "mono", "--memory", memory]).run();
+        let refused = with("1K").status(2).stdout("");
+        let needed = refused.err.split("at least ").nth(1).unwrap();
+        let needed: u64 = needed.split('K').next().unwrap().parse().unwrap();
+        let mut needed = needed;
+        // What comes after the walk needs some more.
+        while let Some(more) = with(&format!("{needed}K")).err.split("at least ").nth(1) {
+            let more = more.split('K').next().unwrap().parse().unwrap();
+            assert!(more > needed, "{command:?}: {needed}");
+            needed = more;
+        }
+        with(&format!("{needed}K")).status(0);
+        with(&format!("{}K", needed - 1)).status(2);
+    }
+}

@@ -22,7 +22,7 @@ fn h22_verdicts_hold_nothing_that_acts() {
     dir.file(name, b"1").file("list", line(name, b"1").as_bytes());
     dir.ftk(["hash", "-c", "list"]).run().status(0).stdout(format!("{name}: OK\n"));
     let shell = format!(
-        "'{}' hash -c list; '{}' hash -c --json list",
+        "'{}' hash -c --color never list; '{}' hash -c --json list",
         env!("CARGO_BIN_EXE_ftk"),
         env!("CARGO_BIN_EXE_ftk")
     );

@@ -38,6 +38,7 @@ fn run(dir: &Dir, command: &str, there: &str) -> Run {
         "dup prune" => &["--action", "delete", "a"],
         "dup apply" => &["--action", "delete", "file"],
         "manifest" => &[],
+        "manifest unique" => &["file", "file"],
         _ => &["a"],
     };
     let value = |word: &str| match word {

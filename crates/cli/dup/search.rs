@@ -21,7 +21,7 @@ use crate::engine::Engine;
 use crate::failed::say_failed;
 use crate::human;
 use crate::outcome::Outcome;
-use crate::scan::{TOO_LARGE, scan, walker};
+use crate::scan::{scan, too_large, walker};
 use crate::simd;
 use crate::stats::{Phase, nanos};
 
@@ -83,7 +83,7 @@ pub(super) fn search(
     };
     let stop = Stop::new();
     let mut found = find(&funnel, |stage, rows| -> anyhow::Result<Report> {
-        budget.draw(stage.memory()).context(TOO_LARGE)?;
+        budget.draw(stage.memory()).with_context(|| too_large(&budget))?;
         let (phase, files) = (phase(stage.pass), stage.work.files());
         console.verbose(|| {
             format!("{phase:<8}{}, about {}", human::count(files.into(), "file"), DecimalBytes(stage.bytes))

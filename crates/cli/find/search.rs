@@ -14,7 +14,7 @@ use super::sorted::{Unsorted, sort};
 use crate::args::Globals;
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::scan::{TOO_LARGE, none_of, say_skipped, scan, walk, walker};
+use crate::scan::{none_of, say_skipped, scan, too_large, walk, walker};
 
 /// What is searched, and for what.
 pub(super) struct Search<'s> {
@@ -62,7 +62,7 @@ impl Search<'_> {
                 }
             },
         );
-        for record in sort(&parts).context(TOO_LARGE)? {
+        for record in sort(&parts).with_context(|| too_large(&budget))? {
             if !self.hand_out(|| take(record)) {
                 break;
             }

@@ -27,7 +27,7 @@ use crate::hash::list::{Format, emit};
 use crate::human;
 use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
-use crate::scan::{TOO_LARGE, scan_hinting, walker};
+use crate::scan::{scan_hinting, too_large, walker};
 use crate::simd;
 use crate::stats::{Phase, nanos};
 use crate::stdout::Stdout;
@@ -85,7 +85,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     scanned.say_filtered(console);
     let inventory = &scanned.inventory;
     let row = Rows::bytes_per_file(algorithms) as u64;
-    budget.draw(u64::from(inventory.files()) * row).context(TOO_LARGE)?;
+    budget.draw(u64::from(inventory.files()) * row).with_context(|| too_large(&budget))?;
     let mut rows = Rows::new(inventory.files(), algorithms);
     let work = Work { inventory, algorithms, platform, only: None, span: Span::Whole };
     let report = engine.watch("hash", inventory.files(), |watch| {

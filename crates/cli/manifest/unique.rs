@@ -36,7 +36,7 @@ pub(super) struct UniqueArgs {
     b: OsString,
 
     /// End every path with NUL instead of newline
-    #[arg(short = '0', long = "print0", conflicts_with = "json", help_heading = "Output")]
+    #[arg(short = '0', long = "null", conflicts_with = "json", help_heading = "Output")]
     zero: bool,
 }
 
