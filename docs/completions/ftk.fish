@@ -92,7 +92,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l empty -d 'Files of no b
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand find" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand find" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s c -l count -d 'Print only how many entries there are'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s 0 -l null -d 'End each path, or what --format prints, with a NUL instead of a newline'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l sort -d 'Sort by path, as bytes'
@@ -145,19 +145,20 @@ never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l tag -d 'Lines like `SHA256 (name) = digest`, which say the algorithm'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s z -s 0 -l zero -l null -d 'End every line with NUL instead of newline, and escape no name; with --diff the lists are such'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l special -d 'Read FIFOs and devices that are PATHs, to their end; filters do not apply to them'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s c -l check -d 'Read lists from the PATHs and check every file they name'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l diff -d 'Compare two lists, the PATHs OLD and NEW, without reading a file they name'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l lines -d 'Print the digest of every line of the one PATH, in input order'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l ignore-missing -d 'Say nothing of files that are not there, and do not fail for them'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l status -d 'Print nothing at all; the exit status tells'
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -l strict -d 'Fail for every line that is no checksum line, not only when all are'
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -s w -l warn -d 'Say of each line that is no checksum line where it is'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l strict -d 'Fail if any line is not a checksum line; without it, lines without a digest are only counted'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -s w -l warn -d 'Warn about each line that is not a checksum line, with its number'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l new -d 'Also fail for files that are in the tree (--root, else the working directory) but in no list'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l empty -d 'Files of no bytes and directories without entries'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
@@ -210,9 +211,9 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l summary -d 'Print only how many files and groups there are, what they waste, and what can be freed'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l summary -d 'Print only the space that pruning would free; with --json also the numbers of files and groups, what they waste, and what they share already'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s 0 -l null -d 'As fdupes, but with a NUL after each path and one more after each group'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
@@ -269,7 +270,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l isolate -d 'Only what has a copy below another argument goes, never a copy beside the one that stays'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l yes -d 'Do it; without this the plan is printed and nothing is changed'
@@ -345,7 +346,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_su
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "create" -d 'Record every entry of a tree'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "verify" -d 'Hold a tree against its manifest'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "diff" -d 'Tell what happened between two manifests'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "update" -d 'Record a tree anew, reading only what changed'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "update" -d 'Record a tree again, reading only what changed'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "unique" -d 'List the files of A whose content is nowhere in B'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s o -l output -d 'Write to this file, which appears only when it is complete' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s a -l algorithm -d 'Which digest of the files [default: sha256]; several are computed in one read' -r -f -a "sha256\t''
@@ -366,6 +367,15 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s E -l exclude -d 'Leave out what matches, and all below it: by name, or by path below the start if it holds a `/`' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l min-depth -d 'Nothing above this depth; a starting point is at 0' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l max-depth -d 'Nothing below this depth' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s S -l size -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l newer -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l changed-within -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l changed-before -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l owner -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l perm -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l links -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l samefile -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l files-from -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l io -d 'How files are read' -r -f -a "auto\t''
 sync\t''
@@ -379,12 +389,14 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l force -d 'Replace a manifest that is already there'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l xattrs -d 'Extended attributes too, and with them access control lists and capabilities'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l no-content -d 'Read no file: everything but the digests'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l empty
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
@@ -439,6 +451,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s o -l output -d 'Write to this file, which appears only when it is complete; it may be OLD' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l check -d 'Read this part of the unchanged files too, such as 5%, other ones in every run' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l accept -d 'Record this corrupted file as it is now; a path below ROOT as verify prints it; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l max-missing -d 'Stop if more entries than this are missing: a share, such as 5%, or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l io -d 'How files are read' -r -f -a "auto\t''
 sync\t''
@@ -452,6 +466,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l force -d 'Replace a manifest other than OLD that is already there'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l other-root -d 'Accept a ROOT that is not the recorded directory: by default one whose device and inode both differ is refused'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
@@ -470,15 +486,15 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l stats -d 'Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s 0 -l print0 -d 'End every path with NUL instead of newline'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s 0 -l null -d 'End every path with NUL instead of newline'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l json -d 'One JSON object a line on standard output'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s q -l quiet -d 'No summary on stderr; `find` and `cmp` print nothing at all and only set the status'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s v -l verbose -d 'Say what was decided, on which grounds, and how it came out'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l max-mismatches -d 'Show so many bytes that differ, and look for no more; 0: all [default: 8; all with --list and --ranges]' -r
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s i -l ignore-initial -d 'Leave out so many bytes at the start of both files, or of A and of B' -r
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l bytes -d 'Compare so many bytes at most' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s i -l ignore-initial -d 'Skip this many bytes at the start of both files, or of A and of B' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l bytes -d 'Compare at most this many bytes, with numbers as for --ignore-initial; the `-n` of GNU cmp' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l block-size -d 'Bytes compared at a time by each worker; 0: as many as suit the machine' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l method -d 'How large files are read: mapped into memory, or streamed through buffers; --io is for other commands' -r -f -a "auto\t''
 mapped\t''
@@ -518,6 +534,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l stats -d 'Write what the
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l no-shortcuts -d 'Read every byte: also those of a file and itself, of holes, and those that both files share on the disk'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l special -d 'Take a FIFO, a socket or a device as an argument, and read it to its end'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s l -l list -d 'Print nothing but offsets and both bytes in octal, as `cmp -l` does'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s b -l print-bytes -d 'Print bytes that differ as characters too, as `cmp -b` does'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ranges -d 'Print nothing but runs of bytes that differ, `FIRST-LAST LENGTH`'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metadata -d 'Mode, owner, group and time of the last change count too, the time not of directories'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l quick -d 'Read no file: take those of equal size and time of the last change for equal'
@@ -525,7 +542,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l empty -d 'Files of no by
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ignore-files -d 'Leave out what .gitignore and .ignore files say, and all below it'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l no-hidden -d 'Leave out names that begin with a dot, and all below them'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s x -l one-file-system -d 'Stay on the file system of each starting point'
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s L -l follow -d 'Follow symbolic links; a directory is entered once, under the first of its paths in byte order'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s r -l recursive -d 'Accepted: ftk always recurses into directories. With -q, differences are listed, as `diff -rq` lists them'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s s -l silent -d 'Print nothing, as `cmp -s`: the same as --quiet'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l json -d 'One JSON object a line on standard output'
