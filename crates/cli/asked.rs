@@ -35,10 +35,15 @@ pub(crate) fn listen() {
     }
 }
 
+/// Whether a line is asked for.
+pub(crate) fn is_asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}
+
 /// Whether a line was asked for since the last call.
 pub(crate) fn take() -> bool {
     // Most calls only read, which keeps the cache line shared.
-    ASKED.load(Ordering::Relaxed) && ASKED.swap(false, Ordering::Relaxed)
+    is_asked() && ASKED.swap(false, Ordering::Relaxed)
 }
 
 /// A phase that calls [`take`] often enough, until this is dropped.

@@ -86,7 +86,9 @@ impl Progress {
         let show = |done: Done| shown.look(&meter, done);
         // SAFETY: `show` writes to standard error and uses no other descriptor.
         let watch = unsafe { Watch::new(LOOK, LOOK, &show) };
-        let report = work(Some(watch.skipping_sample(self.face.is_none())));
+        // Where nothing is shown, no thread waits for the question: workers look for it.
+        let watch = if self.face.is_none() { watch.when(&asked::is_asked) } else { watch };
+        let report = work(Some(watch));
         let mut meter = lock(&meter);
         meter.update(shown.start.elapsed(), report.done);
         shown.finish(&shown.status().of(&meter));
@@ -104,6 +106,7 @@ impl Progress {
         work: impl FnOnce() -> T,
     ) -> T {
         if is_short && self.face.is_none() {
+            asked::doing(&"comparing");
             return work();
         }
         let _watched = Watched::begin();

@@ -146,13 +146,16 @@ fn is_one_directory(a: &OsStr, b: &OsStr) -> bool {
     matches!((open(a), open(b)), (Some(a), Some(b)) if a == b && a.2)
 }
 
+/// Fewer pairs are compared without a thread that counts them.
+const MANY: u64 = 4096;
+
 /// Compares the files that have to be read, and says on which grounds it was done how.
 fn compare(trees: &Trees<'_>, plan: &mut Plan, env: &Env<'_>, console: &Console) {
     let start = Instant::now();
     let so_far = || Progress { files: env.done.pairs(), bytes: env.done.bytes(), ..Progress::default() };
     let report = console
         .progress
-        .counted("compare", plan.pairs(), plan.pairs() == 0, &so_far, || trees.compare(plan, env));
+        .counted("compare", plan.pairs(), plan.pairs() < MANY, &so_far, || trees.compare(plan, env));
     console.stats.phase(Phase {
         phase: "compare",
         elapsed_ns: nanos(start.elapsed()),

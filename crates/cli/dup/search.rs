@@ -102,7 +102,7 @@ pub(super) fn search(
         let done = || Progress { files: compared.load(Ordering::Relaxed), ..Progress::default() };
         console
             .progress
-            .counted("compare", n, n == 0, &done, || found.compare(Team::new(workers), &stop, &compared));
+            .counted("compare", n, n < 4096, &done, || found.compare(Team::new(workers), &stop, &compared));
         let elapsed_ns = nanos(begun.elapsed());
         console.stats.phase(Phase { phase: "compare", elapsed_ns, files: Some(n), ..Phase::default() });
     }

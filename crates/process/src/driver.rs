@@ -12,7 +12,7 @@ use ftk_sched::Stop;
 use crate::Work;
 use crate::claims::Job;
 use crate::engines::Engines;
-use crate::progress::Cell;
+use crate::progress::{Cell, Look};
 use crate::rows::State;
 use crate::spare::Spare;
 
@@ -47,6 +47,7 @@ pub(crate) struct Driver<'w> {
     engines: Engines,
     stop: &'w Stop,
     done: &'w Cell,
+    look: Look<'w>,
     /// Whether the files of this run had been put off.
     late: bool,
     /// Buffers for its next run.
@@ -70,6 +71,7 @@ impl<'w> Driver<'w> {
         most_dirs: usize,
         stop: &'w Stop,
         done: &'w Cell,
+        look: Look<'w>,
     ) -> Self {
         Self {
             inventory: work.inventory,
@@ -80,6 +82,7 @@ impl<'w> Driver<'w> {
             engines: Engines::new(work.algorithms, work.platform, most_slots),
             stop,
             done,
+            look,
             late: false,
             spare: Spare::default(),
             failed: Vec::new(),
@@ -239,6 +242,7 @@ impl<'w> Driver<'w> {
             }
         }
         self.done.add_bytes(len, self.late);
+        self.look.look();
         self.engines.feed(chunk);
         true
     }

@@ -7,28 +7,31 @@ use std::time::Duration;
 
 use ftk_read::leave_shared_descriptors;
 
-/// Someone who is told how far a run is, on a thread of its own.
+/// Someone who is told how far a run is: by a thread of its own, or when they ask.
 #[derive(Clone, Copy)]
 pub struct Watch<'e> {
     delay: Duration,
     tick: Duration,
-    pub(crate) skips_sample: bool,
-    show: &'e (dyn Fn(Progress) + Sync),
+    /// Whether somebody asks. Then there is no thread: workers look between two chunks, and one or more of them call
+    /// `show`.
+    pub(crate) asked: Option<&'e (dyn Fn() -> bool + Sync)>,
+    pub(crate) show: &'e (dyn Fn(Progress) + Sync),
 }
 
 impl<'e> Watch<'e> {
     /// Calls `show` for the first time after `delay`, and then every `tick`. A run that ends sooner never calls it.
     ///
     /// # Safety
-    /// `show` runs on a thread with a descriptor table of its own. It must use no descriptor but the standard streams
+    /// `show` runs on threads with a descriptor table of their own. It must use no descriptor but the standard streams
     /// and those that it opens and closes itself within one call.
     pub unsafe fn new(delay: Duration, tick: Duration, show: &'e (dyn Fn(Progress) + Sync)) -> Self {
-        Self { delay, tick, skips_sample: false, show }
+        Self { delay, tick, asked: None, show }
     }
 
-    /// Whether nothing of the first few files is shown (default: it is), so that a run over no more starts no thread.
-    pub fn skipping_sample(self, skips_sample: bool) -> Self {
-        Self { skips_sample, ..self }
+    /// Calls `show` only when `asked` says so. No thread is started for it: the workers ask between two chunks, and
+    /// one or more of them call `show`.
+    pub fn when(self, asked: &'e (dyn Fn() -> bool + Sync)) -> Self {
+        Self { asked: Some(asked), ..self }
     }
 }
 
@@ -120,14 +123,32 @@ impl Cells {
     }
 }
 
+/// What a worker does between two chunks.
+#[derive(Clone, Copy)]
+pub(crate) struct Look<'e> {
+    pub(crate) watch: Option<Watch<'e>>,
+    pub(crate) cells: &'e Cells,
+}
+
+impl Look<'_> {
+    /// Shows the counts if somebody asks.
+    pub(crate) fn look(self) {
+        if let Some(Watch { asked: Some(asked), show, .. }) = self.watch
+            && asked()
+        {
+            show(self.cells.sum());
+        }
+    }
+}
+
 /// Runs `work` while a thread of its own shows the counts to the watch, if there is one.
 pub(crate) fn watched<T>(watch: Option<Watch<'_>>, cells: &Cells, work: impl FnOnce() -> T) -> T {
     match watch {
-        Some(Watch { delay, tick, show, .. }) => {
+        Some(Watch { delay, tick, asked: None, show }) => {
             // SAFETY: `Watch::new` demands the same of `show`, and adding up counters needs no descriptor.
             unsafe { meanwhile(delay, tick, &|| show(cells.sum()), work) }
         }
-        None => work(),
+        _ => work(),
     }
 }
 

@@ -6,7 +6,7 @@ use ftk_hash::Algorithm;
 use ftk_sched::{Choice, Limits, Model, Sample, Stop, logical_cpus};
 
 use crate::driver::{Driver, Failed};
-use crate::progress::{Cells, Progress, Watch, watched};
+use crate::progress::{Cells, Look, Progress, Watch, watched};
 use crate::readers::Readers;
 use crate::rows::Rows;
 use crate::{Work, large, sample, small};
@@ -62,11 +62,7 @@ pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>) -> Report {
     rows.assert_fits(work.files(), work.algorithms);
     work.assert_ascending();
     let cells = Cells::default();
-    let (from_start, after_sample) = match env.watch {
-        Some(watch) if watch.skips_sample => (None, Some(watch)),
-        watch => (watch, None),
-    };
-    watched(from_start, &cells, || {
+    watched(env.watch, &cells, || {
         let mut sampled = sample::process(work, rows, env, &cells);
         let mut plan =
             Plan { sample: sampled.sample, choice: None, took_nanos: 0, large: sampled.large.len() };
@@ -76,17 +72,15 @@ pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>) -> Report {
             let readers = Readers::new(&limits, env.memory);
             cells.add_team(readers.most_workers());
             let crew = Crew { work, env, limits, readers: &readers, cells: &cells };
-            watched(after_sample, &cells, || {
-                if left > 0 {
-                    let choice = env.model.choose(sampled.sample, left, limits);
-                    let start = Instant::now();
-                    small::process(&crew, rows, &choice, &mut sampled);
-                    plan.choice = Some(choice);
-                    plan.took_nanos = start.elapsed().as_nanos() as u64;
-                }
-                plan.large = sampled.large.len();
-                large::process(&crew, rows, std::mem::take(&mut sampled.large), &mut sampled.failed);
-            });
+            if left > 0 {
+                let choice = env.model.choose(sampled.sample, left, limits);
+                let start = Instant::now();
+                small::process(&crew, rows, &choice, &mut sampled);
+                plan.choice = Some(choice);
+                plan.took_nanos = start.elapsed().as_nanos() as u64;
+            }
+            plan.large = sampled.large.len();
+            large::process(&crew, rows, sampled.large, &mut sampled.failed);
         }
         sampled.failed.sort_by_key(|failed| failed.file);
         Report { failed: sampled.failed, done: cells.sum(), plan }
@@ -115,7 +109,12 @@ impl<'c> Crew<'c> {
     /// The driver of one worker, made on its own thread. `most_dirs`: directories it may hold open.
     pub(crate) fn driver(&self, worker: usize, most_dirs: usize) -> Driver<'c> {
         let most_slots = self.readers.most_slots();
-        Driver::new(self.work, most_slots, most_dirs, self.env.stop, self.cells.of(worker))
+        Driver::new(self.work, most_slots, most_dirs, self.env.stop, self.cells.of(worker), self.look())
+    }
+
+    /// What a worker does between two chunks.
+    pub(crate) fn look(&self) -> Look<'c> {
+        Look { watch: self.env.watch, cells: self.cells }
     }
 
     /// What a byte of one long stream costs in all digests, in nanoseconds. A kernel that is not known counts

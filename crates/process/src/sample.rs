@@ -8,7 +8,7 @@ use ftk_sched::{Sample, voluntary_switches};
 use crate::Work;
 use crate::claims::{Job, Large, pick};
 use crate::driver::{Driver, Failed, Source};
-use crate::progress::{Cells, Progress};
+use crate::progress::{Cells, Look, Progress};
 use crate::readers::{MOST_LANES, Readers};
 use crate::rows::Rows;
 use crate::run::Env;
@@ -37,7 +37,8 @@ pub(crate) struct Sampled {
 pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>, cells: &Cells) -> Sampled {
     let mut jobs = pick(work, rows, spread(work.files()));
     jobs.reverse();
-    let mut driver = Driver::new(work, MOST_LANES, 1, env.stop, cells.of(0));
+    let mut driver =
+        Driver::new(work, MOST_LANES, 1, env.stop, cells.of(0), Look { watch: env.watch, cells });
     let mut reader = Readers::plain(driver.width());
     let start = Mark::now(cells);
     // Rounded up: a file alone is measured, also where the next job is asked for when it is done.

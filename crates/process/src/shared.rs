@@ -89,6 +89,7 @@ fn windows(
         let before = window.bytes;
         window.read(tree.window(nth), |bytes| subtree.update(bytes))?;
         crew.cells.of(worker).add_bytes((window.bytes - before) as usize, true);
+        crew.look().look();
         part.values.push((nth, subtree.finalize()));
     }
     window.verify()?;
