@@ -63,7 +63,7 @@ impl Args {
             };
             Self::try_parse_from(&words).map_err(explained)
         };
-        known.map_or_else(all, |args| Ok(args)).map(Self::settled)
+        known.map_or_else(all, Ok).map(Self::settled)
     }
 
     /// `cmp -s` is what `-q` is elsewhere.

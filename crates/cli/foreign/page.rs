@@ -8,8 +8,8 @@ const TOP: &str = "\
 # Coming from find, fd, fdupes, jdupes, fclones, rmlint, hashdeep, diff, cmp, AIDE
 
 What you type there, and what you type here. ftk rejects an option of another tool with status 2 and names its own.
-Most short options with another meaning cannot be recognised; those rows begin with **Careful**. Options that mean the
-same in both are not listed. `ftk help coming-from fd` prints the part about one tool.
+A row that begins with **Careful** is about a letter that ftk has for another option: where the value does not show what
+is meant, ftk takes it for its own. Options that mean the same in both are not listed. `ftk help coming-from fd` prints the part about one tool.
 ";
 
 /// The rows about `tool`, or the whole page; `None` if the table does not know the tool.

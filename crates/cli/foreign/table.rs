@@ -100,7 +100,7 @@ pub(super) const TABLE: &[Row] = &[
     find("-anewer FILE", WALKERS, "ftk tests only mtime: `--newer`"),
     find("-cnewer FILE", WALKERS, "ftk tests only mtime: `--newer`"),
     find("-newermt 2024-01-31", WALKERS, "use `--changed-within`"),
-    find("-mtime -2", WALKERS, "use `--changed-within 2d`, or `--changed-before 2d` for +2"),
+    find("-mtime -2", WALKERS, "use `--changed-within 2d`, or `--changed-before 3d` for +2"),
     find("-mmin -10", WALKERS, "use `--changed-within 10min`, or `--changed-before 10min` for +10"),
     find("-atime -2", WALKERS, "ftk tests only mtime: `--changed-within 2d`"),
     find("-amin -10", WALKERS, "ftk tests only mtime: `--changed-within 10min`"),
