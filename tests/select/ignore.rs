@@ -157,6 +157,8 @@ fn the_fine_points_of_git() {
         "a\\/",
         "\\\\a/",
         "ab**/c",
+        "d/a**/x",
+        "d/[a]**/x",
         "files/sub**",
         "files/s*b**/a",
         "**\\/a",
