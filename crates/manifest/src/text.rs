@@ -23,6 +23,9 @@ pub(crate) fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let text = text.strip_suffix(&place).unwrap_or(&text);
+    if error.is_eof() && error.column() == 0 {
+        return "it is empty".into();
+    }
     if error.is_eof() {
         return "it ends in the middle of a JSON object".into();
     }
@@ -82,7 +85,7 @@ mod tests {
             (r#"{"size":1,"uid":1}"#, "the member `mode` is missing"),
             (r#"{"size":1,"size":1}"#, "the member `size` is there twice"),
             (r#"{"size":1"#, "it ends in the middle of a JSON object"),
-            ("", "it ends in the middle of a JSON object"),
+            ("", "it is empty"),
             (r#"{"size":1;}"#, "its JSON is broken at byte 10: expected `,` or `}`"),
         ] {
             assert_eq!(plain(&serde_json::from_str::<Line>(line).unwrap_err()), expected, "{line}");

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt as _;
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Error, Finding, Manifest, Rules, Stat, diff};
+use ftk_manifest::{Error, Finding, Manifest, Rules, Stat, Which, diff};
 use ftk_walk::FileType;
 use tempfile::NamedTempFile;
 
@@ -137,7 +137,9 @@ fn either_side_of_a_comparison() {
         let [(_, old, _), (_, new, _)] = &manifests;
         let budget = Budget::new(1 << 30);
         let result = diff(old, new, &Rules::default(), &budget, &mut |_| panic!("nothing differs"));
-        assert!(matches!(result, Err(Error::Changed)));
+        let which = [Which::First, Which::Second][changed];
+        let Err(Error::Of(of, error)) = result else { panic!("{result:?}") };
+        assert!(of == which && matches!(*error, Error::Changed), "{error:?}");
     }
     let manifests = [opened(), opened()];
     let [(_, old, _), (_, new, _)] = &manifests;

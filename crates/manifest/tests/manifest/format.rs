@@ -120,10 +120,10 @@ fn what_no_entry_may_be_is_refused_with_its_line() {
     for (line, from, to, why) in [
         (A, "\"path\":\"a\",", "", "no path"),
         (A, "\"path\":\"a\"", "\"path\":\"a\",\"path_b64\":\"YQ==\"", "a path as text and another"),
-        (A, "\"path\":\"a\"", "\"path\":\"a\",\"path\":\"a\"", "duplicate field `path`"),
+        (A, "\"path\":\"a\"", "\"path\":\"a\",\"path\":\"a\"", "the member `path` is there twice"),
         (A, "\"path\":\"a\"", "\"path_b64\":\"?\"", "base64"),
         (A, "\"path\":\"a\"", "\"path\":\"a\\u0000\"", "NUL"),
-        (A, "\"path\":\"a\"", "\"path\":3", "invalid type"),
+        (A, "\"path\":\"a\"", "\"path\":3", "integer `3` where a string is expected"),
         (A, "\"path\":\"a\"", "\"path\":\"/a\"", "'/a' is not a path below the root"),
         (A, "\"path\":\"a\"", "\"path\":\"a/\"", "not a path below the root"),
         (A, "\"path\":\"a\"", "\"path\":\"\"", "not a path below the root"),
@@ -139,15 +139,20 @@ fn what_no_entry_may_be_is_refused_with_its_line() {
         (A, "\"file\"", "\"block_device\"", "has rdev"),
         (A, "\"nlink\":8", "\"nlink\":8,\"rdev\":9", "has rdev"),
         (A, "\"nlink\":8", "\"nlink\":8,\"target\":\"b\"", "has a target"),
-        (A, "\"size_bytes\":1,", "", "missing field `size_bytes`"),
-        (A, "\"size_bytes\":1", "\"size_bytes\":-1", "invalid value"),
-        (A, "\"size_bytes\":1", "\"size_bytes\":\"1\"", "invalid type"),
-        (A, "\"size_bytes\":1", "\"size_bytes\":1.0", "invalid type"),
-        (A, "\"uid\":4", "\"uid\":4294967296", "invalid value"),
+        (A, "\"size_bytes\":1,", "", "the member `size_bytes` is missing"),
+        (
+            A,
+            "\"size_bytes\":1",
+            "\"size_bytes\":-1",
+            "integer `-1` where an integer of 0 or more is expected",
+        ),
+        (A, "\"size_bytes\":1", "\"size_bytes\":\"1\"", "string \"1\" where an integer of 0 or more"),
+        (A, "\"size_bytes\":1", "\"size_bytes\":1.0", "fraction `1.0` where an integer of 0 or more"),
+        (A, "\"uid\":4", "\"uid\":4294967296", "where an integer from 0 to 4294967295"),
         (A, "\"0644\"", "\"644\"", "no mode"),
         (A, "\"0644\"", "\"+644\"", "no mode"),
         (A, "\"0644\"", "\"0648\"", "no mode"),
-        (A, "\"0644\"", "420", "invalid type"),
+        (A, "\"0644\"", "420", "integer `420` where a string is expected"),
         (A, ",\"digests\":{\"xxh3\":\"0123456789abcdef\"}", "", "has digests by all algorithms"),
         (A, "{\"xxh3\":\"0123456789abcdef\"}", "{}", "has digests by all algorithms"),
         (A, "\"xxh3\"", "\"md5\"", "no xxh3 digest"),
@@ -157,13 +162,13 @@ fn what_no_entry_may_be_is_refused_with_its_line() {
         (A, "0123456789abcdef", "", "is no xxh3 digest"),
         (A, "0123456789abcdef", "0123456789abcdef01", "is no xxh3 digest"),
         (A, "\"nlink\":8", "\"nlink\":8,\"xattrs\":[]", "not as the header says"),
-        (A, "}}", "}", "EOF"),
+        (A, "}}", "}", "ends in the middle of a JSON object"),
         (A, "}}", "}}}", "trailing characters"),
         (A, "\"uid\"", "uid", "key must be a string"),
         (A, A, "[]", "an object"),
         (A, A, ARRAY, "an object"),
-        (A, A, "", "EOF"),
-        (A, A, "null", "invalid type"),
+        (A, A, "", "it is empty"),
+        (A, A, "null", "null where an object is expected"),
         (L, ",\"target\":\"a\"", "", "a symbolic link, and nothing else, has a target"),
         (L, "\"target\":\"a\"", "\"target\":\"a\",\"target_b64\":\"YQ==\"", "target: a path as text"),
     ] {
@@ -199,7 +204,8 @@ fn entries_come_in_order_and_once() {
 #[test]
 fn cut_off_anywhere_it_is_refused() {
     let bytes = sealed(&[A, L]);
-    for cut in 0..bytes.len() {
+    assert!(matches!(open(b""), Err(Error::NotManifest(_))));
+    for cut in 1..bytes.len() {
         let error = open(&bytes[..cut]).unwrap_err();
         assert!(matches!(error, Error::Seal(SealError::Incomplete)), "{cut}: {error:?}");
     }
