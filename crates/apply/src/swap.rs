@@ -267,4 +267,17 @@ mod tests {
         delete(&victim, id(&victim), &temp, || Err(Refusal::SameFile)).unwrap_err();
         assert_eq!(names(&dir), [("v".to_owned(), b"old".to_vec())]);
     }
+
+    #[test]
+    fn who_takes_the_name_of_a_file_that_is_aside_keeps_it() {
+        let (dir, victim, temp) = pair();
+        fs::remove_file(dir.path().join("temp")).unwrap();
+        let error = displace(&victim, id(&victim), &temp, || {
+            fs::write(dir.path().join("v"), "theirs").unwrap();
+            Err(Refusal::SameFile)
+        });
+        assert!(error.unwrap_err().to_string().contains("temp"), "what is left is told");
+        let both = [("temp".to_owned(), b"old".to_vec()), ("v".to_owned(), b"theirs".to_vec())];
+        assert_eq!(names(&dir), both);
+    }
 }

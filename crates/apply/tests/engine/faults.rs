@@ -347,9 +347,14 @@ fn h06_a_call_that_fails_for_ever_leaves_the_name_alone() {
 /// Starts the scene with the first of these calls held back for a while, and makes the change meanwhile: after
 /// the last look at the files, and before the call.
 fn changed_before(scene: Scene, call: &str, change: impl Fn(&Tree)) -> (Stage, Output) {
+    changed_during(scene, &format!("{call}:delay_enter=3000000:when=1"), change)
+}
+
+/// The same with this injection, which holds back and may do more.
+fn changed_during(scene: Scene, injection: &str, change: impl Fn(&Tree)) -> (Stage, Output) {
     let stage = Stage::new(scene);
     let mut strace = Command::new("strace");
-    let delay = format!("inject={call}:delay_enter=3000000:when=1");
+    let delay = format!("inject={injection}");
     strace.args(["-o", "/dev/null", "-e", &delay]).arg(act_program());
     let strace = stage.directed(&mut strace, false).stdout(Stdio::piped()).stderr(Stdio::piped());
     let running = strace.spawn().unwrap();
@@ -421,6 +426,53 @@ fn h08_what_is_written_in_the_last_moment_is_not_lost() {
         for scene in [Scene::Hardlink, Scene::Symlink, Scene::Delete, Scene::Move] {
             for name in ["dir/v", "k"] {
                 scope.spawn(move || check(scene, name));
+            }
+        }
+    });
+}
+
+/// Where names cannot be exchanged there is a last look, too, after the file system has said so.
+#[test]
+fn h08_what_changes_in_the_last_moment_where_names_cannot_be_exchanged() {
+    use std::os::unix::fs::FileExt;
+
+    type Change = fn(&Tree);
+    const CHANGES: [(&str, Change); 4] = [
+        ("the victim is replaced", |tree| {
+            fs::rename(tree.file("new", "the only one"), tree.path("dir/v")).unwrap();
+        }),
+        ("the victim is written", |tree| {
+            let file = fs::File::options().write(true).open(tree.path("dir/v")).unwrap();
+            file.write_all_at(b"NEW", 0).unwrap();
+        }),
+        ("the keeper is replaced", |tree| {
+            fs::rename(tree.file("new", "some other content, as long"), tree.path("k")).unwrap();
+        }),
+        ("the keeper goes", |tree| fs::remove_file(tree.path("k")).unwrap()),
+    ];
+    if !has("strace", "strace") {
+        return;
+    }
+    let check = |scene: Scene, (what, change): (&str, Change)| {
+        let left = std::sync::Mutex::new(None);
+        let injection = "renameat2:error=EINVAL:delay_enter=3000000:when=1";
+        let (stage, output) = changed_during(scene, injection, |tree| {
+            change(tree);
+            let victim = tree.path("dir/v");
+            *left.lock().unwrap() = Some((ino(&victim), fs::read(victim).unwrap()));
+        });
+        let what = format!("{scene:?}, {what}: {output:?}");
+        assert_eq!(output.status.code(), Some(1), "{what}");
+        let victim = stage.tree.path("dir/v");
+        let found = fs::symlink_metadata(&victim).unwrap();
+        assert!(found.is_file(), "{what}");
+        assert_eq!(Some((ino(&victim), fs::read(&victim).unwrap())), left.into_inner().unwrap(), "{what}");
+        assert_eq!(stage.strays(), [""; 0], "{what}");
+    };
+    thread::scope(|scope| {
+        for scene in [Scene::Hardlink, Scene::Symlink, Scene::Delete] {
+            for change in CHANGES {
+                scope.spawn(move || check(scene, change));
             }
         }
     });

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
-use ftk_apply::{ActError, Action, Refusal, Rules, Undone};
+use ftk_apply::{ActError, Action, Refusal, Rules, Side, Undone};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
 
@@ -75,6 +75,82 @@ fn what_moved_moves_back() {
     assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Taken))]));
     assert_eq!(fs::read(&victim).unwrap(), b"new");
     assert_eq!(tree.names().len(), 3);
+}
+
+/// It has the inode number that it had, and that is not enough.
+#[test]
+fn what_came_back_and_was_rewritten_is_not_as_it_was() {
+    let tree = Tree::new();
+    tree.file("k", "same");
+    let victim = tree.file("dir/v", "same");
+    tree.done(Action::Move(tree.path("to")), "dir/v", "k");
+    assert!(matches!(tree.undo()[..], [Ok(Undone::Restored)]));
+    fs::write(&victim, "edit").unwrap();
+    assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Changed { side: Side::Victim, .. }))]));
+    assert_eq!(fs::read(&victim).unwrap(), b"edit");
+}
+
+/// A killed run has left the victim aside, and somebody has put a file of theirs in its place.
+#[test]
+fn h06_a_victim_left_aside_does_not_replace_what_took_its_place() {
+    for action in [Action::Hardlink, Action::Symlink] {
+        let tree = replaced(action.clone());
+        let journal = fs::read_to_string(tree.journal()).unwrap();
+        let intent: serde_json::Value = serde_json::from_str(journal.lines().nth(1).unwrap()).unwrap();
+        let aside = format!("dir/{}", intent["temp"].as_str().unwrap());
+        let left = tree.file(&aside, "same");
+        let [victim, known] =
+            [&intent["victim"]["ino"], &ino(&left).into()].map(|ino| format!("\"ino\":{ino},"));
+        fs::write(tree.journal(), journal.replacen(&victim, &known, 1)).unwrap();
+        fs::remove_file(tree.path("dir/v")).unwrap();
+        tree.file("dir/v", "mine");
+        let undone = tree.undo();
+        assert!(
+            matches!(undone[..], [Err(ActError::Refused(Refusal::Replaced(_)))]),
+            "{action:?}: {undone:?}"
+        );
+        assert_eq!(fs::read(tree.path("dir/v")).unwrap(), b"mine");
+        assert_eq!(fs::read(&left).unwrap(), b"same");
+    }
+}
+
+/// A file of somebody with the victim's size and the keeper's bytes is not what an undo has made.
+#[test]
+fn a_copy_of_the_keeper_with_other_metadata_is_no_restored_victim() {
+    for action in [Action::Hardlink, Action::Symlink] {
+        let tree = replaced(action.clone());
+        fs::remove_file(tree.path("dir/v")).unwrap();
+        set_mode(&tree.file("dir/v", "same"), 0o604);
+        let undone = tree.undo();
+        assert!(
+            matches!(undone[..], [Err(ActError::Refused(Refusal::Replaced(_)))]),
+            "{action:?}: {undone:?}"
+        );
+    }
+}
+
+/// The names of one victim are given back one after the other, to whatever has the first of them.
+#[test]
+fn another_file_in_place_of_a_restored_victim_gets_none_of_its_names() {
+    let tree = Tree::new();
+    tree.file("k", "same");
+    fs::hard_link(tree.file("v1", "same"), tree.path("v2")).unwrap();
+    let steps = ["v1", "v2"].map(|name| tree.step(name, "k"));
+    tree.run(Action::Hardlink, steps.to_vec()).into_iter().for_each(|outcome| _ = outcome.unwrap());
+    let journal = std::io::BufReader::new(fs::File::open(tree.journal()).unwrap());
+    let mut outcomes = Vec::new();
+    ftk_apply::undo(journal, &ftk_sched::Stop::new(), |undo, outcome| {
+        if outcomes.is_empty() {
+            assert!(undo.path.ends_with(b"v2"), "the latest step comes first");
+            fs::rename(tree.file("new", "diff"), tree.path("v2")).unwrap();
+        }
+        outcomes.push(outcome);
+    })
+    .unwrap();
+    let refused = matches!(outcomes[..], [Ok(_), Err(ActError::Refused(Refusal::Replaced(Side::Victim)))]);
+    assert!(refused, "{outcomes:?}");
+    assert_eq!(ino(&tree.path("v1")), ino(&tree.path("k")), "still a link, with the content that it had");
+    assert_eq!(tree.names(), ["k", "v1", "v2"]);
 }
 
 #[test]
