@@ -356,7 +356,7 @@ fn changed_during(scene: Scene, injection: &str, change: impl Fn(&Tree)) -> (Sta
     let mut strace = Command::new("strace");
     let delay = format!("inject={injection}");
     strace.args(["-o", "/dev/null", "-e", &delay]).arg(act_program());
-    let strace = stage.directed(&mut strace, false).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let strace = stage.directed(&mut strace, scene.is_undo()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let running = strace.spawn().unwrap();
     // From the announcement of the step to the call is less than a millisecond.
     while !fs::read_to_string(stage.tree.journal()).is_ok_and(|journal| journal.contains("\"step\":0")) {
@@ -474,6 +474,50 @@ fn h08_what_changes_in_the_last_moment_where_names_cannot_be_exchanged() {
             for change in CHANGES {
                 scope.spawn(move || check(scene, change));
             }
+        }
+    });
+}
+
+/// The name of the keeper is that of another file while the link is made, and its own again when it is looked at.
+#[test]
+fn h08_a_link_that_was_made_to_another_file_is_noticed() {
+    if !has("strace", "strace") {
+        return;
+    }
+    let injection = "linkat,renameat2:delay_enter=3000000:when=1";
+    let (stage, output) = changed_during(Scene::Hardlink, injection, |tree| {
+        let (keeper, aside) = (tree.path("k"), tree.path("aside"));
+        fs::rename(&keeper, &aside).unwrap();
+        tree.file("k", "some other content, as long");
+        // The link has been made, and the names are about to be exchanged.
+        thread::sleep(Duration::from_millis(4200));
+        fs::rename(&aside, &keeper).unwrap();
+    });
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stage.is_old(), "{output:?}");
+    assert_eq!(stage.tree.names(), ["dir/v", "k"], "{output:?}");
+}
+
+/// What an undo has copied is not put in its place when the source was written to meanwhile.
+#[test]
+fn h08_what_is_written_while_an_undo_copies_it_is_noticed() {
+    use std::os::unix::fs::FileExt;
+
+    if !has("strace", "strace") {
+        return;
+    }
+    let check = |scene: Scene| {
+        let (stage, output) = changed_before(scene, "renameat2", |tree| {
+            let keeper = fs::File::options().write(true).open(tree.path("k")).unwrap();
+            keeper.write_all_at(b"NEW", 0).unwrap();
+        });
+        assert_eq!(output.status.code(), Some(1), "{scene:?}: {output:?}");
+        assert!(fs::read(stage.tree.path("dir/v")).unwrap().starts_with(b"NEW"), "{scene:?}: {output:?}");
+        assert_eq!(stage.tree.names(), ["dir/v", "k"], "{scene:?}: {output:?}");
+    };
+    thread::scope(|scope| {
+        for scene in [Scene::UndoHardlink, Scene::UndoSymlink] {
+            scope.spawn(move || check(scene));
         }
     });
 }

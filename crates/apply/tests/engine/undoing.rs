@@ -129,6 +129,51 @@ fn a_copy_of_the_keeper_with_other_metadata_is_no_restored_victim() {
     }
 }
 
+#[test]
+fn a_file_like_a_restored_victim_with_other_bytes_is_none() {
+    for action in [Action::Hardlink, Action::Symlink] {
+        let tree = replaced(action.clone());
+        fs::remove_file(tree.path("dir/v")).unwrap();
+        let other = tree.file("dir/v", "diff");
+        set_mode(&other, 0o640);
+        if is_root() {
+            std::os::unix::fs::chown(&other, Some(12), Some(34)).unwrap();
+        }
+        let undone = tree.undo();
+        assert!(
+            matches!(undone[..], [Err(ActError::Refused(Refusal::Replaced(_)))]),
+            "{action:?}: {undone:?}"
+        );
+    }
+}
+
+#[test]
+fn a_moved_file_that_was_rewritten_stays_where_it_is() {
+    let tree = Tree::new();
+    tree.file("k", "same");
+    let victim = tree.file("v", "same");
+    tree.done(Action::Move(tree.path("to")), "v", "k");
+    let moved = tree.names().into_iter().find(|name| name.starts_with("to/")).unwrap();
+    fs::write(tree.path(&moved), "edit").unwrap();
+    assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Changed { side: Side::Victim, .. }))]));
+    assert!(!victim.exists());
+    assert_eq!(fs::read(tree.path(&moved)).unwrap(), b"edit");
+}
+
+/// A keeper may be the victim of a later step: it must be there again before what was linked to it is.
+#[test]
+fn the_latest_step_is_taken_back_first() {
+    let tree = Tree::new();
+    for name in ["v", "k", "z"] {
+        tree.file(name, "same");
+    }
+    let steps = [("v", "k"), ("k", "z")].map(|(victim, keeper)| tree.step(victim, keeper));
+    tree.run(Action::Symlink, steps.to_vec()).into_iter().for_each(|outcome| _ = outcome.unwrap());
+    let undone = tree.undo();
+    assert!(matches!(undone[..], [Ok(Undone::Restored), Ok(Undone::Restored)]), "{undone:?}");
+    assert!(["v", "k", "z"].iter().all(|name| !tree.path(name).is_symlink()));
+}
+
 /// The names of one victim are given back one after the other, to whatever has the first of them.
 #[test]
 fn another_file_in_place_of_a_restored_victim_gets_none_of_its_names() {
