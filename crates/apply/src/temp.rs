@@ -80,6 +80,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_took_a_name_of_ours_is_not_removed() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = rustix::fs::open(temp.path(), crate::reach::DIRECTORY, rustix::fs::Mode::empty()).unwrap();
+        let place = Place { dir: std::rc::Rc::new(dir), name: random_name() };
+        let path = temp.path().join(place.name.to_str().unwrap());
+        std::fs::write(&path, "").unwrap();
+        let made = Temp::made(place.clone()).unwrap();
+        std::fs::write(temp.path().join("theirs"), "theirs").unwrap();
+        std::fs::rename(temp.path().join("theirs"), &path).unwrap();
+        assert_eq!(remove(&place, made.identity), Err(Errno::STALE));
+        let error = made.discard(ActError::Stopped);
+        assert_eq!(std::fs::read(&path).unwrap(), b"theirs", "{error:?}");
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
     fn only_our_names_are_ours() {
         assert!(is_ours(random_name().to_bytes()));
         assert_ne!(random_name(), random_name());

@@ -498,6 +498,22 @@ fn h08_a_link_that_was_made_to_another_file_is_noticed() {
     assert_eq!(stage.tree.names(), ["dir/v", "k"], "{output:?}");
 }
 
+/// A write that is lost, although the kernel said that it was done.
+#[test]
+fn h06_a_copy_without_its_bytes_does_not_come_to_its_place() {
+    if !has("strace", "strace") {
+        return;
+    }
+    let lost = format!("inject=pwrite64:retval={}", CONTENT.len());
+    for scene in [Scene::UndoHardlink, Scene::UndoSymlink] {
+        let stage = Stage::new(scene);
+        let output = stage.play(&["-o", "/dev/null", "-e", &lost].map(str::to_owned));
+        assert_eq!(output.status.code(), Some(1), "{scene:?}: {output:?}");
+        assert!(stage.is_acted_on(), "{scene:?}: {output:?}");
+        assert_eq!(stage.strays(), [""; 0], "{scene:?}: {output:?}");
+    }
+}
+
 /// What an undo has copied is not put in its place when the source was written to meanwhile.
 #[test]
 fn h08_what_is_written_while_an_undo_copies_it_is_noticed() {
