@@ -498,6 +498,25 @@ fn h08_a_link_that_was_made_to_another_file_is_noticed() {
     assert_eq!(stage.tree.names(), ["dir/v", "k"], "{output:?}");
 }
 
+/// The link that it replaces is the last that leads to content on the disk.
+#[test]
+fn h06_a_copy_is_synced_before_it_comes_to_its_place() {
+    if !has("strace", "strace") {
+        return;
+    }
+    for scene in [Scene::UndoHardlink, Scene::UndoSymlink] {
+        let stage = Stage::new(scene);
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let options = ["-o", log.path().to_str().unwrap(), "-e", "trace=fsync,renameat2"];
+        let output = stage.play(&options.map(str::to_owned));
+        assert!(output.status.success(), "{output:?}");
+        let log = fs::read_to_string(log.path()).unwrap();
+        let names: Vec<_> =
+            log.lines().filter_map(|line| line.split_once('(')).map(|(name, _)| name).collect();
+        assert_eq!(names, ["fsync", "renameat2", "fsync"], "{log}");
+    }
+}
+
 /// A write that is lost, although the kernel said that it was done.
 #[test]
 fn h06_a_copy_without_its_bytes_does_not_come_to_its_place() {
