@@ -20,7 +20,8 @@ fn trace(dir: &Dir, args: &[&str]) -> Vec<(String, String)> {
 /// The number that room was made for, if this call does that.
 fn room(call: &str) -> Option<u64> {
     let (_, number) = call.strip_prefix("fcntl(")?.split_once(", F_DUPFD_CLOEXEC, ")?;
-    number.split(')').next()?.parse().ok()
+    // strace shows a call in two parts where another thread comes between.
+    number.split([')', ' ']).next()?.parse().ok()
 }
 
 /// The descriptor that this call gave.
