@@ -42,7 +42,9 @@ fn text_or_base64(object: &mut Map<String, Value>, name: &str, bytes: &[u8]) {
 fn expected(dir: &Dir, follow: &str) -> Vec<Map<String, Value>> {
     let mut find = Command::new("find");
     let format = r"%p\0%y\0%s\0%T@\0%m\0%U\0%G\0%D\0%i\0%n\0%l\0";
-    let out = find.args([follow, ".", "-printf", format]).current_dir(dir.path("")).output().unwrap().stdout;
+    // What lies in the directory is listed once.
+    find.args([follow, ".", "!", "-path", "./to_dir/*", "-printf", format]);
+    let out = find.current_dir(dir.path("")).output().unwrap().stdout;
     let fields = records(&out, 0);
     let mut entries: Vec<_> = fields.chunks(11).collect();
     entries.sort();
@@ -78,7 +80,8 @@ fn members() {
     for threads in ["mono", "8"] {
         let run = dir.ftk(["find", "--json", "--sort", "-j", threads]).run().status(0).stderr("");
         run.check(objects(&run) == expected(&dir, "-P"), "not what GNU find says");
-        let run = dir.ftk(["find", "--json", "--sort", "-L", "-j", threads]).run().status(0).stderr("");
+        let run = dir.ftk(["find", "--json", "--sort", "-L", "-j", threads]).run().status(0);
+        let run = run.stderr("  left out: 1 repeated directory path\n");
         run.check(objects(&run) == expected(&dir, "-L"), "not what GNU find says of targets");
     }
     let sorted = dir.ftk(["find", "--json", "--sort"]).run().status(0);

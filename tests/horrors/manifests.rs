@@ -294,7 +294,7 @@ fn h17_the_manifest_inside_the_tree() {
     dir.file("a", b"abc").file("list", b"an old file");
     for args in [&["-o", "list"][..], &["-o", "./sub/../list"]] {
         dir.dir("sub");
-        dir.ftk(["manifest", "create", "."])
+        dir.ftk(["manifest", "create", ".", "--force"])
             .args(args)
             .run()
             .status(0)
