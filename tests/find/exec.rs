@@ -120,7 +120,11 @@ fn a_command_that_fails_makes_the_status_2() {
         run.stderr("  2 of 4 commands failed\n");
     }
     dir.ftk(["find", "-n", "good", "--exec", "sh", "-c", "kill -9 $$"]).run().status(2);
-    dir.ftk(["find", "-n", "absent", "--exec", "false"]).run().status(0).stdout("").stderr("");
+    dir.ftk(["find", "-n", "absent", "--exec", "false"])
+        .run()
+        .status(0)
+        .stdout("")
+        .stderr_has("match none of 3 files");
     let run = dir.ftk(["find", "missing", "good", "--exec", "echo"]).run().status(2).stdout("good\n");
     run.stderr_has("cannot stat 'missing'").stderr_lacks("commands");
 }

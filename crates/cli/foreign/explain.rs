@@ -34,7 +34,7 @@ pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<Str
             if rejected.starts_with('-') { None } else { hint() }
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue
-            if is_foreign(string(error, ContextKind::InvalidValue)) =>
+            if is_foreign(string(error, ContextKind::InvalidValue), words) =>
         {
             let long = argument.split(' ').next().unwrap_or_default();
             short_of(&command, words, |row| row.is_short_of(long))
@@ -44,11 +44,11 @@ pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<Str
 }
 
 /// Whether the value is none for the option, and was not meant for it: it is missing, another option, a number or a path.
-fn is_foreign(value: Option<String>) -> bool {
+fn is_foreign(value: Option<String>, words: &[OsString]) -> bool {
     value.is_none_or(|value| {
-        value.is_empty()
+        (value.is_empty() && !words.iter().any(|word| word.is_empty()))
             || value.starts_with('-')
-            || value.bytes().all(|byte| byte.is_ascii_digit())
+            || value.parse::<u64>().is_ok()
             || Path::new(&value).exists()
     })
 }
