@@ -259,7 +259,7 @@ fn hidden_entries_are_counted_and_roots_are_never_hidden() {
     let expected = [(0, &root), (0, &file), (1, &root.join("a")), (2, &root.join("a/b"))];
     assert_eq!(shown, expected.map(|(depth, path)| (depth, path.as_os_str().as_bytes().to_vec())));
     // `.h` and `a/.g`; the walk delivers the file once, as an argument.
-    assert_eq!(skipped, Skipped { hidden: 2, ..Skipped::default() });
+    assert_eq!(skipped, Skipped { matched: 3, hidden: 2, ..Skipped::default() });
 }
 
 #[test]
@@ -329,7 +329,8 @@ fn a_pseudo_file_system_is_walked_when_named() {
     let (paths, skipped) =
         shown(&Selection::builder().max_depth(1).build().unwrap(), &[Path::new("/proc/sys")]);
     assert!(paths.contains(&(1, b"/proc/sys/kernel".to_vec())));
-    assert_eq!(skipped, Skipped::default());
+    assert!(skipped.matched > 0);
+    assert_eq!(Skipped { matched: 0, ..skipped }, Skipped::default());
 }
 
 /// Counts errors instead of failing.
@@ -387,4 +388,25 @@ fn a_visitor_that_will_not_descend_is_obeyed_and_stop_stops() {
         let shown: usize = parts.into_iter().map(|part| part.into_parts().0.0.0.len()).sum();
         assert_eq!(shown, entries);
     }
+}
+
+#[test]
+fn what_filters_reject_is_counted() -> Result<(), Box<dyn std::error::Error>> {
+    let dir = tempfile::tempdir()?;
+    fs::create_dir(dir.path().join("sub"))?;
+    for name in ["a.c", "b.h", "sub/c.c"] {
+        fs::write(dir.path().join(name), "")?;
+    }
+    let selection = Selection::builder().extension("c").build()?;
+    let (_, skipped) = shown(&selection, &[dir.path()]);
+    let expected = Skipped { matched: 2, filtered_files: 1, filtered_others: 1, ..Skipped::default() };
+    assert_eq!(skipped, expected);
+    assert_eq!(skipped.by_options(), 2);
+    let selection = Selection::builder().exclude(*b"sub").max_depth(1).build()?;
+    let (_, skipped) = shown(&selection, &[dir.path()]);
+    assert_eq!(skipped, Skipped { matched: 2, filtered_others: 1, ..Skipped::default() });
+    let selection = Selection::builder().max_depth(0).build()?;
+    let (_, skipped) = shown(&selection, &[dir.path()]);
+    assert_eq!((skipped.matched, skipped.by_options()), (0, 1));
+    Ok(())
 }
