@@ -21,7 +21,7 @@ pub(crate) fn open(path: &OsStr) -> io::Result<File> {
 pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
     let file_type = fs::metadata(path)?.file_type();
     if file_type.is_char_device() || file_type.is_block_device() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a device, not a list"));
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a device"));
     }
     File::open(path)
 }

@@ -129,7 +129,7 @@ fn h79_values_are_not_options() {
     dir.ftk(["hash", "--", "-empty"]).run().status(0);
     let exec = ["find", "d", "-n", "z", "--exec", "find", "{}", "-empty", ";"];
     dir.ftk(exec).run().status(0).stdout("d/z\n");
-    dir.ftk(["cmp", "-ls", "file", "file"]).run().status(0).stdout("");
+    dir.ftk(["cmp", "-ls", "file", "file"]).run().status(2).stderr_has("--list and --quiet");
     dir.ftk(["find", "-e", "mpty"]).run().status(0).stdout("");
 }
 

@@ -133,7 +133,9 @@ fn h59_holes_are_not_believed_of_every_file_system() {
             .write_all_at(path.as_bytes(), 4 << 20)
             .unwrap();
     }
-    let Some(_view) = Mounted::by(&dir, ["bindfs", "../real", "view"].map(str::to_owned), "view") else { return };
+    let Some(_view) = Mounted::by(&dir, ["bindfs", "../real", "view"].map(str::to_owned), "view") else {
+        return;
+    };
     let lying = |paths: [String; 2], options: &[&str]| {
         let lie = ["strace", "-f", "-o", "/dev/null", "-e", "trace=lseek", "-e", "inject=lseek:error=ENXIO"];
         dir.ftk(["cmp", "-q"]).args(options).args(paths).under(&dir, lie).run()

@@ -60,7 +60,7 @@ pub(super) fn search(
     before_reading: impl FnOnce(&Inventory, &[CString]) -> anyhow::Result<()>,
 ) -> anyhow::Result<Search> {
     let (min, max) = (args.sizes.min_size, args.sizes.max_size.unwrap_or(u64::MAX));
-    ensure!(min <= max, "--min-size is more than --max-size");
+    ensure!(min <= max, "--min-size is larger than --max-size");
     args.refuse_misread()?;
     let engine = Engine::new(globals, console)?;
     let platform = simd::platform()?;

@@ -33,6 +33,10 @@ pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<Str
             let hint = || short_of(&command, words, |row| row.is_flag_here());
             if rejected.starts_with('-') { None } else { hint() }
         }
+        // So may the third operand of `cmp`, which is a number of bytes.
+        ErrorKind::ValueValidation if argument.starts_with("[SKIP") => {
+            short_of(&command, words, |row| row.is_flag_here())
+        }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue
             if is_foreign(string(error, ContextKind::InvalidValue), words) =>
         {

@@ -54,6 +54,8 @@ type Commands = &'static [&'static str];
 
 /// Commands with filters by name and place.
 const BY_NAME: Commands = &["find", "hash", "dup", "dup prune", "cmp", "manifest create"];
+/// The same, if any word may be a path. `cmp` has numbers after its two paths.
+const WITH_PATHS: Commands = &["find", "hash", "dup", "dup prune", "manifest create"];
 /// Commands with all filters.
 const WALKERS: Commands = &["find", "hash", "dup", "dup prune", "cmp"];
 const F: Commands = &["find"];
@@ -129,13 +131,13 @@ pub(super) const TABLE: &[Row] = &[
     find("-follow", WALKERS, "use `--follow`"),
     find("-prune", BY_NAME, "use `--exclude GLOB`"),
     find("-not", BY_NAME, "use `--exclude GLOB` for names"),
-    find("!", BY_NAME, "use `--exclude GLOB` for names"),
+    find("!", WITH_PATHS, "use `--exclude GLOB` for names"),
     find("-or", BY_NAME, "give the filter twice: filters of one kind are alternatives"),
     find("-o", F, "give the filter twice: filters of one kind are alternatives"),
     find("-and", BY_NAME, "omit it: an entry must pass every kind of filter"),
     find("-a", F, "omit it: an entry must pass every kind of filter"),
-    find("(", BY_NAME, "ftk has no parentheses"),
-    find(")", BY_NAME, "ftk has no parentheses"),
+    find("(", WITH_PATHS, "ftk has no parentheses"),
+    find(")", WITH_PATHS, "ftk has no parentheses"),
     find("-true", BY_NAME, "omit it"),
     find("-false", BY_NAME, "ftk has no such test"),
     find("-exec CMD {} ;", F, "use `--exec`, or `--exec-batch` for `{} +`"),
