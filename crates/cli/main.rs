@@ -35,7 +35,7 @@ mod starts;
 mod stats;
 mod stdout;
 
-use std::io::stderr;
+use std::io::{ErrorKind, stderr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -86,7 +86,12 @@ fn run() -> Outcome {
             args::color_of_process().write_global();
             // Help and version too are output that must arrive.
             let is_answer = error.exit_code() == 0;
-            return if console::show(error).is_ok() && is_answer { Outcome::Success } else { Outcome::Error };
+            let is_shown = match console::show(error) {
+                // A reader that has seen enough is no failure.
+                Err(error) => error.kind() == ErrorKind::BrokenPipe,
+                Ok(()) => true,
+            };
+            return if is_shown && is_answer { Outcome::Success } else { Outcome::Error };
         }
     };
     args.globals.color.write_global();

@@ -173,6 +173,56 @@ fn h58_a_name_in_two_branches_is_not_removed_twice() {
     }
 }
 
+/// mergerfs removes all files of a name, also those that it does not show.
+#[test]
+fn h58_other_content_in_another_branch_is_not_removed() {
+    for action in ["delete", "symlink"] {
+        let view = View { name: "union", mount: &["mergerfs", "real:other", "view"] };
+        let Some((_mounted, dir)) = view.make() else { return };
+        fs::write(dir.path("other/x"), b"hidden, and the only one").unwrap();
+        plant(&dir.path("kept/x"));
+        let run = prune(&dir, action, &["view", "--reference", "kept"], false).status(2);
+        let hidden = fs::read(dir.path("other/x")).is_ok_and(|it| it == b"hidden, and the only one");
+        run.check(hidden, "the hidden file is there");
+        run.check(is_there(dir.path("real/x")), "so is the one that is shown");
+        run.check(run.text().contains("several branches"), "the reason is said");
+    }
+}
+
+/// With metacopy a file of an overlay has its content in a lower layer.
+#[test]
+fn h58_the_content_of_a_file_in_an_overlay_is_not_removed() {
+    for action in ["delete", "symlink"] {
+        let options = "lowerdir=real,upperdir=other,workdir=work,metacopy=on,redirect_dir=on";
+        let mount = ["mount", "-t", "overlay", "overlay", "-o", options, "view"].map(str::to_owned);
+        let dir = Dir::new();
+        dir.dir("view").dir("other").dir("work").dir("real/d");
+        plant(&dir.path("real/e/x"));
+        let Some(_mounted) = Mounted::by(&dir, mount, "view") else { return };
+        fs::rename(dir.path("view/e/x"), dir.path("view/d/y")).unwrap();
+        let run = prune(&dir, action, &["real", "--reference", "view"], false).status(2);
+        run.check(is_there(dir.path("real/e/x")), "the content is there");
+        run.check(is_there(dir.path("view/d/y")), "and can be read");
+    }
+}
+
+/// bindfs lets the kernel keep pages of a file that was rewritten since.
+#[test]
+fn h58_a_stale_page_is_not_the_content_of_a_keeper() {
+    let view = View { name: "cached", mount: &["bindfs", "-o", "kernel_cache", "real", "view"] };
+    let Some((_mounted, dir)) = view.make() else { return };
+    plant(&dir.path("copy/x"));
+    assert!(is_there(dir.path("view/x")));
+    fs::write(dir.path("real/x"), b"other bytes, as many..").unwrap();
+    let days_ago = SystemTime::now() - Duration::from_secs(2 * 24 * 3600);
+    fs::File::options().write(true).open(dir.path("real/x")).unwrap().set_modified(days_ago).unwrap();
+    // Attributes are kept for a second, pages for ever.
+    std::thread::sleep(Duration::from_millis(1500));
+    fs::metadata(dir.path("view/x")).unwrap();
+    let run = prune(&dir, "delete", &["copy", "--reference", "view"], false);
+    run.check(is_there(dir.path("copy/x")), "the only copy is there");
+}
+
 /// Two mounts of one tree below one sshfs mount, where all files have one device number and inode numbers that the
 /// client makes up.
 #[test]

@@ -25,11 +25,11 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use ftk_compare::is_trusted;
 use ftk_read::Failure;
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, fstat, openat, unlinkat};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, fgetxattr, fstat, fstatfs, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::prove::Proven;
-use crate::reach::{Held, Place};
+use crate::reach::{Held, PATH_MAX, Place};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::stat::identity;
 use crate::swap::{is_still, rename_to_free, return_name};
@@ -51,6 +51,12 @@ impl Apart {
         let is_keeper_trusted = is_trusted(&keeper.file);
         if is_keeper_trusted && is_trusted(&victim.file) && victim.stat.st_dev == keeper.stat.st_dev {
             return Ok(()); // two inode numbers of one file system
+        }
+        if is_overlay(keeper) && victim.stat.st_dev != keeper.stat.st_dev {
+            return Err(Refusal::InLayers.into());
+        }
+        if has_branches(victim) {
+            return Err(Refusal::InBranches.into());
         }
         let directory = |place: &Place| {
             fstat(&place.dir).map(|stat| identity(&stat)).map_err(|errno| unproven("stat a directory", errno))
@@ -84,6 +90,24 @@ impl Apart {
             return Err(Refusal::SameFile.into());
         }
         Err(ActError::failed("give the victim its name back", errno).leaving(temp.to_bytes()))
+    }
+}
+
+/// Whether a file lies on the kernel's overlayfs. With `metacopy=on` its content may be that of another file in a lower
+/// layer, and nothing tells which.
+fn is_overlay(held: &Held) -> bool {
+    const OVERLAYFS_SUPER_MAGIC: u32 = 0x794C_7630; // linux/magic.h
+    fstatfs(&held.file).is_ok_and(|fs| fs.f_type as u32 == OVERLAYFS_SUPER_MAGIC)
+}
+
+/// Whether mergerfs has files in several of its branches under the name of this one. It shows the first, and removes all
+/// of them, whatever they hold. Its attribute lists them, each but the last with a NUL after it.
+fn has_branches(held: &Held) -> bool {
+    // More than one path is longer than the buffer, or has a NUL between them.
+    let mut paths = [0; 2 * PATH_MAX];
+    match fgetxattr(&held.file, "user.mergerfs.allpaths", &mut paths) {
+        Ok(len) => paths[..len].strip_suffix(b"\0").unwrap_or(&paths[..len]).contains(&0),
+        Err(errno) => errno == Errno::RANGE,
     }
 }
 

@@ -56,7 +56,7 @@ ftk_return() {
     fi
     aside=
 }
-trap 'ftk_return; exit 2' HUP INT TERM
+trap 'ftk_return; exit 2' HUP INT PIPE QUIT TERM
 
 # Shows that the victim is not the keeper under another name. On two local file systems, a new name in the victim's
 # directory must not appear in the keeper's, and the keeper must still be listed and hold the same bytes while the victim

@@ -1,8 +1,8 @@
 //! The proof that a step loses nothing, without which there is no action.
 
-use ftk_compare::same_content;
+use ftk_compare::{is_trusted, same_content};
 use ftk_sched::Stop;
-use rustix::fs::Stat;
+use rustix::fs::{Advice, Stat, fadvise};
 
 use crate::action::{ActionKind, Rules};
 use crate::metadata::{difference, gained_rights};
@@ -32,6 +32,12 @@ pub(crate) fn prove(
 ) -> Result<Proven, ActError> {
     compare_all_but_content(&victim, &keeper, kind, rules)?;
     if kind != ActionKind::Reflink {
+        // A FUSE file system may let the kernel keep pages of a file that has changed since.
+        for held in [&victim, &keeper] {
+            if !is_trusted(&held.file) {
+                _ = fadvise(&held.file, 0, None, Advice::DontNeed);
+            }
+        }
         let same = same_content(&victim.file, &keeper.file, stop).map_err(|(side, failure)| {
             let side = if side == ftk_compare::Side::A { Side::Victim } else { Side::Keeper };
             Refusal::of_failure(side, failure)

@@ -22,7 +22,7 @@ use crate::stat::{identity, stat_now};
 use crate::temp::is_ours;
 
 /// Longest path that the kernel takes in one call, with its terminator.
-const PATH_MAX: usize = 4096;
+pub(crate) const PATH_MAX: usize = 4096;
 
 /// So many starting points stay open. There are rarely more, but each file may have been named itself.
 const ROOTS: usize = 8;

@@ -58,6 +58,10 @@ pub enum Refusal {
     },
     /// Both names lead to one file.
     SameFile,
+    /// The keeper is in an overlay and the victim is not: its content may be that of the victim.
+    InLayers,
+    /// The victim's name stands for files in several branches of a union, and removing it removes all of them.
+    InBranches,
     /// Device and inode numbers do not show that these are two files, and a check that would show it cannot be made.
     Unproven {
         /// What was tried.
@@ -203,6 +207,12 @@ impl fmt::Display for Refusal {
             Self::Replaced(side) => write!(f, "another file now has the name of {side}"),
             Self::Changed { side, what } => write!(f, "{side} changed ({what})"),
             Self::SameFile => f.write_str("both names lead to the same file"),
+            Self::InLayers => {
+                f.write_str("the kept copy is in an overlay, which may show the content of this file there")
+            }
+            Self::InBranches => f.write_str(
+                "mergerfs has files of this name in several branches, and would remove all of them",
+            ),
             Self::Unproven { op, .. } => write!(f, "cannot prove that these are two files: cannot {op}"),
             Self::ContentDiffers => f.write_str("content differs"),
             Self::MetadataDiffers(difference) => difference.fmt(f),

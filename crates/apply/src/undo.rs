@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
-use ftk_compare::{End, Env, Options, Source, compare};
+use ftk_compare::{End, Env, Options, Source, compare, is_trusted};
 use ftk_read::File;
 use ftk_sched::Stop;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, Stat, fstat, linkat, openat, readlinkat};
@@ -113,6 +113,12 @@ fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Copy>> {
     names.into_iter().filter(|(_, n)| *n > 1).map(|(victim, _)| (victim, None)).collect()
 }
 
+/// Whether a regular file has the size and the time of modification that were seen.
+fn is_like(seen: &Seen, stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+        && (stat.st_size as u64, mtime_ns(stat)) == (seen.size, seen.mtime_ns)
+}
+
 /// Whether the file under the private name is the empty one that [`Apart`](crate::apart::Apart) makes while the
 /// victim has its name.
 fn is_mark(intent: &Intent, found: Option<&Stat>, left: &Stat) -> bool {
@@ -161,9 +167,13 @@ impl Undoing {
     ) -> Result<bool, ActError> {
         let aside = place.beside(&intent.temp);
         let Some(left) = present(&aside)? else { return Ok(false) };
-        if !intent.victim.is_content_of(&left) {
+        // Device numbers change with a new mount, and FUSE file systems make up inode numbers. Where nothing has the
+        // victim's name, a file under the private name that looks like the victim is the victim.
+        let is_victim =
+            intent.victim.is_content_of(&left) || (found.is_none() && is_like(&intent.victim, &left));
+        if !is_victim {
             let is_ours = is_mark(intent, found, &left)
-                || self.is_replacement(intent, &aside, &left)?
+                || self.is_spare_replacement(intent, &aside, &left)?
                 || self.is_copy(intent, place, found, &left, stop)?;
             if is_ours {
                 let removed = remove(&aside, identity(&left));
@@ -182,6 +192,17 @@ impl Undoing {
             Some(_) => return Err(Refusal::Replaced(Side::Victim).into()),
         }
         Ok(true)
+    }
+
+    /// Whether what has the private name is a replacement that can be removed: a symbolic link, or one of several names of
+    /// the keeper on a file system where inode numbers identify a file. A deletion or a move makes none.
+    fn is_spare_replacement(&self, intent: &Intent, aside: &Place, left: &Stat) -> Result<bool, ActError> {
+        let is_spare = match intent.kind {
+            ActionKind::Symlink => true,
+            ActionKind::Hardlink => left.st_nlink > 1 && is_trusted(&aside.dir),
+            _ => false,
+        };
+        Ok(is_spare && self.is_replacement(intent, aside, left)?)
     }
 
     /// Whether what has the name of ours is a copy, whole or not, that an undo was making: nothing else is ever put there

@@ -41,6 +41,18 @@ impl SearchArgs {
     /// # Errors
     /// If `-n` has a directory or an option for its value, or a PATH is `//`.
     pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
+        // `-nr` of fdupes; a name that consists of letters is written after a space.
+        let is_cluster = |word: &OsString| {
+            let letters = word.to_str().and_then(|word| word.strip_prefix("-n")).unwrap_or_default();
+            !letters.is_empty() && letters.bytes().all(|byte| b"rRsHSAdN1qmfoIipv".contains(&byte))
+        };
+        if let Some(word) = env::args_os().take_while(|word| word != "--").find(is_cluster) {
+            let word = quote(word.as_encoded_bytes());
+            bail!(
+                "{word} is a name in ftk, where -n is --name: leave -n out, since empty files are skipped anyway; for \
+                 files of such a name, use --name"
+            );
+        }
         ensure!(
             !self.paths.iter().any(|path| path == "//"),
             "'//' is rmlint syntax: use ftk dup prune --reference DIR for the directories after it"
@@ -148,8 +160,19 @@ impl OutputArgs {
     /// If it is.
     pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
         const ORDERS: [&str; 3] = ["name", "time", "ctime"];
-        const FORMATTERS: [&str; 8] =
-            ["sh:", "json:", "csv:", "py:", "fdupes:", "summary:", "pretty:", "progressbar:"];
+        const FORMATTERS: [&str; 11] = [
+            "sh",
+            "json",
+            "csv",
+            "py",
+            "fdupes",
+            "summary",
+            "pretty",
+            "progressbar",
+            "equal",
+            "uniques",
+            "stats",
+        ];
         let Some(file) = self.output.as_deref().and_then(Path::to_str) else { return Ok(()) };
         let shown = quote(file.as_bytes());
         ensure!(
@@ -158,7 +181,7 @@ impl OutputArgs {
              name, use -o ./{file}"
         );
         ensure!(
-            !FORMATTERS.iter().any(|formatter| file.starts_with(formatter)),
+            !FORMATTERS.contains(&file.split(':').next().unwrap_or_default()),
             "-o is --output in ftk, and {shown} is rmlint syntax: use --format; for a file of that name, use -o \
              ./{file}"
         );

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_inventory::Keep;
-use ftk_manifest::{Finding, Plan, Rules, Sample, Summary, Tree, Verdict};
+use ftk_manifest::{Finding, Mode, Plan, Rules, Sample, Summary, Tree, Verdict};
 use ftk_process::Progress;
 use ftk_record::quote;
 
@@ -87,6 +87,9 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let scope = ScopeArgs::of_words(&header.options).with_context(name)?;
     let rules =
         Rules { mode: args.rules.mode.into(), ignore: args.rules.ignored(), sample: args.sample.clone() };
+    if rules.mode == Mode::Content && header.algorithms.is_empty() {
+        bail!("{}: it records no digests, so content cannot be compared: use --mode metadata", name());
+    }
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
@@ -99,13 +102,14 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let manner = Manner { member: "verdict", word: Verdict::name, json: globals.json, all: args.all };
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
     let (mut summary, mut done, mut failed) = (Summary::default(), Progress::default(), 0);
-    let mut is_over = false;
+    let (mut is_over, mut looked_below) = (false, false);
     for batch in plan.batches(args.exit_on_first) {
         let read = surveyor.read(inventory, Some(&batch.files), &header.algorithms, "not verified")?;
         done.files += read.done.files;
         done.bytes += read.done.bytes;
         failed += read.failed.len() as u64;
         let mut each = |finding: &Finding<'_>| {
+            looked_below |= finding.path != b".";
             let mut why = finding.file.and_then(|file| read.why(file));
             if let Some(error) = finding.error {
                 console.path_error("stat", &join(tree.root, finding.path), cause(error));
@@ -120,7 +124,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             break;
         }
     }
-    if summary.total() == 0 && !is_empty(&args.root) {
+    if !looked_below && !header.options.is_empty() && !is_empty(&args.root) {
         bail!(
             "{}: its options exclude every entry of {}: nothing was verified",
             name(),

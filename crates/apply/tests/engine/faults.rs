@@ -320,6 +320,36 @@ scenes! {
     h58_delete_after_a_proof_without_flags: Delete, UNKNOWN_WITHOUT_FLAGS;
 }
 
+/// A new mount has another device number, and FUSE file systems make up new inode numbers.
+#[test]
+fn h58_a_victim_whose_numbers_changed_gets_its_name_back() {
+    if !has("strace", "strace") {
+        return;
+    }
+    for scene in [Scene::Delete, Scene::Hardlink, Scene::Symlink, Scene::Move] {
+        let stage = Stage::new(scene);
+        let kill = [
+            "-o",
+            "/dev/null",
+            "-e",
+            "inject=fstatfs:error=EIO",
+            "-e",
+            "inject=renameat2:signal=KILL:when=2",
+        ];
+        stage.play(&kill.map(str::to_owned));
+        assert!(stage.is_aside(), "{scene:?}: {:?}", stage.tree.names());
+        // As if the numbers of the victim were now those of nothing, and those of the keeper the victim's.
+        let journal = fs::read_to_string(stage.tree.journal()).unwrap();
+        let [victim, keeper] = [stage.victim, stage.keeper].map(|ino| format!("\"ino\":{ino},"));
+        assert!(journal.contains(&victim) && journal.contains(&keeper), "{journal}");
+        let journal = journal.replace(&victim, "\"ino\":1,").replace(&keeper, &victim);
+        fs::write(stage.tree.journal(), journal).unwrap();
+        let output = stage.undo();
+        assert!(stage.is_old(), "{scene:?}: {output:?} {:?}", stage.tree.names());
+        assert_eq!(stage.strays(), [""; 0], "{scene:?}: {output:?}");
+    }
+}
+
 #[test]
 fn h06_a_call_that_fails_for_ever_leaves_the_name_alone() {
     if !has("strace", "strace") {

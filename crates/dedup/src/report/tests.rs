@@ -103,14 +103,14 @@ fn records_that_make_no_sense_are_refused() {
     assert!(changed(|lines| lines.replace("sha256", "\\u0073ha256")).is_ok());
     let digest = "07".repeat(32);
     for (number, from, to, why) in [
-        (1, "dup-report", "manifest", "no report"),
+        (1, "dup-report", "manifest", "not a report"),
         (1, "\"version\":1", "\"version\":2", "version 2"),
         (1, "sha256", "md5", "algorithm"),
-        (1, "\"roots\":", "\"starts\":", "missing field `roots`"),
-        (1, "{\"path\":\"a\"}", "[\"a\",null]", "expected an object"),
+        (1, "\"roots\":", "\"starts\":", "not the header of a report"),
+        (1, "{\"path\":\"a\"}", "[\"a\",null]", "not the header of a report"),
         (2, "\"members\":[{", "\"members\":[[\"a/z\",null,0,1,12,1,4096,0,0],{", "expected an object"),
-        (2, &*digest, &digest[2..], "the digest is none of sha256"),
-        (2, &digest, "", "the digest is none of sha256"),
+        (2, &*digest, &digest[2..], "the digest is not one of sha256"),
+        (2, &digest, "", "the digest is not one of sha256"),
         (2, "\"digest\":", "\"other\":", "missing field `digest`"),
         (2, "\"ino\":11", "\"in\":11", "missing field `ino`"),
         (2, "\"ino\":11", "\"ino\":10,\"ino\":11", "duplicate field `ino`"),
