@@ -162,6 +162,13 @@ fn h62_rot_is_reported_until_it_is_accepted() {
         // However few are read, those known to be damaged are.
         assert_eq!(verdicts(&dir, &["--sample", "0.000001%"]), ["corrupted film/reel: digests"]);
     }
+    // A new name does not make the damage right.
+    fs::rename(dir.path("film/reel"), dir.path("film/other")).unwrap();
+    for _ in 0..2 {
+        update(&dir, &[]).status(1).stderr_has("ftk: 'film/reel' was corrupted and is missing now");
+        assert!(Manifest::read(&dir.aside("manifest")).entry("film/reel")["damaged_ns"].is_i64());
+    }
+    fs::rename(dir.path("film/other"), dir.path("film/reel")).unwrap();
     for path in ["reel", "film", "nowhere", "/film/reel"] {
         let before = fs::read(dir.aside("manifest")).unwrap();
         update(&dir, &["--accept", path]).status(2).stderr_has(&format!("ftk: cannot accept '{path}': "));

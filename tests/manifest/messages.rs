@@ -134,4 +134,9 @@ fn nothing_verified_is_no_success() {
     dir.ftk(["manifest", "verify", "t", "m"]).run().status(2).stdout("");
     dir.file("t/new", b"abc");
     dir.ftk(["manifest", "verify", "t", "m"]).run().status(1).stdout("new\tnew\n");
+    // The root alone is nothing.
+    dir.ftk(["manifest", "create", "t", "-E", "*", "-o", "root"]).run().status(0);
+    dir.ftk(["manifest", "verify", "t", "root"]).run().status(2).stdout("");
+    dir.ftk(["manifest", "create", "t", "--no-content", "-o", "metadata"]).run().status(0);
+    dir.ftk(["manifest", "verify", "--mode", "content", "t", "metadata"]).run().status(2).stdout("");
 }

@@ -108,6 +108,10 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
             let (path, verdict) = (quote(finding.path), Verdict::Corrupted);
             console.warning(format_args!("{path} is {verdict}: size and mtime did not change, {digests}"));
         }
+        (None, Some(_), None) => {
+            let path = quote(finding.path);
+            console.warning(format_args!("{path} was corrupted and is missing now, perhaps renamed"));
+        }
         (Some(error), ..) => say_no_xattrs(tree.root, finding.path, error, console),
         _ => {}
     };
@@ -116,6 +120,10 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let updated = updated.with_context(unwritten)?;
     stdout.finish().with_context(unwritten)?;
 
+    if update.missing > 0 {
+        let paths = human::count(update.missing, "recorded path");
+        console.summary(format_args!("{paths} no longer there (removed or moved)"));
+    }
     surveyor.say_done(updated.entries, read.done, read.failed.len() as u64, algorithms);
     Ok(scan.outcome.max(say_kept(updated, console)).max(say_left_out(updated.failed, console)))
 }

@@ -129,6 +129,9 @@ impl<'u> Update<'u> {
             self.keeps_young |= old.stat.is_regular() && is_young(&old.stat, self.old.header().start_ns);
         } else {
             self.missing += u64::from(old.path != ROOT);
+            if old.damaged_ns.is_some() {
+                self.unknown.remove(old.path);
+            }
         }
     }
 
@@ -168,7 +171,19 @@ impl<'u> Update<'u> {
             let old = old.map(|old| old.entry());
             let known = old.map_or(&[][..], |old| old.digests);
             let entry = match new.map(|new| maker.make(&new.seen, known)) {
-                None => old.filter(|old| self.failed.covers(old.path)).inspect(|_| updated.kept += 1),
+                None => match old {
+                    Some(old) if self.failed.covers(old.path) => {
+                        updated.kept += 1;
+                        Some(old)
+                    }
+                    // Perhaps it was renamed, and its damage would be recorded under the new name as if it were right.
+                    Some(old) if old.damaged_ns.is_some() && !self.accept.contains(old.path) => {
+                        updated.corrupted += 1;
+                        each(&finding(Verdict::Corrupted, &old));
+                        Some(old)
+                    }
+                    _ => None,
+                },
                 Some(Made::Unread) => {
                     let old = old.filter(|old| old.stat.is_regular());
                     updated.keep(old.is_some());
