@@ -240,7 +240,7 @@ impl Tree {
             let meant = steps.iter().flat_map(|step| &step.paths);
             let is_left = name == ".ftk-0123456789abcdef";
             !directory.starts_with("out")
-                && meant.into_iter().any(|(path, _)| is_left || path.ends_with(name.as_bytes()))
+                && meant.into_iter().any(|(path, _)| is_left || String::from_utf8_lossy(path).ends_with(name))
         };
         for path in before.keys().chain(after.keys()) {
             let (old, new) = (before.get(path), after.get(path));

@@ -75,11 +75,16 @@ impl<'l> SumLine<'l> {
             Some(bare) if end == End::Newline => (bare, Some(SumError::CarriageReturn)),
             _ => (bare, None),
         };
-        match mark.or(more) {
+        let parsed = match mark.or(more) {
             None => Self::parse_bare(line, end, separator),
             // It is named where nothing else is wrong.
             Some(wrong) => Err(Self::parse_bare(bare, end, &mut None).err().unwrap_or(wrong)),
-        }
+        };
+        // No text has a NUL: it is a block that was lost, in which there may have been a digest.
+        parsed.map_err(|error| match error {
+            SumError::Shape | SumError::Digest | SumError::Tag if memchr(0, line).is_some() => SumError::Nul,
+            error => error,
+        })
     }
 
     /// The same without a look at what a line does not begin or end with.
@@ -89,7 +94,8 @@ impl<'l> SumLine<'l> {
             Some(rest) if end == End::Newline => (true, rest),
             _ => (false, line),
         };
-        let first = memchr3(b' ', b'\t', b'(', rest).ok_or(SumError::Shape)?;
+        let alone = || if is_long_digest(rest) { SumError::NoName } else { SumError::Shape };
+        let first = memchr3(b' ', b'\t', b'(', rest).ok_or_else(alone)?;
         let (first, rest) = rest.split_at(first);
         let mut seen = *separator;
         let (tag, hex, name) = match rest {
@@ -157,7 +163,7 @@ pub enum SumError {
     Tag,
     /// A digest with no name.
     NoName,
-    /// A NUL inside the name, as in a UTF-16 file.
+    /// A NUL, as in a UTF-16 file or a block that was lost.
     Nul,
     /// A line marked as escaped holds a backslash that is not part of `\\`, `\n` or `\r`.
     Escape,
@@ -199,7 +205,7 @@ impl fmt::Display for SumError {
             }
             Self::Tag => "the name of the algorithm is malformed",
             Self::NoName => "no file name after the digest",
-            Self::Nul => "NUL in the file name",
+            Self::Nul => "a NUL in the line",
             Self::Escape => "a backslash in the escaped name is not part of \\\\, \\n or \\r",
             Self::CarriageReturn => "carriage return at the end, which the first line does not have",
             Self::ByteOrderMark => "byte order mark at the start of the line",
@@ -385,7 +391,9 @@ mod tests {
             ("S:A (a) = 00fa", SumError::Tag),
             ("00fa  ", SumError::NoName),
             ("SHA256 () = 00fa", SumError::NoName),
-            ("0\x000\x00  a", SumError::Digest),
+            ("0\x000\x00  a", SumError::Nul),
+            ("\0\0\0", SumError::Nul),
+            ("0123456789abcdef0123456789abcdef", SumError::NoName),
             ("00fa  a\0", SumError::Nul),
             ("\\00fa  a\\", SumError::Escape),
             ("\\00fa  a\\t", SumError::Escape),

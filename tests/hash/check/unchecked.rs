@@ -47,8 +47,10 @@ fn cases() -> Vec<(String, String)> {
         (format!("SHA256 (f) = {base64}"), "the digest is in base64, expected hexadecimal digits"),
         (format!("{base64}  f"), "the digest is in base64, expected hexadecimal digits"),
         (format!("{good}  "), "no file name after the digest"),
+        (good.clone(), "no file name after the digest"),
+        ("\0".repeat(40), "a NUL in the line"),
         (format!("SHA256 () = {good}"), "no file name after the digest"),
-        (format!("{good}  f\0"), "NUL in the file name"),
+        (format!("{good}  f\0"), "a NUL in the line"),
         (format!("\\{good}  f\\t"), "a backslash in the escaped name is not part of \\\\, \\n or \\r"),
         (format!("{good}  f\r"), "carriage return at the end, which the first line does not have"),
         (
