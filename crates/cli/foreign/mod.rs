@@ -1,7 +1,7 @@
 //! Options of other tools: what users type there, and what they type here.
 //!
-//! One [`table`] serves the hints on the command line ([`spot`], [`explain`]), the page of `ftk help coming-from`
-//! ([`page`]), and the tests, which try every row.
+//! One [`table`] serves the hints on the command line ([`mod@spot`], [`mod@explain`]), the page of `ftk help coming-from`
+//! ([`mod@page`]), and the tests, which try every row.
 
 mod explain;
 mod page;
