@@ -16,6 +16,7 @@ use crate::harness::{Tree, has, ino, old_time, set_mode};
 /// The calls that act and undo make of the file system, and the errors that each can plausibly give.
 const FAULTS: &[(&str, &[&str])] = &[
     ("copy_file_range", &["EIO"]),
+    ("fadvise64", &["EIO"]),
     ("fchmod", &["EPERM", "EROFS"]),
     ("fchown", &["EPERM", "EROFS"]),
     ("fdatasync", &["EIO", "ENOSPC"]),
