@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use signal_hook::consts::SIGUSR1;
 use signal_hook::low_level::register;
 
-/// Whether a line was asked for and nobody has written it yet.
+/// Whether a line was asked for and is not written yet.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Whether a phase looks at [`ASKED`]. If none does, the handler itself says what goes on.

@@ -12,7 +12,7 @@ pub(crate) struct Counted<'c, V> {
     /// Those of the directory being listed.
     entries: u64,
     all: &'c AtomicU64,
-    /// Who wants to know how many there are when somebody asks.
+    /// What is told how many there are when SIGUSR1 asks.
     answer: &'c (dyn Fn(u64) + Sync),
 }
 

@@ -280,7 +280,7 @@ fn h82_a_baseline_is_not_replaced_by_accident() {
     run.check(run.text().starts_with("corrupted\ta\t"), "the rot is told");
 }
 
-/// Where it cannot be looked at, nobody knows that it is no manifest.
+/// A file that cannot be read may be a manifest.
 #[test]
 fn h82_a_file_that_cannot_be_read_is_not_replaced() {
     let dir = Dir::new();

@@ -146,7 +146,7 @@ fn push_first(pair: &Pair<'_>, found: &Found, bytes: Option<&Mismatch>, listing:
     });
 }
 
-/// What is said of a comparison that came to its end. `is_first_enough`: nobody asked for more than the first
+/// What is said of a comparison that came to its end. `is_first_enough`: no more than the first was asked for
 /// difference, after which cmp says nothing more.
 fn say(
     pair: &Pair<'_>,

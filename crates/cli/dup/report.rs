@@ -141,7 +141,7 @@ fn push_groups(
 ) -> io::Result<()> {
     let is_shown = list.is_shown();
     let is_coloured = is_shown && colour::wanted();
-    // A group that nobody will read is not looked at: that opens the directories of its members.
+    // A group that will not be read is not looked at: that opens the directories of its members.
     while !list.is_over()
         && let Some(group) = groups.next()
     {

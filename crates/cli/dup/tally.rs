@@ -18,7 +18,7 @@ pub(super) struct Tally {
     /// Lengths of all further names of files, and what files share without being one.
     pub(super) shared: u64,
     /// Bytes on the disk that go when one file of each group is left; those of files with names elsewhere do not.
-    /// `None` where nobody has asked the disk.
+    /// `None` where the disk was not asked.
     pub(super) free: Option<u64>,
 }
 
@@ -62,7 +62,7 @@ impl Tally {
         self.free = Some(self.free.unwrap_or_default() + frees.sum::<u64>() - least);
     }
 
-    /// `pruning would free 38.90 GB`; by the lengths of the files where nobody has asked the disk.
+    /// `pruning would free 38.90 GB`; by the lengths of the files where the disk was not asked.
     pub(super) fn text(&self) -> String {
         match (self.groups, self.free) {
             (0, _) => "no duplicates".into(),

@@ -47,7 +47,7 @@ pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<Str
     }
 }
 
-/// Whether the value is none for the option, and was not meant for it: it is missing, another option, a number or a path.
+/// Whether the option cannot have this value, and the value was not meant for it: it is missing, another option, a number or a path.
 fn is_foreign(value: Option<String>, words: &[OsString]) -> bool {
     value.is_none_or(|value| {
         (value.is_empty() && !words.iter().any(|word| word.is_empty()))

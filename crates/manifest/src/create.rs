@@ -51,7 +51,7 @@ pub(crate) enum Made<'m> {
     WithoutXattrs(Entry<'m>, io::Error),
     /// Nothing: the file could not be read, or changed meanwhile.
     Unread,
-    /// Nothing: it was to be read and nobody did.
+    /// Nothing: it was to be read and was not.
     Pending,
 }
 

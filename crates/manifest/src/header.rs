@@ -25,7 +25,7 @@ pub struct Header {
     pub start_ns: i128,
 }
 
-/// The options that a manifest can record, in their long form, and whether each has a value behind a `=`. They decide
+/// The options that a manifest can record, in their long form, and whether each has a value after a `=`. They decide
 /// by name and place which entries belong to the tree. `docs/manifest-format.md` lists them.
 pub const OPTIONS: [(&str, bool); 12] = [
     ("extension", true),

@@ -131,7 +131,7 @@ pub(crate) struct Look<'e> {
 }
 
 impl Look<'_> {
-    /// Shows the counts if somebody asks.
+    /// Shows the counts if they are asked for.
     pub(crate) fn look(self) {
         if let Some(Watch { asked: Some(asked), show, .. }) = self.watch
             && asked()
