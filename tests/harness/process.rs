@@ -65,15 +65,23 @@ fn state(child: &Child) -> char {
     tasks.filter_map(state).find(|&state| state != 'T').unwrap_or('T')
 }
 
-/// Waits for what must come.
+/// Waits until the condition holds.
 ///
 /// # Panics
-/// If it does not.
+/// If it does not hold within [`PATIENCE`].
 #[track_caller]
-pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_until(holds: impl FnMut() -> bool) {
+    assert!(waits_for(holds), "the condition did not hold in time");
+}
+
+/// Waits until the condition holds, at most for [`PATIENCE`]. Returns whether it does.
+pub(crate) fn waits_for(mut holds: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "it does not come");
+    while start.elapsed() < PATIENCE {
+        if holds() {
+            return true;
+        }
         thread::sleep(Duration::from_micros(200));
     }
+    false
 }
