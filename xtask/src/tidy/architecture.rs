@@ -32,14 +32,20 @@ pub(crate) fn every_edge_is_listed(tree: &Tree) -> Vec<Finding> {
             continue;
         };
         for missing in used.difference(&listed) {
-            findings.push(Finding::line(PAGE, line, format!("`{name}` uses `{missing}`, which is not listed")));
+            findings.push(Finding::line(
+                PAGE,
+                line,
+                format!("`{name}` uses `{missing}`, which is not listed"),
+            ));
         }
         for wrong in listed.difference(&used) {
             findings.push(Finding::line(PAGE, line, format!("`{name}` does not use `{wrong}`")));
         }
     }
     findings.extend(
-        listed.iter().map(|(name, (line, _))| Finding::line(PAGE, *line, format!("there is no crate `{name}`"))),
+        listed
+            .iter()
+            .map(|(name, (line, _))| Finding::line(PAGE, *line, format!("there is no crate `{name}`"))),
     );
     findings
 }
