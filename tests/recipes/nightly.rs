@@ -38,11 +38,11 @@ fn recipe_nightly_check() {
     // cron mails whatever a job prints, so an intact archive must print nothing.
     as_cron(&scene).status(0).stdout("").stderr("");
     as_systemd(&scene).status(0).stdout("").stderr("");
-    assert_eq!(scene.fake("mail"), None, "an intact archive sends no mail");
+    assert_eq!(scene.fake("sent"), None, "an intact archive sends no mail");
 
     scene.damage("archive");
     as_cron(&scene).status(1).stderr_has(DAMAGE);
     as_systemd(&scene).status(1);
-    let mail = scene.fake("mail").expect("damage is mailed");
+    let mail = scene.fake("sent").expect("damage is mailed");
     assert!(mail.contains(DAMAGE) && mail.contains("bin/check-archive failed on "), "{mail}");
 }

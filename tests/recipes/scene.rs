@@ -14,7 +14,7 @@ const WRITTEN: u64 = 1_748_779_200;
 const STAND_INS: &[(&str, &str)] = &[
     ("crontab", "case $1 in -l) cat \"$FAKE/jobs\" ;; -) cat > \"$FAKE/jobs\" ;; *) exit 64 ;; esac\n"),
     ("loginctl", "[ \"$*\" = enable-linger ]\n"),
-    ("mail", "{ printf '%s\\n' \"$@\"; cat; } > \"$FAKE/mail\"\n"),
+    ("mail", "{ printf '%s\\n' \"$@\"; cat; } > \"$FAKE/sent\"\n"),
     (
         "systemctl",
         "units=$HOME/.config/systemd/user\n\

@@ -161,8 +161,8 @@ fn is_on_front_page(table: &Table, section: &Section, group: &Group) -> bool {
     match &*table.name {
         "find" => group.title == "all files" && is_first(table, section),
         "hash" => group.title == "sha256" && is_first(table, section),
-        "dup" => group.title == "groups of equal files",
-        "manifest" => group.title == "verify",
+        "dup" => group.title == "groups of equal files" && is_first(table, section),
+        "manifest" => group.title == "verify" && is_first(table, section),
         "cmp" => group.title == "a tree and its copy",
         _ => false,
     }
