@@ -28,7 +28,7 @@ impl Page {
     /// The section below this heading.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the page has no such heading.
     pub(super) fn section(self, heading: &str) -> Section {
         let text = self.text();
         let range = section(&text, heading);
