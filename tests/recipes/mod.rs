@@ -6,6 +6,6 @@
 mod filters;
 mod nightly;
 mod page;
-mod recipes;
 mod scene;
 mod session;
+mod tasks;

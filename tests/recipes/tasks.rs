@@ -73,6 +73,6 @@ fn the_tour_of_the_front_page() {
     needs!("script");
     let scene = Scene::with_archive();
     scene.file("inbox/scan.jpg", &bytes(40_000, 40_000));
-    scene.files("backup").damage("backup").save("backup/notes/todo.txt", "buy film\ncall Eve\n", false);
+    scene.files("backup").damage("backup").newer_file("backup/notes/todo.txt", b"buy film\ncall Eve\n");
     run(&scene, Page::Readme, "Five tasks");
 }
