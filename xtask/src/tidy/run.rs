@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::tree::{Finding, Tree};
-use super::{architecture, guarantees, horrors, manifests, repository, sources};
+use super::{architecture, documents, guarantees, horrors, manifests, repository, sources};
 
 /// Every rule there is.
 const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
@@ -16,6 +16,8 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     manifests::inherited_fields,
     manifests::crate_dependencies,
     architecture::every_edge_is_listed,
+    documents::index_is_complete,
+    documents::links_lead_somewhere,
     guarantees::name_their_tests,
     repository::licences,
     repository::changelog,
