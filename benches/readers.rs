@@ -12,7 +12,7 @@ use std::rc::Rc;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use ftk_benches::{Tree, config, is_timed};
-use ftk_read::{Ahead, Buf, Open, Reader, Ready, Span, Sync, Uring};
+use ftk_read::{Ahead, Buf, Open, Reader, Ready, Span, SyncReader, Uring};
 
 /// Files that a ring reads at once.
 const DEPTH: usize = 64;
@@ -104,7 +104,7 @@ fn small(criterion: &mut Criterion) {
     let files = Files::of(&tree);
     let mut group = criterion.benchmark_group("readers/small files");
     group.throughput(Throughput::Elements(count as u64));
-    files.bench(&mut group, "sync", &mut Sync::new(1, Sync::LANE_BUF_LEN));
+    files.bench(&mut group, "sync", &mut SyncReader::new(1, SyncReader::LANE_BUF_LEN));
     if let Some(mut ring) = ring() {
         files.bench(&mut group, "uring", &mut ring);
     }
@@ -116,7 +116,7 @@ fn large(criterion: &mut Criterion) {
     let files = Files::of(&tree);
     let mut group = criterion.benchmark_group("readers/large file");
     group.throughput(Throughput::Bytes(files.bytes() as u64));
-    files.bench(&mut group, "sync", &mut Sync::new(1, Sync::STREAM_BUF_LEN));
+    files.bench(&mut group, "sync", &mut SyncReader::new(1, SyncReader::STREAM_BUF_LEN));
     files.bench(&mut group, "ahead", &mut Ahead::new(Ahead::BUF_LEN));
     if let Some(mut ring) = ring() {
         files.bench(&mut group, "uring", &mut ring);

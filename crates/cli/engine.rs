@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use ftk_hash::Algorithm;
-use ftk_process::{Env, Progress, Report, Watch, Work};
+use ftk_process::{Progress, Report, Resources, Watch, Work};
 use ftk_sched::{Backend, Limits, Model, Reason, Sample, Stop};
 use indicatif::DecimalBytes;
 
@@ -34,8 +34,8 @@ impl<'c> Engine<'c> {
         Ok(Self { model: Model::new(constants), limits, memory: globals.memory(), console })
     }
 
-    pub(crate) fn env<'e>(&'e self, stop: &'e Stop, watch: Option<Watch<'e>>) -> Env<'e> {
-        Env { model: &self.model, limits: self.limits, memory: self.memory, stop, watch }
+    pub(crate) fn env<'e>(&'e self, stop: &'e Stop, watch: Option<Watch<'e>>) -> Resources<'e> {
+        Resources { model: &self.model, limits: self.limits, memory: self.memory, stop, watch }
     }
 
     /// Runs `work` on `files` files, and shows how far it is if that is wanted. `phase`: what is done, as a verb.

@@ -23,7 +23,7 @@ pub(crate) struct Stats {
 #[derive(Debug, Default)]
 struct Gathered {
     phases: Vec<Phase>,
-    plans: Vec<Plan>,
+    plans: Vec<PlanStats>,
     errors: BTreeMap<String, u64>,
     skipped: BTreeMap<String, u64>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Phase {
 
 /// What the cost model decided on which grounds, and how it came out: the line `plan` of `-v`.
 #[derive(Clone, Debug, Serialize)]
-struct Plan {
+struct PlanStats {
     kernels: Vec<String>,
     sample_files: u64,
     sample_bytes: u64,
@@ -92,7 +92,7 @@ impl Stats {
     pub(crate) fn plan(&self, work: &Work<'_>, report: &Report) {
         let plan = &report.plan;
         let kernel = |it: &ftk_hash::Algorithm| format!("{it} {}", it.kernel_name(work.platform));
-        self.lock().plans.push(Plan {
+        self.lock().plans.push(PlanStats {
             kernels: work.algorithms.iter().map(kernel).collect(),
             sample_files: u64::from(plan.sample.files),
             sample_bytes: plan.sample.bytes,
@@ -152,7 +152,7 @@ struct Document<'s> {
     /// The most that was in memory at once; `null` where the system does not say.
     peak_memory_bytes: Option<u64>,
     phases: &'s [Phase],
-    plans: &'s [Plan],
+    plans: &'s [PlanStats],
     errors: &'s BTreeMap<String, u64>,
     skipped: &'s BTreeMap<String, u64>,
 }

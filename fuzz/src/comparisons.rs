@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 use ftk_compare::{
-    End, Env, Method, Mismatch, Options, Side, Source, compare, differences, first_difference,
+    End, FileResources, Method, Mismatch, Options, Side, Source, compare, differences, first_difference,
 };
 use ftk_read::File;
 use ftk_sched::Stop;
@@ -64,7 +64,7 @@ fn open(path: &Path) -> File {
 type Answer = (Vec<Mismatch>, End);
 
 fn run(a: Source<'_>, b: Source<'_>, options: &Options, workers: usize) -> Answer {
-    let env = Env { workers, memory: 1 << 30, stop: &Stop::new(), done: &AtomicU64::new(0) };
+    let env = FileResources { workers, memory: 1 << 30, stop: &Stop::new(), done: &AtomicU64::new(0) };
     let mut found = Vec::new();
     let outcome = compare(a, b, options, &env, &mut |mismatch| {
         found.push(mismatch);

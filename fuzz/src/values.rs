@@ -15,9 +15,9 @@ pub fn values(data: &[u8]) {
     let bytes = refused_inside(text, parse_bytes(text));
     assert_eq!(bytes, by_hand(text), "{text:?}");
     let size = refused_inside(text, text.parse::<Size>());
-    assert_eq!(size.map(|size| takes(|bytes| size.takes(bytes))), bound(text, by_hand), "{text:?}");
+    assert_eq!(size.map(|size| is_match(|bytes| size.matches(bytes))), bound(text, by_hand), "{text:?}");
     let links = refused_inside(text, text.parse::<Links>());
-    assert_eq!(links.map(|links| takes(|number| links.takes(number))), bound(text, number), "{text:?}");
+    assert_eq!(links.map(|links| is_match(|number| links.matches(number))), bound(text, number), "{text:?}");
     types(text, refused_inside(text, text.parse()));
     perm(text, refused_inside(text, text.parse()));
     time(text);
@@ -59,7 +59,7 @@ fn number(text: &str) -> Option<u64> {
 }
 
 /// The numbers at which a test on numbers may turn.
-fn takes(test: impl Fn(u64) -> bool) -> Vec<bool> {
+fn is_match(test: impl Fn(u64) -> bool) -> Vec<bool> {
     let powers = (0..64).flat_map(|power| [(1 << power) - 1, 1 << power, (1 << power) + 1]);
     powers.chain((0..2000).map(|number| number * 512)).chain([u64::MAX]).map(test).collect()
 }
@@ -67,9 +67,9 @@ fn takes(test: impl Fn(u64) -> bool) -> Vec<bool> {
 /// The same of a number behind `+`, `-` or neither.
 fn bound(text: &str, number: fn(&str) -> Option<u64>) -> Option<Vec<bool>> {
     match text.split_at_checked(1) {
-        Some(("+", text)) => number(text).map(|number| takes(|it| it > number)),
-        Some(("-", text)) => number(text).map(|number| takes(|it| it < number)),
-        _ => number(text).map(|number| takes(|it| it == number)),
+        Some(("+", text)) => number(text).map(|number| is_match(|it| it > number)),
+        Some(("-", text)) => number(text).map(|number| is_match(|it| it < number)),
+        _ => number(text).map(|number| is_match(|it| it == number)),
     }
 }
 
@@ -87,7 +87,7 @@ fn types(text: &str, parsed: Option<Types>) {
     let is_known = letters.iter().all(|letter| all.iter().any(|(known, _)| known == letter));
     assert_eq!(parsed.is_some(), is_known, "{text:?}");
     for (letter, file_type) in all {
-        assert!(parsed.is_none_or(|types| types.take(file_type) == letters.contains(&letter)), "{text:?}");
+        assert!(parsed.is_none_or(|types| types.matches(file_type) == letters.contains(&letter)), "{text:?}");
     }
 }
 
@@ -103,20 +103,24 @@ fn perm(text: &str, parsed: Option<Perm>) {
             b'/' => bits == 0 || mode & bits > 0,
             _ => mode == bits,
         };
-        assert_eq!(perm.takes(mode), expected, "{text:?} {mode:o}");
+        assert_eq!(perm.matches(mode), expected, "{text:?} {mode:o}");
     }
 }
 
 fn owner(text: &str, parsed: Option<Owner>) {
     let Some(owner) = parsed else { return };
     let parts: Vec<_> = text.split(':').collect();
-    let takes = |part: Option<&&str>, id: u32| match part.map(|part| part.split_at_checked(1)) {
+    let is_match = |part: Option<&&str>, id: u32| match part.map(|part| part.split_at_checked(1)) {
         None | Some(None) => true,
         Some(Some(("!", number))) => number.parse() != Ok(id),
         _ => part.is_some_and(|part| part.parse() == Ok(id)),
     };
     for (uid, gid) in [(0, 0), (0, 1), (1, 0), (1, 1), (u32::MAX, 12)] {
-        assert_eq!(owner.takes(uid, gid), takes(parts.first(), uid) && takes(parts.get(1), gid), "{text:?}");
+        assert_eq!(
+            owner.matches(uid, gid),
+            is_match(parts.first(), uid) && is_match(parts.get(1), gid),
+            "{text:?}"
+        );
     }
 }
 

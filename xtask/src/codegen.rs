@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::bench;
 
-/// Folders that hold nothing else, so that what a command leaves behind when it goes is found.
+/// Folders that contain only generated files, so that the files of a removed command are found.
 const MANUAL: &str = "docs/man";
 const COMPLETIONS: &str = "docs/completions";
 

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use ftk_apply::{Action, Engine, Journal, Rules, Seen, Step, open_journal, undo};
+use ftk_apply::{Action, ActionOptions, Engine, Journal, Seen, Step, open_journal, undo};
 use ftk_sched::Stop;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             };
             let step = Step { victim: seen(victim)?, keeper: seen(keeper)? };
             let mut journal = Journal::create(journal.as_ref())?;
-            let mut engine = Engine::new(action, Rules::default())?;
+            let mut engine = Engine::new(action, ActionOptions::default())?;
             engine.run([step], &mut journal, &Stop::new(), |_, outcome| match outcome {
                 Ok(freed) => println!("done, {} bytes are free", freed.0),
                 Err(error) => failed = Some(error),

@@ -75,7 +75,7 @@ impl fmt::Display for ActionKind {
 
 /// What is asked of a victim beside its content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
+pub struct ActionOptions {
     /// Whether [`Action::Hardlink`] and [`Action::Symlink`], which put the keeper's owner, permissions, access
     /// control list and extended attributes in the place of the victim's, do so where they differ. Even then no
     /// name becomes set-user-ID or set-group-ID that was not.

@@ -1,6 +1,6 @@
 //! A look at a step that changes nothing and reads no content: for a plan.
 
-use crate::action::{ActionKind, Rules};
+use crate::action::{ActionKind, ActionOptions};
 use crate::ours::Ours;
 use crate::prove::compare_all_but_content;
 use crate::reach::Reach;
@@ -24,7 +24,12 @@ pub enum Check {
 ///
 /// # Errors
 /// The reason why it would be.
-pub fn check(reach: &mut Reach, kind: ActionKind, rules: Rules, step: &Step) -> Result<Check, Refusal> {
+pub fn check(
+    reach: &mut Reach,
+    kind: ActionKind,
+    rules: ActionOptions,
+    step: &Step,
+) -> Result<Check, Refusal> {
     let victim = reach.hold(Side::Victim, &step.victim, &Ours::default())?;
     let keeper = reach.hold(Side::Keeper, &step.keeper, &Ours::default())?;
     compare_all_but_content(&victim, &keeper, kind, rules)?;

@@ -39,10 +39,10 @@ impl Keepers {
             return Ok(());
         }
         if self.synced.len() < FEW {
-            lenient(fsync(&keeper.file))?;
+            ignore_unsupported(fsync(&keeper.file))?;
             self.synced.push((dev, ino));
         } else {
-            lenient(syncfs(&keeper.file))?;
+            ignore_unsupported(syncfs(&keeper.file))?;
             self.file_systems.push(dev);
         }
         Ok(())
@@ -77,7 +77,7 @@ pub(crate) fn sync_file_system(directory: BorrowedFd<'_>) -> Result<(), Errno> {
 fn sync(directory: BorrowedFd<'_>, how: fn(OwnedFd) -> Result<(), Errno>) -> Result<(), Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match openat(directory, ".", flags, Mode::empty()) {
-        Ok(directory) => lenient(how(directory)),
+        Ok(directory) => ignore_unsupported(how(directory)),
         // Who may change a directory without listing it cannot sync it; its names come to the disk later.
         Err(Errno::ACCESS) => Ok(()),
         Err(errno) => Err(errno),
@@ -85,7 +85,7 @@ fn sync(directory: BorrowedFd<'_>, how: fn(OwnedFd) -> Result<(), Errno>) -> Res
 }
 
 /// File systems that know no sync of what is asked say `EINVAL`.
-fn lenient(result: Result<(), Errno>) -> Result<(), Errno> {
+fn ignore_unsupported(result: Result<(), Errno>) -> Result<(), Errno> {
     match result {
         Err(Errno::INVAL) => Ok(()),
         result => result,

@@ -7,7 +7,7 @@ use ftk_sched::Stop;
 use rustix::process::{Resource, getrlimit};
 
 use crate::act::{absolute_path, act};
-use crate::action::{Action, ActionKind, Freed, Rules};
+use crate::action::{Action, ActionKind, ActionOptions, Freed};
 use crate::apart::Apart;
 use crate::destination::Destination;
 use crate::durable::{Keepers, sync_names};
@@ -40,11 +40,11 @@ type Ready = Result<(Proven, Intent), ActError>;
 /// Takes steps of one kind of action.
 ///
 /// ```no_run
-/// use ftk_apply::{Action, Engine, Journal, Rules, Step};
+/// use ftk_apply::{Action, Engine, Journal, ActionOptions, Step};
 /// # fn plan() -> Vec<Step> { Vec::new() }
 ///
 /// let mut journal = Journal::create("run.journal".as_ref())?;
-/// let mut engine = Engine::new(Action::Hardlink, Rules::default())?;
+/// let mut engine = Engine::new(Action::Hardlink, ActionOptions::default())?;
 /// let stop = ftk_sched::Stop::new();
 /// engine.run(plan(), &mut journal, &stop, |step, outcome| match outcome {
 ///     Ok(freed) => println!("{:?} frees {} bytes", step.victim.path, freed.0),
@@ -56,7 +56,7 @@ type Ready = Result<(Proven, Intent), ActError>;
 #[derive(Debug)]
 pub struct Engine {
     kind: ActionKind,
-    rules: Rules,
+    rules: ActionOptions,
     reach: Reach,
     destination: Option<Destination>,
     apart: Apart,
@@ -74,7 +74,7 @@ impl Engine {
     ///
     /// # Errors
     /// If the directory of a move cannot be opened or made.
-    pub fn new(action: Action, rules: Rules) -> io::Result<Self> {
+    pub fn new(action: Action, rules: ActionOptions) -> io::Result<Self> {
         let reach = Reach::new();
         let destination = match &action {
             Action::Move(path) => Some(Destination::open(reach.base(), path)?),

@@ -45,7 +45,7 @@ mod temp;
 mod trust;
 mod undo;
 
-pub use action::{Action, ActionKind, Freed, Rules};
+pub use action::{Action, ActionKind, ActionOptions, Freed};
 pub use check::{Check, check, shared};
 pub use engine::Engine;
 pub use history::JournalError;

@@ -17,7 +17,7 @@ use crate::stat::{atime_ns, mtime_ns};
 const LONGEST: usize = 64 << 10;
 
 /// Room for the names that files usually have, if any.
-const USUAL: usize = 256;
+const INITIAL_LIST_LEN: usize = 256;
 
 /// The bits that `chmod` sets.
 const PERMISSIONS: u32 = 0o7777;
@@ -131,7 +131,7 @@ fn differing<'a>(a: &'a [Attribute], b: &'a [Attribute]) -> Option<&'a [u8]> {
 /// All extended attributes that the caller may list, sorted by name; none where the file system has none.
 pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
     let file = file.as_fd();
-    let mut names = vec![0_u8; USUAL];
+    let mut names = vec![0_u8; INITIAL_LIST_LEN];
     let listed = match flistxattr(file, &mut names[..]) {
         Err(Errno::RANGE) => {
             names.resize(LONGEST, 0);

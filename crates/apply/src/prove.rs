@@ -4,7 +4,7 @@ use ftk_compare::{is_trusted, same_content};
 use ftk_sched::Stop;
 use rustix::fs::{Advice, Stat, fadvise};
 
-use crate::action::{ActionKind, Rules};
+use crate::action::{ActionKind, ActionOptions};
 use crate::metadata::{difference, gained_rights};
 use crate::ours::Ours;
 use crate::reach::Held;
@@ -27,7 +27,7 @@ pub(crate) fn prove(
     victim: Held,
     keeper: Held,
     kind: ActionKind,
-    rules: Rules,
+    rules: ActionOptions,
     stop: &Stop,
 ) -> Result<Proven, ActError> {
     compare_all_but_content(&victim, &keeper, kind, rules)?;
@@ -54,7 +54,7 @@ pub(crate) fn compare_all_but_content(
     victim: &Held,
     keeper: &Held,
     kind: ActionKind,
-    rules: Rules,
+    rules: ActionOptions,
 ) -> Result<(), Refusal> {
     if victim.identity() == keeper.identity() {
         return Err(Refusal::SameFile);

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
-use ftk_compare::{End, Env, Options, Source, compare, is_trusted};
+use ftk_compare::{End, FileResources, Options, Source, compare, is_trusted};
 use ftk_read::File;
 use ftk_sched::Stop;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, Stat, fstat, linkat, openat, readlinkat};
@@ -392,7 +392,7 @@ fn safe_metadata(intent: &Intent, source: &Held) -> Result<Metadata, ActError> {
 /// Whether `whole` begins with all the bytes of `part`.
 fn begins(whole: &File, part: &File, stop: &Stop) -> Result<bool, ActError> {
     let options = Options { max_mismatches: 1, ..Options::default() };
-    let env = Env { workers: 1, memory: 0, stop, done: &AtomicU64::new(0) };
+    let env = FileResources { workers: 1, memory: 0, stop, done: &AtomicU64::new(0) };
     let (whole, part) = (Source::File(whole), Source::File(part));
     let outcome = compare(whole, part, &options, &env, &mut |_| ControlFlow::Break(()));
     let outcome = outcome.map_err(|(side, failure)| {

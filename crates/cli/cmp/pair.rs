@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use ftk_compare::{Env, Mismatch, Options, Outcome as Found, Side, compare};
+use ftk_compare::{FileResources, Mismatch, Options, Outcome as Found, Side, compare};
 use ftk_process::Progress;
 use ftk_read::{Failure, File};
 use ftk_sched::{Stop, Threads};
@@ -98,7 +98,7 @@ impl<'p> Pair<'p> {
     ) -> Result<Found, (Side, Failure)> {
         let all = self.common(options);
         let Self { inputs: [a, b], workers, memory, console, done, .. } = self;
-        let env = Env { workers: *workers, memory: *memory, stop: &Stop::new(), done };
+        let env = FileResources { workers: *workers, memory: *memory, stop: &Stop::new(), done };
         let mut work = || compare(a.source(), b.source(), &options, &env, found);
         let Some(all) = all else {
             asked::doing(&"comparing");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use ftk_compare::is_trusted;
-use ftk_compare::trees::{Done, Env, Plan, Report, Rules, Tree, Trees, What};
+use ftk_compare::trees::{Done, PairTable, Report, TreeCriteria, TreeResources, Trees, WalkedTree, What};
 use ftk_inventory::Budget;
 use ftk_process::Progress;
 use ftk_record::quote;
@@ -44,8 +44,11 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let start = Instant::now();
     let names = [&args.a, &args.b].map(|path| path.as_bytes());
     let budget = Budget::new(globals.memory());
-    let rules =
-        Rules { metadata: args.trees.metadata, quick: args.trees.quick, no_shortcuts: args.no_shortcuts };
+    let rules = TreeCriteria {
+        metadata: args.trees.metadata,
+        quick: args.trees.quick,
+        no_shortcuts: args.no_shortcuts,
+    };
     let list = |path: &[u8]| {
         let root = CString::new(path).expect("what was looked at is a path");
         let walker = walker(vec![root], args.selection.follow(Follow::Roots), globals);
@@ -55,14 +58,14 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     refuse_nothing(a.skipped, b.skipped)?;
     let outcome = a.outcome.max(b.outcome).max(refuse_uneven(&mut a, &mut b, names, console));
     let trees = Trees {
-        a: Tree { inventory: &a.inventory, root: names[0], failed: &a.failed },
-        b: Tree { inventory: &b.inventory, root: names[1], failed: &b.failed },
+        a: WalkedTree { inventory: &a.inventory, root: names[0], failed: &a.failed },
+        b: WalkedTree { inventory: &b.inventory, root: names[1], failed: &b.failed },
         rules,
     };
     let mut plan = trees.plan(&budget).context(TOO_LARGE)?;
     let (stop, done) = (Stop::new(), Done::default());
-    let ftk_process::Env { model, limits, .. } = engine.env(&stop, None);
-    let env = Env { model, limits, memory: memory(globals), stop: &stop, done: &done };
+    let ftk_process::Resources { model, limits, .. } = engine.env(&stop, None);
+    let env = TreeResources { model, limits, memory: memory(globals), stop: &stop, done: &done };
     compare(&trees, &mut plan, &env, console);
     // `-rq` lists what differs, as diff does.
     let lists = !globals.quiet || (args.recursive && !args.silent);
@@ -106,7 +109,7 @@ fn refuse_nothing(mut both: Skipped, b: Skipped) -> anyhow::Result<()> {
 /// Prints the differences, and says which files could not be compared.
 fn tell(
     trees: &Trees<'_>,
-    plan: &Plan,
+    plan: &PairTable,
     lists: bool,
     globals: &Globals,
     console: &Console,
@@ -150,7 +153,7 @@ fn is_one_directory(a: &OsStr, b: &OsStr) -> bool {
 const MANY: u64 = 4096;
 
 /// Compares the files that have to be read, and says on which grounds it was done how.
-fn compare(trees: &Trees<'_>, plan: &mut Plan, env: &Env<'_>, console: &Console) {
+fn compare(trees: &Trees<'_>, plan: &mut PairTable, env: &TreeResources<'_>, console: &Console) {
     let start = Instant::now();
     let so_far = || Progress { files: env.done.pairs(), bytes: env.done.bytes(), ..Progress::default() };
     let report = console
@@ -212,7 +215,7 @@ impl Tally {
     }
 
     /// The lines that close a run.
-    fn say(&self, plan: &Plan, done: &Done, took: Duration, names: [&[u8]; 2], console: &Console) {
+    fn say(&self, plan: &PairTable, done: &Done, took: Duration, names: [&[u8]; 2], console: &Console) {
         let [only_a, only_b] = names.map(|name| format!("only in {}", quote(name)));
         let words = [&only_a, &only_b, "type", "size", "content", "target", "device", "metadata"];
         let counts = self.counts.iter().zip(words).filter(|(n, _)| **n > 0);

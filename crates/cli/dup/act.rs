@@ -11,10 +11,10 @@ use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 use ftk_apply::{
-    ActError, Action, Check, Engine, Freed, Journal, Obstacle, Reach, Refusal, Rules as Demands, Step, check,
+    ActError, Action, ActionOptions, Check, Engine, Freed, Journal, Obstacle, Reach, Refusal, Step, check,
     probe, script,
 };
-use ftk_dedup::Rules;
+use ftk_dedup::KeepRules;
 use ftk_dedup::report::Group;
 use ftk_process::Progress;
 use ftk_record::{quote, sanitize};
@@ -22,7 +22,7 @@ use ftk_record::{quote, sanitize};
 use crate::console::{Console, cause};
 use crate::dup::plan::{Item, Planner};
 use crate::dup::signals::PutOff;
-use crate::dup::tell::{Teller, Word, reason, verb};
+use crate::dup::step_printer::{StepPrinter, Word, reason, verb};
 use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
 
@@ -31,9 +31,9 @@ use crate::stdout::{Lines, Stdout};
 pub(super) struct Job {
     pub(super) action: Action,
     /// What is asked of a copy beside its content.
-    pub(super) demands: Demands,
+    pub(super) action_options: ActionOptions,
     /// Which copies stay.
-    pub(super) rules: Rules,
+    pub(super) rules: KeepRules,
     /// Length of each starting point, by its number.
     pub(super) roots: Vec<usize>,
     /// How many files can go at most.
@@ -97,7 +97,7 @@ impl Job {
     }
 
     fn check(&self, reach: &mut Reach, step: &Step) -> Result<Check, Refusal> {
-        let checked = check(reach, self.action.kind(), self.demands, step)?;
+        let checked = check(reach, self.action.kind(), self.action_options, step)?;
         // Where the files go is a matter of the action, and not of the pair.
         if matches!(self.action, Action::Move(_))
             && let Err(Obstacle::OtherFileSystem) = probe(reach, &self.action, step)
@@ -115,27 +115,27 @@ impl Job {
         console: &Console,
     ) -> anyhow::Result<Outcome> {
         let mut reach = Reach::new();
-        let mut teller = Teller::new(out, self.action.kind(), self.json, false);
+        let mut printer = StepPrinter::new(out, self.action.kind(), self.json, false);
         for item in groups.flat_map(|group| self.items(group)) {
             match item {
-                Item::Keep { path, why } => teller.say(Word::Keep, &path, why),
-                Item::Leave { path, why } => teller.say(Word::Leave, &path, why),
+                Item::Keep { path, why } => printer.say(Word::Keep, &path, why),
+                Item::Leave { path, why } => printer.say(Word::Leave, &path, why),
                 Item::Go { step, frees } => match self.check(&mut reach, &step) {
-                    Ok(Check::Fine { shared }) => teller.go(&step, frees.saturating_sub(shared)),
+                    Ok(Check::Fine { shared }) => printer.step(&step, frees.saturating_sub(shared)),
                     Ok(Check::Done) => {}
                     Err(refusal) => {
                         console.stats.error("refused");
-                        teller.say(Word::Refuse, &step.victim.path, reason(&refusal));
+                        printer.say(Word::Refuse, &step.victim.path, reason(&refusal));
                     }
                 },
             }
         }
-        teller.finish();
-        console.summary(teller.summary());
-        if teller.has_done() {
+        printer.finish();
+        console.summary(printer.summary());
+        if printer.has_done() {
             self.warn_of_deletion(console);
         }
-        Ok(if teller.has_trouble() { Outcome::Error } else { Outcome::Success })
+        Ok(if printer.has_trouble() { Outcome::Error } else { Outcome::Success })
     }
 
     /// Prints a script that does it, and leaves out what would be refused now.
@@ -195,7 +195,7 @@ impl Job {
     ) -> anyhow::Result<Outcome> {
         let path = quote(path.as_os_str().as_bytes());
         let put_off = PutOff::begin().context("cannot wait for signals")?;
-        let engine = Engine::new(self.action.clone(), self.demands);
+        let engine = Engine::new(self.action.clone(), self.action_options);
         let mut engine = engine.with_context(|| self.cannot_start())?;
         // The engine takes steps ahead of what it has done; what is to be said between two steps waits for them.
         let waiting = RefCell::new(VecDeque::new());
@@ -204,7 +204,7 @@ impl Job {
             waiting.borrow_mut().push_back(item);
             step
         });
-        let mut teller = Teller::new(out, self.action.kind(), self.json, true);
+        let mut printer = StepPrinter::new(out, self.action.kind(), self.json, true);
         let begun = Instant::now();
         let (files, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let done = || {
@@ -218,24 +218,24 @@ impl Job {
             engine.run(&mut steps, &mut journal, &put_off.stop, |step, result| {
                 files.fetch_add(1, Ordering::Relaxed);
                 bytes.fetch_add(step.victim.size, Ordering::Relaxed);
-                tell_waiting(&mut teller, &mut waiting.borrow_mut(), true);
-                tell_result(&mut teller, step, result, console);
+                tell_waiting(&mut printer, &mut waiting.borrow_mut(), true);
+                tell_result(&mut printer, step, result, console);
             })
         });
         // After a signal the rest is listed, and nothing of it begun.
         steps.for_each(drop);
-        tell_waiting(&mut teller, &mut waiting.borrow_mut(), false);
+        tell_waiting(&mut printer, &mut waiting.borrow_mut(), false);
         let ended = run.and_then(|()| journal.finish());
-        console.stats.phase(teller.phase(begun.elapsed()));
-        teller.finish();
-        console.summary(teller.summary());
-        if teller.has_done() {
+        console.stats.phase(printer.phase(begun.elapsed()));
+        printer.finish();
+        console.summary(printer.summary());
+        if printer.has_done() {
             match self.action {
                 Action::Delete => console.summary("the deleted files cannot be restored"),
                 _ => console.summary(format_args!("to undo this: ftk dup undo {path}")),
             }
         }
-        let mut outcome = if teller.has_trouble() { Outcome::Error } else { Outcome::Success };
+        let mut outcome = if printer.has_trouble() { Outcome::Error } else { Outcome::Success };
         if let Err(error) = ended {
             console.error(format_args!(
                 "the run ended early: cannot write the journal {path}, or sync the tree: {}",
@@ -249,31 +249,38 @@ impl Job {
 }
 
 /// Says what was waiting: up to the step that was reported, or everything, where steps that are left were not done.
-fn tell_waiting(teller: &mut Teller<'_>, waiting: &mut VecDeque<Item>, is_up_to_step: bool) {
+fn tell_waiting(printer: &mut StepPrinter<'_>, waiting: &mut VecDeque<Item>, is_up_to_step: bool) {
     while let Some(item) = waiting.pop_front() {
         match item {
-            Item::Keep { path, why } => teller.say(Word::Keep, &path, why),
-            Item::Leave { path, why } => teller.say(Word::Leave, &path, why),
+            Item::Keep { path, why } => printer.say(Word::Keep, &path, why),
+            Item::Leave { path, why } => printer.say(Word::Leave, &path, why),
             Item::Go { .. } if is_up_to_step => return,
-            Item::Go { step, .. } => teller.say(Word::NotDone, &step.victim.path, ""),
+            Item::Go { step, .. } => printer.say(Word::NotDone, &step.victim.path, ""),
         }
     }
 }
 
-fn tell_result(teller: &mut Teller<'_>, step: &Step, result: Result<Freed, ActError>, console: &Console) {
+fn tell_result(
+    printer: &mut StepPrinter<'_>,
+    step: &Step,
+    result: Result<Freed, ActError>,
+    console: &Console,
+) {
     let path = &step.victim.path;
     match result {
-        Ok(Freed(bytes)) => teller.go(step, bytes),
+        Ok(Freed(bytes)) => printer.step(step, bytes),
         // It is kept as the first of those that follow are linked to it.
-        Err(error @ ActError::Refused(Refusal::TooManyLinks)) => teller.say(Word::Keep, path, reason(&error)),
+        Err(error @ ActError::Refused(Refusal::TooManyLinks)) => {
+            printer.say(Word::Keep, path, reason(&error))
+        }
         Err(error @ ActError::Refused(_)) => {
             console.stats.error("refused");
-            teller.say(Word::Refuse, path, reason(&error));
+            printer.say(Word::Refuse, path, reason(&error));
         }
-        Err(ActError::Stopped) => teller.say(Word::NotDone, path, ""),
+        Err(ActError::Stopped) => printer.say(Word::NotDone, path, ""),
         Err(error) => {
             console.stats.error("act");
-            teller.say(Word::Fail, path, reason(&error));
+            printer.say(Word::Fail, path, reason(&error));
         }
     }
 }

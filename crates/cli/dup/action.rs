@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::ensure;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use ftk_apply::{Action, Rules};
+use ftk_apply::{Action, ActionOptions};
 use jiff::Timestamp;
 
 /// What is done, and whether.
@@ -84,8 +84,8 @@ impl ActionArgs {
     }
 
     /// What is asked of a copy beside its content.
-    pub(super) fn demands(&self) -> Rules {
-        Rules { metadata_may_differ: self.metadata_may_differ }
+    pub(super) fn action_options(&self) -> ActionOptions {
+        ActionOptions { metadata_may_differ: self.metadata_may_differ }
     }
 
     /// Device and inode of the directory that files are moved to, if it is there: what lies in it was put away.

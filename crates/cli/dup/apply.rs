@@ -80,9 +80,9 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         protect(&mut groups, &mut roots, &args.keep.references)?
     };
     let journal = journal_of(&args.act, console)?;
-    let (demands, rules) = (args.act.demands(), args.keep.rules(references));
+    let (action_options, rules) = (args.act.action_options(), args.keep.rules(references));
     let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
-    let job = Job { action, demands, rules, roots, most, json: globals.json };
+    let job = Job { action, action_options, rules, roots, most, json: globals.json };
     job.run(&mut groups.into_iter(), journal, args.act.script, console)
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use ftk_dedup::{KeepRule, Rules};
+use ftk_dedup::{KeepRule, KeepRules};
 use ftk_select::Glob;
 
 use crate::number::at_least;
@@ -80,9 +80,9 @@ fn with_cause(error: &dyn std::error::Error) -> String {
 
 impl KeepArgs {
     /// The rules, where `references` are the numbers of the starting points that are never touched.
-    pub(super) fn rules(&self, references: BTreeSet<usize>) -> Rules {
+    pub(super) fn rules(&self, references: BTreeSet<usize>) -> KeepRules {
         let keep = self.keep.iter().map(RuleArg::rule).collect();
-        Rules { keep, references, isolate: self.isolate, min_copies: self.min_copies }
+        KeepRules { keep, references, isolate: self.isolate, min_copies: self.min_copies }
     }
 }
 

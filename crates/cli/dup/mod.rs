@@ -13,8 +13,8 @@ mod report;
 mod search;
 mod sharing;
 mod signals;
+mod step_printer;
 mod tally;
-mod tell;
 mod undo;
 
 use std::ffi::OsString;

@@ -2,7 +2,7 @@
 
 use ftk_apply::{Action, Seen, Step};
 use ftk_dedup::report::Group;
-use ftk_dedup::{Member, Rules, Verdict, Why, plan};
+use ftk_dedup::{KeepRules, Member, MemberDecision, Why, plan};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -30,7 +30,7 @@ pub(super) enum Item {
 /// Makes plans for groups.
 #[derive(Debug)]
 pub(super) struct Planner<'p> {
-    pub(super) rules: &'p Rules,
+    pub(super) rules: &'p KeepRules,
     pub(super) action: &'p Action,
     /// Length of each starting point, by its number.
     pub(super) roots: &'p [usize],
@@ -44,7 +44,10 @@ impl Planner<'_> {
         group.members.sort_unstable();
         let members = &group.members;
         let verdicts = plan(members, self.rules).verdicts;
-        if !verdicts.iter().any(|verdict| matches!(verdict, Verdict::Goes { .. } | Verdict::Left(_))) {
+        if !verdicts
+            .iter()
+            .any(|verdict| matches!(verdict, MemberDecision::Goes { .. } | MemberDecision::Left(_)))
+        {
             return Vec::new();
         }
         let (mut items, mut going, mut left) = (Vec::new(), Vec::new(), Vec::new());
@@ -52,9 +55,9 @@ impl Planner<'_> {
         for (member, verdict) in members.iter().zip(&verdicts) {
             let path = member.path.clone();
             match *verdict {
-                Verdict::Stays(why) => items.push(Item::Keep { path, why: reason(why, member) }),
-                Verdict::Left(why) => left.push(Item::Leave { path, why: why.to_string() }),
-                Verdict::Goes { keeper, frees, .. } => {
+                MemberDecision::Stays(why) => items.push(Item::Keep { path, why: reason(why, member) }),
+                MemberDecision::Left(why) => left.push(Item::Leave { path, why: why.to_string() }),
+                MemberDecision::Goes { keeper, frees, .. } => {
                     let identity = (member.dev, member.ino);
                     let frees = match self.action {
                         // The inode stays, and gives up its blocks with the first of its names.

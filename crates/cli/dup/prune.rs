@@ -72,10 +72,10 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     })?;
     search.say_scanned(console);
     let roots = search.roots.iter().map(|root| root.as_bytes().len()).collect();
-    let (demands, rules) = (args.act.demands(), args.keep.rules(references));
+    let (action_options, rules) = (args.act.action_options(), args.keep.rules(references));
     let totals = search.groups.totals();
     let most = totals.files - totals.groups;
-    let job = Job { action, demands, rules, roots, most, json: globals.json };
+    let job = Job { action, action_options, rules, roots, most, json: globals.json };
     let mut groups = search.groups(console);
     let outcome = job.run(&mut groups, journal, args.act.script, console)?;
     Ok(outcome.max(groups.outcome()).max(search.outcome))

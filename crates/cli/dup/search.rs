@@ -83,7 +83,7 @@ pub(super) fn search(
     };
     let stop = Stop::new();
     let mut found = find(&funnel, |stage, rows| -> anyhow::Result<Report> {
-        budget.draw(stage.memory()).with_context(|| too_large(&budget))?;
+        budget.reserve(stage.memory()).with_context(|| too_large(&budget))?;
         let (phase, files) = (phase(stage.pass), stage.work.files());
         console.verbose(|| {
             format!("{phase:<8}{}, about {}", human::count(files.into(), "file"), DecimalBytes(stage.bytes))

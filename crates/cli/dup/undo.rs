@@ -14,7 +14,7 @@ use crate::args::Globals;
 use crate::console::Console;
 use crate::dup::EXAMPLES_FIRST;
 use crate::dup::signals::PutOff;
-use crate::dup::tell::reason;
+use crate::dup::step_printer::reason;
 use crate::human;
 use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};

@@ -22,7 +22,7 @@ use clap::Args;
 use ftk_walk::Follow;
 
 pub(crate) use self::exec::end_at_plus;
-use self::exec::{Commands, Plan};
+use self::exec::{Commands, Templates};
 use self::format::Format;
 use self::limit::Limit;
 use self::search::Search;
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     args.refuse_conflicts_with(globals)?;
     let own: Vec<_> = Stdout::identity().into_iter().collect();
     let selection = args.selection.compile(&own, console)?;
-    let plan = if args.commands.is_empty() { None } else { Some(Plan::new(&args.commands)?) };
+    let plan = if args.commands.is_empty() { None } else { Some(Templates::new(&args.commands)?) };
     let search = Search {
         roots: args.selection.starts.read(&args.paths, &[c"."])?,
         follow: args.selection.follow(Follow::Never),

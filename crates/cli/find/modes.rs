@@ -5,7 +5,7 @@ use std::sync::mpsc::SyncSender;
 use ftk_sched::{Threads, logical_cpus};
 
 use super::OutputArgs;
-use super::exec::{self, Plan};
+use super::exec::{self, Templates};
 use super::lister::Sink;
 use super::search::Search;
 use super::style::Style;
@@ -32,7 +32,7 @@ pub(super) fn count(search: &Search<'_>, out: &Stdout) -> Outcome {
 
 /// Commands for each, or for many at once.
 pub(super) fn run_commands(
-    plan: &Plan,
+    plan: &Templates,
     sort: bool,
     search: &Search<'_>,
     out: &Stdout,

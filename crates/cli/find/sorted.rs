@@ -43,15 +43,15 @@ impl<'r> Unsorted<'r> {
             return Err(failure);
         }
         self.records.push(Record { start, path_len, end: self.bytes.len() });
-        self.full = self.full.or(self.draw().err());
+        self.full = self.full.or(self.reserve().err());
         Ok(if self.full.is_some() { Step::Stop } else { Step::Descend })
     }
 
-    fn draw(&mut self) -> Result<(), Full> {
+    fn reserve(&mut self) -> Result<(), Full> {
         // Sorting takes a pair of slices for each record beside it.
         let record = size_of::<Record>() + size_of::<(&[u8], &[u8])>();
         while (self.bytes.capacity() + self.records.capacity() * record) as u64 > self.drawn {
-            self.budget.draw(UNIT)?;
+            self.budget.reserve(UNIT)?;
             self.drawn += UNIT;
         }
         Ok(())

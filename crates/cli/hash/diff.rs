@@ -14,7 +14,7 @@ use indicatif::HumanCount;
 use crate::args::Globals;
 use crate::console::Console;
 use crate::hash::HashArgs;
-use crate::hash::table::{Reading, Table};
+use crate::hash::table::{ListOptions, Table};
 use crate::human;
 use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let list = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(&args.paths, &list.own())?;
 
-    let reading = Reading {
+    let reading = ListOptions {
         end: if args.zero { End::Nul } else { End::Newline },
         algorithms: &args.algorithms,
         is_bare: false,

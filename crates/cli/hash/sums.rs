@@ -85,7 +85,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     scanned.say_filtered(console);
     let inventory = &scanned.inventory;
     let row = Rows::bytes_per_file(algorithms) as u64;
-    budget.draw(u64::from(inventory.files()) * row).with_context(|| too_large(&budget))?;
+    budget.reserve(u64::from(inventory.files()) * row).with_context(|| too_large(&budget))?;
     let mut rows = Rows::new(inventory.files(), algorithms);
     let work = Work { inventory, algorithms, platform, only: None, span: Span::Whole };
     let report = engine.watch("hash", inventory.files(), |watch| {

@@ -24,7 +24,7 @@ pub(crate) struct Table {
 
 /// How lists are read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct ListOptions<'a> {
     /// What ends their lines.
     pub(crate) end: End,
     /// Of which algorithms untagged lines may be; none: the length of the digest tells.
@@ -41,7 +41,7 @@ const COMPLAINTS: u64 = 10;
 /// Bytes read at once.
 const BUFFER: usize = 256 << 10;
 
-impl Reading<'_> {
+impl ListOptions<'_> {
     /// Reads the list `path`, or standard input for `-`.
     ///
     /// # Errors

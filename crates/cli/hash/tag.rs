@@ -19,7 +19,7 @@ pub(super) fn algorithm(line: &SumLine<'_>, asked: &[Algorithm]) -> Result<(Algo
             Err(Unusable::Length { len, of: vec![algorithm] })
         };
     }
-    let known = if asked.is_empty() { &USUAL[..] } else { asked };
+    let known = if asked.is_empty() { &DEFAULT_ALGORITHMS[..] } else { asked };
     let found = known.iter().find(|algorithm| algorithm.digest_len() == len);
     let unusable = || Unusable::Length { len, of: asked.to_vec() };
     found.map(|&algorithm| (algorithm, asked.is_empty())).ok_or_else(unusable)
@@ -27,7 +27,7 @@ pub(super) fn algorithm(line: &SumLine<'_>, asked: &[Algorithm]) -> Result<(Algo
 
 /// What untagged digests are taken for, by their length. Other algorithms give digests of these lengths too;
 /// XXH3, which would be one of 16 digits, is always named.
-const USUAL: [Algorithm; 5] =
+const DEFAULT_ALGORITHMS: [Algorithm; 5] =
     [Algorithm::Sha256, Algorithm::Sha1, Algorithm::Sha512, Algorithm::Md5, Algorithm::Xxh64];
 
 /// Tags are the names of the algorithms, or what openssl calls them.

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use clap::Args;
 use ftk_hash::Algorithm;
 use ftk_inventory::Keep;
-use ftk_manifest::{Contents, Error, Header, Tree, Writer, create};
+use ftk_manifest::{Contents, Error, Header, WalkedTree, Writer, create};
 
 use crate::algorithm::{AlgorithmName, wanted};
 use crate::args::Globals;
@@ -97,7 +97,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         false => Some(surveyor.read(inventory, None, &header.algorithms, NOT_RECORDED)?),
     };
     let contents = read.as_ref().map_or_else(Contents::none, |read| Contents::read(None, &read.rows));
-    let tree = Tree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let unwritten = || cannot_write(args.output.as_deref());
     let mut without_xattrs = 0;
     let mut on_error = |path: &[u8], error: io::Error| {

@@ -8,13 +8,13 @@ use std::ops::ControlFlow;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_inventory::Budget;
-use ftk_manifest::{Field, Finding, Rules, Verdict, diff};
+use ftk_manifest::{Criteria, Field, Finding, Verdict, diff};
 use ftk_record::{End, quote};
 
 use crate::args::Globals;
 use crate::console::Console;
 use crate::hash::diff::{Compared, both};
-use crate::hash::table::{Reading, Table};
+use crate::hash::table::{ListOptions, Table};
 use crate::list::{List, cannot_write};
 use crate::manifest::input::{Input, in_either};
 use crate::manifest::record::{Findings, Manner, say_counts};
@@ -63,7 +63,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         }
         let memory = globals.memory() / 2;
         let is_bare = are_manifests != [false; 2];
-        let reading = Reading { end: End::Newline, algorithms: &[], is_bare, memory };
+        let reading = ListOptions { end: End::Newline, algorithms: &[], is_bare, memory };
         let table = |path: &OsStr, is_manifest| if is_manifest { sums(path) } else { reading.read(path) };
         let tables = [table(&args.old, are_manifests[0])?, table(&args.new, are_manifests[1])?];
         let compared = Compared::of(&tables, list, None, globals.json, console)?;
@@ -71,7 +71,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         return Ok(compared.finish(console));
     }
     let [old, new] = both([&args.old, &args.new], globals, |path| Ok(Input::open(path)?.manifest))?;
-    let rules = Rules { mode: args.rules.mode.into(), ignore: ignored, sample: None };
+    let rules = Criteria { mode: args.rules.mode.into(), ignore: ignored, sample: None };
     let manner = Manner { member: "change", word, json: globals.json, all: false };
     let mut findings = Findings::new(manner, [&old.header().algorithms, &new.header().algorithms], list);
     let budget = Budget::new(globals.memory());

@@ -85,7 +85,7 @@ impl<'c> Surveyor<'c> {
         let work = Work { inventory, algorithms, platform: self.platform, only, span: Span::Whole };
         let files = work.files();
         let row = (Rows::bytes_per_file(algorithms) + Rows::BYTES_PER_STAT) as u64;
-        self.budget.draw(u64::from(files) * row).with_context(|| too_large(&self.budget))?;
+        self.budget.reserve(u64::from(files) * row).with_context(|| too_large(&self.budget))?;
         let mut rows = Rows::with_stats(files, algorithms);
         if files == 0 {
             return Ok(Read { rows, done: Progress::default(), failed: Vec::new() });

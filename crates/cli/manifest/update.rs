@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_inventory::Keep;
-use ftk_manifest::{Field, Finding, Header, Sample, Tree, Update, Updated, Verdict};
+use ftk_manifest::{Field, Finding, Header, Sample, Update, Updated, Verdict, WalkedTree};
 use ftk_record::quote;
 
 use crate::args::Globals;
@@ -89,7 +89,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let list = List::create(args.output.as_deref(), &stdout)?;
     // An old manifest that stays where it is is a file like any other.
     let scan = surveyor.walk(&args.root, &scope, Keep::Stats { files: true }, &list.own())?;
-    let tree = Tree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
     let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &surveyor.budget);
     let update = update.with_context(name)?;

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_inventory::Keep;
-use ftk_manifest::{Finding, Mode, Plan, Rules, Sample, Summary, Tree, Verdict};
+use ftk_manifest::{Criteria, Finding, Mode, Sample, Summary, Verdict, VerifyPlan, WalkedTree};
 use ftk_process::Progress;
 use ftk_record::quote;
 
@@ -86,7 +86,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let header = manifest.header();
     let scope = ScopeArgs::of_words(&header.options).with_context(name)?;
     let rules =
-        Rules { mode: args.rules.mode.into(), ignore: args.rules.ignored(), sample: args.sample.clone() };
+        Criteria { mode: args.rules.mode.into(), ignore: args.rules.ignored(), sample: args.sample.clone() };
     if rules.mode == Mode::Content && header.algorithms.is_empty() {
         bail!("{}: it records no digests, so content cannot be compared: use --mode metadata", name());
     }
@@ -96,8 +96,8 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let keep = Keep::Stats { files: rules.needs_stats() || header.algorithms.is_empty() };
     let scan = surveyor.walk(&args.root, &scope, keep, &own)?;
     let inventory = &scan.inventory;
-    let tree = Tree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
-    let plan = Plan::new(&manifest, &tree, &rules, &surveyor.budget).with_context(name)?;
+    let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    let plan = VerifyPlan::new(&manifest, &tree, &rules, &surveyor.budget).with_context(name)?;
 
     let manner = Manner { member: "verdict", word: Verdict::name, json: globals.json, all: args.all };
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);

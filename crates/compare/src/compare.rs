@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use ftk_read::{Failure, File};
 
 use crate::files::{Files, Tuning};
-use crate::input::{Cursor, FAR, Input, Piped};
-use crate::options::{Env, Options, Source};
-use crate::outcome::{End, Lines, Outcome, Plan, Reason, Way};
+use crate::input::{Cursor, Input, MAX_SKIP, Piped};
+use crate::options::{FileResources, Options, Source};
+use crate::outcome::{End, FilePlan, Lines, Outcome, Reason, Way};
 use crate::pair::Part;
 use crate::sequential::{Sequential, Sink};
 use crate::{Mismatch, Side};
@@ -28,7 +28,7 @@ pub fn compare(
     a: Source<'_>,
     b: Source<'_>,
     options: &Options,
-    env: &Env<'_>,
+    env: &FileResources<'_>,
     found: &mut dyn FnMut(Mismatch) -> ControlFlow<()>,
 ) -> Result<Outcome, (Side, Failure)> {
     compare_tuned(a, b, options, env, found, Tuning::DEFAULT)
@@ -46,15 +46,15 @@ pub(crate) fn compare_tuned(
     a: Source<'_>,
     b: Source<'_>,
     options: &Options,
-    env: &Env<'_>,
+    env: &FileResources<'_>,
     found: &mut dyn FnMut(Mismatch) -> ControlFlow<()>,
     tuning: Tuning,
 ) -> Result<Outcome, (Side, Failure)> {
     let sink = Sink::new(options.max_mismatches, found);
     match (a, b) {
         (Source::File(a), Source::File(b)) => {
-            let a = Part { side: Side::A, file: a, skip: options.skip_a.min(FAR) };
-            let b = Part { side: Side::B, file: b, skip: options.skip_b.min(FAR) };
+            let a = Part { side: Side::A, file: a, skip: options.skip_a.min(MAX_SKIP) };
+            let b = Part { side: Side::B, file: b, skip: options.skip_b.min(MAX_SKIP) };
             Files::new(a, b, options, env, tuning, sink).compare()
         }
         (a, b) => streams(a, b, options, env, sink),
@@ -66,13 +66,13 @@ fn streams(
     a: Source<'_>,
     b: Source<'_>,
     options: &Options,
-    env: &Env<'_>,
+    env: &FileResources<'_>,
     mut sink: Sink<'_>,
 ) -> Result<Outcome, (Side, Failure)> {
     let block = options.block(1, env.memory);
-    let plan = Plan { way: Way::Sequential, reason: Reason::Pipe, workers: 1, block };
-    let mut a = Reading::new(a, options.skip_a, block).map_err(|failure| (Side::A, failure))?;
-    let mut b = Reading::new(b, options.skip_b, block).map_err(|failure| (Side::B, failure))?;
+    let plan = FilePlan { way: Way::Sequential, reason: Reason::Pipe, workers: 1, block };
+    let mut a = OpenInput::new(a, options.skip_a, block).map_err(|failure| (Side::A, failure))?;
+    let mut b = OpenInput::new(b, options.skip_b, block).map_err(|failure| (Side::B, failure))?;
     let mut lines = Lines::NONE;
     let mut sequential = Sequential {
         a: a.input(),
@@ -95,15 +95,15 @@ fn streams(
 }
 
 /// An input on its way.
-enum Reading<'s> {
+enum OpenInput<'s> {
     File(Cursor<'s>),
     Stream(Piped<'s>),
 }
 
-impl<'s> Reading<'s> {
+impl<'s> OpenInput<'s> {
     fn new(source: Source<'s>, skip: u64, block: usize) -> Result<Self, Failure> {
         Ok(match source {
-            Source::File(file) => Self::File(Cursor::new(file, skip.min(FAR))),
+            Source::File(file) => Self::File(Cursor::new(file, skip.min(MAX_SKIP))),
             Source::Stream(stream) => {
                 let mut piped = Piped(stream);
                 piped.skip(skip, block)?;

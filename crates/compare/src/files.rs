@@ -8,8 +8,8 @@ use ftk_sched::logical_cpus;
 use crate::Side;
 use crate::input::Cursor;
 use crate::is_trusted;
-use crate::options::{Env, Method, Options};
-use crate::outcome::{End, Lines, Outcome, Plan, Reason, Way};
+use crate::options::{FileResources, Method, Options};
+use crate::outcome::{End, FilePlan, Lines, Outcome, Reason, Way};
 use crate::pair::Part;
 use crate::parallel::Crew;
 use crate::remote::is_remote;
@@ -42,7 +42,7 @@ pub(crate) struct Files<'f> {
     a: Part<'f>,
     b: Part<'f>,
     options: &'f Options,
-    env: &'f Env<'f>,
+    env: &'f FileResources<'f>,
     tuning: Tuning,
     sink: Sink<'f>,
     /// The files as the calling thread reads them.
@@ -58,7 +58,7 @@ impl<'f> Files<'f> {
         a: Part<'f>,
         b: Part<'f>,
         options: &'f Options,
-        env: &'f Env<'f>,
+        env: &'f FileResources<'f>,
         tuning: Tuning,
         sink: Sink<'f>,
     ) -> Self {
@@ -70,11 +70,11 @@ impl<'f> Files<'f> {
 
     pub(crate) fn compare(mut self) -> Result<Outcome, (Side, Failure)> {
         if self.is_same_file() {
-            let plan = Plan { way: Way::SameFile, reason: Reason::Identity, workers: 1, block: 0 };
+            let plan = FilePlan { way: Way::SameFile, reason: Reason::Identity, workers: 1, block: 0 };
             return Ok(Outcome { mismatches: 0, first: None, end: End::Together, lines: None, plan });
         }
         let block = self.options.block(1, self.env.memory);
-        let mut plan = Plan { way: Way::Sequential, reason: Reason::Small, workers: 1, block };
+        let mut plan = FilePlan { way: Way::Sequential, reason: Reason::Small, workers: 1, block };
         // The size of a small file may lie: it is read to its end, and the other one with it.
         let is_small = self.lens.0.min(self.lens.1) <= self.tuning.alone
             || self.a.has_made_up_size()
@@ -161,13 +161,13 @@ impl<'f> Files<'f> {
         Ok(None)
     }
 
-    fn crew(&self, plan: Plan) -> Crew<'f> {
+    fn crew(&self, plan: FilePlan) -> Crew<'f> {
         let (a, b, env) = (self.a, self.b, self.env);
         Crew { a, b, shortcuts: self.options.shortcuts, plan, tuning: self.tuning, env }
     }
 
     /// How a team goes about it.
-    fn plan(&self) -> Plan {
+    fn plan(&self) -> FilePlan {
         let memory = self.env.memory;
         let (way, reason) = match self.options.method {
             Method::Mapped => (Way::Mapped, Reason::Asked),
@@ -181,7 +181,7 @@ impl<'f> Files<'f> {
         let wanted = if self.env.workers == 0 { logical_cpus() } else { self.env.workers };
         let left = self.lens.0.min(self.lens.1) - self.at;
         let workers = left.div_ceil(self.tuning.alone).clamp(1, wanted as u64);
-        Plan { way, reason, workers: workers as usize, block: self.options.block(workers, memory) }
+        FilePlan { way, reason, workers: workers as usize, block: self.options.block(workers, memory) }
     }
 
     fn end_by_size(&self) -> End {

@@ -7,12 +7,12 @@ use crate::is_trusted;
 /// What is known of a file, or a pair of them, from some place on: whether something holds, and up to where that much
 /// is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct KnownRange {
     pub(crate) holds: bool,
     pub(crate) end: u64,
 }
 
-impl Stretch {
+impl KnownRange {
     /// It holds nowhere.
     pub(crate) const NOWHERE: Self = Self { holds: false, end: u64::MAX };
 }
@@ -21,7 +21,7 @@ impl Stretch {
 pub(crate) struct Holes<'f> {
     file: &'f File,
     /// Where the last answer began, and what it was.
-    last: (u64, Stretch),
+    last: (u64, KnownRange),
 }
 
 impl<'f> Holes<'f> {
@@ -31,11 +31,11 @@ impl<'f> Holes<'f> {
         let is_sparse = file.stat().blocks < file.stat().size / 512;
         // From the end of the numbers on: nothing is known yet.
         let start = if are_wanted && is_sparse && is_trusted(file) { u64::MAX } else { 0 };
-        Self { file, last: (start, Stretch::NOWHERE) }
+        Self { file, last: (start, KnownRange::NOWHERE) }
     }
 
     /// Whether there is a hole at this offset of the file, and up to where that goes.
-    pub(crate) fn at(&mut self, offset: u64) -> Stretch {
+    pub(crate) fn at(&mut self, offset: u64) -> KnownRange {
         let (start, stretch) = self.last;
         if !(start..stretch.end).contains(&offset) {
             self.last = (offset, ask(self.file, offset));
@@ -45,26 +45,26 @@ impl<'f> Holes<'f> {
 }
 
 #[cfg(target_os = "linux")]
-fn ask(file: &File, offset: u64) -> Stretch {
+fn ask(file: &File, offset: u64) -> KnownRange {
     use rustix::fs::{SeekFrom, seek};
     use rustix::io::Errno;
 
     // This moves the position of the file, which nobody uses.
     match seek(file, SeekFrom::Data(offset)) {
-        Ok(data) if data > offset => Stretch { holds: true, end: data },
+        Ok(data) if data > offset => KnownRange { holds: true, end: data },
         Ok(_) => match seek(file, SeekFrom::Hole(offset)) {
-            Ok(hole) if hole > offset => Stretch { holds: false, end: hole },
-            _ => Stretch::NOWHERE,
+            Ok(hole) if hole > offset => KnownRange { holds: false, end: hole },
+            _ => KnownRange::NOWHERE,
         },
         // No data from here on.
-        Err(Errno::NXIO) => Stretch { holds: true, end: u64::MAX },
-        Err(_) => Stretch::NOWHERE,
+        Err(Errno::NXIO) => KnownRange { holds: true, end: u64::MAX },
+        Err(_) => KnownRange::NOWHERE,
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask(_: &File, _: u64) -> Stretch {
-    Stretch::NOWHERE
+fn ask(_: &File, _: u64) -> KnownRange {
+    KnownRange::NOWHERE
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -84,12 +84,12 @@ mod tests {
         file.write_all_at(&[1; MIB as usize], MIB).unwrap();
         let file = open(&path);
         let mut holes = Holes::new(&file, true);
-        assert_eq!(holes.at(5), Stretch { holds: true, end: MIB });
-        assert_eq!(holes.at(MIB), Stretch { holds: false, end: 2 * MIB });
-        assert_eq!(holes.at(2 * MIB - 1), Stretch { holds: false, end: 2 * MIB });
-        assert_eq!(holes.at(2 * MIB), Stretch { holds: true, end: u64::MAX });
+        assert_eq!(holes.at(5), KnownRange { holds: true, end: MIB });
+        assert_eq!(holes.at(MIB), KnownRange { holds: false, end: 2 * MIB });
+        assert_eq!(holes.at(2 * MIB - 1), KnownRange { holds: false, end: 2 * MIB });
+        assert_eq!(holes.at(2 * MIB), KnownRange { holds: true, end: u64::MAX });
         assert_eq!(holes.at(0).end, MIB, "backwards too");
-        assert_eq!(Holes::new(&file, false).at(0), Stretch::NOWHERE);
+        assert_eq!(Holes::new(&file, false).at(0), KnownRange::NOWHERE);
     }
 
     #[test]
@@ -98,6 +98,6 @@ mod tests {
         let path = dir.path().join("dense");
         std::fs::write(&path, [1; 100_000]).unwrap();
         std::fs::File::open(&path).unwrap().sync_all().unwrap();
-        assert_eq!(Holes::new(&open(&path), true).at(0), Stretch::NOWHERE);
+        assert_eq!(Holes::new(&open(&path), true).at(0), KnownRange::NOWHERE);
     }
 }

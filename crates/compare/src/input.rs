@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use ftk_read::{Failure, File};
 
 /// No file reaches as far as this, and the kernel still takes it for an offset.
-pub(crate) const FAR: u64 = 1 << 62;
+pub(crate) const MAX_SKIP: u64 = 1 << 62;
 
 /// Something that is read from front to back.
 pub(crate) trait Input {

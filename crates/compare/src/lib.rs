@@ -7,11 +7,11 @@
 //! use std::ops::ControlFlow;
 //! use std::sync::atomic::AtomicU64;
 //!
-//! use ftk_compare::{Env, Options, Source, compare};
+//! use ftk_compare::{FileResources, Options, Source, compare};
 //! use ftk_sched::Stop;
 //!
 //! let (mut a, mut b) = (&b"some bytes"[..], &b"same byte"[..]);
-//! let env = Env { workers: 0, memory: 1 << 30, stop: &Stop::new(), done: &AtomicU64::new(0) };
+//! let env = FileResources { workers: 0, memory: 1 << 30, stop: &Stop::new(), done: &AtomicU64::new(0) };
 //! let mut found = Vec::new();
 //! let outcome = compare(Source::Stream(&mut a), Source::Stream(&mut b), &Options::default(), &env, &mut |mismatch| {
 //!     found.push(mismatch);
@@ -50,6 +50,6 @@ pub use compare::{compare, sizes_differ};
 pub use kernel::{differences, first_difference};
 pub use local::is_trusted;
 pub use mismatch::Mismatch;
-pub use options::{Env, Method, Options, Source};
-pub use outcome::{End, Lines, Outcome, Plan, Reason, Way};
+pub use options::{FileResources, Method, Options, Source};
+pub use outcome::{End, FilePlan, Lines, Outcome, Reason, Way};
 pub use same::{Side, same_content};

@@ -82,7 +82,7 @@ pub enum Method {
 
 /// What a comparison may use.
 #[derive(Clone, Copy, Debug)]
-pub struct Env<'e> {
+pub struct FileResources<'e> {
     /// How many workers, the calling thread included; `0` for as many as there are logical CPUs.
     pub workers: usize,
     /// Bytes of memory: what both files may have together to be mapped, and what buffers may take.

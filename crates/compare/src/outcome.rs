@@ -14,7 +14,7 @@ pub struct Outcome {
     /// Lines, if they were asked for and there is a difference.
     pub lines: Option<Lines>,
     /// How it was done.
-    pub plan: Plan,
+    pub plan: FilePlan,
 }
 
 impl Outcome {
@@ -57,7 +57,7 @@ pub struct Lines {
 
 /// How a comparison was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct FilePlan {
     /// The way.
     pub way: Way,
     /// Why that way.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use ftk_read::{Failure, File, Map};
 
 use crate::Side;
-use crate::holes::{Holes, Stretch};
+use crate::holes::{Holes, KnownRange};
 use crate::shared::Shared;
 
 /// One of two files and what is skipped of it.
@@ -121,9 +121,9 @@ impl<'f> View<'f> {
     }
 
     /// Whether there is a hole at `offset`, and up to where that goes.
-    pub(crate) fn hole(&mut self, offset: u64) -> Stretch {
-        let Stretch { holds, end } = self.holes.at(self.part.skip + offset);
-        Stretch { holds, end: if end == u64::MAX { end } else { end - self.part.skip } }
+    pub(crate) fn hole(&mut self, offset: u64) -> KnownRange {
+        let KnownRange { holds, end } = self.holes.at(self.part.skip + offset);
+        KnownRange { holds, end: if end == u64::MAX { end } else { end - self.part.skip } }
     }
 
     /// Makes the bytes of a piece ready. What cannot be mapped is read.

@@ -8,10 +8,10 @@ use ftk_sched::Team;
 
 use crate::files::Tuning;
 use crate::kernel::differences;
-use crate::options::Env;
-use crate::outcome::Plan;
+use crate::options::FileResources;
+use crate::outcome::FilePlan;
 use crate::pair::{Known, Pair, Part, View};
-use crate::search::{Claims, Search};
+use crate::search::{BlockClaims, Search};
 use crate::sequential::newlines;
 use crate::{Mismatch, Side, Way};
 
@@ -21,15 +21,15 @@ pub(crate) struct Crew<'c> {
     pub(crate) a: Part<'c>,
     pub(crate) b: Part<'c>,
     pub(crate) shortcuts: bool,
-    pub(crate) plan: Plan,
+    pub(crate) plan: FilePlan,
     pub(crate) tuning: Tuning,
-    pub(crate) env: &'c Env<'c>,
+    pub(crate) env: &'c FileResources<'c>,
 }
 
 impl Crew<'_> {
-    fn claims(&self) -> Claims {
-        let Plan { block, workers, .. } = self.plan;
-        Claims { block: block as u64, most: self.tuning.claim, workers: workers as u64 }
+    fn claims(&self) -> BlockClaims {
+        let FilePlan { block, workers, .. } = self.plan;
+        BlockClaims { block: block as u64, most: self.tuning.claim, workers: workers as u64 }
     }
 
     /// Whether a piece is to be mapped.

@@ -38,8 +38,8 @@ pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Fail
     if a.stat().size != b.stat().size {
         return Ok(false);
     }
-    let mut a = Reading::new(Side::A, a);
-    let mut b = Reading::new(Side::B, b);
+    let mut a = SequentialRead::new(Side::A, a);
+    let mut b = SequentialRead::new(Side::B, b);
     while !stop.is_raised() {
         if a.next()? != b.next()? {
             return Ok(false);
@@ -54,7 +54,7 @@ pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Fail
 }
 
 /// A file on its way to its end.
-struct Reading<'f> {
+struct SequentialRead<'f> {
     side: Side,
     file: &'f File,
     buf: Vec<u8>,
@@ -63,7 +63,7 @@ struct Reading<'f> {
     has_ended: bool,
 }
 
-impl<'f> Reading<'f> {
+impl<'f> SequentialRead<'f> {
     fn new(side: Side, file: &'f File) -> Self {
         // One byte more than there should be: then a small file and its end are one read.
         let len = file.stat().size.saturating_add(1).min(BUF_LEN as u64) as usize;

@@ -25,7 +25,7 @@ use super::primitive::{AtomicU64, Mutex};
 /// A claim is a quarter of what is known to be equal by then, so that no more is done in vain when a difference comes
 /// early; and at most half a worker's share of what is left, so that all end together, if there are several.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Claims {
+pub(crate) struct BlockClaims {
     /// The least, unless it is the last one, in bytes; above 0. All are multiples of it.
     pub(crate) block: u64,
     /// The most.
@@ -34,7 +34,7 @@ pub(crate) struct Claims {
     pub(crate) workers: u64,
 }
 
-impl Claims {
+impl BlockClaims {
     /// Where the claim ends that begins at `at`.
     fn end(&self, at: u64, end: u64) -> u64 {
         let left = end - at;
@@ -48,7 +48,7 @@ impl Claims {
 #[derive(Debug)]
 pub(crate) struct Search {
     end: u64,
-    claims: Claims,
+    claims: BlockClaims,
     /// Everything before is claimed, or known to be equal.
     next: AtomicU64,
     /// From here on nothing is needed.
@@ -59,7 +59,7 @@ pub(crate) struct Search {
 
 impl Search {
     /// For the first `capacity` mismatches (at least 1) in `range`.
-    pub(crate) fn new(range: Range<u64>, capacity: usize, claims: Claims) -> Self {
+    pub(crate) fn new(range: Range<u64>, capacity: usize, claims: BlockClaims) -> Self {
         Self {
             end: range.end,
             claims,
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     fn search(range: Range<u64>, capacity: usize) -> Search {
-        Search::new(range, capacity, Claims { block: 10, most: 200, workers: 2 })
+        Search::new(range, capacity, BlockClaims { block: 10, most: 200, workers: 2 })
     }
 
     fn at(offset: u64) -> Mismatch {

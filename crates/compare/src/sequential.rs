@@ -8,7 +8,7 @@ use ftk_read::Failure;
 
 use crate::input::Input;
 use crate::kernel::differences;
-use crate::options::Env;
+use crate::options::FileResources;
 use crate::outcome::{End, Lines};
 use crate::{Mismatch, Side};
 
@@ -93,7 +93,7 @@ impl Sequential<'_> {
         &mut self,
         sink: &mut Sink<'_>,
         buf_len: usize,
-        env: &Env<'_>,
+        env: &FileResources<'_>,
     ) -> Result<Option<End>, (Side, Failure)> {
         let (mut a, mut b) = (vec![0; buf_len], vec![0; buf_len]);
         let mut clean_from = self.at;

@@ -2,7 +2,7 @@
 
 use ftk_read::{Extent, File, extents, share_a_disk};
 
-use crate::holes::Stretch;
+use crate::holes::KnownRange;
 
 /// File systems on which files share extents, by the numbers of `linux/magic.h` (bcachefs by its own): Btrfs, XFS,
 /// bcachefs, OCFS2. Others are not asked.
@@ -18,18 +18,18 @@ pub(crate) struct Shared<'f> {
     b: (&'f File, u64),
     patience: u32,
     /// Where the last answer began, and what it was.
-    last: (u64, Stretch),
+    last: (u64, KnownRange),
 }
 
 impl<'f> Shared<'f> {
     /// Of two files, each with what is skipped of it. Nothing is asked where they cannot share.
     pub(crate) fn new(a: (&'f File, u64), b: (&'f File, u64), is_wanted: bool) -> Self {
         let patience = if is_wanted && can_share(a.0, b.0) { PATIENCE } else { 0 };
-        Self { a, b, patience, last: (u64::MAX, Stretch::NOWHERE) }
+        Self { a, b, patience, last: (u64::MAX, KnownRange::NOWHERE) }
     }
 
     /// Whether both files share what is at this offset, and up to where that goes.
-    pub(crate) fn at(&mut self, offset: u64) -> Stretch {
+    pub(crate) fn at(&mut self, offset: u64) -> KnownRange {
         let (start, stretch) = self.last;
         if self.patience > 0 && !(start..stretch.end).contains(&offset) {
             // Writing out what waits costs more than asking: only where there is something to be confirmed.
@@ -40,14 +40,14 @@ impl<'f> Shared<'f> {
             self.patience = if stretch.holds { PATIENCE } else { self.patience - 1 };
             self.last = (offset, stretch);
         }
-        if self.patience > 0 { self.last.1 } else { Stretch::NOWHERE }
+        if self.patience > 0 { self.last.1 } else { KnownRange::NOWHERE }
     }
 
-    fn ask(&self, offset: u64, sync: bool) -> Stretch {
+    fn ask(&self, offset: u64, sync: bool) -> KnownRange {
         let ask = |(file, skip)| extents(file, skip + offset, sync);
         match (ask(self.a), ask(self.b)) {
             (Ok(a), Ok(b)) => common(offset, (&a, self.a.1), (&b, self.b.1)),
-            _ => Stretch::NOWHERE,
+            _ => KnownRange::NOWHERE,
         }
     }
 }
@@ -60,20 +60,20 @@ fn can_share(a: &File, b: &File) -> bool {
 
 /// What two lists of extents have in common from `offset` on, which is so much further in each file: whether places
 /// are shared there, and up to where it stays like that or nothing more is known.
-fn common(offset: u64, a: (&[Extent], u64), b: (&[Extent], u64)) -> Stretch {
+fn common(offset: u64, a: (&[Extent], u64), b: (&[Extent], u64)) -> KnownRange {
     let mut common = None;
     let mut at = offset;
     loop {
         let [(a, a_end), (b, b_end)] = [a, b].map(|(extents, skip)| place(extents, skip, at));
         let (holds, end) = (a.is_some() && a == b, a_end.min(b_end));
         match common {
-            Some(Stretch { holds: before, .. }) if before != holds || end == at => break,
+            Some(KnownRange { holds: before, .. }) if before != holds || end == at => break,
             None if end == at => break,
-            _ => common = Some(Stretch { holds, end }),
+            _ => common = Some(KnownRange { holds, end }),
         }
         at = end;
     }
-    common.unwrap_or(Stretch::NOWHERE)
+    common.unwrap_or(KnownRange::NOWHERE)
 }
 
 /// Where the byte `offset` behind what is skipped lies, if that is shared, and up to which offset its extent, or the
@@ -125,7 +125,7 @@ mod tests {
     fn a_clone_shares_all_however_it_is_cut() {
         let whole = extents(0, &[(64, Some(1000))]);
         let cut = extents(0, &[(16, Some(1000)), (48, Some(1016))]);
-        let end = Stretch { holds: true, end: 64 * KIB };
+        let end = KnownRange { holds: true, end: 64 * KIB };
         assert_eq!(common(0, (&whole, 0), (&cut, 0)), end);
         assert_eq!(common(20 * KIB + 7, (&cut, 0), (&whole, 0)), end);
     }
@@ -135,17 +135,17 @@ mod tests {
         let old = extents(0, &[(64, Some(1000))]);
         let new = extents(0, &[(16, Some(1000)), (16, Some(5000)), (16, None), (16, Some(1048))]);
         let holds = |at: u64| common(at * KIB, (&old, 0), (&new, 0));
-        assert_eq!(holds(0), Stretch { holds: true, end: 16 * KIB });
-        assert_eq!(holds(16), Stretch { holds: false, end: 48 * KIB });
-        assert_eq!(holds(50), Stretch { holds: true, end: 64 * KIB });
-        assert_eq!(holds(64), Stretch { holds: false, end: u64::MAX });
+        assert_eq!(holds(0), KnownRange { holds: true, end: 16 * KIB });
+        assert_eq!(holds(16), KnownRange { holds: false, end: 48 * KIB });
+        assert_eq!(holds(50), KnownRange { holds: true, end: 64 * KIB });
+        assert_eq!(holds(64), KnownRange { holds: false, end: u64::MAX });
     }
 
     #[test]
     fn a_shift_is_part_of_the_place() {
         let a = extents(8, &[(64, Some(1008))]);
         let b = extents(0, &[(64, Some(1008))]);
-        assert_eq!(common(0, (&a, 8 * KIB), (&b, 0)), Stretch { holds: true, end: 64 * KIB });
+        assert_eq!(common(0, (&a, 8 * KIB), (&b, 0)), KnownRange { holds: true, end: 64 * KIB });
         assert!(!common(0, (&a, 9 * KIB), (&b, 0)).holds);
         assert!(!common(8 * KIB, (&a, 0), (&b, 0)).holds);
     }
@@ -154,8 +154,8 @@ mod tests {
     fn nothing_is_said_of_what_was_not_told() {
         let mut told = extents(0, &[(16, Some(1000))]);
         told[0].is_last = false;
-        assert_eq!(common(0, (&told, 0), (&told, 0)), Stretch { holds: true, end: 16 * KIB });
-        assert_eq!(common(16 * KIB, (&told, 0), (&told, 0)), Stretch::NOWHERE);
+        assert_eq!(common(0, (&told, 0), (&told, 0)), KnownRange { holds: true, end: 16 * KIB });
+        assert_eq!(common(16 * KIB, (&told, 0), (&told, 0)), KnownRange::NOWHERE);
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! Two trees: what is only in one of them, and what differs between entries of one name.
 //!
-//! Both were walked before, into an [`Inventory`](ftk_inventory::Inventory) each that keeps what [`Rules::keep`] says.
+//! Both were walked before, into an [`Inventory`](ftk_inventory::Inventory) each that keeps what [`TreeCriteria::keep`] says.
 //! [`Trees`] goes through the two in path order, as one merges sorted lists. That alone tells everything but what differs
 //! in size or content. [`Trees::plan`] lists the pairs that have to be opened for it, [`Trees::compare`] does that with
 //! several workers, and [`Trees::differences`] goes through the trees once more, up to the last difference, and tells all
@@ -20,8 +20,8 @@ mod sample;
 mod tree;
 mod worker;
 
-pub use classify::Rules;
+pub use classify::TreeCriteria;
 pub use difference::{Difference, Field, What};
-pub use pairs::Plan;
-pub use run::{Done, Env, Report};
-pub use tree::{Tree, Trees};
+pub use pairs::PairTable;
+pub use run::{Done, Report, TreeResources};
+pub use tree::{Trees, WalkedTree};

@@ -67,7 +67,7 @@ macro_rules! models {
         use loom::thread;
 
         use super::$version::mismatch::Mismatch;
-        use super::$version::search::{Claims, Search};
+        use super::$version::search::{BlockClaims, Search};
 
         /// Blocks of one byte. The first `equal` of them are known to be equal, and whoever claims one of them says so.
         fn work(search: &Search, differ: &[u64], equal: u64) {
@@ -89,7 +89,7 @@ macro_rules! models {
             let mut builder = loom::model::Builder::new();
             builder.preemption_bound = Some(if workers > 2 { 2 } else { 3 });
             builder.check(move || {
-                let claims = Claims { block: 1, most: 2, workers };
+                let claims = BlockClaims { block: 1, most: 2, workers };
                 let search = Arc::new(Search::new(0..len, capacity, claims));
                 let threads: Vec<_> = (1..workers)
                     .map(|_| {
@@ -119,7 +119,7 @@ macro_rules! models {
         }
         pub(crate) fn one_fails() {
             loom::model(|| {
-                let search = Arc::new(Search::new(0..4, 1, Claims { block: 1, most: 1, workers: 2 }));
+                let search = Arc::new(Search::new(0..4, 1, BlockClaims { block: 1, most: 1, workers: 2 }));
                 let other = {
                     let search = Arc::clone(&search);
                     thread::spawn(move || work(&search, &[3], 0))

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use ftk_compare::trees::{Done, Env, Plan, Rules, Tree, Trees, What};
+use ftk_compare::trees::{Done, PairTable, TreeCriteria, TreeResources, Trees, WalkedTree, What};
 use ftk_inventory::{Budget, Collect, Full, Inventory};
 use ftk_sched::{Constants, Limits, Model, Stop, Threads};
 use ftk_walk::Walker;
@@ -21,12 +21,12 @@ impl Walked {
     fn new(root: &Path) -> Self {
         let root = root.as_os_str().as_bytes().to_vec();
         let walker = Walker::new([CString::new(root.clone()).unwrap()]).threads(2);
-        let parts = walker.run(|worker| Collect::new(worker, Rules::default().keep()));
+        let parts = walker.run(|worker| Collect::new(worker, TreeCriteria::default().keep()));
         Self { root, inventory: Inventory::merge(parts).unwrap(), failed: Vec::new() }
     }
 
-    fn tree(&self) -> Tree<'_> {
-        Tree { inventory: &self.inventory, root: &self.root, failed: &self.failed }
+    fn tree(&self) -> WalkedTree<'_> {
+        WalkedTree { inventory: &self.inventory, root: &self.root, failed: &self.failed }
     }
 }
 
@@ -44,18 +44,18 @@ fn write(tree: &Path, path: &str, content: &[u8]) {
     fs::write(path, content).unwrap();
 }
 
-fn compare(trees: &Trees<'_>, plan: &mut Plan, stop: &Stop, workers: usize) {
+fn compare(trees: &Trees<'_>, plan: &mut PairTable, stop: &Stop, workers: usize) {
     let model = Model::new(Constants::default());
     let limits = Limits { threads: Threads::Fixed(workers), backend: None, ring: false, cpus: 0 };
     let done = Done::default();
-    trees.compare(plan, &Env { model: &model, limits, memory: 1 << 30, stop, done: &done });
+    trees.compare(plan, &TreeResources { model: &model, limits, memory: 1 << 30, stop, done: &done });
     if !stop.is_raised() {
         assert_eq!(done.pairs(), plan.pairs());
     }
 }
 
 /// A word and the path of every difference.
-fn told(trees: &Trees<'_>, plan: &Plan) -> Vec<String> {
+fn told(trees: &Trees<'_>, plan: &PairTable) -> Vec<String> {
     let mut told = Vec::new();
     trees.differences(plan, |difference| {
         let what = match difference.what {
@@ -82,7 +82,7 @@ fn everything_is_told_in_the_order_of_paths() {
     write(&b, "d1/zz/below", b"");
     write(&b, "d2/1", b"");
     let walked = [Walked::new(&a), Walked::new(&b)];
-    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: TreeCriteria::default() };
     for workers in [1, 2, 5] {
         let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
         assert_eq!(plan.pairs(), 300, "sizes are looked at when files are opened");
@@ -115,7 +115,7 @@ fn nothing_is_claimed_of_what_could_not_be_looked_at() {
     fs::create_dir(a.join("d")).unwrap();
     let mut walked = [Walked::new(&a), Walked::new(&b)];
     walked[0].failed = ["d", "gone"].map(|name| a.join(name).as_os_str().as_bytes().to_vec()).into();
-    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: TreeCriteria::default() };
     let plan = trees.plan(&Budget::new(1 << 20)).unwrap();
     assert_eq!(told(&trees, &plan), ["only B: d-e", "only B: d0", "only B: gone.x"]);
 }
@@ -128,7 +128,7 @@ fn what_was_not_compared_is_not_equal() {
         write(&b, &format!("{nth:03}"), b"same");
     }
     let walked = [Walked::new(&a), Walked::new(&b)];
-    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: TreeCriteria::default() };
     let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
     assert_eq!(told(&trees, &plan).len(), 100);
     let stop = Stop::new();
@@ -149,7 +149,7 @@ fn what_changed_since_the_walk_is_noticed() {
     fs::create_dir(b.join("replaced")).unwrap();
     fs::remove_file(a.join("removed")).unwrap();
     write(&b, "grown", b"content and more");
-    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: TreeCriteria::default() };
     let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
     compare(&trees, &mut plan, &Stop::new(), 1);
     assert_eq!(told(&trees, &plan), ["size: grown", "failed A: removed", "failed B: replaced"]);
@@ -172,7 +172,7 @@ fn sizes_that_are_made_up_are_no_difference() {
             let (_dir, a, _) = two();
             write(&a, name, content);
             let walked = [Walked::new(&a), Walked::new(shown)];
-            let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: Rules::default() };
+            let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: TreeCriteria::default() };
             let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
             compare(&trees, &mut plan, &Stop::new(), 1);
             let mut told = told(&trees, &plan);

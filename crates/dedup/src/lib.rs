@@ -6,14 +6,14 @@
 //! inode are read once. Only what was read, and did not change while it was, is ever grouped, and only by a
 //! digest of the whole content; [`Found::compare`] proves a group byte by byte.
 //!
-//! [`plan()`] knows nothing of inventories: it takes the members of a group, from wherever they come, and [`Rules`],
+//! [`plan()`] knows nothing of inventories: it takes the members of a group, from wherever they come, and [`KeepRules`],
 //! and says what stays and why, and what may go in favour of what. [`report`] keeps groups in a file meanwhile.
 //!
 //! ```
 //! use ftk_dedup::{Funnel, find};
 //! use ftk_hash::{Algorithm, Platform};
 //! use ftk_inventory::{Collect, Inventory, Keep};
-//! use ftk_process::{Env, process};
+//! use ftk_process::{Resources, process};
 //! use ftk_sched::{Constants, Limits, Model, Stop, Threads};
 //! use ftk_walk::Walker;
 //!
@@ -21,7 +21,7 @@
 //! let inventory = Inventory::merge(parts)?;
 //! let (model, stop) = (Model::new(Constants::default()), Stop::new());
 //! let limits = Limits { threads: Threads::Auto, backend: None, ring: true, cpus: 0 };
-//! let env = Env { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None };
+//! let env = Resources { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None };
 //! let (algorithm, platform) = (Algorithm::Xxh128, Platform::detect());
 //! let funnel = Funnel { inventory: &inventory, algorithm, platform, sizes: 1..=u64::MAX };
 //! let Ok(found) = find(&funnel, |stage, rows| Ok::<_, std::convert::Infallible>(process(&stage.work, rows, &env)));
@@ -55,6 +55,6 @@ pub use groups::{Group, Groups, Totals};
 pub use member::Member;
 pub use pass::{Pass, Stage};
 pub use plan::plan;
-pub use rules::{KeepRule, PathTest, Rules};
+pub use rules::{KeepRule, KeepRules, PathTest};
 pub use survey::Survey;
-pub use verdict::{Decision, Left, Verdict, Why};
+pub use verdict::{GroupDecision, Left, MemberDecision, Why};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::units::{Unit, units};
-use crate::verdict::{Decision, Left, Verdict, Why};
-use crate::{KeepRule, Member, Rules};
+use crate::verdict::{GroupDecision, Left, MemberDecision, Why};
+use crate::{KeepRule, KeepRules, Member};
 
 /// Decides what stays and what goes. All members must have the same content; how they are ordered makes no
 /// difference.
@@ -14,17 +14,17 @@ use crate::{KeepRule, Member, Rules};
 /// reference goes.
 ///
 /// ```
-/// use ftk_dedup::{KeepRule, Member, Rules, Verdict, Why, plan};
+/// use ftk_dedup::{KeepRule, Member, KeepRules, MemberDecision, Why, plan};
 ///
 /// let member = |path: &str, ino, mtime_ns| Member {
 ///     path: path.into(), root: 0, dev: 1, ino, size: 9, blocks: 8, nlink: 1, mtime_ns, ctime_ns: 0, via_link: false,
 /// };
 /// let members = [member("copy", 1, 2000), member("original", 2, 1000)];
-/// let rules = Rules { keep: vec![KeepRule::Oldest], ..Rules::default() };
-/// let goes = Verdict::Goes { keeper: 1, outside: 0, frees: 4096 };
-/// assert_eq!(plan(&members, &rules).verdicts, [goes, Verdict::Stays(Why::Oldest)]);
+/// let rules = KeepRules { keep: vec![KeepRule::Oldest], ..KeepRules::default() };
+/// let goes = MemberDecision::Goes { keeper: 1, outside: 0, frees: 4096 };
+/// assert_eq!(plan(&members, &rules).verdicts, [goes, MemberDecision::Stays(Why::Oldest)]);
 /// ```
-pub fn plan(members: &[Member], rules: &Rules) -> Decision {
+pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
     let units = units(members, rules);
     let fates = fates(&units, members, rules);
     let loser = units.iter().zip(&fates).find_map(|(unit, fate)| (*fate == Fate::Goes).then_some(unit));
@@ -34,23 +34,25 @@ pub fn plan(members: &[Member], rules: &Rules) -> Decision {
         .filter(|(_, fate)| matches!(fate, Fate::Stays))
         .filter_map(|(unit, _)| Some(unit.best.as_ref()?.name))
         .collect();
-    let mut verdicts = vec![Verdict::Left(Left::ViaLink); members.len()];
+    let mut verdicts = vec![MemberDecision::Left(Left::ViaLink); members.len()];
     for (unit, fate) in units.iter().zip(&fates) {
         let why = if unit.is_reference { Why::Reference } else { why(unit, loser, rules) };
         for (nth, &name) in unit.names.iter().enumerate() {
             let member = &members[name];
             verdicts[name] = match fate {
-                Fate::Stays if rules.references.contains(&member.root) => Verdict::Stays(Why::Reference),
-                _ if member.via_link => Verdict::Left(Left::ViaLink),
-                Fate::Stays if unit.best.as_ref().is_some_and(|best| best.name == name) => {
-                    Verdict::Stays(why)
+                Fate::Stays if rules.references.contains(&member.root) => {
+                    MemberDecision::Stays(Why::Reference)
                 }
-                Fate::Stays => Verdict::Stays(Why::SameFile),
-                Fate::Left(left) => Verdict::Left(*left),
+                _ if member.via_link => MemberDecision::Left(Left::ViaLink),
+                Fate::Stays if unit.best.as_ref().is_some_and(|best| best.name == name) => {
+                    MemberDecision::Stays(why)
+                }
+                Fate::Stays => MemberDecision::Stays(Why::SameFile),
+                Fate::Left(left) => MemberDecision::Left(*left),
                 Fate::Goes => {
                     let outside = member.nlink - unit.names.len() as u64;
                     let is_last = outside == 0 && nth + 1 == unit.names.len();
-                    Verdict::Goes {
+                    MemberDecision::Goes {
                         keeper: keeper(&keepers, members, member.dev),
                         outside,
                         frees: if is_last { member.blocks.saturating_mul(512) } else { 0 },
@@ -59,7 +61,7 @@ pub fn plan(members: &[Member], rules: &Rules) -> Decision {
             };
         }
     }
-    Decision { verdicts }
+    GroupDecision { verdicts }
 }
 
 /// What becomes of a file.
@@ -71,7 +73,7 @@ enum Fate {
 }
 
 /// Goes through the files, the most wanted first. Nothing stays any more once something goes.
-fn fates(units: &[Unit], members: &[Member], rules: &Rules) -> Vec<Fate> {
+fn fates(units: &[Unit], members: &[Member], rules: &KeepRules) -> Vec<Fate> {
     let mut copies = 0;
     let mut kept_roots = BTreeSet::new();
     let mut fate = |unit: &Unit| {
@@ -99,7 +101,7 @@ fn fates(units: &[Unit], members: &[Member], rules: &Rules) -> Vec<Fate> {
 }
 
 /// What sets a file that stays apart from the best one that goes.
-fn why(unit: &Unit, loser: Option<&Unit>, rules: &Rules) -> Why {
+fn why(unit: &Unit, loser: Option<&Unit>, rules: &KeepRules) -> Why {
     let (Some(best), Some(loser)) = (&unit.best, loser.and_then(|loser| loser.best.as_ref())) else {
         return Why::Enough;
     };

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Which copies of a content stay.
 #[derive(Debug, Default)]
-pub struct Rules {
+pub struct KeepRules {
     /// In the order of their weight: a later one decides only where all earlier ones find no difference, and
     /// [`KeepRule::First`] where none does.
     pub keep: Vec<KeepRule>,

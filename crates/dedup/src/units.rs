@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{KeepRule, Member, Rules};
+use crate::{KeepRule, KeepRules, Member};
 
 /// All names of one file in a group: one copy, which stays or goes as a whole.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Unit {
 
 /// The files of a group, the most wanted one first, references before all others. The order of the members does
 /// not matter.
-pub(crate) fn units(members: &[Member], rules: &Rules) -> Vec<Unit> {
+pub(crate) fn units(members: &[Member], rules: &KeepRules) -> Vec<Unit> {
     let mut order: Vec<_> = (0..members.len()).collect();
     order.sort_unstable_by_key(|&name| &members[name]);
     let best = |(place, &name): (usize, &usize)| {
@@ -67,11 +67,11 @@ fn compare(a: &Option<Best>, b: &Option<Best>) -> Ordering {
     (a.is_none(), a).cmp(&(b.is_none(), b))
 }
 
-fn is_reference(member: &Member, rules: &Rules) -> bool {
+fn is_reference(member: &Member, rules: &KeepRules) -> bool {
     rules.references.contains(&member.root)
 }
 
-fn rank(member: &Member, place: usize, rules: &Rules) -> Vec<i128> {
+fn rank(member: &Member, place: usize, rules: &KeepRules) -> Vec<i128> {
     let by_rule = rules.keep.iter().map(|rule| match rule {
         KeepRule::First => place as i128,
         KeepRule::Oldest => member.mtime_ns,

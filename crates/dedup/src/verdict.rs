@@ -3,18 +3,18 @@
 use std::fmt;
 
 #[cfg(doc)]
-use crate::{KeepRule, Member, Rules};
+use crate::{KeepRule, KeepRules, Member};
 
 /// What becomes of each member of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub struct GroupDecision {
     /// In the order of the members.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<MemberDecision>,
 }
 
 /// What becomes of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum MemberDecision {
     /// It stays because the rules want it.
     Stays(Why),
     /// It may go, as do all other names of its file.
@@ -56,7 +56,7 @@ pub enum Why {
 /// Why a member that the rules do not want is not touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// [`Rules::isolate`]: its file has a name below the same starting point as a copy that stays.
+    /// [`KeepRules::isolate`]: its file has a name below the same starting point as a copy that stays.
     Isolated,
     /// Its path, or another one of its file, is a symbolic link.
     ViaLink,

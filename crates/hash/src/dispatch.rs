@@ -3,11 +3,11 @@
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{Avx2, Avx512, CPU, ShaNi};
 use crate::arch::{Kernel, Narrow, NodeKernel, Portable};
-use crate::forest::Forest;
 use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 use crate::lanes::Lanes;
 use crate::serial::Serial;
 use crate::stream::RustCrypto;
+use crate::tree_engine::TreeEngine;
 use crate::{Algorithm, Engine, Platform};
 
 /// A way to compute a digest on this CPU.
@@ -92,7 +92,7 @@ pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx512(wide, _), A::Blake2b) => lanes::<Blake2b, _, _, D, 8, 8>(wide, Portable, 1, keys),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx512(wide, _), A::Blake3) => forest::<_, D, 16>(wide, keys),
+        (Choice::Avx512(wide, _), A::Blake3) => tree_engine::<_, D, 16>(wide, keys),
         #[cfg(target_arch = "x86_64")]
         (Choice::ShaNi(wide), A::Sha256) => lanes::<Sha256, _, _, D, 2, 8>(wide, wide, 1, keys),
         #[cfg(target_arch = "x86_64")]
@@ -106,14 +106,14 @@ pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx2(wide), A::Blake2b) => lanes::<Blake2b, _, _, D, 4, 8>(wide, Portable, 1, keys),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx2(wide), A::Blake3) => forest::<_, D, 8>(wide, keys),
+        (Choice::Avx2(wide), A::Blake3) => tree_engine::<_, D, 8>(wide, keys),
 
         (Choice::Portable, A::Sha256) => lanes::<Sha256, _, _, D, 1, 8>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Sha1) => lanes::<Sha1, _, _, D, 1, 5>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Md5) => lanes::<Md5, _, _, D, 1, 4>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Sha512) => lanes::<Sha512, _, _, D, 1, 8>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Blake2b) => lanes::<Blake2b, _, _, D, 1, 8>(Portable, Portable, 1, keys),
-        (Choice::Portable, A::Blake3) => forest::<_, D, 4>(Portable, keys),
+        (Choice::Portable, A::Blake3) => tree_engine::<_, D, 4>(Portable, keys),
 
         (_, A::Sha256) => Box::new(Serial::<RustCrypto<sha2::Sha256>, D>::new(keys)),
         (_, A::Sha512) => Box::new(Serial::<RustCrypto<sha2::Sha512>, D>::new(keys)),
@@ -142,12 +142,12 @@ where
     Box::new(Lanes::<F, K, N, D, L, W>::new(kernel, narrow, few, keys))
 }
 
-fn forest<'d, K, D, const L: usize>(kernel: K, keys: usize) -> Box<dyn Engine<D> + 'd>
+fn tree_engine<'d, K, D, const L: usize>(kernel: K, keys: usize) -> Box<dyn Engine<D> + 'd>
 where
     K: NodeKernel<L> + 'd,
     D: AsRef<[u8]> + 'd,
 {
-    Box::new(Forest::<K, D, L>::new(kernel, keys))
+    Box::new(TreeEngine::<K, D, L>::new(kernel, keys))
 }
 
 /// What the crate's hasher picks, by the same tests as the crate.

@@ -16,21 +16,21 @@ mod batch;
 mod digest;
 mod dispatch;
 mod engine;
-mod forest;
 mod function;
-mod grove;
 mod lane;
 mod lanes;
 mod platform;
 mod serial;
 mod stream;
-mod tree;
+mod tree_engine;
+mod tree_hasher;
+mod windows;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use digest::Digest;
 pub use engine::{Engine, Event};
 pub use platform::{MissingSimd, Platform, Simd, UnknownSimd};
-pub use tree::{Subtree, Tree};
+pub use windows::{Subtree, Windows};
 
 /// What a [`Subtree`] comes to.
 pub use blake3::hazmat::ChainingValue;

@@ -30,10 +30,10 @@ impl Budget {
     ///
     /// # Errors
     /// [`Full::Memory`] when fewer are left; then nothing is taken.
-    pub fn draw(&self, bytes: u64) -> Result<(), Full> {
+    pub fn reserve(&self, bytes: u64) -> Result<(), Full> {
         // Relaxed: the number stands for itself, nothing is published with it.
-        let draw = |left: u64| left.checked_sub(bytes);
-        self.0.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, draw).map(drop).map_err(|left| {
+        let reserve = |left: u64| left.checked_sub(bytes);
+        self.0.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve).map(drop).map_err(|left| {
             self.0.needed.fetch_max((self.0.bytes - left).saturating_add(bytes), Ordering::Relaxed);
             Full::Memory
         })
@@ -55,11 +55,11 @@ mod tests {
         let budget = Budget::new(100);
         let clone = budget.clone();
         assert_eq!(budget.needed(), None);
-        assert_eq!(budget.draw(60), Ok(()));
-        assert_eq!(clone.draw(41), Err(Full::Memory));
+        assert_eq!(budget.reserve(60), Ok(()));
+        assert_eq!(clone.reserve(41), Err(Full::Memory));
         assert_eq!(budget.needed(), Some(101));
-        assert_eq!(clone.draw(40), Ok(()));
-        assert_eq!(budget.draw(0), Ok(()));
-        assert_eq!(budget.draw(1), Err(Full::Memory));
+        assert_eq!(clone.reserve(40), Ok(()));
+        assert_eq!(budget.reserve(0), Ok(()));
+        assert_eq!(budget.reserve(1), Err(Full::Memory));
     }
 }

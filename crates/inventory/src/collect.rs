@@ -66,7 +66,7 @@ impl Collect {
     }
 
     fn add(&mut self, entry: &mut Entry<'_>) -> Step {
-        if let Err(full) = self.draw() {
+        if let Err(full) = self.reserve() {
             return self.step(Err(full));
         }
         if self.keep.asks() {
@@ -105,7 +105,7 @@ impl Collect {
             }
         };
         let (name, via_link) = (entry.name_c(), entry.via_link());
-        let added = if !self.keep.takes(metadata.file_type) {
+        let added = if !self.keep.matches(metadata.file_type) {
             self.skipped.count(metadata.file_type);
             return Ok(None);
         } else if self.keep == Keep::Sizes {
@@ -119,11 +119,11 @@ impl Collect {
     }
 
     /// Draws on the budget when the table has outgrown what was drawn before.
-    fn draw(&mut self) -> Result<(), Full> {
+    fn reserve(&mut self) -> Result<(), Full> {
         if let Some(budget) = &self.budget
             && self.shard.bytes() > self.drawn
         {
-            budget.draw(Budget::UNIT)?;
+            budget.reserve(Budget::UNIT)?;
             self.drawn += Budget::UNIT;
         }
         Ok(())
@@ -166,7 +166,7 @@ impl Visitor for Collect {
 
     fn root(&mut self, root: &mut Entry<'_>) -> Step {
         match root.file_type() {
-            file_type if self.keep.takes(file_type) => self.add(root),
+            file_type if self.keep.matches(file_type) => self.add(root),
             FileType::Directory => Step::Descend,
             file_type => {
                 self.refused.push(Refused { path: root.name().to_vec(), file_type });
@@ -177,7 +177,7 @@ impl Visitor for Collect {
 
     fn descend(&mut self, from: Option<&DirTag>, entry: &Entry<'_>) -> DirTag {
         let up = if from.is_some() { self.shard.current() } else { ROOT };
-        match self.draw().and_then(|()| self.shard.names.push(entry.name_c())) {
+        match self.reserve().and_then(|()| self.shard.names.push(entry.name_c())) {
             Ok(name) => DirTag { found: Some(Found { shard: self.worker, up, name }) },
             Err(full) => {
                 self.full = Some(full);
@@ -197,7 +197,7 @@ impl Visitor for Collect {
 
     fn entry(&mut self, _tag: &DirTag, entry: &mut Entry<'_>) -> Step {
         match entry.file_type() {
-            file_type if self.keep.takes(file_type) => self.add(entry),
+            file_type if self.keep.matches(file_type) => self.add(entry),
             FileType::Directory => self.step(Ok(())),
             file_type => {
                 self.skipped.count(file_type);

@@ -20,7 +20,7 @@ pub(crate) enum Node {
 
 /// Starting points, and how their directories were shared out.
 #[derive(Clone, Debug)]
-pub(crate) struct Forest {
+pub(crate) struct Fixture {
     pub(crate) roots: Vec<(Vec<u8>, Node)>,
     pub(crate) workers: u16,
     pub(crate) seed: u64,
@@ -74,19 +74,19 @@ fn tree() -> impl Strategy<Value = Node> {
 }
 
 /// Some of these arguments, which lie in one another as bytes or as paths, each with a tree of its own.
-pub(crate) fn forest() -> impl Strategy<Value = Forest> {
+pub(crate) fn forest() -> impl Strategy<Value = Fixture> {
     let paths =
         [".", "./a", "/", "a", "a-b", "a.c", "a/", "a/b", "a0", "aa"].map(|path| path.as_bytes().to_vec());
     let roots = subsequence(paths.to_vec(), 1..=10).prop_shuffle();
     let trees = vec(tree(), 10);
-    (roots, trees, 1_u16..4, any::<u64>()).prop_map(|(roots, trees, workers, seed)| Forest {
+    (roots, trees, 1_u16..4, any::<u64>()).prop_map(|(roots, trees, workers, seed)| Fixture {
         roots: roots.into_iter().zip(trees).collect(),
         workers,
         seed,
     })
 }
 
-impl Forest {
+impl Fixture {
     /// The parts as a walk would leave them, and what they hold in no particular order.
     pub(crate) fn collect(&self, keep: Keep) -> (Vec<Collect>, Vec<Line>) {
         let parts = (0..self.workers).map(|worker| Collect::new(usize::from(worker), keep)).collect();
@@ -121,7 +121,7 @@ impl Filler {
             Node::Leaf(file_type) => *file_type,
             Node::Dir(_) => FileType::Directory,
         };
-        if self.keep.takes(file_type) {
+        if self.keep.matches(file_type) {
             let ino = self.lines.len() as u64;
             let name = CString::new(name).unwrap();
             let shard = &mut self.parts[usize::from(worker)].shard;

@@ -22,7 +22,7 @@ pub enum Keep {
 
 impl Keep {
     /// Whether entries of this type go into the table.
-    pub(crate) fn takes(self, file_type: FileType) -> bool {
+    pub(crate) fn matches(self, file_type: FileType) -> bool {
         match self {
             Self::Files | Self::Sizes => file_type == FileType::Regular,
             Self::All | Self::Stats { .. } => true,

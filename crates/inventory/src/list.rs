@@ -132,7 +132,7 @@ impl PathList {
             return Err(Unlisted::Nul);
         }
         let number = u32::try_from(self.len()).map_err(|_| Unlisted::Full(Full::Entries))?;
-        self.draw()?;
+        self.reserve()?;
         let dir = match &self.last {
             Some((last, dir)) if last == prefix => *dir,
             _ => self.find(prefix)?,
@@ -191,13 +191,13 @@ impl PathList {
     }
 
     /// Draws on the budget when the list has outgrown what was drawn before.
-    fn draw(&mut self) -> Result<(), Unlisted> {
+    fn reserve(&mut self) -> Result<(), Unlisted> {
         if let Some(budget) = &self.budget {
             // While they are sorted, the entries are there twice, and numbers of files beside them.
             let sorting = self.len() * (size_of::<Packed>() + size_of::<FileNo>());
             let index = self.index.capacity() * size_of::<(u64, u32)>();
             while self.shard.bytes() + (sorting + index) as u64 > self.drawn {
-                budget.draw(Budget::UNIT).map_err(Unlisted::Full)?;
+                budget.reserve(Budget::UNIT).map_err(Unlisted::Full)?;
                 self.drawn += Budget::UNIT;
             }
         }

@@ -193,7 +193,7 @@ mod tests {
 
         #[test]
         fn the_sharing_of_work_leaves_no_trace(mut forest in forest(), seed in any::<u64>()) {
-            let paths = |forest: &crate::fixture::Forest| {
+            let paths = |forest: &crate::fixture::Fixture| {
                 let inventory = Inventory::merge(forest.collect(Keep::Files).0).unwrap();
                 let path = |file| {
                     let mut path = Vec::new();

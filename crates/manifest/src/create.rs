@@ -4,7 +4,7 @@ use std::io;
 
 use crate::contents::Content;
 use crate::merge::Side as _;
-use crate::tree::{Seen, Tree};
+use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::XattrReader;
 use crate::{Contents, Entry, Error, Stat, Writer};
 
@@ -20,7 +20,7 @@ use crate::{Contents, Entry, Error, Stat, Writer};
 /// # Panics
 /// If the contents of a regular file are not known, nor the metadata of it.
 pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
-    tree: &Tree<'_>,
+    tree: &WalkedTree<'_>,
     contents: &Contents<'_>,
     xattrs: bool,
     writer: &mut Writer<S>,
@@ -63,7 +63,7 @@ pub(crate) struct Maker<'t> {
 }
 
 impl<'t> Maker<'t> {
-    pub(crate) fn new(tree: &Tree<'t>, contents: Contents<'t>, xattrs: bool) -> Self {
+    pub(crate) fn new(tree: &WalkedTree<'t>, contents: Contents<'t>, xattrs: bool) -> Self {
         let xattrs = xattrs.then(|| XattrReader::new(tree.inventory));
         Self { contents, xattrs, digests: Vec::new() }
     }

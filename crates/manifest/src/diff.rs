@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use ftk_inventory::Budget;
 
 use crate::common::Common;
-use crate::keys::{Keys, Purse, pair};
+use crate::keys::{Keys, Reservation, pair};
 use crate::pairs::{Pass, merge_manifests};
-use crate::{Entry, Error, Field, Finding, Manifest, Rules, Summary, Verdict};
+use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Summary, Verdict};
 
 /// Holds two manifests against each other, and hands to `each` what is not the same, in the order of paths. [`Verdict::Missing`] is what only `old` has,
 /// [`Verdict::New`] what only `new` has. What cannot be told from two manifests is called [`Verdict::Modified`] whatever
@@ -22,7 +22,7 @@ use crate::{Entry, Error, Field, Finding, Manifest, Rules, Summary, Verdict};
 pub fn diff(
     old: &Manifest,
     new: &Manifest,
-    rules: &Rules,
+    rules: &Criteria,
     budget: &Budget,
     each: &mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>,
 ) -> Result<Summary, Error> {
@@ -111,7 +111,7 @@ impl Moves {
     fn find(old: &Manifest, new: &Manifest, common: &Common, budget: &Budget) -> Result<Self, Error> {
         let (mut gone, mut come) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
         let mut moves = Self::default();
-        let mut purse = Purse::new(budget);
+        let mut reserved = Reservation::new(budget);
         merge_manifests(
             (old, new),
             Pass::First,
@@ -123,7 +123,7 @@ impl Moves {
                         gone.push(common.in_old(old.digests), old.stat.size)?;
                     }
                     (None, Some(new)) if is_regular(&new) => {
-                        purse.spend((new.path.len() + size_of::<u64>()) as u64)?;
+                        reserved.consume((new.path.len() + size_of::<u64>()) as u64)?;
                         moves.paths.extend_from_slice(new.path);
                         moves.ends.push(moves.paths.len() as u64);
                         come.push(common.in_new(new.digests), new.stat.size)?;

@@ -15,7 +15,7 @@ const UNIT: u64 = 64 << 10;
 pub(crate) struct Keys {
     width: usize,
     bytes: Vec<u8>,
-    purse: Purse,
+    reserved: Reservation,
 }
 
 /// The prefix of a key, and its number.
@@ -24,7 +24,7 @@ type Ranked = (u64, u32);
 impl Keys {
     /// No contents; each will have digests of `digests_len` bytes.
     pub(crate) fn new(digests_len: usize, budget: &Budget) -> Self {
-        Self { width: digests_len + 8, bytes: Vec::new(), purse: Purse::new(budget) }
+        Self { width: digests_len + 8, bytes: Vec::new(), reserved: Reservation::new(budget) }
     }
 
     /// Adds a content: the same digests in the same order as always, and its size.
@@ -36,7 +36,7 @@ impl Keys {
         if self.len() == u32::MAX as usize {
             return Err(Full::Entries.into());
         }
-        self.purse.spend((self.width + size_of::<Ranked>()) as u64)?;
+        self.reserved.consume((self.width + size_of::<Ranked>()) as u64)?;
         digests.into_iter().for_each(|digest| self.bytes.extend_from_slice(digest));
         self.bytes.extend_from_slice(&size.to_be_bytes());
         debug_assert!(self.bytes.len().is_multiple_of(self.width), "all keys are of one length");
@@ -110,23 +110,23 @@ fn prefix(key: &[u8]) -> u64 {
 
 /// What was drawn from a budget and not spent yet.
 #[derive(Debug)]
-pub(crate) struct Purse {
+pub(crate) struct Reservation {
     budget: Budget,
     left: u64,
 }
 
-impl Purse {
+impl Reservation {
     pub(crate) fn new(budget: &Budget) -> Self {
         Self { budget: budget.clone(), left: 0 }
     }
 
     /// # Errors
     /// When the budget does not allow for it.
-    pub(crate) fn spend(&mut self, bytes: u64) -> Result<(), Full> {
+    pub(crate) fn consume(&mut self, bytes: u64) -> Result<(), Full> {
         if self.left < bytes {
-            let draw = bytes.max(UNIT);
-            self.budget.draw(draw)?;
-            self.left += draw;
+            let reserve = bytes.max(UNIT);
+            self.budget.reserve(reserve)?;
+            self.left += reserve;
         }
         self.left -= bytes;
         Ok(())

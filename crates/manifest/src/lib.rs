@@ -5,7 +5,7 @@
 //! complete; without that it is refused. `docs/manifest-format.md` describes the format.
 //!
 //! - [`create()`] writes the entries of a tree that was walked and read;
-//! - [`Plan`] finds out what has to be read to hold a tree against a manifest, and then gives the verdicts;
+//! - [`VerifyPlan`] finds out what has to be read to hold a tree against a manifest, and then gives the verdicts;
 //! - [`diff()`] holds two manifests against each other, and [`unique()`] tells what only one of them has;
 //! - [`Update`] finds out what has to be read for a new manifest if an old one is there.
 //!
@@ -20,8 +20,8 @@
 //!
 //! | | bytes |
 //! |---|---|
-//! | [`Plan`], of a file that is read | 8 for its number; 33 for its row and 96 for what its descriptor says |
-//! | [`Plan`], of a file that is gone | 56 |
+//! | [`VerifyPlan`], of a file that is read | 8 for its number; 33 for its row and 96 for what its descriptor says |
+//! | [`VerifyPlan`], of a file that is gone | 56 |
 //! | [`Update`], of a file that is read | 4 for its number, and its row |
 //! | [`diff()`], of a file that only the old manifest has | 64 |
 //! | [`diff()`], of a file that only the new one has | 65 and its path |
@@ -73,6 +73,7 @@ mod canonical;
 mod common;
 mod contents;
 mod create;
+mod criteria;
 mod diff;
 mod entry;
 mod error;
@@ -84,32 +85,31 @@ mod merge;
 mod pairs;
 mod parse;
 mod reader;
-mod rules;
 mod sample;
 mod sniff;
 mod text;
-mod tree;
 mod unique;
 mod update;
 mod verdict;
 mod verify;
+mod walked_tree;
 mod write;
 mod xattrs;
 
 pub use contents::Contents;
 pub use create::create;
+pub use criteria::{Criteria, Mode};
 pub use diff::diff;
 pub use entry::{Entry, Stat, Xattr};
 pub use error::{Error, Which};
 pub use field::{Field, UnknownField};
 pub use header::{Header, OPTIONS};
 pub use reader::{Entries, Manifest};
-pub use rules::{Mode, Rules};
 pub use sample::Sample;
 pub use sniff::{Kind, sniff};
-pub use tree::Tree;
 pub use unique::unique;
 pub use update::{Update, Updated};
 pub use verdict::{Finding, Summary, Verdict};
-pub use verify::{Batch, Plan};
+pub use verify::{Batch, VerifyPlan};
+pub use walked_tree::WalkedTree;
 pub use write::Writer;

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher as _, RandomState};
 #[derive(Clone, Debug)]
 pub struct Sample {
     seed: RandomState,
-    /// Hashes below it are taken; 2^64 takes all.
+    /// Hashes below it are taken; 2^64 matches all.
     below: u128,
 }
 
@@ -17,7 +17,7 @@ impl Sample {
         Self { seed: RandomState::new(), below: below as u128 }
     }
 
-    pub(crate) fn takes(&self, path: &[u8]) -> bool {
+    pub(crate) fn matches(&self, path: &[u8]) -> bool {
         u128::from(self.seed.hash_one(path)) < self.below
     }
 }
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     fn taken(sample: &Sample) -> Vec<u32> {
-        (0..10_000_u32).filter(|n| sample.takes(&n.to_le_bytes())).collect()
+        (0..10_000_u32).filter(|n| sample.matches(&n.to_le_bytes())).collect()
     }
 
     #[test]

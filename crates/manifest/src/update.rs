@@ -10,10 +10,10 @@ use ftk_process::Rows;
 use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::entry::ROOT;
-use crate::keys::Purse;
+use crate::keys::Reservation;
 use crate::merge::merge;
-use crate::tree::{Failed, Seen, Tree};
 use crate::verdict::finding;
+use crate::walked_tree::{Failed, Seen, WalkedTree};
 use crate::{Contents, Entry, Error, Field, Finding, Manifest, Sample, Stat, Verdict, Writer};
 
 /// Which files have to be read for a new manifest of a tree, and then its entries.
@@ -37,7 +37,7 @@ pub struct Update<'u> {
     /// Paths to be accepted that are not regular files with digests in the manifest and in the tree.
     pub unknown: BTreeSet<Vec<u8>>,
     old: &'u Manifest,
-    tree: Tree<'u>,
+    tree: WalkedTree<'u>,
     failed: Failed,
     accept: &'u BTreeSet<Vec<u8>>,
     /// Files to be read whose old records say nothing certain of what is there now: see [`is_young`].
@@ -72,14 +72,14 @@ impl<'u> Update<'u> {
     /// If the walk has not kept what `stat` says of regular files.
     pub fn new(
         old: &'u Manifest,
-        tree: &Tree<'u>,
+        tree: &WalkedTree<'u>,
         check: Option<&Sample>,
         accept: &'u BTreeSet<Vec<u8>>,
         budget: &Budget,
     ) -> Result<Self, Error> {
         let header = old.header();
         let reads = !header.algorithms.is_empty();
-        let mut purse = Purse::new(budget);
+        let mut reserved = Reservation::new(budget);
         let mut update = Self {
             files: Vec::new(),
             recorded: 0,
@@ -110,10 +110,10 @@ impl<'u> Update<'u> {
             if let Some(file) = seen.file.filter(|_| reads)
                 && old.is_none_or(|old| update.has_to_read(&old, seen, check))
             {
-                purse.spend(size_of::<FileNo>() as u64)?;
+                reserved.consume(size_of::<FileNo>() as u64)?;
                 update.files.push(file);
                 if old.is_some_and(|old| is_young(&old.stat, header.start_ns)) {
-                    purse.spend(size_of::<FileNo>() as u64)?;
+                    reserved.consume(size_of::<FileNo>() as u64)?;
                     update.young.push(file);
                 }
             }
@@ -141,7 +141,7 @@ impl<'u> Update<'u> {
         is_accepted
             || old.damaged_ns.is_some()
             || !is_unchanged(&old.stat, &stat(seen), self.old.header().start_ns)
-            || check.is_some_and(|check| check.takes(old.path))
+            || check.is_some_and(|check| check.matches(old.path))
     }
 
     /// What the new manifest has to say of its start: `now_ns`, unless it keeps records that are certain only for a run

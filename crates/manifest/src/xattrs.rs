@@ -8,7 +8,7 @@ use rustix::fs::{getxattr, lgetxattr, listxattr, llistxattr};
 use rustix::io::Errno;
 
 use crate::Xattr;
-use crate::tree::Seen;
+use crate::walked_tree::Seen;
 
 /// Most bytes of the names of one entry, and of one value (`XATTR_LIST_MAX` and `XATTR_SIZE_MAX` in linux/limits.h).
 const MOST: usize = 64 << 10;

@@ -8,7 +8,7 @@ use ftk_inventory::{FileNo, Inventory, PathList};
 use ftk_read::{Span, Uring};
 use ftk_sched::{Backend, Constants, Limits, Model, Stop, Team, Threads, logical_cpus};
 
-use crate::{Env, Rows, Work, process};
+use crate::{Resources, Rows, Work, process};
 
 /// Times each figure is taken; the median counts, so two interrupted ones do no harm.
 const ROUNDS: usize = 5;
@@ -92,7 +92,7 @@ fn run(
     let algorithms = &[algorithm];
     let mut rows = Rows::new(files.files(), algorithms);
     let work = Work { inventory: files, algorithms, platform, only: None, span: Span::Whole };
-    let env = Env { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
+    let env = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
     Duration::from_nanos(process(&work, &mut rows, &env).plan.took_nanos)
 }
 

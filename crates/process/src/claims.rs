@@ -62,7 +62,7 @@ pub(crate) enum Order {
 
 /// What is left to be claimed.
 #[derive(Debug)]
-pub(crate) struct Claims<'w, 'r> {
+pub(crate) struct FileClaims<'w, 'r> {
     work: &'w Work<'w>,
     workers: usize,
     order: Order,
@@ -81,7 +81,7 @@ struct Rest<'r> {
     window: Vec<Job<'r>>,
 }
 
-impl<'w, 'r> Claims<'w, 'r> {
+impl<'w, 'r> FileClaims<'w, 'r> {
     /// Every pending row.
     pub(crate) fn all(work: &'w Work<'w>, rows: &'r mut Rows, workers: usize, order: Order) -> Self {
         let rest = Rest { dir: DirNo(0), end: 0, next: 0, rows: rows.all(), window: Vec::new() };
@@ -224,7 +224,7 @@ mod tests {
                 assert_eq!((job.file, work.row(job.file)), (work.file(row), row));
                 job.row.fail(State::Failed);
             }
-            let claims = Claims::all(&work, &mut rows, workers, order);
+            let claims = FileClaims::all(&work, &mut rows, workers, order);
             let (mut claimed, mut queue) = (Vec::new(), Vec::new());
             loop {
                 claims.claim(&mut queue);

@@ -28,6 +28,6 @@ pub use calibrate::calibrate;
 pub use driver::Failed;
 pub use progress::{Progress, Watch, meanwhile};
 pub use rows::{Rows, State};
-pub use run::{Env, Plan, Report, process};
+pub use run::{Report, Resources, RunPlan, process};
 pub use stream::hash_stream;
 pub use work::Work;

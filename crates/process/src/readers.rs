@@ -1,6 +1,6 @@
 //! Which reader a worker gets, and how much memory and how many descriptors it may take.
 
-use ftk_read::{Ahead, Reader, Sync, Uring, make_room};
+use ftk_read::{Ahead, Reader, SyncReader, Uring, make_room};
 use ftk_sched::{Backend, COLD_WORKERS, Limits, Threads};
 
 /// The widest engine: 16 lanes of 32 bits in a 512-bit register.
@@ -51,8 +51,8 @@ impl Readers {
 
     /// A plain reader of many files for an engine that wants `width` at once.
     pub(crate) fn plain(width: usize) -> Box<dyn Reader> {
-        let buf_len = if width <= 2 { Sync::STREAM_BUF_LEN } else { Sync::LANE_BUF_LEN };
-        Box::new(Sync::new(width.min(MOST_LANES), buf_len))
+        let buf_len = if width <= 2 { SyncReader::STREAM_BUF_LEN } else { SyncReader::LANE_BUF_LEN };
+        Box::new(SyncReader::new(width.min(MOST_LANES), buf_len))
     }
 
     /// A reader of many files for an engine that wants `width` at once. A ring that cannot be made, here and

@@ -13,7 +13,7 @@ use crate::{Work, large, sample, small};
 
 /// What a run may use.
 #[derive(Clone, Copy)]
-pub struct Env<'e> {
+pub struct Resources<'e> {
     /// Decides how many workers and which reader.
     pub model: &'e Model,
     /// What it may choose from. Whether a ring can be had is found out here, so `ring` is not looked at; nor is
@@ -35,12 +35,12 @@ pub struct Report {
     /// Files and bytes in all.
     pub done: Progress,
     /// What was decided on which grounds, and how it came out.
-    pub plan: Plan,
+    pub plan: RunPlan,
 }
 
 /// What was decided on which grounds, and how it came out.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct RunPlan {
     /// What was measured on the first files.
     pub sample: Sample,
     /// What the model made of it; `None` when the sample was all there was.
@@ -58,14 +58,14 @@ pub struct Plan {
 /// # Panics
 /// When a worker panics, after all have ended; or if the table has another number of rows than files are wanted,
 /// or is for other digests; or if the files are not given in ascending order.
-pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>) -> Report {
+pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Resources<'_>) -> Report {
     rows.assert_fits(work.files(), work.algorithms);
     work.assert_ascending();
     let cells = Cells::default();
     watched(env.watch, &cells, || {
         let mut sampled = sample::process(work, rows, env, &cells);
         let mut plan =
-            Plan { sample: sampled.sample, choice: None, took_nanos: 0, large: sampled.large.len() };
+            RunPlan { sample: sampled.sample, choice: None, took_nanos: 0, large: sampled.large.len() };
         let left = rows.pending();
         if (left > 0 || !sampled.large.is_empty()) && !env.stop.is_raised() {
             let limits = limits(env, &sampled.sample);
@@ -88,7 +88,7 @@ pub fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>) -> Report {
 }
 
 /// What there is to choose from, found out now that there is something to choose.
-fn limits(env: &Env<'_>, sample: &Sample) -> Limits {
+fn limits(env: &Resources<'_>, sample: &Sample) -> Limits {
     // Only a cold tree is worth the 25 us of trying to make a ring.
     let ring = sample.is_cold() && ftk_read::Uring::new(1, 1).is_ok();
     let cpus = if env.limits.cpus == 0 { logical_cpus() } else { env.limits.cpus };
@@ -99,7 +99,7 @@ fn limits(env: &Env<'_>, sample: &Sample) -> Limits {
 #[derive(Clone, Copy)]
 pub(crate) struct Crew<'c> {
     pub(crate) work: &'c Work<'c>,
-    pub(crate) env: &'c Env<'c>,
+    pub(crate) env: &'c Resources<'c>,
     pub(crate) limits: Limits,
     pub(crate) readers: &'c Readers,
     pub(crate) cells: &'c Cells,

@@ -11,7 +11,7 @@ use crate::driver::{Driver, Failed, Source};
 use crate::progress::{Cells, Look, Progress};
 use crate::readers::{MOST_LANES, Readers};
 use crate::rows::Rows;
-use crate::run::Env;
+use crate::run::Resources;
 use crate::spare::Spare;
 
 /// Files in the sample: on a cold disk enough to tell waits from chance, on a warm one 0.1 ms of work.
@@ -34,7 +34,7 @@ pub(crate) struct Sampled {
 }
 
 /// Processes a few files spread over the table, on the calling thread, and measures them.
-pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Env<'_>, cells: &Cells) -> Sampled {
+pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Resources<'_>, cells: &Cells) -> Sampled {
     let mut jobs = pick(work, rows, spread(work.files()));
     jobs.reverse();
     let mut driver =

@@ -4,9 +4,9 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ftk_hash::{ChainingValue, Tree};
+use ftk_hash::{ChainingValue, Windows};
 use ftk_inventory::Opener;
-use ftk_read::{Failure, File, Map, Stat, Sync, leave_shared_descriptors};
+use ftk_read::{Failure, File, Map, Stat, SyncReader, leave_shared_descriptors};
 use ftk_sched::{Stop, Team};
 
 use crate::claims::{Job, Large};
@@ -17,7 +17,7 @@ use crate::run::Crew;
 /// Hashes the file that was put off. Each worker opens it for itself, since they share no descriptors, claims
 /// windows of the tree, and says at the end whether the file it saw stayed as it was.
 pub(crate) fn process(crew: &Crew<'_>, workers: usize, large: Large, job: Job<'_>) -> Option<Failed> {
-    let tree = Tree::new(large.size).expect("only files of several windows are shared");
+    let tree = Windows::new(large.size).expect("only files of several windows are shared");
     // Raised by the first worker that fails, so that the others do not read on for nothing.
     let (failed, next) = (Stop::new(), AtomicUsize::new(0));
     let parts = Team::new(workers).run(crew.env.stop, |worker| {
@@ -58,7 +58,7 @@ struct Part {
 fn windows(
     crew: &Crew<'_>,
     worker: usize,
-    tree: &Tree,
+    tree: &Windows,
     large: Large,
     next: &AtomicUsize,
     failed: &Stop,
@@ -127,7 +127,7 @@ impl Window<'_> {
     /// As [`read`](Self::read), always through the buffer.
     fn copy(&mut self, window: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
         if self.buf.is_empty() {
-            self.buf.resize(Sync::STREAM_BUF_LEN, 0);
+            self.buf.resize(SyncReader::STREAM_BUF_LEN, 0);
         }
         let mut at = window.start;
         while at < window.end {
@@ -164,7 +164,7 @@ fn is_still(stat: &Stat, large: Large) -> bool {
 }
 
 /// The values of all windows in order, and what the file is, if all workers saw the same one.
-fn join(tree: &Tree, large: Large, parts: &[Part]) -> Result<(Vec<ChainingValue>, Stat), Failure> {
+fn join(tree: &Windows, large: Large, parts: &[Part]) -> Result<(Vec<ChainingValue>, Stat), Failure> {
     let first = &parts[0].stat;
     let is_other = |part: &&Part| !is_still(&part.stat, large) || !part.stat.is_same_content(first);
     if let Some(other) = parts.iter().find(is_other) {
@@ -201,9 +201,9 @@ mod tests {
     use crate::claims::pick;
     use crate::progress::Cells;
     use crate::readers::Readers;
-    use crate::{Env, Rows, Work, sample};
+    use crate::{Resources, Rows, Work, sample};
 
-    const LEN: u64 = 3 * Tree::WINDOW + 5;
+    const LEN: u64 = 3 * Windows::WINDOW + 5;
 
     /// Of a file that is shared.
     const SHARED: u64 = (16 << 20) + 5;
@@ -228,9 +228,9 @@ mod tests {
         let expected = fs::read(path).unwrap();
         for mut window in both_ways(&file) {
             let mut seen = Vec::new();
-            for start in [0, Tree::WINDOW, 2 * Tree::WINDOW, 3 * Tree::WINDOW] {
+            for start in [0, Windows::WINDOW, 2 * Windows::WINDOW, 3 * Windows::WINDOW] {
                 window
-                    .read(start..LEN.min(start + Tree::WINDOW), |bytes| seen.extend_from_slice(bytes))
+                    .read(start..LEN.min(start + Windows::WINDOW), |bytes| seen.extend_from_slice(bytes))
                     .unwrap();
             }
             assert!(seen == expected && window.bytes == LEN);
@@ -269,7 +269,7 @@ mod tests {
         let mut rows = Rows::new(1, algorithms);
         let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
         let (model, stop, cells) = (Model::new(Constants::default()), Stop::new(), Cells::default());
-        let env = Env { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
+        let env = Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
         let mut sampled = sample::process(&work, &mut rows, &env, &cells);
         change(&path);
         let readers = Readers::new(&limits, env.memory);

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use ftk_read::{Stat, leave_shared_descriptors};
 use ftk_sched::{Backend, Choice, Team};
 
-use crate::claims::{Claims, Job, Large, Order, lock};
+use crate::claims::{FileClaims, Job, Large, Order, lock};
 use crate::driver::Source;
 use crate::regime::Regime;
 use crate::rows::Rows;
@@ -23,7 +23,7 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, choice: &Choice, into: &
     let inventory = crew.work.inventory;
     let large_dirs = inventory.files() / inventory.dirs().max(1) >= LARGE_DIRS;
     let order = if choice.cold && large_dirs { Order::Inode } else { Order::Directory };
-    let claims = Claims::all(crew.work, rows, choice.workers, order);
+    let claims = FileClaims::all(crew.work, rows, choice.workers, order);
     let most_dirs = if order == Order::Inode { crew.readers.window_dirs } else { 1 };
     let file_nanos = into.sample.nanos as f64 / f64::from(into.sample.files.max(1));
     let stream_nanos = crew.stream_nanos();
@@ -73,7 +73,7 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, choice: &Choice, into: &
 /// One worker's claims.
 struct ClaimSource<'c, 'w, 'r> {
     crew: &'c Crew<'c>,
-    claims: &'c Claims<'w, 'r>,
+    claims: &'c FileClaims<'w, 'r>,
     /// The files of the current claim, the next one last.
     queue: Vec<Job<'r>>,
     tail: Tail,

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Read};
 
 use ftk_hash::{Algorithm, Digest, Event, Platform};
-use ftk_read::Sync;
+use ftk_read::SyncReader;
 
 use crate::engines::Shared;
 
@@ -18,7 +18,7 @@ pub fn hash_stream(
 ) -> io::Result<Vec<Digest>> {
     let mut engines: Vec<_> = algorithms.iter().map(|it| it.engine::<Shared<Piece>>(platform, 1)).collect();
     let (mut events, mut digests) = (Vec::new(), Vec::new());
-    let mut piece = Piece { buf: vec![0; Sync::STREAM_BUF_LEN].into(), len: 0 };
+    let mut piece = Piece { buf: vec![0; SyncReader::STREAM_BUF_LEN].into(), len: 0 };
     let mut is_start = true;
     loop {
         piece.len = match input.read(&mut piece.buf) {

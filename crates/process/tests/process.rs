@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ftk_hash::{Algorithm, Digest, Platform};
 use ftk_inventory::{Collect, FileNo, Inventory, Keep};
-use ftk_process::{Env, Progress, Report, Rows, State, Watch, Work, process};
+use ftk_process::{Progress, Report, Resources, Rows, State, Watch, Work, process};
 use ftk_read::{Failure, Span};
 use ftk_sched::{Backend, Constants, Limits, Model, Stop, Threads};
 use ftk_walk::Walker;
@@ -58,7 +58,7 @@ fn run_work(work: &Work<'_>, threads: Threads, io: Option<Backend>) -> (Rows, Re
     let mut rows = Rows::with_stats(work.files(), work.algorithms);
     let model = Model::new(Constants::default());
     let limits = Limits { threads, backend: io, ring: true, cpus: 4 };
-    let env = Env { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
+    let env = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
     let report = process(work, &mut rows, &env);
     (rows, report)
 }
@@ -292,7 +292,7 @@ fn a_stopped_run_leaves_rows_pending() {
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     stop.raise();
     let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
-    let env = Env { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
+    let env = Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
     let report = process(&work, &mut rows, &env);
     assert_eq!((report.done.files, report.failed.len()), (0, 0));
     assert!((0..40).all(|file| rows.is_pending(file) && rows.digest(file, 0).is_none()));
@@ -314,7 +314,7 @@ fn progress_is_shown_and_never_runs_ahead() {
     // SAFETY: atomics need no descriptor.
     #[expect(unsafe_code, reason = "what is shown must use no descriptor")]
     let watch = Some(unsafe { Watch::new(Duration::ZERO, Duration::from_millis(1), &show) });
-    let env = Env { model: &model, limits, memory: 1 << 20, stop: &Stop::new(), watch };
+    let env = Resources { model: &model, limits, memory: 1 << 20, stop: &Stop::new(), watch };
     let report = process(&work, &mut rows, &env);
     assert_eq!(report.done.files, 130);
     assert!(calls.into_inner() > 0 && most.into_inner() <= 130);

@@ -19,7 +19,7 @@ impl Buf {
     }
 
     /// Bytes it can hold.
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.0.capacity()
     }
 

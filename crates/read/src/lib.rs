@@ -1,7 +1,7 @@
 //! File contents into buffers that move: the reader fills a buffer, the caller takes it away and gives it
 //! back. Nothing is borrowed across the seam, so a buffer may wait in an engine's lane for as long as it likes.
 //!
-//! Three readers stand behind one trait, [`Reader`], and say the same of every file: [`Sync`] (plain system
+//! Three readers stand behind one trait, [`Reader`], and say the same of every file: [`SyncReader`] (plain system
 //! calls, everywhere), [`Uring`] (many files in flight, for a cold disk) and [`Ahead`] (a helper thread, for
 //! one huge file). [`File`] alone serves several threads that read windows of one file, and [`Map`] spares them
 //! the copy. [`extents()`] says where a file lies on its disk: files that share a place need not be read.
@@ -11,11 +11,11 @@
 //! [`File::verify`] can tell; descriptors that run out delay an open as long as others can be closed.
 //!
 //! ```
-//! use ftk_read::{Buf, Open, Reader, Ready, Span, Sync};
+//! use ftk_read::{Buf, Open, Reader, Ready, Span, SyncReader};
 //!
 //! let dir = std::rc::Rc::new(std::fs::File::open("src")?.into());
 //! let file = Open { dir: &dir, name: c"lib.rs", follow: false, span: Span::Whole };
-//! let mut reader = Sync::new(1, Sync::STREAM_BUF_LEN);
+//! let mut reader = SyncReader::new(1, SyncReader::STREAM_BUF_LEN);
 //! reader.start(0, file, Buf::new(reader.buf_len()));
 //! let mut bytes = 0;
 //! while let Some(ready) = reader.poll(true) {
@@ -70,5 +70,5 @@ pub use map::Map;
 pub use reader::{Failure, Open, Reader, Ready};
 pub use span::Span;
 pub use stat::Stat;
-pub use sync::Sync;
+pub use sync::SyncReader;
 pub use uring::Uring;

@@ -76,7 +76,7 @@ impl Filling {
     /// # Panics
     /// If `buf` is empty, as that would look like the end of the file; or if the end was delivered.
     pub(crate) fn new(progress: Progress, mut buf: Buf) -> Self {
-        assert!(buf.len() > 0, "a buffer of no bytes was handed in");
+        assert!(buf.capacity() > 0, "a buffer of no bytes was handed in");
         assert!(!progress.has_ended, "slot {} is read on after its end", progress.slot);
         buf.clear();
         Self { progress, buf }
@@ -125,7 +125,7 @@ impl Filling {
     /// Starts the chunk over in a buffer of the same length, and hands out the one it had.
     pub(crate) fn start_over(&mut self) -> Buf {
         self.progress.bytes -= self.buf.filled() as u64;
-        let fresh = Buf::new(self.buf.len());
+        let fresh = Buf::new(self.buf.capacity());
         std::mem::replace(&mut self.buf, fresh)
     }
 
@@ -257,7 +257,7 @@ mod tests {
         fs::write(&path, b"content").unwrap();
         let filling = Filling::new(Progress::new(0, open(&path), Span::Whole), Buf::new(8));
         let (buf, failure) = filling.fill_with(|_, _, _, _| Err(io::ErrorKind::Other.into())).unwrap_err();
-        assert_eq!(buf.len(), 8);
+        assert_eq!(buf.capacity(), 8);
         assert!(matches!(failure, Failure::Io { op: "read", .. }));
     }
 

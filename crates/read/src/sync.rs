@@ -20,7 +20,7 @@ use crate::{Buf, Failure, File, Open, Reader, Ready, Span, Stat};
 /// When descriptors run out while files of this reader are open, the next open waits for one of them to be
 /// closed: `poll` then returns `None`, waiting or not, if nothing else is under way.
 #[derive(Debug)]
-pub struct Sync {
+pub struct SyncReader {
     slots: Vec<Slot>,
     names: Vec<Name>,
     opens: VecDeque<u32>,
@@ -46,7 +46,7 @@ enum Slot {
     Out(Progress),
 }
 
-impl Sync {
+impl SyncReader {
     /// Bytes of a buffer where several files are read beside each other.
     pub const LANE_BUF_LEN: usize = 64 << 10;
     /// Bytes of a buffer where one file is read alone; more no longer fits the second-level cache.
@@ -143,7 +143,7 @@ impl Sync {
     }
 }
 
-impl Reader for Sync {
+impl Reader for SyncReader {
     fn slots(&self) -> usize {
         self.slots.len()
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! start ─▶ openat ─▶ (fstat) ─▶ read ─▶ … ─▶ chunk out ─▶ (close)      plain system calls in parentheses
 //!            │                    │
-//!            └── refused ─────────┴─▶ the same file goes on in the Sync reader
+//!            └── refused ─────────┴─▶ the same file goes on in the SyncReader reader
 //! ```
 //!
 //! The stages are not linked, since a read shorter than asked would break the chain; descriptors are ordinary,
@@ -24,7 +24,7 @@ use crate::file::{open_failure, open_flags};
 use crate::name::Name;
 use crate::progress::{Filling, Progress};
 use crate::ring::{self, Completion, Op, Ring};
-use crate::sync::Sync;
+use crate::sync::SyncReader;
 use crate::{Buf, Failure, File, Open, Reader, Ready, Span, Stat};
 
 /// Operations that the ring may refuse before it is no longer used: a kernel or a file system that refuses
@@ -57,7 +57,7 @@ pub struct Uring {
     refusals: u32,
     busy: u32,
     ready: VecDeque<Ready>,
-    plain: Sync,
+    plain: SyncReader,
 }
 
 enum Slot {
@@ -86,7 +86,7 @@ impl Uring {
     ///
     /// # Errors
     /// If there is no ring to be had: no such system call, forbidden (as in most containers), no memory, no
-    /// descriptor, or [`io::ErrorKind::Unsupported`] outside of Linux. Use [`Sync`] then.
+    /// descriptor, or [`io::ErrorKind::Unsupported`] outside of Linux. Use [`SyncReader`] then.
     ///
     /// # Panics
     /// If `depth` or `buf_len` is 0.
@@ -107,7 +107,7 @@ impl Uring {
             refusals: 0,
             busy: 0,
             ready: VecDeque::new(),
-            plain: Sync::new(depth, buf_len),
+            plain: SyncReader::new(depth, buf_len),
         }
     }
 

@@ -26,7 +26,7 @@ impl Bound {
         Ok(Self { ordering, value })
     }
 
-    pub(crate) fn takes(self, number: u64) -> bool {
+    pub(crate) fn matches(self, number: u64) -> bool {
         number.cmp(&self.value) == self.ordering
     }
 }

@@ -12,7 +12,7 @@ impl Extensions {
 
     /// Whether a name has one of the extensions, ASCII case aside. What follows a leading dot is no
     /// extension: `.bashrc` has none.
-    pub(crate) fn take(&self, name: &[u8]) -> bool {
+    pub(crate) fn matches(&self, name: &[u8]) -> bool {
         self.0.is_empty() || self.0.iter().any(|extension| has(name, extension))
     }
 }
@@ -26,34 +26,34 @@ fn has(name: &[u8], extension: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn take(extension: &str, name: &[u8]) -> bool {
+    fn is_match(extension: &str, name: &[u8]) -> bool {
         let mut extensions = Extensions::default();
         extensions.push(extension.as_bytes());
-        extensions.take(name)
+        extensions.matches(name)
     }
 
     #[test]
     fn the_last_extension_counts_whatever_its_case() {
         for name in [&b"a.jpg"[..], b"a.JPG", b"\xff.jPg", b"a.tar.jpg", b".a.jpg", b"..jpg"] {
-            assert!(take("jpg", name) && take(".jpg", name) && take("JPG", name), "{name:?}");
+            assert!(is_match("jpg", name) && is_match(".jpg", name) && is_match("JPG", name), "{name:?}");
         }
         for name in [&b"jpg"[..], b".jpg", b"ajpg", b"a.jpg.gz", b"a.jpg~", b"a.jp", b"", b"a."] {
-            assert!(!take("jpg", name), "{name:?}");
+            assert!(!is_match("jpg", name), "{name:?}");
         }
     }
 
     #[test]
     fn an_extension_of_several_parts_is_the_end_of_the_name() {
-        assert!(take("tar.gz", b"a.tar.GZ"));
-        assert!(!take("tar.gz", b".tar.gz") && !take("tar.gz", b"a.gz"));
+        assert!(is_match("tar.gz", b"a.tar.GZ"));
+        assert!(!is_match("tar.gz", b".tar.gz") && !is_match("tar.gz", b"a.gz"));
     }
 
     #[test]
     fn no_extension_asked_for_takes_all_and_several_are_alternatives() {
         let mut extensions = Extensions::default();
-        assert!(extensions.take(b"a") && extensions.take(b".b"));
+        assert!(extensions.matches(b"a") && extensions.matches(b".b"));
         extensions.push(b"c");
         extensions.push(b"h");
-        assert!(extensions.take(b"a.c") && extensions.take(b"a.h") && !extensions.take(b"a.o"));
+        assert!(extensions.matches(b"a.c") && extensions.matches(b"a.h") && !extensions.matches(b"a.o"));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ftk_walk::{Directory, Entry, FileType, Op, Repeat, Step, Visitor, WalkError};
 
-use crate::ignoring::Rules;
+use crate::ignoring::IgnoreRules;
 use crate::{Selection, Skipped};
 
 /// A visitor that shows another one only what a selection takes.
@@ -26,7 +26,7 @@ pub struct Filtered<'s, V> {
     path: Vec<u8>,
     above_root: usize,
     /// What the ignore files say that count in the directory being listed.
-    rules: Option<Arc<Rules>>,
+    rules: Option<Arc<IgnoreRules>>,
 }
 
 /// A directory that waits to be listed.
@@ -35,7 +35,7 @@ pub struct Tag<D> {
     /// Bytes of the root and the slash behind it at the front of every path below it.
     root_len: usize,
     /// Those of the directory it lies in, or for a root those above it.
-    rules: Option<Arc<Rules>>,
+    rules: Option<Arc<IgnoreRules>>,
     inner: D,
 }
 
@@ -63,7 +63,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         is_root: bool,
         show: impl FnOnce(&mut V, &mut Entry<'e>) -> Step,
     ) -> Step {
-        let taken = match self.take(entry, is_root) {
+        let taken = match self.matches(entry, is_root) {
             Ok(taken) => taken,
             // The walk will say the same when it enters the directory.
             Err(error) if error.op == Op::Open && self.descends => false,
@@ -80,8 +80,8 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if step == Step::Descend && !self.descends { Step::Next } else { step }
     }
 
-    fn take(&mut self, entry: &mut Entry<'_>, is_root: bool) -> Result<bool, WalkError> {
-        if !self.lists || !self.selection.take(entry, is_root, self.below_root())? {
+    fn matches(&mut self, entry: &mut Entry<'_>, is_root: bool) -> Result<bool, WalkError> {
+        if !self.lists || !self.selection.matches(entry, is_root, self.below_root())? {
             if !is_root || entry.file_type() != FileType::Directory {
                 self.count_filtered(entry);
             }
@@ -107,7 +107,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     /// Whether the entry is left out with all below it.
     fn is_pruned(&mut self, entry: &Entry<'_>) -> bool {
         if let Some(excluded) = &self.selection.excluded
-            && excluded.take(entry.name(), self.below_root(), entry.file_type())
+            && excluded.matches(entry.name(), self.below_root(), entry.file_type())
         {
             self.count_filtered(entry);
             return true;
@@ -131,7 +131,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if !self.selection.ignore_files {
             return Step::Descend;
         }
-        let (rules, errors) = Rules::of(dir, tag.rules.as_ref(), self.path.len());
+        let (rules, errors) = IgnoreRules::of(dir, tag.rules.as_ref(), self.path.len());
         self.rules = rules;
         self.report(errors)
     }
@@ -148,7 +148,7 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
     fn root(&mut self, root: &mut Entry<'_>) -> Step {
         self.set_depth(0);
         if self.selection.ignore_files && root.file_type() == FileType::Directory {
-            let (rules, errors) = Rules::above(root.name_c());
+            let (rules, errors) = IgnoreRules::above(root.name_c());
             self.rules = rules;
             if self.report(errors) == Step::Stop {
                 return Step::Stop;

@@ -40,7 +40,7 @@ impl Glob {
 
     /// Whether it takes the whole path.
     pub fn is_match(&self, path: &[u8]) -> bool {
-        self.0.take(path)
+        self.0.matches(path)
     }
 }
 
@@ -84,8 +84,8 @@ impl Globs {
         self.simple.is_empty() && self.other.is_empty()
     }
 
-    pub(crate) fn take(&self, text: &[u8]) -> bool {
-        self.simple.iter().any(|pattern| pattern.takes(text))
+    pub(crate) fn matches(&self, text: &[u8]) -> bool {
+        self.simple.iter().any(|pattern| pattern.matches(text))
             || (!self.other.is_empty() && self.other.is_match_candidate(&Candidate::from_bytes(text)))
     }
 }
@@ -102,7 +102,7 @@ impl Simple {
         is_simple.then(|| Self { shape, bytes: rest.into(), ignore_case: pattern.ignore_case })
     }
 
-    fn takes(&self, text: &[u8]) -> bool {
+    fn matches(&self, text: &[u8]) -> bool {
         let len = self.bytes.len();
         let part = match self.shape {
             Shape::Whole => Some(text),
@@ -188,37 +188,43 @@ mod tests {
 
     use super::*;
 
-    fn take(glob: &str, ignore_case: bool, text: &[u8]) -> bool {
-        Globs::new(&[Pattern { glob: glob.into(), ignore_case }]).unwrap().take(text)
+    fn is_match(glob: &str, ignore_case: bool, text: &[u8]) -> bool {
+        Globs::new(&[Pattern { glob: glob.into(), ignore_case }]).unwrap().matches(text)
     }
 
     #[test]
     fn names_are_bytes() {
-        assert!(take("*", false, b"\xff\n") && take("a*", false, b"a\xff") && take("a?b", false, b"a\xffb"));
-        assert!(take("[!a]*", false, b"\xff") && take("a*b*", false, b"a\xff\nb"));
-        assert!(!take("a", false, b"a\n") && !take("a?", false, b"a"));
+        assert!(
+            is_match("*", false, b"\xff\n")
+                && is_match("a*", false, b"a\xff")
+                && is_match("a?b", false, b"a\xffb")
+        );
+        assert!(is_match("[!a]*", false, b"\xff") && is_match("a*b*", false, b"a\xff\nb"));
+        assert!(!is_match("a", false, b"a\n") && !is_match("a?", false, b"a"));
     }
 
     #[test]
     fn a_star_takes_leading_dots_and_slashes() {
-        assert!(take("*rc", false, b".bashrc") && take("?bashrc", false, b".bashrc"));
-        assert!(take("a/*.c", false, b"a/b/x.c") && take("*/x.?", false, b"a/b/x.c"));
+        assert!(is_match("*rc", false, b".bashrc") && is_match("?bashrc", false, b".bashrc"));
+        assert!(is_match("a/*.c", false, b"a/b/x.c") && is_match("*/x.?", false, b"a/b/x.c"));
         assert!(
-            !take("*/x.c", false, b"x.c") && take("**/x.c", false, b"x.c") && take("**/x.c", false, b"a/x.c")
+            !is_match("*/x.c", false, b"x.c")
+                && is_match("**/x.c", false, b"x.c")
+                && is_match("**/x.c", false, b"a/x.c")
         );
     }
 
     #[test]
     fn case_is_ignored_where_asked() {
         for glob in ["readme", "read*", "*me", "r?adme", "[r]eadme", "{readme,x}"] {
-            assert!(take(glob, true, b"ReadMe") && !take(glob, false, b"ReadMe"), "{glob}");
+            assert!(is_match(glob, true, b"ReadMe") && !is_match(glob, false, b"ReadMe"), "{glob}");
         }
     }
 
     #[test]
     fn a_backslash_takes_what_follows_literally() {
-        assert!(take("a\\*", false, b"a*") && !take("a\\*", false, b"ab"));
-        assert!(take("br\\[a\\]ck", false, b"br[a]ck") && !take("br[a]ck", false, b"br[a]ck"));
+        assert!(is_match("a\\*", false, b"a*") && !is_match("a\\*", false, b"ab"));
+        assert!(is_match("br\\[a\\]ck", false, b"br[a]ck") && !is_match("br[a]ck", false, b"br[a]ck"));
     }
 
     #[test]
@@ -247,7 +253,7 @@ mod tests {
     #[test]
     fn an_alternative_may_be_empty() {
         for (text, expected) in [(&b"foo"[..], true), (b"foo.txt", true), (b"foo.", false), (b"", false)] {
-            assert_eq!(take("foo{,.txt}", false, text), expected);
+            assert_eq!(is_match("foo{,.txt}", false, text), expected);
         }
     }
 
@@ -271,8 +277,8 @@ mod tests {
     #[test]
     fn a_glob_of_any_bytes_is_compared_directly_or_refused() {
         let globs = |glob: &[u8]| Globs::new(&[Pattern { glob: glob.into(), ignore_case: false }]);
-        assert!(globs(b"\xe9*").unwrap().take(b"\xe9a") && globs(b"*\xe9").unwrap().take(b"a\xe9"));
-        assert!(globs(b"\xe9").unwrap().take(b"\xe9") && !globs(b"\xe9").unwrap().take(b"\xc3\xa9"));
+        assert!(globs(b"\xe9*").unwrap().matches(b"\xe9a") && globs(b"*\xe9").unwrap().matches(b"a\xe9"));
+        assert!(globs(b"\xe9").unwrap().matches(b"\xe9") && !globs(b"\xe9").unwrap().matches(b"\xc3\xa9"));
         let error = globs(b"a?\xe9").unwrap_err();
         assert_eq!(error.to_string(), "cannot understand the glob `a?\u{fffd}`");
         assert_eq!(error.source.at, 2);
@@ -289,7 +295,7 @@ mod tests {
             let pattern = Pattern { glob: glob.into_bytes(), ignore_case };
             let general = compile(&pattern).unwrap().compile_matcher();
             prop_assert_eq!(
-                Globs::new([&pattern]).unwrap().take(&text),
+                Globs::new([&pattern]).unwrap().matches(&text),
                 general.is_match_candidate(&Candidate::from_bytes(&text))
             );
         }

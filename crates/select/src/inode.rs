@@ -33,14 +33,14 @@ impl Inode {
             || self.same.iter().any(|&(_, ino)| ino == entry.ino())
     }
 
-    pub(crate) fn takes(&self, of: &Metadata) -> bool {
+    pub(crate) fn matches(&self, of: &Metadata) -> bool {
         let time = Time(of.mtime_ns);
-        self.sizes.iter().all(|size| size.takes(of.size))
-            && self.links.iter().all(|links| links.takes(of.nlink))
+        self.sizes.iter().all(|size| size.matches(of.size))
+            && self.links.iter().all(|links| links.matches(of.nlink))
             && self.since.is_none_or(|since| time >= since)
             && self.before.is_none_or(|before| time < before)
-            && (self.owners.is_empty() || self.owners.iter().any(|owner| owner.takes(of.uid, of.gid)))
-            && (self.perms.is_empty() || self.perms.iter().any(|perm| perm.takes(of.mode)))
+            && (self.owners.is_empty() || self.owners.iter().any(|owner| owner.matches(of.uid, of.gid)))
+            && (self.perms.is_empty() || self.perms.iter().any(|perm| perm.matches(of.mode)))
             && (self.same.is_empty() || self.same.contains(&(of.dev, of.ino)))
     }
 }

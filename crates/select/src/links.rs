@@ -12,8 +12,8 @@ pub struct Links(Bound);
 
 impl Links {
     /// Whether a number of links passes.
-    pub fn takes(self, links: u64) -> bool {
-        self.0.takes(links)
+    pub fn matches(self, links: u64) -> bool {
+        self.0.matches(links)
     }
 }
 
@@ -35,10 +35,10 @@ mod tests {
 
     #[test]
     fn exactly_more_and_less() {
-        let takes = |text: &str| [1, 2, 3].map(|links| text.parse::<Links>().unwrap().takes(links));
-        assert_eq!(takes("2"), [false, true, false]);
-        assert_eq!(takes("+1"), [false, true, true]);
-        assert_eq!(takes("-2"), [true, false, false]);
+        let is_match = |text: &str| [1, 2, 3].map(|links| text.parse::<Links>().unwrap().matches(links));
+        assert_eq!(is_match("2"), [false, true, false]);
+        assert_eq!(is_match("+1"), [false, true, true]);
+        assert_eq!(is_match("-2"), [true, false, false]);
     }
 
     #[test]

@@ -27,9 +27,9 @@ struct Part {
 
 impl Owner {
     /// Whether the entry of this user and group passes.
-    pub fn takes(self, uid: u32, gid: u32) -> bool {
-        let takes = |part: Option<Part>, id| part.is_none_or(|part| (part.id == id) != part.not);
-        takes(self.user, uid) && takes(self.group, gid)
+    pub fn matches(self, uid: u32, gid: u32) -> bool {
+        let is_match = |part: Option<Part>, id| part.is_none_or(|part| (part.id == id) != part.not);
+        is_match(self.user, uid) && is_match(self.group, gid)
     }
 }
 
@@ -77,18 +77,19 @@ mod tests {
 
     #[test]
     fn names_and_numbers_and_what_they_are_not() {
-        let takes = |text: &str| {
-            [(0, 0), (0, 7), (7, 0), (7, 7)].map(|(uid, gid)| text.parse::<Owner>().unwrap().takes(uid, gid))
+        let is_match = |text: &str| {
+            [(0, 0), (0, 7), (7, 0), (7, 7)]
+                .map(|(uid, gid)| text.parse::<Owner>().unwrap().matches(uid, gid))
         };
         for root in ["root", "0", "root:", "0:"] {
-            assert_eq!(takes(root), [true, true, false, false]);
+            assert_eq!(is_match(root), [true, true, false, false]);
         }
-        assert_eq!(takes(":root"), [true, false, true, false]);
-        assert_eq!(takes("root:7"), [false, true, false, false]);
-        assert_eq!(takes("!root"), [false, false, true, true]);
-        assert_eq!(takes("!0:!0"), [false, false, false, true]);
-        assert_eq!(takes("7:!0"), [false, false, false, true]);
-        assert_eq!(takes("4294967294"), [false; 4]);
+        assert_eq!(is_match(":root"), [true, false, true, false]);
+        assert_eq!(is_match("root:7"), [false, true, false, false]);
+        assert_eq!(is_match("!root"), [false, false, true, true]);
+        assert_eq!(is_match("!0:!0"), [false, false, false, true]);
+        assert_eq!(is_match("7:!0"), [false, false, false, true]);
+        assert_eq!(is_match("4294967294"), [false; 4]);
     }
 
     #[test]

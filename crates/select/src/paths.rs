@@ -34,8 +34,8 @@ impl Paths {
         self.globs.is_empty() && self.regexes.is_none()
     }
 
-    pub(crate) fn take(&self, path: &[u8]) -> bool {
-        (self.globs.is_empty() || self.globs.take(path))
+    pub(crate) fn matches(&self, path: &[u8]) -> bool {
+        (self.globs.is_empty() || self.globs.matches(path))
             && self.regexes.as_ref().is_none_or(|regexes| regexes.is_match(path))
     }
 }
@@ -88,8 +88,8 @@ impl Excluded {
     }
 
     /// Whether one of them names this entry; `path` is its path below the root.
-    pub(crate) fn take(&self, name: &[u8], path: &[u8], file_type: FileType) -> bool {
-        let by = |globs: &NamesAndPaths| globs.names.take(name) || globs.paths.take(path);
+    pub(crate) fn matches(&self, name: &[u8], path: &[u8], file_type: FileType) -> bool {
+        let by = |globs: &NamesAndPaths| globs.names.matches(name) || globs.paths.matches(path);
         by(&self.any) || (file_type == FileType::Directory && by(&self.dirs))
     }
 
@@ -117,7 +117,7 @@ mod tests {
 
     fn excludes(glob: &str, path: &str, file_type: FileType) -> bool {
         let name = path.rsplit('/').next().unwrap();
-        Excluded::new(&[glob.into()]).unwrap().take(name.as_bytes(), path.as_bytes(), file_type)
+        Excluded::new(&[glob.into()]).unwrap().matches(name.as_bytes(), path.as_bytes(), file_type)
     }
 
     #[test]
@@ -139,25 +139,27 @@ mod tests {
         );
     }
 
-    fn takes(globs: &[&str], regexes: &[&str], path: &[u8]) -> bool {
+    fn is_match(globs: &[&str], regexes: &[&str], path: &[u8]) -> bool {
         let pattern = |glob: &&str| Pattern { glob: (*glob).into(), ignore_case: false };
         let regexes: Vec<_> = regexes.iter().map(|&regex| regex.to_owned()).collect();
-        Paths::new(globs.iter().map(pattern).collect(), &regexes).unwrap().take(path)
+        Paths::new(globs.iter().map(pattern).collect(), &regexes).unwrap().matches(path)
     }
 
     #[test]
     fn globs_match_whole_paths_and_regular_expressions_parts_of_them() {
-        assert!(takes(&["a/*.c"], &[], b"a/b/x.c") && !takes(&["a/*.c"], &[], b"b/a/x.c"));
-        assert!(takes(&["/a"], &[], b"a") && takes(&["./a"], &[], b"a") && !takes(&["a"], &[], b"b/a"));
-        assert!(takes(&[], &["b/.*c$"], b"a/b/x.c") && !takes(&[], &["^b"], b"a/b"));
-        assert!(takes(&["x", "a*"], &["q", "b"], b"a/b") && !takes(&["x", "a*"], &["q"], b"a/b"));
+        assert!(is_match(&["a/*.c"], &[], b"a/b/x.c") && !is_match(&["a/*.c"], &[], b"b/a/x.c"));
+        assert!(
+            is_match(&["/a"], &[], b"a") && is_match(&["./a"], &[], b"a") && !is_match(&["a"], &[], b"b/a")
+        );
+        assert!(is_match(&[], &["b/.*c$"], b"a/b/x.c") && !is_match(&[], &["^b"], b"a/b"));
+        assert!(is_match(&["x", "a*"], &["q", "b"], b"a/b") && !is_match(&["x", "a*"], &["q"], b"a/b"));
     }
 
     #[test]
     fn regular_expressions_are_on_bytes() {
-        assert!(takes(&[], &["^a.b$"], b"a\xffb") && takes(&[], &["^a.b$"], b"a\nb"));
-        assert!(takes(&[], &["(?i)^A"], b"a") && !takes(&[], &["(?i)\u{e9}"], "\u{c9}".as_bytes()));
-        assert!(takes(&[], &[r"\xff"], b"\xff") && takes(&[], &["\u{e9}"], "\u{e9}".as_bytes()));
+        assert!(is_match(&[], &["^a.b$"], b"a\xffb") && is_match(&[], &["^a.b$"], b"a\nb"));
+        assert!(is_match(&[], &["(?i)^A"], b"a") && !is_match(&[], &["(?i)\u{e9}"], "\u{c9}".as_bytes()));
+        assert!(is_match(&[], &[r"\xff"], b"\xff") && is_match(&[], &["\u{e9}"], "\u{e9}".as_bytes()));
     }
 
     #[test]

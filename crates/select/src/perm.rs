@@ -23,7 +23,7 @@ enum Test {
 
 impl Perm {
     /// Whether a mode of at most `0o7777` passes.
-    pub fn takes(self, mode: u32) -> bool {
+    pub fn matches(self, mode: u32) -> bool {
         match self.test {
             Test::Exactly => mode == self.bits,
             Test::All => mode & self.bits == self.bits,
@@ -62,15 +62,15 @@ mod tests {
 
     #[test]
     fn exactly_all_and_any() {
-        let takes =
-            |text: &str| [0, 0o644, 0o755, 0o4755].map(|mode| text.parse::<Perm>().unwrap().takes(mode));
-        assert_eq!(takes("755"), [false, false, true, false]);
-        assert_eq!(takes("00"), [true, false, false, false]);
-        assert_eq!(takes("-111"), [false, false, true, true]);
-        assert_eq!(takes("-0"), [true; 4]);
-        assert_eq!(takes("/4022"), [false, false, false, true]);
-        assert_eq!(takes("/444"), [false, true, true, true]);
-        assert_eq!(takes("/0"), [true; 4]);
+        let is_match =
+            |text: &str| [0, 0o644, 0o755, 0o4755].map(|mode| text.parse::<Perm>().unwrap().matches(mode));
+        assert_eq!(is_match("755"), [false, false, true, false]);
+        assert_eq!(is_match("00"), [true, false, false, false]);
+        assert_eq!(is_match("-111"), [false, false, true, true]);
+        assert_eq!(is_match("-0"), [true; 4]);
+        assert_eq!(is_match("/4022"), [false, false, false, true]);
+        assert_eq!(is_match("/444"), [false, true, true, true]);
+        assert_eq!(is_match("/0"), [true; 4]);
     }
 
     #[test]

@@ -41,17 +41,22 @@ impl Selection {
     ///
     /// `path` is the path below the root, where paths are needed. A root has its own last name instead, also as
     /// its path.
-    pub(crate) fn take(&self, entry: &mut Entry<'_>, is_root: bool, path: &[u8]) -> Result<bool, WalkError> {
+    pub(crate) fn matches(
+        &self,
+        entry: &mut Entry<'_>,
+        is_root: bool,
+        path: &[u8],
+    ) -> Result<bool, WalkError> {
         let name = if is_root { last_part(entry.name()) } else { entry.name() };
-        let passes = self.types.take(entry.file_type())
-            && self.extensions.take(name)
-            && (self.names.is_empty() || self.names.take(name))
-            && self.paths.as_ref().is_none_or(|paths| paths.take(if is_root { name } else { path }));
+        let passes = self.types.matches(entry.file_type())
+            && self.extensions.matches(name)
+            && (self.names.is_empty() || self.names.matches(name))
+            && self.paths.as_ref().is_none_or(|paths| paths.matches(if is_root { name } else { path }));
         if !passes {
             return Ok(false);
         }
         if let Some(inode) = &self.inode
-            && !(inode.may_take(entry) && inode.takes(entry.metadata()?))
+            && !(inode.may_take(entry) && inode.matches(entry.metadata()?))
         {
             return Ok(false);
         }

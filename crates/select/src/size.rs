@@ -13,8 +13,8 @@ pub struct Size(Bound);
 
 impl Size {
     /// Whether a length passes.
-    pub fn takes(self, bytes: u64) -> bool {
-        self.0.takes(bytes)
+    pub fn matches(self, bytes: u64) -> bool {
+        self.0.matches(bytes)
     }
 }
 
@@ -83,16 +83,16 @@ fn part(fraction: &str, scale: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn takes(text: &str, bytes: u64) -> bool {
-        text.parse::<Size>().unwrap().takes(bytes)
+    fn is_match(text: &str, bytes: u64) -> bool {
+        text.parse::<Size>().unwrap().matches(bytes)
     }
 
     #[test]
     fn nothing_is_rounded() {
-        assert!(takes("1K", 1024) && !takes("1K", 1023) && !takes("1K", 1025));
-        assert!(takes("+1K", 1025) && !takes("+1K", 1024));
-        assert!(takes("-1K", 1023) && !takes("-1K", 1024) && takes("-1K", 0));
-        assert!(takes("0", 0) && !takes("0", 1) && takes("+0", 1) && !takes("-0", 0));
+        assert!(is_match("1K", 1024) && !is_match("1K", 1023) && !is_match("1K", 1025));
+        assert!(is_match("+1K", 1025) && !is_match("+1K", 1024));
+        assert!(is_match("-1K", 1023) && !is_match("-1K", 1024) && is_match("-1K", 0));
+        assert!(is_match("0", 0) && !is_match("0", 1) && is_match("+0", 1) && !is_match("-0", 0));
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
         for (power, unit) in ["kB", "MB", "GB", "TB", "PB"].into_iter().enumerate() {
             assert_eq!(parse_bytes(&format!("3{unit}")), Ok(3 * 1000_u64.pow(power as u32 + 1)));
         }
-        assert!(takes("18446744073709551615", u64::MAX));
+        assert!(is_match("18446744073709551615", u64::MAX));
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
         ] {
             assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
         }
-        assert!(takes("+1.5K", 1537) && !takes("+1.5K", 1536));
+        assert!(is_match("+1.5K", 1537) && !is_match("+1.5K", 1536));
     }
 
     #[test]

@@ -17,7 +17,7 @@ impl Types {
     pub const ALL: Self = Self(u8::MAX);
 
     /// Whether a type is in the set.
-    pub fn take(self, file_type: FileType) -> bool {
+    pub fn matches(self, file_type: FileType) -> bool {
         self.0 & bit(file_type) != 0
     }
 }
@@ -82,11 +82,11 @@ mod tests {
     fn each_letter_is_one_type() {
         for (letter, file_type) in "fdlpsbc".chars().zip(TYPES) {
             let types: Types = letter.to_string().parse().unwrap();
-            assert!(TYPES.into_iter().all(|other| types.take(other) == (other == file_type)));
+            assert!(TYPES.into_iter().all(|other| types.matches(other) == (other == file_type)));
         }
         let types: Types = "f,l".parse().unwrap();
-        assert_eq!(TYPES.map(|other| types.take(other)), [true, false, true, false, false, false, false]);
-        assert!(TYPES.into_iter().all(|file_type| Types::ALL.take(file_type)));
+        assert_eq!(TYPES.map(|other| types.matches(other)), [true, false, true, false, false, false, false]);
+        assert!(TYPES.into_iter().all(|file_type| Types::ALL.matches(file_type)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::chart::{self, Panel};
 use super::markdown;
 use super::options::RECORDS;
-use super::record::{self, Group, Row, Section, Table, is_behind};
+use super::record::{self, Group, Section, Table};
 use super::splice::splice;
 
 /// The pages that show a record, and the way from each to the records.
@@ -46,7 +46,7 @@ fn is_current(folder: Option<&Path>) -> Result<bool> {
     Ok(stale.is_empty())
 }
 
-/// Draws the charts of a record beside it.
+/// Draws the charts of a record in its folder.
 pub(crate) fn draw(folder: &Path, tables: &[Table]) -> Result<()> {
     charts(folder, tables).into_iter().try_for_each(|(path, text)| Ok(fs::write(path, text)?))
 }
@@ -130,12 +130,10 @@ fn short(tables: &[Table], folder: &str) -> String {
 fn losses(table: &Table) -> Vec<String> {
     let mut losses = Vec::new();
     for (section, group) in table.groups().filter(|(section, group)| is_charted(table, section, group)) {
-        let faster = |row: &&Row| group.ratio(row).is_some_and(is_behind);
-        let tools: Vec<_> = group
-            .rows
-            .iter()
-            .filter(faster)
-            .filter_map(|row| Some(format!("{} {:.2}x", row.tool, group.ratio(row)?)))
+        let tools: Vec<_> = section
+            .lost()
+            .filter(|(_, title, _)| *title == group.title)
+            .map(|(tool, _, ratio)| format!("{tool} {ratio:.2}x"))
             .collect();
         if !tools.is_empty() {
             losses.push(format!("{} ({})", markdown::what(table, section, group), tools.join(", ")));

@@ -11,5 +11,6 @@ mod repository;
 mod run;
 mod sources;
 mod tree;
+mod words;
 
 pub(crate) use run::{is_clean, run};

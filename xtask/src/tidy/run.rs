@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::tree::{Finding, Tree};
-use super::{architecture, documents, guarantees, horrors, manifests, repository, sources};
+use super::{architecture, documents, guarantees, horrors, manifests, repository, sources, words};
 
 /// Every rule there is.
 const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
@@ -24,6 +24,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     repository::machine_paths,
     horrors::every_horror_is_tested,
     horrors::gaps_are_published,
+    words::plain_words,
 ];
 
 /// Prints what breaks a rule; the status says whether there was anything.

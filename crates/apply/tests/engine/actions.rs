@@ -155,7 +155,7 @@ fn h05_an_impossible_action_is_replaced_by_no_other() {
     for action in [Action::Hardlink, Action::Reflink, Action::Move(tree.path("to"))] {
         let step = ftk_apply::Step { victim: seen(&victim, root_len), keeper: tree.seen("k") };
         let refused =
-            tree.run_by(action, ftk_apply::Rules { metadata_may_differ: true }, vec![step]).remove(0);
+            tree.run_by(action, ftk_apply::ActionOptions { metadata_may_differ: true }, vec![step]).remove(0);
         assert!(
             matches!(refused, Err(ActError::Refused(Refusal::OtherFileSystem | Refusal::Unsupported))),
             "{refused:?}"

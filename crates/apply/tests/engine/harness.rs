@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use ftk_apply::{ActError, Action, Engine, Freed, Journal, Rules, Seen, Step, Undone, undo};
+use ftk_apply::{ActError, Action, ActionOptions, Engine, Freed, Journal, Seen, Step, Undone, undo};
 use ftk_sched::Stop;
 
 /// A directory that goes away with the test. It lies in memory where there is such a place: a sync costs nothing
@@ -69,13 +69,13 @@ impl Tree {
 
     /// Runs the steps with a journal of their own, and gives what was reported.
     pub(crate) fn run(&self, action: Action, steps: Vec<Step>) -> Vec<Result<Freed, ActError>> {
-        self.run_by(action, Rules::default(), steps)
+        self.run_by(action, ActionOptions::default(), steps)
     }
 
     pub(crate) fn run_by(
         &self,
         action: Action,
-        rules: Rules,
+        rules: ActionOptions,
         steps: Vec<Step>,
     ) -> Vec<Result<Freed, ActError>> {
         let mut outcomes = Vec::new();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use ftk_apply::{Action, Rules, Step};
+use ftk_apply::{Action, ActionOptions, Step};
 
 use crate::harness::{Tree, ino, is_root, seen, skip};
 
@@ -54,7 +54,7 @@ fn h02_the_keeper_is_not_given_up_for_itself() {
                 victim: seen(Path::new(std::str::from_utf8(&victim.path).unwrap()), root_len),
                 keeper: seen(Path::new(std::str::from_utf8(&keeper.path).unwrap()), root_len),
             };
-            let outcome = tree.run_by(action.clone(), Rules::default(), vec![step]).remove(0);
+            let outcome = tree.run_by(action.clone(), ActionOptions::default(), vec![step]).remove(0);
             assert!(outcome.is_err(), "{action:?}");
             assert_eq!(ino(&upper), inode, "{action:?}");
             assert_eq!(fs::read(&merged).unwrap(), b"the only one", "{action:?}");

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use ftk_apply::{
-    ActError, Action, Engine, Freed, Journal, Reach, Refusal, Rules, Side, Step, Undone, probe, script,
+    ActError, Action, ActionOptions, Engine, Freed, Journal, Reach, Refusal, Side, Step, Undone, probe,
+    script,
 };
 use ftk_sched::Stop;
 use rustix::fs::{CWD, Mode, OFlags, openat, statvfs, syncfs};
@@ -74,7 +75,7 @@ impl Mounted {
         _ = fs::remove_file(self.path("journal"));
         let mut journal = Journal::create(&self.path("journal")).unwrap();
         let mut outcomes = Vec::new();
-        let mut engine = Engine::new(Action::Reflink, Rules::default()).unwrap();
+        let mut engine = Engine::new(Action::Reflink, ActionOptions::default()).unwrap();
         engine.run([step], &mut journal, &Stop::new(), |_, outcome| outcomes.push(outcome)).unwrap();
         journal.finish().unwrap();
         outcomes.remove(0)
@@ -248,7 +249,7 @@ fn h37_inodes_of_btrfs_subvolumes_repeat_and_are_no_identity() {
     assert_eq!(fs::metadata(&one).unwrap().ino(), fs::metadata(&two).unwrap().ino());
     // Two files for all that, which no hard link joins; blocks they can share.
     let mut journal = Journal::create(&mounted.path("journal 2")).unwrap();
-    let mut engine = Engine::new(Action::Hardlink, Rules::default()).unwrap();
+    let mut engine = Engine::new(Action::Hardlink, ActionOptions::default()).unwrap();
     let step = mounted.step("one/f", "two/f");
     engine
         .run([step.clone()], &mut journal, &Stop::new(), |_, outcome| {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::process::Command;
 
-use ftk_apply::{ActError, Action, Difference, Refusal, Rules, Side, Step};
+use ftk_apply::{ActError, Action, ActionOptions, Difference, Refusal, Side, Step};
 use rustix::fs::{CWD, Mode, XattrFlags, mkfifoat, setxattr};
 
 use crate::harness::{Tree, has, ino, is_root, old_time, set_mode, skip};
@@ -205,7 +205,7 @@ fn h11_metadata_that_may_differ() {
     let tree = Tree::new();
     let (keeper, victim) = (tree.file("k", "same"), tree.file("v", "same"));
     set_mode(&victim, 0o600);
-    let rules = Rules { metadata_may_differ: true };
+    let rules = ActionOptions { metadata_may_differ: true };
     // But nothing becomes a program that runs with the rights of its owner.
     set_mode(&keeper, 0o4755);
     for action in [Action::Hardlink, Action::Symlink] {
@@ -262,7 +262,7 @@ fn what_changes_between_proof_and_action() {
             }
             let steps = [tree.step("v1", "k1"), tree.step("v2", "k2")];
             let mut journal = Journal::create(&tree.journal()).unwrap();
-            let mut engine = Engine::new(action.clone(), Rules::default()).unwrap();
+            let mut engine = Engine::new(action.clone(), ActionOptions::default()).unwrap();
             let (mut outcomes, mut inode, mut content) = (Vec::new(), 0, Vec::new());
             engine
                 .run(steps, &mut journal, &Stop::new(), |_, outcome| {
@@ -300,7 +300,7 @@ fn nothing_more_happens_once_stopped() {
     let mut journal = Journal::create(&tree.journal()).unwrap();
     let stop = Stop::new();
     let mut taken = Vec::new();
-    let mut engine = Engine::new(Action::Delete, Rules::default()).unwrap();
+    let mut engine = Engine::new(Action::Delete, ActionOptions::default()).unwrap();
     engine
         .run(steps, &mut journal, &stop, |_, outcome| {
             taken.push(outcome.is_ok());

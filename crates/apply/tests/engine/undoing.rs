@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
-use ftk_apply::{ActError, Action, Refusal, Rules, Side, Undone};
+use ftk_apply::{ActError, Action, ActionOptions, Refusal, Side, Undone};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
 
@@ -19,7 +19,7 @@ fn replaced(action: Action) -> Tree {
         std::os::unix::fs::chown(&victim, Some(12), Some(34)).unwrap();
     }
     _ = setxattr(&victim, "user.note", b"\0mine", XattrFlags::empty());
-    let rules = Rules { metadata_may_differ: true };
+    let rules = ActionOptions { metadata_may_differ: true };
     tree.run_by(action, rules, vec![tree.step("dir/v", "k")]).remove(0).unwrap();
     tree
 }

@@ -20,12 +20,12 @@ use crate::stdout::Stdout;
 
 /// What is to be run, understood.
 #[derive(Debug)]
-pub(in crate::find) enum Plan {
+pub(in crate::find) enum Templates {
     Each(Vec<Template>),
     Batch(Vec<BatchTemplate>),
 }
 
-impl Plan {
+impl Templates {
     /// # Errors
     /// If a command for batches has no one place for its paths.
     pub(in crate::find) fn new(commands: &Commands) -> anyhow::Result<Self> {

@@ -9,7 +9,7 @@ mod run;
 mod space;
 mod template;
 
-pub(super) use command::Plan;
+pub(super) use command::Templates;
 pub(super) use options::Commands;
 pub(crate) use options::end_at_plus;
 pub(super) use run::run;

@@ -7,7 +7,7 @@ use std::thread::{self, Builder};
 use anyhow::Context as _;
 use rustix::process::{Resource, getrlimit};
 
-use super::command::{Plan, Runner};
+use super::command::{Runner, Templates};
 use super::{batch, each};
 use crate::asked;
 use crate::console::Console;
@@ -23,20 +23,20 @@ const WAITING: usize = 1024;
 /// # Errors
 /// If there are no threads for it.
 pub(in crate::find) fn run<T>(
-    plan: &Plan,
+    plan: &Templates,
     at_once: usize,
     out: &Stdout,
     console: &Console,
     search: impl FnOnce(SyncSender<Vec<u8>>) -> T,
 ) -> anyhow::Result<(T, Outcome)> {
-    let at_once = if matches!(plan, Plan::Batch(_)) { 1 } else { at_once };
+    let at_once = if matches!(plan, Templates::Batch(_)) { 1 } else { at_once };
     asked::doing(&"running commands");
     let runner = Runner::new(out, console, at_once > 1).context("cannot wait for signals")?;
     let (sender, receiver) = sync_channel(WAITING);
     let queue = Queue(Arc::new(Mutex::new(receiver)));
     let work = |queue| match plan {
-        Plan::Each(templates) => each::work(templates, queue, &runner),
-        Plan::Batch(templates) => batch::work(templates, queue, &runner),
+        Templates::Each(templates) => each::work(templates, queue, &runner),
+        Templates::Batch(templates) => batch::work(templates, queue, &runner),
     };
     let found = thread::scope(|scope| -> anyhow::Result<T> {
         for nth in 0..at_once.min(affordable(at_once)) {

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use crate::console::{Console, cause};
 use crate::engine::Engine;
 use crate::hash::check::lists::{Line, Lines, Odd, TOO_LARGE};
-use crate::hash::check::verdict::Verdict;
+use crate::hash::check::verdict::CheckResult;
 use crate::simd;
 
 /// What reading the files has given.
@@ -44,7 +44,7 @@ struct Group {
 
 /// Why a line has no digest to be compared with.
 pub(super) struct Trouble {
-    pub(super) verdict: Verdict,
+    pub(super) verdict: CheckResult,
     /// What could not be done.
     pub(super) verb: &'static str,
     pub(super) cause: String,
@@ -67,7 +67,7 @@ impl Files {
         let mut groups = Vec::with_capacity(parts.len());
         for (algorithms, inventory) in parts {
             let files = inventory.files();
-            budget.draw(u64::from(files) * Rows::bytes_per_file(&algorithms) as u64).context(TOO_LARGE)?;
+            budget.reserve(u64::from(files) * Rows::bytes_per_file(&algorithms) as u64).context(TOO_LARGE)?;
             let mut rows = Rows::new(files, &algorithms);
             let (only, span) = (None, Span::Whole);
             let work = Work { inventory: &inventory, algorithms: &algorithms, platform, only, span };
@@ -107,7 +107,7 @@ impl Files {
 
     /// The digest of what a line names, by the line's algorithm.
     pub(super) fn digest(&self, line: Line, lines: &Lines) -> Result<&[u8], Trouble> {
-        let unreadable = |verb, cause| Err(Trouble { verdict: Verdict::Unreadable, verb, cause });
+        let unreadable = |verb, cause| Err(Trouble { verdict: CheckResult::Unreadable, verb, cause });
         if line.is_odd {
             return match (&lines.odd[line.number as usize], &self.stdin) {
                 (Odd::Path(_, why), _) => unreadable("open", why.to_string()),
@@ -132,15 +132,15 @@ impl Files {
         let (verdict, verb, cause) = match failure {
             Failure::Io { op, source } => match source.raw_os_error().map(Errno::from_raw_os_error) {
                 // What leads there may have become a file meanwhile.
-                Some(Errno::NOENT | Errno::NOTDIR) => (Verdict::Missing, *op, cause(source)),
-                Some(Errno::LOOP) if self.is_confined => (Verdict::Unreadable, *op, LINK.to_owned()),
-                _ => (Verdict::Unreadable, *op, cause(source)),
+                Some(Errno::NOENT | Errno::NOTDIR) => (CheckResult::Missing, *op, cause(source)),
+                Some(Errno::LOOP) if self.is_confined => (CheckResult::Unreadable, *op, LINK.to_owned()),
+                _ => (CheckResult::Unreadable, *op, cause(source)),
             },
             Failure::NotRegular if self.is_confined => {
-                (Verdict::Unreadable, "read", format!("not a regular file, or {LINK}"))
+                (CheckResult::Unreadable, "read", format!("not a regular file, or {LINK}"))
             }
-            Failure::NotRegular => (Verdict::Unreadable, "read", "not a regular file".to_owned()),
-            _ => (Verdict::Changed, "check", "it changed while it was read".to_owned()),
+            Failure::NotRegular => (CheckResult::Unreadable, "read", "not a regular file".to_owned()),
+            _ => (CheckResult::Changed, "check", "it changed while it was read".to_owned()),
         };
         Trouble { verdict, verb, cause }
     }

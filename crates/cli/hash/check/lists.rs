@@ -27,7 +27,7 @@ const NAMED: u64 = 10;
 const BUFFER: usize = 256 << 10;
 
 /// How lists are to be read.
-pub(super) struct Reading<'a> {
+pub(super) struct ParseOptions<'a> {
     /// Those that `-a` names.
     pub(super) algorithms: &'a [Algorithm],
     pub(super) end: End,
@@ -92,7 +92,7 @@ pub(super) enum Odd {
     Path(Vec<u8>, Unlisted),
 }
 
-impl Reading<'_> {
+impl ParseOptions<'_> {
     /// Reads all of them, and their paths. `false` when one could not be read, or not to its end: that is said,
     /// and the others are read all the same.
     pub(super) fn read<P: AsRef<OsStr>>(&self, lists: &[P]) -> anyhow::Result<(Lines, PathList, bool)> {
@@ -221,7 +221,7 @@ impl Tables {
         /// Drawn at once.
         const UNIT: usize = 64 << 10;
         if size_of_val(&**lines) + expected.len() > self.drawn {
-            budget.draw(UNIT as u64).context(TOO_LARGE)?;
+            budget.reserve(UNIT as u64).context(TOO_LARGE)?;
             self.drawn += UNIT;
         }
         Ok(())

@@ -25,8 +25,8 @@ use crate::console::Console;
 use crate::engine::Engine;
 use crate::hash::HashArgs;
 use crate::hash::check::files::Files;
-use crate::hash::check::lists::Reading;
-use crate::hash::check::unlisted::Tree;
+use crate::hash::check::lists::ParseOptions;
+use crate::hash::check::unlisted::SearchedTree;
 use crate::hash::check::verdicts::{Manner, Verdicts};
 use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
@@ -94,7 +94,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let budget = &Budget::new(globals.memory());
     let end = if args.zero { End::Nul } else { End::Newline };
     let warn = own.warn && !own.status;
-    let reading = Reading { algorithms: &args.algorithms, end, root, warn, budget, console };
+    let reading = ParseOptions { algorithms: &args.algorithms, end, root, warn, budget, console };
     let (lines, paths, is_whole) = reading.read(names)?;
     let files = Files::read(&lines, paths, root.is_some(), budget, &engine, console)?;
 
@@ -106,7 +106,12 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     if own.new && !is_whole {
         console.error("new files are not looked for, since a list could not be read");
     } else if own.new {
-        let tree = Tree { root, selection: &selection, follow: args.selection.follow(Follow::Roots), budget };
+        let tree = SearchedTree {
+            root,
+            selection: &selection,
+            follow: args.selection.follow(Follow::Roots),
+            budget,
+        };
         let (new, walked) = tree.unlisted(&lines, &files, globals, console)?;
         outcome = outcome.max(walked);
         verdicts.of_new(&new).with_context(unwritten)?;

@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 use crate::scan::{none_of, scan, walker};
 
 /// The tree that is looked at.
-pub(super) struct Tree<'a> {
+pub(super) struct SearchedTree<'a> {
     /// What `--root` says.
     pub(super) root: Option<&'a Path>,
     pub(super) selection: &'a Selection,
@@ -26,7 +26,7 @@ pub(super) struct Tree<'a> {
     pub(super) budget: &'a Budget,
 }
 
-impl Tree<'_> {
+impl SearchedTree<'_> {
     /// The paths of files that are in the tree and in no list, as a list would have them, sorted; and `Error`
     /// if not all of the tree could be listed.
     ///

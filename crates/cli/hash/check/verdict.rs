@@ -10,7 +10,7 @@ use crate::outcome::Outcome;
 
 /// What a check says of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum CheckResult {
     Ok,
     /// Its content is not what the list says.
     Failed,
@@ -24,7 +24,7 @@ pub(super) enum Verdict {
     New,
 }
 
-impl Verdict {
+impl CheckResult {
     pub(super) const ALL: [Self; 6] =
         [Self::Ok, Self::Failed, Self::Missing, Self::Unreadable, Self::Changed, Self::New];
 
@@ -71,7 +71,7 @@ impl Verdict {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'r> {
     pub(super) path: &'r [u8],
-    pub(super) verdict: Verdict,
+    pub(super) verdict: CheckResult,
     /// What the list says; not of a file that is in none.
     pub(super) expected: Option<(Algorithm, &'r [u8])>,
     /// The digest of what was read.

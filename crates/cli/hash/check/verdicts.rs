@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::hash::check::CheckArgs;
 use crate::hash::check::files::{Files, Trouble};
 use crate::hash::check::lists::{Lines, List};
-use crate::hash::check::verdict::{Record, Verdict};
+use crate::hash::check::verdict::{CheckResult, Record};
 use crate::hash::table::dos_note;
 use crate::list;
 use crate::outcome::Outcome;
@@ -40,10 +40,10 @@ pub(super) struct Verdicts<'a> {
 
 /// How often each verdict was given.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts([u64; Verdict::ALL.len()]);
+struct Counts([u64; CheckResult::ALL.len()]);
 
 impl Counts {
-    fn of(&self, verdict: Verdict) -> u64 {
+    fn of(&self, verdict: CheckResult) -> u64 {
         self.0[verdict as usize]
     }
 }
@@ -68,7 +68,7 @@ impl<'a> Verdicts<'a> {
         let mut paths = files.paths(lines);
         let mut at = 0;
         for list in &lines.lists {
-            let ok = self.counts.of(Verdict::Ok);
+            let ok = self.counts.of(CheckResult::Ok);
             for &line in &lines.lines[list.lines.clone()] {
                 let end = at + line.algorithm.digest_len();
                 let expected = &lines.expected[at..end];
@@ -76,7 +76,7 @@ impl<'a> Verdicts<'a> {
                 let digest = files.digest(line, lines);
                 self.of_file(paths.of(line), (line.algorithm, expected), digest)?;
             }
-            self.of_list(list, self.counts.of(Verdict::Ok) > ok);
+            self.of_list(list, self.counts.of(CheckResult::Ok) > ok);
         }
         Ok(())
     }
@@ -88,16 +88,16 @@ impl<'a> Verdicts<'a> {
         digest: Result<&[u8], Trouble>,
     ) -> io::Result<()> {
         let (verdict, found, trouble) = match &digest {
-            Ok(found) if *found == expected.1 => (Verdict::Ok, Some(*found), None),
-            Ok(found) => (Verdict::Failed, Some(*found), None),
+            Ok(found) if *found == expected.1 => (CheckResult::Ok, Some(*found), None),
+            Ok(found) => (CheckResult::Failed, Some(*found), None),
             Err(trouble) => (trouble.verdict, None, Some(trouble)),
         };
-        if verdict == Verdict::Missing && self.manner.args.ignore_missing {
+        if verdict == CheckResult::Missing && self.manner.args.ignore_missing {
             return Ok(());
         }
         // The verdict tells all there is to say of a missing file.
         if let Some(Trouble { verb, cause, .. }) = trouble
-            && verdict != Verdict::Missing
+            && verdict != CheckResult::Missing
             && !self.manner.args.status
         {
             self.console.path_error(verb, path, cause);
@@ -110,7 +110,7 @@ impl<'a> Verdicts<'a> {
     pub(super) fn of_new<P: AsRef<[u8]>>(&mut self, paths: &[P]) -> io::Result<()> {
         for path in paths {
             let path = path.as_ref();
-            self.give(&Record { path, verdict: Verdict::New, expected: None, found: None, error: None })?;
+            self.give(&Record { path, verdict: CheckResult::New, expected: None, found: None, error: None })?;
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl<'a> Verdicts<'a> {
     fn give(&mut self, record: &Record<'_>) -> io::Result<()> {
         self.counts.0[record.verdict as usize] += 1;
         self.outcome = self.outcome.max(record.verdict.outcome());
-        if self.manner.args.status || (self.manner.is_quiet && record.verdict == Verdict::Ok) {
+        if self.manner.args.status || (self.manner.is_quiet && record.verdict == CheckResult::Ok) {
             return Ok(());
         }
         let Manner { json, end, .. } = self.manner;
@@ -178,7 +178,7 @@ impl<'a> Verdicts<'a> {
             say_assumed(lines, counts, console);
             let dos = lines.lists.iter().filter(|list| list.has_dos_ends);
             dos.for_each(|list| console.summary(dos_note(&list.name)));
-            let given = Verdict::ALL.into_iter().filter(|it| counts.of(*it) > 0);
+            let given = CheckResult::ALL.into_iter().filter(|it| counts.of(*it) > 0);
             let given: Vec<_> =
                 given.map(|it| format!("{} {}", HumanCount(counts.of(it)), it.word())).collect();
             if !given.is_empty() {
@@ -197,18 +197,18 @@ fn warn(lines: &Lines, counts: Counts, console: &Console) {
     let malformed = usable().map(|list| list.malformed).sum();
     let first = usable().find_map(|list| Some((&list.name, list.first.as_ref()?)));
     let first = first.map(|(list, (line, why))| format!(" ({list}, line {line}: {why})")).unwrap_or_default();
-    let unread = counts.of(Verdict::Unreadable) + counts.of(Verdict::Changed);
+    let unread = counts.of(CheckResult::Unreadable) + counts.of(CheckResult::Changed);
     for (n, one, many, more) in [
         (malformed, "line is improperly formatted", "lines are improperly formatted", &*first),
-        (counts.of(Verdict::Missing), "listed file is missing", "listed files are missing", ""),
+        (counts.of(CheckResult::Missing), "listed file is missing", "listed files are missing", ""),
         (unread, "listed file could not be read", "listed files could not be read", ""),
         (
-            counts.of(Verdict::Failed),
+            counts.of(CheckResult::Failed),
             "computed checksum did NOT match",
             "computed checksums did NOT match",
             "",
         ),
-        (counts.of(Verdict::New), "file is in no list", "files are in no list", ""),
+        (counts.of(CheckResult::New), "file is in no list", "files are in no list", ""),
     ] {
         if n > 0 {
             console.warning(format_args!("WARNING: {n} {}{more}", if n == 1 { one } else { many }));
@@ -222,7 +222,7 @@ fn say_assumed(lines: &Lines, counts: Counts, console: &Console) {
     }
     let assumed = names(&lines.assumed, ", ");
     console.summary(format_args!("untagged digests taken for {assumed} by their length (-a says otherwise)"));
-    if counts.of(Verdict::Ok) == 0 && counts.of(Verdict::Failed) > 0 {
+    if counts.of(CheckResult::Ok) == 0 && counts.of(CheckResult::Failed) > 0 {
         console.summary("no digest matched: are they of another algorithm, as with -a blake3?");
     }
 }

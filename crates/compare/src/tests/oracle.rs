@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::compare::compare_tuned;
 use crate::files::Tuning;
 use crate::testing::open;
-use crate::{End, Env, Lines, Mismatch, Options, Outcome, Side, Source};
+use crate::{End, FileResources, Lines, Mismatch, Options, Outcome, Side, Source};
 
 /// All that a comparison says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl Files {
         stop: &Stop,
         found: &mut dyn FnMut(Mismatch) -> ControlFlow<()>,
     ) -> Result<Outcome, (Side, Failure)> {
-        let env = Env { workers, memory: 1 << 30, stop, done: &AtomicU64::new(0) };
+        let env = FileResources { workers, memory: 1 << 30, stop, done: &AtomicU64::new(0) };
         compare_tuned(Source::File(&self.a), Source::File(&self.b), options, &env, found, tuning)
     }
 }

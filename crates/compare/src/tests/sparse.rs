@@ -10,7 +10,7 @@ use ftk_sched::Stop;
 use super::oracle::Files;
 use crate::files::Tuning;
 use crate::testing::open;
-use crate::{End, Env, Lines, Method, Mismatch, Options, Side, Source, compare, sizes_differ};
+use crate::{End, FileResources, Lines, Method, Mismatch, Options, Side, Source, compare, sizes_differ};
 
 const TIB: u64 = 1 << 40;
 
@@ -74,7 +74,7 @@ fn a_stop_ends_a_long_search() {
         for workers in [1, 3] {
             let options = Options { method, shortcuts: false, ..Options::default() };
             let (stop, done) = (Stop::new(), AtomicU64::new(0));
-            let env = Env { workers, memory: 1 << 30, stop: &stop, done: &done };
+            let env = FileResources { workers, memory: 1 << 30, stop: &stop, done: &done };
             let (a, b) = (Source::File(&files.a), Source::File(&files.b));
             let outcome = std::thread::scope(|scope| {
                 scope.spawn(|| {

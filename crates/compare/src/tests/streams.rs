@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::oracle::{Answer, Files, answer, naive};
 use crate::testing::random;
-use crate::{Env, Options, Side, Source, Way, compare};
+use crate::{FileResources, Options, Side, Source, Way, compare};
 
 /// Gives its bytes in pieces of some lengths, with an interruption before each.
 struct Dribs<'d> {
@@ -39,7 +39,7 @@ impl Read for Dribs<'_> {
 }
 
 fn run(a: Source<'_>, b: Source<'_>, options: &Options) -> Result<Answer, (Side, Failure)> {
-    let env = Env { workers: 4, memory: 1 << 20, stop: &Stop::new(), done: &AtomicU64::new(0) };
+    let env = FileResources { workers: 4, memory: 1 << 20, stop: &Stop::new(), done: &AtomicU64::new(0) };
     let mut found = Vec::new();
     let outcome = compare(a, b, options, &env, &mut |mismatch| {
         found.push(mismatch);

@@ -13,7 +13,7 @@ const CLAIM: u64 = 64 * PAIR;
 
 /// What is left to be claimed.
 #[derive(Debug)]
-pub(crate) struct Claims<'p> {
+pub(crate) struct PairClaims<'p> {
     workers: u64,
     most: u64,
     rest: Mutex<Rest<'p>>,
@@ -27,7 +27,7 @@ struct Rest<'p> {
     weight: u64,
 }
 
-impl<'p> Claims<'p> {
+impl<'p> PairClaims<'p> {
     /// All pairs, of which those that are known already, or to have more than `most` bytes, weigh nothing.
     pub(crate) fn new(pairs: &'p mut [Pair], workers: usize, most: u64) -> Self {
         let weight = pairs.iter().map(|pair| weight(pair, most)).sum();
@@ -64,19 +64,19 @@ mod tests {
     use ftk_inventory::FileNo;
 
     use super::*;
-    use crate::trees::pairs::Verdict;
+    use crate::trees::pairs::PairState;
 
     #[test]
     fn every_pair_is_claimed_once() {
         let pair = |nth: u32| Pair {
             a: FileNo(nth),
             b: FileNo(nth),
-            verdict: Verdict::Pending(u64::from(nth % 7) << (nth % 30)),
+            verdict: PairState::Pending(u64::from(nth % 7) << (nth % 30)),
         };
         for workers in [1, 2, 8, 1000] {
             let mut pairs: Vec<_> = (0..1000).map(pair).collect();
-            pairs[3].verdict = Verdict::Equal;
-            let claims = Claims::new(&mut pairs, workers, 32 << 20);
+            pairs[3].verdict = PairState::Equal;
+            let claims = PairClaims::new(&mut pairs, workers, 32 << 20);
             let mut next = 0;
             while let Some((first, run)) = claims.claim() {
                 assert_eq!(first, next);
@@ -87,6 +87,6 @@ mod tests {
             }
             assert_eq!(next, 1000);
         }
-        assert!(Claims::new(&mut [], 2, 0).claim().is_none());
+        assert!(PairClaims::new(&mut [], 2, 0).claim().is_none());
     }
 }

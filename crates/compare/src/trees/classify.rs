@@ -8,7 +8,7 @@ use super::merge::Entry;
 
 /// What counts as a difference, and what is believed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
+pub struct TreeCriteria {
     /// Mode, owner, group and time of the last change count too, the time not for directories.
     pub metadata: bool,
     /// Files of equal size and time are taken for equal, and none is read.
@@ -17,7 +17,7 @@ pub struct Rules {
     pub no_shortcuts: bool,
 }
 
-impl Rules {
+impl TreeCriteria {
     /// What the tables of the walks have to keep. Where nothing else is compared than content, regular files are not
     /// asked what `stat` says before they are opened: once is enough.
     pub fn keep(&self) -> Keep {
@@ -40,7 +40,7 @@ pub(crate) enum Relation {
     Unread,
 }
 
-pub(crate) fn classify(a: &Entry, b: &Entry, rules: Rules) -> Relation {
+pub(crate) fn classify(a: &Entry, b: &Entry, rules: TreeCriteria) -> Relation {
     if a.file_type != b.file_type {
         return Relation::Type;
     }
@@ -54,7 +54,7 @@ pub(crate) fn classify(a: &Entry, b: &Entry, rules: Rules) -> Relation {
     }
 }
 
-fn files(a: &Entry, b: &Entry, rules: Rules) -> Relation {
+fn files(a: &Entry, b: &Entry, rules: TreeCriteria) -> Relation {
     let (Some(a), Some(b)) = (&a.metadata, &b.metadata) else { return Relation::Unread };
     match Facts::sizes(a.into(), b.into(), rules.quick) {
         Some((a, b)) => Relation::Size(a, b),

@@ -4,7 +4,7 @@ use ftk_inventory::Metadata;
 use ftk_read::Failure;
 use ftk_walk::FileType;
 
-use super::classify::{Relation, Rules};
+use super::classify::{Relation, TreeCriteria};
 use super::merge::Entry;
 use crate::Side;
 
@@ -76,7 +76,7 @@ pub(crate) struct Differing {
 
 impl Differing {
     /// Those that count.
-    pub(crate) fn between(a: &Entry, b: &Entry, relation: Relation, rules: Rules) -> Self {
+    pub(crate) fn between(a: &Entry, b: &Entry, relation: Relation, rules: TreeCriteria) -> Self {
         let mut differing = Self { fields: FIELDS, len: 0 };
         // Of entries of different types everything differs somehow.
         if a.file_type != b.file_type || !rules.metadata && !rules.quick {
@@ -104,7 +104,7 @@ impl Differing {
     }
 }
 
-fn counts_mtime(file_type: FileType, relation: Relation, rules: Rules) -> bool {
+fn counts_mtime(file_type: FileType, relation: Relation, rules: TreeCriteria) -> bool {
     match file_type {
         // It changes with whatever is made in it, also while a faithful copy is made.
         FileType::Directory => false,

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use ftk_inventory::{FileNo, Metadata, PathOrder};
 use ftk_walk::FileType;
 
-use super::Tree;
+use super::WalkedTree;
 use crate::Side;
 
 /// One entry of one tree.
@@ -49,7 +49,7 @@ pub(crate) struct Merge<'t> {
 }
 
 impl<'t> Merge<'t> {
-    pub(crate) fn new(a: &Tree<'t>, b: &Tree<'t>) -> Self {
+    pub(crate) fn new(a: &WalkedTree<'t>, b: &WalkedTree<'t>) -> Self {
         let mut failed: Vec<_> = [a, b]
             .into_iter()
             .flat_map(|tree| tree.failed.iter().map(|path| below(path, tree.root)))
@@ -156,7 +156,7 @@ struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    fn new(tree: &Tree<'t>) -> Self {
+    fn new(tree: &WalkedTree<'t>) -> Self {
         let entry = Entry {
             path: Vec::new(),
             file_type: FileType::Directory,

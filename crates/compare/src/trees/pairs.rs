@@ -8,7 +8,7 @@ use crate::Side;
 
 /// The pairs that have to be opened, by path, and what is known of them.
 #[derive(Debug)]
-pub struct Plan {
+pub struct PairTable {
     pub(crate) pairs: Vec<Pair>,
     /// How many differences there are beside those of pairs.
     pub(crate) others: u64,
@@ -21,12 +21,12 @@ pub struct Plan {
 pub(crate) struct Pair {
     pub(crate) a: FileNo,
     pub(crate) b: FileNo,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: PairState,
 }
 
 /// What is known of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum PairState {
     /// Nothing yet; the larger of the sizes, or 0 as long as nobody has asked.
     Pending(u64),
     /// All bytes were compared.
@@ -40,7 +40,7 @@ pub(crate) enum Verdict {
     Failed,
 }
 
-impl Verdict {
+impl PairState {
     pub(crate) const UNKNOWN: Self = Self::Pending(0);
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Failed {
     pub(crate) failure: Failure,
 }
 
-impl Plan {
+impl PairTable {
     pub(crate) fn new(pairs: Vec<Pair>, others: u64) -> Self {
         Self { pairs, others, reasons: Vec::new() }
     }
@@ -65,7 +65,7 @@ impl Plan {
 
     /// How many of them were read, and not told apart, or to be one file, before.
     pub fn read(&self) -> u64 {
-        let is_read = |pair: &&Pair| matches!(pair.verdict, Verdict::Equal | Verdict::Differs(_));
+        let is_read = |pair: &&Pair| matches!(pair.verdict, PairState::Equal | PairState::Differs(_));
         self.pairs.iter().filter(is_read).count() as u64
     }
 
@@ -76,7 +76,7 @@ impl Plan {
 
     /// How many differences there are, pairs that were not compared included.
     pub(crate) fn differences(&self) -> u64 {
-        let is_equal = |pair: &&Pair| matches!(pair.verdict, Verdict::Equal | Verdict::OneFile);
+        let is_equal = |pair: &&Pair| matches!(pair.verdict, PairState::Equal | PairState::OneFile);
         self.others + self.pairs() - self.pairs.iter().filter(is_equal).count() as u64
     }
 
@@ -84,27 +84,27 @@ impl Plan {
     pub(crate) fn found(&self) -> impl Iterator<Item = Option<What<'_>>> {
         let mut reasons = self.reasons.iter();
         self.pairs.iter().map(move |pair| match pair.verdict {
-            Verdict::Equal | Verdict::OneFile => None,
-            Verdict::Differs(first) => Some(What::Content { first }),
-            Verdict::Sizes(a, b) => Some(What::Size(a, b)),
-            Verdict::Failed => {
+            PairState::Equal | PairState::OneFile => None,
+            PairState::Differs(first) => Some(What::Content { first }),
+            PairState::Sizes(a, b) => Some(What::Size(a, b)),
+            PairState::Failed => {
                 let failed = reasons.next().expect("every failure has a reason");
                 Some(What::Failed(failed.side, &failed.failure))
             }
-            Verdict::Pending(_) => Some(What::Pending),
+            PairState::Pending(_) => Some(What::Pending),
         })
     }
 }
 
 impl Pair {
     pub(crate) fn new(a: FileNo, b: FileNo) -> Self {
-        Self { a, b, verdict: Verdict::UNKNOWN }
+        Self { a, b, verdict: PairState::UNKNOWN }
     }
 
     /// Its size, or 0 where that is not known yet, if it still has to be compared.
     pub(crate) fn pending(&self) -> Option<u64> {
         match self.verdict {
-            Verdict::Pending(size) => Some(size),
+            PairState::Pending(size) => Some(size),
             _ => None,
         }
     }

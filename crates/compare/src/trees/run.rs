@@ -8,18 +8,18 @@ use std::time::Instant;
 use ftk_read::leave_shared_descriptors;
 use ftk_sched::{Backend, Choice, Limits, Model, Sample, Stop, Team, Threads, logical_cpus};
 
-use super::claims::Claims;
-use super::pairs::{Failed, Pair, Plan};
+use super::claims::PairClaims;
+use super::pairs::{Failed, Pair, PairTable};
 use super::worker::{SMALL, Worker};
 use super::{Trees, large, sample};
 
 /// A pair of larger files is compared by all workers together. One worker takes some 10 ms for a pair of this size, in
 /// memory: the most that the others may have to wait for it.
-const USUAL: u64 = 32 << 20;
+const SINGLE_WORKER_MAX: u64 = 32 << 20;
 
 /// What a run may use.
 #[derive(Clone, Copy, Debug)]
-pub struct Env<'e> {
+pub struct TreeResources<'e> {
     /// Decides how many workers there are.
     pub model: &'e Model,
     /// What it may choose from. Reader and `ring` are not looked at, nor is `cpus` when it is 0.
@@ -72,19 +72,20 @@ pub struct Report {
     pub large: u64,
 }
 
-pub(crate) fn compare(trees: &Trees<'_>, plan: &mut Plan, env: &Env<'_>) -> Report {
+pub(crate) fn compare(trees: &Trees<'_>, plan: &mut PairTable, env: &TreeResources<'_>) -> Report {
     let mut caller = Worker::new(trees, env.memory, env.stop);
-    let sample = sample::compare(&mut caller, plan, USUAL);
+    let sample = sample::compare(&mut caller, plan, SINGLE_WORKER_MAX);
     env.done.add(u64::from(sample.files) / 2, sample.bytes);
     let mut report = Report { sample, choice: None, took_nanos: 0, large: 0 };
-    let pending = |plan: &Plan, most| plan.pairs.iter().filter(|pair| pair.is_pending(most)).count() as u64;
-    let usual = pending(plan, USUAL);
+    let pending =
+        |plan: &PairTable, most| plan.pairs.iter().filter(|pair| pair.is_pending(most)).count() as u64;
+    let usual = pending(plan, SINGLE_WORKER_MAX);
     if usual > 0 {
         let cpus = if env.limits.cpus == 0 { logical_cpus() } else { env.limits.cpus };
         let limits = Limits { backend: Some(Backend::Sync), ring: false, cpus, ..env.limits };
         let choice = env.model.choose(sample, 2 * usual, limits);
         let start = Instant::now();
-        for most in [SMALL, USUAL] {
+        for most in [SMALL, SINGLE_WORKER_MAX] {
             if pending(plan, most) > 0 {
                 caller.failed.extend(by_team(trees, &mut plan.pairs, choice.workers, most, env));
             }
@@ -102,8 +103,14 @@ pub(crate) fn compare(trees: &Trees<'_>, plan: &mut Plan, env: &Env<'_>) -> Repo
 }
 
 /// Compares the pairs of at most so many bytes, each by one worker.
-fn by_team(trees: &Trees<'_>, pairs: &mut [Pair], workers: usize, most: u64, env: &Env<'_>) -> Vec<Failed> {
-    let claims = Claims::new(pairs, workers, most);
+fn by_team(
+    trees: &Trees<'_>,
+    pairs: &mut [Pair],
+    workers: usize,
+    most: u64,
+    env: &TreeResources<'_>,
+) -> Vec<Failed> {
+    let claims = PairClaims::new(pairs, workers, most);
     let parts = Team::new(workers).run(env.stop, |worker| {
         if worker > 0 {
             // SAFETY: the first call on a new thread. The trees hold no descriptor, the worker is made here and dropped
@@ -126,14 +133,14 @@ fn by_team(trees: &Trees<'_>, pairs: &mut [Pair], workers: usize, most: u64, env
 }
 
 /// Compares the large pairs, largest first, each by all workers.
-fn compare_large(caller: &mut Worker<'_>, trees: &Trees<'_>, pairs: &mut [Pair], env: &Env<'_>) {
+fn compare_large(caller: &mut Worker<'_>, trees: &Trees<'_>, pairs: &mut [Pair], env: &TreeResources<'_>) {
     let mut large: Vec<_> = (0..pairs.len()).filter(|&nth| pairs[nth].pending().is_some()).collect();
     large.sort_by_key(|&nth| Reverse(pairs[nth].pending()));
     let workers = match env.limits.threads {
         Threads::Auto => 0,
         Threads::Fixed(workers) => workers.max(1),
     };
-    let all = crate::Env { workers, memory: env.memory, stop: env.stop, done: &env.done.large };
+    let all = crate::FileResources { workers, memory: env.memory, stop: env.stop, done: &env.done.large };
     for nth in large {
         let pair = &mut pairs[nth];
         let found = caller.with(pair, |_, a, b| large::compare(a, b, trees.rules, &all));

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ftk_sched::{Sample, voluntary_switches};
 
-use super::pairs::Plan;
+use super::pairs::PairTable;
 use super::worker::Worker;
 
 /// Pairs in the sample.
@@ -17,7 +17,7 @@ const RUN: usize = 4;
 const TIME: Duration = Duration::from_millis(20);
 
 /// Compares a few pairs of at most so many bytes and says what their files cost, two for each.
-pub(crate) fn compare(worker: &mut Worker<'_>, plan: &mut Plan, most: u64) -> Sample {
+pub(crate) fn compare(worker: &mut Worker<'_>, plan: &mut PairTable, most: u64) -> Sample {
     let (start, waits) = (Instant::now(), voluntary_switches());
     let mut sample = Sample::default();
     for nth in spread(plan.pairs.len()) {

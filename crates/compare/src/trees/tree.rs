@@ -4,16 +4,16 @@ use std::cell::Cell;
 
 use ftk_inventory::{Budget, Full, Inventory};
 
-use super::classify::{Relation, Rules, classify};
+use super::classify::{Relation, TreeCriteria, classify};
 use super::difference::{Difference, Differing, What};
 use super::merge::{Entry, Merge, Step};
-use super::pairs::{Pair, Plan};
-use super::run::{self, Env, Report};
+use super::pairs::{Pair, PairTable};
+use super::run::{self, Report, TreeResources};
 
 /// What a walk of one tree found.
 #[derive(Clone, Copy, Debug)]
-pub struct Tree<'t> {
-    /// Its entries: all of them, with what [`Rules::keep`] says is to be known of each.
+pub struct WalkedTree<'t> {
+    /// Its entries: all of them, with what [`TreeCriteria::keep`] says is to be known of each.
     pub inventory: &'t Inventory,
     /// The one starting point, as the walk was given it.
     pub root: &'t [u8],
@@ -25,11 +25,11 @@ pub struct Tree<'t> {
 #[derive(Clone, Copy, Debug)]
 pub struct Trees<'t> {
     /// The first.
-    pub a: Tree<'t>,
+    pub a: WalkedTree<'t>,
     /// The second.
-    pub b: Tree<'t>,
+    pub b: WalkedTree<'t>,
     /// What counts.
-    pub rules: Rules,
+    pub rules: TreeCriteria,
 }
 
 impl Trees<'_> {
@@ -41,10 +41,10 @@ impl Trees<'_> {
     ///
     /// # Panics
     /// When an inventory lacks entries or what is to be known of them.
-    pub fn plan(&self, budget: &Budget) -> Result<Plan, Full> {
+    pub fn plan(&self, budget: &Budget) -> Result<PairTable, Full> {
         if !self.rules.quick {
             let most = self.a.inventory.files().min(self.b.inventory.files());
-            budget.draw(u64::from(most) * size_of::<Pair>() as u64)?;
+            budget.reserve(u64::from(most) * size_of::<Pair>() as u64)?;
         }
         let file = |entry: &Entry| entry.file.expect("only regular files are opened");
         let (mut pairs, mut others) = (Vec::new(), 0);
@@ -62,7 +62,7 @@ impl Trees<'_> {
             }
             others += u64::from(!Differing::between(a, b, relation, self.rules).fields().is_empty());
         }
-        Ok(Plan::new(pairs, others))
+        Ok(PairTable::new(pairs, others))
     }
 
     /// Compares the pairs of the plan: those of usual size by several workers side by side, each by one of them, and
@@ -70,7 +70,7 @@ impl Trees<'_> {
     ///
     /// # Panics
     /// When a worker panics, after all have ended.
-    pub fn compare(&self, plan: &mut Plan, env: &Env<'_>) -> Report {
+    pub fn compare(&self, plan: &mut PairTable, env: &TreeResources<'_>) -> Report {
         run::compare(self, plan, env)
     }
 
@@ -81,7 +81,7 @@ impl Trees<'_> {
     ///
     /// # Panics
     /// When the plan is one of other trees or rules.
-    pub fn differences(&self, plan: &Plan, mut each: impl FnMut(Difference<'_>)) {
+    pub fn differences(&self, plan: &PairTable, mut each: impl FnMut(Difference<'_>)) {
         let mut found = plan.found();
         let mut merge = Merge::new(&self.a, &self.b);
         // Behind the last one there is nothing to be looked for.

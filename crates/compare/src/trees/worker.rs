@@ -9,10 +9,10 @@ use ftk_sched::Stop;
 use rustix::fs::{AtFlags, statat};
 
 use super::facts::Facts;
-use super::pairs::{Failed, Pair, Verdict};
-use super::{Rules, Tree, Trees, large};
+use super::pairs::{Failed, Pair, PairState};
+use super::{TreeCriteria, Trees, WalkedTree, large};
 use crate::input::{Cursor, Input as _};
-use crate::{Env, Side, first_difference, is_trusted};
+use crate::{FileResources, Side, first_difference, is_trusted};
 
 /// Bytes of each file that are compared at a time: two buffers of this length fit the second-level cache.
 const BUF: usize = 128 << 10;
@@ -26,7 +26,7 @@ pub(crate) const SMALL: u64 = 1 << 20;
 pub(crate) struct Worker<'t> {
     a: Half<'t>,
     b: Half<'t>,
-    rules: Rules,
+    rules: TreeCriteria,
     memory: u64,
     stop: &'t Stop,
     /// Bytes read from both trees.
@@ -38,7 +38,7 @@ pub(crate) struct Worker<'t> {
 #[derive(Debug)]
 struct Half<'t> {
     side: Side,
-    tree: Tree<'t>,
+    tree: WalkedTree<'t>,
     opener: Opener<'t>,
     /// The directory of the file opened last: mostly that of the next one.
     dir: DirNo,
@@ -48,7 +48,7 @@ struct Half<'t> {
 impl<'t> Worker<'t> {
     /// Nothing is open yet. Two files may take so many bytes of memory to be mapped.
     pub(crate) fn new(trees: &Trees<'t>, memory: u64, stop: &'t Stop) -> Self {
-        let half = |side, tree: Tree<'t>| Half {
+        let half = |side, tree: WalkedTree<'t>| Half {
             side,
             tree,
             opener: Opener::new(tree.inventory),
@@ -66,7 +66,7 @@ impl<'t> Worker<'t> {
             return false;
         }
         let found = self.with(pair, |worker, a, b| match a.stat().size.max(b.stat().size) {
-            size if size > most => Ok(Verdict::Pending(size)),
+            size if size > most => Ok(PairState::Pending(size)),
             size if size > SMALL => worker.map(a, b),
             _ => worker.read(a, b),
         });
@@ -78,8 +78,8 @@ impl<'t> Worker<'t> {
     pub(crate) fn with(
         &mut self,
         pair: &Pair,
-        read: impl FnOnce(&mut Self, &File, &File) -> Result<Verdict, (Side, Failure)>,
-    ) -> Result<Verdict, (Side, Failure)> {
+        read: impl FnOnce(&mut Self, &File, &File) -> Result<PairState, (Side, Failure)>,
+    ) -> Result<PairState, (Side, Failure)> {
         let (a, b) = match self.open(pair) {
             Ok(files) => files,
             // Who may not read a file may still know its size.
@@ -91,14 +91,16 @@ impl<'t> Worker<'t> {
         }
         Ok(match read(self, &a, &b)? {
             // The sizes were not believed.
-            Verdict::Differs(_) if a.stat().size != b.stat().size && is_size_true(&a) && is_size_true(&b) => {
-                Verdict::Sizes(a.stat().size, b.stat().size)
+            PairState::Differs(_)
+                if a.stat().size != b.stat().size && is_size_true(&a) && is_size_true(&b) =>
+            {
+                PairState::Sizes(a.stat().size, b.stat().size)
             }
             verdict => verdict,
         })
     }
 
-    fn tell_closed(&mut self, pair: &Pair) -> Option<Verdict> {
+    fn tell_closed(&mut self, pair: &Pair) -> Option<PairState> {
         let (a, b) = (self.a.ask(pair.a)?, self.b.ask(pair.b)?);
         let dir = self.a.dir_of(pair.a);
         tell(a, b, self.rules, self.a.opener.open(dir).ok()?)
@@ -110,39 +112,39 @@ impl<'t> Worker<'t> {
     }
 
     /// Writes down what was found.
-    pub(crate) fn settle(&mut self, nth: usize, pair: &mut Pair, found: Result<Verdict, (Side, Failure)>) {
+    pub(crate) fn settle(&mut self, nth: usize, pair: &mut Pair, found: Result<PairState, (Side, Failure)>) {
         pair.verdict = found.unwrap_or_else(|(side, failure)| {
             self.failed.push(Failed { pair: nth, side, failure });
-            Verdict::Failed
+            PairState::Failed
         });
     }
 
     /// As `read`, for files that are not small.
-    fn map(&mut self, a: &File, b: &File) -> Result<Verdict, (Side, Failure)> {
+    fn map(&mut self, a: &File, b: &File) -> Result<PairState, (Side, Failure)> {
         let done = AtomicU64::new(0);
-        let env = Env { workers: 1, memory: self.memory, stop: self.stop, done: &done };
+        let env = FileResources { workers: 1, memory: self.memory, stop: self.stop, done: &done };
         let found = large::compare(a, b, self.rules, &env);
         self.bytes += 2 * done.into_inner();
         found
     }
 
     /// Where the files differ first. Once stopped, nothing is known.
-    fn read(&mut self, a: &File, b: &File) -> Result<Verdict, (Side, Failure)> {
+    fn read(&mut self, a: &File, b: &File) -> Result<PairState, (Side, Failure)> {
         let (mut in_a, mut in_b) = (Cursor::new(a, 0), Cursor::new(b, 0));
         let (a, b) = (&mut self.a.buf[..], &mut self.b.buf[..]);
         let mut at = 0;
-        let mut verdict = Verdict::UNKNOWN;
-        while verdict == Verdict::UNKNOWN && !self.stop.is_raised() {
+        let mut verdict = PairState::UNKNOWN;
+        while verdict == PairState::UNKNOWN && !self.stop.is_raised() {
             let len_a = in_a.fill(a).map_err(|failure| (Side::A, failure))?;
             let len_b = in_b.fill(b).map_err(|failure| (Side::B, failure))?;
             self.bytes += (len_a + len_b) as u64;
             let common = len_a.min(len_b);
             verdict = match first_difference(&a[..common], &b[..common]) {
-                Some(differs) => Verdict::Differs(at + differs as u64),
-                None if len_a != len_b => Verdict::Differs(at + common as u64),
+                Some(differs) => PairState::Differs(at + differs as u64),
+                None if len_a != len_b => PairState::Differs(at + common as u64),
                 // Fewer than there was room for are the end of both.
-                None if common < BUF => Verdict::Equal,
-                None => Verdict::UNKNOWN,
+                None if common < BUF => PairState::Equal,
+                None => PairState::UNKNOWN,
             };
             at += common as u64;
         }
@@ -189,11 +191,11 @@ impl Half<'_> {
 }
 
 /// What is known of two files without a look at their bytes; `beside` is a descriptor on the file system of the first.
-fn tell(a: Facts, b: Facts, rules: Rules, beside: impl AsFd) -> Option<Verdict> {
+fn tell(a: Facts, b: Facts, rules: TreeCriteria, beside: impl AsFd) -> Option<PairState> {
     if !rules.no_shortcuts && a.has_identity_of(b) && is_trusted(beside) {
-        return Some(Verdict::OneFile);
+        return Some(PairState::OneFile);
     }
-    Facts::sizes(a, b, false).map(|(a, b)| Verdict::Sizes(a, b))
+    Facts::sizes(a, b, false).map(|(a, b)| PairState::Sizes(a, b))
 }
 
 #[cfg(test)]
@@ -217,7 +219,7 @@ mod tests {
     }
 
     /// What is found of two files, opened, and then changed by `change`, which is given the directory of both trees.
-    fn read(a: &[u8], b: &[u8], change: impl FnOnce(&Path)) -> Result<Verdict, (Side, Failure)> {
+    fn read(a: &[u8], b: &[u8], change: impl FnOnce(&Path)) -> Result<PairState, (Side, Failure)> {
         let dir = tempfile::tempdir().unwrap();
         for (tree, bytes) in [("a", a), ("b", b)] {
             fs::create_dir(dir.path().join(tree)).unwrap();
@@ -225,9 +227,12 @@ mod tests {
         }
         let roots = ["a", "b"].map(|tree| dir.path().join(tree));
         let [a, b] = roots.each_ref().map(|root| walk(root));
-        let tree =
-            |inventory, nth: usize| Tree { inventory, root: roots[nth].as_os_str().as_bytes(), failed: &[] };
-        let trees = Trees { a: tree(&a, 0), b: tree(&b, 1), rules: Rules::default() };
+        let tree = |inventory, nth: usize| WalkedTree {
+            inventory,
+            root: roots[nth].as_os_str().as_bytes(),
+            failed: &[],
+        };
+        let trees = Trees { a: tree(&a, 0), b: tree(&b, 1), rules: TreeCriteria::default() };
         let stop = Stop::new();
         let mut worker = Worker::new(&trees, 1 << 30, &stop);
         let (a, b) = worker.open(&Pair::new(FileNo(0), FileNo(0)))?;
@@ -239,11 +244,11 @@ mod tests {
     fn the_first_byte_that_differs_round_the_borders_of_buffers() {
         for len in [0, 1, BUF - 1, BUF, BUF + 1, 2 * BUF, 2 * BUF + 1] {
             let bytes = vec![7; len];
-            assert_eq!(read(&bytes, &bytes, |_| {}).unwrap(), Verdict::Equal, "{len}");
+            assert_eq!(read(&bytes, &bytes, |_| {}).unwrap(), PairState::Equal, "{len}");
             for at in [0, len / 2, BUF - 1, BUF, len.wrapping_sub(1)].into_iter().filter(|at| *at < len) {
                 let mut other = bytes.clone();
                 other[at] = 8;
-                let differs = Verdict::Differs(at as u64);
+                let differs = PairState::Differs(at as u64);
                 assert_eq!(read(&bytes, &other, |_| {}).unwrap(), differs, "{at} of {len}");
                 // Where one ends, the other differs.
                 assert_eq!(read(&bytes, &bytes[..at], |_| {}).unwrap(), differs, "{at} of {len}");

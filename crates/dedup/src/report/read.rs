@@ -1,4 +1,4 @@
-//! Reading a report back. Nothing is guessed: one record that is not right refuses the whole of it.
+//! ReportParser a report back. Nothing is guessed: one record that is not right refuses the whole of it.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ pub struct Report {
 /// When it is incomplete or damaged, or a record makes no sense. Then nothing of it is to be used.
 pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError> {
     let mut reader = SealedReader::new(input);
-    let mut reading = Reading::default();
+    let mut reading = ReportParser::default();
     loop {
         match reader.next_line() {
             Ok(Some(line)) => {
@@ -53,7 +53,7 @@ const ALGORITHMS: [Algorithm; 3] = [Algorithm::Xxh128, Algorithm::Blake3, Algori
 
 /// What has been read so far.
 #[derive(Debug, Default)]
-struct Reading {
+struct ReportParser {
     /// Known once the header has been read.
     algorithm: Option<Algorithm>,
     directory: Option<Vec<u8>>,
@@ -64,7 +64,7 @@ struct Reading {
     paths: HashSet<Vec<u8>>,
 }
 
-impl Reading {
+impl ReportParser {
     fn take(&mut self, line: &[u8]) -> Result<(), String> {
         match self.algorithm {
             None => self.header(line),

@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt as _;
 
 use super::tree::{SMALL, Settings, Tree, run};
-use crate::{KeepRule, Left, Member, Rules, Survey, Verdict, Why, plan};
+use crate::{KeepRule, KeepRules, Left, Member, MemberDecision, Survey, Why, plan};
 
 /// A file of one name below the first starting point.
 fn member(path: &str, ino: u64, mtime_ns: i128) -> Member {
@@ -21,16 +21,16 @@ fn member(path: &str, ino: u64, mtime_ns: i128) -> Member {
     }
 }
 
-fn goes(keeper: usize) -> Verdict {
-    Verdict::Goes { keeper, outside: 0, frees: 4096 }
+fn goes(keeper: usize) -> MemberDecision {
+    MemberDecision::Goes { keeper, outside: 0, frees: 4096 }
 }
 
-fn verdicts(members: &[Member], rules: &Rules) -> Vec<Verdict> {
+fn verdicts(members: &[Member], rules: &KeepRules) -> Vec<MemberDecision> {
     plan(members, rules).verdicts
 }
 
-fn keep(keep: Vec<KeepRule>) -> Rules {
-    Rules { keep, ..Rules::default() }
+fn keep(keep: Vec<KeepRule>) -> KeepRules {
+    KeepRules { keep, ..KeepRules::default() }
 }
 
 fn glob(part: &'static str) -> KeepRule {
@@ -53,26 +53,33 @@ fn rules_decide_in_their_order() {
     ] {
         let rules = keep(rules);
         let mut expected = [goes(keeper); 3];
-        expected[keeper] = Verdict::Stays(why);
+        expected[keeper] = MemberDecision::Stays(why);
         assert_eq!(verdicts(&members, &rules), expected, "{rules:?}");
     }
     let mut arguments = members;
     arguments[1].root = 1;
-    assert_eq!(verdicts(&arguments, &keep(vec![]))[0], Verdict::Stays(Why::First), "arguments before paths");
+    assert_eq!(
+        verdicts(&arguments, &keep(vec![]))[0],
+        MemberDecision::Stays(Why::First),
+        "arguments before paths"
+    );
 }
 
 #[test]
 fn references_stay_and_are_copies() {
     let mut members = [member("a", 1, 0), member("ref/b", 2, 0), member("ref/c", 3, 0), member("d", 4, 0)];
     (members[1].root, members[2].root) = (1, 1);
-    let mut rules = Rules { references: [1].into(), ..Rules::default() };
-    let reference = Verdict::Stays(Why::Reference);
+    let mut rules = KeepRules { references: [1].into(), ..KeepRules::default() };
+    let reference = MemberDecision::Stays(Why::Reference);
     assert_eq!(verdicts(&members, &rules), [goes(1), reference, reference, goes(1)]);
     rules.min_copies = 3;
-    assert_eq!(verdicts(&members, &rules), [Verdict::Stays(Why::First), reference, reference, goes(1)]);
+    assert_eq!(
+        verdicts(&members, &rules),
+        [MemberDecision::Stays(Why::First), reference, reference, goes(1)]
+    );
     // What is the same file as a reference is no copy that could go.
     (members[0].ino, members[0].nlink, members[1].nlink) = (2, 2, 2);
-    let same = Verdict::Stays(Why::SameFile);
+    let same = MemberDecision::Stays(Why::SameFile);
     rules.min_copies = 0;
     assert_eq!(verdicts(&members, &rules), [same, reference, reference, goes(1)]);
 }
@@ -81,19 +88,19 @@ fn references_stay_and_are_copies() {
 fn isolated_copies_go_only_from_other_arguments() {
     let mut members = [member("a/1", 1, 5), member("a/2", 2, 9), member("b/1", 3, 1), member("b/2", 4, 7)];
     (members[2].root, members[3].root) = (1, 1);
-    let isolate = |keep| Rules { keep, isolate: true, ..Rules::default() };
-    let isolated = Verdict::Left(Left::Isolated);
+    let isolate = |keep| KeepRules { keep, isolate: true, ..KeepRules::default() };
+    let isolated = MemberDecision::Left(Left::Isolated);
     let first = verdicts(&members, &isolate(vec![]));
-    assert_eq!(first, [Verdict::Stays(Why::First), isolated, goes(0), goes(0)]);
+    assert_eq!(first, [MemberDecision::Stays(Why::First), isolated, goes(0), goes(0)]);
     let oldest = verdicts(&members, &isolate(vec![KeepRule::Oldest]));
-    assert_eq!(oldest, [goes(2), goes(2), Verdict::Stays(Why::Oldest), isolated]);
+    assert_eq!(oldest, [goes(2), goes(2), MemberDecision::Stays(Why::Oldest), isolated]);
     // Only where the reference has the content does something go.
-    let rules = Rules { references: [2].into(), ..isolate(vec![]) };
+    let rules = KeepRules { references: [2].into(), ..isolate(vec![]) };
     let one = verdicts(&members[..2], &rules);
-    assert_eq!(one, [Verdict::Stays(Why::Enough), isolated]);
+    assert_eq!(one, [MemberDecision::Stays(Why::Enough), isolated]);
     members[3].root = 2;
     let reference = verdicts(&members, &rules);
-    assert_eq!(reference, [goes(3), goes(3), goes(3), Verdict::Stays(Why::Reference)]);
+    assert_eq!(reference, [goes(3), goes(3), goes(3), MemberDecision::Stays(Why::Reference)]);
 }
 
 #[test]
@@ -101,26 +108,26 @@ fn names_of_a_file_go_together_and_free_it_with_the_last() {
     let mut members = [member("x", 1, 0), member("b", 2, 1), member("a", 2, 1), member("c", 3, 2)];
     (members[1].nlink, members[2].nlink, members[3].nlink) = (2, 2, 3);
     let rules = keep(vec![KeepRule::Oldest]);
-    let step = |outside, frees| Verdict::Goes { keeper: 0, outside, frees };
-    let expected = [Verdict::Stays(Why::Oldest), step(0, 4096), step(0, 0), step(2, 0)];
+    let step = |outside, frees| MemberDecision::Goes { keeper: 0, outside, frees };
+    let expected = [MemberDecision::Stays(Why::Oldest), step(0, 4096), step(0, 0), step(2, 0)];
     assert_eq!(verdicts(&members, &rules), expected);
     // The other way round the file with two names is one copy.
-    let rules = Rules { min_copies: 2, ..keep(vec![KeepRule::Newest]) };
-    let (newest, same) = (Verdict::Stays(Why::Newest), Verdict::Stays(Why::SameFile));
+    let rules = KeepRules { min_copies: 2, ..keep(vec![KeepRule::Newest]) };
+    let (newest, same) = (MemberDecision::Stays(Why::Newest), MemberDecision::Stays(Why::SameFile));
     assert_eq!(verdicts(&members, &rules), [goes(3), same, newest, newest]);
 }
 
 #[test]
 fn a_symbolic_link_neither_stays_for_others_nor_goes() {
-    let left = Verdict::Left(Left::ViaLink);
+    let left = MemberDecision::Left(Left::ViaLink);
     let link = |path, ino| Member { via_link: true, ..member(path, ino, 0) };
     let members = [link("a", 1), member("b", 2, 0), member("c", 3, 0)];
-    assert_eq!(verdicts(&members, &keep(vec![])), [left, Verdict::Stays(Why::First), goes(1)]);
+    assert_eq!(verdicts(&members, &keep(vec![])), [left, MemberDecision::Stays(Why::First), goes(1)]);
     // The file behind the link.
     let members = [link("a", 2), member("b", 2, 0), member("c", 3, 0)];
-    assert_eq!(verdicts(&members, &keep(vec![])), [left, Verdict::Stays(Why::First), goes(1)]);
+    assert_eq!(verdicts(&members, &keep(vec![])), [left, MemberDecision::Stays(Why::First), goes(1)]);
     let members = [link("a", 3), member("b", 2, 0), member("c", 3, 0)];
-    assert_eq!(verdicts(&members, &keep(vec![])), [left, Verdict::Stays(Why::Enough), left]);
+    assert_eq!(verdicts(&members, &keep(vec![])), [left, MemberDecision::Stays(Why::Enough), left]);
     let members = [link("a", 2), link("b", 3)];
     assert_eq!(verdicts(&members, &keep(vec![])), [left, left]);
 }
@@ -128,11 +135,11 @@ fn a_symbolic_link_neither_stays_for_others_nor_goes() {
 #[test]
 fn an_inode_number_that_is_no_identity_removes_nothing() {
     let members = [member("a", 1, 0), member("b", 2, 0), member("c", 2, 0)];
-    let left = Verdict::Left(Left::Unidentified);
-    assert_eq!(verdicts(&members, &keep(vec![])), [Verdict::Stays(Why::Enough), left, left]);
+    let left = MemberDecision::Left(Left::Unidentified);
+    assert_eq!(verdicts(&members, &keep(vec![])), [MemberDecision::Stays(Why::Enough), left, left]);
     assert_eq!(
         verdicts(&members[1..], &keep(vec![])),
-        [Verdict::Stays(Why::Enough), Verdict::Stays(Why::SameFile)]
+        [MemberDecision::Stays(Why::Enough), MemberDecision::Stays(Why::SameFile)]
     );
 }
 
@@ -140,8 +147,8 @@ fn an_inode_number_that_is_no_identity_removes_nothing() {
 fn the_keeper_is_on_the_same_device_if_one_is() {
     let mut members = [member("a", 1, 0), member("b", 2, 0), member("c", 3, 0), member("d", 4, 0)];
     (members[1].dev, members[3].dev) = (2, 2);
-    let rules = Rules { min_copies: 2, ..Rules::default() };
-    let first = Verdict::Stays(Why::First);
+    let rules = KeepRules { min_copies: 2, ..KeepRules::default() };
+    let first = MemberDecision::Stays(Why::First);
     assert_eq!(verdicts(&members, &rules), [first, first, goes(0), goes(1)]);
     members[2].dev = 3;
     assert_eq!(verdicts(&members, &rules)[2], goes(0));

@@ -6,7 +6,7 @@ use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::{KeepRule, Left, Member, Rules, Verdict, Why, plan};
+use crate::{KeepRule, KeepRules, Left, Member, MemberDecision, Why, plan};
 
 /// A file with one or more names here and perhaps some elsewhere; few values, so that ties are common.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
     })
 }
 
-fn rules() -> impl Strategy<Value = Rules> {
+fn rules() -> impl Strategy<Value = KeepRules> {
     let keep = vec(0..6_u8, 0..4);
     (keep, btree_set(0..4_usize, 0..3), any::<bool>(), 0..5_usize).prop_map(
         |(keep, references, isolate, min_copies)| {
@@ -65,7 +65,7 @@ fn rules() -> impl Strategy<Value = Rules> {
                 4 => KeepRule::Path(Box::new(|path| path.ends_with(b"1"))),
                 _ => KeepRule::Path(Box::new(|path| path.starts_with(b"2/"))),
             };
-            Rules { keep: keep.into_iter().map(rule).collect(), references, isolate, min_copies }
+            KeepRules { keep: keep.into_iter().map(rule).collect(), references, isolate, min_copies }
         },
     )
 }
@@ -78,7 +78,7 @@ proptest! {
         let verdicts = plan(&members, &rules).verdicts;
         prop_assert_eq!(verdicts.len(), members.len());
         let identity = |nth: usize| (members[nth].dev, members[nth].ino);
-        let is_gone = |nth: usize| matches!(verdicts[nth], Verdict::Goes { .. });
+        let is_gone = |nth: usize| matches!(verdicts[nth], MemberDecision::Goes { .. });
         let regular = |nth: &usize| !members[*nth].via_link;
         let all = 0..members.len();
         let before: BTreeSet<_> = all.clone().filter(regular).map(identity).collect();
@@ -88,9 +88,9 @@ proptest! {
 
         let mut freed: BTreeMap<_, u64> = BTreeMap::new();
         for nth in all.clone() {
-            let Verdict::Goes { keeper, outside, frees } = verdicts[nth] else { continue };
+            let MemberDecision::Goes { keeper, outside, frees } = verdicts[nth] else { continue };
             prop_assert!(!rules.references.contains(&members[nth].root), "nothing below a reference goes");
-            prop_assert!(matches!(verdicts[keeper], Verdict::Stays(_)) && !members[keeper].via_link);
+            prop_assert!(matches!(verdicts[keeper], MemberDecision::Stays(_)) && !members[keeper].via_link);
             prop_assert!(identity(keeper) != identity(nth), "a file is no copy of itself");
             let same_file = || all.clone().filter(|&other| identity(other) == identity(nth));
             prop_assert!(same_file().all(is_gone), "all names go or none");
@@ -98,12 +98,12 @@ proptest! {
             prop_assert_eq!(same_file().count() as u64 + outside, members[nth].nlink);
             *freed.entry((identity(nth), outside)).or_default() += frees;
             let is_near = |at: usize| members[at].dev == members[nth].dev;
-            let near = |&at: &usize| matches!(verdicts[at], Verdict::Stays(why) if why != Why::SameFile)
+            let near = |&at: &usize| matches!(verdicts[at], MemberDecision::Stays(why) if why != Why::SameFile)
                 && regular(&at) && is_near(at);
             prop_assert_eq!(is_near(keeper), all.clone().any(|at| near(&at)));
             if rules.isolate {
                 let roots: BTreeSet<_> = same_file().map(|at| members[at].root).collect();
-                let kept = all.clone().filter(|&at| matches!(verdicts[at], Verdict::Stays(_)) && regular(&at));
+                let kept = all.clone().filter(|&at| matches!(verdicts[at], MemberDecision::Stays(_)) && regular(&at));
                 prop_assert!(kept.into_iter().all(|at| !roots.contains(&members[at].root)));
             }
         }
@@ -111,9 +111,9 @@ proptest! {
             prop_assert_eq!(bytes, if outside == 0 { 4096 } else { 0 });
         }
         for nth in all.filter(|&nth| rules.references.contains(&members[nth].root)) {
-            prop_assert!(matches!(verdicts[nth], Verdict::Stays(Why::Reference)));
+            prop_assert!(matches!(verdicts[nth], MemberDecision::Stays(Why::Reference)));
         }
-        let isolated = verdicts.contains(&Verdict::Left(Left::Isolated));
+        let isolated = verdicts.contains(&MemberDecision::Left(Left::Isolated));
         prop_assert!(rules.isolate || !isolated);
     }
 
@@ -125,7 +125,7 @@ proptest! {
             let those = (0..members.len()).filter(|&nth| is_one(nth));
             those.map(|nth| (members[nth].dev, members[nth].ino)).collect()
         };
-        let stays = inodes(&|nth| matches!(verdicts[nth], Verdict::Stays(_)));
+        let stays = inodes(&|nth| matches!(verdicts[nth], MemberDecision::Stays(_)));
         let references = inodes(&|nth| rules.references.contains(&members[nth].root));
         let files = inodes(&|nth| !members[nth].via_link);
         let wanted = rules.min_copies.max(1).saturating_sub(references.intersection(&files).count());
@@ -141,8 +141,8 @@ proptest! {
     ) {
         let by_path = |members: &[Member]| -> BTreeMap<Vec<u8>, (String, Option<Vec<u8>>)> {
             let verdicts = plan(members, &rules).verdicts;
-            let verdict = |verdict: Verdict| match verdict {
-                Verdict::Goes { keeper, outside, frees } => {
+            let verdict = |verdict: MemberDecision| match verdict {
+                MemberDecision::Goes { keeper, outside, frees } => {
                     (format!("goes {outside} {frees}"), Some(members[keeper].path.clone()))
                 }
                 other => (format!("{other:?}"), None),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Collect, FileNo, Inventory, Keep};
-use ftk_process::{Env, process};
+use ftk_process::{Resources, process};
 use ftk_sched::{Backend, Constants, Limits, Model, Stop, Threads};
 use ftk_walk::{Follow, Walker};
 
@@ -123,7 +123,7 @@ pub(super) fn run<'i>(
     let Settings { algorithm, threads, backend } = settings;
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     let limits = Limits { threads, backend: Some(backend), ring: true, cpus: 4 };
-    let env = Env { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None };
+    let env = Resources { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None };
     let funnel = Funnel { inventory, algorithm, platform: Platform::detect(), sizes: min_size..=u64::MAX };
     let Ok(found) = find_with(&funnel, cuts, |stage, rows| {
         before(stage);

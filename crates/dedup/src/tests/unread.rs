@@ -98,7 +98,7 @@ fn a_run_that_is_stopped_finds_nothing_and_says_so() {
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     stop.raise();
     let limits = Limits { threads: Threads::Fixed(1), backend: None, ring: false, cpus: 1 };
-    let env = ftk_process::Env { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
+    let env = ftk_process::Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
     let (algorithm, platform) = (Algorithm::Blake3, Platform::detect());
     let funnel = Funnel { inventory: &inventory, algorithm, platform, sizes: 1..=100 };
     let Ok(found) =

@@ -7,19 +7,19 @@ use ftk_inventory::FileNo;
 use ftk_process::Rows;
 
 use super::look::Look;
-use super::plan::{Batch, Plan};
+use super::plan::{Batch, VerifyPlan};
 use crate::contents::Content;
 use crate::keys::{Keys, pair};
 use crate::merge::merge;
-use crate::tree::{Seen, Walk};
 use crate::verdict::finding;
+use crate::walked_tree::{Seen, Walk};
 use crate::xattrs::XattrReader;
 use crate::{Contents, Entry, Error, Field, Finding, Stat, Summary, Verdict, Xattr};
 
 /// Who is told of each verdict, and may end it all.
 type Each<'e> = &'e mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>;
 
-impl Plan<'_> {
+impl VerifyPlan<'_> {
     /// Judges what belongs to a batch, in the order of paths, and counts the verdicts. Those of all batches together
     /// are those of everything in the manifest and the tree, each once. `rows`: what became of the files of the batch,
     /// with the algorithms of the manifest and [with stats](Rows::with_stats).
@@ -90,7 +90,7 @@ struct Moves {
 
 /// What judging works with.
 struct Judge<'j> {
-    plan: &'j Plan<'j>,
+    plan: &'j VerifyPlan<'j>,
     batch: &'j Batch,
     contents: Contents<'j>,
     moves: Moves,

@@ -7,7 +7,7 @@ use rustix::fs::{AtFlags, statat};
 use rustix::path::Arg;
 
 use crate::Stat;
-use crate::tree::Seen;
+use crate::walked_tree::Seen;
 
 /// Asks the system for what the walk did not keep, in the directories that were walked.
 #[derive(Debug)]

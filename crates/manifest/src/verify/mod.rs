@@ -4,4 +4,4 @@ mod judge;
 mod look;
 mod plan;
 
-pub use plan::{Batch, Plan};
+pub use plan::{Batch, VerifyPlan};

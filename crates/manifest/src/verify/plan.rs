@@ -5,20 +5,20 @@ use std::ops::ControlFlow;
 use ftk_inventory::{Budget, FileNo};
 
 use super::look::Look;
-use crate::keys::{Keys, Purse};
+use crate::keys::{Keys, Reservation};
 use crate::merge::merge;
-use crate::tree::{Failed, Tree};
-use crate::{Error, Field, Manifest, Rules};
+use crate::walked_tree::{Failed, WalkedTree};
+use crate::{Criteria, Error, Field, Manifest};
 
 /// What has to be read to hold a tree against a manifest, and what is gone from it. Made by going through both side by
 /// side; of what is the same in both nothing is kept but the numbers of files.
 ///
 /// Nothing that the manifest says leads anywhere: the tree is what was walked, and a path that was not is missing.
 #[derive(Debug)]
-pub struct Plan<'p> {
+pub struct VerifyPlan<'p> {
     pub(super) manifest: &'p Manifest,
-    pub(super) tree: Tree<'p>,
-    pub(super) rules: &'p Rules,
+    pub(super) tree: WalkedTree<'p>,
+    pub(super) rules: &'p Criteria,
     pub(super) failed: Failed,
     /// Whether contents are compared at all.
     pub(super) reads: bool,
@@ -48,18 +48,18 @@ pub struct Batch {
 const FIRST: usize = 256;
 const GROWTH: usize = 8;
 
-impl<'p> Plan<'p> {
+impl<'p> VerifyPlan<'p> {
     /// Goes through the manifest and the tree, reading no file.
     ///
     /// The walk must have kept what `stat` says of everything that is no regular file, and should have of regular files
-    /// too if the rules [need it](Rules::needs_stats).
+    /// too if the rules [need it](Criteria::needs_stats).
     ///
     /// # Errors
     /// When the manifest cannot be read, holds what a manifest may not, or what is gone does not fit into the budget.
     pub fn new(
         manifest: &'p Manifest,
-        tree: &Tree<'p>,
-        rules: &'p Rules,
+        tree: &WalkedTree<'p>,
+        rules: &'p Criteria,
         budget: &'p Budget,
     ) -> Result<Self, Error> {
         let header = manifest.header();
@@ -68,7 +68,7 @@ impl<'p> Plan<'p> {
         let failed = Failed::of(&tree);
         let mut gone = Keys::new(header.digests_len(), budget);
         let (mut pairs, mut candidates) = (Vec::new(), Vec::new());
-        let mut purse = Purse::new(budget);
+        let mut reserved = Reservation::new(budget);
         merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
             let file = new.as_ref().and_then(|new| new.seen.file);
             match (old, file) {
@@ -76,7 +76,7 @@ impl<'p> Plan<'p> {
                 (Some(old), Some(file)) => {
                     let old = old.entry();
                     if old.stat.is_regular() && rules.reads(&old) {
-                        purse.spend(size_of::<FileNo>() as u64)?;
+                        reserved.consume(size_of::<FileNo>() as u64)?;
                         pairs.push(file);
                     }
                 }
@@ -87,7 +87,7 @@ impl<'p> Plan<'p> {
                     }
                 }
                 (None, Some(file)) => {
-                    purse.spend(size_of::<FileNo>() as u64)?;
+                    reserved.consume(size_of::<FileNo>() as u64)?;
                     candidates.push(file);
                 }
                 (None, None) => {}

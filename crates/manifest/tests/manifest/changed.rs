@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt as _;
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Error, Finding, Manifest, Rules, Stat, Which, diff};
+use ftk_manifest::{Criteria, Error, Finding, Manifest, Stat, Which, diff};
 use ftk_walk::FileType;
 use tempfile::NamedTempFile;
 
@@ -136,7 +136,7 @@ fn either_side_of_a_comparison() {
         file.write_all_at(b"8", entries.len() as u64 - 1_000).unwrap();
         let [(_, old, _), (_, new, _)] = &manifests;
         let budget = Budget::new(1 << 30);
-        let result = diff(old, new, &Rules::default(), &budget, &mut |_| panic!("nothing differs"));
+        let result = diff(old, new, &Criteria::default(), &budget, &mut |_| panic!("nothing differs"));
         let which = [Which::First, Which::Second][changed];
         let Err(Error::Of(of, error)) = result else { panic!("{result:?}") };
         assert!(of == which && matches!(*error, Error::Changed), "{error:?}");
@@ -144,7 +144,7 @@ fn either_side_of_a_comparison() {
     let manifests = [opened(), opened()];
     let [(_, old, _), (_, new, _)] = &manifests;
     let mut each = |_: &Finding<'_>| ControlFlow::Break(());
-    let summary = diff(old, new, &Rules::default(), &Budget::new(1 << 30), &mut each).unwrap();
+    let summary = diff(old, new, &Criteria::default(), &Budget::new(1 << 30), &mut each).unwrap();
     assert_eq!(summary.total(), 4_000);
 }
 

@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 
 use ftk_hash::Algorithm;
 use ftk_inventory::{Budget, Full};
-use ftk_manifest::{Error, Field, Manifest, Mode, Rules, Summary, Verdict, diff};
+use ftk_manifest::{Criteria, Error, Field, Manifest, Mode, Summary, Verdict, diff};
 use proptest::prelude::*;
 
 use crate::model::{
     Entries, Owned, PATHS, Path, Said, entries, entry, expected, header, manifest, open, seal, written,
 };
 
-fn said(old: &Manifest, new: &Manifest, rules: &Rules) -> Result<(Vec<Said>, Summary), Error> {
+fn said(old: &Manifest, new: &Manifest, rules: &Criteria) -> Result<(Vec<Said>, Summary), Error> {
     let mut said = Vec::new();
     let summary = diff(old, new, rules, &Budget::new(1 << 30), &mut |finding| {
         said.push(Said::of(finding));
@@ -23,7 +23,7 @@ fn said(old: &Manifest, new: &Manifest, rules: &Rules) -> Result<(Vec<Said>, Sum
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
 /// What is said is what the model expects.
-fn check(old: &Entries, new: &Entries, rules: &Rules) -> Result<(), TestCaseError> {
+fn check(old: &Entries, new: &Entries, rules: &Criteria) -> Result<(), TestCaseError> {
     let manifests = [old, new].map(|entries| manifest(&header(XXH3, false), entries));
     let (said, summary) = said(&manifests[0], &manifests[1], rules).unwrap();
     let mut expected = expected(old, new, rules, |_| true);
@@ -48,7 +48,7 @@ proptest! {
         mode in prop::sample::select(vec![Mode::Strict, Mode::Content, Mode::Metadata]),
         ignore in prop::sample::subsequence(Field::ALL.to_vec(), 0..3),
     ) {
-        check(&old, &new, &Rules { mode, ignore, sample: None })?;
+        check(&old, &new, &Criteria { mode, ignore, sample: None })?;
     }
 
     /// Most of what two manifests say is the same in both, and is not looked at entry by entry.
@@ -65,7 +65,7 @@ proptest! {
                 None => new.remove(&Path::new(PATHS[nth])),
             };
         }
-        check(&old, &new, &Rules { mode: Mode::Strict, ignore, sample: None })?;
+        check(&old, &new, &Criteria { mode: Mode::Strict, ignore, sample: None })?;
     }
 
     #[test]
@@ -81,7 +81,7 @@ proptest! {
         let more = manifest(&header(&[Algorithm::Md5, Algorithm::Xxh3], false), &more);
         let new = manifest(&header(XXH3, false), &new);
         let fewer = manifest(&header(XXH3, false), &fewer);
-        let rules = Rules::default();
+        let rules = Criteria::default();
         prop_assert_eq!(said(&more, &new, &rules).unwrap().0, said(&fewer, &new, &rules).unwrap().0);
         prop_assert_eq!(said(&new, &more, &rules).unwrap().0, said(&new, &fewer, &rules).unwrap().0);
         prop_assert_eq!(said(&more, &fewer, &rules).unwrap().0, []);
@@ -92,7 +92,7 @@ proptest! {
 fn nothing_in_common_is_an_error() {
     let none = Entries::new();
     let manifests = [XXH3, &[Algorithm::Md5]].map(|algorithms| manifest(&header(algorithms, false), &none));
-    let error = said(&manifests[0], &manifests[1], &Rules::default()).unwrap_err();
+    let error = said(&manifests[0], &manifests[1], &Criteria::default()).unwrap_err();
     assert_eq!(error.to_string(), "no algorithm in common: xxh3 and md5");
 }
 
@@ -122,12 +122,12 @@ fn entry_of_file() -> Owned {
 #[test]
 fn what_does_not_fit_into_memory_is_an_error() {
     let [old, new] = far_apart(3_000);
-    let rules = Rules::default();
+    let rules = Criteria::default();
     let run = |bytes| diff(&old, &new, &rules, &Budget::new(bytes), &mut |_| ControlFlow::Continue(()));
     assert_eq!(run(1 << 20).unwrap().count(Verdict::Moved), 3_000);
     assert!(matches!(run(64 << 10), Err(Error::Full(Full::Memory))));
     // Without contents nothing has to be kept.
-    let rules = Rules { mode: Mode::Metadata, ..Rules::default() };
+    let rules = Criteria { mode: Mode::Metadata, ..Criteria::default() };
     let summary = diff(&old, &new, &rules, &Budget::new(0), &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(summary.count(Verdict::Missing) + summary.count(Verdict::New), 6_000);
 }
@@ -136,7 +136,7 @@ fn what_does_not_fit_into_memory_is_an_error() {
 fn it_ends_when_it_is_told_to() {
     let [old, new] = far_apart(10);
     let mut n = 0;
-    let summary = diff(&old, &new, &Rules::default(), &Budget::new(1 << 20), &mut |_| {
+    let summary = diff(&old, &new, &Criteria::default(), &Budget::new(1 << 20), &mut |_| {
         n += 1;
         ControlFlow::Break(())
     });
@@ -159,9 +159,10 @@ fn what_follows_the_same_lines_is_in_order() {
     for (name, why) in [("b", "'b' is there twice"), ("a", "'a' is out of order")] {
         let wrong = named(&format!("\"path\":\"{name}\""));
         for (old, new) in [(&good, &wrong), (&wrong, &good), (&wrong, &wrong)] {
-            let error = said(old, new, &Rules::default()).unwrap_err();
+            let error = said(old, new, &Criteria::default()).unwrap_err();
             assert_eq!(error.to_string(), format!("line 4: {why}"));
-            let error = said(old, new, &Rules { mode: Mode::Metadata, ..Rules::default() }).unwrap_err();
+            let error =
+                said(old, new, &Criteria { mode: Mode::Metadata, ..Criteria::default() }).unwrap_err();
             assert_eq!(error.to_string(), format!("line 4: {why}"));
         }
     }
@@ -171,6 +172,7 @@ fn what_follows_the_same_lines_is_in_order() {
 #[test]
 fn content_that_is_not_compared_is_counted() {
     let [one, _] = far_apart(10);
-    let (said, summary) = said(&one, &one, &Rules { mode: Mode::Metadata, ..Rules::default() }).unwrap();
+    let (said, summary) =
+        said(&one, &one, &Criteria { mode: Mode::Metadata, ..Criteria::default() }).unwrap();
     assert_eq!((said.len(), summary.total(), summary.unread), (0, 10, 10));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use ftk_hash::Algorithm;
-use ftk_manifest::{Entry, Field, Finding, Header, Manifest, Mode, Rules, Stat, Verdict, Writer, Xattr};
+use ftk_manifest::{Criteria, Entry, Field, Finding, Header, Manifest, Mode, Stat, Verdict, Writer, Xattr};
 use ftk_record::Seal;
 use ftk_walk::FileType;
 use proptest::prelude::*;
@@ -143,7 +143,7 @@ impl Said {
 pub(crate) fn expected(
     old: &Entries,
     new: &Entries,
-    rules: &Rules,
+    rules: &Criteria,
     reads: impl Fn(&Path) -> bool,
 ) -> Vec<Said> {
     let is_file = |entry: &Owned| entry.stat.file_type == FileType::Regular;

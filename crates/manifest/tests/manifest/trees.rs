@@ -10,8 +10,8 @@ use std::path::Path as FsPath;
 
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Collect, FileNo, Inventory, Keep};
-use ftk_manifest::{Contents, Header, Manifest, Tree, Writer, create};
-use ftk_process::{Env, Rows, Work, process};
+use ftk_manifest::{Contents, Header, Manifest, WalkedTree, Writer, create};
+use ftk_process::{Resources, Rows, Work, process};
 use ftk_read::Span;
 use ftk_sched::{Constants, Limits, Model, Stop, Threads};
 use ftk_walk::Walker;
@@ -104,8 +104,8 @@ pub(crate) struct Walked {
 }
 
 impl Walked {
-    pub(crate) fn tree(&self) -> Tree<'_> {
-        Tree { inventory: &self.inventory, root: &self.root, failed: &self.failed }
+    pub(crate) fn tree(&self) -> WalkedTree<'_> {
+        WalkedTree { inventory: &self.inventory, root: &self.root, failed: &self.failed }
     }
 
     pub(crate) fn read(&self, only: Option<&[FileNo]>, algorithms: &[Algorithm]) -> Rows {
@@ -114,7 +114,7 @@ impl Walked {
         let mut rows = Rows::with_stats(work.files(), algorithms);
         let model = Model::new(Constants::default());
         let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: true, cpus: 2 };
-        let env = Env { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
+        let env = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
         process(&work, &mut rows, &env);
         rows
     }

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Field, Finding, Manifest, Mode, Plan, Rules, Sample, Summary, Verdict, Xattr};
+use ftk_manifest::{Criteria, Field, Finding, Manifest, Mode, Sample, Summary, Verdict, VerifyPlan, Xattr};
 use ftk_walk::FileType;
 use proptest::prelude::*;
 
@@ -23,10 +23,10 @@ struct Run {
     read: usize,
 }
 
-fn verify(walked: &Walked, manifest: &Manifest, rules: &Rules, exit_on_first: bool) -> Run {
+fn verify(walked: &Walked, manifest: &Manifest, rules: &Criteria, exit_on_first: bool) -> Run {
     let tree = walked.tree();
     let budget = Budget::new(1 << 30);
-    let plan = Plan::new(manifest, &tree, rules, &budget).unwrap();
+    let plan = VerifyPlan::new(manifest, &tree, rules, &budget).unwrap();
     let mut run = Run { said: Vec::new(), summary: Summary::default(), read: 0 };
     let mut is_over = false;
     for batch in plan.batches(exit_on_first) {
@@ -47,12 +47,12 @@ fn verify(walked: &Walked, manifest: &Manifest, rules: &Rules, exit_on_first: bo
 }
 
 /// The tree as it is, against entries that say something else.
-fn against(dir: &Dir, recorded: &Entries, rules: &Rules) -> Run {
+fn against(dir: &Dir, recorded: &Entries, rules: &Criteria) -> Run {
     verify(&dir.walk(rules.needs_stats()), &manifest(&header(XXH3, false), recorded), rules, false)
 }
 
 /// What is not as recorded.
-fn differences(dir: &Dir, recorded: &Entries, rules: &Rules) -> Vec<(String, Verdict, Vec<Field>)> {
+fn differences(dir: &Dir, recorded: &Entries, rules: &Criteria) -> Vec<(String, Verdict, Vec<Field>)> {
     let said = against(dir, recorded, rules).said.into_iter();
     said.filter(|it| it.verdict != Verdict::Ok).map(|it| (it.path, it.verdict, it.changed)).collect()
 }
@@ -62,7 +62,7 @@ fn a_tree_is_as_recorded() {
     let dir = Dir::new();
     let recorded = dir.entries(XXH3);
     for mode in [Mode::Strict, Mode::Content, Mode::Metadata] {
-        let rules = Rules { mode, ..Rules::default() };
+        let rules = Criteria { mode, ..Criteria::default() };
         for files in [false, true] {
             let run = verify(&dir.walk(files), &manifest(&header(XXH3, false), &recorded), &rules, false);
             assert!(run.said.iter().all(|said| said.verdict == Verdict::Ok));
@@ -116,12 +116,12 @@ fn each_change_alone_is_reported_of_every_type() {
             };
             let changed = vec![field];
             let name = String::from_utf8(path.0.clone()).unwrap();
-            let found = differences(&dir, &recorded, &Rules::default());
+            let found = differences(&dir, &recorded, &Criteria::default());
             assert_eq!(found, [(name.clone(), verdict, changed)], "{field}");
-            let ignore = Rules { ignore: vec![field], ..Rules::default() };
+            let ignore = Criteria { ignore: vec![field], ..Criteria::default() };
             assert_eq!(differences(&dir, &recorded, &ignore), [], "{name} {field}");
             for mode in [Mode::Content, Mode::Metadata] {
-                let rules = Rules { mode, ..Rules::default() };
+                let rules = Criteria { mode, ..Criteria::default() };
                 let is_seen = rules.compares(field);
                 let found = differences(&dir, &recorded, &rules);
                 assert_eq!(found.is_empty(), !is_seen, "{name} {field} {mode:?}");
@@ -134,7 +134,7 @@ fn each_change_alone_is_reported_of_every_type() {
         if stat.file_type == FileType::Directory {
             (stat.mtime_ns, stat.size) = (5, 6);
         }
-        assert_eq!(differences(&dir, &recorded, &Rules::default()), []);
+        assert_eq!(differences(&dir, &recorded, &Criteria::default()), []);
     }
     let never = [Field::Rdev, Field::Xattrs];
     assert!(Field::ALL.iter().all(|field| seen.contains(field) != never.contains(field)));
@@ -147,19 +147,19 @@ fn an_edit_is_told_from_rot() {
     dir.write("file", "CONTENT");
     let changed = vec![Field::Mtime, Field::Digests];
     let is = |verdict, changed| vec![("file".to_owned(), verdict, changed)];
-    assert_eq!(differences(&dir, &recorded, &Rules::default()), is(Verdict::Modified, changed));
+    assert_eq!(differences(&dir, &recorded, &Criteria::default()), is(Verdict::Modified, changed));
     dir.touch("file", 1_000_000_007);
     let rot = is(Verdict::Corrupted, vec![Field::Digests]);
-    assert_eq!(differences(&dir, &recorded, &Rules::default()), rot);
+    assert_eq!(differences(&dir, &recorded, &Criteria::default()), rot);
     // Times tell one from the other even where they are not compared themselves.
-    let rules = Rules { mode: Mode::Content, ..Rules::default() };
+    let rules = Criteria { mode: Mode::Content, ..Criteria::default() };
     assert_eq!(differences(&dir, &recorded, &rules), rot);
     dir.touch("file", 1_000_000_008);
     assert_eq!(differences(&dir, &recorded, &rules), is(Verdict::Modified, vec![Field::Digests]));
     dir.write("file", "content and more");
     dir.touch("file", 1_000_000_007);
     let changed = vec![Field::Size, Field::Digests];
-    assert_eq!(differences(&dir, &recorded, &Rules::default()), is(Verdict::Modified, changed));
+    assert_eq!(differences(&dir, &recorded, &Criteria::default()), is(Verdict::Modified, changed));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn what_has_moved_is_one_record() {
     fs::rename(dir.at("file"), dir.at("y")).unwrap();
     dir.write("n", "m"); // as long as a/x, and something else
     fs::remove_file(dir.at("a-b")).unwrap();
-    let run = against(&dir, &recorded, &Rules::default());
+    let run = against(&dir, &recorded, &Criteria::default());
     let said: Vec<_> = run.said.into_iter().filter(|said| said.verdict != Verdict::Ok).collect();
     let is = |path: &str, verdict, new_path: &str| Said {
         path: path.into(),
@@ -191,7 +191,7 @@ fn what_has_moved_is_one_record() {
     );
     // Three files that are still there, and four new ones that are as large as one that is gone.
     assert_eq!(run.read, 7);
-    let rules = Rules { mode: Mode::Metadata, ..Rules::default() };
+    let rules = Criteria { mode: Mode::Metadata, ..Criteria::default() };
     let run = against(&dir, &recorded, &rules);
     assert_eq!((run.summary.count(Verdict::Missing), run.summary.count(Verdict::New)), (4, 4));
     assert_eq!(run.read, 0);
@@ -203,9 +203,9 @@ fn a_new_file_is_not_read_without_need() {
     let recorded = dir.entries(XXH3);
     dir.write("new", "content");
     dir.write("newer", "some content of another length");
-    assert_eq!(against(&dir, &recorded, &Rules::default()).read, 7);
+    assert_eq!(against(&dir, &recorded, &Criteria::default()).read, 7);
     fs::remove_file(dir.at("twin")).unwrap();
-    let run = against(&dir, &recorded, &Rules::default());
+    let run = against(&dir, &recorded, &Criteria::default());
     assert_eq!(run.read, 7, "six that are left, and one new one");
     assert_eq!(run.summary.count(Verdict::Moved), 1);
 }
@@ -222,7 +222,7 @@ fn a_hostile_manifest_names_nothing_but_what_was_walked() {
     for path in ["out/file", "link/x", "file/x", "a/pipe", "socket", "empty"] {
         hostile.insert(Path::new(path), file.clone());
     }
-    let run = against(&dir, &hostile, &Rules::default());
+    let run = against(&dir, &hostile, &Criteria::default());
     let verdict = |path: &str| run.said.iter().find(|said| said.path == path).unwrap().verdict;
     assert_eq!(["out/file", "link/x", "file/x"].map(verdict), [Verdict::Missing; 3]);
     assert_eq!(["a/pipe", "socket", "empty"].map(verdict), [Verdict::Modified; 3]);
@@ -244,7 +244,7 @@ fn what_cannot_be_read_is_not_said_to_be_intact() {
     for path in ["gone", "gone/deep/er", "gone2"] {
         recorded.insert(Path::new(path), recorded[&Path::new("file")].clone());
     }
-    let run = verify(&walked, &manifest(&header(XXH3, false), &recorded), &Rules::default(), false);
+    let run = verify(&walked, &manifest(&header(XXH3, false), &recorded), &Criteria::default(), false);
     let said: Vec<_> = run.said.iter().filter(|it| it.verdict != Verdict::Ok).collect();
     let said: Vec<_> = said.iter().map(|it| (&*it.path, it.verdict)).collect();
     let unreadable = |path| (path, Verdict::Unreadable);
@@ -269,7 +269,7 @@ fn a_sample_reads_a_share_and_compares_the_metadata_of_all() {
         recorded.get_mut(&Path::new(&format!("empty/{n}"))).unwrap().digests[0] ^= 1;
     }
     recorded.get_mut(&Path::new("file")).unwrap().stat.mode = 0;
-    let rules = |percent| Rules { sample: Some(Sample::new(percent)), ..Rules::default() };
+    let rules = |percent| Criteria { sample: Some(Sample::new(percent)), ..Criteria::default() };
     let corrupted = |percent| {
         let run = against(&dir, &recorded, &rules(percent));
         assert_eq!(run.summary.count(Verdict::Metadata), 1);
@@ -290,31 +290,31 @@ fn the_first_difference_ends_it_all() {
     let walked = dir.walk(false);
     let recorded = dir.entries(XXH3);
     let manifest_of = |entries: &Entries| manifest(&header(XXH3, false), entries);
-    let run = verify(&walked, &manifest_of(&recorded), &Rules::default(), true);
+    let run = verify(&walked, &manifest_of(&recorded), &Criteria::default(), true);
     assert_eq!((run.said.len(), run.read), (recorded.len(), 3_007), "several batches, and each entry once");
     let paths: BTreeSet<_> = run.said.iter().map(|said| &said.path).collect();
     assert_eq!(paths.len(), recorded.len());
     let mut metadata = recorded.clone();
     metadata.get_mut(&Path::new("socket")).unwrap().stat.mode ^= 1;
-    let run = verify(&walked, &manifest_of(&metadata), &Rules::default(), true);
+    let run = verify(&walked, &manifest_of(&metadata), &Criteria::default(), true);
     assert_eq!(run.said.last().unwrap().path, "socket");
     assert!(run.read < 300, "{}", run.read);
     let mut content = recorded.clone();
     content.get_mut(&Path::new("empty/2999")).unwrap().digests[0] ^= 1;
-    let run = verify(&walked, &manifest_of(&content), &Rules::default(), true);
+    let run = verify(&walked, &manifest_of(&content), &Criteria::default(), true);
     assert_eq!(run.said.iter().filter(|said| said.verdict != Verdict::Ok).count(), 1);
     // What may have moved is read after some files that have not, and before most.
     let mut moved = recorded.clone();
     let gone = moved.remove(&Path::new("empty/2999")).unwrap();
     moved.insert(Path::new("empty/zzz"), gone);
-    let run = verify(&walked, &manifest_of(&moved), &Rules::default(), true);
+    let run = verify(&walked, &manifest_of(&moved), &Criteria::default(), true);
     let last = run.said.last().unwrap();
     assert_eq!((&*last.path, last.new_path.as_deref()), ("empty/zzz", Some("empty/2999")));
     assert!((200..300).contains(&run.read), "{}", run.read);
     // Where something else tells of a difference, nothing that may have moved is read.
     moved.get_mut(&Path::new("socket")).unwrap().stat.mode ^= 1;
     (0..1_000).for_each(|n| _ = moved.remove(&Path::new(&format!("empty/{n}"))));
-    let run = verify(&walked, &manifest_of(&moved), &Rules::default(), true);
+    let run = verify(&walked, &manifest_of(&moved), &Criteria::default(), true);
     assert_eq!((&*run.said.last().unwrap().path, run.read), ("socket", 256));
 }
 
@@ -335,8 +335,8 @@ fn batches_are_parts_of_the_whole() {
     recorded.remove(&Path::new("twin"));
     let manifest = manifest(&header(XXH3, false), &recorded);
     let tree = walked.tree();
-    let (rules, budget) = (Rules::default(), Budget::new(1 << 30));
-    let plan = Plan::new(&manifest, &tree, &rules, &budget).unwrap();
+    let (rules, budget) = (Criteria::default(), Budget::new(1 << 30));
+    let plan = VerifyPlan::new(&manifest, &tree, &rules, &budget).unwrap();
     let said = |exit_on_first| {
         let (mut said, mut summary) = (Vec::new(), Summary::default());
         for batch in plan.batches(exit_on_first) {
@@ -377,7 +377,7 @@ fn extended_attributes_are_compared_where_they_were_recorded() {
     for path in ["link", "pipe", "socket", "a/x"] {
         assert_eq!(own(path), []);
     }
-    let rules = Rules::default();
+    let rules = Criteria::default();
     let said = || {
         let run = verify(&dir.walk(false), &recorded, &rules, false);
         let said = run.said.into_iter().filter(|said| said.verdict != Verdict::Ok);
@@ -389,7 +389,7 @@ fn extended_attributes_are_compared_where_they_were_recorded() {
     rustix::fs::removexattr(dir.at("file"), "user.ftk").unwrap();
     let is = |path: &str| (path.to_owned(), Verdict::Metadata, vec![Field::Xattrs]);
     assert_eq!(said(), [is("a"), is("a/b/c"), is("file")]);
-    let ignore = Rules { ignore: vec![Field::Xattrs], ..Rules::default() };
+    let ignore = Criteria { ignore: vec![Field::Xattrs], ..Criteria::default() };
     let run = verify(&dir.walk(false), &recorded, &ignore, false);
     assert!(run.said.iter().all(|said| said.verdict == Verdict::Ok));
 }
@@ -445,7 +445,7 @@ proptest! {
                 }
             }
             recorded.extend(others.clone());
-            let rules = Rules { mode, ignore: ignore.clone(), sample: None };
+            let rules = Criteria { mode, ignore: ignore.clone(), sample: None };
             let manifest = manifest(&header(XXH3, false), &recorded);
             let run = verify(&dir.walk(files), &manifest, &rules, false);
             prop_assert_eq!(run.said, expected(&recorded, &now, &rules, |_| true));

@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::set_thread_res_uid;
 
 use super::harness::{BUF, Tree, bytes_of, content, name, open_dir, read_all, readers, start};
-use crate::{Reader, Ready, Sync, Uring};
+use crate::{Reader, Ready, SyncReader, Uring};
 
 /// How often this process holds `path` open.
 fn held(path: &Path) -> usize {
@@ -94,7 +94,7 @@ fn a_thread_that_leaves_the_table_has_only_the_standard_streams() {
     let (held, numbers) = seen.join().unwrap();
     assert_eq!(held, 0, "the directory is open in the table that was left");
     assert!(numbers <= 4, "{numbers}: the standard streams, and the listing");
-    let mut reader = Sync::new(1, BUF);
+    let mut reader = SyncReader::new(1, BUF);
     bytes_of(read_all(&mut reader, &dir, &["file"]).remove(0))
         .expect("the caller's descriptors are as they were");
 }
@@ -204,7 +204,7 @@ fn a_held_chunk_delays_an_open_but_does_not_fail_it() {
     let tree = Tree::new();
     tree.file("a", b"a").file("b", b"b").file("c", b"c");
     let dir = tree.open();
-    let mut readers: Vec<Box<dyn Reader>> = vec![Box::new(Sync::new(3, BUF))];
+    let mut readers: Vec<Box<dyn Reader>> = vec![Box::new(SyncReader::new(3, BUF))];
     readers.extend(Uring::new(3, BUF).map(|ring| Box::new(ring) as Box<dyn Reader>));
     for reader in &mut readers {
         leave_descriptors(2);

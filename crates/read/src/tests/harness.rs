@@ -8,7 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::tests::fake::{Fake, Script};
-use crate::{Ahead, Buf, Failure, Open, Part, Reader, Ready, Span, Stat, Sync, Uring};
+use crate::{Ahead, Buf, Failure, Open, Part, Reader, Ready, Span, Stat, SyncReader, Uring};
 
 /// Bytes of a buffer in these tests: small, so that few bytes make many chunks.
 pub(crate) const BUF: usize = 4096;
@@ -62,7 +62,7 @@ pub(crate) fn content(len: usize, seed: u64) -> Vec<u8> {
 pub(crate) fn readers() -> Vec<(String, Box<dyn Reader>)> {
     let mut all: Vec<(String, Box<dyn Reader>)> = Vec::new();
     for slots in [1, 2, 16] {
-        all.push((format!("sync {slots}"), Box::new(Sync::new(slots, BUF))));
+        all.push((format!("sync {slots}"), Box::new(SyncReader::new(slots, BUF))));
     }
     all.push(("ahead".into(), Box::new(Ahead::new(BUF))));
     for depth in [1, 5] {

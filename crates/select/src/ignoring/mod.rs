@@ -9,4 +9,4 @@ mod line;
 mod rules;
 mod tokens;
 
-pub(crate) use rules::Rules;
+pub(crate) use rules::IgnoreRules;

@@ -15,8 +15,8 @@ use super::file::Lines;
 
 /// The ignore files of a directory, and through it of those above.
 #[derive(Debug)]
-pub(crate) struct Rules {
-    up: Option<Arc<Rules>>,
+pub(crate) struct IgnoreRules {
+    up: Option<Arc<IgnoreRules>>,
     /// The way from the topmost directory of all to the root of the walk, with a slash behind each name.
     above_root: Arc<[u8]>,
     /// Bytes before the names of the directory's entries in their paths from the topmost directory.
@@ -33,7 +33,7 @@ struct Files {
     is_repository: bool,
 }
 
-impl Rules {
+impl IgnoreRules {
     /// The rules above the walk's root `path`: those between it and the beginning of the repository it lies in.
     /// None if it lies in none, begins one, or cannot be looked at from above.
     pub(crate) fn above(path: &CStr) -> (Option<Arc<Self>>, Vec<WalkError>) {
@@ -101,7 +101,7 @@ impl Rules {
 }
 
 /// A chain is taken apart link by link: dropping it recursively would overflow the stack.
-impl Drop for Rules {
+impl Drop for IgnoreRules {
     fn drop(&mut self) {
         let mut up = self.up.take();
         while let Some(rules) = up {
@@ -153,7 +153,7 @@ mod tests {
                 exclude: Lines::default(),
                 is_repository: false,
             };
-            rules = Some(Arc::new(Rules { up: rules, above_root: Arc::default(), skip: 0, files }));
+            rules = Some(Arc::new(IgnoreRules { up: rules, above_root: Arc::default(), skip: 0, files }));
         }
         assert!(!rules.as_ref().is_some_and(|rules| rules.ignore(b"x", false)));
         drop(rules);

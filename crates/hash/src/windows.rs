@@ -5,10 +5,10 @@
 //! into subtrees that can be hashed in any order, by anyone; their chaining values make the root.
 //!
 //! ```
-//! use ftk_hash::{Algorithm, Platform, Tree};
+//! use ftk_hash::{Algorithm, Platform, Windows};
 //!
 //! let data = vec![7; 3_500_000];
-//! let tree = Tree::new(data.len() as u64).expect("more than one window");
+//! let tree = Windows::new(data.len() as u64).expect("more than one window");
 //! let values: Vec<_> = (0..tree.windows())
 //!     .map(|nth| {
 //!         let window = tree.window(nth);
@@ -28,12 +28,12 @@ use crate::Digest;
 
 /// How one long message is cut into windows, each the data of one subtree.
 #[derive(Clone, Copy, Debug)]
-pub struct Tree {
+pub struct Windows {
     total: u64,
     window: u64,
 }
 
-impl Tree {
+impl Windows {
     /// Bytes of the smallest window: a multiple of every sensible buffer size, and long enough that handing out
     /// windows costs nothing beside hashing them.
     pub const WINDOW: u64 = 1 << 20;
@@ -147,7 +147,7 @@ mod tests {
 
     /// The digest by subtrees of `window` bytes that are fed `piece` bytes at a time, last window first.
     fn by_windows(data: &[u8], window: u64, piece: usize) -> Option<Digest> {
-        let tree = Tree::with_window(data.len() as u64, window)?;
+        let tree = Windows::with_window(data.len() as u64, window)?;
         let mut values: Vec<_> = (0..tree.windows())
             .rev()
             .map(|nth| {
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn windows_of_the_real_size() {
-        let window = Tree::WINDOW as usize;
+        let window = Windows::WINDOW as usize;
         let data = pattern(5 * window + 1);
         for len in [
             window + 1,
@@ -198,20 +198,24 @@ mod tests {
             4 * window + 1023,
             5 * window + 1,
         ] {
-            assert_eq!(by_windows(&data[..len], Tree::WINDOW, 256 << 10), Some(whole(&data[..len])), "{len}");
+            assert_eq!(
+                by_windows(&data[..len], Windows::WINDOW, 256 << 10),
+                Some(whole(&data[..len])),
+                "{len}"
+            );
         }
     }
 
     #[test]
     fn windows_cover_the_message() {
-        assert!(Tree::new(0).is_none() && Tree::new(Tree::WINDOW).is_none());
+        assert!(Windows::new(0).is_none() && Windows::new(Windows::WINDOW).is_none());
         for (total, window) in [
-            (Tree::WINDOW + 1, Tree::WINDOW),
-            (100 * Tree::WINDOW, Tree::WINDOW),
-            (300 * Tree::WINDOW, 4 * Tree::WINDOW),
-            (u64::MAX, Tree::MOST),
+            (Windows::WINDOW + 1, Windows::WINDOW),
+            (100 * Windows::WINDOW, Windows::WINDOW),
+            (300 * Windows::WINDOW, 4 * Windows::WINDOW),
+            (u64::MAX, Windows::MOST),
         ] {
-            let tree = Tree::new(total).unwrap();
+            let tree = Windows::new(total).unwrap();
             let last = tree.windows() - 1;
             assert_eq!(tree.window(0), 0..window);
             assert_eq!(tree.window(last - 1).end, tree.window(last).start);
@@ -223,13 +227,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "past the end of the window")]
     fn too_many_bytes_are_refused() {
-        Tree::with_window(5000, 1024).unwrap().subtree(4).update(&[0; 905]);
+        Windows::with_window(5000, 1024).unwrap().subtree(4).update(&[0; 905]);
     }
 
     #[test]
     #[should_panic(expected = "bytes of the window are missing")]
     fn too_few_bytes_are_refused() {
-        let mut subtree = Tree::with_window(5000, 1024).unwrap().subtree(0);
+        let mut subtree = Windows::with_window(5000, 1024).unwrap().subtree(0);
         subtree.update(&[0; 1023]);
         subtree.finalize();
     }

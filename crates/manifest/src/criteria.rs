@@ -18,7 +18,7 @@ pub enum Mode {
 
 /// What is compared, and of which files the content.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct Criteria {
     /// What in general.
     pub mode: Mode,
     /// What of it not.
@@ -27,7 +27,7 @@ pub struct Rules {
     pub sample: Option<Sample>,
 }
 
-impl Rules {
+impl Criteria {
     /// Whether a verification has to know what `stat` says of regular files that it does not read: then the walk should
     /// keep it, as it should for a manifest without digests. What it has not kept is asked for one by one.
     pub fn needs_stats(&self) -> bool {
@@ -48,7 +48,7 @@ impl Rules {
 
     /// Whether the content of a file is to be read. A sample always includes files that are known to be damaged.
     pub(crate) fn reads(&self, old: &Entry<'_>) -> bool {
-        let in_sample = || self.sample.as_ref().is_none_or(|sample| sample.takes(old.path));
+        let in_sample = || self.sample.as_ref().is_none_or(|sample| sample.matches(old.path));
         self.compares(Field::Digests) && (old.damaged_ns.is_some() || in_sample())
     }
 

@@ -1,14 +1,14 @@
 //! The engine of BLAKE3: short messages that come in one piece are hashed side by side, others by the crate.
 
 use crate::arch::NodeKernel;
-use crate::grove::Grove;
 use crate::serial::Serial;
+use crate::tree_hasher::TreeHasher;
 use crate::{Digest, Engine, Event};
 
 /// Hashes up to `L` messages at once.
-pub(crate) struct Forest<K, D, const L: usize> {
+pub(crate) struct TreeEngine<K, D, const L: usize> {
     kernel: K,
-    grove: Grove<K, L>,
+    tree_hasher: TreeHasher<K, L>,
     /// Messages that come in several pieces.
     serial: Serial<blake3::Hasher, D>,
     /// Whole messages that wait for the next step, and their keys.
@@ -26,12 +26,12 @@ struct Part<D> {
     data: D,
 }
 
-impl<K: NodeKernel<L>, D: AsRef<[u8]>, const L: usize> Forest<K, D, L> {
+impl<K: NodeKernel<L>, D: AsRef<[u8]>, const L: usize> TreeEngine<K, D, L> {
     /// An engine for messages with keys below `keys`.
     pub(crate) fn new(kernel: K, keys: usize) -> Self {
         Self {
             kernel,
-            grove: Grove::new(kernel),
+            tree_hasher: TreeHasher::new(kernel),
             serial: Serial::new(keys),
             whole: Vec::new(),
             parts: Vec::new(),
@@ -40,7 +40,7 @@ impl<K: NodeKernel<L>, D: AsRef<[u8]>, const L: usize> Forest<K, D, L> {
     }
 }
 
-impl<K: NodeKernel<L>, D: AsRef<[u8]>, const L: usize> Engine<D> for Forest<K, D, L> {
+impl<K: NodeKernel<L>, D: AsRef<[u8]>, const L: usize> Engine<D> for TreeEngine<K, D, L> {
     fn width(&self) -> usize {
         L
     }
@@ -70,7 +70,7 @@ impl<K: NodeKernel<L>, D: AsRef<[u8]>, const L: usize> Engine<D> for Forest<K, D
         for (message, (_, data)) in messages.iter_mut().zip(&self.whole) {
             *message = data.as_ref();
         }
-        self.grove.hash(&messages[..n], &mut digests[..n]);
+        self.tree_hasher.hash(&messages[..n], &mut digests[..n]);
         let done = self.whole.drain(..).zip(digests);
         out.extend(done.map(|((key, data), digest)| Event::Done { key, data, digest }));
     }
@@ -81,12 +81,12 @@ impl<K: NodeKernel<L>, D: AsRef<[u8]>, const L: usize> Engine<D> for Forest<K, D
 
     fn hash_many(&self, messages: &[&[u8]], out: &mut [Digest]) {
         assert_eq!(messages.len(), out.len(), "a place for each digest");
-        let mut grove = Grove::new(self.kernel);
+        let mut tree_hasher = TreeHasher::new(self.kernel);
         let (mut from, mut leaves) = (0, 0);
         for (to, message) in messages.iter().enumerate() {
-            leaves += Grove::<K, L>::leaves(message);
-            if leaves >= Grove::<K, L>::LEAVES || to + 1 == messages.len() {
-                grove.hash(&messages[from..=to], &mut out[from..=to]);
+            leaves += TreeHasher::<K, L>::leaves(message);
+            if leaves >= TreeHasher::<K, L>::LEAVES || to + 1 == messages.len() {
+                tree_hasher.hash(&messages[from..=to], &mut out[from..=to]);
                 (from, leaves) = (to + 1, 0);
             }
         }

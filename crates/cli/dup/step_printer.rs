@@ -20,7 +20,7 @@ const PATH_WIDTH: usize = 46;
 
 /// Prints and counts.
 #[derive(Debug)]
-pub(super) struct Teller<'o> {
+pub(super) struct StepPrinter<'o> {
     lines: Lines<'o>,
     kind: ActionKind,
     json: bool,
@@ -66,7 +66,7 @@ impl Word {
     }
 }
 
-impl<'o> Teller<'o> {
+impl<'o> StepPrinter<'o> {
     pub(super) fn new(out: &'o Stdout, kind: ActionKind, json: bool, acts: bool) -> Self {
         let (done, freed, refused, failed, not_done) = (0, 0, 0, 0, 0);
         Self {
@@ -105,7 +105,7 @@ impl<'o> Teller<'o> {
     }
 
     /// A step that is done, or can be: `link    backup/IMG_2041.CR2    frees 48.20 MB`
-    pub(super) fn go(&mut self, step: &Step, frees: u64) {
+    pub(super) fn step(&mut self, step: &Step, frees: u64) {
         self.done += 1;
         self.freed += frees;
         let word = verb(self.kind);

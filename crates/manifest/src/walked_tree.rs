@@ -9,7 +9,7 @@ use crate::merge::Side;
 
 /// A tree, walked from one starting point with [`Keep::Stats`](ftk_inventory::Keep::Stats).
 #[derive(Clone, Copy, Debug)]
-pub struct Tree<'t> {
+pub struct WalkedTree<'t> {
     /// What the walk found.
     pub inventory: &'t Inventory,
     /// The starting point, as it was given to the walk.
@@ -19,7 +19,7 @@ pub struct Tree<'t> {
     pub failed: &'t [Vec<u8>],
 }
 
-impl<'t> Tree<'t> {
+impl<'t> WalkedTree<'t> {
     /// Its entries.
     pub(crate) fn walk(&self) -> Walk<'t> {
         Walk { tree: *self, order: self.inventory.in_path_order(), seen: Seen::default() }
@@ -83,7 +83,7 @@ impl Seen {
 /// The entries of a tree in the order of a manifest.
 #[derive(Debug)]
 pub(crate) struct Walk<'t> {
-    tree: Tree<'t>,
+    tree: WalkedTree<'t>,
     order: PathOrder<'t>,
     /// The entry it is at.
     pub(crate) seen: Seen,
@@ -117,7 +117,7 @@ impl Side for Walk<'_> {
 pub(crate) struct Failed(Vec<Vec<u8>>);
 
 impl Failed {
-    pub(crate) fn of(tree: &Tree<'_>) -> Self {
+    pub(crate) fn of(tree: &WalkedTree<'_>) -> Self {
         let mut paths: Vec<_> = tree.failed.iter().map(|path| tree.relative(path).to_vec()).collect();
         paths.sort_unstable();
         Self(paths)

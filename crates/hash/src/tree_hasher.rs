@@ -24,9 +24,9 @@ const ROOT: u32 = 8;
 type Value = [u8; 32];
 
 /// Hashes messages by `L` nodes at a time. What it owns is scratch space, kept from call to call.
-pub(crate) struct Grove<K, const L: usize> {
+pub(crate) struct TreeHasher<K, const L: usize> {
     kernel: K,
-    trees: Vec<Tree>,
+    trees: Vec<Message>,
     /// Chunks of full length, and the shorter ones that messages end with.
     full: Vec<Leaf>,
     short: Vec<Leaf>,
@@ -38,7 +38,7 @@ pub(crate) struct Grove<K, const L: usize> {
 }
 
 /// A message on its way.
-struct Tree {
+struct Message {
     /// Its place among the messages.
     message: usize,
     /// Where its values begin.
@@ -71,7 +71,7 @@ struct Pair {
     is_root: bool,
 }
 
-impl<K: NodeKernel<L>, const L: usize> Grove<K, L> {
+impl<K: NodeKernel<L>, const L: usize> TreeHasher<K, L> {
     /// Leaves at a time: enough for full lanes, and few enough that all about them stays in the nearest cache.
     pub(crate) const LEAVES: usize = 8 * L;
 
@@ -133,7 +133,7 @@ impl<K: NodeKernel<L>, const L: usize> Grove<K, L> {
             if width == 0 {
                 continue;
             }
-            self.trees.push(Tree { message, start, width });
+            self.trees.push(Message { message, start, width });
             let leaf = |nth| Leaf { message, nth, to: start + nth, is_root: width == 1 };
             let n_full = bytes.len() / CHUNK;
             self.full.extend((0..n_full).map(leaf));
@@ -181,7 +181,7 @@ impl<K: NodeKernel<L>, const L: usize> Grove<K, L> {
     fn hash_parents(&mut self) {
         let Self { kernel, trees, values, pairs, .. } = self;
         pairs.clear();
-        for &Tree { start, width, .. } in trees.iter() {
+        for &Message { start, width, .. } in trees.iter() {
             let pair = |nth| Pair { from: start + 2 * nth, to: start + nth, is_root: width == 2 };
             pairs.extend((0..width / 2).map(pair));
         }
@@ -198,7 +198,7 @@ impl<K: NodeKernel<L>, const L: usize> Grove<K, L> {
                 write_value(&mut values[pair.to], &state, lane);
             }
         }
-        for Tree { start, width, .. } in trees.iter_mut() {
+        for Message { start, width, .. } in trees.iter_mut() {
             if *width % 2 == 1 {
                 values[*start + *width / 2] = values[*start + *width - 1];
             }
