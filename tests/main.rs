@@ -10,4 +10,5 @@ mod harness;
 mod hash;
 mod horrors;
 mod manifest;
+mod recipes;
 mod select;

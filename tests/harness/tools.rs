@@ -21,11 +21,13 @@ const TOOLS: &[(&str, &str)] = &[
     ("git", "git"),
     ("jdupes", "jdupes"),
     ("md5sum", "coreutils"),
+    ("rsync", "rsync"),
     ("script", "bsdutils"),
     ("setfacl", "acl"),
     ("sha1sum", "coreutils"),
     ("sha256sum", "coreutils"),
     ("sha512sum", "coreutils"),
+    ("ssh-keygen", "openssh-client"),
     ("stat", "coreutils"),
     ("strace", "strace"),
     ("xargs", "findutils"),
@@ -72,6 +74,11 @@ fn works(tool: &str) -> bool {
         // A container may forbid tracing. Only an attempt shows that.
         "strace" => command.args(["-o", "/dev/null", "true"]),
         "busybox" => command.arg("true"),
+        // It has no option that only succeeds.
+        "ssh-keygen" => {
+            command = Command::new("sh");
+            command.args(["-c", "command -v ssh-keygen"])
+        }
         _ => command.arg("--version"),
     };
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();

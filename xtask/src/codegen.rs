@@ -1,5 +1,5 @@
-//! What is made from the definition of the command line and committed: the manual, completions, and the help that
-//! pages show. Who packages ftk takes them from the source, and need not run a binary built for another machine.
+//! Generates the files that follow from the definition of the command line and are committed: manual pages, completion
+//! scripts and `docs/coming-from.md`. Packagers take them from the source and do not need to run ftk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,15 +10,12 @@ use anyhow::{Context, Result, bail};
 
 use crate::bench;
 
-/// Folders that hold nothing else, so that what a command leaves behind when it goes is found.
+/// Folders that contain only generated files, so that the files of a removed command are found.
 const MANUAL: &str = "docs/man";
 const COMPLETIONS: &str = "docs/completions";
 
 /// Each shell, and the name under which it looks for its script.
 const SHELLS: &[(&str, &str)] = &[("bash", "ftk"), ("fish", "ftk.fish"), ("zsh", "_ftk")];
-
-/// Pages that show help, each time between `<!-- $ ftk find -h -->` and `<!-- /$ -->`.
-const PAGES: &[&str] = &["README.md"];
 
 /// What `ftk help coming-from` prints.
 const COMING_FROM: &str = "docs/coming-from.md";
@@ -67,10 +64,6 @@ fn generate() -> Result<BTreeMap<PathBuf, String>> {
         files.insert(Path::new(COMPLETIONS).join(name), ftk(&["completions", shell])?);
     }
     files.insert(COMING_FROM.into(), ftk(&["help", "coming-from"])?);
-    for page in PAGES {
-        let text = fs::read_to_string(page).with_context(|| format!("cannot read {page}"))?;
-        files.insert(page.into(), with_help(&text, ftk).with_context(|| page.to_string())?);
-    }
     Ok(files)
 }
 
@@ -111,51 +104,4 @@ fn stale(wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
 fn changed(wanted: &BTreeMap<PathBuf, String>) -> impl Iterator<Item = (&Path, &str)> {
     let is_old = |path: &Path, text: &str| fs::read_to_string(path).map_or(true, |old| old != text);
     wanted.iter().map(|(path, text)| (&**path, &**text)).filter(move |(path, text)| is_old(path, text))
-}
-
-/// `page` with what each command between markers prints.
-fn with_help(page: &str, help: impl Fn(&[&str]) -> Result<String>) -> Result<String> {
-    const BEGIN: &str = "<!-- $ ftk ";
-    const END: &str = "<!-- /$ -->";
-    let (mut new, mut rest) = (String::new(), page);
-    while let Some((before, marked)) = rest.split_once(BEGIN) {
-        let (args, marked) = marked.split_once(" -->\n").context("a marker without an end")?;
-        let (_, after) = marked.split_once(END).with_context(|| format!("no {END} after `ftk {args}`"))?;
-        let text = help(&args.split(' ').collect::<Vec<_>>())?;
-        new +=
-            &format!("{before}{BEGIN}{args} -->\n\n```text\n$ ftk {args}\n{}\n```\n\n{END}", text.trim_end());
-        rest = after;
-    }
-    if new.is_empty() {
-        bail!("no command between {BEGIN}... --> and {END}");
-    }
-    Ok(new + rest)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn echo(args: &[&str]) -> Result<String> {
-        Ok(format!("help of {}\n", args.join("+")))
-    }
-
-    #[test]
-    fn help_is_spliced_in_each_place() {
-        let page = "# ftk\n<!-- $ ftk --help -->\nold\n<!-- /$ -->\ntext\n<!-- $ ftk find -h -->\n<!-- /$ -->\nend\n";
-        let new = with_help(page, echo).unwrap();
-        assert_eq!(
-            new,
-            "# ftk\n<!-- $ ftk --help -->\n\n```text\n$ ftk --help\nhelp of --help\n```\n\n<!-- /$ -->\ntext\n\
-             <!-- $ ftk find -h -->\n\n```text\n$ ftk find -h\nhelp of find+-h\n```\n\n<!-- /$ -->\nend\n"
-        );
-        assert_eq!(with_help(&new, echo).unwrap(), new);
-    }
-
-    #[test]
-    fn a_page_without_a_place_is_refused() {
-        assert!(with_help("# ftk\n", echo).is_err());
-        assert!(with_help("<!-- $ ftk -h -->\nx", echo).is_err());
-        assert!(with_help("<!-- $ ftk -h\nx", echo).is_err());
-    }
 }

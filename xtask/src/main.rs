@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail};
 
 const USAGE: &str = "usage: cargo xtask ci [STEP...]   everything CI runs, or only the named steps
        cargo xtask tidy           the conventions of the project that a machine can check
-       cargo xtask codegen [--check]   manual, completions and help on pages, from the command line's definition
+       cargo xtask codegen [--check]   manual, completions and docs/coming-from.md
        cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
                          [--records DIR] [-a ALGORITHM]... [--profile NAME]
                                   ftk against its peers: find, find-cold, hash, hash-cold, lists, threads, scale,

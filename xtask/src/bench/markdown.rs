@@ -9,9 +9,9 @@ use super::record::{Group, Outcome, Row, Section, Table, is_behind};
 use super::stats::Summary;
 
 /// What the numbers in a table mean.
-pub(crate) const LEGEND: &str = "Median time, with the range of all runs in brackets; how many times ftk's time \
-that is: above 1.0x ftk is ahead, **below** it is behind; and peak memory of the largest process, **bold** where \
-ftk's is more than a tenth larger.";
+pub(crate) const LEGEND: &str = "Each cell has the median time, the range of all runs in brackets, the tool's time divided by \
+ftk's (above 1.0x ftk is faster, **below** it is slower), and the peak memory of the largest process (**bold** if ftk's is more \
+than a tenth larger).";
 
 /// Where a record was made, and with what.
 pub(crate) fn machine(machine: &Machine) -> String {

@@ -87,6 +87,15 @@ pub(crate) fn crate_dependencies(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// The packages that a manifest needs to build the library or program itself, on any platform: all but those of its
+/// tests and build scripts.
+pub(super) fn normal_dependencies(text: &str) -> impl Iterator<Item = &str> {
+    let is_normal = |section: &str| {
+        section == "dependencies" || (section.starts_with("target.") && section.ends_with(".dependencies"))
+    };
+    entries(text).filter(move |entry| is_normal(entry.section)).map(|entry| entry.name())
+}
+
 /// Where the versions of all dependencies stand.
 const WORKSPACE_DEPENDENCIES: &str = "workspace.dependencies";
 
@@ -165,6 +174,12 @@ workspace = true
         let found = both(&GOOD.replacen(from, to, 1));
         assert_eq!(found.len(), 1, "{found:?}");
         found.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn dependencies_of_tests_are_not_normal_ones() {
+        assert_eq!(normal_dependencies(GOOD).collect::<Vec<_>>(), ["ftk-walk", "rustix", "io-uring"]);
+        assert_eq!(normal_dependencies("[workspace.dependencies]\nserde = \"1\"\n").count(), 0);
     }
 
     #[test]

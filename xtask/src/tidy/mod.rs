@@ -2,6 +2,8 @@
 //!
 //! Each rule is a function from the tracked files to findings, so that its tests can show it a bad tree.
 
+mod architecture;
+mod documents;
 mod guarantees;
 mod horrors;
 mod manifests;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::tree::{Finding, Tree};
-use super::{guarantees, horrors, manifests, repository, sources, words};
+use super::{architecture, documents, guarantees, horrors, manifests, repository, sources, words};
 
 /// Every rule there is.
 const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
@@ -15,6 +15,9 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     sources::file_length,
     manifests::inherited_fields,
     manifests::crate_dependencies,
+    architecture::every_edge_is_listed,
+    documents::index_is_complete,
+    documents::links_lead_somewhere,
     guarantees::name_their_tests,
     repository::licences,
     repository::changelog,

@@ -47,6 +47,12 @@ impl Tree {
         self.files.get(path).map(String::as_str)
     }
 
+    /// Whether there are files in the directory.
+    pub(crate) fn has_directory(&self, path: &str) -> bool {
+        let inside = format!("{path}/");
+        self.files.keys().any(|file| file.starts_with(&inside))
+    }
+
     /// Paths and texts of the files whose path ends so.
     pub(crate) fn ending<'t>(&'t self, end: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
         self.files.iter().filter(move |(path, _)| path.ends_with(end)).map(|(path, text)| (&**path, &**text))
