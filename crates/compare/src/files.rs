@@ -104,7 +104,7 @@ impl<'f> Files<'f> {
             }
             outcome.lines = Some(lines);
         }
-        // A team reads more than once.
+        // A team reads each file more than once.
         let reads = if plan.way == Way::Sequential { 0 } else { 2 };
         self.cursors.0.verify(reads).map_err(|failure| (Side::A, failure))?;
         self.cursors.1.verify(reads).map_err(|failure| (Side::B, failure))?;

@@ -37,7 +37,7 @@ struct Differences<'d> {
     next: usize,
     /// The end of a chunk that contains a difference.
     differing_end: usize,
-    /// The rest of the word that begins at `word_start`. Bytes that differ are not zero.
+    /// The rest of the word that begins at `word_start`. Its non-zero bytes are those that differ.
     word: u64,
     word_start: usize,
 }

@@ -172,7 +172,7 @@ impl<'f> View<'f> {
         let Err(missing) = map.check() else { return Ok(()) };
         let lost = self.part.lost(missing);
         if matches!(lost.1, Failure::Io { .. }) {
-            // The size and times of the file are unchanged, but part of it could not be mapped in. Reading
+            // The size and times of the file are unchanged, but part of it could not be loaded. Reading
             // may give the cause, such as a disk error.
             let mut buf = vec![0; 1 << 20];
             for start in piece.clone().step_by(buf.len()) {

@@ -30,7 +30,7 @@ use super::primitive::{AtomicU64, Mutex};
 /// together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockClaims {
-    /// Minimum size of a claim in bytes, except for the last one; above 0. All claims are multiples of it.
+    /// Minimum size of a claim in bytes, above 0. All claims except the last one are multiples of it.
     pub(crate) block: u64,
     /// Maximum size of a claim in bytes.
     pub(crate) max: u64,

@@ -87,8 +87,9 @@ pub(crate) struct Sequential<'s> {
 }
 
 impl Sequential<'_> {
-    /// Compares until one of the limits is reached. Returns `None` at `limit`, or after `clean` equal bytes;
-    /// everything before the current offset has then been compared.
+    /// Compares until something ends the comparison, and returns the cause. Returns `None` at `limit`, or
+    /// after `clean` equal bytes since the last mismatch; everything before the current offset has then been
+    /// compared.
     pub(crate) fn run(
         &mut self,
         sink: &mut Sink<'_>,

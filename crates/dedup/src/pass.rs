@@ -59,9 +59,9 @@ pub(crate) struct Thresholds {
 }
 
 impl Default for Thresholds {
-    /// For files of 64 to 128 KiB, reading everything once costs as much as reading the two ends, from a
-    /// cache, and less from a disk. A disk that must seek reads some 16 MiB in the time of sixteen seeks, so
-    /// pieces save nothing for files smaller than that.
+    /// Reading a file of 64 to 128 KiB whole costs as much as reading its two ends if it is cached, and less
+    /// if it is on a disk. A disk that must seek reads some 16 MiB in the time of sixteen seeks, so pieces
+    /// save nothing for files smaller than that.
     fn default() -> Self {
         Self { whole: 128 << 10, piece: 16 << 10, pieces: 16, huge: 16 << 20 }
     }

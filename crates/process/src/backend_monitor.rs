@@ -18,7 +18,7 @@ pub(crate) struct BackendMonitor {
     files: usize,
     /// Total waits of this thread at the last measurement.
     waits: u64,
-    /// Measurements in a row that spoke for the other reader.
+    /// Measurements in a row that favoured the other reader.
     contrary: u32,
 }
 
@@ -35,7 +35,7 @@ impl BackendMonitor {
         self.files += files;
         let (check_at, threshold, other) = match self.backend {
             Backend::Sync => (32, self.files / 8, Backend::Uring),
-            // Filling a ring takes no wait, so the measured range is several times its depth.
+            // A ring starts many files without a wait, so it is measured over several times its depth.
             Backend::Uring => (1024, 0, Backend::Sync),
         };
         if !self.may_switch || self.files < check_at {

@@ -9,9 +9,9 @@ use ftk_read::Stat;
 use crate::Work;
 use crate::rows::{RowMut, Rows, RowsMut};
 
-/// Maximum number of files in one claim, before the claim is extended to the end of its directory. A claim
-/// costs one lock, one reopened directory and one look at the clock. At the end of a run, a worker idles for
-/// two claims at most.
+/// Maximum number of files in one claim. A claim may have up to twice as many if it then ends with a directory.
+/// A claim costs one lock, one reopened directory and one look at the clock. At the end of a run, a worker idles
+/// for two claims at most.
 const CLAIM: usize = 64;
 
 /// Number of files sorted by inode at once when a cold disk is read. This is enough to turn seeks into a

@@ -37,7 +37,7 @@ pub(crate) trait Source<'r> {
     }
 }
 
-/// One worker's state in phase C: its engines, its open directories, and its results.
+/// One worker of a run: its engines, its open directories, and its results.
 pub(crate) struct Driver<'w> {
     inventory: &'w Inventory,
     opener: Opener<'w>,
@@ -219,7 +219,7 @@ impl<'w> Driver<'w> {
         let (slot, part, len) = (chunk.slot, chunk.part, chunk.as_ref().len());
         if part.is_start()
             && self.inventory.has_sizes()
-            && let Some(before) = self.has_changed(slots.job(slot), reader.stat(slot))
+            && let Some(before) = self.changed_since_walk(slots.job(slot), reader.stat(slot))
         {
             let (before, after) = (Box::new(before), Box::new(*reader.stat(slot)));
             reader.cancel(slot);
@@ -250,7 +250,7 @@ impl<'w> Driver<'w> {
 
     /// Returns the file's metadata at the time of the walk if its size is different now. Fields that the walk
     /// did not record are copied from `now`. Requires an inventory with sizes.
-    fn has_changed(&self, job: &Job<'_>, now: &Stat) -> Option<Stat> {
+    fn changed_since_walk(&self, job: &Job<'_>, now: &Stat) -> Option<Stat> {
         let size = self.inventory.size(job.dir, job.file);
         (size != now.size).then(|| {
             let (dev, ino) = self.inventory.identity(job.dir, job.file);
@@ -258,8 +258,8 @@ impl<'w> Driver<'w> {
         })
     }
 
-    fn finish(&mut self, job: Job<'_>, slot: u32, verdict: Result<Stat, Failure>) {
-        match verdict {
+    fn finish(&mut self, job: Job<'_>, slot: u32, result: Result<Stat, Failure>) {
+        match result {
             Ok(stat) => {
                 job.row.ok(self.engines.digests(slot), &stat);
                 self.done.add_file(self.deferred);

@@ -1,5 +1,5 @@
 //! Processes the large files after the small ones, largest first. The largest files are streamed alone, the
-//! others share lanes. If the digest is a tree, all workers share one file.
+//! others share lanes. A huge BLAKE3 file is hashed by all workers together, because BLAKE3 is a tree.
 #![expect(unsafe_code, reason = "workers leave the shared descriptor table")]
 
 use std::sync::Mutex;
@@ -15,8 +15,8 @@ use crate::rows::Rows;
 use crate::run::Context;
 use crate::shared;
 
-/// BLAKE3 files of at least this size, in bytes, are shared by all workers. For smaller files, spawning and
-/// joining a team for each file would cost noticeable time.
+/// Files of at least this size, in bytes, are hashed by all workers together with BLAKE3. For smaller files,
+/// spawning and joining a team for each file would cost noticeable time.
 const SHARED_FROM: u64 = 16 << 20;
 
 /// Files of at least this size, in bytes, are worth the start of a read-ahead thread.
@@ -55,7 +55,7 @@ pub(crate) fn process(
     // A file larger than its share would determine the total time if it were read in a lane. It goes first,
     // and alone.
     let share = jobs.iter().map(|(large, _)| large.size).sum::<u64>() / (2 * workers) as u64;
-    let riders = jobs.partition_point(|(large, _)| large.size <= share);
+    let lane_files = jobs.partition_point(|(large, _)| large.size <= share);
     let list = Mutex::new(jobs);
     let parts = Team::new(workers).run(context.resources.stop, |worker| {
         if worker > 0 {
@@ -70,7 +70,7 @@ pub(crate) fn process(
             driver.run(&mut *context.readers.stream(true), &mut larger_than(share.max(READ_AHEAD_FROM)));
         }
         driver.run(&mut *context.readers.stream(false), &mut larger_than(share));
-        let lanes = (riders / workers).clamp(1, driver.width());
+        let lanes = (lane_files / workers).clamp(1, driver.width());
         driver.run(&mut *Readers::plain(lanes), &mut larger_than(0));
         driver.failed
     });

@@ -87,7 +87,8 @@ pub fn process(work: &Work<'_>, rows: &mut Rows, resources: &Resources<'_>) -> R
     })
 }
 
-/// Completes the limits. This is delayed until a choice is needed, because it takes time.
+/// Completes the limits with the number of CPUs and whether a ring can be created. This takes time, so it is
+/// done only when a choice is needed.
 fn limits(resources: &Resources<'_>, sample: &Sample) -> Limits {
     // Trying to create a ring takes 25 us, which only pays for a cold tree.
     let ring = sample.is_cold() && ftk_read::Uring::new(1, 1).is_ok();

@@ -14,8 +14,8 @@ use crate::rows::Rows;
 use crate::run::Resources;
 use crate::spare::Spare;
 
-/// Files in the sample. On a cold disk this is enough to tell disk waits from chance; on a warm one it is 0.1
-/// ms of work.
+/// Files in the sample. If they come from a disk, this is enough to tell waits from chance; if they are cached, it
+/// is 0.1 ms of work.
 const FILES: u32 = 32;
 
 /// Neighbouring files sampled together. A directory is reopened once for a whole run of its files, so a

@@ -119,7 +119,7 @@ impl Window<'_> {
             self.reads += 1;
             let Err(missing) = map.check() else { return Ok(()) };
             self.verify()?;
-            // The size and times of the file are unchanged, but part of it could not be mapped in. Reading
+            // The size and times of the file are unchanged, but part of it could not be loaded. Reading
             // may give the cause, such as a disk error.
             self.copy(window, |_| {})?;
             return Err(Failure::Io { op: "read", source: missing });
@@ -156,7 +156,7 @@ impl Window<'_> {
     }
 
     fn verify(&self) -> Result<(), Failure> {
-        // At least two reads, because the other workers read the file during the same time.
+        // Count at least two reads, because the other workers read the file at the same time.
         self.file.verify(self.bytes, self.reads + 2)
     }
 }

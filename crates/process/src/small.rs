@@ -1,4 +1,5 @@
-//! Processes the files after the sample, in claims. Large files are deferred.
+//! Processes the files that are not in the sample. Workers claim them in short runs. Large files are
+//! deferred.
 #![expect(unsafe_code, reason = "workers leave the shared descriptor table")]
 
 use std::mem;
@@ -30,8 +31,8 @@ pub(crate) fn process(context: &Context<'_>, rows: &mut Rows, choice: &Choice, i
     // The calling thread reuses the buffers of the sample.
     let spare = Mutex::new(mem::take(&mut into.spare));
 
-    // This must come before the team starts, because new workers share this thread's descriptor table for a
-    // moment.
+    // This must come before the team starts: new workers share this thread's descriptor table for a moment, and
+    // growing a shared table is slow.
     context.readers.make_room(choice.backend);
     let parts = Team::new(choice.workers).run(context.resources.stop, |worker| {
         if worker > 0 {

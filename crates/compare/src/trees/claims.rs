@@ -8,7 +8,7 @@ use super::pairs::Pair;
 /// The weight of opening and closing two files: the number of bytes that are compared in the same time.
 const PAIR: u64 = 32 << 10;
 
-/// The maximum weight of one claim, without its last pair: some 64 small pairs, or half a millisecond.
+/// The maximum weight of one claim, not counting its last pair: some 64 small pairs, or half a millisecond.
 const CLAIM: u64 = 64 * PAIR;
 
 /// The pairs that are not claimed yet.

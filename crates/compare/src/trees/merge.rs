@@ -45,7 +45,7 @@ pub(crate) struct Merge<'t> {
     b: Cursor<'t>,
     /// How the paths of the last two entries compare.
     last: Option<Ordering>,
-    /// Paths at which a walk failed and that the merge has not reached, in reverse order.
+    /// Paths where a walk failed and that the merge has not reached yet, in reverse order.
     failed: Vec<&'t [u8]>,
     closed: Closed,
 }

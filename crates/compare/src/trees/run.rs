@@ -26,7 +26,7 @@ pub struct TreeResources<'e> {
     /// The choices of the model. Its reader and `ring` are ignored. If `cpus` is 0, the CPUs are counted
     /// here.
     pub limits: Limits,
-    /// The maximum size of both files of a large pair together to be mapped, in bytes.
+    /// A large pair is mapped if both files together have at most this size, in bytes.
     pub memory: u64,
     /// Ends the run early; pairs that were not compared stay pending.
     pub stop: &'e Stop,

@@ -80,7 +80,7 @@ impl Trees<'_> {
     /// compared is reported as [`What::Pending`].
     ///
     /// # Panics
-    /// If the table was made for these trees or criteria.
+    /// If the table was made for other trees or criteria.
     pub fn differences(&self, table: &PairTable, mut each: impl FnMut(Difference<'_>)) {
         let mut found = table.found();
         let mut merge = Merge::new(&self.a, &self.b);

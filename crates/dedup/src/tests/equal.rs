@@ -157,7 +157,7 @@ fn empty_files_are_reported_only_on_request() {
     assert_eq!((count(0), count(1)), (2, 0));
 }
 
-/// Numbers of files below and above the size of the sample, after which more workers may start.
+/// The numbers of files are below and above the size of the sample. Above it, more workers may start.
 #[test]
 fn threads_and_reader_do_not_change_the_result() {
     for files in [2, 31, 33, 200] {
