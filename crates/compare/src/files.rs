@@ -29,7 +29,8 @@ pub(crate) struct Tuning {
     pub(crate) map: u64,
     /// Maximum number of mismatches that workers look for at once.
     pub(crate) capacity: usize,
-    /// After that many mismatches, the calling thread goes on alone until this many bytes in a row are equal.
+    /// After `capacity` mismatches, the calling thread goes on alone until this many bytes in a row are
+    /// equal.
     pub(crate) clean: u64,
 }
 

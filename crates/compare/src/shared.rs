@@ -34,8 +34,8 @@ impl<'f> Shared<'f> {
     pub(crate) fn at(&mut self, offset: u64) -> KnownRange {
         let (start, known) = self.last;
         if self.tries_left > 0 && !(start..known.end).contains(&offset) {
-            // Confirming needs a sync of unwritten data, which costs more than the query. It is done only if
-            // a shared extent was found.
+            // The second query first writes out unwritten data, which is expensive. It only confirms a shared
+            // extent that the first query found.
             let mut known = self.ask(offset, false);
             if known.holds {
                 known = self.ask(offset, true);

@@ -30,19 +30,19 @@ pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
     let removed = units
         .iter()
         .zip(&unit_decisions)
-        .find_map(|(unit, unit_decision)| (*unit_decision == UnitDecision::Goes).then_some(unit));
+        .find_map(|(unit, decision)| (*decision == UnitDecision::Goes).then_some(unit));
     let keepers: Vec<_> = units
         .iter()
         .zip(&unit_decisions)
-        .filter(|(_, unit_decision)| matches!(unit_decision, UnitDecision::Stays))
+        .filter(|(_, decision)| matches!(decision, UnitDecision::Stays))
         .filter_map(|(unit, _)| Some(unit.best.as_ref()?.name))
         .collect();
     let mut decisions = vec![MemberDecision::Skipped(SkipReason::ViaLink); members.len()];
-    for (unit, unit_decision) in units.iter().zip(&unit_decisions) {
+    for (unit, decision) in units.iter().zip(&unit_decisions) {
         let why = if unit.is_reference { Why::Reference } else { why(unit, removed, rules) };
         for (nth, &name) in unit.names.iter().enumerate() {
             let member = &members[name];
-            decisions[name] = match unit_decision {
+            decisions[name] = match decision {
                 UnitDecision::Stays if rules.references.contains(&member.root) => {
                     MemberDecision::Stays(Why::Reference)
                 }
@@ -80,7 +80,7 @@ enum UnitDecision {
 fn unit_decisions(units: &[Unit], members: &[Member], rules: &KeepRules) -> Vec<UnitDecision> {
     let mut copies = 0;
     let mut kept_roots = BTreeSet::new();
-    let mut unit_decision = |unit: &Unit| {
+    let mut decision = |unit: &Unit| {
         let roots = || unit.names.iter().map(|&name| members[name].root);
         let is_file = unit.best.is_some();
         if unit.is_reference || (is_file && copies < rules.min_copies.max(1)) {
@@ -101,7 +101,7 @@ fn unit_decisions(units: &[Unit], members: &[Member], rules: &KeepRules) -> Vec<
             UnitDecision::Goes
         }
     };
-    units.iter().map(&mut unit_decision).collect()
+    units.iter().map(&mut decision).collect()
 }
 
 /// Returns the reason why a file stays: the first rule that prefers it to the best removed file.

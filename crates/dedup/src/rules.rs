@@ -12,7 +12,7 @@ pub struct KeepRules {
     /// Numbers of the starting points below which everything stays. These files count as copies.
     pub references: BTreeSet<usize>,
     /// Whether a copy is removed only if another copy stays below a different starting point. Copies below
-    /// the same starting point as a copy that stays are skipped.
+    /// the same starting point as a copy chosen to stay are skipped.
     pub isolate: bool,
     /// The minimum number of copies that stay, where hard links count as one; 0 counts as 1.
     pub min_copies: usize,

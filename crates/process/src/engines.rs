@@ -92,8 +92,8 @@ impl Engines {
         }
     }
 
-    /// Works until every engine has used up some chunk, and appends such chunks to `used`. If nothing is
-    /// appended, there are no chunks left.
+    /// Works until at least one chunk has been used by every engine, and appends such chunks to `used`.
+    /// Appends nothing only if there are no chunks.
     pub(crate) fn step(&mut self, used: &mut Vec<Chunk>) {
         let (digests, width) = (&mut self.digests, self.width);
         let mut note = |slot: u32, at: usize, digest: &Digest| {

@@ -15,8 +15,8 @@ use crate::rows::Rows;
 use crate::run::Context;
 use crate::shared;
 
-/// Files of at least this size, in bytes, are hashed by all workers together with BLAKE3. For smaller files,
-/// spawning and joining a team for each file would cost noticeable time.
+/// Minimum size of a file that all workers hash together, in bytes (only BLAKE3). For smaller files, spawning
+/// and joining a team for each file would cost noticeable time.
 const SHARED_FROM: u64 = 16 << 20;
 
 /// Files of at least this size, in bytes, are worth the start of a read-ahead thread.

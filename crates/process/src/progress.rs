@@ -19,8 +19,8 @@ pub struct Watch<'e> {
 }
 
 impl<'e> Watch<'e> {
-    /// Calls `show` for the first time after `delay`, and then every `tick`. A run that ends before `delay`
-    /// never calls it.
+    /// Creates a watch that calls `show` for the first time after `delay`, and then every `tick`. A run that
+    /// ends before `delay` never calls it.
     ///
     /// # Safety
     /// `show` runs on threads whose descriptor table is not shared. It must use no descriptors except the standard
@@ -29,8 +29,8 @@ impl<'e> Watch<'e> {
         Self { delay, tick, asked: None, show }
     }
 
-    /// Calls `show` only when `asked` returns true. No thread is started: the workers call `asked` between
-    /// two chunks, and one or more of them call `show`.
+    /// Makes the watch call `show` only when `asked` returns true. No thread is started: the workers call
+    /// `asked` between two chunks, and one or more of them call `show`.
     pub fn when(self, asked: &'e (dyn Fn() -> bool + Sync)) -> Self {
         Self { asked: Some(asked), ..self }
     }
