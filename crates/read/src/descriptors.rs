@@ -35,8 +35,8 @@ pub unsafe fn leave_shared_descriptors() {
             libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE)
         };
         if closed != 0 {
-            // Before Linux 5.11, or where the call is forbidden: try a copy of the whole table. SAFETY: as
-            // above.
+            // Before Linux 5.11, or where the call is forbidden: try a copy of the whole table.
+            // SAFETY: as above.
             let _ = unsafe { libc::unshare(libc::CLONE_FILES) };
         }
     }

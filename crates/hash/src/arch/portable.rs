@@ -1,9 +1,9 @@
-//! Plain words, for every CPU.
+//! Vector operations on single words, for every CPU.
 
 use super::{Counters, Kernel, Narrow, NodeKernel, Nodes, Vector, generic};
 use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 
-/// Needs nothing of the CPU. Lanes are worked on one after the other.
+/// A kernel without special CPU instructions. It processes the lanes one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
 
