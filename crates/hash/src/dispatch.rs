@@ -69,8 +69,8 @@ impl Choice {
 
 /// Creates the engine for an algorithm.
 ///
-/// The literal number in front of `keys` is the most busy lanes for which the narrow kernel is used. It is
-/// the ratio of the two kernels' speeds, so that the faster one is used for any number of lanes.
+/// The number in front of `keys` in each call below is the most busy lanes for which the narrow kernel is
+/// used. It is the ratio of the two kernels' speeds, so that the faster one is used for any number of lanes.
 pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
     algorithm: Algorithm,
     platform: Platform,

@@ -64,7 +64,8 @@ impl Buf {
     pub(crate) unsafe fn grow(&mut self, got: usize) {
         let asked = self.room().len();
         assert!(got <= asked, "a read of {asked} bytes returned {got}");
-        // SAFETY: the caller guarantees that these bytes were written, and the assertion that they fit.
+        // SAFETY: the caller guarantees that these bytes were written, and the assertion above guarantees
+        // that they fit.
         unsafe { self.0.set_len(self.0.len() + got) };
     }
 
@@ -78,13 +79,13 @@ impl Buf {
 /// The position of a chunk in its file, or in the sampled pieces of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The whole file.
+    /// The only chunk of the file.
     Only,
-    /// The start. More chunks follow.
+    /// The first chunk. More follow.
     First,
     /// A chunk between the first and the last.
     Middle,
-    /// The end. The chunk may be empty.
+    /// The last chunk. It may be empty.
     Last,
 }
 

@@ -8,12 +8,13 @@ use rustix::process::{Resource, getrlimit};
 
 /// Gives the calling thread a private descriptor table that contains only the standard streams.
 ///
-/// Opening and closing a file in a shared table takes a lock and, with several threads, an RCU grace period:
-/// a seventh of the time for a small file. Where the kernel forbids private tables (containers may), the
-/// thread keeps the shared one and only loses speed.
+/// In a shared table, opening and closing a file takes a lock and, with several threads, RCU work: a seventh
+/// of the time for a small file. Where the kernel forbids private tables (containers may), the thread keeps
+/// the shared one and only loses speed.
 ///
-/// The new table must not be a full copy. The copy would keep every file open that other threads had open at
-/// that moment, until the thread ends. With a low limit, no descriptor would be left.
+/// The new table is not a copy of the shared one, except before Linux 5.11. A copy would keep open, until
+/// this thread ends, every file that other threads had open at that moment. With a low limit, no descriptor
+/// would be left.
 ///
 /// # Safety
 /// From this call on, a descriptor number means different files on this thread and on others, or a file here

@@ -1,5 +1,5 @@
-//! One open regular file. Opening and reading it cannot hang, and [`File::verify`] decides whether its bytes
-//! can be trusted.
+//! One open regular file. A FIFO or device in its place cannot make the reader hang, and [`File::verify`]
+//! decides whether its bytes can be trusted.
 
 use std::ffi::CStr;
 use std::io;
@@ -13,8 +13,9 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::{Failure, Stat};
 
-/// A file with an mtime or ctime younger than this at the open is always checked by another `fstat`. Two
-/// seconds is the coarsest time stamp of a file system in use (FAT), so a writer at work is always noticed.
+/// If the mtime or ctime at the open is younger than this, the file is always checked by another `fstat`. Two
+/// seconds is the coarsest time resolution of a file system in use (FAT), so a writer at work is always
+/// noticed.
 const RECENT: Duration = Duration::from_secs(2);
 
 /// Avoids the update of the access time on disk.

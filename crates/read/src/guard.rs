@@ -48,7 +48,8 @@ impl Guard {
 
     /// Records that a page of the mapping was missing.
     pub(crate) fn hit(&self) {
-        // Release, and before the zeros are mapped: a thread that has seen them must find the flag set.
+        // Release: the handler maps zeros after this call, so a thread that reads the zeros finds the flag
+        // set.
         self.is_hit.store(true, Release);
     }
 

@@ -16,9 +16,10 @@
 //!
 //! - It reads only regular files, and never blocks on a FIFO, socket or device.
 //! - A short read is not treated as the end of the file.
-//! - A file that changed while being read is a [`Failure::Changed`]. [`File::verify`] documents which changes
-//!   can go unnoticed.
-//! - When descriptors run out, an open waits as long as this reader still has files to close.
+//! - A file that changed while being read is reported as [`Failure::Changed`]. [`File::verify`] documents
+//!   which changes can go unnoticed.
+//! - If no descriptor is free, an open waits until this reader closes one of its files. It fails if the
+//!   reader has none.
 //!
 //! # Example
 //!

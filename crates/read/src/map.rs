@@ -45,9 +45,8 @@ impl Map {
     /// Maps the bytes `window` of the file. Asks the kernel to load and map all its pages now, which saves a
     /// page fault for every few pages.
     ///
-    /// # Errors
-    /// If the window cannot be mapped: some file systems support no mappings, holes of a tmpfs file are
-    /// refused, and at most 1024 mappings can exist at once.
+    /// If the window cannot be mapped: some file systems support no mappings, a window with a hole of a tmpfs
+    /// file is refused, and at most 1024 mappings can exist at once.
     ///
     /// # Panics
     /// If the window is empty or does not begin at a multiple of the page size.
@@ -127,8 +126,8 @@ impl Drop for Map {
     fn drop(&mut self) {
         // Before the unmapping: afterwards the addresses may belong to other code.
         self.guard.release();
-        // SAFETY: mapped by `new` with this length, and the borrow checker has ended all slices borrowed from
-        // the map.
+        // SAFETY: mapped by `new` with this length. All slices that `bytes` returned borrow from the map, so
+        // none is left.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
@@ -156,8 +155,8 @@ fn fill(guard: &Guard, at: usize) -> bool {
     let flags = MapFlags::PRIVATE | MapFlags::FIXED;
     // Before the zeros are mapped: another thread may read them at once and then call `check`.
     guard.hit();
-    // SAFETY: `Guard::end_of` established that `at..end` lies in one mapping made by `Map::new`. That mapping
-    // is still in use, since a thread is just accessing it.
+    // SAFETY: `Guard::end_of` established that `page..end` lies in one mapping made by `Map::new`. That
+    // mapping is still in use, since a thread is just accessing it.
     unsafe { rustix::mm::mmap_anonymous(at, end - page, ProtFlags::READ, flags) }.is_ok()
 }
 

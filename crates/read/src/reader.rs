@@ -85,7 +85,7 @@ pub trait Reader {
     ///
     /// Returns `None` if nothing is ready and `wait` is false, or if nothing can become ready before the
     /// caller acts: either no file is in progress, or those in progress wait for a descriptor that `finish`
-    /// or `cancel` will close.
+    /// or `cancel` will free.
     fn poll(&mut self, wait: bool) -> Option<Ready>;
     /// Returns the `fstat` taken when the file on `slot` was opened.
     ///

@@ -28,7 +28,7 @@ pub struct SyncReader {
     reads: VecDeque<u32>,
     /// Number of open files.
     held: usize,
-    /// The last open failed for want of a descriptor, and none was closed since.
+    /// Whether the last open failed because no descriptor was free, and none was freed since.
     is_starved: bool,
     buf_len: usize,
 }
@@ -70,7 +70,7 @@ impl SyncReader {
         }
     }
 
-    /// Reads on a file that another reader opened.
+    /// Takes over a file that another reader opened, to continue reading it.
     pub(crate) fn adopt(&mut self, filling: Filling) {
         let slot = filling.slot();
         self.held += 1;
@@ -79,14 +79,14 @@ impl SyncReader {
         assert!(matches!(before, Slot::Free), "slot {slot} is in use");
     }
 
-    /// Records that a descriptor was closed, so that waiting opens are tried again.
-    pub(crate) fn feed(&mut self) {
+    /// Records that a descriptor was freed, so that waiting opens are tried again.
+    pub(crate) fn descriptor_freed(&mut self) {
         self.is_starved = false;
     }
 
     /// Polls as a part of another reader. `owner_holds` is whether that reader has, or is about to have,
     /// files open.
-    pub(crate) fn poll_beside(&mut self, owner_holds: bool) -> Option<Ready> {
+    pub(crate) fn poll_for_owner(&mut self, owner_holds: bool) -> Option<Ready> {
         if let Some(slot) = self.reads.pop_front() {
             let Slot::Reading(filling) = self.take(slot) else {
                 unreachable!("slot {slot} is not being read")
@@ -124,22 +124,22 @@ impl SyncReader {
                 Ready::Data(chunk)
             }
             Err((buf, failure)) => {
-                self.closed();
+                self.file_closed();
                 Ready::Failed { slot, buf, failure }
             }
         }
     }
 
-    fn closed(&mut self) {
+    fn file_closed(&mut self) {
         self.held -= 1;
-        self.feed();
+        self.descriptor_freed();
     }
 
     fn take(&mut self, slot: u32) -> Slot {
         mem::replace(&mut self.slots[slot as usize], Slot::Free)
     }
 
-    fn take_out(&mut self, slot: u32) -> Progress {
+    fn take_progress(&mut self, slot: u32) -> Progress {
         match self.take(slot) {
             Slot::Out(progress) => progress,
             other => panic!("the caller has no chunk of slot {slot}: {other:?}"),
@@ -166,13 +166,13 @@ impl Reader for SyncReader {
     }
 
     fn more(&mut self, slot: u32, buf: Buf) {
-        let progress = self.take_out(slot);
+        let progress = self.take_progress(slot);
         self.slots[slot as usize] = Slot::Reading(Filling::new(progress, buf));
         self.reads.push_back(slot);
     }
 
     fn poll(&mut self, _wait: bool) -> Option<Ready> {
-        self.poll_beside(false)
+        self.poll_for_owner(false)
     }
 
     fn stat(&self, slot: u32) -> &Stat {
@@ -183,14 +183,14 @@ impl Reader for SyncReader {
     }
 
     fn finish(&mut self, slot: u32) -> Result<Stat, Failure> {
-        let result = self.take_out(slot).finish();
-        self.closed();
+        let result = self.take_progress(slot).finish();
+        self.file_closed();
         result
     }
 
     fn cancel(&mut self, slot: u32) {
-        drop(self.take_out(slot));
-        self.closed();
+        drop(self.take_progress(slot));
+        self.file_closed();
     }
 }
 

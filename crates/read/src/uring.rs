@@ -1,7 +1,7 @@
 //! The io_uring reader: many files in flight at once, so that a cold disk always has work.
 //!
 //! ```text
-//! start ─▶ openat ─▶ (fstat) ─▶ read ─▶ … ─▶ chunk delivered ─▶ (close)   (…) = a plain system call
+//! start ─▶ openat ─▶ (fstat) ─▶ read ─▶ … ─▶ chunk ─▶ (close)     plain system calls in parentheses
 //!            │                    │
 //!            └── refused ─────────┴─▶ the SyncReader continues with this file
 //! ```
@@ -269,7 +269,7 @@ impl Uring {
                     self.read_plainly(filling);
                 } else {
                     let buf = filling.into_buf();
-                    self.closed();
+                    self.file_closed();
                     let failure = Failure::Io { op: "read", source: errno.into() };
                     self.ready.push_back(Ready::Failed { slot, buf, failure });
                 }
@@ -304,12 +304,12 @@ impl Uring {
         }
     }
 
-    fn closed(&mut self) {
+    fn file_closed(&mut self) {
         self.held -= 1;
-        self.plain.feed();
+        self.plain.descriptor_freed();
     }
 
-    fn take_out(&mut self, slot: u32) -> Option<Progress> {
+    fn take_progress(&mut self, slot: u32) -> Option<Progress> {
         match mem::replace(&mut self.slots[slot as usize], Slot::Free) {
             Slot::Out(progress) => Some(progress),
             Slot::Plain => None,
@@ -335,7 +335,7 @@ impl Reader for Uring {
     }
 
     fn more(&mut self, slot: u32, buf: Buf) {
-        match self.take_out(slot) {
+        match self.take_progress(slot) {
             Some(progress) => self.read(Filling::new(progress, buf)),
             None => {
                 self.slots[slot as usize] = Slot::Plain;
@@ -351,7 +351,7 @@ impl Reader for Uring {
                 return Some(ready);
             }
             let holds = self.held > 0 || self.in_flight > 0;
-            if let Some(ready) = self.plain.poll_beside(holds) {
+            if let Some(ready) = self.plain.poll_for_owner(holds) {
                 if let Ready::Failed { slot, .. } = ready {
                     self.slots[slot as usize] = Slot::Free;
                 }
@@ -379,19 +379,19 @@ impl Reader for Uring {
     }
 
     fn finish(&mut self, slot: u32) -> Result<Stat, Failure> {
-        let Some(progress) = self.take_out(slot) else {
+        let Some(progress) = self.take_progress(slot) else {
             return self.plain.finish(slot);
         };
         let result = progress.finish();
-        self.closed();
+        self.file_closed();
         result
     }
 
     fn cancel(&mut self, slot: u32) {
-        match self.take_out(slot) {
+        match self.take_progress(slot) {
             Some(progress) => {
                 drop(progress);
-                self.closed();
+                self.file_closed();
             }
             None => self.plain.cancel(slot),
         }

@@ -19,8 +19,8 @@ pub struct Constants {
     /// The time for a cached file of a source tree with the plain reader and one worker: open, fstat, read,
     /// close.
     pub file_ns: u64,
-    /// How much workers slow each other down on cached files: with `k` workers, a file takes `1 + (k - 1) *
-    /// contention` times as long as with one. 0: not at all. 1: more workers gain nothing.
+    /// How much workers slow each other down on cached files. With `k` workers, a file takes this many times
+    /// as long as with one: `1 + (k - 1) * contention`. 0 means not at all, 1 that more workers gain nothing.
     pub contention: f64,
     /// How much workers slow each other down while plain reads wait for a disk, in the same form.
     pub cold_contention: f64,

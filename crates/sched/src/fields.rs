@@ -114,7 +114,7 @@ impl Constants {
     /// Checks that every constant is plausible; see [`Constants::parse`].
     ///
     /// # Errors
-    /// For the first constant that is not.
+    /// Returns the first constant that is not plausible.
     pub fn check(&self) -> Result<(), Implausible> {
         for field in &FIELDS {
             field.check((field.get)(self))?;

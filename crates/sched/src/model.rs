@@ -8,10 +8,12 @@ use crate::work::Work;
 /// Measured: cached files never waited, and files evicted from the cache waited once each.
 const MAX_FILES_PER_WAIT: u32 = 16;
 
-/// The number of workers with plain reads for a disk. 32 and 64 were equally fast; 16 were about 10 % slower.
+/// The most workers with plain reads for a disk, unless there are more CPUs. 32 and 64 were equally fast; 16
+/// were about 10 % slower.
 pub const COLD_WORKERS: usize = 32;
 
-/// The least number of files per such worker. With fewer, half of the workers may find nothing to do.
+/// The least number of remaining files per such worker. With fewer, half of the workers may find nothing to
+/// do.
 const FILES_PER_COLD_WORKER: u64 = 4;
 
 /// Measurements of a few files of this tree, processed by one worker with the plain reader.
@@ -48,7 +50,7 @@ pub enum Threads {
     Fixed(usize),
 }
 
-/// The reader.
+/// The kind of reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     /// Plain system calls.
@@ -112,7 +114,7 @@ impl Model {
         Self { constants }
     }
 
-    /// Returns the constants.
+    /// Returns the constants of the machine.
     pub fn constants(&self) -> &Constants {
         &self.constants
     }
@@ -159,7 +161,7 @@ impl Model {
     }
 }
 
-/// Converts a number of workers, with at least one.
+/// Converts a number of workers to `usize`, and 0 to 1.
 fn at_least_one(workers: u64) -> usize {
     usize::try_from(workers).unwrap_or(usize::MAX).max(1)
 }

@@ -37,7 +37,7 @@ impl Constants {
     /// that start with `#`. Every constant must be given exactly once; digest speeds are optional.
     ///
     /// # Errors
-    /// For the first invalid line. An implausible number makes the whole text invalid.
+    /// Returns the first invalid line. An implausible number makes the whole text invalid.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         let mut constants = Self { digest_bytes_per_s: [].into(), ..Self::default() };
         let mut given = [false; FIELDS.len()];

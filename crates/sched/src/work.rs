@@ -68,7 +68,8 @@ impl<'c> Work<'c> {
         (self.file_ns - computing) * share_of_waiting + computing * self.warm_share(workers)
     }
 
-    /// Returns a worker's share of computing. Workers beyond the number of CPUs only alternate with others.
+    /// Like [`share`], for computing. Workers beyond the number of CPUs do not help, since they only
+    /// alternate with others.
     fn warm_share(&self, workers: usize) -> f64 {
         share(workers.min(self.cpus), self.constants.contention)
     }

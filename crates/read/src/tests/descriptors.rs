@@ -247,8 +247,8 @@ fn files_of_other_users_are_read_without_noatime() {
         scope.spawn(|| {
             let dir = open_dir(&dir);
             if rustix::process::geteuid().is_root() {
-                let nobody = rustix::process::Uid::from_raw(65534);
-                set_thread_res_uid(nobody, nobody, nobody).unwrap();
+                let unprivileged = rustix::process::Uid::from_raw(65534);
+                set_thread_res_uid(unprivileged, unprivileged, unprivileged).unwrap();
             }
             for (which, mut reader) in readers() {
                 for outcome in read_all(&mut *reader, &dir, &[file; 20]) {
