@@ -18,7 +18,7 @@ impl Digest {
     /// # Panics
     /// If there are more than [`MAX_LEN`](Self::MAX_LEN) bytes.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        assert!(bytes.len() <= Self::MAX_LEN, "a digest of {} bytes", bytes.len());
+        assert!(bytes.len() <= Self::MAX_LEN, "a digest cannot have {} bytes", bytes.len());
         let mut digest = Self { bytes: [0; Self::MAX_LEN], len: bytes.len() as u8 };
         digest.bytes[..bytes.len()].copy_from_slice(bytes);
         digest

@@ -70,7 +70,7 @@ impl Windows {
     /// # Panics
     /// If there is no such window.
     pub fn window(&self, nth: usize) -> Range<u64> {
-        assert!(nth < self.windows(), "window {nth} of {}", self.windows());
+        assert!(nth < self.windows(), "there is no window {nth}, only {}", self.windows());
         let start = nth as u64 * self.window;
         start..self.total.min(start.saturating_add(self.window))
     }

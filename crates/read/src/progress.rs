@@ -82,7 +82,7 @@ impl Filling {
     /// delivered.
     pub(crate) fn new(progress: Progress, mut buf: Buf) -> Self {
         assert!(buf.capacity() > 0, "the buffer has no capacity");
-        assert!(!progress.has_ended, "slot {} is read on after its end", progress.slot);
+        assert!(!progress.has_ended, "slot {} is read past its end", progress.slot);
         buf.clear();
         Self { progress, buf }
     }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_grows_while_read_is_changed_and_ends() {
+    fn reading_a_growing_file_ends_and_reports_a_change() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         for content in ["", "some lines"] {

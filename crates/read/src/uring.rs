@@ -275,7 +275,7 @@ impl Uring {
                 }
             }
             (Slot::Free | Slot::Out(_) | Slot::Plain, _) => {
-                unreachable!("a completion for slot {slot}, which has no operation in flight")
+                unreachable!("slot {slot} has no operation in flight, but a completion")
             }
         }
     }

@@ -57,7 +57,7 @@ fn each_situation_gets_the_right_choice() {
 }
 
 #[test]
-fn a_sixteenth_of_waits_means_a_disk() {
+fn one_wait_per_16_files_means_a_disk() {
     for (files, waits) in [(32, 2), (33, 3), (64, 4), (16, 1), (8, 1), (1, 1)] {
         assert!(Sample { files, waits, ..Sample::default() }.is_cold(), "{waits} of {files}");
         assert!(

@@ -21,6 +21,6 @@ pub(crate) use sha2::{sha256, sha512};
 #[inline(always)]
 fn blocks<const L: usize>(data: &[&[u8]; L], size: usize) -> usize {
     let len = data[0].len();
-    assert!(data.iter().all(|lane| lane.len() == len), "lanes of different lengths");
+    assert!(data.iter().all(|lane| lane.len() == len), "the lanes have different lengths");
     len / size
 }

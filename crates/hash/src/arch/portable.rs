@@ -103,7 +103,7 @@ where
 {
     fn compress(self, state: &mut [[F::Word; L]; W], data: &[&[u8]; L], counters: &Counters<L>) {
         let len = data[0].len();
-        assert!(data.iter().all(|lane| lane.len() == len), "lanes of different lengths");
+        assert!(data.iter().all(|lane| lane.len() == len), "the lanes have different lengths");
         for lane in 0..L {
             let mut words = state.each_ref().map(|row| row[lane]);
             let counters = Counters { count: [counters.count[lane]], last: [counters.last[lane]] };

@@ -12,7 +12,7 @@ pub(crate) use avx512::Avx512;
 pub(crate) use cpu::CPU;
 pub(crate) use sha_ni::ShaNi;
 
-/// Implements [`Kernel`] for a vector type. Instantiates each compression function inside a function that has
+/// Implements `Kernel` for a vector type. Instantiates each compression function inside a function that has
 /// the target features.
 macro_rules! kernels {
     ($proof:ident, $features:literal: $($function:ty, $word:ty, $lanes:literal x $words:literal, $compress:path;)*) => {$(
@@ -40,7 +40,7 @@ macro_rules! kernels {
 }
 use kernels;
 
-/// Implements [`NodeKernel`] for a vector type in the same way as `kernels`.
+/// Implements `NodeKernel` for a vector type in the same way as `kernels`.
 macro_rules! node_kernel {
     ($proof:ident, $features:literal, $lanes:literal) => {
         impl NodeKernel<$lanes> for $proof {

@@ -94,7 +94,7 @@ fn a_private_table_contains_only_the_standard_streams() {
     });
     let (held, numbers) = seen.join().unwrap();
     assert_eq!(held, 0, "the private table contains the directory");
-    assert!(numbers <= 4, "{numbers}: the standard streams, and the listing");
+    assert!(numbers <= 4, "{numbers} descriptors, more than the standard streams and the listing");
     let mut reader = SyncReader::new(1, BUF);
     bytes_of(read_all(&mut reader, &dir, &["file"]).remove(0))
         .expect("the caller's descriptors are unchanged");

@@ -53,7 +53,7 @@ impl Narrow<Sha1, 5> for ShaNi {
 #[target_feature(enable = "sha,sse4.1,ssse3")]
 fn sha256<const N: usize>(state: [&mut [u32; 8]; N], data: [&[u8]; N]) {
     let blocks = data[0].len() / 64;
-    assert!(data.iter().all(|message| message.len() / 64 == blocks), "messages of different lengths");
+    assert!(data.iter().all(|message| message.len() / 64 == blocks), "the messages have different lengths");
     let table = K256.as_flattened().as_chunks::<4>().0;
     let swap = _mm_set_epi64x(0x0c0d_0e0f_0809_0a0b, 0x0405_0607_0001_0203);
     // The instructions expect the state as (f, e, b, a) and (h, g, d, c), lowest word first.
