@@ -1,8 +1,9 @@
 //! Internal to ftk: computes digests, many messages at once. It does no I/O and starts no threads.
 //!
 //! An [`Algorithm`] creates an [`Engine`]. The caller feeds pieces of messages to the engine, each piece an
-//! owned value. The engine returns [`Event`]s, which give every piece back. It exists because hashing many
-//! small files side by side in the lanes of a vector is several times as fast as hashing one after the other.
+//! owned value. The engine returns [`Event`]s, which give every piece back. An engine hashes many messages
+//! side by side in the lanes of a vector, which is faster than one after the other. That is why ftk has this
+//! crate besides the usual hash crates.
 //!
 //! # Example
 //!

@@ -25,7 +25,7 @@ const NOATIME: OFlags = OFlags::NOATIME;
 const NOATIME: OFlags = OFlags::empty();
 
 /// Whether to open files with `O_NOATIME`. The kernel refuses it on other users' files. The first refusal
-/// clears this for the whole process, since such files rarely come alone.
+/// clears this for the whole process, since a tree with one such file usually contains more.
 static TRY_NOATIME: AtomicBool = AtomicBool::new(true);
 
 /// An open regular file and its first `fstat`.

@@ -26,9 +26,11 @@ pub struct Constants {
     pub cold_contention: f64,
     /// The cost of creating an io_uring.
     pub ring_ns: u64,
-    /// Time for a cached file with a deep ring, divided by the time with plain reads.
+    /// Time for a cached file with a deep io_uring (one with a large queue depth), divided by the time with
+    /// plain reads.
     pub ring_warm: f64,
-    /// Time that one worker with plain reads waits for a disk, divided by the time that a deep ring waits.
+    /// Time that one worker with plain reads waits for a disk, divided by the time that a deep io_uring
+    /// waits.
     pub ring_cold: f64,
     /// Bytes per second that one core alone reads from memory.
     pub memory_one_bytes_per_s: u64,
