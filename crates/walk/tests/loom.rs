@@ -2,10 +2,10 @@
 //! preemptions: `RUSTFLAGS="--cfg ftk_loom" cargo test -p ftk-walk --release --test loom`.
 //!
 //! The protocol's own source is compiled against loom's atomics, once as it is and once with fences that do
-//! nothing, which must fail. The deque is not the one that a walk uses: crossbeam's cannot run under loom. A toy of
-//! Chase and Lev's made of loom's atomics stands in for it, so what is shown here is true of the protocol, and says
-//! nothing of that deque. A mutex in its place would order what the protocol's fences have to order, and hide their
-//! absence.
+//! nothing, which must fail. The deque is not the one that a walk uses: crossbeam's cannot run under loom. A
+//! toy of Chase and Lev's made of loom's atomics stands in for it, so what is shown here is true of the
+//! protocol, and says nothing of that deque. A mutex in its place would order what the protocol's fences have
+//! to order, and hide their absence.
 #![cfg(ftk_loom)]
 #![expect(clippy::duplicate_mod, reason = "the mutation is the same source against other primitives")]
 

@@ -123,7 +123,8 @@ fn linked(n: usize, links: &[(usize, usize)]) -> tempfile::TempDir {
     tree(&entries.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// What a walk shows below each of the directories, entered in the order of all paths as bytes, each directory once.
+/// What a walk shows below each of the directories, entered in the order of all paths as bytes, each
+/// directory once.
 fn model(n: usize, links: &[(usize, usize)]) -> (Vec<String>, usize, usize) {
     let (mut shown, mut repeats, mut loops) = (Vec::new(), 0, 0);
     // Path, directory, and the directories it lies in.
