@@ -12,7 +12,7 @@ pub enum Op {
     List,
     /// Reading metadata.
     Stat,
-    /// Following a link that leads back to a directory above it.
+    /// Following a link that leads to a directory above it, or links that lead to each other.
     Loop,
     /// Reading a file. The walk reads none; visitors that do can report their errors with this.
     Read,
