@@ -1,4 +1,4 @@
-//! The visitor that fills one worker's part of the table.
+//! The visitor that collects the entries of a walk in one worker's part of the table.
 
 use std::ffi::CString;
 use std::io;

@@ -11,7 +11,7 @@ pub enum Keep {
     ///
     /// This costs one `stat` per file. If that fails, it is an error, and the file is not in the table.
     Sizes,
-    /// Every entry, directories and roots included, without a `stat`.
+    /// Every entry, including directories and starting points, without a `stat`.
     All,
     /// Every entry, with the metadata of each that is not a regular file, and the targets of links that are
     /// not followed.

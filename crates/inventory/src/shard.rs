@@ -12,7 +12,7 @@ use crate::names::{Name, Names};
 /// The parent number of a starting point.
 pub(crate) const ROOT: u32 = u32::MAX;
 
-/// One entry of a listing, in 16 bytes.
+/// A row of the table: one entry of a listing, in 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packed {
     /// The inode number, or the index of the entry's record if there is one.

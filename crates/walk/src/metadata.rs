@@ -42,7 +42,7 @@ pub struct Metadata {
     pub ino: u64,
     /// Number of hard links.
     pub nlink: u64,
-    /// Length in bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Space allocated on disk, in units of 512 bytes.
     pub blocks: u64,

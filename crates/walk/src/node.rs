@@ -13,7 +13,7 @@ pub(crate) struct Id {
     pub(crate) ino: u64,
 }
 
-/// A directory that is queued, is being listed, or has descendants for which one of the two holds.
+/// A directory that is queued or being listed, or that is above such a directory.
 pub(crate) struct Node<T> {
     up: Option<Arc<Node<T>>>,
     name: Box<CStr>,

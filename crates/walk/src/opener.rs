@@ -1,6 +1,6 @@
 //! Opens directories, and keeps a bounded number of them open for the directories below them.
 //!
-//! Each worker keeps the directories that it listed last open, in a ring, and closes the least recently used
+//! Each worker keeps its most recently listed directories open in a ring, and closes the least recently used
 //! one when the ring is full. If a worker needs a closed directory, it goes up to the nearest open ancestor
 //! and opens the names from there down. One `openat` covers as many names as fit into `PATH_MAX`. So a worker
 //! holds its ring and at most three more descriptors: the directory being listed, its parent, and one on the

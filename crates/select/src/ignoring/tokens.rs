@@ -6,10 +6,10 @@ use super::brackets::Brackets;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Byte(u8),
-    /// `?`: any byte but a slash.
+    /// `?`: any byte except a slash.
     One,
     Brackets(Brackets),
-    /// `*`: any bytes but slashes.
+    /// `*`: any bytes except slashes.
     Star,
     /// `**` at the end: any bytes.
     Anything,
