@@ -74,7 +74,7 @@ fn stop_ends_the_walk() {
 }
 
 #[test]
-fn a_panic_surfaces_with_its_payload() {
+fn a_panic_is_resumed_with_its_payload() {
     let dir = wide();
     for threads in [1, 4] {
         let seen = AtomicUsize::new(0);
