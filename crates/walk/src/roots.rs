@@ -1,8 +1,8 @@
 //! Starting points that overlap.
 //!
 //! With one starting point there is nothing to compare. With more, a directory that is a starting point is
-//! entered only as that starting point, whatever other names the walk finds it under. Any other file that is
-//! a starting point is shown only as that starting point.
+//! entered only as that starting point, whatever other paths the walk finds it under. Any other file that is
+//! a starting point is shown only as that starting point; other hard links to it are shown too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString};

@@ -73,9 +73,10 @@ impl Walker {
     /// workers than asked for, but at least one. Some visitors may see no entries: a thread is started only
     /// when directories accumulate, and the walk continues without a thread that cannot be started.
     ///
-    /// A starting point below another one is walked once, under its own name. Where the walk finds it under a
-    /// different name, a directory is shown as an entry and not entered, and any other file is not shown. A
-    /// starting point that was given before is not walked again.
+    /// A starting point below another one is walked once, under its own path. Where the walk finds the same
+    /// directory under a different path, it shows it as an entry and does not enter it. It does not show any
+    /// other file again; a different hard link to the file is a different entry. A starting point that was
+    /// given before is not walked again.
     ///
     /// # Panics
     /// If a visitor panics. All workers end first; then the panic of the first such visitor is resumed.
