@@ -18,8 +18,8 @@ pub(crate) struct Name {
 
 /// An arena of names, each with its terminator, in segments of 1 MiB.
 ///
-/// Segments do not move, so growing copies nothing and allocates at most 1 MiB more than needed. A name is
-/// always in one segment.
+/// Segments do not move, so growing copies nothing, and at most one segment is allocated in
+/// advance. A name is always in one segment.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     segments: Vec<Vec<u8>>,
