@@ -11,7 +11,7 @@ const PROMISES: &str = "docs/guarantees.md";
 const LIMITS: &str = "What";
 
 /// What stands before the names of the tests of an item.
-const HELD_BY: &str = "Held by `";
+const TESTED_BY: &str = "Tested by `";
 
 /// Every item of the list of promises, but what stands under the headings of limits, ends with the names of tests;
 /// and all of these, wherever they stand, are there.
@@ -25,7 +25,7 @@ pub(crate) fn name_their_tests(tree: &Tree) -> Vec<Finding> {
             is_limit = heading.trim_start_matches('#').trim_start().starts_with(LIMITS);
             continue;
         }
-        let names = block.rsplit_once(HELD_BY).map(|(_, names)| names);
+        let names = block.rsplit_once(TESTED_BY).map(|(_, names)| names);
         if block.starts_with("- ") && !is_limit && names.is_none() {
             findings.push(Finding::line(PROMISES, number, "a promise that names no test"));
         }
@@ -82,22 +82,22 @@ mod tests {
 
     #[test]
     fn promises_with_tests_are_fine() {
-        assert_eq!(found("# All\n\n- One. Held by `one`.\n- Two\n  lines. Held by\n  `one`, `two`.\n"), []);
+        assert_eq!(found("# All\n\n- One. Tested by `one`.\n- Two\n  lines. Tested by\n  `one`, `two`.\n"), []);
         assert_eq!(found("# All\n\nWords.\n\n### What remains open\n\n- A limit.\n"), []);
     }
 
     #[test]
     fn promises_without_tests_are_found() {
         let expected = [Finding::line(PROMISES, 3, "a promise that names no test")];
-        assert_eq!(found("# All\n\n- One.\n- Two. Held by `two`.\n"), expected);
+        assert_eq!(found("# All\n\n- One.\n- Two. Tested by `two`.\n"), expected);
         assert_eq!(found("## What not\n\n## All\n- One.\n").len(), 1);
     }
 
     #[test]
     fn tests_that_are_not_there_are_found() {
         let expected = [Finding::line(PROMISES, 3, "no test has the name \"three\"")];
-        assert_eq!(found("# All\n\n- One. Held by `one`, `three`.\n"), expected);
-        assert_eq!(found("# What not\n\n- A limit. Held by `four`.\n").len(), 1);
+        assert_eq!(found("# All\n\n- One. Tested by `one`, `three`.\n"), expected);
+        assert_eq!(found("# What not\n\n- A limit. Tested by `four`.\n").len(), 1);
         assert_eq!(name_their_tests(&Tree::default()).len(), 1);
     }
 }
