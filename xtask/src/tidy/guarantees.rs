@@ -82,7 +82,10 @@ mod tests {
 
     #[test]
     fn promises_with_tests_are_fine() {
-        assert_eq!(found("# All\n\n- One. Tested by `one`.\n- Two\n  lines. Tested by\n  `one`, `two`.\n"), []);
+        assert_eq!(
+            found("# All\n\n- One. Tested by `one`.\n- Two\n  lines. Tested by\n  `one`, `two`.\n"),
+            []
+        );
         assert_eq!(found("# All\n\nWords.\n\n### What remains open\n\n- A limit.\n"), []);
     }
 
