@@ -1,5 +1,6 @@
-//! What is made from the definition of the command line and committed: the manual, completions, and the help that
-//! pages show. Who packages ftk takes them from the source, and need not run a binary built for another machine.
+//! Generates files from the definition of the command line: the manual, completions, and the help that pages show.
+//!
+//! The files are committed, so that packagers need not run a binary that is built for another machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,20 +11,20 @@ use anyhow::{Context, Result, bail};
 
 use crate::bench;
 
-/// Folders that hold nothing else, so that what a command leaves behind when it goes is found.
+/// Folders that contain only generated files, so that files of removed commands are found.
 const MANUAL: &str = "docs/man";
 const COMPLETIONS: &str = "docs/completions";
 
-/// Each shell, and the name under which it looks for its script.
+/// Each shell, and the file name that it expects for its script.
 const SHELLS: &[(&str, &str)] = &[("bash", "ftk"), ("fish", "ftk.fish"), ("zsh", "_ftk")];
 
-/// Pages that show help, each time between `<!-- $ ftk find -h -->` and `<!-- /$ -->`.
+/// Pages that show help between markers such as `<!-- $ ftk find -h -->` and `<!-- /$ -->`.
 const PAGES: &[&str] = &["README.md"];
 
-/// What `ftk help coming-from` prints.
+/// The page that `ftk help coming-from` prints.
 const COMING_FROM: &str = "docs/coming-from.md";
 
-/// Brings everything up to date; with `is_check` it only fails if something is not.
+/// Updates all generated files. With `is_check` it writes nothing and fails if a file is outdated.
 pub(crate) fn run(is_check: bool) -> Result<ExitCode> {
     if is_check {
         return Ok(if is_clean()? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
@@ -31,29 +32,29 @@ pub(crate) fn run(is_check: bool) -> Result<ExitCode> {
     let wanted = generate()?;
     for path in stale(&wanted)? {
         fs::remove_file(&path)?;
-        println!("{} is gone", path.display());
+        println!("{} is removed", path.display());
     }
     for (path, text) in changed(&wanted) {
-        fs::create_dir_all(path.parent().context("a file lies in a folder")?)?;
+        fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        println!("{} is up to date", path.display());
+        println!("{} is updated", path.display());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether everything is up to date, benchmark tables included; what is not is printed.
+/// Whether everything is up to date, including the benchmark tables. Prints the outdated files.
 pub(crate) fn is_clean() -> Result<bool> {
     let wanted = generate()?;
     let stale = stale(&wanted)?;
     let old: BTreeSet<_> =
         stale.iter().map(PathBuf::as_path).chain(changed(&wanted).map(|it| it.0)).collect();
     for path in &old {
-        println!("{} is not what the command line says: run `cargo xtask codegen`", path.display());
+        println!("{} is outdated: run `cargo xtask codegen`", path.display());
     }
     Ok(old.is_empty() & (bench::run(&["report", "--check"])? == ExitCode::SUCCESS))
 }
 
-/// Every generated file with its text.
+/// Returns every generated file with its text.
 fn generate() -> Result<BTreeMap<PathBuf, String>> {
     let mut files = BTreeMap::new();
     let folder = empty_folder()?;
@@ -74,7 +75,7 @@ fn generate() -> Result<BTreeMap<PathBuf, String>> {
     Ok(files)
 }
 
-/// An empty folder below the target directory.
+/// Makes an empty folder below the target directory.
 fn empty_folder() -> Result<PathBuf> {
     let folder = std::env::current_dir()?.join(crate::ci::target_dir()).join("codegen");
     let _ = fs::remove_dir_all(&folder);
@@ -82,7 +83,7 @@ fn empty_folder() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// What the command prints. It sees no terminal, and so wraps at its own width.
+/// Returns the output of ftk. Without a terminal it wraps lines at its default width.
 fn ftk(args: &[&str]) -> Result<String> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["run", "--quiet", "--package", "ftk", "--"]).args(args).env_remove("COLUMNS");
@@ -93,7 +94,7 @@ fn ftk(args: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Files in the generated folders that nothing generates any more.
+/// Returns the files in the generated folders that are no longer generated.
 fn stale(wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
     let mut stale = Vec::new();
     for folder in [MANUAL, COMPLETIONS].map(Path::new).into_iter().filter(|folder| folder.exists()) {
@@ -107,19 +108,19 @@ fn stale(wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
     Ok(stale)
 }
 
-/// Files whose text is another.
+/// Returns the files whose text differs.
 fn changed(wanted: &BTreeMap<PathBuf, String>) -> impl Iterator<Item = (&Path, &str)> {
     let is_old = |path: &Path, text: &str| fs::read_to_string(path).map_or(true, |old| old != text);
     wanted.iter().map(|(path, text)| (&**path, &**text)).filter(move |(path, text)| is_old(path, text))
 }
 
-/// `page` with what each command between markers prints.
+/// Returns `page` with the current help of each command between markers.
 fn with_help(page: &str, help: impl Fn(&[&str]) -> Result<String>) -> Result<String> {
     const BEGIN: &str = "<!-- $ ftk ";
     const END: &str = "<!-- /$ -->";
     let (mut new, mut rest) = (String::new(), page);
     while let Some((before, marked)) = rest.split_once(BEGIN) {
-        let (args, marked) = marked.split_once(" -->\n").context("a marker without an end")?;
+        let (args, marked) = marked.split_once(" -->\n").context("a marker has no end")?;
         let (_, after) = marked.split_once(END).with_context(|| format!("no {END} after `ftk {args}`"))?;
         let text = help(&args.split(' ').collect::<Vec<_>>())?;
         new +=
@@ -127,7 +128,7 @@ fn with_help(page: &str, help: impl Fn(&[&str]) -> Result<String>) -> Result<Str
         rest = after;
     }
     if new.is_empty() {
-        bail!("no command between {BEGIN}... --> and {END}");
+        bail!("the page has no {BEGIN}... --> and {END}");
     }
     Ok(new + rest)
 }
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn help_is_spliced_in_each_place() {
+    fn help_replaces_the_text_between_all_markers() {
         let page = "# ftk\n<!-- $ ftk --help -->\nold\n<!-- /$ -->\ntext\n<!-- $ ftk find -h -->\n<!-- /$ -->\nend\n";
         let new = with_help(page, echo).unwrap();
         assert_eq!(
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_a_place_is_refused() {
+    fn a_page_without_markers_is_an_error() {
         assert!(with_help("# ftk\n", echo).is_err());
         assert!(with_help("<!-- $ ftk -h -->\nx", echo).is_err());
         assert!(with_help("<!-- $ ftk -h\nx", echo).is_err());

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::tree::{Finding, Tree};
 use super::{guarantees, horrors, manifests, repository, sources};
 
-/// Every rule there is.
+/// All rules.
 const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     sources::module_docs,
     sources::silent_libraries,
@@ -23,12 +23,12 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     horrors::gaps_are_published,
 ];
 
-/// Prints what breaks a rule; the status says whether there was anything.
+/// Prints all findings; the status is 1 if there are any.
 pub(crate) fn run() -> Result<ExitCode> {
     Ok(if is_clean()? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints what breaks a rule, and says whether nothing did.
+/// Prints all findings and returns whether there are none.
 pub(crate) fn is_clean() -> Result<bool> {
     let tree = Tree::of_repository()?;
     let findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(&tree)).collect();
