@@ -73,8 +73,9 @@ fn packages() -> Result<Vec<Package>> {
 /// Returns the words in the line `allow = [...]`.
 fn allowed(config: &str) -> Result<Vec<String>> {
     let line = config.lines().find_map(|line| line.strip_prefix("allow = ["));
-    let list =
-        line.and_then(|line| line.strip_suffix(']')).context("deny.toml must list the allowed licences in one line")?;
+    let list = line
+        .and_then(|line| line.strip_suffix(']'))
+        .context("deny.toml must list the allowed licences in one line")?;
     Ok(list.split(',').map(|word| word.trim().trim_matches('"').to_owned()).collect())
 }
 

@@ -42,7 +42,8 @@ pub(crate) fn gaps_are_published(tree: &Tree) -> Vec<Finding> {
         };
         if is_missing {
             let Entry { number, title, .. } = entry;
-            findings.push(Finding::file(PAGE, format!("does not list the untested cases of {number}: {title}")));
+            findings
+                .push(Finding::file(PAGE, format!("does not list the untested cases of {number}: {title}")));
         }
     }
     findings

@@ -65,7 +65,10 @@ pub(crate) fn crate_dependencies(tree: &Tree) -> Vec<Finding> {
             .find_map(|e| (e.section == "package").then(|| e.line.strip_prefix("name = "))?)
             .map_or("", |name| name.trim_matches('"'));
         let Some((_, allowed)) = MAY_USE.iter().find(|(crate_name, _)| *crate_name == name) else {
-            findings.push(Finding::file(path, format!("xtask does not list the crates that `{name}` may depend on")));
+            findings.push(Finding::file(
+                path,
+                format!("xtask does not list the crates that `{name}` may depend on"),
+            ));
             continue;
         };
         for entry in

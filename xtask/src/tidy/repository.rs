@@ -40,7 +40,11 @@ pub(crate) fn machine_paths(tree: &Tree) -> Vec<Finding> {
     for (path, text) in tree.ending("") {
         for (line, number) in text.lines().zip(1..) {
             for folder in MACHINE_FOLDERS.iter().filter(|folder| has_top_level(line, folder)) {
-                findings.push(Finding::line(path, number, format!("the path below /{folder} exists on one machine only")));
+                findings.push(Finding::line(
+                    path,
+                    number,
+                    format!("the path below /{folder} exists on one machine only"),
+                ));
             }
         }
     }

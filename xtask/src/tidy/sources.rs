@@ -74,7 +74,12 @@ pub(crate) fn tree_changes(tree: &Tree) -> Vec<Finding> {
     let mut findings =
         uses(tree, TREE_CHANGES, concerned, "changes a tree; only the action engine may do so");
     let concerned = |path: &str| concerned(path) && !is_in(path, MAY_MAKE_DIRECTORIES);
-    findings.extend(uses(tree, NEW_DIRECTORIES, concerned, "creates directories; only listed sources may do so"));
+    findings.extend(uses(
+        tree,
+        NEW_DIRECTORIES,
+        concerned,
+        "creates directories; only listed sources may do so",
+    ));
     findings
 }
 
