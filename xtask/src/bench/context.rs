@@ -87,7 +87,8 @@ impl Context {
         fits
     }
 
-    /// Returns the maximum size of a generated tree in bytes: a quarter of the free disk or of the memory, whichever is smaller.
+    /// Returns the maximum size of a generated tree in bytes: a quarter of the free disk or of the memory, whichever
+    /// is smaller.
     pub(crate) fn room(&self) -> Result<u64> {
         Ok(self.scratch.room()?.min(memory_bytes()) / 4)
     }

@@ -72,8 +72,8 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// Searches `folder`, the folder in `FTK_PEERS`, the folder of installed peers, and `PATH`, in this order. In each of
-    /// the first three it also searches `bin`.
+    /// Searches `folder`, the folder in `FTK_PEERS`, the folder of installed peers, and `PATH`, in this order. In
+    /// each of the first three it also searches `bin`.
     pub(crate) fn find(folder: Option<&Path>) -> Self {
         let mut folders = Vec::new();
         let named = std::env::var_os("FTK_PEERS").map(PathBuf::from);

@@ -34,7 +34,8 @@ impl Scratch {
     /// Returns the tree of this shape, and makes it if necessary.
     ///
     /// # Errors
-    /// If there is too little space, on a failure of the file system, and after an interrupt. A partial tree is removed.
+    /// If there is too little space, on a failure of the file system, and after an interrupt. A partial tree is
+    /// removed.
     pub(crate) fn tree(&self, shape: &Shape) -> Result<PathBuf> {
         self.made(shape.name, &shape.to_string(), shape.disk_bytes(), shape.files(), |top| {
             fs::create_dir(top)?;

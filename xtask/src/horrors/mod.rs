@@ -1,4 +1,5 @@
-//! The list of failures that file tools have had, and `cargo xtask horrors`, which reproduces them with ftk and its peers.
+//! The list of failures that file tools have had, and `cargo xtask horrors`, which reproduces them with ftk and its
+//! peers.
 //!
 //! [`scenarios`] defines the trees, the commands and the judges; [`place`] runs the commands; [`seen`] is what a judge
 //! sees; [`page`] prints the results.

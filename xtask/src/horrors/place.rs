@@ -14,7 +14,8 @@ use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 use super::seen::{Run, Seen, has};
 use crate::bench::interrupt;
 
-/// A command that runs longer than this counts as hanging. Every command needs only seconds, but the machine may be busy.
+/// A command that runs longer than this counts as hanging. Every command needs only seconds, but the machine may be
+/// busy.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Limit of the address space of a command, in KiB, to protect the machine from unbounded allocation.

@@ -30,8 +30,8 @@ pub(super) struct Fixture {
     top: PathBuf,
     /// The original state of `elsewhere`.
     elsewhere: BTreeMap<PathBuf, State>,
-    /// The content of `ours.sums` and `theirs.sums`: the digests, in the tree and in `elsewhere`, of the names with secret
-    /// content.
+    /// The content of `ours.sums` and `theirs.sums`. Both list the names with secret content: one has the digests of
+    /// the files in the tree, the other those of the files in `elsewhere`.
     ours: String,
     theirs: String,
 }
@@ -95,7 +95,8 @@ impl Fixture {
         Ok(())
     }
 
-    /// Lists changes in `elsewhere`, content lost from the tree, and secret content in the tree. Empty if there are none.
+    /// Lists changes in `elsewhere`, content lost from the tree, and secret content in the tree. Empty if there are
+    /// none.
     pub(super) fn damage(&self) -> Result<Vec<String>> {
         let mut damage = Vec::new();
         let now = look(&self.top.join("elsewhere"))?;

@@ -11,7 +11,8 @@ pub(super) const FAMILY: Family = Family {
     scenarios: SCENARIOS,
 };
 
-/// Writes the configuration of aide (all attributes that it can record, and the place of its data), then runs a command.
+/// Writes the configuration of aide (all attributes that it can record, and the place of its data), then runs a
+/// command.
 macro_rules! aide {
     ($out:literal, $command:literal) => {
         concat!(
