@@ -21,7 +21,7 @@ const OUTPUT_BYTES: usize = 64 * 1024;
 /// Lists the regular files below `root`, or only counts them.
 ///
 /// # Errors
-/// If anything cannot be opened, read or written: an incomplete listing is no lower bound.
+/// If anything cannot be opened, read or written: an incomplete listing is not a lower bound.
 pub(crate) fn run(root: &Path, threads: usize, is_count: bool) -> Result<()> {
     let root = CString::new(root.as_os_str().as_bytes())?;
     let first = Dir { parent: None, path: root.as_bytes().to_vec(), name: root };

@@ -96,10 +96,10 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
                 let Some(lines) = scenario.lines(tool).filter(|_| is_there) else { continue };
                 nth += 1;
                 let place = Place::new(scratch.path(&format!("{nth}-{tool}")), &programs)?;
-                let met = family
-                    .meet(scenario, &place, lines)
+                let outcome = family
+                    .run(scenario, &place, lines)
                     .with_context(|| format!("{}, {}, {tool}", scenario.number, scenario.title))?;
-                let Some((verdict, seen)) = met else {
+                let Some((verdict, seen)) = outcome else {
                     println!("    {tool:11} not run: the file system cannot be mounted");
                     continue;
                 };

@@ -21,7 +21,7 @@ const NOT_RUN: &[(u8, &str)] = &[
     (30, "a race: one run proves nothing"),
     (31, "ftk keeps no digests between runs"),
     (37, "needs special file systems"),
-    (40, "each tool has filters of its own"),
+    (40, "each tool has different filters"),
     (41, "ftk does not report whole directories yet"),
     (42, "the freed space depends on the file system"),
     (43, "no two tools plan alike"),

@@ -21,8 +21,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// Limit of the address space of a command, in KiB, to protect the machine from unbounded allocation.
 const MEMORY_KIB: u64 = 8 << 20;
 
-/// User and group of `nobody`, who is subject to permissions.
-const NOBODY: u32 = 65534;
+/// User and group without privileges, for whom permissions apply.
+const UNPRIVILEGED: u32 = 65534;
 
 /// An empty tree, a private home directory, and files for the output. Dropping it removes them all.
 pub(crate) struct Place {
@@ -40,7 +40,7 @@ impl Place {
             let dir = place.folder.join(name);
             fs::create_dir(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
             if geteuid().is_root() {
-                chown(dir, Some(NOBODY), Some(NOBODY))?;
+                chown(dir, Some(UNPRIVILEGED), Some(UNPRIVILEGED))?;
             }
         }
         Ok(place)
@@ -102,7 +102,7 @@ impl Place {
         command.env("HOME", self.folder.join("home")).env("TMPDIR", self.folder.join("tmp"));
         command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
         if geteuid().is_root() {
-            command.uid(NOBODY).gid(NOBODY);
+            command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
         }
         let begun = Instant::now();
         let mut child = command.spawn().context("cannot start a shell")?;

@@ -33,8 +33,8 @@ impl Family {
     /// Runs one tool in a scenario. Returns `None` if the required file system cannot be mounted here.
     ///
     /// # Errors
-    /// If the setup fails, or for the reasons of [`Scenario::meet`].
-    pub(crate) fn meet(
+    /// If the setup fails, or for the reasons of [`Scenario::run`].
+    pub(crate) fn run(
         &self,
         scenario: &Scenario,
         place: &Place,
@@ -43,7 +43,7 @@ impl Family {
         place.set_up(scenario.setup)?;
         match self.mount {
             Some(mount) if !place.mount(mount)? => Ok(None),
-            _ => scenario.meet(place, lines).map(Some),
+            _ => scenario.run(place, lines).map(Some),
         }
     }
 }
@@ -58,7 +58,7 @@ impl Scenario {
     ///
     /// # Errors
     /// If a program that the commands need is missing.
-    fn meet(&self, place: &Place, lines: &str) -> anyhow::Result<(Verdict, Seen)> {
+    fn run(&self, place: &Place, lines: &str) -> anyhow::Result<(Verdict, Seen)> {
         let seen = place.run(lines)?;
         let verdict = seen.hang_or_crash().unwrap_or_else(|| (self.judge)(&seen));
         Ok((verdict, seen))
