@@ -1,4 +1,4 @@
-//! What differs between two manifests, without reading a file they speak of.
+//! Differences between two manifests, found without reading the files they list.
 
 use std::ops::ControlFlow;
 
@@ -9,16 +9,19 @@ use crate::keys::{Keys, Reservation, pair};
 use crate::pairs::{Pass, merge_manifests};
 use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Summary, Verdict};
 
-/// Holds two manifests against each other, and hands to `each` what is not the same, in the order of paths. [`Verdict::Missing`] is what only `old` has,
-/// [`Verdict::New`] what only `new` has. What cannot be told from two manifests is called [`Verdict::Modified`] whatever
-/// its size and time. Contents are compared by the algorithms that both have; where one has none at all, by size.
+/// Compares two manifests and passes each difference to `each`, in path order.
 ///
-/// Of what is the same in both nothing is kept in memory. What only one of them has takes its digests and 24 bytes a
-/// file, if it is only in `new` its path too.
+/// Entries only in `old` are [`Verdict::Missing`], entries only in `new` are [`Verdict::New`]. Changed
+/// content is always [`Verdict::Modified`], whatever size and mtime are: two manifests alone cannot prove
+/// corruption. Contents are compared by the common algorithms; if one manifest has no digests at all, by
+/// size.
+///
+/// Entries that are the same in both use no memory. A file that only one manifest has uses 24 bytes and its
+/// digests, and if it is only in `new` also its path.
 ///
 /// # Errors
-/// When a manifest cannot be read or holds what a manifest may not, when they have no algorithm in common, or when
-/// what is not in both does not fit into the budget.
+/// When a manifest cannot be read or has an invalid line, when both have digests but no algorithm in common,
+/// or when the files that only one of them has do not fit into the budget.
 pub fn diff(
     old: &Manifest,
     new: &Manifest,
@@ -96,13 +99,14 @@ pub fn diff(
     Ok(summary)
 }
 
-/// Where the regular files that only the old manifest has are in the new one. Files are counted by path among those
-/// that only the one, or only the other, has.
+/// Where the regular files that only the old manifest has are in the new one.
+///
+/// Indexes count the regular files that only the old manifest has, or only the new one, in path order.
 #[derive(Debug, Default)]
 struct Moves {
     to: Vec<Option<u32>>,
     has_arrived: Vec<bool>,
-    /// The paths of what only the new manifest has, one behind the other, and where each ends.
+    /// The concatenated paths of the files that only the new manifest has, and where each path ends.
     paths: Vec<u8>,
     ends: Vec<u64>,
 }
@@ -139,14 +143,14 @@ impl Moves {
         Ok(moves)
     }
 
-    /// Where the `nth` file that is gone is now.
+    /// Returns the new path of the `nth` removed file, if it was moved.
     fn path_of(&self, nth: usize) -> Option<&[u8]> {
         let to = (*self.to.get(nth)?)? as usize;
         let start = if to == 0 { 0 } else { self.ends[to - 1] };
         Some(&self.paths[start as usize..self.ends[to] as usize])
     }
 
-    /// Whether the `nth` file that has come was elsewhere before.
+    /// Returns whether the `nth` added file was moved from another path.
     fn has_arrived(&self, nth: usize) -> bool {
         self.has_arrived.get(nth).is_some_and(|has| *has)
     }

@@ -1,4 +1,4 @@
-//! One line of a manifest, understood or refused.
+//! Parsing one line of a manifest.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::entry::{ROOT, type_of};
 use crate::text::{Text, plain};
 use crate::{Entry, Header, Stat, Xattr};
 
-/// The line, as it stands there. Members it does not know are passed over; none may be there twice.
+/// The members of a line. Unknown members are ignored; duplicate members are errors.
 #[derive(Debug, Deserialize)]
 struct Line<'l> {
     #[serde(borrow)]
@@ -82,7 +82,7 @@ impl<'l, 'de: 'l> Deserialize<'de> for Digests<'l> {
     }
 }
 
-/// An entry with memory of its own, which the next one uses again.
+/// An entry that owns its data. Its buffers are reused for the next entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Owned {
     path: Vec<u8>,
@@ -127,10 +127,10 @@ impl Owned {
         }
     }
 
-    /// Takes what a line says, without its newline, of a manifest with this header.
+    /// Parses a line, without its newline, of a manifest with this header.
     ///
     /// # Errors
-    /// What is wrong with it; what the entry is then is not specified.
+    /// A description of what is wrong; the entry is then unspecified.
     pub(crate) fn read(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
         match canonical::read(line, header, self) {
             Some(()) => Ok(()),
@@ -138,7 +138,7 @@ impl Owned {
         }
     }
 
-    /// The same, however the line is written.
+    /// Parses a line in any valid form.
     pub(crate) fn read_json(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
         let Object(line): Object<Line<'_>> = serde_json::from_slice(line).map_err(|error| plain(&error))?;
         let path = read_path(line.path.as_deref(), line.path_b64.as_deref()).map_err(|e| e.to_string())?;
@@ -227,9 +227,11 @@ impl Owned {
     }
 }
 
-/// Whether a path is one that a walk gives: what else it may be, it must not lead out of the root.
+/// Checks that a path is relative, stays below the root, and has no empty, `.` or `..` component, as the
+/// paths of a walk.
 pub(crate) fn check_path(path: &[u8]) -> Result<(), String> {
-    // A part that is empty, a dot or two begins as few others do. Without an early exit the loop vectorises.
+    // Fast path: every `/` or `.` at the start of a component is suspicious. Without an early exit the loop
+    // vectorises.
     let begins_odd = |byte: u8| (byte == b'/') | (byte == b'.');
     if let [first, behind @ ..] = path
         && let pairs = path.iter().zip(behind)
@@ -245,7 +247,7 @@ pub(crate) fn check_path(path: &[u8]) -> Result<(), String> {
     Err(format!("{} is not a path below the root", ftk_record::quote(path)))
 }
 
-/// Four octal digits.
+/// Parses four octal digits.
 pub(crate) fn mode(text: &[u8]) -> Option<u32> {
     let digits: &[u8; 4] = text.try_into().ok()?;
     let is_mode = digits.iter().all(|digit| matches!(digit, b'0'..=b'7'));

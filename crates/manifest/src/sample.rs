@@ -1,17 +1,18 @@
-//! A random share of the files.
+//! A random sample of the files.
 
 use std::hash::{BuildHasher as _, RandomState};
 
-/// A random share of all paths: another one each time it is made, but the same path gets the same answer.
+/// A random sample of all paths. Each new sample differs, but one sample always decides the same for the same
+/// path.
 #[derive(Clone, Debug)]
 pub struct Sample {
     seed: RandomState,
-    /// Hashes below it are taken; 2^64 matches all.
+    /// The sample contains the paths whose hash is smaller; 2^64 matches all.
     below: u128,
 }
 
 impl Sample {
-    /// Takes `percent` of the paths; what is below 0 or above 100 counts as these.
+    /// Creates a sample of `percent` of the paths, clamped to 0 and 100.
     pub fn new(percent: f64) -> Self {
         let below = percent.clamp(0.0, 100.0) / 100.0 * (1_u128 << 64) as f64;
         Self { seed: RandomState::new(), below: below as u128 }

@@ -1,11 +1,11 @@
-//! JSON as it is read: text without copies, errors without places.
+//! JSON strings without copies, and JSON errors in plain words.
 
 use std::borrow::Cow;
 use std::ops::Deref;
 
 use serde::Deserialize;
 
-/// A string, borrowed where it holds no escapes. A bare `Option<Cow<str>>` is always copied.
+/// A string, borrowed if it contains no escapes. A bare `Option<Cow<str>>` would always be copied.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub(crate) struct Text<'l>(#[serde(borrow)] pub(crate) Cow<'l, str>);
 
@@ -17,8 +17,8 @@ impl Deref for Text<'_> {
     }
 }
 
-/// What is wrong with a line, in the words of the format and not of the parser; without `at line 1`, since the line has
-/// another number in the manifest.
+/// Describes a JSON error in the words of the format instead of the parser's. Omits `at line 1`, since the
+/// line has another number in the manifest.
 pub(crate) fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
@@ -52,7 +52,7 @@ pub(crate) fn plain(error: &serde_json::Error) -> String {
     format!("{found} where {expected} is expected")
 }
 
-/// A message that does not repeat all of what it complains about.
+/// Cuts a message that quotes a very long value.
 pub(crate) fn brief(mut text: String) -> String {
     const MOST: usize = 400;
     if text.len() > MOST {

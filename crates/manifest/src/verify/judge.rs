@@ -1,4 +1,4 @@
-//! The verdicts.
+//! Verdicts of a verification.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -16,19 +16,21 @@ use crate::walked_tree::{Seen, Walk};
 use crate::xattrs::XattrReader;
 use crate::{Contents, Entry, Error, Field, Finding, Stat, Summary, Verdict, Xattr};
 
-/// Who is told of each verdict, and may end it all.
+/// The callback for findings. It can end the verification.
 type Each<'e> = &'e mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>;
 
 impl VerifyPlan<'_> {
-    /// Judges what belongs to a batch, in the order of paths, and counts the verdicts. Those of all batches together
-    /// are those of everything in the manifest and the tree, each once. `rows`: what became of the files of the batch,
-    /// with the algorithms of the manifest and [with stats](Rows::with_stats).
+    /// Passes the verdicts of a batch to `each` in path order, and counts them.
+    ///
+    /// All batches together give one verdict for everything in the manifest and the tree. `rows` are the
+    /// results of the batch's files, with the algorithms of the manifest and [with stats](Rows::with_stats).
     ///
     /// # Errors
-    /// When the manifest cannot be read or was changed meanwhile, or a file of the batch was never looked at.
+    /// When the manifest cannot be read or has changed meanwhile, or when a file of the batch was never
+    /// processed.
     ///
     /// # Panics
-    /// If the rows are not those of the batch, or are without stats.
+    /// If the rows belong to other files or have no stats.
     pub fn verify(&self, batch: &Batch, rows: &Rows, each: Each<'_>) -> Result<Summary, Error> {
         let contents = Contents::read(Some(&batch.files), rows);
         let moves = if batch.has_moves { self.moves(&contents)? } else { Moves::default() };
@@ -60,7 +62,7 @@ impl VerifyPlan<'_> {
         if judge.pending > 0 { Err(Error::Unprocessed(judge.pending)) } else { Ok(judge.summary) }
     }
 
-    /// Which new files have the contents of those that are gone.
+    /// Finds the new files that have the contents of missing files.
     fn moves(&self, contents: &Contents<'_>) -> Result<Moves, Error> {
         let mut found = Keys::new(self.manifest.header().digests_len(), self.budget);
         let (mut files, mut digests) = (Vec::new(), Vec::new());
@@ -79,16 +81,16 @@ impl VerifyPlan<'_> {
     }
 }
 
-/// Where files have gone.
+/// The new paths of moved files.
 #[derive(Debug, Default)]
 struct Moves {
-    /// Of each regular file that is gone, by path, which one has its content.
+    /// For each missing regular file, in path order, the file that has its content.
     to: Vec<Option<FileNo>>,
     /// The same files, ascending.
     arrived: Vec<FileNo>,
 }
 
-/// What judging works with.
+/// The state of a pass over the manifest and the tree.
 struct Judge<'j> {
     plan: &'j VerifyPlan<'j>,
     batch: &'j Batch,
@@ -96,7 +98,7 @@ struct Judge<'j> {
     moves: Moves,
     look: Look<'j>,
     xattrs: Option<XattrReader<'j>>,
-    /// How many regular files that are gone have come by, and how many candidates.
+    /// The number of missing regular files, and of candidates, that were passed so far.
     gone: usize,
     come: usize,
     digests: Vec<u8>,
@@ -106,7 +108,7 @@ struct Judge<'j> {
     each: Each<'j>,
 }
 
-/// How an entry stands.
+/// What is known of an entry that is in the manifest and in the tree.
 enum Standing {
     Known { stat: Stat, is_read: bool },
     NotYet,
@@ -145,7 +147,7 @@ impl Judge<'_> {
         (self.each)(&Finding { new: Some(new), changed: &self.changed, ..finding(verdict, old) })
     }
 
-    /// What is known of an entry that is in both. Its digests are put where they belong.
+    /// Finds out what is known of an entry that is in both. Stores its digests in `self.digests`.
     fn stand(&mut self, old: &Entry<'_>, seen: &Seen) -> io::Result<Standing> {
         let plan = self.plan;
         if let Some(file) = seen.file.filter(|_| plan.reads && old.stat.is_regular())
