@@ -18,12 +18,12 @@ pub(crate) const BLOCK: usize = 256 << 10;
 
 /// The fingerprints of a file, block by block.
 #[derive(Debug)]
-pub(crate) struct Prints {
+pub(crate) struct Fingerprints {
     platform: Platform,
     blocks: Vec<Digest>,
 }
 
-impl Prints {
+impl Fingerprints {
     pub(crate) fn new() -> Self {
         Self { platform: Platform::detect(), blocks: Vec::new() }
     }
@@ -38,7 +38,7 @@ impl Prints {
     /// When the block cannot be read, and [`Error::Changed`] when its fingerprint does not match.
     pub(crate) fn read_again(&self, file: &File, number: usize, block: &mut [u8]) -> Result<usize, Error> {
         let n = read_block(file, number as u64 * BLOCK as u64, block)?;
-        let is_same = self.blocks.get(number).is_some_and(|print| *print == self.of(&block[..n]));
+        let is_same = self.blocks.get(number).is_some_and(|fingerprint| *fingerprint == self.of(&block[..n]));
         if is_same { Ok(n) } else { Err(Error::Changed) }
     }
 }
@@ -48,18 +48,18 @@ impl Prints {
 ///
 /// Callers must read one whole block at a time.
 #[derive(Debug)]
-pub(crate) struct First<'f> {
+pub(crate) struct FirstPass<'f> {
     pub(crate) file: &'f File,
-    pub(crate) prints: &'f mut Prints,
+    pub(crate) fingerprints: &'f mut Fingerprints,
 }
 
-impl Read for First<'_> {
+impl Read for FirstPass<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        assert_eq!(buffer.len(), BLOCK, "fingerprints are those of whole blocks");
-        let offset = self.prints.blocks.len() as u64 * BLOCK as u64;
+        assert_eq!(buffer.len(), BLOCK, "callers must read whole blocks");
+        let offset = self.fingerprints.blocks.len() as u64 * BLOCK as u64;
         let n = read_block(self.file, offset, buffer)?;
         if n > 0 {
-            self.prints.blocks.push(self.prints.of(&buffer[..n]));
+            self.fingerprints.blocks.push(self.fingerprints.of(&buffer[..n]));
         }
         Ok(n)
     }

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_so() {
+    fn written_lines_parse_the_same_in_both_parsers() {
         for text in lines() {
             let (plain, json) = both(&text, &header(false));
             assert_eq!(plain, Some(json.unwrap()), "{}", text.escape_ascii());
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_so_plain_is_left_to_others() {
+    fn unusual_lines_are_left_to_the_json_parser() {
         let file = Entry {
             path: b"a",
             stat: STAT,
@@ -256,7 +256,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_read_otherwise_than_as_json(
+        fn the_fast_parser_agrees_with_the_json_parser(
             text in prop::sample::select(lines()),
             changes in prop::collection::vec(
                 (any::<prop::sample::Index>(), 0..3_usize, prop::sample::select(b"\0\x1f\"\\0-9a,:{}\xff".to_vec())),

@@ -25,18 +25,18 @@ use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Summary, Verdict};
 pub fn diff(
     old: &Manifest,
     new: &Manifest,
-    rules: &Criteria,
+    criteria: &Criteria,
     budget: &Budget,
     each: &mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>,
 ) -> Result<Summary, Error> {
-    let common = match rules.compares(Field::Digests) {
+    let common = match criteria.compares(Field::Digests) {
         true => Common::of(old.header(), new.header())?,
         false => Common::default(),
     };
     let is_compared = !common.is_empty();
     let moves = if is_compared { Moves::find(old, new, &common, budget)? } else { Moves::default() };
     let (mut changed, mut summary) = (Vec::new(), Summary::default());
-    let (mut gone, mut come) = (0, 0);
+    let (mut missing, mut added) = (0, 0);
     let (mut same, mut same_unread) = (0, 0);
     let pass = if is_compared { Pass::Again } else { Pass::First };
     let count_same = |entry: Option<&Entry<'_>>| {
@@ -50,7 +50,7 @@ pub fn diff(
             (Some(old), Some(new)) => {
                 let is_pair = old.stat.is_regular() && new.stat.is_regular();
                 let is_same = (is_pair && is_compared).then(|| common.is_same(old.digests, new.digests));
-                rules.changed(old, new, is_same, &mut changed);
+                criteria.changed(old, new, is_same, &mut changed);
                 let verdict = match Verdict::of(old, new, &changed) {
                     Verdict::Corrupted => Verdict::Modified,
                     verdict => verdict,
@@ -62,15 +62,15 @@ pub fn diff(
             }
             (Some(old), None) => {
                 if old.stat.is_regular() {
-                    new_path = moves.path_of(gone);
-                    gone += 1;
+                    new_path = moves.path_of(missing);
+                    missing += 1;
                 }
                 if new_path.is_some() { Verdict::Moved } else { Verdict::Missing }
             }
             (None, Some(new)) => {
                 if new.stat.is_regular() {
-                    come += 1;
-                    if moves.has_arrived(come - 1) {
+                    added += 1;
+                    if moves.is_moved(added - 1) {
                         return Ok(ControlFlow::Continue(()));
                     }
                 }
@@ -105,7 +105,7 @@ pub fn diff(
 #[derive(Debug, Default)]
 struct Moves {
     to: Vec<Option<u32>>,
-    has_arrived: Vec<bool>,
+    is_moved: Vec<bool>,
     /// The concatenated paths of the files that only the new manifest has, and where each path ends.
     paths: Vec<u8>,
     ends: Vec<u64>,
@@ -113,7 +113,7 @@ struct Moves {
 
 impl Moves {
     fn find(old: &Manifest, new: &Manifest, common: &Common, budget: &Budget) -> Result<Self, Error> {
-        let (mut gone, mut come) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
+        let (mut missing, mut added) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
         let mut moves = Self::default();
         let mut reserved = Reservation::new(budget);
         merge_manifests(
@@ -124,22 +124,22 @@ impl Moves {
                 let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
                 match (old, new) {
                     (Some(old), None) if is_regular(&old) => {
-                        gone.push(common.in_old(old.digests), old.stat.size)?;
+                        missing.push(common.in_old(old.digests), old.stat.size)?;
                     }
                     (None, Some(new)) if is_regular(&new) => {
                         reserved.consume((new.path.len() + size_of::<u64>()) as u64)?;
                         moves.paths.extend_from_slice(new.path);
                         moves.ends.push(moves.paths.len() as u64);
-                        come.push(common.in_new(new.digests), new.stat.size)?;
+                        added.push(common.in_new(new.digests), new.stat.size)?;
                     }
                     _ => {}
                 }
                 Ok(ControlFlow::Continue(()))
             },
         )?;
-        moves.to = pair(&gone, &come);
-        moves.has_arrived = vec![false; come.len()];
-        moves.to.iter().flatten().for_each(|&nth| moves.has_arrived[nth as usize] = true);
+        moves.to = pair(&missing, &added);
+        moves.is_moved = vec![false; added.len()];
+        moves.to.iter().flatten().for_each(|&nth| moves.is_moved[nth as usize] = true);
         Ok(moves)
     }
 
@@ -151,7 +151,7 @@ impl Moves {
     }
 
     /// Returns whether the `nth` added file was moved from another path.
-    fn has_arrived(&self, nth: usize) -> bool {
-        self.has_arrived.get(nth).is_some_and(|has| *has)
+    fn is_moved(&self, nth: usize) -> bool {
+        self.is_moved.get(nth).is_some_and(|is_moved| *is_moved)
     }
 }

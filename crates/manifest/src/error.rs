@@ -68,13 +68,13 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(_) => f.write_str("cannot read or write it"),
+            Self::Io(_) => f.write_str("input or output error"),
             Self::Seal(error) => error.fmt(f),
-            Self::Changed => f.write_str("it was changed while it was read"),
+            Self::Changed => f.write_str("changed while being read"),
             Self::NotManifest(why) => write!(f, "not a manifest of ftk: {why}"),
-            Self::Version(version) => write!(f, "a manifest of version {version}, which needs a later ftk"),
+            Self::Version(version) => write!(f, "manifest version {version} needs a newer ftk"),
             Self::UnknownOption(option) => {
-                write!(f, "made with an option that is not known here: {}", brief(quote(option)))
+                write!(f, "made with an unknown option: {}", brief(quote(option)))
             }
             Self::Line { number, what } => write!(f, "line {number}: {what}"),
             Self::Full(_) => f.write_str("too large (see --memory)"),

@@ -130,7 +130,7 @@ impl Header {
             let known = Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == &**text);
             let algorithm = known.ok_or_else(|| not_manifest(format!("unknown algorithm {:?}", &**text)))?;
             if algorithms.contains(&algorithm) {
-                return Err(not_manifest(format!("{algorithm} is there twice")));
+                return Err(not_manifest(format!("{algorithm} appears twice")));
             }
             algorithms.push(algorithm);
         }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_comes_back() {
+    fn a_written_header_is_read_back() {
         let header = header();
         let line = written(&header);
         assert_eq!(
@@ -192,23 +192,23 @@ mod tests {
     }
 
     #[test]
-    fn unknown_members_are_passed_over() {
+    fn unknown_members_are_ignored() {
         let line = written(&header()).replace("\"version\":1,", "\"version\":1,\"host\":{\"a\":[1]},");
         assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap(), header());
     }
 
     #[test]
-    fn what_is_no_header_is_refused() {
+    fn invalid_headers_are_refused() {
         let line = written(&header());
         let read = |text: &str| Header::read(text.trim_end().as_bytes()).map_err(|error| error.to_string());
         for (from, to, why) in [
             ("\"manifest\"", "\"dup-report\"", "\"dup-report\""),
             ("\"ftk\"", "\"rtk\"", "does not say"),
-            ("\"version\":1", "\"version\":2", "version 2, which needs a later ftk"),
+            ("\"version\":1", "\"version\":2", "version 2 needs a newer ftk"),
             ("\"version\":1", "\"version\":\"1\"", "string \"1\" where an integer of 0 or more is expected"),
             ("\"version\":1,", "", "version is missing"),
             ("\"sha256\"", "\"sha257\"", "unknown algorithm \"sha257\""),
-            ("\"sha256\"", "\"xxh3\"", "xxh3 is there twice"),
+            ("\"sha256\"", "\"xxh3\"", "xxh3 appears twice"),
             ("L/8=", "L/8", "base64"),
             ("\"xattrs\":true,", "", "the member `xattrs` is missing"),
             ("\"start_ns\":1763713800000000001", "\"start_ns\":1.5", "its JSON is broken at byte"),
@@ -232,10 +232,10 @@ mod tests {
             ("", "''"),
         ] {
             let error = read(&line.replace("--exclude=*.o", option)).unwrap_err();
-            assert_eq!(error, format!("made with an option that is not known here: {shown}"));
+            assert_eq!(error, format!("made with an unknown option: {shown}"));
         }
         // Everything except `ftk` and `version` may change in a later version.
-        assert!(read("{\"version\":9,\"ftk\":\"manifest\"}").unwrap_err().contains("later ftk"));
+        assert!(read("{\"version\":9,\"ftk\":\"manifest\"}").unwrap_err().contains("newer ftk"));
         assert!(read("d41d8cd98f00b204e9800998ecf8427e  a").is_err());
         assert!(read("[\"manifest\",1]").unwrap_err().contains("an object"));
     }

@@ -91,13 +91,13 @@ pub(crate) fn pair(old: &Keys, new: &Keys) -> Vec<Option<u32>> {
     let ranked = new.ranked();
     let mut rest = &ranked[..];
     for it in old.ranked() {
-        while let Some((first, behind)) = rest.split_first() {
+        while let Some((first, after)) = rest.split_first() {
             match old.cmp(it, new, *first) {
                 Ordering::Less => break,
                 Ordering::Equal => pairs[it.1 as usize] = Some(first.1),
                 Ordering::Greater => {}
             }
-            rest = behind;
+            rest = after;
             if pairs[it.1 as usize].is_some() {
                 break;
             }
@@ -168,7 +168,7 @@ mod tests {
         }
 
         #[test]
-        fn a_content_is_found_if_it_is_there(contents in prop::collection::vec((0..4_u8, 0..2_u64), 0..6)) {
+        fn has_finds_exactly_the_added_contents(contents in prop::collection::vec((0..4_u8, 0..2_u64), 0..6)) {
             let keys = keys(&contents);
             let ranked = keys.ranked();
             for content in (0..4).flat_map(|digest| [(digest, 0_u64), (digest, 1)]) {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_the_budget_allows() {
+    fn memory_use_stays_within_the_budget() {
         let mut keys = Keys::new(32, &Budget::new(2 * UNIT));
         let filled = (0..).find(|_| keys.push([&[1; 32][..]], 1).is_err()).unwrap();
         assert_eq!(filled as u64, 2 * (UNIT / 56));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_there_once() {
+    fn sizes_are_distinct() {
         assert_eq!(keys(&[(1, 5), (2, 5), (3, 1)]).sizes(), [1, 5]);
     }
 }

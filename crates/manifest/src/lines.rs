@@ -6,13 +6,13 @@ use std::ops::Range;
 use memchr::memchr;
 
 use crate::Error;
-use crate::blocks::{BLOCK, Prints};
+use crate::blocks::{BLOCK, Fingerprints};
 
 /// A file whose footer has been checked.
 #[derive(Debug)]
 pub(crate) struct Sealed {
     pub(crate) file: File,
-    pub(crate) prints: Prints,
+    pub(crate) fingerprints: Fingerprints,
     /// The number of lines before the footer.
     pub(crate) lines: u64,
 }
@@ -81,8 +81,8 @@ impl<'m> Lines<'m> {
         if self.buffer.len() < room.end {
             self.buffer.resize(room.end, 0);
         }
-        let Sealed { file, prints, .. } = self.sealed;
-        self.rest.end += prints.read_again(file, self.blocks, &mut self.buffer[room])?;
+        let Sealed { file, fingerprints, .. } = self.sealed;
+        self.rest.end += fingerprints.read_again(file, self.blocks, &mut self.buffer[room])?;
         self.blocks += 1;
         Ok(())
     }

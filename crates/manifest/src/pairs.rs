@@ -29,19 +29,19 @@ pub(crate) fn merge_manifests(
     // the other.
     let is_alike = (&a.algorithms, a.xattrs) == (&b.algorithms, b.xattrs);
     let both = |old: &mut Entries<'_>, new: &mut Entries<'_>| {
-        let mut is_behind = false;
+        let mut has_read_old = false;
         while is_alike && old.is_at_line_of(new)? {
             new.skip();
             if pass == Pass::First {
                 old.advance()?;
-                is_behind = true;
+                has_read_old = true;
                 same(Some(&old.entry()));
             } else {
                 old.skip();
                 same(None);
             }
         }
-        if is_behind {
+        if has_read_old {
             new.stand_at(old);
         }
         Ok((old.advance()?, new.advance()?))

@@ -152,7 +152,7 @@ impl Owned {
             mtime_ns: line.mtime_ns,
             ctime_ns: line.ctime_ns,
             mode: mode(line.mode.as_bytes())
-                .ok_or_else(|| format!("{:?} is no mode of four octal digits", &*line.mode))?,
+                .ok_or_else(|| format!("{:?} is not a mode of four octal digits", &*line.mode))?,
             uid: line.uid,
             gid: line.gid,
             dev: line.dev,
@@ -161,13 +161,13 @@ impl Owned {
             rdev: line.rdev.unwrap_or(0),
         };
         if line.rdev.is_some() != self.stat.is_device() {
-            return Err("a device, and nothing else, has rdev".into());
+            return Err("rdev is required for devices and not allowed for other types".into());
         }
         self.read_target(&line)?;
         self.read_digests(&line, header)?;
         self.damaged_ns = line.damaged_ns;
         if self.damaged_ns.is_some() && self.digests.is_empty() {
-            return Err("damaged_ns of an entry without digests".into());
+            return Err("damaged_ns is not allowed for entries without digests".into());
         }
         self.read_xattrs(&line, header)
     }
@@ -181,7 +181,7 @@ impl Owned {
             }
         };
         if self.target.is_some() != (self.stat.file_type == FileType::Symlink) {
-            return Err("a symbolic link, and nothing else, has a target".into());
+            return Err("target is required for symbolic links and not allowed for other types".into());
         }
         Ok(())
     }
@@ -192,15 +192,15 @@ impl Owned {
         let expected = if self.stat.is_regular() { &*header.algorithms } else { &[] };
         if found.len() != expected.len() || line.digests.is_some() == expected.is_empty() {
             return Err(
-                "a regular file, and nothing else, has digests by all algorithms of the header".into()
+                "digests by all algorithms of the header are required for regular files and not allowed for other types".into()
             );
         }
         for algorithm in expected {
             let hex = found.iter().find(|(name, _)| &**name == algorithm.name());
-            let (_, hex) = hex.ok_or_else(|| format!("no {algorithm} digest"))?;
+            let (_, hex) = hex.ok_or_else(|| format!("the {algorithm} digest is missing"))?;
             let digest = Digest::from_hex(hex.as_bytes())
                 .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
-                .ok_or_else(|| format!("{:?} is no {algorithm} digest", &**hex))?;
+                .ok_or_else(|| format!("{:?} is not a {algorithm} digest", &**hex))?;
             self.digests.extend_from_slice(digest.as_bytes());
         }
         Ok(())
@@ -209,18 +209,22 @@ impl Owned {
     fn read_xattrs(&mut self, line: &Line<'_>, header: &Header) -> Result<(), String> {
         self.xattrs = None;
         if line.xattrs.is_some() != header.xattrs {
-            return Err("extended attributes that are not as the header says".into());
+            let why = match header.xattrs {
+                true => "the member `xattrs` is missing",
+                false => "xattrs are not allowed, since the header has `xattrs` false",
+            };
+            return Err(why.into());
         }
         let Some(found) = &line.xattrs else { return Ok(()) };
         let mut xattrs = Vec::with_capacity(found.len());
         for Object(xattr) in found {
             let name = read_path(xattr.name.as_deref(), xattr.name_b64.as_deref());
             let name = name.map_err(|error| format!("xattrs: {error}"))?.into_owned();
-            let value = read_base64(&xattr.value_b64).ok_or("xattrs: a value that is not valid base64")?;
+            let value = read_base64(&xattr.value_b64).ok_or("xattrs: a value is not valid base64")?;
             xattrs.push(Xattr { name, value });
         }
         if !xattrs.is_sorted_by(|a, b| a.name < b.name) {
-            return Err("xattrs: not in the order of their names".into());
+            return Err("xattrs: not sorted by name".into());
         }
         self.xattrs = Some(xattrs);
         Ok(())
@@ -233,8 +237,8 @@ pub(crate) fn check_path(path: &[u8]) -> Result<(), String> {
     // Fast path: every `/` or `.` at the start of a component is suspicious. Without an early exit the loop
     // vectorises.
     let begins_odd = |byte: u8| (byte == b'/') | (byte == b'.');
-    if let [first, behind @ ..] = path
-        && let pairs = path.iter().zip(behind)
+    if let [first, rest @ ..] = path
+        && let pairs = path.iter().zip(rest)
         && !pairs.fold(begins_odd(*first), |odd, (slash, next)| odd | (*slash == b'/') & begins_odd(*next))
         && path.last() != Some(&b'/')
     {

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 
 use ftk_record::{SealedReader, Sums};
 
-use crate::blocks::{BLOCK, First, Prints};
+use crate::blocks::{BLOCK, Fingerprints, FirstPass};
 use crate::entry::key;
 use crate::lines::{Lines, Sealed};
 use crate::merge::Side;
@@ -43,8 +43,8 @@ impl Manifest {
             io::copy(&mut file, &mut copy)?;
             file = copy;
         }
-        let mut prints = Prints::new();
-        let first = First { file: &file, prints: &mut prints };
+        let mut fingerprints = Fingerprints::new();
+        let first = FirstPass { file: &file, fingerprints: &mut fingerprints };
         let mut input = BufReader::with_capacity(BLOCK, first);
         refuse_others(input.fill_buf()?)?;
         let mut lines = SealedReader::new(input);
@@ -52,7 +52,7 @@ impl Manifest {
         let header = header.unwrap_or_else(|| Err(Error::NotManifest("it has only a footer".into())))?;
         while lines.next_line()?.is_some() {}
         let footer = lines.number();
-        Ok(Self { sealed: Sealed { file, prints, lines: footer - 1 }, header })
+        Ok(Self { sealed: Sealed { file, fingerprints, lines: footer - 1 }, header })
     }
 
     /// Returns the header.
@@ -169,7 +169,7 @@ impl Side for Entries<'_> {
         let read = read.and_then(|()| match key(last).cmp(key(path)) {
             _ if self.is_first => Ok(()),
             std::cmp::Ordering::Less => Ok(()),
-            std::cmp::Ordering::Equal => Err(format!("{} is there twice", ftk_record::quote(path))),
+            std::cmp::Ordering::Equal => Err(format!("{} appears twice", ftk_record::quote(path))),
             std::cmp::Ordering::Greater => Err(format!("{} is out of order", ftk_record::quote(path))),
         });
         let number = self.lines.number();

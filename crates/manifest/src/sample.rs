@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_about_as_large_as_it_was_asked_for() {
+    fn a_sample_has_about_the_requested_share() {
         assert_eq!(taken(&Sample::new(0.0)).len(), 0);
         assert_eq!(taken(&Sample::new(100.0)).len(), 10_000);
         assert_eq!(taken(&Sample::new(f64::NAN)).len(), 0);

@@ -37,8 +37,7 @@ const MAGIC: [(&[u8], Kind); 11] = [
 /// The first bytes of every manifest that ftk writes.
 const BEGINNING: &[u8] = b"{\"ftk\":\"manifest\"";
 
-/// Detects the type of a file that begins with `start`. A shorter `start` than the caller's buffer is the
-/// whole file.
+/// Detects the type of a file that begins with `start`. If the file is short, `start` is all of it.
 pub fn sniff(start: &[u8]) -> Kind {
     if start.is_empty() {
         return Kind::Other("an empty file");
@@ -75,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_told_by_their_beginnings() {
+    fn file_types_are_detected_by_first_bytes() {
         for (start, kind) in [
             (&b"{\"ftk\":\"manifest\",\"version\":1"[..], Kind::Manifest),
             (b"{\"ft", Kind::Manifest),

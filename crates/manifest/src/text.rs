@@ -36,7 +36,7 @@ pub(crate) fn plain(error: &serde_json::Error) -> String {
         return format!("the member {name} is missing");
     }
     if let Some(name) = text.strip_prefix("duplicate field ") {
-        return format!("the member {name} is there twice");
+        return format!("the member {name} appears twice");
     }
     let values = text.strip_prefix("invalid type: ").or_else(|| text.strip_prefix("invalid value: "));
     let Some((found, expected)) = values.and_then(|text| text.rsplit_once(", expected ")) else {
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parsers_speak_plainly() {
+    fn json_errors_are_described_in_plain_words() {
         #[derive(Debug, Deserialize)]
         #[expect(dead_code, reason = "nobody looks at what is refused")]
         struct Line {
@@ -83,7 +83,7 @@ mod tests {
             (r#"{"size":"1"}"#, "string \"1\" where an integer of 0 or more is expected"),
             (r#"{"size":1,"uid":1,"mode":7}"#, "integer `7` where a string is expected"),
             (r#"{"size":1,"uid":1}"#, "the member `mode` is missing"),
-            (r#"{"size":1,"size":1}"#, "the member `size` is there twice"),
+            (r#"{"size":1,"size":1}"#, "the member `size` appears twice"),
             (r#"{"size":1"#, "it ends in the middle of a JSON object"),
             ("", "it is empty"),
             (r#"{"size":1;}"#, "its JSON is broken at byte 10: expected `,` or `}`"),

@@ -42,9 +42,9 @@ pub struct Update<'u> {
     accept: &'u BTreeSet<Vec<u8>>,
     /// Files to be read whose old records may be out of date without a change of size and times: see
     /// [`is_recent`].
-    young: Vec<FileNo>,
+    recent: Vec<FileNo>,
     /// Whether such a record is kept because its directory could not be listed.
-    keeps_young: bool,
+    keeps_recent: bool,
 }
 
 /// Statistics of a new manifest.
@@ -93,15 +93,15 @@ impl<'u> Update<'u> {
             tree: *tree,
             failed: Failed::of(tree),
             accept,
-            young: Vec::new(),
-            keeps_young: false,
+            recent: Vec::new(),
+            keeps_recent: false,
         };
         merge(&mut old.entries()?, &mut tree.walk(), |old, new| {
             let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
             update.recorded += u64::from(old.is_some_and(|old| old.path != ROOT));
             let Some(seen) = new else {
                 if let Some(old) = old {
-                    update.note_gone(&old);
+                    update.note_missing(&old);
                 }
                 return Ok(ControlFlow::Continue(()));
             };
@@ -115,9 +115,9 @@ impl<'u> Update<'u> {
             {
                 reserved.consume(size_of::<FileNo>() as u64)?;
                 update.files.push(file);
-                if old.is_some_and(|old| is_young(&old.stat, header.start_ns)) {
+                if old.is_some_and(|old| is_recent(&old.stat, header.start_ns)) {
                     reserved.consume(size_of::<FileNo>() as u64)?;
-                    update.young.push(file);
+                    update.recent.push(file);
                 }
             }
             Ok(ControlFlow::Continue(()))
@@ -127,9 +127,9 @@ impl<'u> Update<'u> {
     }
 
     /// Counts a recorded entry that the walk did not find.
-    fn note_gone(&mut self, old: &Entry<'_>) {
+    fn note_missing(&mut self, old: &Entry<'_>) {
         if self.failed.covers(old.path) {
-            self.keeps_young |= old.stat.is_regular() && is_young(&old.stat, self.old.header().start_ns);
+            self.keeps_recent |= old.stat.is_regular() && is_recent(&old.stat, self.old.header().start_ns);
         } else {
             self.missing += u64::from(old.path != ROOT);
             if old.damaged_ns.is_some() {
@@ -154,7 +154,7 @@ impl<'u> Update<'u> {
     pub fn start_ns(&self, rows: &Rows, now_ns: i128) -> i128 {
         let contents = self.contents(rows);
         let is_kept = |file: &FileNo| contents.of(*file) == Content::Failed;
-        if self.keeps_young || self.young.iter().any(is_kept) { self.old.header().start_ns } else { now_ns }
+        if self.keeps_recent || self.recent.iter().any(is_kept) { self.old.header().start_ns } else { now_ns }
     }
 
     /// Writes the entries, after the files were read into `rows`. Corrupted files, and entries whose extended
@@ -265,12 +265,12 @@ fn is_corrupted(old: &Entry<'_>, new: &Entry<'_>) -> bool {
 /// `start_ns`.
 fn is_unchanged(old: &Stat, new: &Stat, start_ns: i128) -> bool {
     let key = |stat: &Stat| (stat.file_type, stat.dev, stat.ino, stat.size, stat.mtime_ns, stat.ctime_ns);
-    key(old) == key(new) && !is_young(old, start_ns)
+    key(old) == key(new) && !is_recent(old, start_ns)
 }
 
 /// Returns whether a file may have been written again after a run that began at `start_ns` read it, without a
 /// visible change of its times.
-fn is_young(stat: &Stat, start_ns: i128) -> bool {
+fn is_recent(stat: &Stat, start_ns: i128) -> bool {
     stat.mtime_ns.max(stat.ctime_ns) >= start_ns - tick_ns(stat.ctime_ns)
 }
 
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_older_than_the_run_and_the_same_is_unchanged() {
+    fn only_files_older_than_the_run_with_the_same_stat_are_unchanged() {
         let old = stat(START - 30_000_000, START - 30_000_001);
         assert!(is_unchanged(&old, &old, START));
         for (mtime_ns, ctime_ns) in [
@@ -320,8 +320,8 @@ mod tests {
             (START - 1_500_000_000, START - 1_500_000_000),
             (START - 1_500_000_000, START + 1),
         ] {
-            let young = stat(mtime_ns, ctime_ns);
-            assert!(!is_unchanged(&young, &young, START), "{young:?}");
+            let recent = stat(mtime_ns, ctime_ns);
+            assert!(!is_unchanged(&recent, &recent, START), "{recent:?}");
         }
         let whole = stat(START - 2_500_000_000, START - 2_500_000_000);
         assert!(is_unchanged(&whole, &whole, START));

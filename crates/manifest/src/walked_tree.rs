@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_below_a_failure_is_not_known() {
+    fn failures_cover_everything_below_them() {
         let failed = Failed(vec![b"a/b".to_vec(), b"c".to_vec()]);
         for path in ["a/b", "a/b/c", "a/b/c/d", "c", "c/d"] {
             assert!(failed.covers(path.as_bytes()), "{path}");

@@ -35,7 +35,7 @@ impl VerifyPlan<'_> {
         let contents = Contents::read(Some(&batch.files), rows);
         let moves = if batch.has_moves { self.moves(&contents)? } else { Moves::default() };
         let inventory = self.tree.inventory;
-        let needs_xattrs = self.manifest.header().xattrs && self.rules.compares(Field::Xattrs);
+        let needs_xattrs = self.manifest.header().xattrs && self.criteria.compares(Field::Xattrs);
         let mut judge = Judge {
             plan: self,
             batch,
@@ -43,8 +43,8 @@ impl VerifyPlan<'_> {
             moves,
             look: Look::new(inventory),
             xattrs: needs_xattrs.then(|| XattrReader::new(inventory)),
-            gone: 0,
-            come: 0,
+            missing_seen: 0,
+            candidates_seen: 0,
             digests: Vec::new(),
             changed: Vec::new(),
             summary: Summary::default(),
@@ -74,10 +74,10 @@ impl VerifyPlan<'_> {
             }
         }
         let to: Vec<_> =
-            pair(&self.gone, &found).into_iter().map(|nth| nth.map(|nth| files[nth as usize])).collect();
-        let mut arrived: Vec<_> = to.iter().copied().flatten().collect();
-        arrived.sort_unstable();
-        Ok(Moves { to, arrived })
+            pair(&self.missing, &found).into_iter().map(|nth| nth.map(|nth| files[nth as usize])).collect();
+        let mut moved_to: Vec<_> = to.iter().copied().flatten().collect();
+        moved_to.sort_unstable();
+        Ok(Moves { to, moved_to })
     }
 }
 
@@ -87,7 +87,7 @@ struct Moves {
     /// For each missing regular file, in path order, the file that has its content.
     to: Vec<Option<FileNo>>,
     /// The same files, ascending.
-    arrived: Vec<FileNo>,
+    moved_to: Vec<FileNo>,
 }
 
 /// The state of a pass over the manifest and the tree.
@@ -99,8 +99,8 @@ struct Judge<'j> {
     look: Look<'j>,
     xattrs: Option<XattrReader<'j>>,
     /// The number of missing regular files, and of candidates, that were passed so far.
-    gone: usize,
-    come: usize,
+    missing_seen: usize,
+    candidates_seen: usize,
     digests: Vec<u8>,
     changed: Vec<Field>,
     summary: Summary,
@@ -138,7 +138,7 @@ impl Judge<'_> {
         let digests: &[u8] = if is_read { &self.digests } else { &[] };
         let new = Entry { path: &seen.path, stat, target: seen.target(), digests, xattrs, damaged_ns: None };
         let is_same = is_read.then(|| old.digests == digests);
-        self.plan.rules.changed(old, &new, is_same, &mut self.changed);
+        self.plan.criteria.changed(old, &new, is_same, &mut self.changed);
         let verdict = Verdict::of(old, &new, &self.changed);
         self.summary.add(verdict);
         if !old.digests.is_empty() && !is_read && verdict == Verdict::Ok {
@@ -151,7 +151,7 @@ impl Judge<'_> {
     fn stand(&mut self, old: &Entry<'_>, seen: &Seen) -> io::Result<Standing> {
         let plan = self.plan;
         if let Some(file) = seen.file.filter(|_| plan.reads && old.stat.is_regular())
-            && plan.rules.reads(old)
+            && plan.criteria.reads(old)
         {
             return Ok(match self.contents.of(file) {
                 Content::Read(row, stat) => {
@@ -176,14 +176,14 @@ impl Judge<'_> {
     fn only_old(&mut self, old: &Entry<'_>) -> ControlFlow<()> {
         let is_covered = self.plan.failed.covers(old.path);
         let is_file = self.plan.reads && old.stat.is_regular() && !is_covered;
-        self.gone += usize::from(is_file);
+        self.missing_seen += usize::from(is_file);
         if !(if is_file { self.batch.has_moves } else { self.batch.is_first }) {
             return ControlFlow::Continue(());
         }
         if is_covered {
             return self.unreadable(old, None, None);
         }
-        let moved = if is_file { self.moves.to.get(self.gone - 1).copied().flatten() } else { None };
+        let moved = if is_file { self.moves.to.get(self.missing_seen - 1).copied().flatten() } else { None };
         let path = moved.map(|file| self.plan.tree.path_of(file));
         let verdict = if moved.is_some() { Verdict::Moved } else { Verdict::Missing };
         self.summary.add(verdict);
@@ -192,11 +192,11 @@ impl Judge<'_> {
 
     fn only_new(&mut self, new: &Walk<'_>) -> ControlFlow<()> {
         let seen = &new.seen;
-        let is_candidate = seen.file.is_some() && self.plan.candidates.get(self.come).copied() == seen.file;
-        self.come += usize::from(is_candidate);
-        let has_arrived = |file: FileNo| self.moves.arrived.binary_search(&file).is_ok();
+        let is_candidate = seen.file.is_some() && self.plan.candidates.get(self.candidates_seen).copied() == seen.file;
+        self.candidates_seen += usize::from(is_candidate);
+        let is_moved = |file: FileNo| self.moves.moved_to.binary_search(&file).is_ok();
         if !(if is_candidate { self.batch.has_moves } else { self.batch.is_first })
-            || seen.file.is_some_and(has_arrived)
+            || seen.file.is_some_and(is_moved)
         {
             return ControlFlow::Continue(());
         }

@@ -19,14 +19,14 @@ use crate::{Criteria, Error, Field, Manifest};
 pub struct VerifyPlan<'p> {
     pub(super) manifest: &'p Manifest,
     pub(super) tree: WalkedTree<'p>,
-    pub(super) rules: &'p Criteria,
+    pub(super) criteria: &'p Criteria,
     pub(super) failed: Failed,
     /// Whether contents are compared at all.
     pub(super) reads: bool,
     /// Files to be read that are regular in both, ascending.
     pairs: Vec<FileNo>,
     /// The contents of missing regular files, in path order.
-    pub(super) gone: Keys,
+    pub(super) missing: Keys,
     /// New regular files that have the size of a missing one, in path order.
     pub(super) candidates: Vec<FileNo>,
     pub(super) budget: &'p Budget,
@@ -62,14 +62,14 @@ impl<'p> VerifyPlan<'p> {
     pub fn new(
         manifest: &'p Manifest,
         tree: &WalkedTree<'p>,
-        rules: &'p Criteria,
+        criteria: &'p Criteria,
         budget: &'p Budget,
     ) -> Result<Self, Error> {
         let header = manifest.header();
-        let reads = rules.compares(Field::Digests) && !header.algorithms.is_empty();
+        let reads = criteria.compares(Field::Digests) && !header.algorithms.is_empty();
         let tree = *tree;
         let failed = Failed::of(&tree);
-        let mut gone = Keys::new(header.digests_len(), budget);
+        let mut missing = Keys::new(header.digests_len(), budget);
         let (mut pairs, mut candidates) = (Vec::new(), Vec::new());
         let mut reserved = Reservation::new(budget);
         merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
@@ -78,7 +78,7 @@ impl<'p> VerifyPlan<'p> {
                 _ if !reads => {}
                 (Some(old), Some(file)) => {
                     let old = old.entry();
-                    if old.stat.is_regular() && rules.reads(&old) {
+                    if old.stat.is_regular() && criteria.reads(&old) {
                         reserved.consume(size_of::<FileNo>() as u64)?;
                         pairs.push(file);
                     }
@@ -86,7 +86,7 @@ impl<'p> VerifyPlan<'p> {
                 (Some(old), None) => {
                     let old = old.entry();
                     if new.is_none() && old.stat.is_regular() && !failed.covers(old.path) {
-                        gone.push([old.digests], old.stat.size)?;
+                        missing.push([old.digests], old.stat.size)?;
                     }
                 }
                 (None, Some(file)) => {
@@ -98,12 +98,12 @@ impl<'p> VerifyPlan<'p> {
             Ok(ControlFlow::Continue(()))
         })?;
         pairs.sort_unstable();
-        let sizes = gone.sizes();
+        let sizes = missing.sizes();
         let mut look = Look::new(tree.inventory);
         candidates.retain(|&file| {
             !sizes.is_empty() && look.size(file).is_none_or(|size| sizes.binary_search(&size).is_ok())
         });
-        Ok(Self { manifest, tree, rules, failed, reads, pairs, gone, candidates, budget })
+        Ok(Self { manifest, tree, criteria, failed, reads, pairs, missing, candidates, budget })
     }
 
     /// Returns the files to read and then to [judge](Self::verify), in this order: one batch, or, if the run
