@@ -118,8 +118,8 @@ const ARRAY: &str =
 #[test]
 fn invalid_entries_are_errors_with_line_numbers() {
     for (line, from, to, why) in [
-        (A, "\"path\":\"a\",", "", "no path"),
-        (A, "\"path\":\"a\"", "\"path\":\"a\",\"path_b64\":\"YQ==\"", "a path as text and another"),
+        (A, "\"path\":\"a\",", "", "the path is missing"),
+        (A, "\"path\":\"a\"", "\"path\":\"a\",\"path_b64\":\"YQ==\"", "the path is given both"),
         (A, "\"path\":\"a\"", "\"path\":\"a\",\"path\":\"a\"", "the member `path` appears twice"),
         (A, "\"path\":\"a\"", "\"path_b64\":\"?\"", "base64"),
         (A, "\"path\":\"a\"", "\"path\":\"a\\u0000\"", "NUL"),
@@ -170,7 +170,7 @@ fn invalid_entries_are_errors_with_line_numbers() {
         (A, A, "", "it is empty"),
         (A, A, "null", "null where an object is expected"),
         (L, ",\"target\":\"a\"", "", "target is required for symbolic links"),
-        (L, "\"target\":\"a\"", "\"target\":\"a\",\"target_b64\":\"YQ==\"", "target: a path as text"),
+        (L, "\"target\":\"a\"", "\"target\":\"a\",\"target_b64\":\"YQ==\"", "target: the path is given both"),
     ] {
         let lines = [A, L].map(|it| if it == line { it.replacen(from, to, 1) } else { it.to_owned() });
         let error = paths(&[&lines[0], &lines[1]]).unwrap_err();
