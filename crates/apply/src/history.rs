@@ -1,4 +1,4 @@
-//! Reading a journal again, also one whose writer was killed.
+//! Reading a journal, including one of a run that was killed.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -12,10 +12,10 @@ use serde::Deserialize;
 
 use crate::intent::{Intent, IntentRecord};
 
-/// Longest line that is looked at, in bytes: two paths ten thousand levels deep, and the attributes of a file.
+/// The longest line that is read, in bytes: two paths ten thousand levels deep, and the attributes of a file.
 const LONGEST: u64 = 16 << 20;
 
-/// The version of the format that is understood.
+/// The version of the format that is read.
 const VERSION: u64 = 1;
 
 /// Why a journal cannot be used at all.
@@ -30,17 +30,17 @@ pub enum JournalError {
     NotRegular,
     /// It belongs to this user, who is neither the caller nor root.
     Owner(u32),
-    /// Its permissions, these, let other users write to it.
+    /// It has these permissions, which let other users write to it.
     Writable(u32),
     /// Its first line is not the header of a journal.
     NoJournal,
-    /// It was written by another version of the program.
+    /// It has this version, which is not the one that is read.
     Version(u64),
-    /// This line, counted from 1, is none that a journal has.
+    /// This line, counted from 1, is not a record of a journal.
     Malformed(u64),
     /// The working directory of the run cannot be opened.
     WorkingDirectory(PathBuf, io::Error),
-    /// What was done is not known to be on the disk.
+    /// The restored names cannot be synced to the disk.
     Sync(io::Error),
 }
 
@@ -86,18 +86,18 @@ impl std::error::Error for JournalError {
     }
 }
 
-/// What a journal tells.
+/// The content of a journal.
 #[derive(Debug)]
 pub(crate) struct History {
     /// The working directory of the run.
     pub(crate) cwd: PathBuf,
-    /// The steps that were, or may have been, taken, in order.
+    /// The steps that were performed, or may have been, in order.
     pub(crate) steps: Vec<Intent>,
 }
 
 impl History {
-    /// Reads all of a journal. Half a line at its end is what a killed run left, and tells nothing: the step it
-    /// was to announce was not taken.
+    /// Reads all of a journal. An incomplete line at the end is ignored: it comes from a killed run, and its
+    /// step was not performed.
     pub(crate) fn read(mut journal: impl BufRead) -> Result<Self, JournalError> {
         let mut line = Vec::new();
         let mut number = 0;
@@ -130,7 +130,7 @@ impl History {
                 let step = step.ok_or_else(malformed)?;
                 match &*record.outcome {
                     "refused" | "stopped" => *step = None,
-                    // What failed may have left something behind, so it is looked at.
+                    // A failed step may have left a file, so undo looks at it.
                     "done" | "failed" => {}
                     _ => return Err(malformed()),
                 }
@@ -154,7 +154,8 @@ struct OutcomeRecord {
     outcome: String,
 }
 
-/// Reads the next line without its end; `false` at the end of the journal, and for a line that has none.
+/// Reads the next line without its end. Returns `false` at the end of the journal, and for a line without an
+/// end.
 fn next_line(journal: &mut impl BufRead, line: &mut Vec<u8>, number: &mut u64) -> Result<bool, JournalError> {
     line.clear();
     *number += 1;

@@ -1,5 +1,4 @@
-//! Names that change hands: at every moment the victim's name leads to what it led to before or to what it is
-//! meant to lead to.
+//! Changes of names. At every moment, the victim's name leads to its old file or to its replacement.
 
 use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, unlinkat};
 use rustix::io::Errno;
@@ -9,12 +8,12 @@ use crate::refusal::{ActError, Refusal, Side};
 use crate::stat::identity;
 use crate::temp::{Temp, remove};
 
-/// Puts a replacement in the place of what has the name `place`, which must be `expected` and goes.
+/// Replaces and removes the file at `place`, which must be `expected`.
 ///
-/// The two names are exchanged first. Then the old file has a name that nobody else knows, and can be looked at
-/// without anybody changing under our eyes what the name means: if it is not the one that was expected, or
-/// `check` does not like what it sees, they are exchanged back. File systems that cannot exchange get the check
-/// first and a plain rename then, which leaves the moment between the two.
+/// The two names are exchanged first. The old file then has a private name, so it can be checked without a
+/// race: if it is not the expected file, or if `check` fails, the names are exchanged back. On file systems
+/// that cannot exchange names, the check comes first and a plain rename follows, which leaves a short window
+/// between the two.
 pub(crate) fn replace(
     place: &Place,
     expected: (u64, u64),
@@ -34,7 +33,7 @@ pub(crate) fn replace(
         .and_then(|()| remove(&temp.place, expected).map_err(|e| ActError::failed("remove the old file", e)));
     outcome.map_err(|error| match exchange() {
         Ok(()) => temp.discard(error),
-        // The name leads to the keeper's content, and the old file is there, too.
+        // The name leads to the keeper's content, and the old file still exists.
         Err(_) => error.leaving(temp.name().to_bytes()),
     })
 }
@@ -50,7 +49,7 @@ fn replace_plainly(
     }
     match renameat(&temp.place.dir, temp.name(), &place.dir, &place.name) {
         Ok(()) => {
-            // Renaming over another name of the same file does nothing: then the temporary name is still there.
+            // A rename to another name of the same file does nothing: the temporary name then still exists.
             let _ = remove(&temp.place, temp.identity);
             Ok(())
         }
@@ -58,10 +57,10 @@ fn replace_plainly(
     }
 }
 
-/// Takes the name away, for good.
+/// Removes the name and the file for good.
 ///
-/// The file gets a name first that nobody else knows, for the same reason as in [`replace`]. Where there is no
-/// room for one, as on a full disk, the name goes directly.
+/// The file is first renamed to a private name, for the same reason as in [`replace`]. If there is no space
+/// for a new name, as on a full disk, the name is removed directly.
 pub(crate) fn delete(
     place: &Place,
     expected: (u64, u64),
@@ -81,7 +80,8 @@ pub(crate) fn delete(
     }
 }
 
-/// Gives the file another name, perhaps in another directory. It must be free, and other programs may want it, too.
+/// Renames the file, possibly to another directory. The new name must be free; other programs may create it
+/// at the same time.
 pub(crate) fn displace(
     place: &Place,
     expected: (u64, u64),
@@ -91,7 +91,7 @@ pub(crate) fn displace(
     rename_checked(place, expected, to, check, rename_strictly)
 }
 
-/// Gives a file that has a private name of ours the name back that it had.
+/// Gives a file with a private name its old name back.
 pub(crate) fn give_back(place: &Place, expected: (u64, u64), aside: &Place) -> Result<(), ActError> {
     rename_checked(aside, expected, place, || Ok(()), rename_to_free)
 }
@@ -112,14 +112,14 @@ fn rename_checked(
     is_still(to, expected).and_then(|()| check()).map_err(|refusal| put_back(place, to, refusal.into()))
 }
 
-/// Renames only if the new name is free, at every moment.
+/// Renames only if the new name is free, without a race.
 fn rename_strictly(from: &Place, to: &Place) -> Result<(), Errno> {
     renameat_with(&from.dir, &from.name, &to.dir, &to.name, RenameFlags::NOREPLACE)
 }
 
-/// Renames to a name that is free: a private one of ours, or one that the file had until a moment ago. File
-/// systems that cannot refuse to overwrite (NFS, many FUSE ones) leave a moment between the look at the name and
-/// the rename.
+/// Renames to a free name: a private one, or one that the file had until a moment ago. On file systems that
+/// cannot refuse to overwrite (NFS, many FUSE file systems), there is a short window between the check of the
+/// name and the rename.
 pub(crate) fn rename_to_free(from: &Place, to: &Place) -> Result<(), Errno> {
     match rename_strictly(from, to) {
         Err(errno) if cannot_do_so(errno) => match to.stat() {
@@ -131,7 +131,7 @@ pub(crate) fn rename_to_free(from: &Place, to: &Place) -> Result<(), Errno> {
     }
 }
 
-/// Gives a file its old name back, by a link where a rename fails.
+/// Gives a file its old name back, through a link if the rename fails.
 pub(crate) fn return_name(place: &Place, from: &Place) -> Result<(), Errno> {
     rename_to_free(from, place).or_else(|errno| {
         linkat(&from.dir, &from.name, &place.dir, &place.name, AtFlags::empty()).map_err(|_| errno)?;
@@ -139,7 +139,7 @@ pub(crate) fn return_name(place: &Place, from: &Place) -> Result<(), Errno> {
     })
 }
 
-/// Renames a file back that was displaced, and hands the error on.
+/// Renames a displaced file back, and returns the error.
 fn put_back(place: &Place, from: &Place, error: ActError) -> ActError {
     match return_name(place, from) {
         Ok(()) => error,
@@ -147,7 +147,7 @@ fn put_back(place: &Place, from: &Place, error: ActError) -> ActError {
     }
 }
 
-/// Whether a name that is to go can go directly: where there is no room for another one.
+/// Returns whether there was no space for a private name, so that the name may be removed directly.
 fn needs_no_detour(error: &ActError) -> bool {
     match error {
         ActError::Failed { source, left: None, .. } => {
@@ -157,7 +157,7 @@ fn needs_no_detour(error: &ActError) -> bool {
     }
 }
 
-/// Whether the expected file has the name.
+/// Checks that the expected file has the name.
 pub(crate) fn is_still(place: &Place, expected: (u64, u64)) -> Result<(), Refusal> {
     match place.stat() {
         Ok(stat) if identity(&stat) == expected => Ok(()),
@@ -166,12 +166,12 @@ pub(crate) fn is_still(place: &Place, expected: (u64, u64)) -> Result<(), Refusa
     }
 }
 
-/// Whether the file system or the kernel lacks the kind of rename.
+/// Returns whether the file system or the kernel does not support this kind of rename.
 fn cannot_do_so(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
-/// What the error means of a name that was there a moment ago.
+/// Converts an error about a name that existed a moment ago.
 fn vanished_or(op: &'static str, errno: Errno) -> ActError {
     match errno {
         Errno::NOENT => Refusal::unreadable(Side::Victim, "find", errno).into(),
@@ -201,10 +201,10 @@ mod tests {
 
     type Replace = fn(&Place, (u64, u64), Temp, fn() -> Result<(), Refusal>) -> Result<(), ActError>;
 
-    /// With the exchange of names, and as it is done without.
+    /// With and without an exchange of names.
     const WAYS: [Replace; 2] = [replace, replace_plainly];
 
-    /// A directory with a victim and a replacement.
+    /// Creates a directory with a victim and a replacement.
     fn pair() -> (tempfile::TempDir, Place, Place) {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("v"), "old").unwrap();
