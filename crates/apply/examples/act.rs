@@ -1,6 +1,6 @@
 //! Performs one action on a pair of files, or undoes a journal: `cargo run -p ftk-apply --example act --
 //! hardlink KEEPER VICTIM JOURNAL`, `act undo JOURNAL`.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program says what it did")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its results")]
 
 use std::error::Error;
 use std::fs::symlink_metadata;

@@ -6,10 +6,10 @@ use ftk_sched::Stop;
 use rustix::fs::{AtFlags, CWD, fstat, linkat, readlinkat, statat, symlinkat};
 
 use crate::action::{ActionKind, Freed};
-use crate::apart::Apart;
+use crate::alias_check::AliasCheck;
 use crate::destination::Destination;
 use crate::intent::Intent;
-use crate::ours::Ours;
+use crate::own_changes::OwnChanges;
 use crate::prove::Proven;
 use crate::reach::Held;
 use crate::refusal::{ActError, Refusal, Side};
@@ -23,26 +23,26 @@ pub(crate) fn act(
     proven: &Proven,
     intent: &Intent,
     destination: Option<&Destination>,
-    apart: &mut Apart,
-    ours: &mut Ours,
+    alias_check: &mut AliasCheck,
+    own_changes: &mut OwnChanges,
     stop: &Stop,
 ) -> Result<Freed, ActError> {
-    proven.recheck(ours)?;
+    proven.recheck(own_changes)?;
     if intent.kind == ActionKind::Reflink {
         return share(proven, stop);
     }
-    let outcome = apart.prove(proven, &intent.temp).and_then(|()| match intent.kind {
+    let outcome = alias_check.prove(proven, &intent.temp).and_then(|()| match intent.kind {
         ActionKind::Hardlink => hardlink(proven, intent),
         ActionKind::Symlink => symlink(proven, intent),
         ActionKind::Delete => remove(proven, intent),
         ActionKind::Move => relocate(proven, intent, destination),
-        ActionKind::Reflink => unreachable!("no name goes"),
+        ActionKind::Reflink => unreachable!("a reflink removes no name"),
     });
     // Also after a failure, which may have changed the ctime of the inodes.
     let last_went = [&proven.victim, &proven.keeper].map(|held| {
         let now = fstat(&held.file);
         if let Ok(now) = &now {
-            ours.note(&held.stat, now);
+            own_changes.note(&held.stat, now);
         }
         now.is_ok_and(|now| now.st_nlink == 0)
     })[0];
@@ -51,7 +51,7 @@ pub(crate) fn act(
 
 fn hardlink(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
     let Proven { victim, keeper, .. } = proven;
-    let place = victim.place.beside(&intent.temp);
+    let place = victim.place.sibling(&intent.temp);
     linkat(&keeper.place.dir, &keeper.place.name, &place.dir, &place.name, AtFlags::empty())
         .map_err(|errno| ActError::of_naming("link the keeper", errno))?;
     let temp = Temp::made(place)?;
@@ -64,7 +64,7 @@ fn hardlink(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
 
 fn symlink(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
     let target = intent.target.as_deref().expect("the intent of a symbolic link has a target");
-    let place = proven.victim.place.beside(&intent.temp);
+    let place = proven.victim.place.sibling(&intent.temp);
     symlinkat(target, &place.dir, &place.name)
         .map_err(|errno| ActError::of_naming("make the link", errno))?;
     exchange(proven, Temp::made(place)?)
@@ -82,12 +82,12 @@ fn exchange(proven: &Proven, temp: Temp) -> Result<(), ActError> {
 fn remove(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
     let before = proven.keeper_now()?;
     let victim = &proven.victim;
-    delete(&victim.place, victim.identity(), &victim.place.beside(&intent.temp), || proven.check(&before))
+    delete(&victim.place, victim.identity(), &victim.place.sibling(&intent.temp), || proven.check(&before))
 }
 
 fn relocate(proven: &Proven, intent: &Intent, destination: Option<&Destination>) -> Result<(), ActError> {
-    let destination = destination.expect("who moves has a destination");
-    let to = intent.to.as_ref().expect("the intent of a move says where to");
+    let destination = destination.expect("a move has a destination");
+    let to = intent.to.as_ref().expect("the intent of a move has a new path");
     let to = destination.place(to).map_err(|error| ActError::failed("make the directory", error))?;
     let before = proven.keeper_now()?;
     let victim = &proven.victim;

@@ -1,7 +1,7 @@
 //! A check of a step for a plan. It changes nothing and reads no content.
 
 use crate::action::{ActionKind, ActionOptions};
-use crate::ours::Ours;
+use crate::own_changes::OwnChanges;
 use crate::prove::compare_all_but_content;
 use crate::reach::Reach;
 use crate::refusal::{Refusal, Side};
@@ -27,12 +27,12 @@ pub enum Check {
 pub fn check(
     reach: &mut Reach,
     kind: ActionKind,
-    rules: ActionOptions,
+    options: ActionOptions,
     step: &Step,
 ) -> Result<Check, Refusal> {
-    let victim = reach.hold(Side::Victim, &step.victim, &Ours::default())?;
-    let keeper = reach.hold(Side::Keeper, &step.keeper, &Ours::default())?;
-    compare_all_but_content(&victim, &keeper, kind, rules)?;
+    let victim = reach.hold(Side::Victim, &step.victim, &OwnChanges::default())?;
+    let keeper = reach.hold(Side::Keeper, &step.keeper, &OwnChanges::default())?;
+    compare_all_but_content(&victim, &keeper, kind, options)?;
     let is_done = kind == ActionKind::Reflink && shares_all(&victim.file, &keeper.file);
     Ok(if is_done { Check::Done } else { Check::Fine { shared: shared_bytes(&victim.file) } })
 }
@@ -40,5 +40,5 @@ pub fn check(
 /// Returns the bytes of a file that other files share on the disk. Returns 0 if that is unknown or the file
 /// has changed since it was seen.
 pub fn shared(reach: &mut Reach, seen: &Seen) -> u64 {
-    reach.hold(Side::Victim, seen, &Ours::default()).map_or(0, |held| shared_bytes(&held.file))
+    reach.hold(Side::Victim, seen, &OwnChanges::default()).map_or(0, |held| shared_bytes(&held.file))
 }

@@ -81,7 +81,7 @@ fn copy_data(
         let got = read(&mut buffer[..len], at);
         let got = got.map_err(|error| Refusal::unreadable(Side::Keeper, "read", error))?;
         if got == 0 {
-            return Err(Refusal::Changed { side: Side::Keeper, what: "while it was copied" }.into());
+            return Err(Refusal::Changed { side: Side::Keeper, what: "while being copied" }.into());
         }
         file.write_all_at(&buffer[..got], at).map_err(|error| ActError::failed("write the copy", error))?;
         at += got as u64;
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn h46_a_short_read_is_no_change() {
+    fn h46_a_short_read_is_not_a_change() {
         let expected: Vec<u8> = [0; 3].into_iter().chain(3..103).collect();
         for most in [1, 7, 15, 16] {
             let (outcome, bytes) = copied(most, 200);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_ends_early_has_changed() {
+    fn a_truncated_source_is_reported_as_changed() {
         for (most, len) in [(16, 102), (7, 50), (1, 3), (16, 0)] {
             let (outcome, _) = copied(most, len);
             assert!(

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_sizes_are_those_of_linux() {
+    fn ioctl_number_and_size_match_linux() {
         assert_eq!((DEDUPE, size_of::<DedupeRange>()), (0xc018_9436, 24 + 32));
     }
 }

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn no_link_leads_out() {
+    fn links_below_the_destination_are_not_followed() {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir(temp.path().join("outside")).unwrap();
         let path = temp.path().join("to");

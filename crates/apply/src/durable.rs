@@ -18,7 +18,7 @@ const WRITTEN_BACK: Duration = Duration::from_secs(3600);
 /// Up to this many files, and directories of a batch, are synced one by one. Beyond that, the whole file
 /// system is synced once: each sync waits for the disk, but a sync of the file system also writes the data of
 /// other processes.
-const FEW: usize = 8;
+const MAX_SINGLE_SYNCS: usize = 8;
 
 /// The keepers that are known to be on the disk. A victim may be the only copy on the disk until its keeper
 /// is written.
@@ -36,13 +36,13 @@ impl Keepers {
     /// its content.
     pub(crate) fn sync(&mut self, keeper: &Held, seen: &Seen) -> Result<(), Errno> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let young_from = now.saturating_sub(WRITTEN_BACK).as_nanos() as i128;
+        let recent_from = now.saturating_sub(WRITTEN_BACK).as_nanos() as i128;
         let (dev, ino) = keeper.identity();
-        let is_old = seen.mtime_ns.max(seen.ctime_ns) < young_from;
+        let is_old = seen.mtime_ns.max(seen.ctime_ns) < recent_from;
         if is_old || self.synced.contains(&(dev, ino)) || self.file_systems.contains(&dev) {
             return Ok(());
         }
-        if self.synced.len() < FEW {
+        if self.synced.len() < MAX_SINGLE_SYNCS {
             ignore_unsupported(fsync(&keeper.file))?;
             self.synced.push((dev, ino));
         } else {
@@ -62,13 +62,13 @@ pub(crate) fn sync_names(directories: &[Rc<OwnedFd>]) -> Result<(), Errno> {
             distinct.push((id, directory));
         }
     }
-    let by_one = distinct.len() <= FEW;
-    if !by_one {
+    let one_by_one = distinct.len() <= MAX_SINGLE_SYNCS;
+    if !one_by_one {
         distinct.sort_unstable_by_key(|(id, _)| *id);
         distinct.dedup_by_key(|((dev, _), _)| *dev);
     }
     for (_, directory) in distinct {
-        sync(directory.as_fd(), if by_one { fsync } else { syncfs })?;
+        sync(directory.as_fd(), if one_by_one { fsync } else { syncfs })?;
     }
     Ok(())
 }

@@ -8,13 +8,13 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::act::{absolute_path, act};
 use crate::action::{Action, ActionKind, ActionOptions, Freed};
-use crate::apart::Apart;
+use crate::alias_check::AliasCheck;
 use crate::destination::Destination;
 use crate::durable::{Keepers, sync_names};
 use crate::intent::Intent;
 use crate::journal::Journal;
 use crate::metadata::Metadata;
-use crate::ours::Ours;
+use crate::own_changes::OwnChanges;
 use crate::prove::{Proven, prove};
 use crate::reach::Reach;
 use crate::refusal::{ActError, Refusal, Side};
@@ -23,17 +23,17 @@ use crate::temp::random_name;
 
 /// The maximal number of steps between two syncs of the journal: a sync costs milliseconds, a step tens of
 /// microseconds.
-const STEPS: usize = 200;
+const BATCH_STEPS: usize = 200;
 
 /// A batch ends when the total size of its victims reaches this, to keep the time short between the
 /// comparison of a file and the action.
-const BYTES: u64 = 16 << 20;
+const BATCH_BYTES: u64 = 16 << 20;
 
 /// Descriptors that a step of a batch holds: two files and their directories.
-const DESCRIPTORS: u64 = 4;
+const STEP_DESCRIPTORS: u64 = 4;
 
 /// Descriptors that are reserved for everything else.
-const SPARED: u64 = 12;
+const RESERVED_DESCRIPTORS: u64 = 12;
 
 /// A proven step and its intent.
 type Ready = Result<(Proven, Intent), ActError>;
@@ -57,17 +57,17 @@ type Ready = Result<(Proven, Intent), ActError>;
 #[derive(Debug)]
 pub struct Engine {
     kind: ActionKind,
-    rules: ActionOptions,
+    options: ActionOptions,
     reach: Reach,
     destination: Option<Destination>,
-    apart: Apart,
-    ours: Ours,
+    alias_check: AliasCheck,
+    own_changes: OwnChanges,
     keepers: Keepers,
     /// The successors of keepers that cannot have more links: a victim that could not be linked, and becomes
     /// the keeper.
     successors: HashMap<(u64, u64), Seen>,
     /// The maximal number of steps in a batch, limited by the descriptors they need.
-    most: usize,
+    max_steps: usize,
 }
 
 impl Engine {
@@ -76,17 +76,29 @@ impl Engine {
     ///
     /// # Errors
     /// If the directory of a move cannot be opened or created.
-    pub fn new(action: Action, rules: ActionOptions) -> io::Result<Self> {
+    pub fn new(action: Action, options: ActionOptions) -> io::Result<Self> {
         let reach = Reach::new();
         let destination = match &action {
             Action::Move(path) => Some(Destination::open(reach.base(), path)?),
             _ => None,
         };
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        let most = (limit.saturating_sub(SPARED) / DESCRIPTORS).clamp(1, STEPS as u64) as usize;
-        let (apart, ours, keepers) = (Apart::default(), Ours::default(), Keepers::default());
+        let max_steps = (limit.saturating_sub(RESERVED_DESCRIPTORS) / STEP_DESCRIPTORS)
+            .clamp(1, BATCH_STEPS as u64) as usize;
+        let (alias_check, own_changes, keepers) =
+            (AliasCheck::default(), OwnChanges::default(), Keepers::default());
         let successors = HashMap::new();
-        Ok(Self { kind: action.kind(), rules, reach, destination, apart, ours, keepers, successors, most })
+        Ok(Self {
+            kind: action.kind(),
+            options,
+            reach,
+            destination,
+            alias_check,
+            own_changes,
+            keepers,
+            successors,
+            max_steps,
+        })
     }
 
     /// Performs the steps in order, and calls `report` with the outcome of each. An error of a step ends only
@@ -125,7 +137,7 @@ impl Engine {
             let mut changed = Vec::new();
             for (step, ready) in batch.by_ref() {
                 let outcome = ready.and_then(|(proven, intent)| {
-                    let outcome = self.take(&proven, &intent, stop);
+                    let outcome = self.perform(&proven, &intent, stop);
                     journal.note(intent.step, &outcome);
                     if outcome.is_ok() {
                         changed.push(proven.victim.place.dir);
@@ -134,7 +146,7 @@ impl Engine {
                 });
                 let is_full = matches!(outcome, Err(ActError::Refused(Refusal::TooManyLinks)));
                 report(&step, outcome);
-                if is_full && self.succeed(&step) {
+                if is_full && self.replace_keeper(&step) {
                     break;
                 }
             }
@@ -158,7 +170,7 @@ impl Engine {
 
     /// Makes the victim of a step the keeper of later steps. Returns `false` if the victim's own successor is
     /// the same keeper, or the victim is another name of it: successors must not form a cycle.
-    fn succeed(&mut self, step: &Step) -> bool {
+    fn replace_keeper(&mut self, step: &Step) -> bool {
         let full = step.keeper.identity();
         let is_new = self.latest(&step.victim).identity() != full;
         if is_new {
@@ -186,7 +198,7 @@ impl Engine {
     ) -> Vec<(Step, Ready)> {
         let mut batch = Vec::new();
         let mut bytes = 0_u64;
-        while batch.len() < self.most && bytes < BYTES && !stop.is_raised() {
+        while batch.len() < self.max_steps && bytes < BATCH_BYTES && !stop.is_raised() {
             let Some(mut step) = next() else { break };
             let planned = step.keeper.identity();
             step.keeper = self.latest(&step.keeper).clone();
@@ -206,15 +218,15 @@ impl Engine {
     }
 
     fn make_ready(&mut self, step: &Step, journal: &mut Journal, stop: &Stop) -> Ready {
-        let victim = self.reach.hold(Side::Victim, &step.victim, &self.ours)?;
-        let keeper = self.reach.hold(Side::Keeper, &step.keeper, &self.ours)?;
+        let victim = self.reach.hold(Side::Victim, &step.victim, &self.own_changes)?;
+        let keeper = self.reach.hold(Side::Keeper, &step.keeper, &self.own_changes)?;
         let metadata = if matches!(self.kind, ActionKind::Hardlink | ActionKind::Symlink) {
             Metadata::of(&victim.file, &victim.stat)
                 .map_err(|error| Refusal::unreadable(Side::Victim, "read the attributes of", error))?
         } else {
             Metadata::of_stat(&victim.stat) // the file itself keeps its attributes, or cannot be restored
         };
-        let proven = prove(victim, keeper, self.kind, self.rules, stop)?;
+        let proven = prove(victim, keeper, self.kind, self.options, stop)?;
         if self.kind != ActionKind::Reflink {
             let synced = self.keepers.sync(&proven.keeper, &step.keeper);
             synced.map_err(|errno| ActError::failed("sync the keeper", errno))?;
@@ -233,10 +245,10 @@ impl Engine {
         Ok((proven, intent))
     }
 
-    fn take(&mut self, proven: &Proven, intent: &Intent, stop: &Stop) -> Result<Freed, ActError> {
+    fn perform(&mut self, proven: &Proven, intent: &Intent, stop: &Stop) -> Result<Freed, ActError> {
         if stop.is_raised() {
             return Err(ActError::Stopped);
         }
-        act(proven, intent, self.destination.as_ref(), &mut self.apart, &mut self.ours, stop)
+        act(proven, intent, self.destination.as_ref(), &mut self.alias_check, &mut self.own_changes, stop)
     }
 }

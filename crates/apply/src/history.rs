@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::intent::{Intent, IntentRecord};
 
 /// The longest line that is read, in bytes: two paths ten thousand levels deep, and the attributes of a file.
-const LONGEST: u64 = 16 << 20;
+const MAX_LINE: u64 = 16 << 20;
 
 /// The version of the format that is read.
 const VERSION: u64 = 1;
@@ -33,7 +33,7 @@ pub enum JournalError {
     /// It has these permissions, which let other users write to it.
     Writable(u32),
     /// Its first line is not the header of a journal.
-    NoJournal,
+    NotJournal,
     /// It has this version, which is not the one that is read.
     Version(u64),
     /// This line, counted from 1, is not a record of a journal.
@@ -52,13 +52,13 @@ impl fmt::Display for JournalError {
             Self::NotRegular => f.write_str("it is not a regular file"),
             Self::Owner(owner) => write!(
                 f,
-                "it belongs to user {owner}, and only journals of the caller or of root are obeyed: run undo as user {owner}, or check every line of the journal and undo a copy of it"
+                "it belongs to user {owner}, and undo accepts only journals of the caller or of root: run undo as user {owner}, or check every line of the journal and undo a copy of it"
             ),
             Self::Writable(mode) => write!(
                 f,
                 "other users may write to it (mode {mode:04o}): check every line of the journal, then chmod go-w"
             ),
-            Self::NoJournal => f.write_str("it is not a journal of `ftk dup prune` or `ftk dup apply`"),
+            Self::NotJournal => f.write_str("it is not a journal of `ftk dup prune` or `ftk dup apply`"),
             Self::Version(version) => {
                 write!(
                     f,
@@ -72,7 +72,7 @@ impl fmt::Display for JournalError {
                 let path = quote(path.as_os_str().as_bytes());
                 write!(f, "cannot open {path}, the working directory of the run")
             }
-            Self::Sync(_) => f.write_str("cannot sync what was restored"),
+            Self::Sync(_) => f.write_str("cannot sync the restored files"),
         }
     }
 }
@@ -102,12 +102,12 @@ impl History {
         let mut line = Vec::new();
         let mut number = 0;
         if !next_line(&mut journal, &mut line, &mut number)? {
-            return Err(JournalError::NoJournal);
+            return Err(JournalError::NotJournal);
         }
         let Object(header): Object<HeaderRecord> =
-            serde_json::from_slice(&line).map_err(|_| JournalError::NoJournal)?;
+            serde_json::from_slice(&line).map_err(|_| JournalError::NotJournal)?;
         if header.ftk != "journal" {
-            return Err(JournalError::NoJournal);
+            return Err(JournalError::NotJournal);
         }
         if header.version != VERSION {
             return Err(JournalError::Version(header.version));
@@ -159,10 +159,10 @@ struct OutcomeRecord {
 fn next_line(journal: &mut impl BufRead, line: &mut Vec<u8>, number: &mut u64) -> Result<bool, JournalError> {
     line.clear();
     *number += 1;
-    journal.take(LONGEST).read_until(b'\n', line).map_err(JournalError::Read)?;
+    journal.take(MAX_LINE).read_until(b'\n', line).map_err(JournalError::Read)?;
     match line.pop() {
         Some(b'\n') => Ok(true),
-        Some(_) if line.len() as u64 + 1 == LONGEST => Err(JournalError::Malformed(*number)),
+        Some(_) if line.len() as u64 + 1 == MAX_LINE => Err(JournalError::Malformed(*number)),
         _ => Ok(false),
     }
 }
@@ -179,7 +179,7 @@ mod tests {
 "#;
 
     #[test]
-    fn a_refused_step_is_no_history() {
+    fn refused_steps_are_not_in_the_history() {
         assert_eq!(History::read(JOURNAL.as_bytes()).unwrap().steps.len(), 1);
         for (outcome, n) in [("failed", 1), ("refused", 0), ("stopped", 0)] {
             let journal =
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_journal_says_is_refused() {
+    fn malformed_records_are_refused() {
         for (from, to) in [
             (
                 "{\"ftk\":\"journal\",\"version\":1,\"cwd\":\"/\",\"started_ns\":0}",
@@ -212,7 +212,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_input_is_too_much(
+        fn no_journal_makes_the_reader_panic(
             at in any::<prop::sample::Index>(), byte: u8, cut in any::<prop::sample::Index>(), noise: Vec<u8>
         ) {
             let mut journal = JOURNAL.as_bytes().to_vec();

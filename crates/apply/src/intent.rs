@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::action::ActionKind;
 use crate::metadata::{Attribute, Metadata};
 use crate::seen::Seen;
-use crate::temp::is_ours;
+use crate::temp::is_private_name;
 
 /// A proven step that is about to be performed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ fn write_seen(out: &mut Vec<u8>, seen: &Seen) {
         text,
         ",\"root_len\":{root_len},\"dev\":{dev},\"ino\":{ino},\"size_bytes\":{size},\"mtime_ns\":{mtime_ns},\"ctime_ns\":{ctime_ns}"
     )
-    .expect("a String takes everything");
+    .expect("writing to a String cannot fail");
     out.extend_from_slice(text.as_bytes());
 }
 
@@ -147,7 +147,7 @@ impl IntentRecord {
     /// Converts a record that [`Intent::write`] could have written. Returns `None` for any other.
     pub(crate) fn into_intent(self) -> Option<Intent> {
         let kind = ActionKind::from_name(&self.action)?;
-        if !is_ours(self.temp.as_bytes()) {
+        if !is_private_name(self.temp.as_bytes()) {
             return None;
         }
         let Object(MetadataRecord { mode, uid, gid, atime_ns, xattrs }) = self.metadata;
@@ -265,7 +265,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_comes_back(intent in intent()) {
+        fn written_intents_are_read_back(intent in intent()) {
             let mut line = Vec::new();
             intent.write(&mut line);
             prop_assert_eq!(line.iter().position(|&byte| byte == b'\n'), Some(line.len() - 1));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_we_never_wrote_is_no_intent() {
+    fn records_that_were_never_written_are_refused() {
         let seen = r#"{"path":"a","root_len":0,"dev":1,"ino":2,"size_bytes":3,"mtime_ns":4,"ctime_ns":5}"#;
         let line = |changed: &str, to: &str| {
             let good = format!(

@@ -14,7 +14,7 @@ use crate::refusal::Difference;
 use crate::stat::{atime_ns, mtime_ns};
 
 /// The maximal size of a list of names and of a value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
-const LONGEST: usize = 64 << 10;
+const MAX_XATTR_LEN: usize = 64 << 10;
 
 /// Large enough for the names of most files.
 const INITIAL_LIST_LEN: usize = 256;
@@ -139,7 +139,7 @@ pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
     let mut names = vec![0_u8; INITIAL_LIST_LEN];
     let listed = match flistxattr(file, &mut names[..]) {
         Err(Errno::RANGE) => {
-            names.resize(LONGEST, 0);
+            names.resize(MAX_XATTR_LEN, 0);
             flistxattr(file, &mut names[..])
         }
         listed => listed,
@@ -148,7 +148,7 @@ pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
         Ok(0) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(Vec::new()),
         listed => listed?,
     };
-    let mut value = vec![0; LONGEST];
+    let mut value = vec![0; MAX_XATTR_LEN];
     let mut found = Vec::new();
     for name in names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
         match fgetxattr(file, name, &mut value[..]) {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn times_before_the_epoch_come_back() {
+    fn times_before_the_epoch_are_restored() {
         for ns in [0, 1, -1, 1_999_999_999, -1_000_000_001] {
             let spec = timespec(ns);
             assert!((0..1_000_000_000).contains(&i128::from(spec.tv_nsec)));

@@ -39,12 +39,12 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReadOnly => f.write_str("the file system is read-only"),
-            Self::NotWritable => f.write_str("the directory may not be changed"),
+            Self::NotWritable => f.write_str("no permission to change the directory"),
             Self::OtherFileSystem => f.write_str("the files are on different file systems"),
             Self::NoHardlinks => f.write_str("the file system has no hard links"),
             Self::NoReflinks => f.write_str("the file system cannot share blocks between files"),
             Self::Unreachable(refusal) => refusal.fmt(f),
-            Self::Unknown(_) => f.write_str("cannot ask the file system"),
+            Self::Unknown(_) => f.write_str("cannot query the file system"),
         }
     }
 }
@@ -96,8 +96,8 @@ pub fn probe(reach: &mut Reach, action: &Action, step: &Step) -> Result<Option<u
             if victim.stat.st_dev != keeper.stat.st_dev {
                 return Err(Obstacle::OtherFileSystem);
             }
-            let most = most_links(dir).map_err(unknown)?;
-            if most == Some(1) { Err(Obstacle::NoHardlinks) } else { Ok(most) }
+            let max = max_links(dir).map_err(unknown)?;
+            if max == Some(1) { Err(Obstacle::NoHardlinks) } else { Ok(max) }
         }
         Action::Move(to) if nearest_device(reach.base(), to).map_err(unknown)? != victim.identity().0 => {
             Err(Obstacle::OtherFileSystem)
@@ -125,14 +125,14 @@ fn nearest_device(base: BorrowedFd<'_>, path: &Path) -> Result<u64, Errno> {
 
 /// Returns the maximal number of links to a file, from the file system's magic number (`linux/magic.h`) and
 /// its limit in the kernel's sources.
-fn most_links(dir: BorrowedFd<'_>) -> Result<Option<u64>, Errno> {
+fn max_links(dir: BorrowedFd<'_>) -> Result<Option<u64>, Errno> {
     #[allow(clippy::unnecessary_cast, reason = "the width of this field differs between architectures")]
     let magic = fstatfs(dir)?.f_type as u32;
     Ok(match magic {
-        0xef53 => Some(65_000), // ext4 (EXT4_LINK_MAX); ext2 and ext3 have 32,000
-        0x9123_683e => Some(65_535), // btrfs (BTRFS_LINK_MAX)
+        0xef53 => Some(65_000),             // ext4 (EXT4_LINK_MAX); ext2 and ext3 have 32,000
+        0x9123_683e => Some(65_535),        // btrfs (BTRFS_LINK_MAX)
         0x5846_5342 => Some(2_147_483_647), // XFS (XFS_MAXLINK)
-        0x4d44 | 0x2011_bab0 => Some(1), // FAT, exFAT
+        0x4d44 | 0x2011_bab0 => Some(1),    // FAT, exFAT
         _ => None,
     })
 }

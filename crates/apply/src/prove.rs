@@ -6,7 +6,7 @@ use rustix::fs::{Advice, Stat, fadvise};
 
 use crate::action::{ActionKind, ActionOptions};
 use crate::metadata::{difference, gained_rights};
-use crate::ours::Ours;
+use crate::own_changes::OwnChanges;
 use crate::reach::Held;
 use crate::refusal::{ActError, Refusal, Side};
 use crate::stat::{ctime_ns, fstat_now, identity, mtime_ns};
@@ -28,10 +28,10 @@ pub(crate) fn prove(
     victim: Held,
     keeper: Held,
     kind: ActionKind,
-    rules: ActionOptions,
+    options: ActionOptions,
     stop: &Stop,
 ) -> Result<Proven, ActError> {
-    compare_all_but_content(&victim, &keeper, kind, rules)?;
+    compare_all_but_content(&victim, &keeper, kind, options)?;
     if kind != ActionKind::Reflink {
         // On FUSE, the kernel may have cached pages of a file that has changed since.
         for held in [&victim, &keeper] {
@@ -55,7 +55,7 @@ pub(crate) fn compare_all_but_content(
     victim: &Held,
     keeper: &Held,
     kind: ActionKind,
-    rules: ActionOptions,
+    options: ActionOptions,
 ) -> Result<(), Refusal> {
     if victim.identity() == keeper.identity() {
         return Err(Refusal::SameFile);
@@ -67,7 +67,7 @@ pub(crate) fn compare_all_but_content(
         return Err(Refusal::ContentDiffers);
     }
     if matches!(kind, ActionKind::Hardlink | ActionKind::Symlink) {
-        let found = if rules.metadata_may_differ {
+        let found = if options.metadata_may_differ {
             gained_rights(victim, keeper)
         } else {
             let asked = difference(victim, keeper);
@@ -82,10 +82,10 @@ pub(crate) fn compare_all_but_content(
 
 impl Proven {
     /// Checks right before the action that neither file has changed since the comparison.
-    pub(crate) fn recheck(&self, ours: &Ours) -> Result<(), Refusal> {
+    pub(crate) fn recheck(&self, own_changes: &OwnChanges) -> Result<(), Refusal> {
         for (side, held) in self.sides() {
             let now = now(side, held)?;
-            if !is_content(&held.stat, &now) || !ours.is_ctime(ctime_ns(&held.stat), &now) {
+            if !is_content(&held.stat, &now) || !own_changes.is_ctime(ctime_ns(&held.stat), &now) {
                 return Err(Refusal::Changed { side, what: "since it was compared" });
             }
         }
@@ -107,7 +107,7 @@ impl Proven {
         // A hard link to the keeper changes its ctime. It is not an alias of the victim, since both are on
         // one device.
         if self.kind != ActionKind::Hardlink && ctime_ns(&named) != ctime_ns(before) {
-            return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim did" });
+            return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim was renamed" });
         }
         for (side, held) in self.sides() {
             if !is_content(&held.stat, &now(side, held)?) {

@@ -15,11 +15,11 @@ use ftk_read::File;
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
-use crate::ours::Ours;
+use crate::own_changes::OwnChanges;
 use crate::refusal::{Refusal, Side};
 use crate::seen::Seen;
 use crate::stat::{identity, stat_now};
-use crate::temp::is_ours;
+use crate::temp::is_private_name;
 
 /// Maximal length of a path in one system call, including the NUL.
 pub(crate) const PATH_MAX: usize = 4096;
@@ -75,16 +75,21 @@ impl Reach {
     }
 
     /// Opens a regular file and checks that it is the one that was seen, and unchanged.
-    pub(crate) fn hold(&mut self, side: Side, seen: &Seen, ours: &Ours) -> Result<Held, Refusal> {
+    pub(crate) fn hold(
+        &mut self,
+        side: Side,
+        seen: &Seen,
+        own_changes: &OwnChanges,
+    ) -> Result<Held, Refusal> {
         let held = self.open(side, seen)?;
-        if is_ours(held.place.name.to_bytes()) {
-            return Err(Refusal::OnItsWay(side));
+        if is_private_name(held.place.name.to_bytes()) {
+            return Err(Refusal::TemporaryName(side));
         }
         let what = match &held.stat {
             stat if identity(stat) != seen.identity() => return Err(Refusal::Replaced(side)),
             stat if stat.st_size as u64 != seen.size => "its size",
             stat if !seen.is_content_of(stat) => "its time of modification",
-            stat if !ours.is_ctime(seen.ctime_ns, stat) => "its time of change",
+            stat if !own_changes.is_ctime(seen.ctime_ns, stat) => "its time of change",
             _ => return Ok(held),
         };
         Err(Refusal::Changed { side, what })
@@ -137,7 +142,7 @@ impl Place {
     }
 
     /// Returns another name in the same directory.
-    pub(crate) fn beside(&self, name: &CStr) -> Self {
+    pub(crate) fn sibling(&self, name: &CStr) -> Self {
         Self { dir: self.dir.clone(), name: name.to_owned() }
     }
 }
@@ -229,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_cut_behind_what_the_user_named() {
+    fn paths_are_split_after_the_starting_point() {
         for (path, root_len, expected) in [
             ("dir/a/b/x", 3, Some(("dir", "a/b", "x"))),
             ("dir/x", 3, Some(("dir", "", "x"))),
@@ -267,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_followed_in_the_starting_point_only() {
+    fn links_are_followed_only_in_the_starting_point() {
         let temp = tempfile::tempdir().unwrap();
         let top = temp.path();
         fs::create_dir_all(top.join("real/sub")).unwrap();
@@ -298,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn no_path_is_too_long() {
+    fn paths_longer_than_path_max_work() {
         let temp = tempfile::tempdir().unwrap();
         let mut dir = Rc::new(openat(CWD, temp.path(), DIRECTORY, Mode::empty()).unwrap());
         let mut path = temp.path().as_os_str().as_bytes().to_vec();

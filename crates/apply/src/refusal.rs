@@ -35,7 +35,7 @@ pub enum Refusal {
     Link(Side),
     /// It has the name of a temporary file: another run may be about to remove it, or a killed run has left
     /// it for its undo.
-    OnItsWay(Side),
+    TemporaryName(Side),
     /// It is not a regular file.
     NotRegular(Side),
     /// It cannot be opened, queried or read.
@@ -199,7 +199,7 @@ impl fmt::Display for Refusal {
             Self::Link(side) => {
                 write!(f, "a directory on the path of {side} is a symbolic link, which is not followed")
             }
-            Self::OnItsWay(side) => {
+            Self::TemporaryName(side) => {
                 write!(
                     f,
                     "{side} has the name of a temporary file of ftk: wait for that run, or undo its journal"
@@ -222,9 +222,9 @@ impl fmt::Display for Refusal {
             Self::OtherFileSystem => {
                 f.write_str("the keeper, or the directory to move to, is on another file system")
             }
-            Self::Unsupported => f.write_str("the file system cannot do this with these files"),
+            Self::Unsupported => f.write_str("the file system does not support this action on these files"),
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
-            Self::Taken => f.write_str("another file already has the name that the victim is to get"),
+            Self::Taken => f.write_str("another file already has the victim's new name"),
             Self::NotUndoable => f.write_str("deleted for good: only the keeper has the content"),
         }
     }
@@ -252,7 +252,7 @@ impl fmt::Display for ActError {
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Failed { op, left: None, .. } => write!(f, "cannot {op}"),
             Self::Failed { op, left: Some(name), .. } => {
-                write!(f, "cannot {op}, and {} is left: `ftk dup undo` clears it away", sanitize(name))
+                write!(f, "cannot {op}, and {} is left: `ftk dup undo` cleans up", sanitize(name))
             }
             Self::Stopped => f.write_str("stopped"),
         }
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_refusal_is_a_sentence() {
+    fn every_refusal_has_a_readable_text() {
         use Side::{Keeper, Victim};
         let unreadable = |side, op| Refusal::unreadable(side, op, Errno::IO);
         let changed = |side, what| Refusal::Changed { side, what };
@@ -297,7 +297,7 @@ mod tests {
                 "a directory on the path of the keeper is a symbolic link, which is not followed",
             ),
             (
-                Refusal::OnItsWay(Victim),
+                Refusal::TemporaryName(Victim),
                 "the victim has the name of a temporary file of ftk: wait for that run, or undo its journal",
             ),
             (Refusal::NotRegular(Keeper), "the keeper is not a regular file"),
@@ -315,9 +315,9 @@ mod tests {
             (Refusal::SameFile, "both names lead to the same file"),
             (Refusal::ContentDiffers, "content differs"),
             (Refusal::OtherFileSystem, "the keeper, or the directory to move to, is on another file system"),
-            (Refusal::Unsupported, "the file system cannot do this with these files"),
+            (Refusal::Unsupported, "the file system does not support this action on these files"),
             (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
-            (Refusal::Taken, "another file already has the name that the victim is to get"),
+            (Refusal::Taken, "another file already has the victim's new name"),
             (Refusal::NotUndoable, "deleted for good: only the keeper has the content"),
         ] {
             assert_eq!(refusal.to_string(), text);
@@ -325,9 +325,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_named() {
+    fn files_that_are_left_are_named() {
         let error = ActError::failed("remove the file", Errno::IO).leaving(b".ftk-0123456789abcdef");
-        let text = "cannot remove the file, and .ftk-0123456789abcdef is left: `ftk dup undo` clears it away";
+        let text = "cannot remove the file, and .ftk-0123456789abcdef is left: `ftk dup undo` cleans up";
         assert_eq!(error.to_string(), text);
         let error = ActError::from(Refusal::SameFile).leaving(b".ftk-0123456789abcdef");
         assert!(error.to_string().starts_with("cannot finish the step, and "), "{error}");

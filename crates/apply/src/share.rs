@@ -107,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn only_plain_extents_in_one_place_are_shared() {
+    fn only_plain_extents_at_the_same_place_count_as_shared() {
         let one = [extent(0, 8192), Extent { is_last: true, ..extent(4096, 65536) }];
         assert!(is_shared(&one, &one));
         assert!(!is_shared(&[], &[]), "nothing is known of an empty map");
         assert!(!is_shared(&one, &one[..1]));
         for other in [
-            extent(0, 4096), // elsewhere on the disk
+            extent(0, 4096),    // elsewhere on the disk
             extent(1024, 8192), // elsewhere in the file
             Extent { is_shared: false, ..one[0] },
             Extent { is_plain: false, ..one[0] }, // compressed, or without a place yet
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_and_inline_extents_are_no_gain() {
+    fn shared_and_inline_extents_free_nothing() {
         let owned_one = Extent { is_shared: false, ..extent(0, 0) };
         let inline = Extent { is_inline: true, is_plain: false, ..owned_one };
         assert_eq!(owned(&[owned_one, extent(4096, 0), inline]), 4096);

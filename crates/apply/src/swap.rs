@@ -24,7 +24,7 @@ pub(crate) fn replace(
         || renameat_with(&place.dir, &place.name, &temp.place.dir, temp.name(), RenameFlags::EXCHANGE);
     match exchange() {
         Ok(()) => {}
-        Err(errno) if cannot_do_so(errno) => return replace_plainly(place, expected, temp, check),
+        Err(errno) if is_unsupported(errno) => return replace_plainly(place, expected, temp, check),
         Err(errno) => return Err(temp.discard(vanished_or("exchange the names", errno))),
     }
     let outcome = is_still(&temp.place, expected)
@@ -68,7 +68,7 @@ pub(crate) fn delete(
     check: impl Fn() -> Result<(), Refusal>,
 ) -> Result<(), ActError> {
     match rename_checked(place, expected, aside, &check, rename_to_free) {
-        Err(error) if needs_no_detour(&error) => {
+        Err(error) if is_disk_full(&error) => {
             is_still(place, expected)?;
             check()?;
             unlinkat(&place.dir, &place.name, AtFlags::empty())
@@ -92,7 +92,7 @@ pub(crate) fn displace(
 }
 
 /// Gives a file with a private name its old name back.
-pub(crate) fn give_back(place: &Place, expected: (u64, u64), aside: &Place) -> Result<(), ActError> {
+pub(crate) fn restore_name(place: &Place, expected: (u64, u64), aside: &Place) -> Result<(), ActError> {
     rename_checked(aside, expected, place, || Ok(()), rename_to_free)
 }
 
@@ -106,7 +106,7 @@ fn rename_checked(
     rename(place, to).map_err(|errno| match errno {
         Errno::EXIST => Refusal::Taken.into(),
         Errno::XDEV => Refusal::OtherFileSystem.into(),
-        errno if cannot_do_so(errno) => Refusal::Unsupported.into(),
+        errno if is_unsupported(errno) => Refusal::Unsupported.into(),
         errno => vanished_or("rename the file", errno),
     })?;
     is_still(to, expected).and_then(|()| check()).map_err(|refusal| put_back(place, to, refusal.into()))
@@ -122,7 +122,7 @@ fn rename_strictly(from: &Place, to: &Place) -> Result<(), Errno> {
 /// name and the rename.
 pub(crate) fn rename_to_free(from: &Place, to: &Place) -> Result<(), Errno> {
     match rename_strictly(from, to) {
-        Err(errno) if cannot_do_so(errno) => match to.stat() {
+        Err(errno) if is_unsupported(errno) => match to.stat() {
             Err(Errno::NOENT) => renameat(&from.dir, &from.name, &to.dir, &to.name),
             Err(errno) => Err(errno),
             Ok(_) => Err(Errno::EXIST),
@@ -148,7 +148,7 @@ fn put_back(place: &Place, from: &Place, error: ActError) -> ActError {
 }
 
 /// Returns whether there was no space for a private name, so that the name may be removed directly.
-fn needs_no_detour(error: &ActError) -> bool {
+fn is_disk_full(error: &ActError) -> bool {
     match error {
         ActError::Failed { source, left: None, .. } => {
             matches!(Errno::from_io_error(source), Some(Errno::NOSPC | Errno::DQUOT))
@@ -167,7 +167,7 @@ pub(crate) fn is_still(place: &Place, expected: (u64, u64)) -> Result<(), Refusa
 }
 
 /// Returns whether the file system or the kernel does not support this kind of rename.
-fn cannot_do_so(errno: Errno) -> bool {
+fn is_unsupported(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_replacement_takes_the_name() {
+    fn the_replacement_gets_the_name() {
         for way in WAYS {
             let (dir, victim, temp) = pair();
             way(&victim, id(&victim), Temp::made(temp).unwrap(), || Ok(())).unwrap();
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_of_the_same_file_is_not_left() {
+    fn a_hard_link_as_replacement_leaves_no_private_name() {
         for way in WAYS {
             let (dir, victim, temp) = pair();
             fs::remove_file(dir.path().join("temp")).unwrap();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn who_else_has_the_name_keeps_it() {
+    fn another_file_with_the_name_keeps_it() {
         let checks: [fn() -> Result<(), Refusal>; 2] = [|| Ok(()), || Err(Refusal::SameFile)];
         for way in WAYS {
             for (check, is_other) in [(checks[0], true), (checks[1], false)] {
@@ -269,14 +269,14 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_the_name_of_a_file_that_is_aside_keeps_it() {
+    fn a_new_file_under_the_name_of_a_displaced_victim_stays() {
         let (dir, victim, temp) = pair();
         fs::remove_file(dir.path().join("temp")).unwrap();
         let error = displace(&victim, id(&victim), &temp, || {
             fs::write(dir.path().join("v"), "theirs").unwrap();
             Err(Refusal::SameFile)
         });
-        assert!(error.unwrap_err().to_string().contains("temp"), "what is left is told");
+        assert!(error.unwrap_err().to_string().contains("temp"), "the private name is reported");
         let both = [("temp".to_owned(), b"old".to_vec()), ("v".to_owned(), b"theirs".to_vec())];
         assert_eq!(names(&dir), both);
     }

@@ -21,11 +21,11 @@ const DIGITS: usize = 16;
 /// file would fail. It is short, so that the victim's name may have the maximal length.
 pub(crate) fn random_name() -> CString {
     let random = RandomState::new().build_hasher().finish();
-    CString::new(format!(".ftk-{random:016x}")).expect("hexadecimal digits are no NUL")
+    CString::new(format!(".ftk-{random:016x}")).expect("hexadecimal digits contain no NUL")
 }
 
 /// Returns whether a name has the form of a private name.
-pub(crate) fn is_ours(name: &[u8]) -> bool {
+pub(crate) fn is_private_name(name: &[u8]) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|digits| {
         digits.len() == DIGITS && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
     })
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_took_a_name_of_ours_is_not_removed() {
+    fn another_file_with_a_private_name_is_not_removed() {
         let temp = tempfile::tempdir().unwrap();
         let dir = rustix::fs::open(temp.path(), crate::reach::DIRECTORY, rustix::fs::Mode::empty()).unwrap();
         let place = Place { dir: std::rc::Rc::new(dir), name: random_name() };
@@ -96,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn only_our_names_are_ours() {
-        assert!(is_ours(random_name().to_bytes()));
+    fn private_names_are_recognised() {
+        assert!(is_private_name(random_name().to_bytes()));
         assert_ne!(random_name(), random_name());
         for name in [".ftk-", ".ftk-0123456789abcde", ".ftk-0123456789abcdef0", ".ftk-0123456789ABCDEF", "x"]
         {
-            assert!(!is_ours(name.as_bytes()), "{name}");
+            assert!(!is_private_name(name.as_bytes()), "{name}");
         }
     }
 }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_caller_and_root_may_have_written_it() {
+    fn journals_of_other_users_are_refused() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("journal");
         fs::write(&path, "").unwrap();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn only_regular_files_are_opened() {
+    fn only_regular_journals_are_opened() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("journal");
         fs::write(&path, "").unwrap();

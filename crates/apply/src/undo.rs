@@ -23,7 +23,7 @@ use crate::reach::{DIRECTORY, Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::stat::{identity, mtime_ns};
-use crate::swap::{displace, give_back, replace};
+use crate::swap::{displace, replace, restore_name};
 use crate::temp::{Temp, remove};
 
 /// A step that is being undone.
@@ -83,7 +83,7 @@ pub fn undo(
     for intent in steps.iter().rev() {
         let outcome = if stop.is_raised() { Err(ActError::Stopped) } else { undoing.step(intent, stop) };
         report(&Undo { path: intent.victim.path.clone(), action: intent.kind }, outcome);
-        if undoing.changed.len() >= SYNC_AT {
+        if undoing.changed.len() >= MAX_UNSYNCED {
             undoing.sync()?;
         }
     }
@@ -91,7 +91,7 @@ pub fn undo(
 }
 
 /// The maximal number of directories that are held open for a sync.
-const SYNC_AT: usize = 16;
+const MAX_UNSYNCED: usize = 16;
 
 /// The state of an undo.
 struct Undoing {
@@ -126,7 +126,7 @@ fn is_like(seen: &Seen, stat: &Stat) -> bool {
 
 /// Returns whether the file under the private name is the empty one that
 /// [`AliasCheck`](crate::alias_check::AliasCheck) creates while the victim has its name.
-fn is_mark(intent: &Intent, found: Option<&Stat>, left: &Stat) -> bool {
+fn is_alias_check_file(intent: &Intent, found: Option<&Stat>, left: &Stat) -> bool {
     let is_empty = FileType::from_raw_mode(left.st_mode) == FileType::RegularFile && left.st_size == 0;
     let victim = intent.victim.identity();
     is_empty && identity(left) != victim && found.is_some_and(|now| identity(now) == victim)
@@ -139,7 +139,7 @@ impl Undoing {
         }
         let place = self.reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)?;
         let found = present(&place)?;
-        let outcome = if self.mend(intent, &place, found.as_ref(), stop)? {
+        let outcome = if self.repair(intent, &place, found.as_ref(), stop)? {
             self.remember(intent, &place);
             Ok(Undone::Restored)
         } else {
@@ -150,7 +150,7 @@ impl Undoing {
                 }
                 (ActionKind::Move, now) => self.move_back(intent, &place, now.as_ref()),
                 (ActionKind::Delete, _) => Err(Refusal::NotUndoable.into()),
-                (_, Some(now)) => self.part(intent, &place, &now, stop),
+                (_, Some(now)) => self.separate(intent, &place, &now, stop),
                 (_, None) => Err(Refusal::unreadable(Side::Victim, "find", Errno::NOENT).into()),
             }
         };
@@ -166,33 +166,33 @@ impl Undoing {
     /// If it is the victim itself, it gets its name back. The file is removed if it is an unused replacement,
     /// the empty file of a check that two directories are distinct, or a copy of the keeper from an earlier
     /// undo.
-    fn mend(
+    fn repair(
         &mut self,
         intent: &Intent,
         place: &Place,
         found: Option<&Stat>,
         stop: &Stop,
     ) -> Result<bool, ActError> {
-        let aside = place.beside(&intent.temp);
+        let aside = place.sibling(&intent.temp);
         let Some(left) = present(&aside)? else { return Ok(false) };
         // Device numbers change with a new mount, and FUSE file systems invent inode numbers. If the victim's
         // name is missing, a file under the private name that looks like the victim is the victim.
         let is_victim =
             intent.victim.is_content_of(&left) || (found.is_none() && is_like(&intent.victim, &left));
         if !is_victim {
-            let is_ours = is_mark(intent, found, &left)
-                || self.is_spare_replacement(intent, &aside, &left)?
+            let is_removable = is_alias_check_file(intent, found, &left)
+                || self.is_unused_replacement(intent, &aside, &left)?
                 || self.is_copy(intent, place, found, &left, stop)?;
-            if is_ours {
+            if is_removable {
                 let removed = remove(&aside, identity(&left));
-                removed.map_err(|errno| ActError::failed("remove what a killed run left", errno))?;
+                removed.map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
             } else if identity(&left) == intent.victim.identity() {
                 return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
             }
             return Ok(false);
         }
         match found {
-            None => give_back(place, identity(&left), &aside)?,
+            None => restore_name(place, identity(&left), &aside)?,
             Some(now) if self.is_replacement(intent, place, now)? => {
                 let old = Temp { identity: identity(&left), place: aside };
                 replace(place, identity(now), old, || Ok(()))?;
@@ -205,13 +205,13 @@ impl Undoing {
     /// Returns whether the file under the private name is a replacement that can be removed: a symbolic link,
     /// or one of several hard links of the keeper on a file system where inode numbers identify a file.
     /// Deletions and moves have no replacement.
-    fn is_spare_replacement(&self, intent: &Intent, aside: &Place, left: &Stat) -> Result<bool, ActError> {
-        let is_spare = match intent.kind {
+    fn is_unused_replacement(&self, intent: &Intent, aside: &Place, left: &Stat) -> Result<bool, ActError> {
+        let is_unused = match intent.kind {
             ActionKind::Symlink => true,
             ActionKind::Hardlink => left.st_nlink > 1 && is_trusted(&aside.dir),
             _ => false,
         };
-        Ok(is_spare && self.is_replacement(intent, aside, left)?)
+        Ok(is_unused && self.is_replacement(intent, aside, left)?)
     }
 
     /// Returns whether the file under the private name is a complete or partial copy made by an earlier undo.
@@ -236,9 +236,9 @@ impl Undoing {
         if identity(left) != intent.victim.identity() {
             return Ok(true);
         }
-        let copied = open(Side::Victim, place.beside(&intent.temp))?;
+        let copied = open(Side::Victim, place.sibling(&intent.temp))?;
         let keeper = self.keeper(intent, place)?;
-        begins(&keeper.file, &copied.file, stop)
+        begins_with(&keeper.file, &copied.file, stop)
     }
 
     /// Returns whether the name leads to what the step put there.
@@ -256,9 +256,15 @@ impl Undoing {
     }
 
     /// Replaces a link that the step has made with a separate file.
-    fn part(&mut self, intent: &Intent, place: &Place, now: &Stat, stop: &Stop) -> Result<Undone, ActError> {
+    fn separate(
+        &mut self,
+        intent: &Intent,
+        place: &Place,
+        now: &Stat,
+        stop: &Stop,
+    ) -> Result<Undone, ActError> {
         if !self.is_replacement(intent, place, now)? {
-            return self.was_parted(intent, place, now, stop);
+            return self.is_undone(intent, place, now, stop);
         }
         let source = self.keeper(intent, place)?;
         let metadata = safe_metadata(intent, &source)?;
@@ -292,7 +298,7 @@ impl Undoing {
         if !is_unchanged(&source.stat) {
             return Err(Refusal::Changed { side: Side::Keeper, what: "since the run" }.into());
         }
-        let aside = place.beside(&intent.temp); // with this name, the next undo recognises it if this one is killed
+        let aside = place.sibling(&intent.temp); // with this name, the next undo recognises it if this one is killed
         let temp = match self.link_copy(intent, &aside)? {
             Some(temp) => temp,
             None => copy(source, aside, metadata, stop)?,
@@ -300,7 +306,7 @@ impl Undoing {
         replace(place, now, temp, || {
             let now = fstat(&source.file);
             let now = now.map_err(|errno| Refusal::unreadable(Side::Keeper, "stat", errno))?;
-            let changed = Refusal::Changed { side: Side::Keeper, what: "while it was copied" };
+            let changed = Refusal::Changed { side: Side::Keeper, what: "while being copied" };
             is_unchanged(&now).then_some(()).ok_or(changed)
         })
     }
@@ -345,7 +351,7 @@ impl Undoing {
 
     /// Checks whether the step has already been undone: then the name leads to a separate file with the
     /// victim's visible metadata and the keeper's content.
-    fn was_parted(
+    fn is_undone(
         &mut self,
         intent: &Intent,
         place: &Place,
@@ -375,7 +381,7 @@ impl Undoing {
         place: &Place,
         found: Option<&Stat>,
     ) -> Result<Undone, ActError> {
-        let to = intent.to.as_ref().expect("the intent of a move says where to");
+        let to = intent.to.as_ref().expect("the intent of a move has a new path");
         let moved = self.reach.locate(Side::Victim, &to.path, to.root_len)?;
         let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
         if !intent.victim.is_content_of(&stat) {
@@ -402,11 +408,11 @@ fn safe_metadata(intent: &Intent, source: &Held) -> Result<Metadata, ActError> {
 }
 
 /// Returns whether `whole` begins with all bytes of `part`.
-fn begins(whole: &File, part: &File, stop: &Stop) -> Result<bool, ActError> {
+fn begins_with(whole: &File, part: &File, stop: &Stop) -> Result<bool, ActError> {
     let options = Options { max_mismatches: 1, ..Options::default() };
-    let env = FileResources { workers: 1, memory: 0, stop, done: &AtomicU64::new(0) };
+    let resources = FileResources { workers: 1, memory: 0, stop, done: &AtomicU64::new(0) };
     let (whole, part) = (Source::File(whole), Source::File(part));
-    let outcome = compare(whole, part, &options, &env, &mut |_| ControlFlow::Break(()));
+    let outcome = compare(whole, part, &options, &resources, &mut |_| ControlFlow::Break(()));
     let outcome = outcome.map_err(|(side, failure)| {
         Refusal::of_failure(if side == ftk_compare::Side::A { Side::Keeper } else { Side::Victim }, failure)
     })?;

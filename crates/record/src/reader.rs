@@ -220,7 +220,8 @@ mod tests {
         assert_eq!(reader.next().unwrap().unwrap().line.unwrap().name.as_ref(), b"a");
         assert!(reader.next().unwrap().is_none());
         assert!(reader.line.capacity() <= 2 * MAX_LINE + 64);
-        let mut reader = SumReader::new(BufReader::new(io::repeat(b'f').take(2 * MAX_LINE as u64)), End::Newline);
+        let mut reader =
+            SumReader::new(BufReader::new(io::repeat(b'f').take(2 * MAX_LINE as u64)), End::Newline);
         let record = reader.next().unwrap().unwrap();
         assert_eq!((record.is_ended, record.line), (false, Err(SumError::TooLong)));
     }

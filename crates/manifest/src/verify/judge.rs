@@ -192,7 +192,8 @@ impl Judge<'_> {
 
     fn only_new(&mut self, new: &Walk<'_>) -> ControlFlow<()> {
         let seen = &new.seen;
-        let is_candidate = seen.file.is_some() && self.plan.candidates.get(self.candidates_seen).copied() == seen.file;
+        let is_candidate =
+            seen.file.is_some() && self.plan.candidates.get(self.candidates_seen).copied() == seen.file;
         self.candidates_seen += usize::from(is_candidate);
         let is_moved = |file: FileNo| self.moves.moved_to.binary_search(&file).is_ok();
         if !(if is_candidate { self.batch.has_moves } else { self.batch.is_first })

@@ -40,11 +40,11 @@ const BLOCK: usize = 4096;
 /// A check that pairs of files are distinct. It remembers the pairs of directories that are proven to be
 /// distinct.
 #[derive(Debug, Default)]
-pub(crate) struct Apart {
+pub(crate) struct AliasCheck {
     directories: HashSet<[(u64, u64); 2]>,
 }
 
-impl Apart {
+impl AliasCheck {
     /// Proves that the victim is not the keeper under another name.
     ///
     /// `temp` is a free name in the victim's directory that is recorded in the journal; both checks use it.
@@ -66,7 +66,7 @@ impl Apart {
         };
         let directories = [directory(&victim.place)?, directory(&keeper.place)?];
         let is_one_directory = directories[0] == directories[1];
-        let aside = victim.place.beside(temp);
+        let aside = victim.place.sibling(temp);
         if !is_one_directory && !self.directories.contains(&directories) {
             directories_are_two(&aside, &keeper.place)?;
             self.directories.insert(directories);
@@ -77,7 +77,7 @@ impl Apart {
             if is_found(&victim.place)? {
                 return Err(Refusal::Unproven { op: "rename the victim", source: Errno::EXIST.into() });
             }
-            if !is_one_directory && is_found(&keeper.place.beside(temp))? {
+            if !is_one_directory && is_found(&keeper.place.sibling(temp))? {
                 return Err(Refusal::SameFile);
             }
             if !is_keeper_trusted && !is_listed(&keeper.place)? {
@@ -88,7 +88,7 @@ impl Apart {
         let Err(errno) = return_name(&victim.place, &aside) else { return outcome.map_err(ActError::from) };
         // A union of directories may by now show another file under the victim's name. If the renamed file is
         // the keeper, it gets its name back in its own directory.
-        let renamed = keeper.place.beside(temp);
+        let renamed = keeper.place.sibling(temp);
         if is_still(&renamed, keeper.identity()).is_ok() && return_name(&keeper.place, &renamed).is_ok() {
             return Err(Refusal::SameFile.into());
         }
@@ -120,7 +120,7 @@ fn directories_are_two(mark: &Place, keeper: &Place) -> Result<(), ActError> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(&mark.dir, &mark.name, flags, Mode::RUSR | Mode::WUSR)
         .map_err(|errno| unproven("create a file in the directory of the victim", errno))?;
-    let seen = keeper.beside(&mark.name);
+    let seen = keeper.sibling(&mark.name);
     let is_seen = is_found(&seen).and_then(|is_found| Ok(is_found || is_listed(&seen)?));
     let removed = unlinkat(&mark.dir, &mark.name, AtFlags::empty());
     removed
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_shows_in_its_own_directory_only() {
+    fn a_new_name_appears_only_in_its_own_directory() {
         let (_temp, [a, b]) = two_directories();
         directories_are_two(&place(&a, "mark"), &place(&b, "x")).unwrap();
         let alias = directories_are_two(&place(&a, "mark"), &place(&a, "x")).unwrap_err();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_keeper_with_its_name_and_content_is_there() {
+    fn a_keeper_without_its_name_or_content_is_detected() {
         let (_temp, [a, b]) = two_directories();
         let (victim, keeper) = (held(&a, "x"), held(&b, "x"));
         assert!(is_listed(&keeper.place).unwrap());

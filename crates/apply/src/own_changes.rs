@@ -11,9 +11,9 @@ use crate::stat::{ctime_ns, identity, mtime_ns};
 /// Linking a keeper and removing a name of a victim change the ctime of the inode. Without this table, the
 /// next step with that inode would report it as changed by another program.
 #[derive(Debug, Default)]
-pub(crate) struct Ours(HashMap<(u64, u64), i128>);
+pub(crate) struct OwnChanges(HashMap<(u64, u64), i128>);
 
-impl Ours {
+impl OwnChanges {
     /// Returns whether the ctime of the inode is the one that was seen, or one that this run has caused
     /// since.
     pub(crate) fn is_ctime(&self, seen: i128, now: &Stat) -> bool {
