@@ -225,8 +225,8 @@ mod tests {
         let alias = directories_are_two(&place(&a, "mark"), &place(&a, "x")).unwrap_err();
         assert!(matches!(alias, ActError::Refused(Refusal::SameFile)), "{alias:?}");
         assert!(!a.join("mark").exists());
-        let taken = directories_are_two(&place(&a, "x"), &place(&b, "x")).unwrap_err();
-        assert!(matches!(taken, ActError::Refused(Refusal::Unproven { .. })), "{taken:?}");
+        let existing = directories_are_two(&place(&a, "x"), &place(&b, "x")).unwrap_err();
+        assert!(matches!(existing, ActError::Refused(Refusal::Unproven { .. })), "{existing:?}");
         assert!(a.join("x").exists());
     }
 
@@ -245,7 +245,7 @@ mod tests {
         fs::remove_file(b.join("x")).unwrap();
         assert!(!is_listed(&keeper.place).unwrap());
         assert!(!is_found(&keeper.place).unwrap());
-        let gone = keeper_opens(&victim, &keeper).unwrap_err();
-        assert!(matches!(gone, Refusal::SameFile), "{gone:?}");
+        let removed = keeper_opens(&victim, &keeper).unwrap_err();
+        assert!(matches!(removed, Refusal::SameFile), "{removed:?}");
     }
 }

@@ -82,7 +82,7 @@ pub enum Refusal {
     /// The keeper has the maximal number of hard links. Another keeper may work.
     TooManyLinks,
     /// The victim's new name already exists.
-    Taken,
+    NameExists,
     /// A deletion cannot be undone.
     NotUndoable,
 }
@@ -211,7 +211,7 @@ impl fmt::Display for Refusal {
             Self::Changed { side, what } => write!(f, "{side} changed ({what})"),
             Self::SameFile => f.write_str("both names lead to the same file"),
             Self::InLayers => {
-                f.write_str("the kept copy is in an overlay, which may show the content of this file there")
+                f.write_str("the keeper is in an overlay, and may have the content of the victim")
             }
             Self::InBranches => f.write_str(
                 "mergerfs has files of this name in several branches, and would remove all of them",
@@ -224,7 +224,7 @@ impl fmt::Display for Refusal {
             }
             Self::Unsupported => f.write_str("the file system does not support this action on these files"),
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
-            Self::Taken => f.write_str("another file already has the victim's new name"),
+            Self::NameExists => f.write_str("another file already has the victim's new name"),
             Self::NotUndoable => f.write_str("deleted for good: only the keeper has the content"),
         }
     }
@@ -317,7 +317,7 @@ mod tests {
             (Refusal::OtherFileSystem, "the keeper, or the directory to move to, is on another file system"),
             (Refusal::Unsupported, "the file system does not support this action on these files"),
             (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
-            (Refusal::Taken, "another file already has the victim's new name"),
+            (Refusal::NameExists, "another file already has the victim's new name"),
             (Refusal::NotUndoable, "deleted for good: only the keeper has the content"),
         ] {
             assert_eq!(refusal.to_string(), text);

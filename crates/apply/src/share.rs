@@ -122,7 +122,7 @@ mod tests {
             assert!(!is_shared(&one, &changed) && !is_shared(&changed, &one), "{other:?}");
         }
         let compressed = [Extent { is_plain: false, ..one[0] }];
-        assert!(!is_shared(&compressed, &compressed), "equal places, and maybe not equal bytes");
+        assert!(!is_shared(&compressed, &compressed), "the places are equal, the bytes may differ");
     }
 
     #[test]

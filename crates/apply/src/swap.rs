@@ -104,7 +104,7 @@ fn rename_checked(
     rename: fn(&Place, &Place) -> Result<(), Errno>,
 ) -> Result<(), ActError> {
     rename(place, to).map_err(|errno| match errno {
-        Errno::EXIST => Refusal::Taken.into(),
+        Errno::EXIST => Refusal::NameExists.into(),
         Errno::XDEV => Refusal::OtherFileSystem.into(),
         errno if is_unsupported(errno) => Refusal::Unsupported.into(),
         errno => vanished_or("rename the file", errno),

@@ -388,7 +388,7 @@ impl Undoing {
             return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
         }
         if found.is_some() {
-            return Err(Refusal::Taken.into());
+            return Err(Refusal::NameExists.into());
         }
         displace(&moved, intent.victim.identity(), place, || Ok(()))?;
         Ok(Undone::Restored)

@@ -234,10 +234,10 @@ mod tests {
         for number in
             [0, 9, 12_345_678, 99_999_999, 100_000_000, 1_234_567_890_123_456, 9_999_999_999_999_999_999]
         {
-            for behind in ["", ",\"1\":12345678"] {
-                let text = format!(":{number}{behind}");
+            for rest_of_line in ["", ",\"1\":12345678"] {
+                let text = format!(":{number}{rest_of_line}");
                 let mut rest = Scan(text.as_bytes());
-                assert_eq!((rest.natural(b":"), rest.0), (Some(number), behind.as_bytes()), "{text}");
+                assert_eq!((rest.natural(b":"), rest.0), (Some(number), rest_of_line.as_bytes()), "{text}");
             }
         }
         for bad in ["", "x", "-1", "01", "10000000000000000000", "123456789012345678901234567890"] {

@@ -76,7 +76,7 @@ impl<'t> Maker<'t> {
     pub(crate) fn make<'m>(&'m mut self, seen: &'m Seen, known: &'m [u8]) -> Made<'m> {
         let (stat, digests) = match seen.file.map_or(Content::Unread, |file| self.contents.of(file)) {
             Content::Unread => {
-                let metadata = seen.metadata.as_ref().expect("the walk keeps what stat says");
+                let metadata = seen.metadata.as_ref().expect("the walk keeps metadata");
                 (Stat::walked(seen.file_type, metadata), known)
             }
             Content::Read(row, stat) => {

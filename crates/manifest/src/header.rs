@@ -113,8 +113,8 @@ impl Header {
         let Object(kind): Object<Kind<'_>> = serde_json::from_slice(line).map_err(broken)?;
         match kind.ftk.as_deref() {
             Some(KIND) => {}
-            Some(other) => return Err(not_manifest(format!("it says that it is a {other:?}"))),
-            None => return Err(not_manifest("its first line does not say what it is".into())),
+            Some(other) => return Err(not_manifest(format!("it is a {other:?}"))),
+            None => return Err(not_manifest("its first line has no member `ftk`".into())),
         }
         match kind.version {
             Some(VERSION) => {}
@@ -155,7 +155,7 @@ fn is_known(option: &[u8]) -> bool {
     let Some(option) = option.strip_prefix(b"--") else { return false };
     let name = option.split(|&byte| byte == b'=').next().unwrap_or(option);
     let has_value = name.len() < option.len();
-    OPTIONS.iter().any(|(known, takes_value)| (known.as_bytes(), *takes_value) == (name, has_value))
+    OPTIONS.iter().any(|(known, needs_value)| (known.as_bytes(), *needs_value) == (name, has_value))
 }
 
 #[cfg(test)]
@@ -203,7 +203,7 @@ mod tests {
         let read = |text: &str| Header::read(text.trim_end().as_bytes()).map_err(|error| error.to_string());
         for (from, to, why) in [
             ("\"manifest\"", "\"dup-report\"", "\"dup-report\""),
-            ("\"ftk\"", "\"rtk\"", "does not say"),
+            ("\"ftk\"", "\"rtk\"", "no member `ftk`"),
             ("\"version\":1", "\"version\":2", "version 2 needs a newer ftk"),
             ("\"version\":1", "\"version\":\"1\"", "string \"1\" where an integer of 0 or more is expected"),
             ("\"version\":1,", "", "version is missing"),

@@ -67,7 +67,7 @@ impl<'m> Lines<'m> {
 
     /// Skips a line that [`peek`](Self::peek) has returned.
     pub(crate) fn skip(&mut self) {
-        debug_assert!(self.len > 0, "a line that nobody has seen");
+        debug_assert!(self.len > 0, "skip must follow peek");
         self.rest.start += self.len;
         self.len = 0;
         self.number += 1;

@@ -27,20 +27,20 @@ impl Sample {
 mod tests {
     use super::*;
 
-    fn taken(sample: &Sample) -> Vec<u32> {
+    fn sampled(sample: &Sample) -> Vec<u32> {
         (0..10_000_u32).filter(|n| sample.matches(&n.to_le_bytes())).collect()
     }
 
     #[test]
     fn a_sample_has_about_the_requested_share() {
-        assert_eq!(taken(&Sample::new(0.0)).len(), 0);
-        assert_eq!(taken(&Sample::new(100.0)).len(), 10_000);
-        assert_eq!(taken(&Sample::new(f64::NAN)).len(), 0);
+        assert_eq!(sampled(&Sample::new(0.0)).len(), 0);
+        assert_eq!(sampled(&Sample::new(100.0)).len(), 10_000);
+        assert_eq!(sampled(&Sample::new(f64::NAN)).len(), 0);
         let sample = Sample::new(10.0);
-        let first = taken(&sample);
+        let first = sampled(&sample);
         // Ten standard deviations to either side.
         assert!((700..1_300).contains(&first.len()), "{}", first.len());
-        assert_eq!(taken(&sample), first);
-        assert_ne!(taken(&Sample::new(10.0)), first);
+        assert_eq!(sampled(&sample), first);
+        assert_ne!(sampled(&Sample::new(10.0)), first);
     }
 }

@@ -54,7 +54,7 @@ pub fn sniff(start: &[u8]) -> Kind {
             Kind::Manifest
         }
         Ok(Value::Object(_)) => Kind::Other("JSON of another kind"),
-        _ if start.starts_with(b"{") => Kind::Other("no JSON, although it begins as an object does"),
+        _ if start.starts_with(b"{") => Kind::Other("malformed JSON"),
         _ if is_sum(line) => Kind::Other("a list of digests"),
         _ if start.contains(&0) || str::from_utf8(line).is_err() => Kind::Other("binary data"),
         _ => Kind::Other("plain text"),
@@ -80,7 +80,7 @@ mod tests {
             (b"{\"ft", Kind::Manifest),
             (b"{\"version\":1, \"ftk\" : \"manifest\"}\nmore", Kind::Manifest),
             (b"{\"ftk\":\"dup-report\",\"version\":1}\n", Kind::Other("JSON of another kind")),
-            (b"{{", Kind::Other("no JSON, although it begins as an object does")),
+            (b"{{", Kind::Other("malformed JSON")),
             (b"", Kind::Other("an empty file")),
             (b"\x1f\x8b\x08", Kind::Compressed { with: "gzip", cat: "zcat" }),
             (b"\x28\xb5\x2f\xfd\0", Kind::Compressed { with: "zstd", cat: "zstdcat" }),

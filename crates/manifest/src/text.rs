@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn json_errors_are_described_in_plain_words() {
         #[derive(Debug, Deserialize)]
-        #[expect(dead_code, reason = "nobody looks at what is refused")]
+        #[expect(dead_code, reason = "the values are never read")]
         struct Line {
             size: u64,
             uid: u32,

@@ -251,7 +251,7 @@ impl Updated {
 
 /// Returns the metadata that the walk kept.
 fn stat(seen: &Seen) -> Stat {
-    Stat::walked(seen.file_type, seen.metadata.as_ref().expect("the walk keeps what stat says"))
+    Stat::walked(seen.file_type, seen.metadata.as_ref().expect("the walk keeps metadata"))
 }
 
 /// Returns whether the content of a file differs although size and mtime are the same. The ctime does not

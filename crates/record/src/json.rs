@@ -48,7 +48,7 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
         return;
     }
     text.serialize(&mut Serializer::with_formatter(out, TerminalSafe))
-        .expect("a string is always JSON and writing to a Vec cannot fail");
+        .expect("strings are valid JSON, and writing to a Vec cannot fail");
 }
 
 /// Returns the name that [`write_path`] wrote, given the values of its two possible members.

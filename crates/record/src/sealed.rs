@@ -199,7 +199,7 @@ mod tests {
         let mut reader = SealedReader::new(&file[..]);
         while reader.next_line().unwrap().is_some() {}
         assert_eq!(reader.number(), 5);
-        assert!(reader.next_line().unwrap().is_none(), "the end stays the end");
+        assert!(reader.next_line().unwrap().is_none(), "the end is returned again");
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn moved_files_keep_their_path_below_the_directory() {
     assert!(!victim.exists());
     // An existing file there is not overwritten.
     tree.file("a/b/v", "same");
-    assert!(matches!(tree.refused(to, "a/b/v", "k"), ActError::Refused(Refusal::Taken)));
+    assert!(matches!(tree.refused(to, "a/b/v", "k"), ActError::Refused(Refusal::NameExists)));
     assert!(victim.exists());
     assert_eq!(ino(&moved), inode);
 }

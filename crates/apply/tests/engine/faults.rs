@@ -482,7 +482,7 @@ fn h08_changes_at_the_last_moment_are_detected_without_exchange() {
         ("the keeper is replaced", |tree| {
             fs::rename(tree.file("new", "some other content, as long"), tree.path("k")).unwrap();
         }),
-        ("the keeper goes", |tree| fs::remove_file(tree.path("k")).unwrap()),
+        ("the keeper is removed", |tree| fs::remove_file(tree.path("k")).unwrap()),
     ];
     if !has("strace", "strace") {
         return;

@@ -42,7 +42,7 @@ fn h29_an_incomplete_last_line_is_ignored() {
     let zeros = [&journal[..ends[2]], &[0; 500]].concat();
     assert_eq!(read(&zeros).unwrap(), 2);
     assert_eq!(read(&journal).unwrap(), 3);
-    assert_eq!(fs::metadata(tree.path("k")).unwrap().nlink(), 1, "all was taken back on the way");
+    assert_eq!(fs::metadata(tree.path("k")).unwrap().nlink(), 1, "all steps were undone");
 }
 
 #[test]

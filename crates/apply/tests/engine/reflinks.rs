@@ -39,7 +39,7 @@ impl Mounted {
 
     fn mount(kind: &str) -> Result<Self, String> {
         if !is_root() || !Path::new("/dev/loop-control").exists() {
-            return Err("no loop devices, or not root, who alone mounts them".into());
+            return Err("no loop devices, or no permission to mount them".into());
         }
         let program = format!("mkfs.{kind}");
         if !has(&program, if kind == "xfs" { "xfsprogs" } else { "btrfs-progs" }) {

@@ -237,7 +237,7 @@ fn changes_between_proof_and_action_are_detected() {
     let changes: [Change; 6] = [
         ("the victim is rewritten", |tree| _ = tree.file("v2", "best")),
         ("the keeper is rewritten", |tree| _ = tree.file("k2", "best")),
-        ("the keeper goes", |tree| fs::remove_file(tree.path("k2")).unwrap()),
+        ("the keeper is removed", |tree| fs::remove_file(tree.path("k2")).unwrap()),
         ("the keeper becomes another file", |tree| {
             fs::rename(tree.file("new", "best"), tree.path("k2")).unwrap();
         }),
@@ -314,5 +314,5 @@ fn stop_skips_the_remaining_steps() {
     journal.finish().unwrap();
     assert_eq!(performed, [true, true, false, false, false]);
     assert_eq!(tree.names(), ["k", "v2", "v3", "v4"]);
-    assert_eq!(tree.undo().len(), 2, "what was stopped is not performed back");
+    assert_eq!(tree.undo().len(), 2, "stopped steps are not undone");
 }

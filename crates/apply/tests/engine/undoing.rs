@@ -72,7 +72,7 @@ fn moved_files_move_back() {
     // If another file has the name, both files stay where they are.
     tree.done(Action::Move(tree.path("to")), "dir/v", "k");
     tree.file("dir/v", "new");
-    assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Taken))]));
+    assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::NameExists))]));
     assert_eq!(fs::read(&victim).unwrap(), b"new");
     assert_eq!(tree.names().len(), 3);
 }

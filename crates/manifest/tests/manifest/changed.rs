@@ -61,7 +61,7 @@ fn is_refused(manifest: &Manifest, recorded: &Entries) {
                 let (path, expected) = recorded.next().unwrap();
                 assert_eq!((entry.path, Owned::of(&entry)), (&*path.0, expected.clone()));
             }
-            Ok(None) => panic!("it was taken for what it had been"),
+            Ok(None) => panic!("the change was not detected"),
             Err(error) => break error,
         }
     };
@@ -81,7 +81,7 @@ fn one_changed_byte_anywhere_is_an_error() {
             file.as_file().write_all_at(&[flipped], at).unwrap();
             file.as_file().set_modified(times).unwrap();
             if flipped == byte[0] {
-                assert_eq!(read(&manifest).unwrap(), recorded, "it is what it was again");
+                assert_eq!(read(&manifest).unwrap(), recorded, "the old content is restored");
             } else {
                 is_refused(&manifest, &recorded);
             }

@@ -242,7 +242,7 @@ fn a_manifest_from_a_pipe_can_be_read_repeatedly() {
     let manifest = Manifest::open(OwnedFd::from(reader).into()).unwrap();
     filler.join().unwrap();
     assert_eq!(read(&manifest).unwrap().len(), 2);
-    assert_eq!(read(&manifest).unwrap().len(), 2, "it can be gone through again");
+    assert_eq!(read(&manifest).unwrap().len(), 2, "a second pass");
 }
 
 #[test]

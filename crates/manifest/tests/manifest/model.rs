@@ -148,7 +148,7 @@ pub(crate) fn expected(
 ) -> Vec<Said> {
     let is_file = |entry: &Owned| entry.stat.file_type == FileType::Regular;
     let content = |entry: &Owned| (entry.digests.clone(), entry.stat.size);
-    let mut come: Vec<_> =
+    let mut added: Vec<_> =
         new.iter().filter(|(path, entry)| is_file(entry) && !old.contains_key(path)).collect();
     let is_compared = |field| {
         !criteria.ignore.contains(&field)
@@ -165,9 +165,9 @@ pub(crate) fn expected(
             && !new.contains_key(path)
             && compares_content
             && !entry.digests.is_empty()
-            && let Some(at) = come.iter().position(|(_, new)| content(new) == content(entry))
+            && let Some(at) = added.iter().position(|(_, new)| content(new) == content(entry))
         {
-            moved_to.insert(path, come.remove(at).0);
+            moved_to.insert(path, added.remove(at).0);
         }
     }
     let mut said = Vec::new();

@@ -206,7 +206,7 @@ fn new_files_are_read_only_if_they_may_have_moved() {
     assert_eq!(against(&dir, &recorded, &Criteria::default()).read, 7);
     fs::remove_file(dir.at("twin")).unwrap();
     let run = against(&dir, &recorded, &Criteria::default());
-    assert_eq!(run.read, 7, "six that are left, and one new one");
+    assert_eq!(run.read, 7, "six old ones and a new one");
     assert_eq!(run.summary.count(Verdict::Moved), 1);
 }
 
@@ -397,7 +397,7 @@ fn extended_attributes_are_compared_if_recorded() {
 /// Workers leave the process's descriptor table, so a descriptor number from a worker is not valid in other
 /// threads.
 #[test]
-#[expect(unsafe_code, reason = "to leave the shared table has a duty")]
+#[expect(unsafe_code, reason = "leave_shared_descriptors is unsafe")]
 fn extended_attributes_are_read_by_a_thread_with_its_own_descriptors() {
     let dir = Dir::new();
     rustix::fs::setxattr(dir.at("a/x"), "user.ftk", b"value", rustix::fs::XattrFlags::empty()).unwrap();

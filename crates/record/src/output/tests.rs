@@ -186,9 +186,9 @@ fn a_read_only_file_is_not_replaced() {
             if rustix::process::geteuid().is_root() {
                 use rustix::process::{Gid, Uid};
                 // On Linux, user and group ids can be set per thread: the other tests keep theirs.
-                let (nobody, nogroup) = (Uid::from_raw(65534), Gid::from_raw(65534));
-                rustix::thread::set_thread_res_gid(nogroup, nogroup, nogroup).unwrap();
-                rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+                let (user, group) = (Uid::from_raw(65534), Gid::from_raw(65534));
+                rustix::thread::set_thread_res_gid(group, group, group).unwrap();
+                rustix::thread::set_thread_res_uid(user, user, user).unwrap();
             }
             Output::create(&path).unwrap_err()
         });
@@ -265,7 +265,7 @@ fn a_file_created_meanwhile_is_replaced() {
         to_file.unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"ours");
         assert_eq!(on_directory.unwrap_err().kind(), ErrorKind::IsADirectory);
-        assert_eq!(listing(dir), ["file", "directory"]);
+        assert_eq!(listing(dir), ["directory", "file"]);
     });
 }
 
