@@ -110,7 +110,7 @@ fn other_valid_content_is_an_error() {
     assert_eq!(other.len() as u64, file.as_file().metadata().unwrap().len());
     file.as_file().write_all_at(&other, 0).unwrap();
     is_refused(&manifest, &recorded);
-    // A file that replaces it under its name has no effect.
+    // Another file under the same name has no effect on the open manifest.
     let (file, manifest, recorded) = opened();
     fs::remove_file(file.path()).unwrap();
     fs::write(file.path(), &other).unwrap();
