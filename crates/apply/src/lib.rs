@@ -1,11 +1,12 @@
-//! Internal to ftk: the engine that removes or replaces duplicates, and the only code that changes a user's tree.
+//! Internal to ftk: the engine that removes or replaces duplicates. No other crate changes a user's tree.
 //!
-//! A [`Step`] names two files with equal content: the victim, which is removed or replaced, and the keeper. A scan may be
-//! out of date, so the [`Engine`] checks everything again. For each step:
+//! A [`Step`] names two files with equal content: the victim, which is removed or replaced, and the keeper. A
+//! scan may be out of date, so the [`Engine`] checks everything again. For each step:
 //!
-//! 1. It opens both files through descriptors of their directories, without following links, and checks that they are
-//!    the files that the scan saw.
-//! 2. It compares their bytes, and their owner, permissions and attributes if the action would lose those of the victim.
+//! 1. It opens both files through descriptors of their directories, without following links, and checks that
+//!    they are the files that the scan saw.
+//! 2. It compares their bytes, and their owner, permissions and attributes if the action would lose those of
+//!    the victim.
 //! 3. It records the step in a [`Journal`].
 //! 4. It performs the [`Action`].
 //!
@@ -13,18 +14,20 @@
 //!
 //! # Safety of the data
 //!
-//! At every moment the victim's name leads to its old content or to the requested result, whatever fails, even if the
-//! process is killed. There is one exception: if the engine must prove that the two files are distinct (see
-//! `alias_check`), the victim has a private name for a moment.
+//! At every moment the victim's name leads to its old content or to the requested result, whatever fails,
+//! even if the process is killed. There is one exception: if the engine must prove that the two files are
+//! distinct (see `alias_check`), the victim has a private name for a moment.
 //!
-//! A step that fails leaves no temporary files. A step that is killed can leave a file called `.ftk-` and 16 hexadecimal
-//! digits in the victim's directory. `undo` removes it or, if it is the victim, gives it its name back.
+//! A step that fails removes its temporary files, or reports that it could not. A step that is killed can
+//! leave a file called `.ftk-` and 16 hexadecimal digits in the victim's directory. `undo` removes it or, if
+//! it is the victim, gives it its name back.
 //!
 //! Two windows remain open:
 //!
-//! - Writes through a memory mapping between the comparison and the action may be reported late by the kernel.
-//! - On file systems that cannot exchange two names (NFS, FAT), a file that gets the victim's name between the check of
-//!   the name and the rename is overwritten.
+//! - A write through a memory mapping between the comparison and the action may be missed, since the kernel
+//!   may update the file's times late.
+//! - On file systems that cannot exchange two names (NFS, FAT), a file that gets the victim's name between
+//!   the check of the name and the rename is overwritten.
 //!
 //! The times of directories change when names in them change.
 //!

@@ -19,11 +19,11 @@ pub(crate) struct Proven {
     kind: ActionKind,
 }
 
-/// Proves that victim and keeper are different files, and that their bytes, read now from the open files, are equal.
-/// For hard links and symbolic links, also proves that no metadata is lost that the options protect.
+/// Proves that victim and keeper are different files, and that their bytes, read now from the open files, are
+/// equal. For hard links and symbolic links, also proves that no metadata is lost that the options protect.
 ///
-/// For a reflink, contents and metadata are not compared: the kernel compares the contents, and the victim keeps its
-/// metadata.
+/// For a reflink, contents and metadata are not compared: the kernel compares the contents, and the victim
+/// keeps its metadata.
 pub(crate) fn prove(
     victim: Held,
     keeper: Held,

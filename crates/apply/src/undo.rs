@@ -311,8 +311,8 @@ impl Undoing {
         })
     }
 
-    /// Creates a hard link at `aside` to the copy that was made for an earlier name of the same victim. Returns
-    /// `None` if there is no such copy or it cannot be linked.
+    /// Creates a hard link at `aside` to the copy that was made for an earlier name of the same victim.
+    /// Returns `None` if there is no such copy or it cannot be linked.
     fn link_copy(&mut self, intent: &Intent, aside: &Place) -> Result<Option<Temp>, ActError> {
         let Some(Some(copy)) = self.copies.get(&intent.victim.identity()) else { return Ok(None) };
         let Ok(from) = self.reach.locate(Side::Victim, &copy.path, copy.root_len) else { return Ok(None) };

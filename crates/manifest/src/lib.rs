@@ -1,21 +1,25 @@
 //! Internal to ftk: manifests, which record what a tree contains and show later what has changed.
 //!
-//! A checksum list has only digests. A [`Manifest`] has a line for every entry of a tree: its path, its metadata, the
-//! target of a link, and the digests of a regular file. So a verification can distinguish a file that was edited from
-//! one that was damaged. A [`Header`] at the start describes the run, and a footer at the end proves that the manifest
-//! is complete; a manifest without a valid footer is refused. `docs/manifest-format.md` describes the format.
+//! A checksum list has only digests. A [`Manifest`] has a line for every entry of a tree: its path, its
+//! metadata, the target of a link, and the digests of a regular file. So a verification can distinguish a
+//! file that was edited from one that was damaged. A [`Header`] at the start describes the run, and a footer
+//! at the end proves that the manifest is complete; a manifest without a valid footer is refused.
+//! `docs/manifest-format.md` describes the format.
 //!
 //! - [`create()`] writes the entries of a tree that was walked and read.
-//! - [`VerifyPlan`] finds the files that must be read to compare a tree with its manifest, and then gives the verdicts.
+//! - [`VerifyPlan`] finds the files that must be read to compare a tree with its manifest, and then gives the
+//!   verdicts.
 //! - [`diff()`] compares two manifests, and [`unique()`] finds contents that only one of them has.
 //! - [`Update`] finds the files that must be read to make a new manifest from an old one.
 //!
-//! Manifests and trees are merged in path order, so that memory use does not grow with the entries that are the same.
-//! This crate does not walk, hash or print. It never opens a path from a manifest, only entries that a walk found.
+//! Manifests and trees are merged in path order, so that memory use does not grow with the entries that are
+//! the same. This crate does not walk, hash or print. It never opens a path from a manifest, only entries
+//! that a walk found.
 //!
 //! # Memory
 //!
-//! Bytes per file, with SHA-256. The walk itself uses 16 bytes and the name, and 72 more if it keeps the metadata.
+//! Bytes per file, with SHA-256. The walk itself uses 16 bytes and the name, and 72 more if it keeps the
+//! metadata.
 //!
 //! | | bytes |
 //! |---|---|
@@ -28,8 +32,8 @@
 //!
 //! A manifest itself uses 65 bytes per 256 KiB of its length, and a buffer of 256 KiB while it is read.
 //!
-//! Verifying ten million files with names of 20 bytes uses 1.8 GB. Comparing two manifests keeps nothing of what they
-//! have in common.
+//! Verifying ten million files with names of 20 bytes uses 1.8 GB. Comparing two manifests keeps nothing of
+//! what they have in common.
 //!
 //! # Example
 //!

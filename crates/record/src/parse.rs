@@ -38,8 +38,8 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// or the decimal checksum of `cksum`.
 const MIN_BEFORE_ONE: usize = 16;
 
-/// An odd number of digits counts as a digest that has lost a digit only from this length, which is that of CRC-32.
-/// Shorter text is more likely a word.
+/// An odd number of digits counts as a digest that has lost a digit only from this length, which is that of
+/// CRC-32. Shorter text is more likely a word.
 const MIN_ODD: usize = 8;
 
 /// The least length of a digest in base64: that of MD5. Shorter text is more likely a word.
