@@ -15,9 +15,8 @@ use crate::stat::identity;
 /// or after ten minutes on a laptop that lets its disk sleep.
 const WRITTEN_BACK: Duration = Duration::from_secs(3600);
 
-/// Up to this many files, and directories of a batch, are synced one by one. Beyond that, the whole file
-/// system is synced once: each sync waits for the disk, but a sync of the file system also writes the data of
-/// other processes.
+/// Up to this many files, and directories of a batch, are synced one by one. Beyond that, one sync of the whole
+/// file system is faster, although it also writes the data of other processes.
 const MAX_SINGLE_SYNCS: usize = 8;
 
 /// The keepers that are known to be on the disk. A victim may be the only copy on the disk until its keeper

@@ -34,7 +34,7 @@ pub(crate) struct Intent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct To {
     pub(crate) path: Vec<u8>,
-    /// Length of the part of the path that is the directory the user named.
+    /// Length of the start of `path` that is the directory the user named.
     pub(crate) root_len: usize,
 }
 

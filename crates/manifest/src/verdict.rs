@@ -96,7 +96,7 @@ pub struct Finding<'f> {
     pub new: Option<Entry<'f>>,
     /// The compared fields in which it differs.
     pub changed: &'f [Field],
-    /// The file that could not be read. The reader of the rows has the reason.
+    /// The file that could not be read. The reason was reported when it was read.
     pub file: Option<FileNo>,
     /// Why it could not be read, if the failure was not in reading the content.
     pub error: Option<&'f io::Error>,

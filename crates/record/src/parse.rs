@@ -34,7 +34,7 @@ pub(crate) enum Separator {
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The least number of hexadecimal digits before a single space: that of XXH64. Fewer are more likely a word,
+/// The minimal number of hexadecimal digits before a single space: that of XXH64. Fewer are more likely a word,
 /// or the decimal checksum of `cksum`.
 const MIN_BEFORE_ONE: usize = 16;
 
@@ -42,7 +42,7 @@ const MIN_BEFORE_ONE: usize = 16;
 /// CRC-32. Shorter text is more likely a word.
 const MIN_ODD: usize = 8;
 
-/// The least length of a digest in base64: that of MD5. Shorter text is more likely a word.
+/// The minimal length of a digest in base64: that of MD5. Shorter text is more likely a word.
 const MIN_BASE64: usize = 24;
 
 impl<'l> SumLine<'l> {
