@@ -12,6 +12,7 @@ use std::rc::Rc;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use ftk_benches::{Tree, config, is_timed};
+use ftk_file::Symlinks;
 use ftk_read::{Ahead, Buf, Open, Reader, Ready, Span, SyncReader, Uring};
 
 /// Files that a ring reads at once.
@@ -76,7 +77,7 @@ impl Files {
     }
 
     fn open<'f>(&'f self, name: &'f CStr) -> Open<'f> {
-        Open { dir: &self.dir, name, follow: false, span: Span::Whole }
+        Open { dir: &self.dir, name, symlinks: Symlinks::NoFollow, span: Span::Whole }
     }
 
     fn check(&self, name: &str, reader: &mut dyn Reader) {

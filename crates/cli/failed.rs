@@ -1,8 +1,8 @@
 //! What is said of files that could not be read.
 
+use ftk_file::Failure;
 use ftk_inventory::Inventory;
 use ftk_process::Failed;
-use ftk_read::Failure;
 use ftk_record::quote;
 use indicatif::HumanCount;
 

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 use ftk_compare::{
     End, FileResources, Method, Mismatch, Options, Side, Source, compare, differences, first_difference,
 };
-use ftk_read::File;
+use ftk_file::{File, Symlinks};
 use ftk_sched::Stop;
 
 /// So many bytes the files have before the input changes them: more than one thread compares alone.
@@ -58,7 +58,7 @@ pub fn comparisons(data: &[u8]) {
 
 fn open(path: &Path) -> File {
     let path = CString::new(path.as_os_str().as_bytes()).expect("a path");
-    File::open(rustix::fs::CWD, &path, false).expect("it was just written")
+    File::open(rustix::fs::CWD, &path, Symlinks::NoFollow).expect("it was just written")
 }
 
 type Answer = (Vec<Mismatch>, End);

@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::io::Write as _;
 
+use ftk_file::Stat;
 use ftk_hash::Algorithm;
-use ftk_manifest::{Entry, Header, Manifest, Stat, Writer, Xattr};
+use ftk_manifest::{Entry, Header, Manifest, Writer, Xattr};
 use ftk_walk::FileType;
 
 use crate::json::{Json, Members, base64, hex, mode};
@@ -151,6 +152,7 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
             ino: line.integer("ino")?,
             nlink: line.integer("nlink")?,
             rdev: rdev.unwrap_or(0),
+            ..Stat::EMPTY
         },
         target,
         digests: digests(line.optional("digests")?, algorithms)?,

@@ -23,13 +23,12 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use ftk_compare::is_trusted;
-use ftk_read::Failure;
+use ftk_file::{Failure, PATH_MAX, is_trusted};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, fgetxattr, fstat, fstatfs, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::prove::Proven;
-use crate::reach::{Held, PATH_MAX, Place};
+use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::stat::identity;
 use crate::swap::{is_still, rename_to_free, return_name};

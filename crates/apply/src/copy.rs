@@ -5,7 +5,8 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-use ftk_compare::{is_trusted, same_content};
+use ftk_compare::same_content;
+use ftk_file::{Symlinks, is_trusted};
 use ftk_sched::Stop;
 use rustix::fs::{Mode, OFlags, SeekFrom, fsync, ioctl_ficlone, openat, seek};
 use rustix::io::Errno;
@@ -38,7 +39,7 @@ fn fill(source: &Held, file: &File, temp: &Temp, metadata: &Metadata, stop: &Sto
     if ioctl_ficlone(file, &source.file).is_err() {
         copy_bytes(source, file, stop)?;
     }
-    let copied = ftk_read::File::open(&temp.place.dir, temp.name(), false)
+    let copied = ftk_file::File::open(&temp.place.dir, temp.name(), Symlinks::NoFollow)
         .map_err(|failure| ActError::from(Refusal::of_failure(Side::Victim, failure)))?;
     let same = same_content(&copied, &source.file, stop).map_err(|(side, failure)| {
         let side = if side == ftk_compare::Side::A { Side::Victim } else { Side::Keeper };

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
+use ftk_file::temp_name;
 use ftk_sched::Stop;
 use rustix::process::{Resource, getrlimit};
 
@@ -19,7 +20,6 @@ use crate::prove::{Proven, prove};
 use crate::reach::Reach;
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::{Seen, Step};
-use crate::temp::random_name;
 
 /// The maximal number of steps between two syncs of the journal: a sync costs milliseconds, a step tens of
 /// microseconds.
@@ -235,7 +235,7 @@ impl Engine {
         let intent = Intent {
             step: journal.number(),
             kind: self.kind,
-            temp: random_name(),
+            temp: temp_name(),
             victim: step.victim.clone(),
             metadata,
             keeper: step.keeper.clone(),

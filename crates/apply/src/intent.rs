@@ -4,13 +4,13 @@ use std::ffi::CString;
 use std::fmt::Write as _;
 
 use data_encoding::BASE64;
+use ftk_file::is_temp_name;
 use ftk_record::{Object, read_base64, read_path, write_path, write_string};
 use serde::Deserialize;
 
 use crate::action::ActionKind;
 use crate::metadata::{Attribute, Metadata};
 use crate::seen::Seen;
-use crate::temp::is_private_name;
 
 /// A proven step that is about to be performed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl IntentRecord {
     /// Converts a record that [`Intent::write`] could have written. Returns `None` for any other.
     pub(crate) fn into_intent(self) -> Option<Intent> {
         let kind = ActionKind::from_name(&self.action)?;
-        if !is_private_name(self.temp.as_bytes()) {
+        if !is_temp_name(self.temp.as_bytes()) {
             return None;
         }
         let Object(MetadataRecord { mode, uid, gid, atime_ns, xattrs }) = self.metadata;
@@ -253,7 +253,7 @@ mod tests {
             Intent {
                 step,
                 kind,
-                temp: crate::temp::random_name(),
+                temp: ftk_file::temp_name(),
                 target: (kind == ActionKind::Symlink).then(|| keeper.path.clone()),
                 to: (kind == ActionKind::Move).then(|| To { path: keeper.path.clone(), root_len: 3 }),
                 victim,

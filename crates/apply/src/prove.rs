@@ -1,6 +1,7 @@
 //! The proof that a step loses nothing. Every action requires it.
 
-use ftk_compare::{is_trusted, same_content};
+use ftk_compare::same_content;
+use ftk_file::is_trusted;
 use ftk_sched::Stop;
 use rustix::fs::{Advice, Stat, fadvise};
 

@@ -10,8 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_inventory::open_beneath;
-use ftk_read::File;
+use ftk_file::{Failure, File, Symlinks, descend, is_temp_name};
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
@@ -19,10 +18,6 @@ use crate::own_changes::OwnChanges;
 use crate::refusal::{Refusal, Side};
 use crate::seen::Seen;
 use crate::stat::{identity, stat_now};
-use crate::temp::is_private_name;
-
-/// Maximal length of a path in one system call, including the NUL.
-pub(crate) const PATH_MAX: usize = 4096;
 
 /// The number of starting points that stay open. Usually there are fewer, but the user may have named every
 /// file.
@@ -82,7 +77,7 @@ impl Reach {
         own_changes: &OwnChanges,
     ) -> Result<Held, Refusal> {
         let held = self.open(side, seen)?;
-        if is_private_name(held.place.name.to_bytes()) {
+        if is_temp_name(held.place.name.to_bytes()) {
             return Err(Refusal::TemporaryName(side));
         }
         let what = match &held.stat {
@@ -109,7 +104,10 @@ impl Reach {
         let name = CString::new(parts.name).map_err(|_| Refusal::Path(side))?;
         let dir = self.root(parts.root).and_then(|root| match parts.below {
             [] => Ok(root),
-            below => Ok(Rc::new(descend(root.as_fd(), below)?)),
+            below => {
+                let names = below.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
+                Ok(Rc::new(descend(root.as_fd(), names, Symlinks::NoFollow, &mut Vec::new())?))
+            }
         });
         let dir = dir.map_err(|error| match Errno::from_io_error(&error) {
             Some(Errno::LOOP) => Refusal::Link(side),
@@ -149,8 +147,8 @@ impl Place {
 
 impl Held {
     /// Opens the regular file at a place. An inner `Err` is that of `fstat`.
-    pub(crate) fn open(place: Place) -> Result<Self, Result<ftk_read::Failure, Errno>> {
-        let file = File::open(&place.dir, &place.name, false).map_err(Ok)?;
+    pub(crate) fn open(place: Place) -> Result<Self, Result<Failure, Errno>> {
+        let file = File::open(&place.dir, &place.name, Symlinks::NoFollow).map_err(Ok)?;
         let stat = fstat(&file).map_err(Err)?;
         Ok(Self { place, file, stat })
     }
@@ -201,28 +199,6 @@ fn split(path: &[u8], root_len: usize) -> Option<Parts<'_>> {
 fn without_end_slashes(path: &[u8]) -> &[u8] {
     let len = path.iter().rposition(|&byte| byte != b'/').map_or(0, |at| at + 1);
     &path[..len]
-}
-
-/// Opens the directory `path` below `root`, with as few system calls as the length allows.
-fn descend(root: BorrowedFd<'_>, mut path: &[u8]) -> io::Result<OwnedFd> {
-    let mut at: Option<OwnedFd> = None;
-    loop {
-        let cut = if path.len() < PATH_MAX {
-            path.len()
-        } else {
-            // A single name is never that long. If there is no slash, the kernel refuses the path.
-            path[..PATH_MAX].iter().rposition(|&byte| byte == b'/').unwrap_or(path.len())
-        };
-        let piece = CString::new(&path[..cut])?;
-        let base = at.as_ref().map_or(root, |fd| fd.as_fd());
-        let next = open_beneath(base, &piece, OFlags::PATH)?;
-        path = &path[cut..];
-        path = &path[path.iter().position(|&byte| byte != b'/').unwrap_or(path.len())..];
-        if path.is_empty() {
-            return Ok(next);
-        }
-        at = Some(next);
-    }
 }
 
 #[cfg(test)]
@@ -299,7 +275,7 @@ mod tests {
             assert!(matches!(refused, Refusal::Link(Side::Keeper)), "{path}: {refused:?}");
         }
         let link = reach.locate(Side::Victim, &at("/real/sub/y"), top.len()).unwrap();
-        assert!(matches!(Held::open(link), Err(Ok(ftk_read::Failure::NotRegular))));
+        assert!(matches!(Held::open(link), Err(Ok(Failure::NotRegular))));
     }
 
     #[test]
@@ -316,7 +292,7 @@ mod tests {
             path.extend_from_slice(name.as_bytes());
         }
         path.extend_from_slice(b"/x");
-        assert!(path.len() > 2 * PATH_MAX);
+        assert!(path.len() > 2 * ftk_file::PATH_MAX);
         let place = Reach::new().locate(Side::Victim, &path, root_len).unwrap();
         assert_eq!(place.name.as_c_str(), c"x");
         assert_eq!(fstat(&place.dir).unwrap().st_ino, fstat(&dir).unwrap().st_ino);

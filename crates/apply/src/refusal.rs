@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use ftk_read::Failure;
+use ftk_file::Failure;
 use ftk_record::sanitize;
 use rustix::io::Errno;
 

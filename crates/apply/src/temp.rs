@@ -1,8 +1,6 @@
 //! Private names: of a replacement before it gets the victim's name, and of an old file before it is removed.
 
-use std::collections::hash_map::RandomState;
-use std::ffi::{CStr, CString};
-use std::hash::{BuildHasher, Hasher};
+use std::ffi::CStr;
 
 use rustix::fs::{AtFlags, unlinkat};
 use rustix::io::Errno;
@@ -10,26 +8,6 @@ use rustix::io::Errno;
 use crate::reach::Place;
 use crate::refusal::ActError;
 use crate::stat::identity;
-
-/// The prefix of all private names, so that files left by a killed run are recognisable.
-const PREFIX: &[u8] = b".ftk-";
-
-/// The number of hexadecimal digits after the prefix.
-const DIGITS: usize = 16;
-
-/// Returns a new name. Two names of 64 random bits are never equal by chance, and if they were, creating the
-/// file would fail. It is short, so that the victim's name may have the maximal length.
-pub(crate) fn random_name() -> CString {
-    let random = RandomState::new().build_hasher().finish();
-    CString::new(format!(".ftk-{random:016x}")).expect("hexadecimal digits contain no NUL")
-}
-
-/// Returns whether a name has the form of a private name.
-pub(crate) fn is_private_name(name: &[u8]) -> bool {
-    name.strip_prefix(PREFIX).is_some_and(|digits| {
-        digits.len() == DIGITS && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
-    })
-}
 
 /// A replacement that is not in place yet.
 #[derive(Debug)]
@@ -83,7 +61,7 @@ mod tests {
     fn another_file_with_a_private_name_is_not_removed() {
         let temp = tempfile::tempdir().unwrap();
         let dir = rustix::fs::open(temp.path(), crate::reach::DIRECTORY, rustix::fs::Mode::empty()).unwrap();
-        let place = Place { dir: std::rc::Rc::new(dir), name: random_name() };
+        let place = Place { dir: std::rc::Rc::new(dir), name: ftk_file::temp_name() };
         let path = temp.path().join(place.name.to_str().unwrap());
         std::fs::write(&path, "").unwrap();
         let made = Temp::made(place.clone()).unwrap();
@@ -93,15 +71,5 @@ mod tests {
         let error = made.discard(ActError::Stopped);
         assert_eq!(std::fs::read(&path).unwrap(), b"theirs", "{error:?}");
         std::fs::remove_file(&path).unwrap();
-    }
-
-    #[test]
-    fn private_names_are_recognised() {
-        assert!(is_private_name(random_name().to_bytes()));
-        assert_ne!(random_name(), random_name());
-        for name in [".ftk-", ".ftk-0123456789abcde", ".ftk-0123456789abcdef0", ".ftk-0123456789ABCDEF", "x"]
-        {
-            assert!(!is_private_name(name.as_bytes()), "{name}");
-        }
     }
 }

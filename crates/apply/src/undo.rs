@@ -7,8 +7,8 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
-use ftk_compare::{End, FileResources, Options, Source, compare, is_trusted};
-use ftk_read::File;
+use ftk_compare::{End, FileResources, Options, Source, compare};
+use ftk_file::{File, is_trusted};
 use ftk_sched::Stop;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, Stat, fstat, linkat, openat, readlinkat};
 use rustix::io::Errno;

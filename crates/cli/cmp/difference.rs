@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use ftk_compare::Side;
 use ftk_compare::trees::{Difference, Field, What};
-use ftk_inventory::Metadata;
+use ftk_file::Stat;
 use ftk_record::{quote, write_path};
 use indicatif::HumanCount;
 
@@ -141,7 +141,7 @@ fn name(field: Field) -> &'static str {
     }
 }
 
-fn value(field: Field, metadata: &Metadata) -> String {
+fn value(field: Field, metadata: &Stat) -> String {
     match field {
         Field::Mode => format!("{:04o}", metadata.mode),
         Field::Uid => metadata.uid.to_string(),

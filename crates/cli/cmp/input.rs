@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 
 use ftk_compare::Source;
-use ftk_read::File;
+use ftk_file::{File, Symlinks};
 use rustix::fs::{CWD, SeekFrom, fstat, seek};
 
 use crate::cmp::CmpArgs;
@@ -48,7 +48,7 @@ impl Input {
             Content::Directory
         } else if file_type.is_file() {
             let path = CString::new(path.as_bytes()).expect("what was looked at is a path");
-            match File::open(CWD, &path, true) {
+            match File::open(CWD, &path, Symlinks::Follow) {
                 Ok(file) => Content::File(file),
                 Err(failure) => {
                     say_failure(&name, &failure, "not compared", console);

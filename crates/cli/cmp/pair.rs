@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ftk_compare::{FileResources, Mismatch, Options, Outcome as Found, Side, compare};
+use ftk_file::{Failure, File};
 use ftk_process::Progress;
-use ftk_read::{Failure, File};
 use ftk_sched::{Stop, Threads};
 
 use crate::args::Globals;

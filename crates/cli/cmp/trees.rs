@@ -8,8 +8,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_compare::is_trusted;
 use ftk_compare::trees::{Done, PairTable, Report, TreeCriteria, TreeResources, Trees, WalkedTree, What};
+use ftk_file::is_trusted;
 use ftk_inventory::Budget;
 use ftk_process::Progress;
 use ftk_record::quote;

@@ -6,6 +6,7 @@ use std::ffi::CString;
 use anyhow::bail;
 use ftk_apply::{Action, Obstacle, Reach, Seen, Step, probe};
 use ftk_dedup::report::Group;
+use ftk_file::Symlinks;
 use ftk_inventory::{DirNo, FileNo, Inventory};
 use ftk_record::quote;
 
@@ -19,7 +20,9 @@ pub(super) fn pairs_of(inventory: &Inventory, roots: &[CString], references: &BT
     let mut ends = BTreeMap::new();
     for dir in (0..inventory.dirs()).map(DirNo) {
         for file in inventory.files_of(dir).map(FileNo) {
-            if !inventory.via_link(dir, file) && !references.contains(&inventory.root_of(dir, file)) {
+            if inventory.symlinks(dir, file) == Symlinks::NoFollow
+                && !references.contains(&inventory.root_of(dir, file))
+            {
                 let (dev, _) = inventory.identity(dir, file);
                 ends.entry(dev).or_insert((file, file)).1 = file;
             }

@@ -6,10 +6,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
+use ftk_file::Failure;
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Budget, FileNo, Inventory, Keep};
 use ftk_process::{Failed, Progress, Rows, Work, process};
-use ftk_read::{Failure, Span};
+use ftk_read::Span;
 use ftk_record::quote;
 use ftk_sched::Stop;
 use ftk_walk::Follow;

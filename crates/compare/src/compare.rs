@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use ftk_read::{Failure, File};
+use ftk_file::{Cursor, Failure, File};
 
 use crate::files::{Files, Tuning};
-use crate::input::{Cursor, Input, MAX_SKIP, Piped};
+use crate::input::{Input, MAX_SKIP, Piped};
 use crate::options::{FileResources, Options, Source};
 use crate::outcome::{End, FilePlan, Lines, Outcome, Reason, Way};
 use crate::pair::Part;
@@ -40,7 +40,9 @@ pub fn compare(
 pub fn sizes_differ(a: &File, b: &File, options: &Options) -> bool {
     let limit = options.limit.unwrap_or(u64::MAX);
     let len = |file: &File, skip| file.stat().size.saturating_sub(skip).min(limit);
-    a.stat().blocks > 0 && b.stat().blocks > 0 && len(a, options.skip_a) != len(b, options.skip_b)
+    a.stat().has_plausible_size()
+        && b.stat().has_plausible_size()
+        && len(a, options.skip_a) != len(b, options.skip_b)
 }
 
 pub(crate) fn compare_tuned(
@@ -72,8 +74,8 @@ fn streams(
 ) -> Result<Outcome, (Side, Failure)> {
     let block = options.block(1, resources.memory);
     let plan = FilePlan { way: Way::Sequential, reason: Reason::Pipe, workers: 1, block };
-    let mut a = OpenInput::new(a, options.skip_a, block).map_err(|failure| (Side::A, failure))?;
-    let mut b = OpenInput::new(b, options.skip_b, block).map_err(|failure| (Side::B, failure))?;
+    let mut a = OpenInput::new(a, options.skip_a, block).map_err(Side::A.failed())?;
+    let mut b = OpenInput::new(b, options.skip_b, block).map_err(Side::B.failed())?;
     let mut lines = Lines::NONE;
     let mut sequential = Sequential {
         a: a.input(),
@@ -84,8 +86,8 @@ fn streams(
         lines: options.lines.then_some(&mut lines),
     };
     let end = sequential.run(&mut sink, block, resources)?.unwrap_or(End::Together);
-    a.verify().map_err(|failure| (Side::A, failure))?;
-    b.verify().map_err(|failure| (Side::B, failure))?;
+    a.verify().map_err(Side::A.failed())?;
+    b.verify().map_err(Side::B.failed())?;
     Ok(Outcome {
         mismatches: sink.delivered,
         first: sink.first,
@@ -122,7 +124,7 @@ impl<'s> OpenInput<'s> {
 
     fn verify(&self) -> Result<(), Failure> {
         match self {
-            Self::File(cursor) => cursor.verify(0),
+            Self::File(cursor) => cursor.verify(),
             Self::Stream(_) => Ok(()),
         }
     }

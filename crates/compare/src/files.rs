@@ -3,12 +3,10 @@
 
 use std::cmp::Ordering;
 
-use ftk_read::Failure;
+use ftk_file::{Cursor, Failure, is_trusted};
 use ftk_sched::logical_cpus;
 
 use crate::Side;
-use crate::input::Cursor;
-use crate::is_trusted;
 use crate::options::{FileResources, Method, Options};
 use crate::outcome::{End, FilePlan, Lines, Outcome, Reason, Way};
 use crate::pair::Part;
@@ -106,14 +104,14 @@ impl<'f> Files<'f> {
             outcome.lines = Some(lines);
         }
         // A team reads each file more than once.
-        let reads = if plan.way == Way::Sequential { 0 } else { 2 };
-        self.cursors.0.verify(reads).map_err(|failure| (Side::A, failure))?;
-        self.cursors.1.verify(reads).map_err(|failure| (Side::B, failure))?;
+        let verify = if plan.way == Way::Sequential { Cursor::verify } else { Cursor::verify_always };
+        verify(&self.cursors.0).map_err(Side::A.failed())?;
+        verify(&self.cursors.1).map_err(Side::B.failed())?;
         Ok(outcome)
     }
 
     fn is_same_file(&self) -> bool {
-        let key = |part: &Part<'_>| (part.file.stat().dev, part.file.stat().ino, part.skip);
+        let key = |part: &Part<'_>| (part.file.stat().identity(), part.skip);
         self.options.shortcuts && key(&self.a) == key(&self.b) && is_trusted(self.a.file)
     }
 

@@ -29,10 +29,8 @@
 
 mod compare;
 mod files;
-mod holes;
 mod input;
 mod kernel;
-mod local;
 mod mismatch;
 mod options;
 mod outcome;
@@ -52,7 +50,6 @@ pub mod trees;
 
 pub use compare::{compare, sizes_differ};
 pub use kernel::{differences, first_difference};
-pub use local::is_trusted;
 pub use mismatch::Mismatch;
 pub use options::{FileResources, Method, Options, Source};
 pub use outcome::{End, FilePlan, Lines, Outcome, Reason, Way};

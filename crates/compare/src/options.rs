@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::AtomicU64;
 
-use ftk_read::File;
+use ftk_file::File;
 use ftk_sched::Stop;
 
 /// One of the two inputs.

@@ -1,13 +1,12 @@
 //! Supplies the bytes of two files, piece by piece.
 #![expect(unsafe_code, reason = "mapped files may change while they are compared")]
 
-use std::io;
 use std::ops::Range;
 
-use ftk_read::{Failure, File, Map};
+use ftk_file::{Failure, File, Holes, KnownRange};
+use ftk_read::Map;
 
 use crate::Side;
-use crate::holes::{Holes, KnownRange};
 use crate::shared::Shared;
 
 /// One of the two files, and how many bytes of it are skipped.
@@ -27,19 +26,7 @@ impl<'f> Part<'f> {
     /// Whether the file's size is synthetic: it has no disk blocks, and is not a hole either. Kernel file
     /// systems report such sizes, and their files must not be mapped.
     pub(crate) fn has_synthetic_size(&self) -> bool {
-        self.file.stat().blocks == 0 && !Holes::new(self.file, true).at(0).holds
-    }
-
-    fn failed(&self, op: &'static str, source: io::Error) -> (Side, Failure) {
-        (self.side, Failure::Io { op, source })
-    }
-
-    /// Returns the error for a file that became shorter, or of which a mapped page is missing.
-    fn lost(&self, source: io::Error) -> (Side, Failure) {
-        match self.file.verify(0, 2) {
-            Err(failure) => (self.side, failure),
-            Ok(()) => self.failed("read", source),
-        }
+        !self.file.stat().has_plausible_size() && !Holes::new(self.file, true).at(0).holds
     }
 
     /// Reads the byte at `offset`.
@@ -51,16 +38,7 @@ impl<'f> Part<'f> {
 
     /// Fills the buffer with the bytes from `offset` on.
     fn read(&self, buf: &mut [u8], offset: u64) -> Result<(), (Side, Failure)> {
-        let mut len = 0;
-        while len < buf.len() {
-            let at = self.skip + offset + len as u64;
-            match self.file.read_at(&mut buf[len..], at) {
-                Ok(0) => return Err(self.lost(io::ErrorKind::UnexpectedEof.into())),
-                Ok(got) => len += got,
-                Err(source) => return Err(self.failed("read", source)),
-            }
-        }
-        Ok(())
+        self.file.read_exact_at(buf, self.skip + offset).map_err(self.side.failed())
     }
 }
 
@@ -170,8 +148,8 @@ impl<'f> View<'f> {
     pub(crate) fn close(&mut self, bytes: &Bytes, piece: &Range<u64>) -> Result<(), (Side, Failure)> {
         let Bytes::Mapped(map, _) = bytes else { return Ok(()) };
         let Err(missing) = map.check() else { return Ok(()) };
-        let lost = self.part.lost(missing);
-        if matches!(lost.1, Failure::Io { .. }) {
+        let lost = self.part.file.lost(missing);
+        if matches!(lost, Failure::Io { .. }) {
             // The size and times of the file are unchanged, but part of it could not be loaded. Reading
             // may give the cause, such as a disk error.
             let mut buf = vec![0; 1 << 20];
@@ -180,6 +158,6 @@ impl<'f> View<'f> {
                 self.part.read(&mut buf[..len], start)?;
             }
         }
-        Err(lost)
+        Err((self.part.side, lost))
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-use ftk_read::Failure;
+use ftk_file::Failure;
 use ftk_sched::Team;
 
 use crate::files::Tuning;

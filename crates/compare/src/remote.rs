@@ -1,6 +1,6 @@
 //! Whether a file is on another machine, or provided by another program.
 
-use ftk_read::File;
+use ftk_file::File;
 
 /// File systems on which reading large pieces is better than mapping, because each missing page would cost a
 /// round trip. The numbers are from `linux/magic.h`; others name their source.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ftk_read::{Failure, File};
+use ftk_file::{Cursor, Failure, File};
 use ftk_sched::Stop;
 
 /// Bytes of each file compared at a time: two buffers of this size fit into the second-level cache.
@@ -15,6 +15,13 @@ pub enum Side {
     A,
     /// The second input.
     B,
+}
+
+impl Side {
+    /// Returns the function that adds this side to a failure.
+    pub(crate) fn failed(self) -> impl Fn(Failure) -> (Self, Failure) {
+        move |failure| (self, failure)
+    }
 }
 
 impl fmt::Display for Side {
@@ -38,63 +45,23 @@ pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Fail
     if a.stat().size != b.stat().size {
         return Ok(false);
     }
-    let mut a = SequentialRead::new(Side::A, a);
-    let mut b = SequentialRead::new(Side::B, b);
+    // One byte more than the size, so that one read returns a small file and also shows its end.
+    let len = a.stat().size.saturating_add(1).min(BUF_LEN as u64) as usize;
+    let (mut buf_a, mut buf_b) = (vec![0; len], vec![0; len]);
+    let (mut a, mut b) = (Cursor::new(a, 0), Cursor::new(b, 0));
     while !stop.is_raised() {
-        if a.next()? != b.next()? {
+        let len_a = a.fill(&mut buf_a).map_err(Side::A.failed())?;
+        let len_b = b.fill(&mut buf_b).map_err(Side::B.failed())?;
+        if buf_a[..len_a] != buf_b[..len_b] {
             return Ok(false);
         }
-        if a.has_ended && b.has_ended {
-            a.verify()?;
-            b.verify()?;
+        if a.has_ended() && b.has_ended() {
+            a.verify().map_err(Side::A.failed())?;
+            b.verify().map_err(Side::B.failed())?;
             return Ok(true);
         }
     }
     Ok(false)
-}
-
-/// A file that is read from start to end.
-struct SequentialRead<'f> {
-    side: Side,
-    file: &'f File,
-    buf: Vec<u8>,
-    bytes: u64,
-    reads: u64,
-    has_ended: bool,
-}
-
-impl<'f> SequentialRead<'f> {
-    fn new(side: Side, file: &'f File) -> Self {
-        // One byte more than the size, so that one read returns a small file and also shows its end.
-        let len = file.stat().size.saturating_add(1).min(BUF_LEN as u64) as usize;
-        Self { side, file, buf: vec![0; len], bytes: 0, reads: 0, has_ended: false }
-    }
-
-    /// Returns the next bytes: a full buffer, or the rest of the file.
-    fn next(&mut self) -> Result<&[u8], (Side, Failure)> {
-        let mut len = 0;
-        while len < self.buf.len() && !self.has_ended {
-            let got = self
-                .file
-                .read_at(&mut self.buf[len..], self.bytes)
-                .map_err(|source| (self.side, Failure::Io { op: "read", source }))?;
-            len += got;
-            self.bytes += got as u64;
-            self.reads += 1;
-            let size = self.file.stat().size;
-            if self.bytes > size {
-                // Without this check, reading a file that grows as fast as it is read would never end.
-                self.verify()?;
-            }
-            // A short read means the end only at the file's size.
-            self.has_ended = got == 0 || (len < self.buf.len() && self.bytes == size);
-        }
-        Ok(&self.buf[..len])
-    }
-
-    fn verify(&self) -> Result<(), (Side, Failure)> {
-        self.file.verify(self.bytes, self.reads).map_err(|failure| (self.side, failure))
-    }
 }
 
 #[cfg(test)]

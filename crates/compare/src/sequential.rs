@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
 
-use ftk_read::Failure;
+use ftk_file::Failure;
 
 use crate::input::Input;
 use crate::kernel::differences;
@@ -105,8 +105,8 @@ impl Sequential<'_> {
             }
             let ask = (self.limit - self.at).min(max as u64) as usize;
             max = (2 * max).min(buf_len);
-            let a_len = self.a.fill(&mut a[..ask]).map_err(|failure| (Side::A, failure))?;
-            let b_len = self.b.fill(&mut b[..ask]).map_err(|failure| (Side::B, failure))?;
+            let a_len = self.a.fill(&mut a[..ask]).map_err(Side::A.failed())?;
+            let b_len = self.b.fill(&mut b[..ask]).map_err(Side::B.failed())?;
             let len = a_len.min(b_len);
             let (a, b) = (&a[..len], &b[..len]);
             let mut nothing_yet = sink.first.is_none();

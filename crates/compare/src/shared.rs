@@ -1,9 +1,8 @@
 //! Extents that two files share on the disk, because one is a clone of the other. They are equal without
 //! being read.
 
-use ftk_read::{Extent, File, extents, share_a_disk};
-
-use crate::holes::KnownRange;
+use ftk_file::{File, KnownRange};
+use ftk_read::{Extent, extents, share_a_disk};
 
 /// File systems on which files can share extents: Btrfs, XFS, bcachefs, OCFS2. The numbers are from
 /// `linux/magic.h`, except for bcachefs. No other file system is queried.

@@ -4,12 +4,12 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use ftk_read::File;
+use ftk_file::{File, Symlinks};
 use rustix::fs::CWD;
 
 /// Opens the file at a path.
 pub(crate) fn open(path: &Path) -> File {
-    File::open(CWD, &CString::new(path.as_os_str().as_bytes()).unwrap(), false).unwrap()
+    File::open(CWD, &CString::new(path.as_os_str().as_bytes()).unwrap(), Symlinks::NoFollow).unwrap()
 }
 
 /// Returns `len` random-looking bytes, the same each time. The multiplier is that of Knuth's MMIX.

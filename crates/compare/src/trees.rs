@@ -14,7 +14,6 @@
 mod claims;
 mod classify;
 mod difference;
-mod facts;
 mod large;
 mod merge;
 mod pairs;

@@ -9,7 +9,6 @@ use ftk_inventory::{FileNo, Inventory, Opener, is_pseudo};
 use crate::found::Equal;
 use crate::links::Links;
 use crate::names::{Name, Names};
-use crate::open::open;
 
 /// Groups of identical files, sorted by wasted space (largest first), then by first path.
 #[derive(Debug)]
@@ -86,9 +85,8 @@ impl Groups {
                 ends.push(files.len() as u32);
             }
             let Name { identity: (dev, _), file, .. } = names[0];
-            let is_synthetic = *devices
-                .entry(dev)
-                .or_insert_with(|| open(inventory, &mut opener, FileNo(file)).is_ok_and(is_pseudo));
+            let mut open = |file| opener.open_file(inventory.dir_of(file), file);
+            let is_synthetic = *devices.entry(dev).or_insert_with(|| open(FileNo(file)).is_ok_and(is_pseudo));
             let clusters = start..ends.len() as u32;
             records.push(Record { size: set.size, is_synthetic, clusters, digest, rank });
         }

@@ -46,7 +46,6 @@ mod groups;
 mod links;
 mod member;
 mod names;
-mod open;
 mod pass;
 mod plan;
 mod proof;

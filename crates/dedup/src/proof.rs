@@ -4,13 +4,13 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use ftk_compare::{Side, same_content};
+use ftk_file::Failure;
 use ftk_inventory::{FileNo, Inventory, Opener};
 use ftk_process::Failed;
-use ftk_read::{Failure, leave_shared_descriptors};
+use ftk_read::leave_shared_descriptors;
 use ftk_sched::{Stop, Team};
 
 use crate::found::{Equal, Found};
-use crate::open::open;
 
 impl Found<'_> {
     /// Returns how many comparisons of two files [`compare`](Self::compare) makes if all files are identical.
@@ -126,8 +126,9 @@ impl<'p> Proof<'p> {
     }
 
     fn is_same(&mut self, a: FileNo, b: FileNo) -> Result<bool, (Side, Failure)> {
-        let a = open(self.inventory, &mut self.opener, a).map_err(|failure| (Side::A, failure))?;
-        let b = open(self.inventory, &mut self.opener, b).map_err(|failure| (Side::B, failure))?;
+        let mut open = |file| self.opener.open_file(self.inventory.dir_of(file), file);
+        let a = open(a).map_err(|failure| (Side::A, failure))?;
+        let b = open(b).map_err(|failure| (Side::B, failure))?;
         same_content(&a, &b, self.stop)
     }
 }

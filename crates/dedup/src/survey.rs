@@ -1,10 +1,9 @@
 //! Collects the current metadata of files in an inventory.
 
+use ftk_file::{Failure, Symlinks};
 use ftk_inventory::{FileNo, Inventory, Opener};
-use ftk_read::{Failure, Stat};
 
 use crate::Member;
-use crate::open::open;
 
 /// Creates members for files of an inventory by opening them.
 #[derive(Debug)]
@@ -26,26 +25,25 @@ impl<'i> Survey<'i> {
     /// opening it.
     pub fn member(&mut self, file: FileNo) -> Result<Member, Failure> {
         let inventory = self.inventory;
-        let stat = *open(inventory, &mut self.opener, file)?.stat();
         let dir = inventory.dir_of(file);
-        let ((dev, ino), size) = (inventory.identity(dir, file), inventory.size(dir, file));
-        if (stat.dev, stat.ino, stat.size) != (dev, ino, size) {
-            let before = Box::new(Stat { dev, ino, size, ..stat });
-            return Err(Failure::Changed { before, after: Box::new(stat), read: 0 });
+        let stat = *self.opener.open_file(dir, file)?.stat();
+        let before = inventory.stat_then(dir, file, &stat);
+        if before != stat {
+            return Err(Failure::Changed { before: Box::new(before), after: Box::new(stat), read: 0 });
         }
         let mut path = Vec::new();
         inventory.push_path(file, &mut path);
         Ok(Member {
             root: inventory.root_of(dir, file),
             path,
-            dev,
-            ino,
-            size,
+            dev: stat.dev,
+            ino: stat.ino,
+            size: stat.size,
             blocks: stat.blocks,
             nlink: stat.nlink,
             mtime_ns: stat.mtime_ns,
             ctime_ns: stat.ctime_ns,
-            via_link: inventory.via_link(dir, file),
+            via_link: inventory.symlinks(dir, file) == Symlinks::Follow,
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Optional columns of a shard: sizes, devices, metadata, and numbers of starting points.
 
+use ftk_file::{PackedStat, Stat};
 use ftk_walk::Metadata;
 
-use crate::metadata::Record;
 use crate::shard::Packed;
 
 /// The optional columns of one shard. Those that [`Keep`](crate::Keep) does not need stay empty.
@@ -14,7 +14,7 @@ pub(crate) struct Columns {
     /// are mounted over a file, reached through a link, or given as starting points.
     devices: Vec<(u32, u64)>,
     /// Metadata in the order of arrival. A row holds the index of its record.
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Vec<PackedStat>,
     /// Name offset and number of each starting point that is an entry itself, by ascending offset.
     starting_points: Vec<(u32, u32)>,
     /// Files of the current listing in the order of arrival. Until the listing ends, a row holds an index
@@ -34,7 +34,7 @@ impl Columns {
     /// Returns the bytes in use, without unused capacity.
     pub(crate) fn bytes(&self) -> u64 {
         let sizes = self.sizes.len() * size_of::<u64>() + self.devices.len() * size_of::<(u32, u64)>();
-        let records = self.records.len() * size_of::<Record>();
+        let records = self.records.len() * size_of::<PackedStat>();
         let starting_points = self.starting_points.len() * size_of::<(u32, u32)>();
         (sizes + records + starting_points + self.seen.len() * size_of::<Seen>()) as u64
     }
@@ -48,7 +48,7 @@ impl Columns {
 
     /// Adds metadata. Its row must hold the returned index instead of the inode number.
     pub(crate) fn record(&mut self, entry: &Metadata) -> u64 {
-        self.records.push(Record::new(entry));
+        self.records.push((&Stat::from(entry)).into());
         self.records.len() as u64 - 1
     }
 

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
+use ftk_file::Stat;
 use ftk_walk::FileType;
 
-use crate::metadata::Record;
 use crate::shard::{Packed, Shard};
 use crate::{DirNo, FileNo, Inventory, Item};
 
@@ -63,7 +63,7 @@ impl<'i> Cursor<'i> {
             dir: DirNo(open.dir),
             file_type: row.file_type,
             file,
-            metadata: record.map(Record::metadata),
+            metadata: record.map(Stat::from),
             target: is_link.then(|| open.shard.names.target(row.name())),
         }
     }

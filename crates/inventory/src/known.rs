@@ -1,6 +1,7 @@
 //! Sizes, identities and metadata of the files in a table, if they were kept.
 
-use crate::metadata::Record;
+use ftk_file::{PackedStat, Stat};
+
 use crate::shard::{Packed, Shard};
 use crate::{DirNo, FileNo, Inventory, Keep};
 
@@ -20,7 +21,7 @@ impl Inventory {
         self.assert_sizes();
         let (shard, at) = self.place(dir, file);
         match self.record(shard, &shard.entries[at]) {
-            Some(record) => record.size,
+            Some(record) => record.size(),
             None => shard.columns.sizes[at],
         }
     }
@@ -35,12 +36,22 @@ impl Inventory {
         let (shard, at) = self.place(dir, file);
         let row = &shard.entries[at];
         match self.record(shard, row) {
-            Some(record) => (record.dev, record.ino),
+            Some(record) => record.identity(),
             None => {
                 let dev = shard.columns.device(at as u32).unwrap_or(self.dirs[dir.0 as usize].dev);
                 (dev, row.ino)
             }
         }
+    }
+
+    /// Returns the metadata of a file at the time of the walk. `now` is its current metadata, which also
+    /// supplies what the table does not contain.
+    ///
+    /// # Panics
+    /// If the table [has no sizes](Self::has_sizes), or the file is not in the directory.
+    pub fn stat_then(&self, dir: DirNo, file: FileNo, now: &Stat) -> Stat {
+        let (dev, ino) = self.identity(dir, file);
+        Stat { dev, ino, size: self.size(dir, file), ..*now }
     }
 
     /// Returns whether the file had more than one hard link, in the table or elsewhere.
@@ -73,7 +84,7 @@ impl Inventory {
     }
 
     /// Returns the metadata of an entry, if it is kept for entries of its type.
-    pub(crate) fn record<'s>(&self, shard: &'s Shard, row: &Packed) -> Option<&'s Record> {
+    pub(crate) fn record<'s>(&self, shard: &'s Shard, row: &Packed) -> Option<&'s PackedStat> {
         let Keep::Stats { .. } = self.keep else { return None };
         self.keep.needs_stat_for(row.file_type).then(|| &shard.columns.records[row.ino as usize])
     }
@@ -97,7 +108,6 @@ mod tests {
     use proptest::sample::select;
 
     use super::*;
-    use crate::Metadata;
     use crate::fixture::{fixture, metadata, target};
 
     proptest! {
@@ -120,19 +130,7 @@ mod tests {
                 prop_assert_eq!((item.path, item.file_type), (&path[..], file_type));
                 let stat = metadata(ino, file_type);
                 let is_recorded = keep != Keep::Sizes && keep.needs_stat_for(file_type);
-                prop_assert_eq!(item.metadata, is_recorded.then_some(Metadata {
-                    mode: stat.mode,
-                    uid: stat.uid,
-                    gid: stat.gid,
-                    dev: stat.dev,
-                    rdev: stat.rdev,
-                    ino,
-                    nlink: stat.nlink,
-                    size: stat.size,
-                    blocks: stat.blocks,
-                    mtime_ns: stat.mtime_ns,
-                    ctime_ns: stat.ctime_ns,
-                }));
+                prop_assert_eq!(item.metadata, is_recorded.then_some(Stat::from(&stat)));
                 let target = (file_type == FileType::Symlink).then(|| target(ino));
                 prop_assert_eq!(item.target, target.as_deref().map(|target| target.to_bytes()));
                 if let Some(file) = item.file.filter(|_| inventory.has_sizes()) {

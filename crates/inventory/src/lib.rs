@@ -30,7 +30,6 @@
 //! metadata 80 bytes more. [`Budget`] limits the memory of all tables of a run.
 #![forbid(unsafe_code)]
 
-mod beneath;
 mod budget;
 mod collect;
 mod columns;
@@ -42,7 +41,6 @@ mod keep;
 mod known;
 mod list;
 mod merge;
-mod metadata;
 mod names;
 mod opener;
 mod order;
@@ -50,14 +48,12 @@ mod shard;
 mod skipped;
 mod table;
 
-pub use beneath::open as open_beneath;
 pub use budget::Budget;
 pub use collect::Collect;
 pub use ftk_walk::is_pseudo;
 pub use full::Full;
 pub use keep::Keep;
 pub use list::{PathList, Unlisted};
-pub use metadata::Metadata;
 pub use opener::{DirFd, Opener};
 pub use order::{Item, PathOrder};
 pub use skipped::{Refused, Skipped};

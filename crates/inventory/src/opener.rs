@@ -1,14 +1,14 @@
 //! Opens the directories of a table again.
 
-use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
+use ftk_file::{Failure, File, Stat, Symlinks, descend};
+use rustix::fs::CWD;
 use rustix::io::Errno;
+use rustix::path::Arg;
 
-use crate::beneath;
 use crate::shard::ROOT;
 use crate::table::Origin;
 use crate::{DirNo, FileNo, Inventory};
@@ -16,16 +16,7 @@ use crate::{DirNo, FileNo, Inventory};
 /// A directory descriptor. An open in flight holds a clone, so that the descriptor's number is not reused.
 pub type DirFd = Rc<OwnedFd>;
 
-/// `O_PATH` where the system has it: it needs no permission to list the directory.
-#[cfg(target_os = "linux")]
-const ACCESS: OFlags = OFlags::PATH;
-#[cfg(not(target_os = "linux"))]
-const ACCESS: OFlags = OFlags::RDONLY;
-
-/// The size of the longest path that a system call accepts, including its terminating NUL.
-const PATH_MAX: usize = 4096;
-
-/// Opens the directories of one inventory again, for the thread that reads their files.
+/// Opens the directories and files of one inventory again, for the thread that reads the files.
 ///
 /// It holds one descriptor, that of the directory opened last, and opens directories below it relative to it.
 /// Each clone that it returned keeps its directory open until it is dropped.
@@ -37,6 +28,7 @@ pub struct Opener<'i> {
     last: Option<(DirNo, DirFd)>,
     /// The directories from the one to open up to the one to start from, the outermost last.
     climb: Vec<DirNo>,
+    /// Memory for paths.
     path: Vec<u8>,
 }
 
@@ -73,7 +65,9 @@ impl<'i> Opener<'i> {
         } else {
             let fd = self.find(dir)?;
             let walked = &self.inventory.dirs[dir.0 as usize];
-            if self.inventory.origin == Origin::Walked && identity(&fd)? != (walked.dev, walked.ino) {
+            if self.inventory.origin == Origin::Walked
+                && Stat::of(&fd)?.identity() != (walked.dev, walked.ino)
+            {
                 return Err(Errno::STALE.into());
             }
             Rc::new(fd)
@@ -96,33 +90,60 @@ impl<'i> Opener<'i> {
         if self.inventory.origin == Origin::Walked {
             return true;
         }
-        let name = self.inventory.name(dir, file);
-        let link =
-            if self.inventory.via_link(dir, file) { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
-        let is_regular = |stat: rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode).is_file();
-        statat(at, name, link).map_or(true, is_regular)
+        let (name, symlinks) = (self.inventory.name(dir, file), self.inventory.symlinks(dir, file));
+        Stat::at(at, name, symlinks).map_or(true, |stat| stat.is_regular())
+    }
+
+    /// Opens a file of the table.
+    ///
+    /// # Errors
+    /// [`Failure::Io`] if [`open`](Self::open) fails for its directory; [`Failure::NotRegular`] if the file
+    /// [may not be opened](Self::may_open); and any error of [`File::open`].
+    pub fn open_file(&mut self, dir: DirNo, file: FileNo) -> Result<File, Failure> {
+        let at = self.open(dir).map_err(|source| Failure::Io { op: "open", source })?;
+        if !self.may_open(&at, dir, file) {
+            return Err(Failure::NotRegular);
+        }
+        File::open(&at, self.inventory.name(dir, file), self.inventory.symlinks(dir, file))
+    }
+
+    /// Returns the metadata of a file of the table without opening it.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), and any error of `fstatat`.
+    pub fn stat_file(&mut self, dir: DirNo, file: FileNo) -> io::Result<Stat> {
+        self.stat_entry(dir, self.inventory.name(dir, file), self.inventory.symlinks(dir, file))
+    }
+
+    /// Returns the metadata of any entry of the table, by its name in its directory.
+    ///
+    /// # Errors
+    /// As for [`stat_file`](Self::stat_file).
+    pub fn stat_entry(&mut self, dir: DirNo, name: impl Arg, symlinks: Symlinks) -> io::Result<Stat> {
+        Ok(Stat::at(self.open(dir)?, name, symlinks)?)
     }
 
     /// Returns the directory that the list is confined to, if there is one. Links in its path are followed.
     fn root(&mut self) -> io::Result<Option<DirFd>> {
         let Origin::Confined(path) = &self.inventory.origin else { return Ok(None) };
         if self.root.is_none() {
-            self.root = Some(Rc::new(open_directory(CWD, path)?));
+            self.root = Some(Rc::new(descend(CWD, [path.to_bytes()], Symlinks::Follow, &mut self.path)?));
         }
         Ok(self.root.clone())
     }
 
-    fn open_for_starting_points(&self, dir: DirNo) -> io::Result<OwnedFd> {
-        open_directory(CWD, c".").or_else(|error| {
+    fn open_for_starting_points(&mut self, dir: DirNo) -> io::Result<OwnedFd> {
+        let path = &mut self.path;
+        descend(CWD, [&b"."[..]], Symlinks::Follow, path).or_else(|error| {
             // The paths are sorted, so all paths between two absolute ones are absolute.
             let files = self.inventory.files_of(dir);
             let is_absolute = |file| self.inventory.name(dir, FileNo(file)).to_bytes().starts_with(b"/");
-            let ends = [files.start, files.end.saturating_sub(1)];
-            if ends.into_iter().all(is_absolute) { open_directory(CWD, c"/") } else { Err(error) }
+            let mut ends = [files.start, files.end.saturating_sub(1)].into_iter();
+            if ends.all(is_absolute) { descend(CWD, [&b"/"[..]], Symlinks::Follow, path) } else { Err(error) }
         })
     }
 
-    /// Opens the directory by its path, in as few calls as the length of the path allows.
+    /// Opens the directory by its path.
     fn find(&mut self, dir: DirNo) -> io::Result<OwnedFd> {
         let known = self.last.as_ref().map(|&(dir, _)| dir);
         self.climb.clear();
@@ -137,43 +158,16 @@ impl<'i> Opener<'i> {
                 up => at = DirNo(up),
             }
         };
-        let mut base = match &self.last {
+        let base = match &self.last {
             Some((_, fd)) if from_last => Some(fd.clone()),
             _ => self.root()?,
         };
-        self.path.clear();
-        while let Some(part) = self.climb.pop() {
-            let name = self.inventory.dir_name(part);
-            if !self.path.is_empty() && self.path.len() + 1 + name.len() >= PATH_MAX {
-                base = Some(Rc::new(self.open_path(base)?));
-                self.path.clear();
-            }
-            if !self.path.is_empty() && !self.path.ends_with(b"/") {
-                self.path.push(b'/');
-            }
-            self.path.extend_from_slice(name);
-        }
-        self.open_path(base)
-    }
-
-    /// Opens `path` below `base`, or below the working directory.
-    fn open_path(&mut self, base: Option<DirFd>) -> io::Result<OwnedFd> {
-        self.path.push(0);
-        let path = CStr::from_bytes_with_nul(&self.path).expect("names contain no NUL");
         let base = base.as_ref().map_or(CWD, |fd| fd.as_fd());
-        match self.inventory.origin {
-            Origin::Confined(_) => beneath::open(base, path, ACCESS),
-            Origin::Walked | Origin::Listed => open_directory(base, path),
-        }
+        let symlinks = match self.inventory.origin {
+            Origin::Confined(_) => Symlinks::NoFollow,
+            Origin::Walked | Origin::Listed => Symlinks::Follow,
+        };
+        let names = self.climb.iter().rev().map(|&part| self.inventory.dir_name(part));
+        descend(base, names, symlinks, &mut self.path)
     }
-}
-
-fn open_directory(base: BorrowedFd<'_>, path: &CStr) -> io::Result<OwnedFd> {
-    Ok(openat(base, path, ACCESS | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
-}
-
-#[allow(clippy::unnecessary_cast, reason = "the widths of these fields differ between platforms")]
-fn identity(fd: &OwnedFd) -> io::Result<(u64, u64)> {
-    let stat = fstat(fd)?;
-    Ok((stat.st_dev as u64, stat.st_ino as u64))
 }

@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+use ftk_file::Stat;
 use ftk_walk::FileType;
 
 use crate::cursor::Cursor;
 use crate::shard::ROOT;
-use crate::{DirNo, FileNo, Inventory, Metadata};
+use crate::{DirNo, FileNo, Inventory};
 
 /// One entry in path order.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub struct Item<'c> {
     pub file: Option<FileNo>,
     /// The metadata, in tables with [`Keep::Stats`](crate::Keep::Stats). Regular files have it only if
     /// `files` is set.
-    pub metadata: Option<Metadata>,
+    pub metadata: Option<Stat>,
     /// The target of a symbolic link that is not followed, in tables with
     /// [`Keep::Stats`](crate::Keep::Stats).
     pub target: Option<&'c [u8]>,

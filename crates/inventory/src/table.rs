@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::ops::Range;
 
+use ftk_file::Symlinks;
 use ftk_walk::WalkError;
 
 use crate::names::Name;
@@ -131,12 +132,15 @@ impl Inventory {
     pub fn ino(&self, dir: DirNo, file: FileNo) -> u64 {
         let dir = &self.dirs[dir.0 as usize];
         let row = self.row(dir, file);
-        self.record(&self.shards[usize::from(dir.shard)], row).map_or(row.ino, |record| record.ino)
+        self.record(&self.shards[usize::from(dir.shard)], row).map_or(row.ino, |record| record.identity().1)
     }
 
     /// Returns whether the file must be opened with its last name followed if that is a symbolic link.
-    pub fn via_link(&self, dir: DirNo, file: FileNo) -> bool {
-        self.row(&self.dirs[dir.0 as usize], file).via_link()
+    pub fn symlinks(&self, dir: DirNo, file: FileNo) -> Symlinks {
+        match self.row(&self.dirs[dir.0 as usize], file).via_link() {
+            true => Symlinks::Follow,
+            false => Symlinks::NoFollow,
+        }
     }
 
     /// Appends the path of a file.

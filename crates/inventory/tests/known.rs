@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
-use ftk_inventory::{Budget, Collect, FileNo, Full, Inventory, Keep, Metadata, Skipped};
+use ftk_file::Stat;
+use ftk_inventory::{Budget, Collect, FileNo, Full, Inventory, Keep, Skipped};
 use ftk_walk::{Directory, Entry, FileType, Follow, Op, Step, Visitor, WalkError, Walker};
 use rustix::fs::{CWD, Mode, mknodat};
 
@@ -67,9 +68,10 @@ fn below(root: &Path, all: &mut BTreeMap<Vec<u8>, fs::Metadata>) {
     }
 }
 
-fn as_kept(metadata: &fs::Metadata) -> Metadata {
+fn as_kept(metadata: &fs::Metadata) -> Stat {
     let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
-    Metadata {
+    Stat {
+        file_type: ftk_walk::FileType::from_mode(metadata.mode()),
         mode: metadata.mode() & 0o7777,
         uid: metadata.uid(),
         gid: metadata.gid(),
@@ -82,6 +84,7 @@ fn as_kept(metadata: &fs::Metadata) -> Metadata {
         blocks: metadata.blocks(),
         mtime_ns: nanos(metadata.mtime(), metadata.mtime_nsec()),
         ctime_ns: nanos(metadata.ctime(), metadata.ctime_nsec()),
+        birth_ns: None,
     }
 }
 

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use ftk_file::Symlinks;
 use ftk_inventory::{DirNo, FileNo, Inventory, Opener, PathList};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, mknodat, statat};
 use rustix::io::Errno;
@@ -54,7 +55,7 @@ fn files_are_found_by_every_spelling_of_their_path() {
     assert_eq!(inventory.files() as usize, spellings.len());
     let ino = statat(CWD, root.join("d/e/x"), AtFlags::empty()).unwrap().st_ino;
     assert_eq!(reach(&inventory, &files), vec![Ok((ino, true)); spellings.len()]);
-    assert!(files.iter().all(|&file| inventory.via_link(inventory.dir_of(file), file)));
+    assert!(files.iter().all(|&file| inventory.symlinks(inventory.dir_of(file), file) == Symlinks::Follow));
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn paths_cannot_lead_out_of_a_confined_list() {
         Ok((ino("d"), false)),
     ];
     assert_eq!(reach(&inventory, &files), expected);
-    assert!(files.iter().all(|&file| !inventory.via_link(inventory.dir_of(file), file)));
+    assert!(files.iter().all(|&file| inventory.symlinks(inventory.dir_of(file), file) == Symlinks::NoFollow));
     // The directory becomes a link after it was opened.
     let mut opener = Opener::new(&inventory);
     let dir = inventory.dir_of(files[3]);

@@ -4,13 +4,14 @@
 //! members in that order, no spaces, no escapes, names in UTF-8, no extended attributes. Every other line,
 //! valid or not, goes to the JSON parser.
 
+use ftk_file::Stat;
 use ftk_hash::Digest;
 use ftk_walk::FileType;
 use memchr::memchr;
 
+use crate::Header;
 use crate::entry::type_of;
 use crate::parse::{Owned, check_path, mode};
-use crate::{Header, Stat};
 
 /// Parses a line in canonical form into `entry`. Returns `None` for any other line; `entry` is then
 /// unspecified.
@@ -37,7 +38,7 @@ pub(crate) fn read(line: &[u8], header: &Header, entry: &mut Owned) -> Option<()
         dev: rest.natural(b",\"dev\":")?,
         ino: rest.natural(b",\"ino\":")?,
         nlink: rest.natural(b",\"nlink\":")?,
-        rdev: 0,
+        ..Stat::EMPTY
     };
     entry.xattrs = None;
     entry.damaged_ns = None;
@@ -152,7 +153,7 @@ mod tests {
         dev: 9_999_999_999_999_999_999,
         ino: 7,
         nlink: 8,
-        rdev: 0,
+        ..Stat::EMPTY
     };
 
     fn header(xattrs: bool) -> Header {

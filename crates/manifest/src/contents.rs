@@ -1,9 +1,8 @@
 //! The file contents that a run has read.
 
+use ftk_file::Stat;
 use ftk_inventory::FileNo;
 use ftk_process::{Rows, State};
-
-use crate::Stat;
 
 /// What is known of the contents of a tree's files.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +47,7 @@ impl<'c> Contents<'c> {
             },
         };
         match rows.state(row) {
-            State::Ok => Content::Read(row, Stat::read(rows.stat(row).expect("the row is Ok"))),
+            State::Ok => Content::Read(row, rows.stat(row).expect("the row is Ok")),
             State::Pending | State::Deferred => Content::Pending,
             _ => Content::Failed,
         }

@@ -6,7 +6,7 @@ use crate::contents::Content;
 use crate::merge::Side as _;
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::XattrReader;
-use crate::{Contents, Entry, Error, Stat, Writer};
+use crate::{Contents, Entry, Error, Writer};
 
 /// Writes an entry for everything in the tree, in the order of a manifest, and returns the number of entries.
 /// With `xattrs` their extended attributes are read now and written too.
@@ -75,10 +75,7 @@ impl<'t> Maker<'t> {
     /// If the walk has not kept the metadata of something that was not read.
     pub(crate) fn make<'m>(&'m mut self, seen: &'m Seen, known: &'m [u8]) -> Made<'m> {
         let (stat, digests) = match seen.file.map_or(Content::Unread, |file| self.contents.of(file)) {
-            Content::Unread => {
-                let metadata = seen.metadata.as_ref().expect("the walk keeps metadata");
-                (Stat::walked(seen.file_type, metadata), known)
-            }
+            Content::Unread => (seen.metadata.expect("the walk keeps metadata"), known),
             Content::Read(row, stat) => {
                 self.contents.digests(row, &mut self.digests);
                 (stat, &*self.digests)

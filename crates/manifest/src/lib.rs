@@ -38,27 +38,15 @@
 //! # Example
 //!
 //! ```
+//! use ftk_file::Stat;
 //! use ftk_hash::Algorithm;
-//! use ftk_manifest::{Entry, Header, Manifest, Stat, Writer};
-//! use ftk_walk::FileType;
+//! use ftk_manifest::{Entry, Header, Manifest, Writer};
 //! use std::io::Write;
 //!
 //! let mut file = tempfile::tempfile()?;
 //! let header =
 //!     Header { root: b"/a".to_vec(), algorithms: vec![Algorithm::Md5], xattrs: false, options: vec![], start_ns: 0 };
-//! let stat = Stat {
-//!     file_type: FileType::Regular,
-//!     size: 0,
-//!     mtime_ns: 0,
-//!     ctime_ns: 0,
-//!     mode: 0o644,
-//!     uid: 0,
-//!     gid: 0,
-//!     dev: 1,
-//!     ino: 2,
-//!     nlink: 1,
-//!     rdev: 0,
-//! };
+//! let stat = Stat { mode: 0o644, dev: 1, ino: 2, nlink: 1, ..Stat::EMPTY };
 //! let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line))?;
 //! writer.entry(&Entry { path: b"empty", stat, target: None, digests: &[0xd4; 16], xattrs: None, damaged_ns: None })?;
 //! writer.finish()?;
@@ -103,7 +91,7 @@ pub use contents::Contents;
 pub use create::create;
 pub use criteria::{Criteria, Mode};
 pub use diff::diff;
-pub use entry::{Entry, Stat, Xattr};
+pub use entry::{Entry, Xattr};
 pub use error::{Error, Which};
 pub use field::{Field, UnknownField};
 pub use header::{Header, OPTIONS};

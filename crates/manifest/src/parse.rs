@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use ftk_file::Stat;
 use ftk_hash::Digest;
 use ftk_record::{Object, read_base64, read_path};
 use ftk_walk::FileType;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 use crate::canonical;
 use crate::entry::{ROOT, type_of};
 use crate::text::{Text, plain};
-use crate::{Entry, Header, Stat, Xattr};
+use crate::{Entry, Header, Xattr};
 
 /// The members of a line. Unknown members are ignored; duplicate members are errors.
 #[derive(Debug, Deserialize)]
@@ -95,19 +96,7 @@ pub(crate) struct Owned {
 
 impl Owned {
     pub(crate) fn new() -> Self {
-        let stat = Stat {
-            file_type: FileType::Directory,
-            size: 0,
-            mtime_ns: 0,
-            ctime_ns: 0,
-            mode: 0,
-            uid: 0,
-            gid: 0,
-            dev: 0,
-            ino: 0,
-            nlink: 0,
-            rdev: 0,
-        };
+        let stat = Stat { file_type: FileType::Directory, ..Stat::EMPTY };
         Self { path: Vec::new(), stat, target: None, digests: Vec::new(), xattrs: None, damaged_ns: None }
     }
 
@@ -159,6 +148,7 @@ impl Owned {
             ino: line.ino,
             nlink: line.nlink,
             rdev: line.rdev.unwrap_or(0),
+            ..Stat::EMPTY
         };
         if line.rdev.is_some() != self.stat.is_device() {
             return Err("rdev is required for devices and not allowed for other types".into());

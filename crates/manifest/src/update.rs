@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 
+use ftk_file::Stat;
 use ftk_inventory::{Budget, FileNo};
 use ftk_process::Rows;
 
@@ -14,7 +15,7 @@ use crate::keys::Reservation;
 use crate::merge::merge;
 use crate::verdict::finding;
 use crate::walked_tree::{Failed, Seen, WalkedTree};
-use crate::{Contents, Entry, Error, Field, Finding, Manifest, Sample, Stat, Verdict, Writer};
+use crate::{Contents, Entry, Error, Field, Finding, Manifest, Sample, Verdict, Writer};
 
 /// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
 ///
@@ -251,7 +252,7 @@ impl Updated {
 
 /// Returns the metadata that the walk kept.
 fn stat(seen: &Seen) -> Stat {
-    Stat::walked(seen.file_type, seen.metadata.as_ref().expect("the walk keeps metadata"))
+    seen.metadata.expect("the walk keeps metadata")
 }
 
 /// Returns whether the content of a file differs although size and mtime are the same. The ctime does not
@@ -305,6 +306,7 @@ mod tests {
             ino: 5,
             nlink: 1,
             rdev: 0,
+            ..Stat::EMPTY
         }
     }
 

@@ -1,6 +1,7 @@
 //! A walked tree as a sorted sequence of entries.
 
-use ftk_inventory::{DirNo, FileNo, Inventory, Metadata, PathOrder};
+use ftk_file::{Stat, Symlinks};
+use ftk_inventory::{DirNo, FileNo, Inventory, PathOrder};
 use ftk_walk::FileType;
 
 use crate::Error;
@@ -50,7 +51,7 @@ pub(crate) struct Seen {
     pub(crate) dir: DirNo,
     pub(crate) file_type: FileType,
     pub(crate) file: Option<FileNo>,
-    pub(crate) metadata: Option<Metadata>,
+    pub(crate) metadata: Option<Stat>,
     target: Vec<u8>,
     has_target: bool,
 }
@@ -77,6 +78,11 @@ impl Seen {
 
     pub(crate) fn is_root(&self) -> bool {
         self.path == ROOT
+    }
+
+    /// Only the root may be a link that is followed.
+    pub(crate) fn symlinks(&self) -> Symlinks {
+        if self.is_root() { Symlinks::Follow } else { Symlinks::NoFollow }
     }
 }
 

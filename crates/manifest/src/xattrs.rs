@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd as _, RawFd};
 
+use ftk_file::Symlinks;
 use ftk_inventory::{Inventory, Opener};
 use rustix::fs::{getxattr, lgetxattr, listxattr, llistxattr};
 use rustix::io::Errno;
@@ -42,7 +43,7 @@ impl<'i> XattrReader<'i> {
     pub(crate) fn read(&mut self, seen: &Seen) -> io::Result<&[Xattr]> {
         let dir = self.opener.open(seen.dir)?;
         let path = path_in(dir.as_raw_fd(), &seen.name);
-        let follow = seen.is_root();
+        let follow = seen.symlinks() == Symlinks::Follow;
         self.xattrs.clear();
         let names = &mut *self.names;
         let len = match if follow { listxattr(&*path, names) } else { llistxattr(&*path, names) } {

@@ -3,8 +3,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use ftk_file::Stat;
 use ftk_inventory::{DirNo, FileNo};
-use ftk_read::Stat;
 
 use crate::Work;
 use crate::rows::{RowMut, Rows, RowsMut};
@@ -49,7 +49,7 @@ impl Job<'_> {
     /// Defers the file. `seen` is what `fstat` returned when the file was opened.
     pub(crate) fn defer(self, seen: &Stat) -> Large {
         self.row.defer();
-        Large { size: seen.size, file: self.file, identity: (seen.dev, seen.ino) }
+        Large { size: seen.size, file: self.file, identity: seen.identity() }
     }
 }
 

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::io;
 use std::mem;
 
+use ftk_file::{Failure, Stat, is_out_of_descriptors};
 use ftk_inventory::{DirFd, DirNo, FileNo, Inventory, Opener};
-use ftk_read::{Buf, Chunk, Failure, Open, Reader, Ready, Span, Stat};
+use ftk_read::{Buf, Chunk, Open, Reader, Ready, Span};
 use ftk_sched::Stop;
 
 use crate::Work;
@@ -170,8 +171,8 @@ impl<'w> Driver<'w> {
         let slot = slots.free.pop().expect("the caller saw a free slot");
         let buf = slots.spare.take();
         let name = self.inventory.name(job.dir, job.file);
-        let follow = self.inventory.via_link(job.dir, job.file);
-        reader.start(slot, Open { dir: &dir, name, follow, span: self.span }, buf);
+        let symlinks = self.inventory.symlinks(job.dir, job.file);
+        reader.start(slot, Open { dir: &dir, name, symlinks, span: self.span }, buf);
         slots.jobs[slot as usize] = Some(job);
         None
     }
@@ -180,7 +181,7 @@ impl<'w> Driver<'w> {
     /// Closes the other directories held by this driver. Files that wait to be opened hold directories too,
     /// and free them when they are done.
     fn may_open_later(&mut self, failure: &Failure, slots: &Slots<'_>, dir: DirNo) -> bool {
-        if !matches!(failure, Failure::Io { source, .. } if is_out_of_descriptors(source)) {
+        if !failure.is_out_of_descriptors() {
             return false;
         }
         let held = self.dirs.len();
@@ -248,14 +249,11 @@ impl<'w> Driver<'w> {
         true
     }
 
-    /// Returns the file's metadata at the time of the walk if its size is different now. Fields that the walk
-    /// did not record are copied from `now`. Requires an inventory with sizes.
+    /// Returns the file's metadata at the time of the walk if its size is different now. Requires an inventory
+    /// with sizes.
     fn changed_since_walk(&self, job: &Job<'_>, now: &Stat) -> Option<Stat> {
-        let size = self.inventory.size(job.dir, job.file);
-        (size != now.size).then(|| {
-            let (dev, ino) = self.inventory.identity(job.dir, job.file);
-            Stat { dev, ino, size, ..*now }
-        })
+        let differs = self.inventory.size(job.dir, job.file) != now.size;
+        differs.then(|| self.inventory.stat_then(job.dir, job.file, now))
     }
 
     fn finish(&mut self, job: Job<'_>, slot: u32, result: Result<Stat, Failure>) {
@@ -290,10 +288,4 @@ impl<'r> Slots<'r> {
         self.free.push(slot);
         self.jobs[slot as usize].take().expect("a job for every slot in progress")
     }
-}
-
-fn is_out_of_descriptors(error: &io::Error) -> bool {
-    [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE]
-        .iter()
-        .any(|e| error.raw_os_error() == Some(e.raw_os_error()))
 }

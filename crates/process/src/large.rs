@@ -4,8 +4,9 @@
 
 use std::sync::Mutex;
 
+use ftk_file::Stat;
 use ftk_hash::Algorithm;
-use ftk_read::{Stat, leave_shared_descriptors};
+use ftk_read::leave_shared_descriptors;
 use ftk_sched::{Team, Threads};
 
 use crate::claims::{Job, Large, lock, pick};

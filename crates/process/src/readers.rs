@@ -1,6 +1,7 @@
 //! Chooses a worker's reader, and limits its memory and descriptors.
 
-use ftk_read::{Ahead, Reader, SyncReader, Uring, make_room};
+use ftk_file::make_room;
+use ftk_read::{Ahead, Reader, SyncReader, Uring};
 use ftk_sched::{Backend, COLD_WORKERS, Limits, Threads};
 
 /// Lanes of the widest engine: 16 lanes of 32 bits in a 512-bit register.

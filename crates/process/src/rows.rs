@@ -1,7 +1,7 @@
 //! Results, one row for each file. Only rows whose state is `Ok` have a digest.
 
+use ftk_file::{Failure, PackedStat, Stat};
 use ftk_hash::Algorithm;
-use ftk_read::{Failure, Stat};
 
 /// The result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Rows {
     state: Vec<State>,
     bytes: Vec<u8>,
     /// The result of `fstat` for each file; empty in a table without stats.
-    stats: Vec<Stat>,
+    stats: Vec<PackedStat>,
     algorithms: Vec<Algorithm>,
     /// Total length of one file's digests, in bytes.
     width: usize,
@@ -49,12 +49,12 @@ impl Rows {
     /// Creates `files` pending rows that also keep what `fstat` returns for each file when it is opened. This
     /// needs [`BYTES_PER_STAT`](Self::BYTES_PER_STAT) more bytes for each file.
     pub fn with_stats(files: u32, algorithms: &[Algorithm]) -> Self {
-        Self { stats: vec![NO_STAT; files as usize], ..Self::new(files, algorithms) }
+        Self { stats: vec![PackedStat::from(&Stat::EMPTY); files as usize], ..Self::new(files, algorithms) }
     }
 
     /// Bytes that [`with_stats`](Self::with_stats) needs for each file, in addition to
     /// [`bytes_per_file`](Self::bytes_per_file).
-    pub const BYTES_PER_STAT: usize = size_of::<Stat>();
+    pub const BYTES_PER_STAT: usize = size_of::<PackedStat>();
 
     /// Returns how many bytes the table needs for each file.
     pub fn bytes_per_file(algorithms: &[Algorithm]) -> usize {
@@ -103,9 +103,9 @@ impl Rows {
     ///
     /// # Panics
     /// If there is no such row, or the table was made without stats.
-    pub fn stat(&self, row: u32) -> Option<&Stat> {
+    pub fn stat(&self, row: u32) -> Option<Stat> {
         assert!(self.stats.len() == self.state.len(), "the table was made without stats");
-        (self.state(row) == State::Ok).then(|| &self.stats[row as usize])
+        (self.state(row) == State::Ok).then(|| (&self.stats[row as usize]).into())
     }
 
     /// Returns the number of pending rows that are not deferred.
@@ -124,10 +124,6 @@ impl Rows {
     }
 }
 
-/// Placeholder until `fstat` was called.
-const NO_STAT: Stat =
-    Stat { dev: 0, ino: 0, mode: 0, nlink: 0, uid: 0, gid: 0, size: 0, blocks: 0, mtime_ns: 0, ctime_ns: 0 };
-
 fn width(algorithms: &[Algorithm]) -> usize {
     algorithms.iter().map(|algorithm| algorithm.digest_len()).sum()
 }
@@ -138,7 +134,7 @@ pub(crate) struct RowsMut<'r> {
     state: &'r mut [State],
     bytes: &'r mut [u8],
     /// Empty in a table without stats.
-    stats: &'r mut [Stat],
+    stats: &'r mut [PackedStat],
     width: usize,
 }
 
@@ -176,7 +172,7 @@ impl<'r> RowsMut<'r> {
 pub(crate) struct RowMut<'r> {
     state: &'r mut State,
     bytes: &'r mut [u8],
-    stat: Option<&'r mut Stat>,
+    stat: Option<&'r mut PackedStat>,
 }
 
 impl RowMut<'_> {
@@ -187,7 +183,7 @@ impl RowMut<'_> {
     pub(crate) fn ok(self, digests: &[u8], stat_at_open: &Stat) {
         self.bytes.copy_from_slice(digests);
         if let Some(stat) = self.stat {
-            *stat = *stat_at_open;
+            *stat = stat_at_open.into();
         }
         *self.state = State::Ok;
     }
@@ -210,10 +206,10 @@ mod tests {
         let mut rows = Rows::with_stats(3, &[Algorithm::Xxh3, Algorithm::Md5]);
         let mut all = rows.all();
         all.take_first().fail(State::Changed);
-        let stat = Stat { size: 7, ..NO_STAT };
+        let stat = Stat { size: 7, ..Stat::EMPTY };
         all.take_first().ok(&[[1; 8], [2; 8], [3; 8]].concat(), &stat);
         assert_eq!(all.len(), 1);
-        assert_eq!([0, 1, 2].map(|row| rows.stat(row)), [None, Some(&stat), None]);
+        assert_eq!([0, 1, 2].map(|row| rows.stat(row)), [None, Some(stat), None]);
         assert!(rows.digests(0).is_none() && rows.digest(0, 0).is_none());
         assert!(rows.digests(1).unwrap().eq([&[1; 8][..], &[[2; 8], [3; 8]].concat()]));
         assert_eq!(rows.digest(1, 0), Some(&[1; 8][..]));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ftk_read::Stat;
+use ftk_file::Stat;
 use ftk_sched::{Sample, voluntary_switches};
 
 use crate::Work;

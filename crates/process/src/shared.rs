@@ -4,9 +4,10 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use ftk_file::{Failure, File, Stat};
 use ftk_hash::{ChainingValue, Windows};
 use ftk_inventory::Opener;
-use ftk_read::{Failure, File, Map, Stat, SyncReader, leave_shared_descriptors};
+use ftk_read::{Map, SyncReader, leave_shared_descriptors};
 use ftk_sched::{Stop, Team};
 
 use crate::claims::{Job, Large};
@@ -64,21 +65,14 @@ fn windows(
     failed: &Stop,
     job: &Job<'_>,
 ) -> Result<Part, Failure> {
-    let inventory = context.work.inventory;
-    let mut opener = Opener::new(inventory);
-    let dir = opener.open(job.dir).map_err(|source| Failure::Io { op: "open", source })?;
-    // Checked again, because all other files may have been processed since the file was first opened.
-    if !opener.may_open(&dir, job.dir, job.file) {
-        return Err(Failure::NotRegular);
-    }
-    let name = inventory.name(job.dir, job.file);
-    let file = File::open(&dir, name, inventory.via_link(job.dir, job.file))?;
+    // This examines the file again, because all other files may have been processed since it was first opened.
+    let file = Opener::new(context.work.inventory).open_file(job.dir, job.file)?;
     let mut part = Part { stat: *file.stat(), values: Vec::new() };
     if !is_still(&part.stat, large) {
         // `join` reports this as a change.
         return Ok(part);
     }
-    let mut window = Window { file: &file, buf: Vec::new(), bytes: 0, reads: 0 };
+    let mut window = Window { file: &file, buf: Vec::new(), bytes: 0 };
     while !context.resources.stop.is_raised() && !failed.is_raised() {
         // Relaxed: the counter only hands out numbers.
         let nth = next.fetch_add(1, Ordering::Relaxed);
@@ -92,7 +86,8 @@ fn windows(
         context.on_demand().show();
         part.values.push((nth, subtree.finalize()));
     }
-    window.verify()?;
+    // The other workers read the file at the same time.
+    file.verify_always(window.bytes)?;
     Ok(part)
 }
 
@@ -103,7 +98,6 @@ struct Window<'f> {
     /// Empty as long as mapping works.
     buf: Vec<u8>,
     bytes: u64,
-    reads: u64,
 }
 
 impl Window<'_> {
@@ -116,13 +110,14 @@ impl Window<'_> {
             // SAFETY: the digest accepts any bytes, and we do not write to files that we hash.
             consume(unsafe { map.bytes() });
             self.bytes += map.len() as u64;
-            self.reads += 1;
             let Err(missing) = map.check() else { return Ok(()) };
-            self.verify()?;
-            // The size and times of the file are unchanged, but part of it could not be loaded. Reading
-            // may give the cause, such as a disk error.
-            self.copy(window, |_| {})?;
-            return Err(Failure::Io { op: "read", source: missing });
+            let lost = self.file.lost(missing);
+            if matches!(lost, Failure::Io { .. }) {
+                // The size and times of the file are unchanged, but part of it could not be loaded. Reading
+                // may give the cause, such as a disk error.
+                self.copy(window, |_| {})?;
+            }
+            return Err(lost);
         }
         self.copy(window, consume)
     }
@@ -135,35 +130,18 @@ impl Window<'_> {
         let mut at = window.start;
         while at < window.end {
             let ask = self.buf.len().min((window.end - at) as usize);
-            match self.file.read_at(&mut self.buf[..ask], at) {
-                Ok(0) => return self.ended(),
-                Ok(got) => {
-                    consume(&self.buf[..got]);
-                    at += got as u64;
-                    self.bytes += got as u64;
-                    self.reads += 1;
-                }
-                Err(source) => return Err(Failure::Io { op: "read", source }),
-            }
+            self.file.read_exact_at(&mut self.buf[..ask], at)?;
+            consume(&self.buf[..ask]);
+            at += ask as u64;
+            self.bytes += ask as u64;
         }
         Ok(())
-    }
-
-    /// Returns the error for a file that is shorter than when it was opened.
-    fn ended(&self) -> Result<(), Failure> {
-        self.verify()?;
-        Err(unexpected_end())
-    }
-
-    fn verify(&self) -> Result<(), Failure> {
-        // Count at least two reads, because the other workers read the file at the same time.
-        self.file.verify(self.bytes, self.reads + 2)
     }
 }
 
 /// Whether the open file is the deferred one, with its size unchanged.
 fn is_still(stat: &Stat, large: Large) -> bool {
-    (stat.dev, stat.ino) == large.identity && stat.size == large.size
+    stat.identity() == large.identity && stat.size == large.size
 }
 
 /// Returns the values of all windows in order, and the file's metadata. It is an error if the workers saw
@@ -186,7 +164,7 @@ fn join(tree: &Windows, large: Large, parts: &[Part]) -> Result<(Vec<ChainingVal
 
 /// The error for a file that ended before its size, although nothing else about it changed.
 fn unexpected_end() -> Failure {
-    Failure::Io { op: "read", source: std::io::ErrorKind::UnexpectedEof.into() }
+    Failure::of_read(std::io::ErrorKind::UnexpectedEof.into())
 }
 
 #[cfg(test)]
@@ -196,6 +174,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt as _;
     use std::path::PathBuf;
 
+    use ftk_file::Symlinks;
     use ftk_hash::{Algorithm, Platform};
     use ftk_inventory::{Inventory, PathList};
     use ftk_read::Span;
@@ -217,13 +196,13 @@ mod tests {
         let path = dir.path().join("file");
         fs::write(&path, (0..LEN).map(|i| (i % 251) as u8).collect::<Vec<_>>()).unwrap();
         let name = CString::new(path.as_os_str().as_bytes()).unwrap();
-        let file = File::open(fs::File::open(dir.path()).unwrap(), &name, false).unwrap();
+        let file = File::open(fs::File::open(dir.path()).unwrap(), &name, Symlinks::NoFollow).unwrap();
         (dir, path, file)
     }
 
     /// Returns one window that maps the file and one that reads it.
     fn both_ways(file: &File) -> [Window<'_>; 2] {
-        [Vec::new(), vec![0; 1000]].map(|buf| Window { file, buf, bytes: 0, reads: 0 })
+        [Vec::new(), vec![0; 1000]].map(|buf| Window { file, buf, bytes: 0 })
     }
 
     #[test]
@@ -238,7 +217,7 @@ mod tests {
                     .unwrap();
             }
             assert!(seen == expected && window.bytes == LEN);
-            window.verify().unwrap();
+            file.verify_always(window.bytes).unwrap();
         }
     }
 

@@ -5,7 +5,8 @@
 use std::mem;
 use std::sync::Mutex;
 
-use ftk_read::{Stat, leave_shared_descriptors};
+use ftk_file::Stat;
+use ftk_read::leave_shared_descriptors;
 use ftk_sched::{Backend, Choice, Team};
 
 use crate::backend_monitor::BackendMonitor;

@@ -7,10 +7,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use ftk_file::Failure;
 use ftk_hash::{Algorithm, Digest, Platform};
 use ftk_inventory::{Collect, FileNo, Inventory, Keep};
 use ftk_process::{Progress, Report, Resources, Rows, State, Watch, Work, process};
-use ftk_read::{Failure, Span};
+use ftk_read::Span;
 use ftk_sched::{Backend, Constants, Limits, Model, Stop, Threads};
 use ftk_walk::Walker;
 

@@ -7,9 +7,11 @@ use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::{Builder, JoinHandle};
 
+use ftk_file::{Failure, File, Stat, Symlinks};
+
 use crate::name::Name;
 use crate::progress::{Filling, Progress};
-use crate::{Buf, Chunk, Failure, File, Open, Reader, Ready, Span, Stat};
+use crate::{Buf, Chunk, Open, Reader, Ready, Span};
 
 /// How many buffers the helper may fill before the caller asks for them.
 const BUFS_AHEAD: usize = 2;
@@ -34,7 +36,7 @@ enum State {
     Free,
     Opening {
         dir: Rc<OwnedFd>,
-        follow: bool,
+        symlinks: Symlinks,
         span: Span,
         buf: Buf,
     },
@@ -93,9 +95,9 @@ impl Reader for Ahead {
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
         assert!(slot == 0 && matches!(self.state, State::Free), "slot {slot} is in use or does not exist");
-        let Open { dir, name, follow, span } = file;
+        let Open { dir, name, symlinks, span } = file;
         self.name.set(name);
-        self.state = State::Opening { dir: Rc::clone(dir), follow, span, buf };
+        self.state = State::Opening { dir: Rc::clone(dir), symlinks, span, buf };
     }
 
     fn more(&mut self, _slot: u32, buf: Buf) {
@@ -111,8 +113,8 @@ impl Reader for Ahead {
 
     fn poll(&mut self, wait: bool) -> Option<Ready> {
         match mem::replace(&mut self.state, State::Free) {
-            State::Opening { dir, follow, span, buf } => {
-                Some(match File::open(&*dir, self.name.as_c_str(), follow) {
+            State::Opening { dir, symlinks, span, buf } => {
+                Some(match File::open(&*dir, self.name.as_c_str(), symlinks) {
                     Ok(file) => self.fill(Filling::new(Progress::new(0, file, span), buf)),
                     Err(failure) => Ready::Failed { slot: 0, buf, failure },
                 })
@@ -282,7 +284,7 @@ mod tests {
     fn the_helper_reads_at_most_two_buffers_ahead() {
         let tree = Tree::new();
         tree.file("file", &content(9 * BUF, 1));
-        let file = File::open(tree.open().as_ref(), c"file", false).unwrap();
+        let file = File::open(tree.open().as_ref(), c"file", Symlinks::NoFollow).unwrap();
         let (progress, _) = Filling::new(Progress::new(0, file, Span::Whole), Buf::new(BUF)).fill().unwrap();
         let helper = Helper::start(progress, BUF, 128 << 10).unwrap_or_else(|_| panic!("no thread"));
         for nth in 1..=2 {

@@ -3,7 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use crate::File;
+use ftk_file::File;
 
 /// A buffer of fixed capacity that moves between reader and caller.
 ///

@@ -1,11 +1,6 @@
 //! Prepares the descriptor table of a thread before it opens files.
 #![expect(unsafe_code, reason = "safe code assumes that all threads share one descriptor table")]
 
-use std::os::fd::AsRawFd as _;
-
-use rustix::fs::{Mode, OFlags};
-use rustix::process::{Resource, getrlimit};
-
 /// Gives the calling thread a private descriptor table that contains only the standard streams.
 ///
 /// In a shared table, opening and closing a file takes a lock and, with several threads, RCU work: a seventh
@@ -40,22 +35,5 @@ pub unsafe fn leave_shared_descriptors() {
             // SAFETY: as above.
             let _ = unsafe { libc::unshare(libc::CLONE_FILES) };
         }
-    }
-}
-
-/// Makes room for `descriptors` more descriptors in this thread's table.
-///
-/// A new table has room for 64. When a shared table has to grow, Linux waits for an RCU grace period: for 10
-/// to 30 ms, no thread can open a file. An io_uring shares the table with kernel threads. So call this before
-/// creating a ring, and before starting threads that share the table.
-pub fn make_room(descriptors: usize) {
-    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(probe) = rustix::fs::open("/", flags, Mode::empty()) else { return };
-    let highest = (probe.as_raw_fd() as u64).saturating_add(descriptors as u64);
-    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX).saturating_sub(1);
-    // Duplicating a descriptor to this number makes the table grow. The table stays that large when the
-    // duplicate is closed. A failure costs only the wait.
-    if let Ok(highest) = i32::try_from(highest.min(limit)) {
-        let _ = rustix::io::fcntl_dupfd_cloexec(&probe, highest);
     }
 }

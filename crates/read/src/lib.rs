@@ -7,8 +7,7 @@
 //! - [`Reader`] is the common trait. Its three implementations return the same bytes and failures for every
 //!   file: [`SyncReader`] (plain system calls, on every platform), [`Uring`] (many files in flight, for a
 //!   cold disk) and [`Ahead`] (a read-ahead thread, for one huge file).
-//! - [`File`] is one open file that several threads can read at once. [`Map`] maps a window of it without a
-//!   copy.
+//! - [`Map`] maps a window of an open file without a copy.
 //! - [`extents()`] reports where a file lies on its disk, so that blocks shared by several files need not be
 //!   read.
 //!
@@ -16,8 +15,8 @@
 //!
 //! - It reads only regular files, and never blocks on a FIFO, socket or device.
 //! - A short read is not treated as the end of the file.
-//! - A file that changed while being read is reported as [`Failure::Changed`]. [`File::verify`] documents
-//!   which changes can go unnoticed.
+//! - A file that changed while being read is reported as [`Changed`](ftk_file::Failure::Changed).
+//!   [`File::verify`](ftk_file::File::verify) documents which changes can go unnoticed.
 //! - If no descriptor is free, an open waits until this reader closes one of its files. It fails if the
 //!   reader has none.
 //!
@@ -26,10 +25,11 @@
 //! The size of one file, read chunk by chunk:
 //!
 //! ```
+//! use ftk_file::Symlinks;
 //! use ftk_read::{Buf, Open, Reader, Ready, Span, SyncReader};
 //!
 //! let dir = std::rc::Rc::new(std::fs::File::open("src")?.into());
-//! let file = Open { dir: &dir, name: c"lib.rs", follow: false, span: Span::Whole };
+//! let file = Open { dir: &dir, name: c"lib.rs", symlinks: Symlinks::NoFollow, span: Span::Whole };
 //! let mut reader = SyncReader::new(1, SyncReader::STREAM_BUF_LEN);
 //! reader.start(0, file, Buf::new(reader.buf_len()));
 //! let mut bytes = 0;
@@ -58,7 +58,6 @@ mod descriptors;
 mod extent;
 #[cfg_attr(not(target_os = "linux"), path = "extents_none.rs")]
 mod extents;
-mod file;
 mod guard;
 #[cfg(all(target_os = "linux", not(ftk_portable)))]
 mod kernel;
@@ -69,7 +68,6 @@ mod progress;
 mod reader;
 mod ring;
 mod span;
-mod stat;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -78,13 +76,11 @@ mod uring;
 pub use ahead::Ahead;
 pub use buf::{Buf, Chunk, Part};
 pub use depth::depth;
-pub use descriptors::{leave_shared_descriptors, make_room};
+pub use descriptors::leave_shared_descriptors;
 pub use extent::Extent;
 pub use extents::{extents, share_a_disk};
-pub use file::File;
 pub use map::Map;
-pub use reader::{Failure, Open, Reader, Ready};
+pub use reader::{Open, Reader, Ready};
 pub use span::Span;
-pub use stat::Stat;
 pub use sync::SyncReader;
 pub use uring::Uring;

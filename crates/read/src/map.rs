@@ -18,7 +18,8 @@ use libc::{SA_ONSTACK, SA_SIGINFO, SIG_DFL, SIG_IGN, SIGBUS, c_int, c_void, sigi
 use rustix::fs::SeekFrom;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
-use crate::File;
+use ftk_file::File;
+
 use crate::guard::Guard;
 
 /// The most mappings that can exist at once: enough for several per worker of a large machine.
@@ -230,6 +231,7 @@ mod tests {
     use std::os::unix::fs::{FileExt as _, MetadataExt as _};
     use std::path::Path;
 
+    use ftk_file::Symlinks;
     use rustix::fs::CWD;
 
     use super::*;
@@ -237,7 +239,7 @@ mod tests {
     const PAGE: usize = 64 << 10; // a multiple of every page size in use
 
     fn open(path: &Path) -> File {
-        File::open(CWD, &CString::new(path.as_os_str().as_bytes()).unwrap(), false).unwrap()
+        File::open(CWD, &CString::new(path.as_os_str().as_bytes()).unwrap(), Symlinks::NoFollow).unwrap()
     }
 
     fn file(dir: &tempfile::TempDir, pages: usize) -> (std::path::PathBuf, File) {

@@ -1,7 +1,9 @@
-//! Tracks how far a file has been read, detects its end, and labels its chunks. All readers share this.
+//! Tracks how far a file has been read, and labels its chunks. All readers share this.
+
+use ftk_file::{Failure, File, ReadState, Stat};
 
 use crate::span::Pieces;
-use crate::{Buf, Chunk, Failure, File, Part, Span, Stat};
+use crate::{Buf, Chunk, Part, Span};
 
 /// A file that is being read.
 #[derive(Debug)]
@@ -10,18 +12,17 @@ pub(crate) struct Progress {
     slot: u32,
     /// The pieces to read, or `None` for the whole file.
     pieces: Option<Pieces>,
-    /// Bytes read so far. With pieces, the position in the concatenated pieces.
-    bytes: u64,
-    reads: u64,
+    /// Its offsets are those of the file or, with pieces, of the concatenated pieces.
+    state: ReadState,
     has_started: bool,
-    has_ended: bool,
 }
 
 impl Progress {
     /// Starts the reading of `span` of a file.
     pub(crate) fn new(slot: u32, file: File, span: Span) -> Self {
         let pieces = span.pieces(file.stat().size);
-        Self { file, slot, pieces, bytes: 0, reads: 0, has_started: false, has_ended: false }
+        let state = ReadState::new(0, pieces.as_ref().map(Pieces::len));
+        Self { file, slot, pieces, state, has_started: false }
     }
 
     pub(crate) fn stat(&self) -> &Stat {
@@ -33,37 +34,19 @@ impl Progress {
     /// # Panics
     /// If the end was not delivered.
     pub(crate) fn finish(self) -> Result<Stat, Failure> {
-        assert!(self.has_ended, "slot {} is finished before its end", self.slot);
-        self.file.verify(self.bytes, self.reads).map(|()| *self.file.stat())
+        assert!(self.state.has_ended(), "slot {} is finished before its end", self.slot);
+        self.state.verify(&self.file).map(|()| *self.file.stat())
     }
 
     /// Returns the offset of the next read, and the most bytes it may ask for, given room for `room` bytes.
     fn next(&self, room: usize) -> (u64, usize) {
         match &self.pieces {
-            None => (self.bytes, room),
+            None => (self.state.offset(), room),
             Some(pieces) => {
-                let (offset, rest) = pieces.place(self.bytes);
+                let (offset, rest) = pieces.place(self.state.offset());
                 (offset, usize::try_from(rest).unwrap_or(room).min(room))
             }
         }
-    }
-
-    /// Counts a read, and detects the end of the file.
-    ///
-    /// A short read is the end only if it reaches the size at the open, since file systems may return fewer
-    /// bytes than asked for at any time. A size of 0 proves nothing, since procfs reports it for every file.
-    fn count_read(&mut self, asked: usize, got: usize) {
-        self.bytes += got as u64;
-        self.reads += 1;
-        if let Some(pieces) = &self.pieces {
-            self.has_ended = got == 0 || self.bytes == pieces.len();
-            return;
-        }
-        let size = self.file.stat().size;
-        self.has_ended = got == 0
-            || (got < asked && self.bytes == size)
-            // A file that grows as fast as it is read would never end. `finish` reports this one as changed.
-            || (self.bytes > size && self.file.verify(self.bytes, self.reads).is_err());
     }
 }
 
@@ -82,7 +65,7 @@ impl Filling {
     /// delivered.
     pub(crate) fn new(progress: Progress, mut buf: Buf) -> Self {
         assert!(buf.capacity() > 0, "the buffer has no capacity");
-        assert!(!progress.has_ended, "slot {} is read past its end", progress.slot);
+        assert!(!progress.state.has_ended(), "slot {} is read past its end", progress.slot);
         buf.clear();
         Self { progress, buf }
     }
@@ -106,13 +89,15 @@ impl Filling {
     /// Counts a read that added `got` bytes to the buffer. Returns whether the chunk is complete.
     pub(crate) fn count_read(&mut self, got: usize) -> bool {
         let left = self.buf.room().len();
-        self.progress.count_read(left + got, got);
-        self.progress.has_ended || left == 0
+        let Progress { file, state, .. } = &mut self.progress;
+        // `finish` reports a file that has grown.
+        let _ = state.count_read(file, left + got, got);
+        state.has_ended() || left == 0
     }
 
     /// Returns the complete chunk.
     pub(crate) fn into_chunk(mut self) -> (Progress, Chunk) {
-        let part = match (self.progress.has_started, self.progress.has_ended) {
+        let part = match (self.progress.has_started, self.progress.state.has_ended()) {
             (false, true) => Part::Only,
             (false, false) => Part::First,
             (true, false) => Part::Middle,
@@ -130,7 +115,7 @@ impl Filling {
 
     /// Restarts the chunk in a new buffer of the same capacity, and returns the old buffer.
     pub(crate) fn start_over(&mut self) -> Buf {
-        self.progress.bytes -= self.buf.filled() as u64;
+        self.progress.state.go_back(self.buf.filled() as u64);
         let fresh = Buf::new(self.buf.capacity());
         std::mem::replace(&mut self.buf, fresh)
     }
@@ -152,7 +137,7 @@ impl Filling {
                         return Ok(self.into_chunk());
                     }
                 }
-                Err(source) => return Err((self.buf, Failure::Io { op: "read", source })),
+                Err(source) => return Err((self.buf, Failure::of_read(source))),
             }
         }
     }
@@ -164,6 +149,7 @@ mod tests {
     use std::io::{self, Write};
     use std::os::unix::ffi::OsStrExt;
 
+    use ftk_file::Symlinks;
     use proptest::prelude::*;
     use rustix::fs::CWD;
 
@@ -171,7 +157,7 @@ mod tests {
 
     fn open(path: &std::path::Path) -> File {
         let path = std::ffi::CString::new(path.as_os_str().as_bytes()).unwrap();
-        File::open(CWD, &path, false).unwrap()
+        File::open(CWD, &path, Symlinks::NoFollow).unwrap()
     }
 
     /// Reads a file in chunks of `buf_len` bytes. Returns the bytes and the result of `finish`.

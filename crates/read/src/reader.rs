@@ -1,11 +1,12 @@
 //! The trait that all readers implement.
 
 use std::ffi::CStr;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use crate::{Buf, Chunk, Span, Stat};
+use ftk_file::{Failure, Stat, Symlinks};
+
+use crate::{Buf, Chunk, Span};
 
 /// A request to read one file.
 #[derive(Clone, Copy, Debug)]
@@ -15,35 +16,10 @@ pub struct Open<'a> {
     pub dir: &'a Rc<OwnedFd>,
     /// The file's name in `dir`.
     pub name: &'a CStr,
-    /// Whether to follow a symbolic link as last component. If `false`, a symbolic link is an error.
-    pub follow: bool,
+    /// Whether to follow a symbolic link as last component. If not, a symbolic link is an error.
+    pub symlinks: Symlinks,
     /// Which bytes to read.
     pub span: Span,
-}
-
-/// Why a file could not be read.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Failure {
-    /// A system call failed.
-    Io {
-        /// The operation: "open", "stat" or "read".
-        op: &'static str,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The file is not, or no longer, a regular file: a directory, FIFO, socket or device, or a symbolic link
-    /// that is not to be followed.
-    NotRegular,
-    /// The file changed while being read.
-    Changed {
-        /// The `fstat` after the open.
-        before: Box<Stat>,
-        /// The `fstat` after the last read.
-        after: Box<Stat>,
-        /// How many bytes were read.
-        read: u64,
-    },
 }
 
 /// The result of a [`Reader::poll`].

@@ -5,11 +5,11 @@ use std::mem;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use rustix::io::Errno;
+use ftk_file::{Failure, File, Stat, Symlinks};
 
 use crate::name::Name;
 use crate::progress::{Filling, Progress};
-use crate::{Buf, Failure, File, Open, Reader, Ready, Span, Stat};
+use crate::{Buf, Open, Reader, Ready, Span};
 
 /// Reads one file at a time with plain system calls, each time it is polled.
 ///
@@ -38,7 +38,7 @@ enum Slot {
     Free,
     Opening {
         dir: Rc<OwnedFd>,
-        follow: bool,
+        symlinks: Symlinks,
         span: Span,
         buf: Buf,
     },
@@ -98,16 +98,16 @@ impl SyncReader {
             return None;
         }
         let slot = self.opens.pop_front()?;
-        let Slot::Opening { dir, follow, span, buf } = self.take(slot) else {
+        let Slot::Opening { dir, symlinks, span, buf } = self.take(slot) else {
             unreachable!("slot {slot} is not being opened")
         };
-        match File::open(&*dir, self.names[slot as usize].as_c_str(), follow) {
+        match File::open(&*dir, self.names[slot as usize].as_c_str(), symlinks) {
             Ok(file) => {
                 self.held += 1;
                 Some(self.fill(Filling::new(Progress::new(slot, file, span), buf)))
             }
-            Err(failure) if may_wait && is_out_of_descriptors(&failure) => {
-                self.slots[slot as usize] = Slot::Opening { dir, follow, span, buf };
+            Err(failure) if may_wait && failure.is_out_of_descriptors() => {
+                self.slots[slot as usize] = Slot::Opening { dir, symlinks, span, buf };
                 self.opens.push_front(slot);
                 self.is_starved = true;
                 None
@@ -157,10 +157,10 @@ impl Reader for SyncReader {
     }
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
-        let Open { dir, name, follow, span } = file;
+        let Open { dir, name, symlinks, span } = file;
         self.names[slot as usize].set(name);
         self.opens.push_back(slot);
-        let opening = Slot::Opening { dir: Rc::clone(dir), follow, span, buf };
+        let opening = Slot::Opening { dir: Rc::clone(dir), symlinks, span, buf };
         let before = mem::replace(&mut self.slots[slot as usize], opening);
         assert!(matches!(before, Slot::Free), "slot {slot} is in use");
     }
@@ -192,10 +192,4 @@ impl Reader for SyncReader {
         drop(self.take_progress(slot));
         self.file_closed();
     }
-}
-
-/// Returns whether an open failed because too many files are open, in this process or on the whole machine.
-fn is_out_of_descriptors(failure: &Failure) -> bool {
-    let Failure::Io { op: "open", source } = failure else { return false };
-    matches!(Errno::from_io_error(source), Some(Errno::MFILE | Errno::NFILE))
 }

@@ -21,14 +21,14 @@ use std::mem;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::rc::Rc;
 
+use ftk_file::{Failure, File, Stat, Symlinks};
 use rustix::io::Errno;
 
-use crate::file::{open_failure, open_flags};
 use crate::name::Name;
 use crate::progress::{Filling, Progress};
 use crate::ring::{self, Completion, Op, Ring};
 use crate::sync::SyncReader;
-use crate::{Buf, Failure, File, Open, Reader, Ready, Span, Stat};
+use crate::{Buf, Open, Reader, Ready, Span};
 
 /// After this many refused operations the ring is no longer used. A kernel or file system that refuses this
 /// often usually refuses always.
@@ -69,7 +69,7 @@ enum Slot {
     /// An open is in flight. It points to the slot's entry in `names`.
     Opening {
         dir: Rc<OwnedFd>,
-        follow: bool,
+        symlinks: Symlinks,
         span: Span,
         buf: Buf,
     },
@@ -121,25 +121,25 @@ impl Uring {
     }
 
     /// Opens the file of `slot`. Its entry in `names` must be set.
-    fn open(&mut self, slot: u32, dir: Rc<OwnedFd>, follow: bool, span: Span, buf: Buf) {
+    fn open(&mut self, slot: u32, dir: Rc<OwnedFd>, symlinks: Symlinks, span: Span, buf: Buf) {
         if self.is_retired() {
-            return self.open_plainly(slot, &dir, follow, span, buf);
+            return self.open_plainly(slot, &dir, symlinks, span, buf);
         }
         let op = Op::Open {
             dir: dir.as_raw_fd(),
             name: self.names[slot as usize].as_c_str().as_ptr(),
-            flags: open_flags(follow),
+            flags: File::open_flags(symlinks),
         };
-        self.slots[slot as usize] = Slot::Opening { dir, follow, span, buf };
+        self.slots[slot as usize] = Slot::Opening { dir, symlinks, span, buf };
         // SAFETY: the name is on the heap and does not change until `complete` frees the slot. The slot's
         // `dir` keeps the directory open. If the completion never comes, `abandon` leaks the name.
         unsafe { self.push(slot, op) };
     }
 
-    fn open_plainly(&mut self, slot: u32, dir: &Rc<OwnedFd>, follow: bool, span: Span, buf: Buf) {
+    fn open_plainly(&mut self, slot: u32, dir: &Rc<OwnedFd>, symlinks: Symlinks, span: Span, buf: Buf) {
         self.slots[slot as usize] = Slot::Plain;
         let name = self.names[slot as usize].as_c_str();
-        self.plain.start(slot, Open { dir, name, follow, span }, buf);
+        self.plain.start(slot, Open { dir, name, symlinks, span }, buf);
     }
 
     /// Queues the next read. The file must already be counted in `held`.
@@ -242,14 +242,16 @@ impl Uring {
                     Err(failure) => self.ready.push_back(Ready::Failed { slot, buf, failure }),
                 }
             }
-            (Slot::Opening { dir, follow, span, buf }, Err(errno)) => match errno {
+            (Slot::Opening { dir, symlinks, span, buf }, Err(errno)) => match errno {
                 // The plain reader can retry without `O_NOATIME` and can wait for a descriptor.
-                Errno::PERM | Errno::MFILE | Errno::NFILE => self.open_plainly(slot, &dir, follow, span, buf),
+                Errno::PERM | Errno::MFILE | Errno::NFILE => {
+                    self.open_plainly(slot, &dir, symlinks, span, buf)
+                }
                 errno if is_refusal(errno) => {
                     self.refusals += 1;
-                    self.open_plainly(slot, &dir, follow, span, buf);
+                    self.open_plainly(slot, &dir, symlinks, span, buf);
                 }
-                errno => self.ready.push_back(Ready::Failed { slot, buf, failure: open_failure(errno) }),
+                errno => self.ready.push_back(Ready::Failed { slot, buf, failure: Failure::of_open(errno) }),
             },
             (Slot::Reading(mut filling), Ok(got)) => {
                 // SAFETY: the completion of a read into the room returned the number of bytes the kernel
@@ -290,10 +292,10 @@ impl Uring {
         self.keys.fill(NO_SLOT);
         for slot in 0..self.slots.len() as u32 {
             match mem::replace(&mut self.slots[slot as usize], Slot::Free) {
-                Slot::Opening { dir, follow, span, buf } => {
+                Slot::Opening { dir, symlinks, span, buf } => {
                     let name = self.names[slot as usize].clone();
                     mem::forget(mem::replace(&mut self.names[slot as usize], name));
-                    self.open_plainly(slot, &dir, follow, span, buf);
+                    self.open_plainly(slot, &dir, symlinks, span, buf);
                 }
                 Slot::Reading(mut filling) => {
                     mem::forget(filling.start_over());
@@ -329,9 +331,9 @@ impl Reader for Uring {
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
         assert!(matches!(self.slots[slot as usize], Slot::Free), "slot {slot} is in use");
-        let Open { dir, name, follow, span } = file;
+        let Open { dir, name, symlinks, span } = file;
         self.names[slot as usize].set(name);
-        self.open(slot, Rc::clone(dir), follow, span, buf);
+        self.open(slot, Rc::clone(dir), symlinks, span, buf);
     }
 
     fn more(&mut self, slot: u32, buf: Buf) {

@@ -1,14 +1,14 @@
 //! Temporary files for outputs that do not have their name yet.
 
-use std::collections::hash_map::RandomState;
-use std::ffi::OsStr;
+use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
-use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use ftk_file::temp_name;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
+use rustix::path::Arg;
 
 /// A temporary file in a directory. It is removed on drop, unless it was [published](Temp::publish).
 ///
@@ -19,7 +19,7 @@ use rustix::io::Errno;
 #[derive(Debug)]
 pub(crate) struct Temp {
     dir: OwnedFd,
-    name: Option<String>,
+    name: Option<CString>,
 }
 
 impl Temp {
@@ -47,8 +47,7 @@ impl Temp {
         if self.name.is_none() {
             match link(file, self.dir.as_fd(), target) {
                 Err(Errno::EXIST) => {
-                    self.name =
-                        Some(with_free_name(|name| link(file, self.dir.as_fd(), OsStr::new(name)))?.0);
+                    self.name = Some(with_free_name(|name| link(file, self.dir.as_fd(), name))?.0);
                 }
                 result => return Ok(result?),
             }
@@ -71,12 +70,10 @@ impl Drop for Temp {
 }
 
 /// Calls `create` with random names until it finds a free one.
-fn with_free_name<T>(mut create: impl FnMut(&str) -> rustix::io::Result<T>) -> io::Result<(String, T)> {
-    // Two names of 64 random bits are never equal by chance. The limit is for a directory that always returns
-    // EEXIST.
+fn with_free_name<T>(mut create: impl FnMut(&CStr) -> rustix::io::Result<T>) -> io::Result<(CString, T)> {
+    // The limit is for a directory that always returns EEXIST.
     for _ in 0..16 {
-        let random = RandomState::new().build_hasher().finish();
-        let name = format!(".ftk-{random:016x}");
+        let name = temp_name();
         match create(&name) {
             Err(Errno::EXIST) => {}
             result => return Ok((name, result?)),
@@ -101,12 +98,12 @@ fn unnamed(_: BorrowedFd<'_>, _: Mode) -> Option<File> {
 
 /// Gives an unnamed file a free name.
 #[cfg(target_os = "linux")]
-fn link(file: &File, dir: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<()> {
+fn link(file: &File, dir: BorrowedFd<'_>, name: impl Arg) -> rustix::io::Result<()> {
     // Uses /proc, since AT_EMPTY_PATH requires a capability on kernels before 6.10.
     rustix::fs::linkat(rustix::fs::CWD, proc_path(file.as_fd()), dir, name, AtFlags::SYMLINK_FOLLOW)
 }
 #[cfg(not(target_os = "linux"))]
-fn link(_: &File, _: BorrowedFd<'_>, _: &OsStr) -> rustix::io::Result<()> {
+fn link(_: &File, _: BorrowedFd<'_>, _: impl Arg) -> rustix::io::Result<()> {
     Err(Errno::NOTSUP)
 }
 

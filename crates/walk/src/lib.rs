@@ -187,5 +187,6 @@ mod worker;
 pub use entry::{Directory, Entry, Repeat, is_pseudo};
 pub use error::{Op, WalkError};
 pub use metadata::{FileType, Metadata};
+pub use opener::make_room;
 pub use visitor::{Step, Visitor};
 pub use walker::{Follow, Walker};

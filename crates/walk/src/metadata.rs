@@ -1,5 +1,7 @@
 //! File types and metadata, independent of the platform.
 
+use rustix::fs::FileType as RawType;
+
 use crate::node::Id;
 
 /// The type of a directory entry.
@@ -21,6 +23,32 @@ pub enum FileType {
     /// A character device; also an inode without a type, such as the anonymous inodes that links in proc lead
     /// to.
     Char,
+}
+
+impl FileType {
+    /// Returns the type that `st_mode` contains. An inode without a type is a [`Char`](Self::Char).
+    pub fn from_mode(st_mode: u32) -> Self {
+        Self::from_raw(RawType::from_raw_mode(st_mode as _)).unwrap_or(Self::Char)
+    }
+
+    /// Converts the type that a listing contains. Returns `None` if the file system does not report it.
+    pub(crate) fn from_raw(raw: RawType) -> Option<Self> {
+        Some(match raw {
+            RawType::RegularFile => Self::Regular,
+            RawType::Directory => Self::Directory,
+            RawType::Symlink => Self::Symlink,
+            RawType::Fifo => Self::Fifo,
+            RawType::Socket => Self::Socket,
+            RawType::BlockDevice => Self::Block,
+            RawType::CharacterDevice => Self::Char,
+            RawType::Unknown => return None,
+        })
+    }
+
+    /// Returns whether this is a block or character device.
+    pub fn is_device(self) -> bool {
+        matches!(self, Self::Block | Self::Char)
+    }
 }
 
 /// The result of `stat` for an entry. Times are nanoseconds since the Unix epoch, negative before it.

@@ -47,15 +47,19 @@ fn probe() -> Result<OwnedFd, Errno> {
     rustix::fs::open("/", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Makes the process's descriptor table large enough for this many workers. Call it before the first thread
-/// starts.
+/// Returns how many descriptors this many workers may open.
+pub(crate) fn most(workers: usize, ring: usize) -> usize {
+    workers * (ring + IN_HAND as usize) + SPARE as usize
+}
+
+/// Makes room for `descriptors` more descriptors in this thread's table.
 ///
-/// A table begins with room for 64 descriptors. When a table that threads share has to grow, Linux waits for
-/// an RCU grace period, and every thread that opens something waits for 10 to 30 ms.
-pub(crate) fn make_room(workers: usize, ring: usize) {
+/// A new table has room for 64. When a shared table has to grow, Linux waits for an RCU grace period: for 10
+/// to 30 ms, no thread can open a file. An io_uring shares the table with kernel threads. So call this before
+/// creating a ring, and before starting threads that share the table.
+pub fn make_room(descriptors: usize) {
     let Ok(probe) = probe() else { return };
-    let most = workers as u64 * (ring as u64 + IN_HAND) + SPARE;
-    let highest = (probe.as_raw_fd() as u64).saturating_add(most);
+    let highest = (probe.as_raw_fd() as u64).saturating_add(descriptors as u64);
     // The table keeps its size when the highest descriptor is closed. If this fails, threads only wait later.
     let limit = sys::descriptor_limit().unwrap_or(u64::MAX).saturating_sub(1);
     if let Ok(highest) = i32::try_from(highest.min(limit)) {

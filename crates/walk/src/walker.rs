@@ -10,7 +10,7 @@ use crossbeam_deque::Worker as Deque;
 
 use crate::idle::Idle;
 use crate::node::Node;
-use crate::opener::{budget, make_room};
+use crate::opener::{budget, make_room, most};
 use crate::roots::{self, Roots};
 use crate::worker::{Shared, Worker};
 use crate::{Entry, FileType, Op, Step, Visitor, WalkError};
@@ -127,7 +127,7 @@ impl Walker {
                     && let Some(helper) = team.next()
                 {
                     if team.len() + 1 == helpers {
-                        make_room(workers, ring);
+                        make_room(most(workers, ring));
                     }
                     // If it does not start, the other workers do its share.
                     let _ = Builder::new().spawn_scoped(scope, move || helper(&mut |_| ()));

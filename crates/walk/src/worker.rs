@@ -14,7 +14,7 @@ use crate::idle::Idle;
 use crate::node::{ByPath, Id, Node, Place};
 use crate::opener::Opener;
 use crate::roots::{Names, Roots};
-use crate::sys::{self, Listing};
+use crate::sys::Listing;
 use crate::{Directory, Entry, FileType, Op, Repeat, Step, Visitor, WalkError};
 
 /// The state that all workers of a walk share.
@@ -171,7 +171,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             match next {
                 Ok(raw) if matches!(raw.file_name().to_bytes(), b"." | b"..") => {}
                 Ok(raw) => {
-                    let file_type = sys::file_type(raw.file_type());
+                    let file_type = FileType::from_raw(raw.file_type());
                     match Entry::listed(raw.file_name(), raw.ino(), file_type, &**node, fd.as_fd()) {
                         Ok(entry) => self.show(node, id, names, entry)?,
                         Err(error) => self.report(error)?,

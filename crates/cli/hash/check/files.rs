@@ -4,10 +4,11 @@ use std::io;
 use std::ops::Range;
 
 use anyhow::{Context as _, bail};
+use ftk_file::Failure;
 use ftk_hash::{Algorithm, Digest, Platform};
 use ftk_inventory::{Budget, DirNo, FileNo, Inventory, PathList};
 use ftk_process::{Failed, Progress, Rows, Work, hash_stream, process};
-use ftk_read::{Failure, Span};
+use ftk_read::Span;
 use ftk_sched::Stop;
 use rustix::io::Errno;
 

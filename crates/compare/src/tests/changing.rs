@@ -3,7 +3,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 
-use ftk_read::Failure;
+use ftk_file::Failure;
 use ftk_sched::Stop;
 
 use super::oracle::Files;

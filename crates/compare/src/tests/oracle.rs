@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use ftk_read::{Failure, File};
+use ftk_file::{Failure, File};
 use ftk_sched::Stop;
 use tempfile::TempDir;
 

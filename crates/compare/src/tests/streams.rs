@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU64;
 
-use ftk_read::Failure;
+use ftk_file::Failure;
 use ftk_sched::Stop;
 use proptest::prelude::*;
 

@@ -1,9 +1,9 @@
 //! How two entries with the same path differ, as far as this is known without reading their content.
 
+use ftk_file::Stat;
 use ftk_inventory::Keep;
 use ftk_walk::FileType;
 
-use super::facts::Facts;
 use super::merge::Entry;
 
 /// What counts as a difference, and which shortcuts are allowed.
@@ -56,9 +56,16 @@ pub(crate) fn classify(a: &Entry, b: &Entry, criteria: TreeCriteria) -> Relation
 
 fn files(a: &Entry, b: &Entry, criteria: TreeCriteria) -> Relation {
     let (Some(a), Some(b)) = (&a.metadata, &b.metadata) else { return Relation::Unread };
-    match Facts::sizes(a.into(), b.into(), criteria.quick) {
+    match sizes(a, b, criteria.quick) {
         Some((a, b)) => Relation::Size(a, b),
         None if criteria.quick => Relation::Same,
         None => Relation::Unread,
     }
+}
+
+/// Returns the sizes of two files if they differ and are not synthetic. With `sizes_count`, synthetic sizes
+/// count too.
+pub(crate) fn sizes(a: &Stat, b: &Stat, sizes_count: bool) -> Option<(u64, u64)> {
+    let differ = a.size != b.size && (sizes_count || a.has_plausible_size() && b.has_plausible_size());
+    differ.then_some((a.size, b.size))
 }

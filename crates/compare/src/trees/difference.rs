@@ -1,7 +1,6 @@
 //! The kinds of differences between two trees.
 
-use ftk_inventory::Metadata;
-use ftk_read::Failure;
+use ftk_file::{Failure, Stat};
 use ftk_walk::FileType;
 
 use super::classify::{Relation, TreeCriteria};
@@ -42,9 +41,9 @@ pub enum What<'d> {
         /// The fields that differ.
         fields: &'d [Field],
         /// The metadata of the first entry.
-        a: &'d Metadata,
+        a: &'d Stat,
         /// The metadata of the second entry.
-        b: &'d Metadata,
+        b: &'d Stat,
     },
     /// The files could not be compared because of an error on this side.
     Failed(Side, &'d Failure),

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use ftk_read::{Failure, File};
+use ftk_file::{Failure, File};
 
 use super::TreeCriteria;
 use super::pairs::PairState;

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use ftk_inventory::{FileNo, Metadata, PathOrder};
+use ftk_file::Stat;
+use ftk_inventory::{FileNo, PathOrder};
 use ftk_walk::FileType;
 
 use super::WalkedTree;
@@ -17,7 +18,7 @@ pub(crate) struct Entry {
     pub(crate) file: Option<FileNo>,
     pub(crate) has_target: bool,
     pub(crate) target: Vec<u8>,
-    pub(crate) metadata: Option<Metadata>,
+    pub(crate) metadata: Option<Stat>,
 }
 
 impl Entry {
@@ -25,7 +26,7 @@ impl Entry {
     ///
     /// # Panics
     /// If it is a regular file, and the inventory does not keep the metadata of regular files.
-    pub(crate) fn metadata(&self) -> &Metadata {
+    pub(crate) fn metadata(&self) -> &Stat {
         self.metadata.as_ref().expect("the inventory keeps the metadata that the criteria need")
     }
 }

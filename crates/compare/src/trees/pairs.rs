@@ -1,7 +1,7 @@
 //! The pairs of files that must be opened, and the result for each.
 
+use ftk_file::Failure;
 use ftk_inventory::FileNo;
-use ftk_read::Failure;
 
 use super::difference::What;
 use crate::Side;

@@ -3,16 +3,14 @@
 use std::os::fd::AsFd;
 use std::sync::atomic::AtomicU64;
 
+use ftk_file::{Cursor, Failure, File, Stat, is_trusted};
 use ftk_inventory::{DirNo, FileNo, Opener};
-use ftk_read::{Failure, File};
 use ftk_sched::Stop;
-use rustix::fs::{AtFlags, statat};
 
-use super::facts::Facts;
+use super::classify::sizes;
 use super::pairs::{Failed, Pair, PairState};
 use super::{TreeCriteria, Trees, WalkedTree, large};
-use crate::input::{Cursor, Input as _};
-use crate::{FileResources, Side, first_difference, is_trusted};
+use crate::{FileResources, Side, first_difference};
 
 /// Bytes of each file compared at a time: two buffers of this size fit into the second-level cache.
 const BUF: usize = 128 << 10;
@@ -86,8 +84,7 @@ impl<'t> Worker<'t> {
             // Files that may not be read may still have known sizes.
             Err(failed) => return self.compare_unopened(pair).ok_or(failed),
         };
-        let facts = (a.stat().into(), b.stat().into());
-        if let Some(state) = compare_facts(facts.0, facts.1, self.criteria, &a) {
+        if let Some(state) = compare_unread(a.stat(), b.stat(), self.criteria, &a) {
             return Ok(state);
         }
         Ok(match read(self, &a, &b)? {
@@ -102,9 +99,9 @@ impl<'t> Worker<'t> {
     }
 
     fn compare_unopened(&mut self, pair: &Pair) -> Option<PairState> {
-        let (a, b) = (self.a.ask(pair.a)?, self.b.ask(pair.b)?);
+        let (a, b) = (self.a.stat(pair.a)?, self.b.stat(pair.b)?);
         let dir = self.a.dir_of(pair.a);
-        compare_facts(a, b, self.criteria, self.a.opener.open(dir).ok()?)
+        compare_unread(&a, &b, self.criteria, self.a.opener.open(dir).ok()?)
     }
 
     /// Opens both files of a pair.
@@ -136,8 +133,8 @@ impl<'t> Worker<'t> {
         let mut at = 0;
         let mut state = PairState::UNKNOWN;
         while state == PairState::UNKNOWN && !self.stop.is_raised() {
-            let len_a = in_a.fill(a).map_err(|failure| (Side::A, failure))?;
-            let len_b = in_b.fill(b).map_err(|failure| (Side::B, failure))?;
+            let len_a = in_a.fill(a).map_err(Side::A.failed())?;
+            let len_b = in_b.fill(b).map_err(Side::B.failed())?;
             self.bytes += (len_a + len_b) as u64;
             let common = len_a.min(len_b);
             state = match first_difference(&a[..common], &b[..common]) {
@@ -149,8 +146,8 @@ impl<'t> Worker<'t> {
             };
             at += common as u64;
         }
-        in_a.verify(0).map_err(|failure| (Side::A, failure))?;
-        in_b.verify(0).map_err(|failure| (Side::B, failure))?;
+        in_a.verify().map_err(Side::A.failed())?;
+        in_b.verify().map_err(Side::B.failed())?;
         Ok(state)
     }
 }
@@ -164,22 +161,14 @@ fn is_size_correct(file: &File) -> bool {
 
 impl TreeView<'_> {
     fn open(&mut self, file: FileNo) -> Result<File, (Side, Failure)> {
-        let inventory = self.tree.inventory;
         let dir = self.dir_of(file);
-        let opened = match self.opener.open(dir) {
-            Ok(at) => File::open(&at, inventory.name(dir, file), inventory.via_link(dir, file)),
-            Err(source) => Err(Failure::Io { op: "open", source }),
-        };
-        opened.map_err(|failure| (self.side, failure))
+        self.opener.open_file(dir, file).map_err(self.side.failed())
     }
 
     /// Returns the metadata of a regular file without opening it.
-    fn ask(&mut self, file: FileNo) -> Option<Facts> {
-        let inventory = self.tree.inventory;
+    fn stat(&mut self, file: FileNo) -> Option<Stat> {
         let dir = self.dir_of(file);
-        let link = if inventory.via_link(dir, file) { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
-        let stat = statat(self.opener.open(dir).ok()?, inventory.name(dir, file), link).ok()?;
-        rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file().then(|| (&stat).into())
+        self.opener.stat_file(dir, file).ok().filter(Stat::is_regular)
     }
 
     fn dir_of(&mut self, file: FileNo) -> DirNo {
@@ -192,11 +181,11 @@ impl TreeView<'_> {
 }
 
 /// Compares two files without reading them. `on_a` is a descriptor on the file system of the first file.
-fn compare_facts(a: Facts, b: Facts, criteria: TreeCriteria, on_a: impl AsFd) -> Option<PairState> {
-    if !criteria.no_shortcuts && a.has_identity_of(b) && is_trusted(on_a) {
+fn compare_unread(a: &Stat, b: &Stat, criteria: TreeCriteria, on_a: impl AsFd) -> Option<PairState> {
+    if !criteria.no_shortcuts && a.identity() == b.identity() && is_trusted(on_a) {
         return Some(PairState::OneFile);
     }
-    Facts::sizes(a, b, false).map(|(a, b)| PairState::Sizes(a, b))
+    sizes(a, b, false).map(|(a, b)| PairState::Sizes(a, b))
 }
 
 #[cfg(test)]

@@ -174,9 +174,9 @@ fn a_survey_returns_the_current_metadata() {
         assert_eq!(member.mtime_ns, mtime_ns);
     }
     tree.write("b/c", [1; 5001]);
-    assert!(matches!(survey.member(files[2]), Err(ftk_read::Failure::Changed { .. })));
+    assert!(matches!(survey.member(files[2]), Err(ftk_file::Failure::Changed { .. })));
     tree.write("b/d", [1; 5000]);
     std::fs::rename(tree.path("b/d"), tree.path("b/c")).unwrap();
     let replaced = survey.member(files[2]);
-    assert!(matches!(replaced, Err(ftk_read::Failure::Changed { .. })), "{replaced:?}");
+    assert!(matches!(replaced, Err(ftk_file::Failure::Changed { .. })), "{replaced:?}");
 }

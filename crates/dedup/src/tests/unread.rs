@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::fs;
 use std::io::ErrorKind;
 
+use ftk_file::Failure;
 use ftk_hash::{Algorithm, Platform};
-use ftk_read::Failure;
 use ftk_sched::{Backend, Constants, Limits, Model, Stop, Threads};
 
 use super::tree::{SMALL, Settings, Tree, listed, path, run};

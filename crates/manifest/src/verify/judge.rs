@@ -3,10 +3,10 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use ftk_inventory::FileNo;
+use ftk_file::Stat;
+use ftk_inventory::{FileNo, Opener};
 use ftk_process::Rows;
 
-use super::look::Look;
 use super::plan::{Batch, VerifyPlan};
 use crate::contents::Content;
 use crate::keys::{Keys, pair};
@@ -14,7 +14,7 @@ use crate::merge::merge;
 use crate::verdict::finding;
 use crate::walked_tree::{Seen, Walk};
 use crate::xattrs::XattrReader;
-use crate::{Contents, Entry, Error, Field, Finding, Stat, Summary, Verdict, Xattr};
+use crate::{Contents, Entry, Error, Field, Finding, Summary, Verdict, Xattr};
 
 /// The callback for findings. It can end the verification.
 type Each<'e> = &'e mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>;
@@ -41,7 +41,7 @@ impl VerifyPlan<'_> {
             batch,
             contents,
             moves,
-            look: Look::new(inventory),
+            opener: Opener::new(inventory),
             xattrs: needs_xattrs.then(|| XattrReader::new(inventory)),
             missing_seen: 0,
             candidates_seen: 0,
@@ -96,7 +96,7 @@ struct Judge<'j> {
     batch: &'j Batch,
     contents: Contents<'j>,
     moves: Moves,
-    look: Look<'j>,
+    opener: Opener<'j>,
     xattrs: Option<XattrReader<'j>>,
     /// The number of missing regular files, and of candidates, that were passed so far.
     missing_seen: usize,
@@ -170,7 +170,11 @@ impl Judge<'_> {
         if !self.batch.is_first {
             return Ok(Standing::NotYet);
         }
-        Ok(Standing::Known { stat: self.look.stat(seen)?, is_read: false })
+        let stat = match seen.metadata {
+            Some(stat) => stat,
+            None => self.opener.stat_entry(seen.dir, &*seen.name, seen.symlinks())?,
+        };
+        Ok(Standing::Known { stat, is_read: false })
     }
 
     fn only_old(&mut self, old: &Entry<'_>) -> ControlFlow<()> {
@@ -201,7 +205,7 @@ impl Judge<'_> {
         {
             return ControlFlow::Continue(());
         }
-        let stat = seen.metadata.as_ref().map(|metadata| Stat::walked(seen.file_type, metadata));
+        let stat = seen.metadata;
         let entry = |stat| Entry {
             path: &seen.path,
             stat,

@@ -2,9 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use ftk_inventory::{Budget, FileNo};
+use ftk_inventory::{Budget, FileNo, Opener};
 
-use super::look::Look;
 use crate::keys::{Keys, Reservation};
 use crate::merge::merge;
 use crate::walked_tree::{Failed, WalkedTree};
@@ -99,9 +98,16 @@ impl<'p> VerifyPlan<'p> {
         })?;
         pairs.sort_unstable();
         let sizes = missing.sizes();
-        let mut look = Look::new(tree.inventory);
+        let (inventory, mut opener) = (tree.inventory, Opener::new(tree.inventory));
+        let mut size = |file| {
+            let dir = inventory.dir_of(file);
+            match inventory.has_sizes() {
+                true => Some(inventory.size(dir, file)),
+                false => opener.stat_file(dir, file).ok().map(|stat| stat.size),
+            }
+        };
         candidates.retain(|&file| {
-            !sizes.is_empty() && look.size(file).is_none_or(|size| sizes.binary_search(&size).is_ok())
+            !sizes.is_empty() && size(file).is_none_or(|size| sizes.binary_search(&size).is_ok())
         });
         Ok(Self { manifest, tree, criteria, failed, reads, pairs, missing, candidates, budget })
     }

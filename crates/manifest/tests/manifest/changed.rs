@@ -6,9 +6,10 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 
+use ftk_file::Stat;
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Criteria, Error, Finding, Manifest, Stat, Which, diff};
+use ftk_manifest::{Criteria, Error, Finding, Manifest, Which, diff};
 use ftk_walk::FileType;
 use tempfile::NamedTempFile;
 
@@ -30,6 +31,7 @@ fn files(n: u32, mtime_ns: i128) -> Entries {
         ino: 4,
         nlink: 1,
         rdev: 0,
+        ..Stat::EMPTY
     };
     let entry = Owned { stat, target: None, digests: vec![7; 8], xattrs: None, damaged_ns: None };
     (0..n).map(|n| (Path::new(&format!("{n:05}")), entry.clone())).collect()

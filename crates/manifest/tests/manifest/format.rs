@@ -3,8 +3,9 @@
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 
+use ftk_file::Stat;
 use ftk_hash::Algorithm;
-use ftk_manifest::{Error, Manifest, Stat, Xattr};
+use ftk_manifest::{Error, Manifest, Xattr};
 use ftk_record::{Seal, SealError};
 use ftk_walk::FileType;
 use proptest::prelude::*;
@@ -94,6 +95,7 @@ fn a_line_is_as_documented() {
         ino: 7,
         nlink: 8,
         rdev: 0,
+        ..Stat::EMPTY
     };
     let digests = 0x0123_4567_89ab_cdef_u64.to_be_bytes().to_vec();
     let file = Owned { stat, target: None, digests, xattrs: None, damaged_ns: None };

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
+use ftk_file::Stat;
 use ftk_hash::Algorithm;
-use ftk_manifest::{Criteria, Entry, Field, Finding, Header, Manifest, Mode, Stat, Verdict, Writer, Xattr};
+use ftk_manifest::{Criteria, Entry, Field, Finding, Header, Manifest, Mode, Verdict, Writer, Xattr};
 use ftk_record::Seal;
 use ftk_walk::FileType;
 use proptest::prelude::*;
@@ -251,6 +252,7 @@ pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
                 ino: 1 << 63,
                 nlink: 1,
                 rdev: if is_device { owner.into() } else { 0 },
+                ..Stat::EMPTY
             };
             let is_file = file_type == FileType::Regular;
             Owned {

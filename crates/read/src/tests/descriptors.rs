@@ -114,7 +114,7 @@ fn make_room_grows_the_table_as_requested() {
         // opens.
         unsafe { crate::leave_shared_descriptors() };
         [0, 200, 1000].map(|more| {
-            crate::make_room(more);
+            ftk_file::make_room(more);
             room()
         })
     });
@@ -191,7 +191,7 @@ fn without_descriptors_every_open_fails() {
     for (which, reader) in &mut readers {
         let names = vec!["file"; reader.slots() + 1];
         for outcome in read_all(&mut **reader, &dir, &names) {
-            let Err(crate::Failure::Io { op: "open", source }) = outcome else { panic!("{which}") };
+            let Err(ftk_file::Failure::Io { op: "open", source }) = outcome else { panic!("{which}") };
             assert_eq!(source.raw_os_error(), Some(rustix::io::Errno::MFILE.raw_os_error()), "{which}");
         }
     }
@@ -256,7 +256,8 @@ fn files_of_other_users_are_read_without_noatime() {
                 }
             }
             assert!(
-                !crate::file::open_flags(false).contains(rustix::fs::OFlags::NOATIME),
+                !ftk_file::File::open_flags(ftk_file::Symlinks::NoFollow)
+                    .contains(rustix::fs::OFlags::NOATIME),
                 "O_NOATIME was not refused"
             );
         });

@@ -7,8 +7,10 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::rc::Rc;
 
+use ftk_file::{Failure, Stat, Symlinks};
+
 use crate::tests::fake::{Fake, Script};
-use crate::{Ahead, Buf, Failure, Open, Part, Reader, Ready, Span, Stat, SyncReader, Uring};
+use crate::{Ahead, Buf, Open, Part, Reader, Ready, Span, SyncReader, Uring};
 
 /// Buffer size in these tests: small, so that few bytes make many chunks.
 pub(crate) const BUF: usize = 4096;
@@ -87,7 +89,7 @@ pub(crate) fn start(reader: &mut dyn Reader, slot: u32, dir: &Rc<OwnedFd>, name:
 
 pub(crate) fn start_span(reader: &mut dyn Reader, slot: u32, dir: &Rc<OwnedFd>, name: &CStr, span: Span) {
     let buf = Buf::new(reader.buf_len());
-    reader.start(slot, Open { dir, name, follow: false, span }, buf);
+    reader.start(slot, Open { dir, name, symlinks: Symlinks::NoFollow, span }, buf);
 }
 
 /// The bytes and the `fstat` of a file, or its failure.
@@ -158,6 +160,7 @@ pub(crate) fn bytes_of(outcome: Outcome) -> Result<Vec<u8>, String> {
         Err(Failure::Io { op, source }) => Err(format!("{op}: {:?}", source.kind())),
         Err(Failure::NotRegular) => Err("not regular".into()),
         Err(Failure::Changed { .. }) => Err("changed".into()),
+        Err(other) => panic!("{other:?}"),
     }
 }
 

@@ -154,10 +154,10 @@ impl Reader for LateWrites {
         write_to_orphans(&self.script);
         ready
     }
-    fn stat(&self, slot: u32) -> &crate::Stat {
+    fn stat(&self, slot: u32) -> &ftk_file::Stat {
         self.reader.stat(slot)
     }
-    fn finish(&mut self, slot: u32) -> Result<crate::Stat, crate::Failure> {
+    fn finish(&mut self, slot: u32) -> Result<ftk_file::Stat, ftk_file::Failure> {
         self.reader.finish(slot)
     }
     fn cancel(&mut self, slot: u32) {

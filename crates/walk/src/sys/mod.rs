@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, FileType as RawType, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::path::Arg;
 use rustix::process::{Resource, getrlimit};
@@ -72,24 +72,10 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// Converts the type that a listing or a mode contains. Returns `None` if the file system does not report it.
-pub(crate) fn file_type(raw: RawType) -> Option<FileType> {
-    Some(match raw {
-        RawType::RegularFile => FileType::Regular,
-        RawType::Directory => FileType::Directory,
-        RawType::Symlink => FileType::Symlink,
-        RawType::Fifo => FileType::Fifo,
-        RawType::Socket => FileType::Socket,
-        RawType::BlockDevice => FileType::Block,
-        RawType::CharacterDevice => FileType::Char,
-        RawType::Unknown => return None,
-    })
-}
-
 #[allow(clippy::unnecessary_cast, reason = "the widths of these fields differ between platforms")]
 fn metadata(stat: &Stat) -> Metadata {
     let nanoseconds = |seconds, rest| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
-    let file_type = file_type(RawType::from_raw_mode(stat.st_mode)).unwrap_or(FileType::Char);
+    let file_type = FileType::from_mode(stat.st_mode as u32);
     Metadata {
         file_type,
         mode: stat.st_mode as u32 & 0o7777,
@@ -97,7 +83,7 @@ fn metadata(stat: &Stat) -> Metadata {
         gid: stat.st_gid,
         dev: stat.st_dev as u64,
         // For other types some file systems report the number of their own device here.
-        rdev: if matches!(file_type, FileType::Block | FileType::Char) { stat.st_rdev as u64 } else { 0 },
+        rdev: if file_type.is_device() { stat.st_rdev as u64 } else { 0 },
         ino: stat.st_ino as u64,
         nlink: stat.st_nlink as u64,
         size: stat.st_size as u64,

@@ -1,24 +1,25 @@
 //! Holes: ranges that read as zeros and have no blocks on the disk.
 
-use ftk_read::File;
-
-use crate::is_trusted;
+use crate::{File, is_trusted};
 
 /// What is known about a range of a file or a pair of files: whether a property holds, and the offset up to
 /// which this is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct KnownRange {
-    pub(crate) holds: bool,
-    pub(crate) end: u64,
+pub struct KnownRange {
+    /// Whether the property holds.
+    pub holds: bool,
+    /// Where this ends or is no longer known.
+    pub end: u64,
 }
 
 impl KnownRange {
     /// The property does not hold up to the end of the file.
-    pub(crate) const NOWHERE: Self = Self { holds: false, end: u64::MAX };
+    pub const NOWHERE: Self = Self { holds: false, end: u64::MAX };
 }
 
 /// The holes of a file, looked up in ascending order of offsets.
-pub(crate) struct Holes<'f> {
+#[derive(Debug)]
+pub struct Holes<'f> {
     file: &'f File,
     /// The offset of the last lookup, and its result.
     last: (u64, KnownRange),
@@ -27,7 +28,7 @@ pub(crate) struct Holes<'f> {
 impl<'f> Holes<'f> {
     /// Prepares to look for the holes of a file. A file is treated as having no holes if it has as many
     /// blocks as its size needs, or if its file system does not report holes reliably.
-    pub(crate) fn new(file: &'f File, are_wanted: bool) -> Self {
+    pub fn new(file: &'f File, are_wanted: bool) -> Self {
         let is_sparse = file.stat().blocks < file.stat().size / 512;
         // An empty range at the highest offset: no lookup has been made yet.
         let start = if are_wanted && is_sparse && is_trusted(file) { u64::MAX } else { 0 };
@@ -35,7 +36,7 @@ impl<'f> Holes<'f> {
     }
 
     /// Whether there is a hole at this offset of the file, and where it or the data ends.
-    pub(crate) fn at(&mut self, offset: u64) -> KnownRange {
+    pub fn at(&mut self, offset: u64) -> KnownRange {
         let (start, known) = self.last;
         if !(start..known.end).contains(&offset) {
             self.last = (offset, ask(self.file, offset));
@@ -72,7 +73,12 @@ mod tests {
     use std::os::unix::fs::FileExt as _;
 
     use super::*;
-    use crate::testing::open;
+    use crate::Symlinks;
+
+    fn open(path: &std::path::Path) -> File {
+        let path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        File::open(rustix::fs::CWD, &path, Symlinks::NoFollow).unwrap()
+    }
 
     #[test]
     fn holes_and_data_alternate() {

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::{Failure, Stat};
+use crate::{Cursor, Failure, Stat, Symlinks};
 
 /// If the mtime or ctime at the open is younger than this, the file is always checked by another `fstat`. Two
 /// seconds is the coarsest time resolution of a file system in use (FAT), so a writer at work is always
@@ -41,28 +41,37 @@ pub struct File {
 
 impl File {
     /// Opens `name` in `dir` (or an absolute path) for reading. Does not block on a FIFO or a device, and
-    /// does not acquire a controlling terminal. Follows a symbolic link as last component only if `follow` is
-    /// true.
+    /// does not acquire a controlling terminal.
     ///
     /// # Errors
-    /// [`Failure::NotRegular`] if it is not a regular file, or a symbolic link and `follow` is false;
+    /// [`Failure::NotRegular`] if it is not a regular file, or a symbolic link that is not to be followed;
     /// [`Failure::Io`] if a system call fails.
-    pub fn open(dir: impl AsFd, name: &CStr, follow: bool) -> Result<Self, Failure> {
+    pub fn open(dir: impl AsFd, name: &CStr, symlinks: Symlinks) -> Result<Self, Failure> {
         let dir = dir.as_fd();
         let open = |flags| retry_on_intr(|| rustix::fs::openat(dir, name, flags, Mode::empty()));
-        let flags = open_flags(follow);
+        let flags = Self::open_flags(symlinks);
         let fd = match open(flags) {
             Err(Errno::PERM) if flags.intersects(NOATIME) => {
                 open(flags - NOATIME).inspect(|_| TRY_NOATIME.store(false, Relaxed))
             }
             result => result,
         };
-        Self::from_fd(fd.map_err(open_failure)?)
+        Self::from_fd(fd.map_err(Failure::of_open)?)
     }
 
-    /// Wraps a descriptor that was opened with [`open_flags`].
-    pub(crate) fn from_fd(fd: OwnedFd) -> Result<Self, Failure> {
-        let stat = Stat::of(&fd).map_err(stat_failure)?;
+    /// Returns the flags with which every file is opened.
+    pub fn open_flags(symlinks: Symlinks) -> OFlags {
+        let flags =
+            OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | symlinks.open_flags();
+        if TRY_NOATIME.load(Relaxed) { flags | NOATIME } else { flags }
+    }
+
+    /// Wraps a descriptor that was opened with [`open_flags`](Self::open_flags).
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn from_fd(fd: OwnedFd) -> Result<Self, Failure> {
+        let stat = Stat::of(&fd).map_err(Failure::of_stat)?;
         if !stat.is_regular() {
             return Err(Failure::NotRegular);
         }
@@ -88,9 +97,30 @@ impl File {
 
     /// Like [`read_at`](File::read_at), but into uninitialized memory. As many bytes as are returned are
     /// initialized, from the first on.
-    pub(crate) fn read_into(&self, room: &mut [MaybeUninit<u8>], offset: u64) -> io::Result<usize> {
+    ///
+    /// # Errors
+    /// As for [`read_at`](File::read_at).
+    pub fn read_into(&self, room: &mut [MaybeUninit<u8>], offset: u64) -> io::Result<usize> {
         let read = || rustix::io::pread(&self.fd, &mut *room, offset).map(|(bytes, _)| bytes.len());
         Ok(retry_on_intr(read)?)
+    }
+
+    /// Fills the buffer with the bytes from `offset` on. The file must have them.
+    ///
+    /// # Errors
+    /// [`Failure::Io`] if a read fails; that of [`lost`](Self::lost) if the file ends before.
+    pub fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> Result<(), Failure> {
+        let range = offset..offset + buf.len() as u64;
+        if Cursor::in_range(self, range).fill(buf)? < buf.len() {
+            return Err(self.lost(io::ErrorKind::UnexpectedEof.into()));
+        }
+        Ok(())
+    }
+
+    /// Returns why bytes before the file's end are missing: [`Failure::Changed`] if the file changed, and
+    /// otherwise `source` as the error of a read.
+    pub fn lost(&self, source: io::Error) -> Failure {
+        self.verify_always(0).err().unwrap_or(Failure::of_read(source))
     }
 
     /// Checks that the file did not change while being read. `bytes` is the number of bytes that were read up
@@ -115,7 +145,16 @@ impl File {
         if reads <= 1 && bytes == self.stat.size && !self.is_recent {
             return Ok(());
         }
-        let after = Stat::of(&self.fd).map_err(stat_failure)?;
+        self.verify_always(bytes)
+    }
+
+    /// Does the same as [`verify`](Self::verify), but always calls `fstat`. This is for files that several
+    /// threads have read.
+    ///
+    /// # Errors
+    /// Those of [`verify`](Self::verify).
+    pub fn verify_always(&self, bytes: u64) -> Result<(), Failure> {
+        let after = Stat::of(&self.fd).map_err(Failure::of_stat)?;
         if self.stat.is_same_content(&after) {
             return Ok(());
         }
@@ -127,33 +166,6 @@ impl AsFd for File {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
-}
-
-/// Returns the flags with which every file is opened.
-pub(crate) fn open_flags(follow: bool) -> OFlags {
-    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    if !follow {
-        flags |= OFlags::NOFOLLOW;
-    }
-    if TRY_NOATIME.load(Relaxed) {
-        flags |= NOATIME;
-    }
-    flags
-}
-
-/// Converts an error of `openat`.
-///
-/// `ELOOP` means a symbolic link that was not to be followed, or a loop of links. `ENXIO` means a socket, or
-/// a device without a driver. Opening a regular file gives neither.
-pub(crate) fn open_failure(errno: Errno) -> Failure {
-    match errno {
-        Errno::LOOP | Errno::NXIO => Failure::NotRegular,
-        errno => Failure::Io { op: "open", source: errno.into() },
-    }
-}
-
-fn stat_failure(errno: Errno) -> Failure {
-    Failure::Io { op: "stat", source: errno.into() }
 }
 
 #[cfg(test)]
@@ -173,7 +185,7 @@ mod tests {
         let path = dir.path().join("file");
         fs::write(&path, [7; 100]).unwrap();
         let name = CString::new(path.as_os_str().as_bytes()).unwrap();
-        let file = File::open(CWD, &name, false).unwrap();
+        let file = File::open(CWD, &name, Symlinks::NoFollow).unwrap();
         (dir, path, file)
     }
 

@@ -1,33 +1,82 @@
-//! Opens directories below another one, so that the path cannot lead out of it.
+//! Opens directories by paths of any length.
 
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
+use rustix::fs::{FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
-/// Opens the directory `path` below `base` without following symbolic links.
+use crate::Symlinks;
+
+/// The size of the longest path that a system call accepts, including its terminating NUL.
+pub const PATH_MAX: usize = 4096;
+
+/// `O_PATH` where the system has it: it needs no permission to list the directory.
+#[cfg(target_os = "linux")]
+const ACCESS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const ACCESS: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+
+/// Opens a directory below `base`, in as few calls as the length of its path allows. The path consists of
+/// `names`, each of which is one name or a path.
 ///
-/// `access` is `O_PATH` or `O_RDONLY`. The path must be relative and must not contain `..`.
+/// With [`Symlinks::NoFollow`] no link in the path is followed. The path must then be relative, must not contain
+/// `..`, and so cannot lead out of `base`. `path` is memory to build paths in.
 ///
 /// # Errors
-/// `ELOOP` if the path contains a symbolic link, and every error of opening a directory.
-pub fn open(base: BorrowedFd<'_>, path: &CStr, access: OFlags) -> io::Result<OwnedFd> {
+/// `ELOOP` if the path contains a symbolic link that is not to be followed, and every error of opening a
+/// directory.
+///
+/// # Panics
+/// If a name contains a NUL.
+pub fn descend<'n>(
+    base: BorrowedFd<'_>,
+    names: impl IntoIterator<Item = &'n [u8]>,
+    symlinks: Symlinks,
+    path: &mut Vec<u8>,
+) -> io::Result<OwnedFd> {
+    let mut dir: Option<OwnedFd> = None;
+    path.clear();
+    for name in names {
+        if !path.is_empty() && path.len() + 1 + name.len() >= PATH_MAX {
+            dir = Some(open(dir.as_ref().map_or(base, |dir| dir.as_fd()), path, symlinks)?);
+            path.clear();
+        }
+        if !path.is_empty() && !path.ends_with(b"/") {
+            path.push(b'/');
+        }
+        path.extend_from_slice(name);
+    }
+    open(dir.as_ref().map_or(base, |dir| dir.as_fd()), path, symlinks)
+}
+
+/// Opens a directory by a path that is short enough. Adds a NUL to the path.
+fn open(base: BorrowedFd<'_>, path: &mut Vec<u8>, symlinks: Symlinks) -> io::Result<OwnedFd> {
+    path.push(0);
+    let path = CStr::from_bytes_with_nul(path).expect("names contain no NUL");
+    match symlinks {
+        Symlinks::Follow => Ok(openat(base, path, ACCESS, Mode::empty())?),
+        Symlinks::NoFollow => beneath(base, path),
+    }
+}
+
+/// Opens a directory without following symbolic links.
+fn beneath(base: BorrowedFd<'_>, path: &CStr) -> io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
-    if let Some(opened) = by_kernel(base, path, access) {
+    if let Some(opened) = by_kernel(base, path) {
         return opened;
     }
-    by_hand(base, path, access)
+    by_hand(base, path)
 }
 
 /// Opens the directory in one call. Returns `None` if `openat2` is missing (before Linux 5.6) or forbidden.
 #[cfg(target_os = "linux")]
-fn by_kernel(base: BorrowedFd<'_>, path: &CStr, access: OFlags) -> Option<io::Result<OwnedFd>> {
+fn by_kernel(base: BorrowedFd<'_>, path: &CStr) -> Option<io::Result<OwnedFd>> {
     use rustix::fs::{ResolveFlags, openat2};
 
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    match openat2(base, path, access | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty(), resolve) {
+    match openat2(base, path, ACCESS, Mode::empty(), resolve) {
         // EAGAIN means that the kernel cannot be sure because of a rename elsewhere.
         Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => None,
         opened => Some(opened.map_err(io::Error::from)),
@@ -35,16 +84,16 @@ fn by_kernel(base: BorrowedFd<'_>, path: &CStr, access: OFlags) -> Option<io::Re
 }
 
 /// Opens the directory name by name.
-fn by_hand(base: BorrowedFd<'_>, path: &CStr, access: OFlags) -> io::Result<OwnedFd> {
+fn by_hand(base: BorrowedFd<'_>, path: &CStr) -> io::Result<OwnedFd> {
     let mut dir: Option<OwnedFd> = None;
-    let flags = access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = ACCESS | OFlags::NOFOLLOW;
     let bytes = path.to_bytes();
     let names = bytes.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
     for name in names.chain(bytes.is_empty().then_some(&b""[..])) {
         let at = dir.as_ref().map_or(base, |dir| dir.as_fd());
         let next = openat(at, name, flags, Mode::empty()).map_err(|errno| {
             // With O_DIRECTORY the error for a link is ENOTDIR.
-            let stat = || statat(at, name, AtFlags::SYMLINK_NOFOLLOW);
+            let stat = || statat(at, name, Symlinks::NoFollow.at_flags());
             let is_link = |mode| FileType::from_raw_mode(mode) == FileType::Symlink;
             match errno {
                 Errno::NOTDIR if stat().is_ok_and(|stat| is_link(stat.st_mode)) => Errno::LOOP,
@@ -97,10 +146,10 @@ mod tests {
             ("dangling/x", Some(Errno::LOOP)),
         ] {
             let name = CString::new(path).unwrap();
-            let mut ways = vec![by_hand(base.as_fd(), &name, OFlags::RDONLY)];
+            let mut ways = vec![by_hand(base.as_fd(), &name)];
             #[cfg(target_os = "linux")]
-            ways.extend(by_kernel(base.as_fd(), &name, OFlags::RDONLY));
-            ways.push(open(base.as_fd(), &name, OFlags::RDONLY));
+            ways.extend(by_kernel(base.as_fd(), &name));
+            ways.push(descend(base.as_fd(), [path.as_bytes()], Symlinks::NoFollow, &mut Vec::new()));
             for opened in ways {
                 match opened {
                     Ok(fd) => {

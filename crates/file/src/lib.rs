@@ -1,0 +1,61 @@
+//! Internal to ftk: opens files, says what `stat` returned, and reads to an end that can be trusted.
+//!
+//! It exists so that each of these has one definition, whatever command or thread needs it:
+//!
+//! - [`Stat`] is everything that `stat` returns, [`PackedStat`] the same in fewer bytes for tables.
+//! - [`Symlinks`] decides whether a symbolic link is followed.
+//! - [`File`] opens a regular file, and never blocks on a FIFO or a device. [`Failure`] says why a file could
+//!   not be read.
+//! - [`ReadState`] detects the end of a file and checks that the file did not change. [`Cursor`] drives it
+//!   with blocking reads; the readers of `ftk-read` drive it as their reads complete.
+//! - [`descend`] opens directories, also beyond `PATH_MAX` and without following links.
+//! - [`temp_name`] makes the names of files that are not in place yet.
+//! - [`Holes`] finds the ranges that need no reading, on the file systems for which [`is_trusted`] is true.
+//!
+//! The walker has its own code for directories and its own metadata, because it is published for programs
+//! that do not use this crate. `ftk-inventory` converts its metadata in one place.
+//!
+//! # Example
+//!
+//! The bytes of a file, counted and verified:
+//!
+//! ```
+//! use ftk_file::{Cursor, File, Symlinks};
+//!
+//! let dir = std::fs::File::open("src")?;
+//! let file = File::open(&dir, c"lib.rs", Symlinks::NoFollow).expect("a regular file");
+//! let mut cursor = Cursor::new(&file, 0);
+//! let (mut buf, mut bytes) = (vec![0; 1000], 0);
+//! while !cursor.has_ended() {
+//!     bytes += cursor.fill(&mut buf).expect("the file can be read") as u64;
+//! }
+//! cursor.verify().expect("the file did not change");
+//! assert_eq!(file.stat().size, bytes);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod cursor;
+mod descend;
+mod failure;
+mod file;
+mod holes;
+mod packed_stat;
+mod read_state;
+mod stat;
+mod symlinks;
+mod temp_name;
+mod trusted;
+
+pub use cursor::Cursor;
+pub use descend::{PATH_MAX, descend};
+pub use failure::{Failure, is_out_of_descriptors};
+pub use file::File;
+pub use ftk_walk::make_room;
+pub use holes::{Holes, KnownRange};
+pub use packed_stat::PackedStat;
+pub use read_state::ReadState;
+pub use stat::Stat;
+pub use symlinks::Symlinks;
+pub use temp_name::{is_temp_name, temp_name};
+pub use trusted::is_trusted;

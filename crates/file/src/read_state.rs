@@ -1,0 +1,85 @@
+//! Detects the end of a file and decides whether its bytes can be trusted.
+
+use crate::{Failure, File};
+
+/// How far a file has been read.
+///
+/// This performs no reads. The caller reads as it likes, blocking or not, and counts each read here in the
+/// order of offsets.
+#[derive(Clone, Debug)]
+pub struct ReadState {
+    at: u64,
+    end: Option<u64>,
+    bytes: u64,
+    reads: u64,
+    has_ended: bool,
+}
+
+impl ReadState {
+    /// Starts reading at offset `at`, up to the offset `end` or, if that is `None`, to the end of the file.
+    pub fn new(at: u64, end: Option<u64>) -> Self {
+        Self { at, end, bytes: 0, reads: 0, has_ended: end == Some(at) }
+    }
+
+    /// Returns the offset of the next read.
+    pub fn offset(&self) -> u64 {
+        self.at
+    }
+
+    /// Whether nothing is left to read.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Continues at another offset.
+    pub fn go_to(&mut self, at: u64) {
+        self.at = at;
+        self.has_ended = self.end == Some(at);
+    }
+
+    /// Forgets the last `bytes` bytes, which must be read again.
+    pub fn go_back(&mut self, bytes: u64) {
+        self.at -= bytes;
+        self.bytes -= bytes;
+    }
+
+    /// Counts a read of the file that was to return `asked` bytes and returned `got`, and detects the end.
+    ///
+    /// A short read is the end only if it reaches the size at the open, since file systems may return fewer
+    /// bytes than asked for at any time. A size of 0 proves nothing, since procfs reports it for every file.
+    ///
+    /// # Errors
+    /// [`Failure::Changed`] if the file has grown since it was opened: one that grows as fast as it is read
+    /// would never end. Reading ends here, and [`verify`](Self::verify) reports the same failure again.
+    pub fn count_read(&mut self, file: &File, asked: usize, got: usize) -> Result<(), Failure> {
+        self.at += got as u64;
+        self.bytes += got as u64;
+        self.reads += 1;
+        if let Some(end) = self.end {
+            self.has_ended = got == 0 || self.at == end;
+            return Ok(());
+        }
+        let size = file.stat().size;
+        self.has_ended = got == 0 || (got < asked && self.at == size);
+        if self.at > size {
+            self.verify(file).inspect_err(|_| self.has_ended = true)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the file did not change while it was read. See [`File::verify`].
+    ///
+    /// # Errors
+    /// Those of [`File::verify`].
+    pub fn verify(&self, file: &File) -> Result<(), Failure> {
+        file.verify(self.bytes, self.reads)
+    }
+
+    /// Does the same if others have read the file too. See [`File::verify_always`].
+    ///
+    /// # Errors
+    /// Those of [`File::verify_always`].
+    pub fn verify_always(&self, file: &File) -> Result<(), Failure> {
+        file.verify_always(self.bytes)
+    }
+}
