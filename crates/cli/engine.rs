@@ -34,7 +34,7 @@ impl<'c> Engine<'c> {
         Ok(Self { model: Model::new(constants), limits, memory: globals.memory(), console })
     }
 
-    pub(crate) fn env<'e>(&'e self, stop: &'e Stop, watch: Option<Watch<'e>>) -> Resources<'e> {
+    pub(crate) fn resources<'e>(&'e self, stop: &'e Stop, watch: Option<Watch<'e>>) -> Resources<'e> {
         Resources { model: &self.model, limits: self.limits, memory: self.memory, stop, watch }
     }
 

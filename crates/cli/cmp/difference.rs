@@ -66,7 +66,7 @@ impl Manner {
     /// Appends the line of a difference of this kind.
     pub(super) fn push(&self, out: &mut Vec<u8>, kind: usize, difference: &Difference<'_>) {
         let path = if difference.path.is_empty() { b"." } else { difference.path };
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         _ = match self {
             Self::Json => {
                 push_object(out, kind, path, &difference.what);

@@ -137,7 +137,7 @@ fn push_first(pair: &Pair<'_>, found: &Found, bytes: Option<&Mismatch>, listing:
             }
             out.push(b' ');
         }
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         _ = write!(out, "differ: byte {}, line {}", first + 1, lines.newlines + 1);
         if let Some(Mismatch { a, b, .. }) = bytes {
             _ = write!(out, " is {a:3o} {} {b:3o} {}", character(*a), character(*b));
@@ -213,7 +213,7 @@ fn say(
 /// The object that closes the list of mismatches.
 fn push_result(found: &Found, listing: &mut Listing<'_>) {
     listing.line(|out| {
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         _ = write!(out, "{{\"equal\":{},\"mismatches\":{}", found.is_equal(), found.mismatches);
         if let (Some(first), Some(lines)) = (found.first, found.lines) {
             _ = write!(out, ",\"first_byte\":{},\"line\":{}", first + 1, lines.newlines + 1);

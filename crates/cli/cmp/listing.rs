@@ -45,7 +45,7 @@ impl<'o> Listing<'o> {
         let Mismatch { offset, a, b } = found;
         let byte = offset + 1;
         let goes_on = match self.style {
-            // A Vec takes everything.
+            // Writing to a Vec cannot fail.
             Style::Hex { has_characters: false } => {
                 self.lines.line(|out| _ = writeln!(out, "{byte} {a:#04x} {b:#04x}"))
             }

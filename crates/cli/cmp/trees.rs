@@ -64,7 +64,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     };
     let mut plan = trees.plan(&budget).context(TOO_LARGE)?;
     let (stop, done) = (Stop::new(), Done::default());
-    let ftk_process::Resources { model, limits, .. } = engine.env(&stop, None);
+    let ftk_process::Resources { model, limits, .. } = engine.resources(&stop, None);
     let env = TreeResources { model, limits, memory: memory(globals), stop: &stop, done: &done };
     compare(&trees, &mut plan, &env, console);
     // `-rq` lists what differs, as diff does.

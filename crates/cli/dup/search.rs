@@ -89,7 +89,7 @@ pub(super) fn search(
             format!("{phase:<8}{}, about {}", human::count(files.into(), "file"), DecimalBytes(stage.bytes))
         });
         let report =
-            engine.watch(phase, files, |watch| process(&stage.work, rows, &engine.env(&stop, watch)));
+            engine.watch(phase, files, |watch| process(&stage.work, rows, &engine.resources(&stop, watch)));
         engine.say_plan(&stage.work, &report, console);
         Ok(report)
     })?;

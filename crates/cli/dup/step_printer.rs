@@ -113,7 +113,7 @@ impl<'o> StepPrinter<'o> {
             self.object(word, &step.victim.path, |out| {
                 out.push(b',');
                 write_path(out, "keeper", &step.keeper.path);
-                // A Vec takes everything.
+                // Writing to a Vec cannot fail.
                 let _ = write!(out, ",\"frees_bytes\":{frees}");
             });
         } else {

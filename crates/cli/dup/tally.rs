@@ -76,7 +76,7 @@ impl Tally {
     pub(super) fn push_json(&self, out: &mut Vec<u8>) {
         let Self { files, groups, waste, shared, free } = self;
         let free = free.unwrap_or_default();
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         let _ = writeln!(
             out,
             "{{\"files\":{files},\"groups\":{groups},\"waste_bytes\":{waste},\"free_bytes\":{free},\"shared_bytes\":{shared}}}"

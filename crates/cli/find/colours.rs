@@ -99,7 +99,7 @@ fn paint(out: &mut Vec<u8>, style: Option<&Style>, text: &[u8], escape: bool) {
         return;
     }
     let style = style.map(Style::to_nu_ansi_term_style).unwrap_or_default();
-    let _ = write!(out, "{}", style.prefix()); // a Vec takes everything
+    let _ = write!(out, "{}", style.prefix()); // writing to a Vec cannot fail
     if escape {
         out.extend_from_slice(sanitize(text).as_bytes());
     } else {

@@ -125,7 +125,7 @@ fn push_shown(out: &mut Vec<u8>, escape: bool, name: &[u8]) {
 }
 
 fn push_number(out: &mut Vec<u8>, number: impl std::fmt::Display) {
-    let _ = write!(out, "{number}"); // a Vec takes everything
+    let _ = write!(out, "{number}"); // writing to a Vec cannot fail
 }
 
 /// As ISO 8601 has it, with nanoseconds and the offset that `zone` had then; seconds since the epoch, after an `@`,

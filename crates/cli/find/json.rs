@@ -13,7 +13,7 @@ pub(super) fn push(out: &mut Vec<u8>, path: &[u8], entry: &mut Entry<'_>) -> Res
     let target = target(path, entry)?;
     out.push(b'{');
     write_path(out, "path", path);
-    // A Vec takes everything.
+    // Writing to a Vec cannot fail.
     let _ = write!(
         out,
         ",\"type\":\"{}\",\"size_bytes\":{},\"mtime_ns\":{},\"mode\":\"{:04o}\",\"uid\":{},\"gid\":{},\"dev\":{},\

@@ -89,7 +89,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let mut rows = Rows::new(inventory.files(), algorithms);
     let work = Work { inventory, algorithms, platform, only: None, span: Span::Whole };
     let report = engine.watch("hash", inventory.files(), |watch| {
-        process(&work, &mut rows, &engine.env(&Stop::new(), watch))
+        process(&work, &mut rows, &engine.resources(&Stop::new(), watch))
     });
     engine.say_plan(&work, &report, console);
     say_failed(inventory, &report.failed, "not hashed", console);

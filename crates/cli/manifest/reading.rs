@@ -92,7 +92,7 @@ impl<'c> Surveyor<'c> {
         }
         let (engine, stop) = (&self.engine, Stop::new());
         let report =
-            engine.watch("hash", files, |watch| process(&work, &mut rows, &engine.env(&stop, watch)));
+            engine.watch("hash", files, |watch| process(&work, &mut rows, &engine.resources(&stop, watch)));
         engine.say_plan(&work, &report, self.console);
         say_failed(inventory, &report.failed, so, self.console);
         let pending = (0..files).filter(|&row| rows.is_pending(row)).count();

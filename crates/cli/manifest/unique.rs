@@ -94,7 +94,7 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
 fn push_json(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
     out.push(b'{');
     write_path(out, "path", entry.path);
-    // A Vec takes everything.
+    // Writing to a Vec cannot fail.
     let _ = write!(out, ",\"size_bytes\":{},", entry.stat.size);
     Field::Digests.write_member(out, "digests", entry, algorithms);
     out.extend_from_slice(b"}\n");

@@ -15,7 +15,7 @@ pub(super) const HEADER: &[u8] =
 pub(super) fn push_group(out: &mut Vec<u8>, number: u64, group: &Group, is_shown: bool) {
     let Group { size, digest, members } = group;
     for (member, cluster) in members.iter().zip(group.clusters()) {
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         let _ = write!(out, "{number},{size},{digest},");
         match str::from_utf8(&member.path) {
             Ok(path) => {

@@ -22,7 +22,7 @@ pub(super) fn push_group(out: &mut Vec<u8>, group: &Group, is_coloured: bool) {
     let files = clusters.iter().max().map_or(0, |last| last + 1);
     let waste = DecimalBytes(size.saturating_mul(files.saturating_sub(1) as u64));
     let names = HumanCount(members.len() as u64);
-    // A Vec takes everything.
+    // Writing to a Vec cannot fail.
     let (head, link) = (Tone::Notable.style(is_coloured), Tone::Minor.style(is_coloured));
     let _ = writeln!(out, "  {head}{names} × {}   wastes {waste}{head:#}", DecimalBytes(*size));
     let mut named = 0;

@@ -93,7 +93,7 @@ impl Record<'_> {
         let (colon, word) = self.verdict.text().split_at(2);
         out.extend_from_slice(colon);
         let style = self.verdict.tone().style(is_coloured);
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         let _ = write!(out, "{style}{}{style:#}", word.escape_ascii());
         out.push(match end {
             End::Newline => b'\n',
@@ -106,7 +106,7 @@ impl Record<'_> {
     pub(super) fn push_json(&self, out: &mut Vec<u8>) {
         out.push(b'{');
         write_path(out, "path", self.path);
-        // Writing to memory cannot fail.
+        // Writing to a Vec cannot fail.
         let _ = write!(out, ",\"verdict\":\"{}\"", self.verdict.word());
         if let Some((algorithm, expected)) = self.expected {
             let expected = Digest::from_bytes(expected);
