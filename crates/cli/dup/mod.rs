@@ -1,4 +1,4 @@
-//! `ftk dup`: files with the same content, found, and acted upon only when told and on proof. One file a step.
+//! `ftk dup`: finds files with the same content, and prunes them on request, after proving that they are identical.
 
 mod act;
 mod action;
@@ -52,7 +52,7 @@ pub(crate) struct DupArgs {
 }
 
 impl DupArgs {
-    /// Without any option, unless a command comes first.
+    /// Returns the arguments for paths without options, or `None` if the first word is a subcommand.
     pub(crate) fn of_paths(paths: Vec<OsString>) -> Option<Self> {
         let is_command = |word: &OsString| word.to_str().is_some_and(DupCommand::has_subcommand);
         let search = SearchArgs { paths, ..SearchArgs::default() };
@@ -68,7 +68,7 @@ enum DupCommand {
     Undo(UndoArgs),
 }
 
-/// What it is for stands before the options, of which there are many.
+/// Help with the examples before the options, since the options are many.
 const EXAMPLES_FIRST: &str = "{about}{after-help}\n\n{usage-heading} {usage}\n\n{all-args}";
 
 const EXAMPLES: &str = "\

@@ -1,4 +1,4 @@
-//! Groups for people.
+//! Prints groups for people.
 
 use std::io::Write as _;
 
@@ -8,7 +8,7 @@ use indicatif::{DecimalBytes, HumanCount};
 
 use crate::colour::Tone;
 
-/// Appends a group, an empty line behind it:
+/// Appends a group and an empty line after it:
 ///
 /// ```text
 ///   3 × 48.20 MB   wastes 48.20 MB
