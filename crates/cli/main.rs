@@ -65,8 +65,7 @@ fn main() -> ExitCode {
 #[expect(unsafe_code, reason = "registers a signal handler, which must be async-signal-safe")]
 fn exit_on_abort() {
     let end = || {
-        let _ =
-            rustix::io::write(stderr(), b"ftk: aborted: out of memory, or the cause printed above\n");
+        let _ = rustix::io::write(stderr(), b"ftk: aborted: out of memory, or the cause printed above\n");
         exit(Outcome::Error as i32);
     };
     // SAFETY: the handler only calls write(2) and `_exit`. It does not lock or allocate.

@@ -86,8 +86,9 @@ fn records(mut list: impl BufRead, end: u8, starts: &mut Vec<CString>) -> anyhow
             1..=LONGEST => {}
             _ => bail!("{what} {nth} is longer than any path"),
         }
-        let path = CString::new(path)
-            .map_err(|_| anyhow::anyhow!("{what} {nth} contains a NUL: if paths end with NUL, use --files0-from"))?;
+        let path = CString::new(path).map_err(|_| {
+            anyhow::anyhow!("{what} {nth} contains a NUL: if paths end with NUL, use --files0-from")
+        })?;
         starts.push(path);
     }
     Ok(())

@@ -89,7 +89,11 @@ fn report_repeated(a: &mut Scan, b: &mut Scan, names: [&[u8]; 2], console: &Cons
     for (scan, root, here, there) in [(a, names[0], &in_a, &in_b), (b, names[1], &in_b, &in_a)] {
         for [path, first] in here.difference(there) {
             let (path, first) = (whole(root, path), whole(root, first));
-            console.path_error("compare", &path, format_args!("it is the same directory as {}", quote(&first)));
+            console.path_error(
+                "compare",
+                &path,
+                format_args!("it is the same directory as {}", quote(&first)),
+            );
             scan.failed.push(path);
             outcome = Outcome::Error;
         }

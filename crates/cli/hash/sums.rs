@@ -54,7 +54,10 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let mut outcome = Outcome::Success;
     let lists = &args.selection.starts;
     let wants_stdin = args.paths.iter().any(is_stdin) || (args.paths.is_empty() && !lists.has_list());
-    ensure!(!(wants_stdin && lists.takes_stdin()), "standard input cannot be both a list of paths and a file to hash");
+    ensure!(
+        !(wants_stdin && lists.takes_stdin()),
+        "standard input cannot be both a list of paths and a file to hash"
+    );
     let starts = lists.read(&starts, &[])?;
     let mut streams = Vec::new();
     let mut add = |path: &[u8], hashed: Result<Vec<Digest>, (&str, io::Error)>| match hashed {

@@ -1,4 +1,4 @@
-//! `ftk manifest`: what a tree is, recorded and held against what it has become. One file a command.
+//! `ftk manifest`: records trees, and compares them with their records. Each command has its own module.
 
 mod create;
 mod diff;

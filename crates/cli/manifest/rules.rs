@@ -1,4 +1,4 @@
-//! Options that say what is compared.
+//! Options for what is compared.
 
 use std::str::FromStr;
 
@@ -23,7 +23,7 @@ pub(super) struct RulesArgs {
 }
 
 impl RulesArgs {
-    /// The fields that may differ.
+    /// Returns the fields that may differ.
     pub(super) fn ignored(&self) -> Vec<Field> {
         self.ignore.iter().flat_map(|fields| &fields.0).copied().collect()
     }
@@ -47,7 +47,7 @@ impl From<ModeArg> for Mode {
     }
 }
 
-/// The fields that one word means.
+/// The fields of one word of `--ignore`.
 #[derive(Clone, Debug)]
 struct Fields(Vec<Field>);
 

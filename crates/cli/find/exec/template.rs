@@ -61,7 +61,9 @@ impl Template {
     pub(super) fn for_batches(self) -> anyhow::Result<BatchTemplate> {
         let places: Vec<_> = (0..self.0.len()).filter(|&nth| !is_fixed(&self.0[nth])).collect();
         match places[..] {
-            [0, ..] => bail!("--exec-batch: the command must begin with the name of a program, not with a placeholder"),
+            [0, ..] => bail!(
+                "--exec-batch: the command must begin with the name of a program, not with a placeholder"
+            ),
             [place] => Ok(BatchTemplate { template: self, place }),
             _ => bail!("--exec-batch: only one argument may contain a placeholder such as `{{}}`"),
         }

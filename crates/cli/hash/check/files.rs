@@ -71,8 +71,9 @@ impl Files {
             let mut rows = Rows::new(files, &algorithms);
             let (only, span) = (None, Span::Whole);
             let work = Work { inventory: &inventory, algorithms: &algorithms, platform, only, span };
-            let report = engine
-                .watch("hash", files, |watch| process(&work, &mut rows, &engine.resources(&Stop::new(), watch)));
+            let report = engine.watch("hash", files, |watch| {
+                process(&work, &mut rows, &engine.resources(&Stop::new(), watch))
+            });
             engine.say_plan(&work, &report, console);
             let pending = (0..files).filter(|&file| rows.is_pending(file)).count();
             if pending > 0 {

@@ -221,7 +221,8 @@ fn say_assumed(lines: &Lines, counts: Counts, console: &Console) {
         return;
     }
     let assumed = names(&lines.assumed, ", ");
-    console.summary(format_args!("untagged digests: {assumed} assumed from their length (use -a for others)"));
+    console
+        .summary(format_args!("untagged digests: {assumed} assumed from their length (use -a for others)"));
     if counts.of(CheckResult::Ok) == 0 && counts.of(CheckResult::Failed) > 0 {
         console.summary("no digest matched: the list may use another algorithm (name it, such as -a blake3)");
     }
