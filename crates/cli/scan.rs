@@ -46,14 +46,14 @@ pub(crate) fn walker(paths: Vec<CString>, follow: Follow, globals: &Globals) -> 
 }
 
 /// The message for a tree that exceeds `--memory` or the largest possible table.
-pub(crate) const TOO_LARGE: &str = "the tree does not fit into the allowed memory: raise --memory";
+pub(crate) const TOO_LARGE: &str = "the tree is too large (raise --memory)";
 
 /// Like [`TOO_LARGE`], with the smallest value that would have been enough so far.
 pub(crate) fn too_large(budget: &Budget) -> String {
     match budget.needed() {
         Some(bytes) => {
             let least = bytes.div_ceil(1024);
-            format!("the tree does not fit into the allowed memory: raise --memory to at least {least}K")
+            format!("the tree is too large (raise --memory to at least {least}K)")
         }
         None => TOO_LARGE.into(),
     }

@@ -111,7 +111,7 @@ fn h79_recursive_means_recursive() {
 fn h79_a_directory_is_no_name() {
     let dir = scene();
     for line in [&["dup", "-rn", "a"][..], &["dup", "-n", "-r", "a"], &["dup", "-n", "a", "b"]] {
-        dir.ftk(line).run().status(2).stdout("").stderr_has("-n is --name in ftk");
+        dir.ftk(line).run().status(2).stdout("").stderr_has("in ftk, -n is --name");
     }
     dir.ftk(["dup", "-n", "[xy]", "a"]).run().status(0).stdout("a/x\na/y\n\n");
     dir.ftk(["dup", "--name", "a", "."]).run().status(0).stdout("");

@@ -76,7 +76,7 @@ impl ListOptions<'_> {
                 }
             }
             if sums.size_bytes() as u64 > self.memory {
-                bail!("{name} does not fit into the allowed memory: raise --memory");
+                bail!("{name} is too large (raise --memory)");
             }
         }
         if unusable > COMPLAINTS {

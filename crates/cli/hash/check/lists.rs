@@ -18,7 +18,7 @@ use crate::human;
 use crate::input::{foreign, open};
 
 /// The message for a list that exceeds `--memory` or the largest possible table.
-pub(super) const TOO_LARGE: &str = "the list does not fit into the allowed memory: raise --memory";
+pub(super) const TOO_LARGE: &str = "the list is too large (raise --memory)";
 
 /// Lines per list that are reported because they cannot be checked. Further ones are only counted.
 const NAMED: u64 = 10;
