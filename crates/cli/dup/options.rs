@@ -109,7 +109,7 @@ impl Default for SizeArgs {
     }
 }
 
-/// The digests that are long enough.
+/// Algorithms whose digests are long enough to tell files apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum AlgorithmArg {
     #[default]
