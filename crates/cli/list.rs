@@ -80,8 +80,8 @@ pub(crate) fn cannot_write(file: Option<&Path>) -> String {
     }
 }
 
-/// Fails if a path names the output itself, which would destroy the input. Output files found during a walk are only
-/// skipped.
+/// Refuses an input path that is also the output, since writing would destroy the input. An output file that a walk
+/// finds is only skipped.
 pub(crate) fn refuse_own_input(paths: &[OsString], own: &[(u64, u64)]) -> anyhow::Result<()> {
     if own.is_empty() {
         return Ok(());
