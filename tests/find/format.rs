@@ -144,8 +144,8 @@ fn what_is_not_understood_is_refused_before_anything_is_walked() {
     for (format, problem) in [
         ("{path} {sise}", "unknown field `sise`"),
         ("{path} {sise}", "(at byte 8)"),
-        ("{", "a brace is written `{{` (at byte 1)"),
-        ("a}", "is written `}}` (at byte 2)"),
+        ("{", "write `{{` for a literal brace (at byte 1)"),
+        ("a}", "write `}}` for a literal brace (at byte 2)"),
         (r"\x", "(at byte 1)"),
     ] {
         dir.ftk(["find", "missing", ".", "--format", format])

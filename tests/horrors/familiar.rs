@@ -75,7 +75,7 @@ fn h79_every_row_of_the_table() {
                 ("PATTERN", _) => "to search by name: ftk find -n '*jpg*'",
                 ("-x CMD", _) => "to run a command: ftk find --exec",
                 ("-x -k FILE" | "-a -k FILE", _) => "--check FILE",
-                ("-n DIR" | "-o name" | "-o sh:FILE", _) => " in ftk, and '",
+                ("-n DIR" | "-o name" | "-o sh:FILE", _) => ", and '",
                 (_, true) => row.here.split_once("; ").unwrap().1,
                 _ => &row.here,
             };

@@ -58,7 +58,7 @@ fn h35_what_is_no_file_is_an_error_as_an_argument() {
     for argument in ["fifo", "socket", "link", "/dev/zero", "/dev/null"] {
         let run = dir.ftk(["hash", argument, "x"]).run().status(2);
         run.stdout(format!("{}  x\n", sha256(b"abc")))
-            .stderr_has(&format!("ftk: cannot read '{argument}': is a "));
+            .stderr_has(&format!("ftk: cannot read '{argument}': it is a "));
     }
 }
 

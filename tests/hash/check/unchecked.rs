@@ -30,7 +30,7 @@ fn cases() -> Vec<(String, String)> {
     for (tag, n, expected) in
         [("MD5", 64, 32), ("SHA256", 62, 64), ("SHA512", 96, 128), ("BLAKE3", 128, 64), ("BLAKE2b", 64, 128)]
     {
-        let why = format!("cannot check 'f': the digest has {n} digits, expected {expected} of {tag}");
+        let why = format!("cannot check 'f': the digest has {n} digits, expected {expected} for {tag}");
         cases.push((format!("{tag} (f) = {}", digits(n)), why));
     }
     for (n, guess) in
