@@ -1,4 +1,4 @@
-//! Integration tests of the `ftk` binary: what a user sees, held against the tools he would use otherwise.
+//! Integration tests of the `ftk` binary: what a user sees, compared with the tools that they would use otherwise.
 
 mod ceilings;
 mod cmp;
@@ -10,4 +10,5 @@ mod harness;
 mod hash;
 mod horrors;
 mod manifest;
+mod recipes;
 mod select;

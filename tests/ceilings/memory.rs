@@ -1,8 +1,8 @@
-//! Where memory is short, there is the right answer or an error, and no crash.
+//! With little memory, commands give the right answer or an error, and do not crash.
 
 use crate::harness::{Dir, Run, records, skip};
 
-/// Every command that keeps tables, over the trees `t` and `u`, which are equal.
+/// Every command that keeps tables, run on the equal trees `t` and `u`.
 const COMMANDS: [&[&str]; 10] = [
     &["find", "--sort", "t"],
     &["hash", "t"],
@@ -39,12 +39,12 @@ fn tables_beyond_the_budget_are_an_error() {
         }
     }
     dir.ftk(["--memory", "20K", "hash", "t", "-o", "../out"]).run().status(2);
-    assert!(!dir.aside("out").exists(), "half an output was left");
+    assert!(!dir.aside("out").exists(), "an incomplete output exists");
 }
 
-/// From the first limit with which the program starts at all, in steps, up to one that is enough.
+/// Raises the limit in steps, from the lowest one at which the program starts to one that is enough.
 #[test]
-fn little_address_space_is_no_crash() {
+fn a_small_address_space_causes_no_crash() {
     let dir = trees();
     let starts = |kib: &u32| dir.ftk(["--version"]).limit(&dir, &format!("-v {kib}")).run().code() == 0;
     let Some(first) = (8..200).map(|nth| nth * 1024).find(starts) else {
@@ -62,7 +62,7 @@ fn little_address_space_is_no_crash() {
                     enough += 1;
                 } else {
                     let run = run.status(2);
-                    // In words of the standard library: no memory for a table, a new thread or its stack.
+                    // Messages of the standard library: no memory for a table, a thread or its stack.
                     let words = ["memory allocation of", "allocate memory", "temporarily unavailable"];
                     run.check(words.iter().any(|it| run.err.contains(it)), "it says why");
                     run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "an error of ours");
@@ -74,7 +74,7 @@ fn little_address_space_is_no_crash() {
     assert!(enough > 0 && too_little > 0, "{enough} runs had enough, {too_little} had not");
 }
 
-/// The lines that do not tell when they were written: a manifest's first and last do.
+/// The lines that do not depend on the time: all but a manifest's first and last.
 fn lasting(run: &Run) -> Vec<Vec<u8>> {
     let tells = |line: &Vec<u8>| line.starts_with(b"{\"ftk\":") || line.starts_with(b"{\"footer\":");
     records(&run.out, b'\n').into_iter().filter(|line| !tells(line)).collect()

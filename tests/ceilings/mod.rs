@@ -1,5 +1,4 @@
-//! What the machine or other users set limits to: memory, and names that stay what they are. The long forms of
-//! these tests are `cargo xtask soak`.
+//! Little memory, and other processes that exchange names meanwhile. `cargo xtask soak` runs longer forms of these tests.
 
 mod memory;
 mod races;

@@ -1,5 +1,5 @@
-//! A directory that somebody exchanges with a link to elsewhere while commands run: nothing elsewhere is changed,
-//! told of, or taken for a copy.
+//! A directory is exchanged with a symbolic link to another tree while commands run. Nothing in the other tree is
+//! changed, reported, or treated as a copy.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,11 +14,11 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use crate::harness::{Dir, Run, sha256};
 
 const FILES: usize = 8;
-/// Runs of each command; a run is long enough for some dozens of exchanges.
+/// Runs of each command. A run is long enough for some dozens of exchanges.
 const RUNS: usize = 8;
 
-/// In `root`, what is in `work` is in `kept` too; `lure` leads to `elsewhere`, where files of the same names are
-/// copies as well or secret.
+/// In `root`, all content of `work` is also in `kept`. The link `lure` leads to `elsewhere`, whose files have the same
+/// names and are copies too, or secret.
 fn scene() -> Dir {
     let dir = Dir::new();
     for nth in 0..FILES {
@@ -33,7 +33,7 @@ fn content(nth: usize) -> Vec<u8> {
     format!("the content of {nth}, ").repeat(50 + nth).into_bytes()
 }
 
-/// Of the same length, and other only in the middle.
+/// Content of the same length that differs only in the middle.
 fn secret(nth: usize) -> Vec<u8> {
     let mut secret = content(nth);
     let middle = secret.len() / 2;
@@ -41,7 +41,7 @@ fn secret(nth: usize) -> Vec<u8> {
     secret
 }
 
-/// Exchanges `root/work` and `root/lure` until it is told to stop, which is with both as they were.
+/// Exchanges `root/work` and `root/lure` until it is stopped, and leaves both as they were.
 struct Swapper(Arc<AtomicBool>, JoinHandle<u64>);
 
 impl Swapper {
@@ -53,7 +53,7 @@ impl Swapper {
             while !is_over.load(Relaxed) || !swaps.is_multiple_of(2) {
                 renameat_with(CWD, &work, CWD, &lure, RenameFlags::EXCHANGE).unwrap();
                 swaps += 1;
-                // Of all lengths, so that some exchange comes between any two calls of the other side.
+                // Pauses of many lengths: some exchange falls between any two system calls of the command.
                 thread::sleep(Duration::from_micros(swaps * 37 % 200));
             }
             swaps
@@ -67,7 +67,7 @@ impl Swapper {
     }
 }
 
-/// All that a change of what is elsewhere shows in.
+/// Everything in which a change of the other tree shows.
 fn elsewhere(dir: &Dir) -> Vec<(PathBuf, [i128; 8], Vec<u8>)> {
     let mut paths = vec![dir.path("elsewhere")];
     paths.extend(fs::read_dir(&paths[0]).unwrap().map(|entry| entry.unwrap().path()));
@@ -84,7 +84,7 @@ fn elsewhere(dir: &Dir) -> Vec<(PathBuf, [i128; 8], Vec<u8>)> {
     paths.into_iter().map(look).collect()
 }
 
-/// Runs a command while names are exchanged, and checks that nothing elsewhere has changed and nothing is lost.
+/// Runs a command while names are exchanged, and checks that the other tree is unchanged and nothing is lost.
 fn raced(dir: &Dir, args: &[&str]) -> (Run, u64) {
     let before = elsewhere(dir);
     let swapper = Swapper::start(dir);
@@ -101,7 +101,7 @@ fn raced(dir: &Dir, args: &[&str]) -> (Run, u64) {
 }
 
 #[test]
-fn h09_nothing_elsewhere_is_pruned() {
+fn h09_nothing_in_another_tree_is_pruned() {
     let mut swaps = 0;
     for action in ["hardlink", "symlink", "delete", "move=away"] {
         for _ in 0..RUNS {
@@ -115,7 +115,7 @@ fn h09_nothing_elsewhere_is_pruned() {
 }
 
 #[test]
-fn h09_nothing_elsewhere_is_restored() {
+fn h09_nothing_in_another_tree_is_restored() {
     for _ in 0..RUNS {
         let dir = scene();
         let prune = ["dup", "prune", "--yes", "--action", "hardlink", "--journal", "journal", "root"];
@@ -125,7 +125,7 @@ fn h09_nothing_elsewhere_is_restored() {
 }
 
 #[test]
-fn h25_nothing_elsewhere_is_told_of() {
+fn h25_nothing_in_another_tree_is_reported() {
     let dir = scene();
     let odd = || (0..FILES).filter(|nth| nth % 2 == 1);
     let list = |content: fn(usize) -> Vec<u8>| {

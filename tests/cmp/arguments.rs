@@ -34,7 +34,7 @@ fn eight_mismatches_are_shown() {
     run.stderr("  20 mismatches\n");
 }
 
-/// More may be asked for than is kept until the line of the first one is known.
+/// The limit may be larger than the number of mismatches that are buffered until the first line number is known.
 #[test]
 fn all_of_many() {
     let dir = Dir::new();
@@ -61,7 +61,7 @@ fn all_of_many() {
 #[test]
 fn the_same_file_is_not_read() {
     let dir = Dir::new();
-    // Not to be read in anybody's life.
+    // Reading this would take years.
     dir.hole("huge", 4 << 40).hard_link("huge", "also").symlink("huge", "link");
     for other in ["huge", "also", "link"] {
         dir.ftk(["cmp", "huge", other]).run().status(0).stdout("");
@@ -72,13 +72,13 @@ fn the_same_file_is_not_read() {
     run.stdout("x x differ: byte 2, line 1\n2 0x61 0x62\n").stderr("  1 mismatch; x ends after byte 2\n");
 }
 
-/// Of files that differ in size nothing is read for the status.
+/// If sizes differ, the status needs no read.
 #[test]
 fn sizes_are_enough_for_the_status() {
     let dir = Dir::new();
     for (name, len) in [("a", 4 << 40), ("b", (4 << 40) - 1)] {
         dir.hole(name, len);
-        // Sizes of files that take no space are not believed: those of the kernel are made up.
+        // The size of a file without blocks proves nothing: procfs and sysfs make sizes up.
         File::options().write(true).open(dir.path(name)).unwrap().write_all_at(b"x", len / 2).unwrap();
     }
     dir.ftk(["cmp", "-q", "--no-shortcuts", "a", "b"]).run().status(1).stdout("").stderr("");
@@ -111,7 +111,7 @@ fn what_cannot_be_compared() {
 }
 
 #[test]
-fn usage_that_makes_no_sense() {
+fn contradictory_usage_is_an_error() {
     let dir = Dir::new();
     dir.file("x", b"abc").dir("d").dir("e");
     for args in [
@@ -143,7 +143,7 @@ fn usage_that_makes_no_sense() {
     }
 }
 
-/// `-n` is the limit of GNU cmp, and a filter of names for trees. Between two files every filter is refused by its name.
+/// `-n` is a limit in GNU cmp and a name filter for trees. With two files, every filter is rejected by name.
 #[test]
 fn filters_are_for_trees() {
     let dir = Dir::new();
@@ -184,14 +184,14 @@ fn filters_are_for_trees() {
                 run.stderr_has(" selects ").stderr_has("'a' and '").stderr_has(" are files");
             }
         }
-        // Trees are what they are for. A filter that leaves nothing is an error of its own.
+        // Filters are for trees. A filter that excludes everything is another error.
         let run = dir.ftk(["cmp", "t", "u"]).args(filter.iter().filter(|arg| **arg != "-l")).run();
         run.check(run.code() < 2 || run.err.contains("nothing was compared"), "two trees");
     }
     dir.ftk(["cmp", "-L", "a", "b"]).run().status(1);
 }
 
-/// After the first difference nothing is said on standard error but the summary, unless more was asked for.
+/// After the first difference, standard error contains only the summary, unless more was asked for.
 #[test]
 fn the_end_of_a_file_after_a_difference() {
     let dir = Dir::new();
@@ -215,7 +215,7 @@ fn what_may_not_be_read() {
     }
 }
 
-/// Every example in the help can be run as it stands.
+/// Every example in the help works.
 #[test]
 fn the_examples_of_the_help_work() {
     let dir = Dir::new();
@@ -230,7 +230,7 @@ fn the_examples_of_the_help_work() {
         let example = example.trim_start().split("  ").next().unwrap();
         let command = example.split("ftk ").nth(1).unwrap().split(" && ").next().unwrap();
         let run = dir.ftk(command.split_ascii_whitespace()).stdin(b"some content").run();
-        // Nothing but the times of the two copies may differ.
+        // Only the times of the two copies may differ.
         run.check(run.code() <= 1 && run.text().lines().all(|line| line.contains("mtime_ns_a")), example);
     }
 }

@@ -1,8 +1,8 @@
-//! Chance that can be repeated, and pairs of files made by it.
+//! Repeatable random numbers, and pairs of files made from them.
 
 use crate::harness::bytes;
 
-/// Random numbers that depend on a seed alone.
+/// Random numbers that depend only on a seed.
 pub(super) struct Dice {
     bytes: std::vec::IntoIter<u8>,
 }
@@ -28,11 +28,11 @@ impl Dice {
     }
 }
 
-/// Two files, the second made from the first one: bytes changed, cut off, appended; or nothing at all.
+/// Two files. The second is the first with bytes changed, cut off or appended, or unchanged.
 pub(super) fn pair(seed: u64) -> [Vec<u8>; 2] {
     const LENGTHS: [usize; 14] = [0, 1, 2, 7, 8, 9, 100, 511, 4095, 4096, 4097, 65_536, 131_073, 300_000];
     let mut dice = Dice::new(seed);
-    // Some lines, and long stretches without one.
+    // Some lines, and long ranges without a line end.
     let ends = dice.one_of(&[1, 16, 256]);
     let is_end = |byte: u8, nth: usize| usize::from(byte).is_multiple_of(ends) && nth.is_multiple_of(3);
     let line = |(byte, nth): (u8, usize)| if is_end(byte, nth) { b'\n' } else { byte };

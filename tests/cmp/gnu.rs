@@ -1,29 +1,29 @@
-//! Two files, as GNU cmp sees them.
+//! Two files, compared by ftk and by GNU cmp.
 
 use std::process::{Command, Output, Stdio};
 
 use super::dice::{Dice, pair};
 use crate::harness::{Dir, Run, needs};
 
-/// Pairs that every test looks at.
+/// Pairs for every test.
 const PAIRS: u64 = 150;
 
-/// In that of POSIX `cmp` says `char` instead of `byte`.
+/// In the POSIX locale, `cmp` prints `char` instead of `byte`.
 const LOCALE: &str = "C.UTF-8";
 
-/// What `cmp` says.
+/// Status and output of `cmp`.
 fn gnu(dir: &Dir, args: &[String]) -> Output {
     gnu_into(dir, args, Stdio::piped())
 }
 
-/// What it says where standard output goes there.
+/// Status and output of `cmp` with this standard output.
 fn gnu_into(dir: &Dir, args: &[String], stdout: Stdio) -> Output {
     let mut command = Command::new("cmp");
     command.args(args).current_dir(dir.path("")).env("LC_ALL", LOCALE).stdin(Stdio::null());
     command.stdout(stdout).output().unwrap()
 }
 
-/// The messages of a program on standard error, without its name; summaries are none.
+/// The messages of a program on standard error, without its name and without summaries.
 fn messages(err: &str, program: &str) -> Vec<String> {
     err.lines().filter_map(|line| line.strip_prefix(program)?.strip_prefix(": ")).map(Into::into).collect()
 }
@@ -36,7 +36,7 @@ fn messages_of_gnu(output: &Output) -> Vec<String> {
     messages(str::from_utf8(&output.stderr).unwrap(), "cmp")
 }
 
-/// A way to go about it, which must not show.
+/// A method. The output must not depend on it.
 fn plan(dice: &mut Dice) -> Vec<String> {
     let threads = dice.one_of(&["auto", "mono", "2", "3", "8"]);
     let block = dice.one_of(&["0", "512", "1000", "4096", "64K", "1M"]);
@@ -44,7 +44,7 @@ fn plan(dice: &mut Dice) -> Vec<String> {
     ["-j", threads, "--block-size", block, "--method", method].map(Into::into).into()
 }
 
-/// The number in one of the ways in which `cmp` reads it.
+/// The number in one of the notations of `cmp`.
 fn spelt(dice: &mut Dice, number: usize) -> String {
     match dice.below(6) {
         0 => format!("0{number:o}"),
@@ -80,7 +80,7 @@ fn part(dice: &mut Dice, len: usize) -> [Vec<String>; 2] {
     args
 }
 
-/// Hands every pair to `check`, with arguments for `cmp` and for `ftk cmp` that mean the same.
+/// Calls `check` for every pair, with equivalent arguments for `cmp` and `ftk cmp`.
 fn for_every_pair(seed: u64, check: impl Fn(&Dir, [Vec<String>; 2], &str)) {
     let dir = Dir::new();
     for nth in 0..PAIRS {
@@ -94,7 +94,7 @@ fn for_every_pair(seed: u64, check: impl Fn(&Dir, [Vec<String>; 2], &str)) {
     }
 }
 
-/// `cmp`, these arguments and more of them.
+/// `cmp` with these arguments and more.
 fn cmp<'a>(args: &[String], more: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     [vec!["cmp".into()], with(args, more)].concat()
 }
@@ -128,7 +128,7 @@ fn the_first_byte_that_differs() {
     });
 }
 
-/// The bytes as characters, too, in lists and of the first one.
+/// The bytes are also shown as characters, in lists and for the first difference.
 #[test]
 fn bytes_as_characters() {
     needs!("cmp");
@@ -188,7 +188,7 @@ fn operands() {
     }
 }
 
-/// What is read at all is read as the same number. What `cmp` refuses is refused, but for a few.
+/// A number means the same to both. ftk rejects what `cmp` rejects, with few exceptions.
 #[test]
 fn numbers() {
     needs!("cmp");
@@ -268,7 +268,7 @@ fn numbers() {
             let run = dir.ftk(cmp(&args(ours), [])).run();
             let expected_code = expected.status.code().unwrap();
             match number {
-                // Units of one letter in either case, as everywhere in ftk; and no guess at what lacks a number.
+                // One-letter units in either case, as everywhere in ftk. A unit without a number is an error.
                 "1m" | "1g" => run.check(expected_code == 2 && run.code() < 2, number),
                 "+3" | " 3" | "K" => run.check(expected_code < 2 && run.code() == 2, number),
                 _ => {
@@ -293,7 +293,7 @@ fn the_status_alone() {
     });
 }
 
-/// Nobody sees what is printed: neither looks further than the first byte that differs.
+/// If the output is discarded, neither tool reads past the first difference.
 #[test]
 fn into_the_null_device() {
     needs!("cmp");
@@ -360,7 +360,7 @@ fn ranges_are_runs_of_bytes() {
     });
 }
 
-/// Through a pipe there is no size to begin with, and no way back.
+/// A pipe has no size and cannot seek.
 #[test]
 fn standard_input() {
     needs!("cmp");

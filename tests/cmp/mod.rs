@@ -1,4 +1,4 @@
-//! `ftk cmp`, held against `cmp` and `diff -rq`.
+//! `ftk cmp`, compared with `cmp` and `diff -rq`.
 
 mod arguments;
 mod dice;

@@ -1,4 +1,4 @@
-//! What comes out, for people and for programs.
+//! Output for people and for programs.
 
 use std::fs::{self, File};
 
@@ -28,7 +28,7 @@ fn mismatches_as_json() {
     assert_eq!(objects(run.text()), [json!({"equal": true, "mismatches": 0})]);
 }
 
-/// Names are bytes on a pipe, and harmless on a terminal and in messages.
+/// Names are raw bytes on a pipe, and escaped on a terminal and in messages.
 #[test]
 fn odd_names() {
     let dir = Dir::new();
@@ -43,7 +43,7 @@ fn odd_names() {
 }
 
 #[test]
-fn h47_what_cannot_be_written_fails() {
+fn h47_write_errors_are_reported() {
     let dir = Dir::new();
     dir.file("a", &bytes(1, 100_000)).file("b", &bytes(2, 100_000)).file("t/x", b"a").file("u/y", b"a");
     let full = || File::options().write(true).open("/dev/full").unwrap();
@@ -59,7 +59,7 @@ fn h47_what_cannot_be_written_fails() {
         let run = dir.ftk(["cmp"]).args(args).stdout(full()).run().status(2);
         run.stderr_has("ftk: cannot write to standard output: no space left on device");
     }
-    // Who asks for the status alone writes nothing.
+    // With `-s` nothing is written.
     dir.ftk(["cmp", "-q", "a", "b"]).stdout(full()).run().status(1);
 }
 
@@ -87,7 +87,7 @@ fn a_closed_pipe_is_no_error() {
     }
 }
 
-/// The file that output goes to is not taken for an input.
+/// The output file is not read as an input.
 #[test]
 fn h17_the_own_output() {
     let dir = Dir::new();

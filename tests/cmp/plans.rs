@@ -1,4 +1,4 @@
-//! However it is done, the answer is the same.
+//! Every method and number of workers gives the same result.
 
 use super::dice::pair;
 use crate::harness::{Dir, bytes};
@@ -85,7 +85,7 @@ fn equal_files() {
     same_for_all(&dir, &["--no-shortcuts", "a", "a"]);
 }
 
-/// What was decided can be seen, and asked for.
+/// The chosen method can be shown and forced.
 #[test]
 fn the_method_is_said() {
     let dir = Dir::new();

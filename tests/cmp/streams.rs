@@ -1,4 +1,4 @@
-//! What can only be read on: FIFOs and devices, where they are asked for.
+//! Streams: FIFOs and devices given as arguments.
 
 use std::fs::File;
 use std::io::Write as _;

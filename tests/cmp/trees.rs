@@ -1,4 +1,4 @@
-//! Two trees: what is said of each kind of difference.
+//! Two trees: the report of each kind of difference.
 
 use std::fs::{self, File, FileTimes, Permissions};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _, chown};
@@ -104,7 +104,7 @@ fn one_tree_given_twice_is_not_walked() {
     dir.ftk(["cmp", "--no-shortcuts", "a", "to_a"]).run().status(0).stderr_has("6 pairs of files compared");
 }
 
-/// Two names of one inode are equal without being read, unless everything is to be read.
+/// Hard links are equal without being read, unless everything must be read.
 #[test]
 fn hard_links_are_not_read() {
     let dir = Dir::new();
@@ -135,7 +135,7 @@ fn metadata_where_asked_for() {
         set_time(&dir, &format!("{tree}/mode"), 7);
         set_time(&dir, &format!("{tree}/time"), time);
         set_time(&dir, &format!("{tree}/d/same"), 7);
-        // Whatever a copy does changes the time of the directories.
+        // Copying changes the times of the directories.
         set_time(&dir, &format!("{tree}/d"), time);
     }
     fs::set_permissions(dir.path("b/d"), Permissions::from_mode(0o700)).unwrap();
@@ -204,7 +204,7 @@ fn quick_reads_nothing() {
         .stdout("size differs\tsize\t1 and 2 bytes\n");
 }
 
-/// What is selected is selected in both trees.
+/// The selection applies to both trees.
 #[test]
 fn the_selection_is_that_of_both() {
     let dir = two_trees();
@@ -215,7 +215,7 @@ fn the_selection_is_that_of_both() {
     );
     dir.ftk(["cmp", "a", "b", "-e", "so"]).run().status(1).stdout("only in a\tlib/old.so\n");
     dir.ftk(["cmp", "a", "b", "--path", "same*"]).run().status(0);
-    // Followed, a link is what it leads to.
+    // A followed link is treated as its target.
     dir.symlink("../a/same", "b/followed").file("a/followed/x", b"the same");
     let followed = ["--path", "followed*"];
     let run = dir.ftk(["cmp", "a", "b"]).args(followed).run().status(1);
@@ -223,7 +223,7 @@ fn the_selection_is_that_of_both() {
     dir.ftk(["cmp", "-L", "a", "b"]).args(followed).run().status(0).stdout("");
 }
 
-/// Of what could not be looked at on one side nothing is said to be missing, and the rest is compared.
+/// Nothing below an unreadable directory is reported as missing. The rest is compared.
 #[test]
 fn what_may_not_be_read() {
     let dir = Dir::new();
@@ -236,7 +236,7 @@ fn what_may_not_be_read() {
     dir.file("b/z", b"2").lock("a/locked").lock("b/f").lock("b/size");
     for threads in ["mono", "2", "8"] {
         let run = dir.ftk(["cmp", "-j", threads, "a", "b"]).unprivileged(&dir).run().status(2);
-        // A size is known without being allowed to read.
+        // The size is known without permission to read.
         run.stdout("size differs\tsize\t3 and 4 bytes\ncontent differs\tz\tfirst at byte 1\n")
             .stderr_has("ftk: cannot open 'a/locked': permission denied\n")
             .stderr_has("ftk: cannot open 'b/f': permission denied\n")
@@ -249,7 +249,7 @@ fn what_may_not_be_read() {
     run.stderr_has("ftk: cannot open 'b': permission denied\n");
 }
 
-/// In columns and colours for a person, with names that cannot act on the terminal.
+/// On a terminal the output has columns, colours and escaped names.
 #[test]
 fn names_of_any_bytes() {
     let dir = Dir::new();
@@ -268,7 +268,7 @@ fn names_of_any_bytes() {
     run.stdout("only in '\\n'\tx\n");
 }
 
-/// Pairs of every size, from none to what all workers compare together.
+/// Pairs of every size, from empty files to files that all workers compare together.
 #[test]
 fn small_and_large() {
     const MIB: usize = 1 << 20;
@@ -304,7 +304,7 @@ fn small_and_large() {
     dir.ftk(["cmp", "-v", "a", "b"]).run().status(1).stderr_has("ftk: large   6 pairs compared last");
 }
 
-/// A ceiling for memory ends the run with an error that says so, and not in the middle of an answer.
+/// A memory limit ends the run with an error before any output.
 #[test]
 fn little_memory() {
     let dir = Dir::new();

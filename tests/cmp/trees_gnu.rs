@@ -1,4 +1,4 @@
-//! Two trees, as `diff -rq` sees them.
+//! Two trees, compared by ftk and by `diff -rq`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::harness::{Dir, needs};
 /// A difference: a word and the path below both trees.
 type Found = (String, String);
 
-/// What `diff` tells.
+/// The differences that `diff` reports.
 fn gnu(dir: &Dir) -> BTreeSet<Found> {
     let mut diff = Command::new("diff");
     diff.args(["-r", "-q", "--no-dereference", "a", "b"]).current_dir(dir.path("")).env("LC_ALL", "C");
@@ -21,7 +21,7 @@ fn gnu(dir: &Dir) -> BTreeSet<Found> {
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     let lines = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(i32::from(!lines.is_empty())));
-    // Two FIFOs of one name are no difference, although `diff` tells them.
+    // `diff` reports two FIFOs of one name, which are no difference.
     let two_fifos = |line: &&str| line.contains(" is a fifo while file ") && line.ends_with(" is a fifo");
     lines.lines().filter(|line| !two_fifos(line)).map(line).collect()
 }
@@ -48,7 +48,7 @@ fn line(line: &str) -> Found {
     ("type".into(), between("File ", " is a ").expect(line))
 }
 
-/// What ftk tells; size and content are one thing to `diff`.
+/// The differences that ftk reports. `diff` does not distinguish size from content.
 fn ours(json: &str) -> BTreeSet<Found> {
     let found = |line: &str| {
         let object: Value = serde_json::from_str(line).unwrap();
@@ -61,7 +61,7 @@ fn ours(json: &str) -> BTreeSet<Found> {
     json.lines().map(found).collect()
 }
 
-/// Names around the slash in the order of bytes, and beginnings of one another.
+/// Names that sort around the slash as bytes, and names that are prefixes of others.
 const NAMES: [&str; 10] = ["a", "a-b", "a.c", "a b", "a0", "aa", "b", "B", "lib", "z~"];
 
 /// Fills a directory.

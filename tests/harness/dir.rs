@@ -1,4 +1,4 @@
-//! A directory of its own for each test.
+//! A separate directory for each test.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -14,11 +14,11 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat,
 
 use super::Ftk;
 
-/// A fresh directory that everybody may read, in which commands run. Paths are relative to it.
+/// A fresh directory in which commands run, readable by every user. Paths are relative to it.
 pub(crate) struct Dir {
     temp: tempfile::TempDir,
     tree: PathBuf,
-    /// Directories that would stand in the way of their removal.
+    /// Directories that must be removed first.
     locked: Mutex<Vec<PathBuf>>,
 }
 
@@ -27,7 +27,7 @@ impl Dir {
         Self::in_temp(tempfile::tempdir().unwrap())
     }
 
-    /// The same in memory where possible, for thousands of runs that sync what they write.
+    /// Like [`new`](Self::new), but in memory where possible: for thousands of runs that sync what they write.
     pub(crate) fn in_memory() -> Self {
         Self::in_temp(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
     }
@@ -44,7 +44,7 @@ impl Dir {
         self.tree.join(path)
     }
 
-    /// A path beside that directory, for what must not lie in it.
+    /// A path next to that directory, for files that must not be in it.
     pub(crate) fn aside(&self, name: &str) -> PathBuf {
         self.temp.path().join(name)
     }
@@ -63,12 +63,12 @@ impl Dir {
         self
     }
 
-    /// A file whose name is any bytes.
+    /// A file whose name may contain any bytes.
     pub(crate) fn raw_file(&self, path: &[u8], content: &[u8]) -> &Self {
         self.file(OsStr::from_bytes(path), content)
     }
 
-    /// A file of `len` bytes, all of them a hole.
+    /// A file of `len` bytes that is one hole.
     pub(crate) fn hole(&self, path: &str, len: u64) -> &Self {
         self.file(path, b"");
         File::options().write(true).open(self.path(path)).unwrap().set_len(len).unwrap();
@@ -100,7 +100,7 @@ impl Dir {
         self
     }
 
-    /// Takes all permissions away; the command has to run [unprivileged](Ftk::unprivileged) to notice.
+    /// Removes all permissions. Only [unprivileged](Ftk::unprivileged) commands are affected.
     pub(crate) fn lock(&self, path: &str) -> &Self {
         let path = self.path(path);
         fs::set_permissions(&path, Permissions::from_mode(0o0)).unwrap();
@@ -126,7 +126,7 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// Every so many levels, and in the deepest one, lies a file `f` that holds its level.
+    /// Some levels, and the deepest one, contain a file `f` whose content is the level.
     ///
     /// In memory where possible: ext4 takes milliseconds to remove each directory of a long chain.
     pub(crate) fn new(name: &'static str, depth: usize, every: usize) -> Self {

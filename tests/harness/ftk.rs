@@ -1,4 +1,4 @@
-//! The command under test, and what came out of it.
+//! The command under test and its results.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Permissions};
@@ -16,11 +16,11 @@ use super::Dir;
 /// The binary that cargo built for these tests.
 const FTK: &str = env!("CARGO_BIN_EXE_ftk");
 
-/// After this time a command hangs. The machine may be very busy.
+/// A command that runs for longer than this hangs. The machine may be very busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// User and group of `nobody`.
-const NOBODY: u32 = 65534;
+/// The unprivileged user and group.
+const UNPRIVILEGED: u32 = 65534;
 
 /// A command that is about to run `ftk`.
 pub(crate) struct Ftk {
@@ -48,7 +48,7 @@ impl Ftk {
         Self { command, stdin: None }
     }
 
-    /// The same command at the end of another one's arguments: `strace -o log`, `sh -c 'ulimit ...; exec
+    /// The same command appended to the arguments of a wrapper: `strace -o log`, `sh -c 'ulimit ...; exec
     /// "$@"' sh`.
     pub(crate) fn under<A: AsRef<OsStr>>(self, dir: &Dir, wrapper: impl IntoIterator<Item = A>) -> Self {
         let mut wrapper = wrapper.into_iter();
@@ -58,13 +58,13 @@ impl Ftk {
         Self { stdin: self.stdin, ..Self::of(dir, command, args) }
     }
 
-    /// Another command in the same surroundings.
+    /// Another command in the same environment.
     pub(crate) fn instead<A: AsRef<OsStr>>(self, dir: &Dir, command: impl IntoIterator<Item = A>) -> Self {
         let mut command = command.into_iter();
         Self::of(dir, Command::new(command.next().expect("a command has a name")), command)
     }
 
-    /// With `ulimit` of the shell set before.
+    /// The same command after the shell's `ulimit`.
     pub(crate) fn limit(self, dir: &Dir, limit: &str) -> Self {
         self.under(dir, ["sh", "-c", &format!("ulimit {limit} && exec \"$@\""), "sh"])
     }
@@ -72,7 +72,7 @@ impl Ftk {
     /// As a user who may not read everything; the last setting before the run.
     pub(crate) fn unprivileged(mut self, dir: &Dir) -> Self {
         if rustix::process::geteuid().is_root() {
-            if !is_for_everybody() {
+            if !is_executable_by_all() {
                 let copy = dir.aside("ftk");
                 fs::copy(FTK, &copy).unwrap();
                 fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
@@ -80,8 +80,8 @@ impl Ftk {
                 assert_eq!(self.command.get_program(), FTK, "a wrapper would hide the program");
                 self = Self { stdin: self.stdin, ..Self::of(dir, Command::new(copy), args) };
             }
-            // As the standard library has it, this also gives up all supplementary groups.
-            self.command.uid(NOBODY).gid(NOBODY);
+            // The standard library also drops all supplementary groups here.
+            self.command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
         }
         self
     }
@@ -102,31 +102,31 @@ impl Ftk {
         self
     }
 
-    /// Standard input comes from there.
+    /// Sets where standard input comes from.
     pub(crate) fn stdin_from(mut self, from: impl Into<Stdio>) -> Self {
         self.command.stdin(from);
         self
     }
 
-    /// Standard output goes there and is not seen.
+    /// Sets where standard output goes. The result does not contain it.
     pub(crate) fn stdout(mut self, to: impl Into<Stdio>) -> Self {
         self.command.stdout(to);
         self
     }
 
-    /// Starts it and leaves the rest to the caller.
+    /// Starts the command without waiting for it.
     pub(crate) fn spawn(mut self) -> Child {
         self.command.spawn().expect("the command starts")
     }
 
-    /// Runs it to the end.
+    /// Runs the command to its end.
     ///
     /// # Panics
-    /// If it does not end.
+    /// If it hangs.
     pub(crate) fn run(mut self) -> Run {
         let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.command));
         if let (Some(mut pipe), Some(bytes)) = (child.stdin.take(), self.stdin) {
-            // A command that does not want its input closes the pipe, which is its own affair.
+            // A command may close the pipe without reading its input.
             thread::spawn(move || _ = pipe.write_all(&bytes));
         }
         let (out, err) = (drain(child.stdout.take()), drain(child.stderr.take()));
@@ -154,14 +154,14 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     receive
 }
 
-/// Whether `nobody` can run the binary where cargo put it.
-fn is_for_everybody() -> bool {
+/// Whether the unprivileged user can run the binary where cargo put it.
+fn is_executable_by_all() -> bool {
     let mut command = Command::new(FTK);
-    command.arg("--version").stdout(Stdio::null()).uid(NOBODY).gid(NOBODY);
+    command.arg("--version").stdout(Stdio::null()).uid(UNPRIVILEGED).gid(UNPRIVILEGED);
     command.status().is_ok_and(|status| status.success())
 }
 
-/// How a command ended and what it printed. Every check that fails shows all of it.
+/// The exit status and output of a command. Every failed check shows all of it.
 pub(crate) struct Run {
     status: ExitStatus,
     pub(crate) out: Vec<u8>,
@@ -247,7 +247,7 @@ fn names(dir: &std::path::Path) -> String {
     format!("{n} entries: {}", names.join(" "))
 }
 
-/// Bytes for a message, not too many of them.
+/// Bytes for a message, shortened.
 fn shown(bytes: &[u8]) -> String {
     const MOST: usize = 4000;
     let cut = &bytes[..bytes.len().min(MOST)];

@@ -1,4 +1,4 @@
-//! What every test needs: a fresh directory, a ready command, and the tools that know the right answer.
+//! What every test needs: a fresh directory, a prepared command, and the reference tools.
 
 mod digest;
 mod dir;
@@ -14,11 +14,11 @@ pub(crate) use dir::{Chain, Dir};
 pub(crate) use ftk::{Ftk, Run};
 pub(crate) use mount::Mounted;
 pub(crate) use oracle::{gnu_find, hash_lines, records, sorted, sum};
-pub(crate) use process::{Paused, has_read, maps, signal, wait_until};
+pub(crate) use process::{Paused, has_read, maps, signal, wait_until, waits_for};
 pub(crate) use random::bytes;
 pub(crate) use tools::{has, skip, uring};
 
-/// Ends the test, visibly, where one of these tools is missing. With `CI` set it fails instead.
+/// Skips the test with a visible message if one of these tools is missing. With `CI` set, the test fails instead.
 macro_rules! needs {
     ($($tool:literal),+) => {
         if $(!$crate::harness::has($tool))||+ {

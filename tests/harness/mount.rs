@@ -6,20 +6,20 @@ use std::process::{Command, Stdio};
 
 use super::{Dir, skip};
 
-/// Something that is mounted for as long as this is there.
+/// A mount, removed on drop.
 pub(crate) struct Mounted {
     point: PathBuf,
     _made: Option<(tempfile::TempDir, Option<tempfile::NamedTempFile>)>,
 }
 
 impl Mounted {
-    /// A file system of its own, of memory (`tmpfs`) or made in a file. `None`, and a line that says so, where it
-    /// cannot be had; with `FTK_TEST_LOOP` set it must be.
+    /// A new file system, in memory (`tmpfs`) or in a file. Returns `None` and prints a line if it cannot be mounted; with
+    /// `FTK_TEST_LOOP` set, that is a failure.
     pub(crate) fn new(kind: &str) -> Option<Self> {
         or_skip("FTK_TEST_LOOP", kind, Self::make(kind))
     }
 
-    /// What `mount` makes at this directory with these arguments; `None` as above.
+    /// Runs `mount` with these arguments for this directory. Returns `None` as [`new`](Self::new) does.
     pub(crate) fn at<A: AsRef<OsStr>>(point: &Path, args: impl IntoIterator<Item = A>) -> Option<Self> {
         let mut mount = Command::new("mount");
         mount.args(args).arg(point);
@@ -27,13 +27,13 @@ impl Mounted {
         or_skip("FTK_TEST_LOOP", "mount", mounted.map(|()| Self { point: point.to_owned(), _made: None }))
     }
 
-    /// What this command mounts at a directory of the test, such as a FUSE file system; `None`, and a line that says so,
-    /// where that is not possible. With `FTK_TEST_FUSE` set it must be.
+    /// Runs a command that mounts a file system, such as FUSE, at a directory of the test. Returns `None` and prints a line
+    /// if that fails; with `FTK_TEST_FUSE` set, that is a failure.
     pub(crate) fn by(dir: &Dir, command: impl IntoIterator<Item = String>, point: &str) -> Option<Self> {
         let command: Vec<_> = command.into_iter().collect();
         let mut mount = Command::new(&command[0]);
         mount.args(&command[1..]).current_dir(dir.path(""));
-        // The server goes on in the background. With a pipe of ours it would keep us waiting for its end.
+        // The server runs in the background. If it held one of our pipes, we would wait for its end.
         mount.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mounted = is_allowed().and_then(|()| match mount.status() {
             Ok(status) if status.success() => Ok(Self { point: dir.path(point), _made: None }),
@@ -56,7 +56,7 @@ impl Mounted {
                 return Err("no loop devices".into());
             }
             let image = tempfile::NamedTempFile::new().unwrap();
-            image.as_file().set_len(512 << 20).unwrap(); // XFS wants 300 MiB
+            image.as_file().set_len(512 << 20).unwrap(); // XFS needs 300 MiB
             run(Command::new(format!("mkfs.{kind}")).arg("-q").arg(image.path()))?;
             mount.args(["-o", "loop"]).arg(image.path());
             Some(image)
@@ -69,9 +69,9 @@ impl Mounted {
         self.point.join(name)
     }
 
-    /// Bytes in use, when all is on the disk.
+    /// Bytes in use, after a sync.
     pub(crate) fn used(&self) -> u64 {
-        // btrfs gives blocks back some transactions later.
+        // btrfs frees blocks some transactions later.
         for _ in 0..3 {
             run(Command::new("sync").arg("-f").arg(&self.point)).unwrap();
         }
@@ -90,7 +90,7 @@ fn is_allowed() -> Result<(), String> {
     if rustix::process::geteuid().is_root() { Ok(()) } else { Err("only root mounts".into()) }
 }
 
-/// `required`: the variable that makes a failure of what otherwise skips a test.
+/// `required` is the variable that turns a skip into a failure.
 fn or_skip(required: &str, what: &str, mounted: Result<Mounted, String>) -> Option<Mounted> {
     let required = std::env::var_os(required).is_some_and(|value| value == "1");
     match mounted {

@@ -1,4 +1,4 @@
-//! Right answers, from the tools that everybody trusts.
+//! Expected results, from established tools.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -7,7 +7,7 @@ use std::thread;
 
 use super::Dir;
 
-/// What GNU find lists with `-print0` at the end of these arguments, sorted as bytes.
+/// The output of GNU find with these arguments and `-print0`, sorted as bytes.
 pub(crate) fn gnu_find(dir: &Dir, args: &[&str]) -> Vec<Vec<u8>> {
     let mut command = Command::new("find");
     command.args(args).arg("-print0").current_dir(dir.path("")).env("LC_ALL", "C");
@@ -16,7 +16,7 @@ pub(crate) fn gnu_find(dir: &Dir, args: &[&str]) -> Vec<Vec<u8>> {
     sorted(records(&output.stdout, 0))
 }
 
-/// The records of a list, each of which must be ended.
+/// The records of a list. Each must have its terminator.
 pub(crate) fn records(list: &[u8], end: u8) -> Vec<Vec<u8>> {
     let Some(list) = list.strip_suffix(&[end]) else {
         assert!(list.is_empty(), "the last record is not ended");
@@ -51,7 +51,7 @@ pub(crate) fn sum(dir: &Dir, tool: &[&str], roots: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// Lines of a list without escapes, by path.
+/// The lines of a list, without escapes, by path.
 pub(crate) fn hash_lines(list: &[u8]) -> BTreeMap<Vec<u8>, String> {
     let line = |line: Vec<u8>| {
         let gap = line.windows(2).position(|two| two == b"  ").expect("two blanks before the name");

@@ -1,4 +1,4 @@
-//! Processes seen and steered from outside.
+//! Inspecting and controlling running processes.
 
 use std::fs;
 use std::process::Child;
@@ -9,17 +9,17 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::Ftk;
 
-/// How long something that must happen may take on a very busy machine.
+/// How long an expected event may take on a very busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A command stopped in the middle of reading.
 pub(crate) struct Paused(Child);
 
 impl Paused {
-    /// Starts the command and stops it when it has got so far.
+    /// Starts the command and stops it when `reached` holds.
     ///
     /// # Panics
-    /// If it ends before.
+    /// If it ends first.
     pub(crate) fn when(ftk: Ftk, has_come: impl Fn(&Child) -> bool) -> Self {
         let mut child = ftk.spawn();
         wait_until(|| {
@@ -31,7 +31,7 @@ impl Paused {
         Self(child)
     }
 
-    /// Lets it go on, to the end.
+    /// Continues it and waits for its end.
     pub(crate) fn go_on(self) -> std::process::Output {
         signal(&self.0, Signal::CONT);
         self.0.wait_with_output().unwrap()
@@ -49,13 +49,13 @@ pub(crate) fn has_read(child: &Child) -> u64 {
     rchar.map_or(0, |n| n.parse().unwrap())
 }
 
-/// Whether it has part of a file of this name mapped just now.
+/// Whether it currently maps part of a file of this name.
 pub(crate) fn maps(child: &Child, name: &str) -> bool {
     let maps = fs::read_to_string(format!("/proc/{}/maps", child.id())).unwrap_or_default();
     maps.lines().any(|line| line.rsplit('/').next() == Some(name))
 }
 
-/// `R` running, `S` waiting, `T` stopped and so on, for all of its threads that differ from `T` the first.
+/// The state of the first thread that is not stopped, or `T`: `R` running, `S` waiting, `T` stopped.
 fn state(child: &Child) -> char {
     let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
     let state = |task: std::io::Result<fs::DirEntry>| {
@@ -65,15 +65,23 @@ fn state(child: &Child) -> char {
     tasks.filter_map(state).find(|&state| state != 'T').unwrap_or('T')
 }
 
-/// Waits for what must come.
+/// Waits until the condition holds.
 ///
 /// # Panics
-/// If it does not.
+/// If it does not hold within [`PATIENCE`].
 #[track_caller]
-pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_until(holds: impl FnMut() -> bool) {
+    assert!(waits_for(holds), "the condition did not hold in time");
+}
+
+/// Waits until the condition holds, at most for [`PATIENCE`]. Returns whether it does.
+pub(crate) fn waits_for(mut holds: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "it does not come");
+    while start.elapsed() < PATIENCE {
+        if holds() {
+            return true;
+        }
         thread::sleep(Duration::from_micros(200));
     }
+    false
 }

@@ -1,4 +1,4 @@
-//! Content that no two files share.
+//! Distinct content for each file.
 
 /// `len` bytes that look random and depend on `seed` alone (SplitMix64, by Sebastiano Vigna).
 pub(crate) fn bytes(seed: u64, len: usize) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! The tools that serve as references, and what happens where one is missing.
+//! The reference tools, and what happens if one is missing.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Dir;
 
-/// What CI must have, and the Debian package that brings it.
+/// The tools that CI must have, and their Debian packages.
 const TOOLS: &[(&str, &str)] = &[
     ("b2sum", "coreutils"),
     ("b3sum", "b3sum"),
@@ -21,19 +21,21 @@ const TOOLS: &[(&str, &str)] = &[
     ("git", "git"),
     ("jdupes", "jdupes"),
     ("md5sum", "coreutils"),
+    ("rsync", "rsync"),
     ("script", "bsdutils"),
     ("setfacl", "acl"),
     ("sha1sum", "coreutils"),
     ("sha256sum", "coreutils"),
     ("sha512sum", "coreutils"),
+    ("ssh-keygen", "openssh-client"),
     ("stat", "coreutils"),
     ("strace", "strace"),
     ("xargs", "findutils"),
     ("xxhsum", "xxhash"),
 ];
 
-/// Whether `tool` can be used. Where not, a line on standard error says that a test did not run; with `CI`
-/// set that is a failure.
+/// Whether `tool` can be used. If not, a line on standard error says that a test did not run; with `CI` set, that is a
+/// failure.
 pub(crate) fn has(tool: &str) -> bool {
     let (_, package) = TOOLS.iter().find(|(name, _)| *name == tool).expect("the tool is in the list");
     if works(tool) {
@@ -44,7 +46,7 @@ pub(crate) fn has(tool: &str) -> bool {
     false
 }
 
-/// Says that a test, or a part of one, did not run. libtest hides what passing tests print with `eprintln!`.
+/// Reports that a test, or part of one, did not run. libtest hides what passing tests print with `eprintln!`.
 pub(crate) fn skip(why: &str) {
     static SKIPPED: AtomicU32 = AtomicU32::new(0);
     let nth = SKIPPED.fetch_add(1, Relaxed) + 1;
@@ -53,14 +55,14 @@ pub(crate) fn skip(why: &str) {
     _ = writeln!(std::io::stderr().lock(), "SKIPPED (number {nth}): {test}: {why}");
 }
 
-/// Whether a ring can be had here; where not, says that a part of the test did not run.
+/// Whether io_uring works here. If not, reports that part of the test did not run.
 pub(crate) fn uring() -> bool {
     let dir = Dir::new();
     let run = dir.file("file", b"").ftk(["hash", "--io", "uring", "file"]).run();
     if run.code() == 0 {
         return true;
     }
-    // Anything but the one honest reason is a defect.
+    // Only one reason is legitimate. Everything else is a defect.
     run.status(2).stderr_has("ftk: --io uring: io_uring is not available here: ");
     skip("no io_uring here");
     false
@@ -69,9 +71,14 @@ pub(crate) fn uring() -> bool {
 fn works(tool: &str) -> bool {
     let mut command = Command::new(tool);
     match tool {
-        // A container may forbid to trace, and then only the attempt tells.
+        // A container may forbid tracing. Only an attempt shows that.
         "strace" => command.args(["-o", "/dev/null", "true"]),
         "busybox" => command.arg("true"),
+        // It has no option that only succeeds.
+        "ssh-keygen" => {
+            command = Command::new("sh");
+            command.args(["-c", "command -v ssh-keygen"])
+        }
         _ => command.arg("--version"),
     };
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();

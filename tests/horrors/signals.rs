@@ -7,15 +7,19 @@ use std::process::{Child, Stdio};
 
 use rustix::process::Signal;
 
-use crate::harness::{Dir, has_read, maps, signal, wait_until};
+use crate::harness::{Dir, has_read, maps, signal, wait_until, waits_for};
 use crate::manifest::records::{lines, seal};
 
 const SIGNALS: [Signal; 2] = [Signal::TERM, Signal::INT];
 
-/// The shell must see the signal. The wait is far shorter than what is left to do.
+/// Checks that the signal ends the command as if it had no handler, so that a shell sees it too. The wait is far shorter
+/// than the rest of the work.
 pub(super) fn dies_of(mut child: Child, with: Signal) {
     signal(&child, with);
-    wait_until(|| child.try_wait().unwrap().is_some());
+    // A shell starts background jobs with SIGINT ignored, and all their children inherit that.
+    let is_over = waits_for(|| child.try_wait().unwrap().is_some());
+    child.kill().unwrap();
+    assert!(is_over, "{with:?} did not end the command; do these tests run with the signal ignored?");
     assert_eq!(child.wait().unwrap().signal(), Some(with.as_raw()));
 }
 

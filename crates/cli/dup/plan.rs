@@ -44,10 +44,10 @@ impl Planner<'_> {
         // The freed bytes of a file with several hard links are counted at the last of them in this order.
         group.members.sort_unstable();
         let members = &group.members;
-        let decisions = plan(members, self.rules).verdicts;
+        let decisions = plan(members, self.rules).decisions;
         if !decisions
             .iter()
-            .any(|decision| matches!(decision, MemberDecision::Goes { .. } | MemberDecision::Left(_)))
+            .any(|decision| matches!(decision, MemberDecision::Goes { .. } | MemberDecision::Skipped(_)))
         {
             return Vec::new();
         }
@@ -57,7 +57,7 @@ impl Planner<'_> {
             let path = member.path.clone();
             match *decision {
                 MemberDecision::Stays(why) => items.push(Item::Keep { path, why: reason(why, member) }),
-                MemberDecision::Left(why) => left.push(Item::Leave { path, why: why.to_string() }),
+                MemberDecision::Skipped(why) => left.push(Item::Leave { path, why: why.to_string() }),
                 MemberDecision::Goes { keeper, frees, .. } => {
                     let identity = (member.dev, member.ino);
                     let frees = match self.action {

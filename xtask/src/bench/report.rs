@@ -1,4 +1,4 @@
-//! The pages and charts that show a record.
+//! Generates the pages and charts that show a record.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use super::options::RECORDS;
 use super::record::{self, Group, Section, Table};
 use super::splice::splice;
 
-/// The pages that show a record, and the way from each to the records.
+/// The pages that show a record.
 const FRONT: &str = "README.md";
 const WHOLE: &str = "benches/README.md";
 
-/// Prints the record in `folder`, or the newest, and brings charts and pages up to date; with `is_check` it only
-/// fails if they are not.
+/// Prints the record in `folder`, or the newest, and updates charts and pages. With `is_check` it writes nothing and
+/// fails if one is outdated.
 pub(crate) fn run(folder: Option<&Path>, is_check: bool) -> Result<ExitCode> {
     if is_check {
         return Ok(if is_current(folder)? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
@@ -28,13 +28,13 @@ pub(crate) fn run(folder: Option<&Path>, is_check: bool) -> Result<ExitCode> {
     for (path, text) in charts(&folder, &tables).into_iter().chain(pages(&folder, &tables)?) {
         if !is_equal(&path, &text) {
             fs::write(&path, text)?;
-            println!("{} is up to date", path.display());
+            println!("{} is updated", path.display());
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether charts and pages show the record in `folder`, or the newest; says which do not.
+/// Whether charts and pages show the record in `folder`, or the newest. Prints those that do not.
 fn is_current(folder: Option<&Path>) -> Result<bool> {
     let folder = folder_or_newest(folder)?;
     let tables = record::load(&folder)?;
@@ -46,12 +46,12 @@ fn is_current(folder: Option<&Path>) -> Result<bool> {
     Ok(stale.is_empty())
 }
 
-/// Draws the charts of a record beside it.
+/// Writes the charts of a record into its folder.
 pub(crate) fn draw(folder: &Path, tables: &[Table]) -> Result<()> {
     charts(folder, tables).into_iter().try_for_each(|(path, text)| Ok(fs::write(path, text)?))
 }
 
-/// All tables, with the charts in the folder `charts`.
+/// Returns all tables, with links to the charts in the folder `charts`.
 pub(crate) fn whole(tables: &[Table], charts: Option<&str>) -> String {
     let Some(first) = tables.first() else { return String::new() };
     let tables: Vec<_> = tables.iter().map(|table| markdown::table(table, charts)).collect();
@@ -66,7 +66,7 @@ fn is_equal(path: &Path, text: &str) -> bool {
     fs::read(path).is_ok_and(|old| old == text.as_bytes())
 }
 
-/// The pages as they should be.
+/// Returns the up-to-date pages.
 fn pages(folder: &Path, tables: &[Table]) -> Result<[(PathBuf, String); 2]> {
     let name = folder.file_name().context("a record has a name")?.display().to_string();
     let whole = whole(tables, Some(&format!("records/{name}")));
@@ -80,7 +80,7 @@ fn pages(folder: &Path, tables: &[Table]) -> Result<[(PathBuf, String); 2]> {
     ])
 }
 
-/// The charts as they should be: one a table, and one for the front page.
+/// Returns the up-to-date charts: one per table, and one for the front page.
 fn charts(folder: &Path, tables: &[Table]) -> Vec<(PathBuf, String)> {
     let mut charts: Vec<_> = tables.iter().map(|table| (&*table.name, chart(table))).collect();
     charts.push(("overview", overview(tables)));
@@ -102,22 +102,23 @@ fn chart(table: &Table) -> String {
 fn overview(tables: &[Table]) -> String {
     let mut panels = Vec::new();
     for table in tables {
-        for (section, group) in
-            table.groups().filter(|(section, group)| is_on_front_page(table, section, group))
-        {
+        for (section, group) in table.groups().filter(|(section, group)| is_charted(table, section, group)) {
             panels.push(Panel { title: markdown::what(table, section, group), group });
         }
     }
     chart::bars("ftk and others", &[(String::new(), panels)])
 }
 
-/// What the front page has room for: a line for each kind of work, where ftk is ahead and where it is not.
+/// The block of the front page: the chart, one row for each command, and the cases in the chart that ftk lost.
 fn short(tables: &[Table], folder: &str) -> String {
     let Some(machine) = tables.first().map(|table| &table.machine) else { return String::new() };
+    let losses: Vec<_> = tables.iter().flat_map(losses).collect();
+    let losses = if losses.is_empty() { "nothing".to_owned() } else { losses.join("; ") };
     format!(
-        "![ftk and others]({folder}/overview.svg)\n\n{}\n{}, {} logical CPUs, {}; in brackets, how many times ftk's \
-         time that is. `cargo xtask bench` reproduces this. One benchmark is never enough: \
-         [all figures, commands and versions](benches/README.md).",
+        "![Times of ftk and other tools]({folder}/overview.svg)\n\n{}\n\
+         {}, {} logical CPUs, {}. The factor is the tool's time divided by ftk's: above 1 ftk is faster.\n\
+         In this chart ftk is slower in: {losses}.\n\
+         [All results, losses, commands and versions](benches/README.md); `cargo xtask bench` repeats them.",
         markdown::summary(tables, is_on_front_page),
         machine.cpu,
         machine.cpus,
@@ -125,16 +126,48 @@ fn short(tables: &[Table], folder: &str) -> String {
     )
 }
 
-fn is_on_front_page(table: &Table, section: &Section, group: &Group) -> bool {
-    let is_first = table.sections.first().is_some_and(|first| first.title == section.title);
+/// The charted cases of a table in which another tool was faster.
+fn losses(table: &Table) -> Vec<String> {
+    let mut losses = Vec::new();
+    for (section, group) in table.groups().filter(|(section, group)| is_charted(table, section, group)) {
+        let tools: Vec<_> = section
+            .lost()
+            .filter(|(_, title, _)| *title == group.title)
+            .map(|(tool, _, ratio)| format!("{tool} {ratio:.2}x"))
+            .collect();
+        if !tools.is_empty() {
+            losses.push(format!("{} ({})", markdown::what(table, section, group), tools.join(", ")));
+        }
+    }
+    losses
+}
+
+/// Whether the chart on the front page shows this case: some of each command, where ftk is ahead and where it is not.
+fn is_charted(table: &Table, section: &Section, group: &Group) -> bool {
     match &*table.name {
-        "find" => group.title == "all files" && (is_first || section.name() == "large"),
-        "hash" | "hash-cold" | "dup-cold" => is_first,
-        "dup" => is_first || group.title == "1000 files",
-        "manifest" => is_first && group.title != "create, status only",
+        "find" => group.title == "all files" && (is_first(table, section) || section.name() == "large"),
+        "hash" | "hash-cold" | "dup-cold" => is_first(table, section),
+        "dup" => is_first(table, section) || group.title == "1000 files",
+        "manifest" => is_first(table, section) && group.title != "create, status only",
         "cmp" => ["4 KiB, the same", "2048 MiB, the same", "a tree and its copy"].contains(&&*group.title),
         _ => false,
     }
+}
+
+/// Whether the table on the front page has a row for this case: one for each command, on the first tree.
+fn is_on_front_page(table: &Table, section: &Section, group: &Group) -> bool {
+    match &*table.name {
+        "find" => group.title == "all files" && is_first(table, section),
+        "hash" => group.title == "sha256" && is_first(table, section),
+        "dup" => group.title == "groups of equal files" && is_first(table, section),
+        "manifest" => group.title == "verify" && is_first(table, section),
+        "cmp" => group.title == "a tree and its copy",
+        _ => false,
+    }
+}
+
+fn is_first(table: &Table, section: &Section) -> bool {
+    table.sections.first().is_some_and(|first| first.title == section.title)
 }
 
 #[cfg(test)]
@@ -143,7 +176,7 @@ mod tests {
     use crate::bench::record::tests::example;
 
     #[test]
-    fn the_front_page_shows_the_first_tree_and_the_largest() {
+    fn the_front_page_has_one_row_for_a_command_and_the_chart_has_more() {
         let mut table = example();
         for title in ["medium: 100", "large: 1,000"] {
             let mut section = table.sections[0].clone();
@@ -152,9 +185,18 @@ mod tests {
         }
         let text = short(&[table.clone()], "records/x");
         let rows: Vec<_> = text.lines().filter(|line| line.starts_with("| `find`")).collect();
-        assert_eq!(rows.len(), 2);
-        assert!(rows[0].contains("small") && rows[1].contains("large,"), "{text}");
+        assert_eq!(rows.len(), 1);
+        assert!(rows[0].contains("small"), "{text}");
         assert_eq!(overview(&[table]).matches(r#"class="group""#).count(), 2);
+    }
+
+    #[test]
+    fn the_front_page_names_the_losses() {
+        let text = short(&[example()], "records/x");
+        assert!(text.contains("slower in: `find` all files, small, warm cache (floor 0.50x).\n"), "{text}");
+        let mut won = example();
+        won.sections[0].groups[0].rows.retain(|row| row.tool != "floor");
+        assert!(short(&[won], "records/x").contains("slower in: nothing.\n"));
     }
 
     #[test]
@@ -166,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_has_a_chart_and_tables_of_counts_have_lines() {
+    fn every_table_has_a_chart_and_per_file_tables_have_lines() {
         let mut scale = example();
         scale.name = "scale".into();
         scale.per_file = true;

@@ -1,7 +1,9 @@
-//! Conventions turned into failures.
+//! Checks of the conventions of the project.
 //!
-//! Each rule is a function from the tracked files to findings, so that its tests can show it a bad tree.
+//! Each rule is a function from the tracked files to findings, so that its tests can pass it a bad tree.
 
+mod architecture;
+mod documents;
 mod guarantees;
 mod horrors;
 mod manifests;
@@ -9,5 +11,6 @@ mod repository;
 mod run;
 mod sources;
 mod tree;
+mod words;
 
 pub(crate) use run::{is_clean, run};

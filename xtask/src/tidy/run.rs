@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::tree::{Finding, Tree};
-use super::{guarantees, horrors, manifests, repository, sources};
+use super::{architecture, documents, guarantees, horrors, manifests, repository, sources, words};
 
-/// Every rule there is.
+/// All rules.
 const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     sources::module_docs,
     sources::silent_libraries,
@@ -15,20 +15,24 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     sources::file_length,
     manifests::inherited_fields,
     manifests::crate_dependencies,
+    architecture::every_edge_is_listed,
+    documents::index_is_complete,
+    documents::links_lead_somewhere,
     guarantees::name_their_tests,
     repository::licences,
     repository::changelog,
     repository::machine_paths,
     horrors::every_horror_is_tested,
     horrors::gaps_are_published,
+    words::plain_words,
 ];
 
-/// Prints what breaks a rule; the status says whether there was anything.
+/// Prints all findings; the status is 1 if there are any.
 pub(crate) fn run() -> Result<ExitCode> {
     Ok(if is_clean()? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints what breaks a rule, and says whether nothing did.
+/// Prints all findings and returns whether there are none.
 pub(crate) fn is_clean() -> Result<bool> {
     let tree = Tree::of_repository()?;
     let findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(&tree)).collect();

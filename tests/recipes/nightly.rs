@@ -1,0 +1,48 @@
+//! The nightly check, run as cron and systemd run it.
+
+use crate::harness::{Run, needs};
+
+use super::page::Page;
+use super::scene::Scene;
+use super::session::run;
+
+/// The heading of the recipe.
+pub(super) const HEADING: &str = "Check every night, with mail only about damage";
+
+/// What the check prints about the damaged film.
+const DAMAGE: &str = "ftk: 'film/reel-03.mov' is corrupted: ";
+
+/// Runs the job that the recipe gave to `crontab`, in the environment that crontab(5) describes.
+fn as_cron(scene: &Scene) -> Run {
+    let jobs = scene.fake("jobs").expect("the recipe installs a job");
+    let command = jobs.trim_end().splitn(6, ' ').nth(5).expect("five times and a command");
+    let variables = ["LOGNAME=ann", "SHELL=/bin/sh", "PATH=/usr/bin:/bin"];
+    scene.with(&variables, &["/bin/sh", "-c", command]).run()
+}
+
+/// Runs what the unit file starts.
+fn as_systemd(scene: &Scene) -> Run {
+    let fake = scene.aside("fake");
+    let systemctl = fake.join("systemctl");
+    let command = [systemctl.to_str().expect("UTF-8"), "--user", "start", "check-archive.service"];
+    let fake = format!("FAKE={}", fake.display());
+    scene.with(&[&fake, "PATH=/usr/bin:/bin"], &command).run()
+}
+
+#[test]
+fn recipe_nightly_check() {
+    needs!("script");
+    let scene = Scene::with_archive();
+    run(&scene, Page::Recipes, HEADING);
+
+    // cron mails whatever a job prints, so an intact archive must print nothing.
+    as_cron(&scene).status(0).stdout("").stderr("");
+    as_systemd(&scene).status(0).stdout("").stderr("");
+    assert_eq!(scene.fake("sent"), None, "an intact archive sends no mail");
+
+    scene.damage("archive");
+    as_cron(&scene).status(1).stderr_has(DAMAGE);
+    as_systemd(&scene).status(1);
+    let mail = scene.fake("sent").expect("damage is mailed");
+    assert!(mail.contains(DAMAGE) && mail.contains("bin/check-archive failed on "), "{mail}");
+}

@@ -1,0 +1,78 @@
+//! One test for each recipe.
+
+use crate::harness::{bytes, needs};
+
+use super::page::{Page, headings};
+use super::scene::Scene;
+use super::session::run;
+
+/// Defines the tests, and the headings of the recipes that have one.
+macro_rules! recipes {
+    ($($name:ident: $heading:literal, needs [$($tool:literal),*], with $scene:expr;)+) => {
+        const TESTED: &[&str] = &[$($heading),+];
+        $(
+            #[test]
+            fn $name() {
+                needs!("script" $(, $tool)*);
+                let scene = Scene::with_archive();
+                let prepare: fn(&Scene) = $scene;
+                prepare(&scene);
+                run(&scene, Page::Recipes, $heading);
+            }
+        )+
+    };
+}
+
+recipes! {
+    recipe_restore: "Restore a damaged file", needs ["rsync"], with |scene| {
+        record(scene);
+        scene.files("backup").damage("archive");
+    };
+    recipe_folder_in_archive: "Check whether a folder is already in the archive", needs ["rsync"], with |scene| {
+        scene.file("card/DCIM/100.jpg", &bytes(40_000, 40_000)).file("card/DCIM/101.jpg", b"not yet copied\n");
+    };
+    recipe_inbox: "Clean an inbox against an archive", needs [], with |scene| {
+        scene.file("inbox/copy.jpg", &bytes(40_000, 40_000)).file("inbox/new/103.jpg", b"not yet copied\n");
+        scene.file("inbox/new/102.jpg", &bytes(50_000, 50_000));
+    };
+    recipe_backup: "Verify a backup with different owners and times", needs ["rsync"], with |scene| {
+        record(scene);
+        let copy = ["rsync", "-r", "--chmod=F600", "archive/", "backup"];
+        scene.with(&["PATH=/usr/bin:/bin"], &copy).run().status(0);
+    };
+    recipe_two_machines: "Hash on one machine, verify on another", needs ["rsync", "sha256sum"], with |scene| {
+        scene.file("laptop/photos/IMG_0001.jpg", &bytes(1, 40_000)).file("laptop/photos/trip/IMG_0002.jpg", b"2");
+        scene.folder("server");
+    };
+    recipe_ci: "Add a checksum step to CI", needs [], with |scene| {
+        scene.file("project/testdata/a.bin", b"a").file("project/testdata/b.bin", b"b");
+    };
+    recipe_full_disk: "Find what filled the disk", needs [], with |scene| {
+        scene.hole("logs/app/debug.log", 5 << 30).hole("logs/app/debug.log.1", 2 << 30);
+        scene.file("inbox/copy.jpg", &bytes(40_000, 40_000));
+    };
+    recipe_sign: "Sign a manifest", needs ["ssh-keygen"], with |_| {};
+}
+
+/// Makes `archive.jsonl`.
+fn record(scene: &Scene) {
+    let create = ["ftk", "manifest", "create", "-q", "archive", "-o", "archive.jsonl"];
+    scene.with(&[&format!("PATH={}/.cargo/bin:/usr/bin:/bin", scene.home())], &create).run().status(0);
+}
+
+#[test]
+fn every_recipe_has_a_test() {
+    let page = Page::Recipes.text();
+    let tested: Vec<_> = [super::nightly::HEADING].iter().chain(TESTED).copied().collect();
+    assert_eq!(headings(&page), tested);
+}
+
+/// The front page shows the same archive.
+#[test]
+fn the_tour_of_the_front_page() {
+    needs!("script");
+    let scene = Scene::with_archive();
+    scene.file("inbox/scan.jpg", &bytes(40_000, 40_000));
+    scene.files("backup").damage("backup").newer_file("backup/notes/todo.txt", b"buy film\ncall Eve\n");
+    run(&scene, Page::Readme, "Five tasks");
+}
