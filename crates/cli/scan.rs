@@ -30,7 +30,7 @@ pub(crate) struct Scan {
     pub(crate) failed: Vec<Vec<u8>>,
     /// Paths that were not entered because the directory was, under another path, which comes second.
     pub(crate) repeated: Vec<[Vec<u8>; 2]>,
-    /// What the selection left out.
+    /// What the selection skipped.
     pub(crate) skipped: Skipped,
     /// `Error` when a part of it could not be listed.
     pub(crate) outcome: Outcome,
@@ -52,7 +52,7 @@ pub(crate) const TOO_LARGE: &str = "the tree is too large (see --memory)";
 pub(crate) fn too_large(budget: &Budget) -> String {
     match budget.needed() {
         Some(bytes) => {
-            format!("the tree is too large (see --memory; at least {}K is needed)", bytes.div_ceil(1024))
+            format!("the tree is too large for --memory: it needs at least {}K, and maybe more", bytes.div_ceil(1024))
         }
         None => TOO_LARGE.into(),
     }
@@ -172,7 +172,7 @@ fn entries_of(n: u64) -> String {
     format!("{} entr{}", HumanCount(n), if n == 1 { "y" } else { "ies" })
 }
 
-/// One line for all that was left out, if anything was.
+/// Prints one line for everything that was skipped, if anything was.
 pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &Console) {
     let kinds = [
         (skipped.hidden, "hidden name"),
@@ -196,7 +196,7 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
     };
     let said: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(said).collect();
     if !said.is_empty() {
-        console.summary(format_args!("left out: {}", said.join(", ")));
+        console.summary(format_args!("skipped: {}", said.join(", ")));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `ftk dup undo`: takes back what a journalled run did.
+//! `ftk dup undo`: undoes a run by its journal.
 
 use std::ffi::OsString;
 use std::io::BufReader;
@@ -12,31 +12,32 @@ use ftk_record::{quote, sanitize, write_path, write_string};
 
 use crate::args::Globals;
 use crate::console::Console;
-use crate::dup::EXAMPLES_FIRST;
 use crate::dup::signals::PutOff;
 use crate::dup::step_printer::reason;
 use crate::human;
 use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
 
-/// Take back what a run of prune or apply did, by its journal
+/// Undo a run of prune or apply, by its journal
 ///
-/// The last step is taken back first. A hard or symbolic link becomes a file of its own again, with the content, owner,
-/// permissions and times that the name had; what was moved moves back. Nothing that has changed since is overwritten. A
-/// step that was taken back already is left as it is, so an undo that was interrupted can be repeated. What was deleted
-/// without a quarantine is gone, and makes the status 2.
+/// ftk undoes the last step first. A hard or symbolic link becomes a separate file again, with the content, owner,
+/// permissions and times that it had; moved files move back. Files that changed after the run are not overwritten. Steps
+/// that were undone before are skipped, so that you can repeat an interrupted undo. Files that were deleted without a
+/// quarantine cannot be restored: the exit status is then 2.
 ///
-/// The journal must be a regular file that belongs to you or to root, and that no other user may write to. Set-user-ID
-/// and set-group-ID bits and capabilities are only restored if the file that the content comes from has them.
+/// The journal must be a regular file that belongs to you or to root and that no other user can write to. Set-user-ID
+/// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them.
 #[derive(Debug, Args)]
-#[command(help_template = EXAMPLES_FIRST, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct UndoArgs {
-    /// The journal, which the run has named
+    /// The journal, whose path the run printed
     #[arg(value_name = "JOURNAL")]
     journal: OsString,
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error, or a file could not be restored
+
 Examples:
   ftk dup undo ~/.local/state/ftk/dup-20260102T030405Z-Ab3dE6.jsonl";
 

@@ -1,4 +1,4 @@
-//! What keeps a good manifest from being replaced by a bad one.
+//! Guards against replacing a good manifest by a bad one.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -13,30 +13,32 @@ use ftk_manifest::{Kind, Update, sniff};
 use ftk_record::quote;
 use indicatif::HumanCount;
 
-/// How much of a file is looked at to tell whether it is a manifest.
+/// Bytes of a file that are read to tell whether it is a manifest.
 const START: u64 = 64 << 10;
 
 /// Options that lift the guards of a command that writes a manifest from an older one.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Guards")]
 pub(super) struct GuardArgs {
-    /// Stop if more entries than this are missing: a share, such as 5%, or a number
+    /// Stop if more entries are missing: a part, such as 5%, or a number
     ///
     /// An empty mount point looks like a tree from which everything was deleted. Entries that moved count as missing.
     /// 100% removes the limit.
     #[arg(long, value_name = "P%|N", default_value = "50%")]
     max_missing: Limit,
 
-    /// Accept a ROOT that is not the recorded directory: by default one whose device and inode both differ is refused
+    /// Accept a ROOT that is not the recorded directory
+    ///
+    /// By default, a ROOT is refused if both its device and its inode differ from those recorded.
     #[arg(long)]
     other_root: bool,
 }
 
 impl GuardArgs {
-    /// Stops an update of the tree `root` that would lose records.
+    /// Refuses an update of the tree `root` that would lose records.
     ///
     /// # Errors
-    /// When the root is another one than was recorded, or too much is missing.
+    /// If the root is not the recorded directory, or too many entries are missing.
     pub(super) fn check(&self, update: &Update<'_>, root: &OsStr) -> anyhow::Result<()> {
         let name = || quote(root.as_encoded_bytes());
         ensure!(
