@@ -67,8 +67,9 @@ const TOPICS: [Topic; 2] = [
 impl Topic {
     /// Returns the options that the page explains.
     fn command(&self) -> Command {
-        let command = Command::new(self.name).about(self.about).max_term_width(80).disable_help_flag(true);
-        (self.options)(command).help_template("{about}\n\n{options}")
+        let command = (self.options)(Command::new(self.name).max_term_width(80).disable_help_flag(true));
+        // The options bring a description of their own.
+        command.about(self.about).long_about(self.about).help_template("{about}\n\n{all-args}")
     }
 
     fn page(&self) -> StyledStr {

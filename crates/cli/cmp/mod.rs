@@ -46,7 +46,7 @@ pub(crate) struct CmpArgs {
     #[arg(long)]
     no_shortcuts: bool,
 
-    /// Accept FIFOs, sockets and devices, and read them to their end
+    /// Read FIFOs, sockets and devices to their end
     #[arg(long)]
     special: bool,
 
@@ -80,11 +80,11 @@ impl CmpArgs {
 #[group(conflicts_with = "TreeArgs")]
 struct FileArgs {
     /// Bytes to skip at the start of A; the same as --ignore-initial
-    #[arg(value_name = "SKIP1", value_parser = amount)]
+    #[arg(value_name = "SKIP1", help_heading = None::<&str>, value_parser = amount)]
     skip_a: Option<u64>,
 
     /// Bytes to skip at the start of B
-    #[arg(value_name = "SKIP2", value_parser = amount)]
+    #[arg(value_name = "SKIP2", help_heading = None::<&str>, value_parser = amount)]
     skip_b: Option<u64>,
 
     /// Stop after N differing bytes; 0: never [default: 8]
@@ -109,7 +109,7 @@ struct FileArgs {
     ///
     /// Numbers are the same as in GNU cmp: 010 is octal, 0x10 is hexadecimal; K, M, G... are powers of 1,024; kB, MB,
     /// GB... are powers of 1,000.
-    #[arg(short, long, value_name = "SKIP[:SKIP]")]
+    #[arg(short, long, value_name = "N[:N]")]
     ignore_initial: Option<Skip>,
 
     /// Compare at most this many bytes, like `cmp -n`
@@ -151,7 +151,9 @@ impl FileArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Two trees")]
 struct TreeArgs {
-    /// Also compare mode, owner, group and mtime (mtime not of directories)
+    /// Also compare mode, owner, group and mtime
+    ///
+    /// The mtime of directories is not compared.
     #[arg(long)]
     metadata: bool,
 

@@ -24,11 +24,11 @@ pub(super) struct ActionArgs {
     #[arg(long, value_name = "ACTION", required = true, value_parser = OsStringValueParser::new().try_map(parse))]
     action: Action,
 
-    /// Carry out the plan; without --yes, it is only printed
+    /// Carry out the plan instead of only printing it
     #[arg(long)]
     pub(super) yes: bool,
 
-    /// Print only a POSIX shell script that carries out the plan
+    /// Print the plan as a POSIX shell script
     ///
     /// The script compares each pair of files again before it acts.
     #[arg(long, conflicts_with_all = ["yes", "json", "journal"])]

@@ -23,9 +23,9 @@ use crate::dup::prune::journal_of;
 use crate::input;
 use crate::outcome::Outcome;
 
-/// Act on a report saved by `ftk dup --json`: a plan, or with --yes the deed
+/// Act on a report of `ftk dup --json` (needs --yes)
 ///
-/// The report only says which files may be identical. ftk makes the same checks before each step as `ftk dup prune`: files
+/// Without --yes, ftk only prints a plan. The report only says which files may be identical. ftk makes the same checks before each step as `ftk dup prune`: files
 /// that were changed, moved or replaced after the scan are refused. The whole report is read and checked before anything
 /// is done. Relative paths are relative to the working directory, which should be that of the scan.
 #[derive(Debug, Args)]

@@ -15,9 +15,9 @@ use crate::number::at_least;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Kept files")]
 pub(super) struct KeepArgs {
-    /// first, oldest, newest, shortest or path=GLOB; repeatable
+    /// Keep first, oldest, newest, shortest or path=GLOB
     ///
-    /// Where the first rule does not decide, the next one does, and `first` in the end. `first` keeps the first file in
+    /// Repeatable: where the first rule does not decide, the next one does, and `first` in the end. `first` keeps the first file in
     /// the order of the arguments, then of paths. `oldest` and `newest` compare the time of the last content change
     /// (mtime), `shortest` the length of the path. `path=GLOB` keeps a file whose whole path matches; `*` also matches
     /// `/`.
@@ -30,11 +30,15 @@ pub(super) struct KeepArgs {
     #[arg(long = "reference", value_name = "DIR")]
     pub(super) references: Vec<OsString>,
 
-    /// Remove only copies under a different PATH from the one kept
+    /// Remove only copies under another PATH
+    ///
+    /// Copies under the same PATH as the kept file stay.
     #[arg(long)]
     isolate: bool,
 
-    /// Keep at least N copies; hard links of one file count as one
+    /// Keep at least N copies
+    ///
+    /// Hard links of one file count as one copy.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least(1_usize))]
     min_copies: usize,
 }

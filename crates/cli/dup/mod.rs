@@ -29,10 +29,10 @@ use crate::dup::prune::PruneArgs;
 use crate::dup::undo::UndoArgs;
 use crate::outcome::Outcome;
 
-/// Find identical files; remove or link copies on request, after proof
+/// Find identical files; link or remove copies on request
 ///
 /// `ftk dup` prints groups of identical files, the largest waste first. It changes nothing. `ftk dup prune` prints a plan
-/// for the surplus copies; with --yes it carries out the plan and compares every byte again before each step.
+/// for the surplus copies. With --yes, it carries out the plan, and compares every byte again before each step.
 ///
 /// These are never counted as copies: symbolic links, hard links of the same file (the report marks them), files that
 /// could not be read, and files that changed while being read. Empty files are skipped unless --min-size is 0.

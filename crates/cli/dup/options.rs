@@ -19,7 +19,7 @@ pub(super) struct SearchArgs {
     ///
     /// A file or directory reached through several PATHs is read once and is not a copy of itself. The summary counts
     /// the paths that were skipped for this reason.
-    #[arg(value_name = "PATH")]
+    #[arg(value_name = "PATH", help_heading = None::<&str>)]
     pub(super) paths: Vec<OsString>,
 
     #[command(flatten)]
@@ -75,7 +75,7 @@ impl SearchArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(super) struct EqualArgs {
-    /// Digest by which contents are compared
+    /// Digest for comparing contents
     ///
     /// ftk first compares the sizes, then a digest of parts of each file, then a digest of the whole file. xxh128 is fast
     /// but not cryptographic: files can be crafted to deceive it. blake3 and sha256 are cryptographic. `prune` always
@@ -91,11 +91,13 @@ pub(super) struct EqualArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sizes")]
 pub(super) struct SizeArgs {
-    /// Skip files smaller than this, such as 64K; 0 includes empty files
+    /// Skip smaller files; 0 includes empty files
+    ///
+    /// Examples: 4096, 64K, 1.5MB.
     #[arg(long, value_name = "SIZE", default_value_t = SMALLEST, value_parser = parse_bytes)]
     pub(super) min_size: u64,
 
-    /// Skip files larger than this
+    /// Skip larger files
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     pub(super) max_size: Option<u64>,
 }
@@ -132,9 +134,9 @@ impl AlgorithmArg {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputArgs {
-    /// Format of the report [default on a terminal: screen, else fdupes]
+    /// Format of the report
     ///
-    /// `screen` is for people. `fdupes` prints one path per line and an empty line after each group; for hard links of
+    /// The default is `screen` on a terminal, else `fdupes`. `screen` is for people. `fdupes` prints one path per line and an empty line after each group; for hard links of
     /// one file it prints only the first. `json` is a report for `ftk dup apply`; `csv` is a table. Both contain every
     /// path with size, times, device and inode.
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with_all = ["json", "summary"])]
@@ -146,7 +148,7 @@ pub(super) struct OutputArgs {
     #[arg(long)]
     pub(super) summary: bool,
 
-    /// Like fdupes, with NUL after each path, and another after each group
+    /// Like fdupes, with NUL after each path and each group
     #[arg(short = '0', long = "null", conflicts_with_all = ["json", "summary", "format"])]
     pub(super) null: bool,
 

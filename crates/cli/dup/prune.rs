@@ -23,9 +23,9 @@ use crate::dup::search::{Surroundings, search};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// Link, clone, move or delete surplus copies: a plan, or with --yes the deed
+/// Link, clone, move or delete surplus copies (needs --yes)
 ///
-/// Without --yes, nothing is changed. With --yes, ftk checks right before each step that both files are those of the scan,
+/// Without --yes, ftk only prints a plan. With --yes, ftk checks right before each step that both files are those of the scan,
 /// that no symbolic link leads to them, and that they are identical byte by byte. A copy is not replaced by a link if its
 /// owner, permissions or extended attributes differ from those of the kept file. If a check fails, the file keeps its name
 /// and content, is listed with the reason, and the exit status is 2.

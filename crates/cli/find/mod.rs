@@ -72,7 +72,7 @@ struct OutputArgs {
     #[arg(long)]
     sort: bool,
 
-    /// Print these fields, such as '{size} {path}' (--help lists all)
+    /// Print these fields, such as '{size} {path}'
     ///
     /// Fields of the path: {path}, {name}, {dir} (its directory), {stem} and {ext} (the name before and after its
     /// last dot), {root} (the starting point), {relative} (the path below the starting point).
@@ -90,7 +90,9 @@ struct OutputArgs {
     #[arg(conflicts_with_all = ["exec", "exec-batch"])]
     format: Option<Format>,
 
-    /// Stop after N entries; with --sort, these are the first by path
+    /// Stop after N entries
+    ///
+    /// With --sort, these are the first by path.
     #[arg(long, value_name = "N", value_parser = at_least(1_u64))]
     max_results: Option<u64>,
 }

@@ -64,7 +64,7 @@ pub(super) struct CreateArgs {
     #[arg(long, help_heading = "Contents")]
     xattrs: bool,
 
-    /// Record everything except digests, without reading files
+    /// Record no digests, and read no files
     #[arg(long, conflicts_with = "algorithms", help_heading = "Contents")]
     no_content: bool,
 

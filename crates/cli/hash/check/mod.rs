@@ -54,7 +54,7 @@ pub(super) struct CheckArgs {
     #[arg(short, long, requires = "check")]
     warn: bool,
 
-    /// Resolve paths relative to DIR, and reject paths that lead out of it
+    /// Resolve paths in DIR; reject paths that lead out of it
     ///
     /// Absolute paths and paths with `..` are errors, and symbolic links below DIR are not followed. Without --root,
     /// paths are relative to the working directory and used as they are.
