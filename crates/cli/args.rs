@@ -228,7 +228,9 @@ pub(crate) struct Globals {
     #[arg(long, global = true, value_name = "READER", default_value = "auto")]
     pub(crate) io: IoArg,
 
-    /// Limit for buffers and tables, such as 512M [default: a quarter of the memory]
+    /// Limit for buffers and tables, such as 512M
+    ///
+    /// The default is a quarter of the memory.
     #[arg(long, alias = "memory-budget", global = true, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
 
@@ -249,7 +251,9 @@ pub(crate) struct Globals {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Print no summary; `find` and `cmp` print nothing and only set the exit status
+    /// Print no summary
+    ///
+    /// `find` and `cmp` print nothing and only set the exit status.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 
@@ -257,7 +261,9 @@ pub(crate) struct Globals {
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 
-    /// Write statistics to FILE as JSON: time, files, bytes, errors, plan, memory
+    /// Write statistics of the run to FILE, as JSON
+    ///
+    /// They include the time, files and bytes of each phase, errors, skipped entries and memory.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) stats: Option<PathBuf>,
 }

@@ -123,13 +123,13 @@ struct InodeArgs {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Selection by place")]
 pub(crate) struct WalkArgs {
-    /// Skip entries that match this glob, and everything below them; repeatable
+    /// Skip entries that match this glob, and everything below them
     ///
-    /// A glob that contains a `/` is matched against the path below the starting point, any other against the name.
+    /// Repeatable. A glob that contains a `/` is matched against the path below the starting point, any other against the name.
     #[arg(short = 'E', long, value_name = "GLOB", allow_hyphen_values = true)]
     exclude: Vec<OsString>,
 
-    /// Skip what .gitignore and .ignore files exclude, and everything below it
+    /// Skip what .gitignore and .ignore files exclude
     ///
     /// ftk reads these files in every directory. If a starting point is inside a git repository, ftk also reads those
     /// in the directories above it, up to the top of the repository, and .git/info/exclude. A .gitignore works outside

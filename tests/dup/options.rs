@@ -51,7 +51,7 @@ fn what_is_left_out_is_said() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").symlink("a", "link").fifo("fifo");
     let run = dir.ftk(["dup"]).run().status(0).stdout("./a\n./b\n\n");
-    run.stderr_has("left out: 1 symbolic link, 1 FIFO\n")
+    run.stderr_has("skipped: 1 symbolic link, 1 FIFO\n")
         .stderr_has("  scanned 2 files in ")
         .stderr_has(", found 2 files in 1 group\n  pruning would free about 4 B\n");
 }

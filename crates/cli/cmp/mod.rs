@@ -36,7 +36,7 @@ pub(crate) struct CmpArgs {
     #[arg(value_name = "A", conflicts_with = "StartArgs")]
     a: OsString,
 
-    /// A file or directory to compare with A; `-`: standard input
+    /// A file or directory to compare with A
     #[arg(value_name = "B", default_value = "-")]
     b: OsString,
 
@@ -79,33 +79,39 @@ impl CmpArgs {
 #[command(next_help_heading = "Two files")]
 #[group(conflicts_with = "TreeArgs")]
 struct FileArgs {
-    /// Bytes to skip at the start of A; the same as --ignore-initial
+    /// Bytes to skip at the start of A, as in GNU cmp
     #[arg(value_name = "SKIP1", help_heading = None::<&str>, value_parser = amount)]
     skip_a: Option<u64>,
 
-    /// Bytes to skip at the start of B
+    /// Bytes to skip at the start of B, as in GNU cmp
     #[arg(value_name = "SKIP2", help_heading = None::<&str>, value_parser = amount)]
     skip_b: Option<u64>,
 
-    /// Stop after N differing bytes; 0: never [default: 8]
+    /// Stop after N differing bytes [default: 8]
     ///
-    /// With --list and --ranges, the default is 0.
+    /// 0 means no limit. It is the default with --list and --ranges.
     #[arg(long, value_name = "N", value_parser = at_least(0_u64))]
     max_mismatches: Option<u64>,
 
-    /// Print only offsets and both bytes in octal, like `cmp -l`
+    /// Only print offsets and octal bytes (`cmp -l`)
+    ///
+    /// Each line is the offset of a differing byte and the bytes of A and B.
     #[arg(short, long, conflicts_with = "ranges")]
     list: bool,
 
-    /// Also print differing bytes as characters, like `cmp -b`
+    /// Add differing bytes as characters (`cmp -b`)
     #[arg(short = 'b', long, conflicts_with = "ranges")]
     print_bytes: bool,
 
-    /// Print only ranges of differing bytes: `FIRST-LAST LENGTH`
+    /// Only print ranges of differing bytes
+    ///
+    /// Each line is `FIRST-LAST LENGTH`.
     #[arg(long)]
     ranges: bool,
 
-    /// Skip bytes at the start of both files, or of A and of B
+    /// Skip bytes at the start of A and B
+    ///
+    /// N applies to both files, N:N to A and B separately.
     ///
     /// Numbers are the same as in GNU cmp: 010 is octal, 0x10 is hexadecimal; K, M, G... are powers of 1,024; kB, MB,
     /// GB... are powers of 1,000.
@@ -118,7 +124,9 @@ struct FileArgs {
     #[arg(long, value_name = "LIMIT", value_parser = amount)]
     bytes: Option<u64>,
 
-    /// Bytes that a worker compares at a time; 0: automatic
+    /// Bytes that a worker compares at a time
+    ///
+    /// 0, the default, lets ftk choose.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     block_size: Option<u64>,
 

@@ -50,7 +50,7 @@ pub(super) struct ActionArgs {
 
     /// New file for the journal, which undo needs
     ///
-    /// By default, it is made in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk.
+    /// Default: in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk.
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,
 }

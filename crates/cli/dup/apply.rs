@@ -35,7 +35,9 @@ pub(super) struct ApplyArgs {
     #[arg(value_name = "REPORT")]
     report: OsString,
 
-    /// Accept a report that was edited, so that its footer does not match
+    /// Accept a report that was edited
+    ///
+    /// The footer of an edited report does not match its lines. By default, such a report is refused.
     #[arg(long)]
     edited: bool,
 

@@ -19,8 +19,8 @@ pub(super) struct KeepArgs {
     ///
     /// Repeatable: where the first rule does not decide, the next one does, and `first` in the end. `first` keeps the first file in
     /// the order of the arguments, then of paths. `oldest` and `newest` compare the time of the last content change
-    /// (mtime), `shortest` the length of the path. `path=GLOB` keeps a file whose whole path matches; `*` also matches
-    /// `/`.
+    /// (mtime), `shortest` the length of the path. `path=GLOB` keeps a file whose whole path matches the glob, in which `*`
+    /// also matches `/`.
     #[arg(long, value_name = "RULE", value_parser = OsStringValueParser::new().try_map(RuleArg::parse))]
     keep: Vec<RuleArg>,
 

@@ -27,7 +27,7 @@ use crate::stdout::Stdout;
 ///
 /// Prints a header, a line for each entry, sorted by path, and a footer that seals them; docs/manifest-format.md describes
 /// every field. Paths are relative to ROOT. Links in the tree are recorded and not followed. Entries that cannot be read,
-/// or that change while being read, are errors and get no line. The manifest itself is skipped.
+/// or that change while being read, are errors and get no line. The new manifest itself is skipped.
 ///
 /// The selection options are stored in the manifest, so that verify selects the same entries.
 #[derive(Debug, Args)]
