@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use ftk_record::{Output, quote};
 
+use crate::colour;
 use crate::stdout::{Lines, Stdout};
 
 /// Where the lines go.
@@ -29,12 +30,17 @@ impl<'o> List<'o> {
         }
     }
 
-    /// Whether it is shown to a person.
+    /// Whether it is shown on a terminal.
     pub(crate) fn is_shown(&self) -> bool {
         matches!(self, Self::Stdout(_)) && Stdout::is_terminal()
     }
 
-    /// Device and inode of the files that are this list.
+    /// Whether its words have colours.
+    pub(crate) fn is_coloured(&self) -> bool {
+        matches!(self, Self::Stdout(_)) && colour::wanted()
+    }
+
+    /// Returns device and inode of the files that are this list.
     pub(crate) fn own(&self) -> Vec<(u64, u64)> {
         match self {
             Self::Stdout(_) => Stdout::identity().into_iter().collect(),

@@ -11,6 +11,7 @@ use ftk_apply::{ActError, Undone, open_journal, undo};
 use ftk_record::{quote, sanitize, write_path, write_string};
 
 use crate::args::Globals;
+use crate::colour::{self, Tone};
 use crate::console::Console;
 use crate::dup::signals::PutOff;
 use crate::dup::step_printer::reason;
@@ -47,6 +48,7 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let put_off = PutOff::begin().context("cannot wait for signals")?;
     let out = Stdout::default();
     let mut lines = Lines::new(&out);
+    let is_coloured = colour::wanted();
     let (mut restored, mut failed, mut reduced) = (0, 0, 0);
     let ended = undo(BufReader::new(journal), &put_off.stop, |step, result| {
         let (word, why) = match result {
@@ -71,7 +73,7 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 ("fail", reason(&error))
             }
         };
-        lines.line(|out| push_line(out, word, &step.path, &why, globals.json));
+        lines.line(|out| push_line(out, word, &step.path, &why, globals.json, is_coloured));
     });
     lines.flush();
     let failures = if failed == 0 {
@@ -90,7 +92,15 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     Ok(if failed + reduced > 0 { Outcome::Error } else { Outcome::Success })
 }
 
-fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool) {
+fn tone(word: &str) -> Tone {
+    match word {
+        "restore" => Tone::Good,
+        "fail" => Tone::Wrong,
+        _ => Tone::Notable,
+    }
+}
+
+fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool, is_coloured: bool) {
     if json {
         out.extend_from_slice(format!("{{\"do\":\"{word}\",").as_bytes());
         write_path(out, "path", path);
@@ -100,7 +110,9 @@ fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool) 
         }
         out.push(b'}');
     } else {
-        out.extend_from_slice(format!("  {word:<8} {:<46} {why}", sanitize(path)).trim_end().as_bytes());
+        let style = tone(word).style(is_coloured);
+        let line = format!("  {style}{word:<8}{style:#} {:<46} {why}", sanitize(path));
+        out.extend_from_slice(line.trim_end().as_bytes());
     }
     out.push(b'\n');
 }

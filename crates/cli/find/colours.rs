@@ -1,14 +1,14 @@
 //! Paths in the colours of `LS_COLORS`.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 
-use anstream::{AutoStream, ColorChoice};
 use ftk_record::sanitize;
 use ftk_walk::{Entry, FileType, Metadata};
 use lscolors::{Indicator, LsColors, Style};
 use rustix::fs::{AtFlags, statat};
 
 use super::parts;
+use crate::colour;
 
 /// The palette of `LS_COLORS`, or that of `ls` where the variable is not set.
 #[derive(Debug)]
@@ -35,8 +35,7 @@ impl Colours {
     /// The palette if standard output wants colours: by `--color`, or because it is a terminal and neither
     /// `NO_COLOR` nor the kind of terminal speaks against it.
     pub(super) fn wanted() -> Option<Self> {
-        let never = AutoStream::choice(&io::stdout()) == ColorChoice::Never;
-        (!never).then(|| Self(LsColors::from_env().unwrap_or_default()))
+        colour::wanted().then(|| Self(LsColors::from_env().unwrap_or_default()))
     }
 
     /// Appends the path that is `dir` and the entry's name, the directory in the colour of directories.
