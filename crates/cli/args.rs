@@ -58,13 +58,16 @@ impl Args {
         let all = || {
             let explained = |mut error: clap::Error| match foreign::explain(&mut error, &words) {
                 Some(hint) => Refused::Foreign(hint),
-                None => error.into(),
+                None => {
+                    foreign::keep_slips(&mut error);
+                    error.into()
+                }
             };
             let mut definition = help::arranged(Self::command());
             let matches = definition.try_get_matches_from_mut(&words);
-            matches.and_then(|mut matches| Self::from_arg_matches_mut(&mut matches)).map_err(|error| {
-                explained(error.format(&mut definition))
-            })
+            matches
+                .and_then(|mut matches| Self::from_arg_matches_mut(&mut matches))
+                .map_err(|error| explained(error.format(&mut definition)))
         };
         known.map_or_else(all, Ok).map(Self::settled)
     }

@@ -3,13 +3,14 @@
 //! `-h` shows a command's own options. Those that many commands share are replaced by their names and the topic that
 //! explains them ([`TOPICS`]); `--help` and the manual show everything. The names come from the definitions.
 
+use std::ffi::OsString;
 use std::io::ErrorKind;
 
 use anyhow::{Context as _, bail};
 use clap::builder::{StyledStr, Styles};
-use clap::{Arg, Args, Command};
+use clap::{Arg, Args, Command, CommandFactory as _};
 
-use crate::args::{self, Globals};
+use crate::args::{self, Args as Line, Globals};
 use crate::outcome::Outcome;
 use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
@@ -154,6 +155,19 @@ fn arranged_below(command: Command) -> Command {
     command.after_help(short_end).after_long_help(long_end).mut_subcommands(arranged_below)
 }
 
+/// Returns `ftk` and the command that `words` name, as far as they do: `ftk dup prune`.
+pub(crate) fn command_line(words: &[OsString]) -> String {
+    let (definition, mut line) = (Line::command(), "ftk".to_owned());
+    let mut at = &definition;
+    for word in words.iter().filter_map(|word| word.to_str()) {
+        if let Some(below) = at.find_subcommand(word).filter(|below| !below.is_hide_set()) {
+            line = line + " " + word;
+            at = below;
+        }
+    }
+    line
+}
+
 pub(crate) fn run(args: &HelpArgs) -> anyhow::Result<Outcome> {
     let words: Vec<_> = args.words.iter().map(String::as_str).collect();
     let out = Stdout::default();
@@ -216,10 +230,7 @@ impl End {
         let end = command.get_after_long_help().or(command.get_after_help());
         let end = end.map(StyledStr::to_string).unwrap_or_default();
         let part = |start: &str| end.split("\n\n").find_map(|part| part.strip_prefix(start));
-        Self {
-            status: part("Exit status: ").map(Into::into),
-            examples: part("Examples:\n").map(Into::into),
-        }
+        Self { status: part("Exit status: ").map(Into::into), examples: part("Examples:\n").map(Into::into) }
     }
 }
 
@@ -239,7 +250,8 @@ mod tests {
     fn options_missing_from_the_short_help_are_named_there() {
         each(&args::definition(), &mut |name, command| {
             let short = command.clone().render_help().to_string();
-            let hidden = command.get_arguments().filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set());
+            let hidden =
+                command.get_arguments().filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set());
             for option in hidden.filter_map(Arg::get_long).filter(|it| *it != "recursive") {
                 let is_named = short.split_whitespace().any(|word| word == format!("--{option}"));
                 assert!(is_named, "{name}: --{option}");
@@ -256,7 +268,8 @@ mod tests {
         let page = TOPICS[0].page().to_string();
         let mut options = 0;
         each(&args::definition(), &mut |name, command| {
-            let is_selection = |arg: &&Arg| arg.get_help_heading().is_some_and(|it| it.starts_with("Selection"));
+            let is_selection =
+                |arg: &&Arg| arg.get_help_heading().is_some_and(|it| it.starts_with("Selection"));
             for arg in command.get_arguments().filter(is_selection).filter(|arg| !arg.is_hide_set()) {
                 let long = arg.get_long().unwrap();
                 assert!(page.contains(&format!("--{long}")) || long == "recursive", "{name}: --{long}");
@@ -270,7 +283,8 @@ mod tests {
     #[test]
     fn options_without_effect_exist() {
         let definition = args::definition();
-        let global = |id: &str| definition.get_arguments().any(|arg| arg.get_id() == id && arg.is_global_set());
+        let global =
+            |id: &str| definition.get_arguments().any(|arg| arg.get_id() == id && arg.is_global_set());
         for (command, options) in WITHOUT_EFFECT {
             let mut is_command = false;
             each(&definition, &mut |name, _| is_command |= name == command);

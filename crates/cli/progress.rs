@@ -284,7 +284,15 @@ impl Shown {
         let Progress { face, is_coloured, delay, .. } = progress;
         let bar = ProgressBar::with_draw_target(Some(LENGTH), ProgressDrawTarget::hidden());
         let start = Instant::now();
-        Self { face, phase, start, bar, layout: Mutex::default(), is_coloured, due: Mutex::new(start + delay) }
+        Self {
+            face,
+            phase,
+            start,
+            bar,
+            layout: Mutex::default(),
+            is_coloured,
+            due: Mutex::new(start + delay),
+        }
     }
 
     fn status(&self) -> Status {
@@ -439,7 +447,9 @@ mod tests {
     #[test]
     fn every_layout_is_a_sound_template() {
         for bar in [0, 12, 24] {
-            for (has_phase, has_percent, is_coloured) in [(true, true, true), (false, false, false), (true, false, true)] {
+            for (has_phase, has_percent, is_coloured) in
+                [(true, true, true), (false, false, false), (true, false, true)]
+            {
                 let _ = Layout { has_phase, bar, has_percent }.style(is_coloured);
             }
         }

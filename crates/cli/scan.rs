@@ -52,7 +52,10 @@ pub(crate) const TOO_LARGE: &str = "the tree is too large (see --memory)";
 pub(crate) fn too_large(budget: &Budget) -> String {
     match budget.needed() {
         Some(bytes) => {
-            format!("the tree is too large for --memory: it needs at least {}K, and maybe more", bytes.div_ceil(1024))
+            format!(
+                "the tree is too large (--memory must be at least {}K, and maybe more)",
+                bytes.div_ceil(1024)
+            )
         }
         None => TOO_LARGE.into(),
     }

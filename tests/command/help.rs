@@ -71,7 +71,10 @@ fn no_paragraph_ends_in_a_line_of_one_word() {
         }
     }
     assert!(is_orphan("  -a  Print all of the", "      entries"));
-    assert!(is_orphan("the first line and", "more") && is_orphan("  -a          Print [default:", "              -]"));
+    assert!(
+        is_orphan("the first line and", "more")
+            && is_orphan("  -a          Print [default:", "              -]")
+    );
     assert!(!is_orphan("Options:", "  -h") && !is_orphan("  -a  Print", "  <PATH>"));
 }
 

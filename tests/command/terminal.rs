@@ -232,8 +232,9 @@ fn a_pipe_gets_colours_only_on_request() {
         ("dup prune --action delete .", 0, yellow),
     ] {
         let run = |variable: (&str, &str), color: &[&str]| {
-            let ftk = dir.ftk(args.split(' ')).args(color).env(variable.0, variable.1);
-            ftk.run().status(status).out.clone()
+            let variable = format!("{}={}", variable.0, variable.1);
+            let ftk = dir.ftk(args.split(' ')).args(color);
+            ftk.under(&dir, ["env", &variable]).run().status(status).out.clone()
         };
         let text = |out: &[u8]| String::from_utf8(out.to_vec()).unwrap();
         let plain = run(("LANG", "C"), &[]);

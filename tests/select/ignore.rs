@@ -283,11 +283,6 @@ fn h52_depth_is_no_limit() {
     dir.file(".ignore", b"**/dd*/z\n");
     for limit in ["-n 256", "-n 16"] {
         let args = ["find", "-c", "-n", "[xyz]", "--ignore-files", "-j", "2"];
-        dir.ftk(args)
-            .limit(&dir, limit)
-            .run()
-            .status(0)
-            .stdout("1\n")
-            .stderr("  skipped: 2 ignored paths\n");
+        dir.ftk(args).limit(&dir, limit).run().status(0).stdout("1\n").stderr("  skipped: 2 ignored paths\n");
     }
 }

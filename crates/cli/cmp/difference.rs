@@ -19,7 +19,10 @@ use crate::stdout::Stdout;
 pub(super) enum Manner {
     Json,
     /// What, where and how, separated by tabs.
-    Fields { only: [String; 2], is_coloured: bool },
+    Fields {
+        only: [String; 2],
+        is_coloured: bool,
+    },
     /// The same in columns, for a person.
     Columns {
         only: [String; 2],
