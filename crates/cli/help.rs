@@ -119,13 +119,14 @@ fn lines(words: &[String]) -> Vec<String> {
 }
 
 /// Global options without effect on a command, which its help does not show.
-const WITHOUT_EFFECT: [(&str, &[&str]); 9] = [
+const WITHOUT_EFFECT: [(&str, &[&str]); 10] = [
     ("find", &["io"]),
     ("cmp", &["io"]),
     ("calibrate", &["threads", "io", "memory", "progress"]),
     ("completions", &["threads", "io", "memory", "progress", "json", "quiet", "verbose", "stats"]),
     ("man", &["threads", "io", "memory", "progress", "json", "verbose", "stats"]),
     ("help", &["threads", "io", "memory", "progress", "json", "quiet", "verbose", "stats"]),
+    ("apply", &["threads", "io", "memory", "progress"]),
     ("undo", &["threads", "io", "memory", "progress"]),
     ("diff", &["io", "progress"]),
     ("unique", &["io", "progress"]),

@@ -42,7 +42,7 @@ pub(crate) struct CmpArgs {
 
     /// Read every byte, even where both sides share it
     ///
-    /// By default, ftk does not read hard links of one file, holes, and blocks that both files share on the disk.
+    /// By default, ftk does not read hard links of one file, holes, or blocks that both files share on the disk.
     #[arg(long)]
     no_shortcuts: bool,
 
@@ -132,7 +132,8 @@ struct FileArgs {
 
     /// How to read large files
     ///
-    /// `mapped`: map them into memory; `stream`: read them into buffers. --io has no effect on cmp.
+    /// `mapped`: map them into memory; `stream`: read them into buffers; `auto`, the default: choose. --io has no effect
+    /// on cmp.
     #[arg(long, value_name = "HOW")]
     method: Option<MethodArg>,
 }

@@ -42,10 +42,10 @@ pub(super) struct ApplyArgs {
     edited: bool,
 
     #[command(flatten)]
-    keep: KeepArgs,
+    act: ActionArgs,
 
     #[command(flatten)]
-    act: ActionArgs,
+    keep: KeepArgs,
 }
 
 const EXAMPLES: &str = "\

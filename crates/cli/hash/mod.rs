@@ -94,7 +94,7 @@ impl HashArgs {
 #[group(multiple = false)]
 #[command(next_help_heading = "Instead of printing digests")]
 struct Mode {
-    /// Check every file named in the checksum lists PATH
+    /// Read PATHs as checksum lists; check every file they name
     ///
     /// Prints `name: OK` or `name: FAILED` for each line. The exit status is 1 if a file is missing or its content
     /// differs; it is 2 if a file cannot be read, a line with a digest cannot be checked, or a list contains no
