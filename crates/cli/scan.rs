@@ -53,7 +53,7 @@ pub(crate) fn too_large(budget: &Budget) -> String {
     match budget.needed() {
         Some(bytes) => {
             format!(
-                "the tree is too large (--memory must be at least {}K, and maybe more)",
+                "the tree is too large (see --memory; it must be at least {}K, maybe more)",
                 bytes.div_ceil(1024)
             )
         }
