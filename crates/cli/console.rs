@@ -1,4 +1,4 @@
-//! Messages to people, on standard error.
+//! Messages for people, on standard error.
 
 use std::borrow::Cow;
 use std::env::args_os;
@@ -16,15 +16,15 @@ use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::stats::Stats;
 
-/// Standard error, and the account of what was said on it. A message that cannot be written is lost: there is
-/// nowhere to say so.
+/// Prints messages on standard error and counts errors for `--stats`. Failures to write a message are ignored, since
+/// they could not be reported anywhere.
 #[derive(Debug)]
 pub(crate) struct Console {
     quiet: bool,
     verbose: bool,
     pub(crate) progress: Progress,
     pub(crate) stats: Stats,
-    /// Device and inode of files that the run writes whatever the command, which a scan leaves out.
+    /// Device and inode of files that the run writes with any command, such as that of `--stats`. A scan skips them.
     pub(crate) own: Vec<(u64, u64)>,
 }
 
@@ -39,34 +39,34 @@ impl Console {
         }
     }
 
-    /// `ftk: cannot open 'private/keys': permission denied`
+    /// Prints an error: `ftk: cannot open 'private/keys': permission denied`
     pub(crate) fn error(&self, message: impl Display) {
         self.error_of("other", message);
     }
 
-    /// As `error`, counted among those of its kind in `--stats`.
+    /// Like `error`, counted under `kind` in `--stats`.
     pub(crate) fn error_of(&self, kind: &str, message: impl Display) {
         self.stats.error(kind);
         self.warning(message);
     }
 
-    /// The same for what is said once more, of many, and is no error of its own.
+    /// Prints a message in the form of an error without counting it, such as a summary of errors printed before.
     pub(crate) fn warning(&self, message: impl Display) {
         Self::complain(message);
     }
 
-    /// As `error`, before there is a console.
+    /// Like `warning`, for use before there is a console.
     pub(crate) fn complain(message: impl Display) {
         let red = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
         Self::line(format_args!("{red}ftk:{red:#} {message}"));
     }
 
-    /// As `error`, for what a path could not be used for.
+    /// Prints `cannot VERB 'PATH': CAUSE`, counted under `verb` in `--stats`.
     pub(crate) fn path_error(&self, verb: &str, path: &[u8], cause: impl Display) {
         self.error_of(verb, format_args!("cannot {verb} {}: {cause}", quote(path)));
     }
 
-    /// An error that ends the run, with its chain of causes.
+    /// Prints an error that ends the run, with its chain of causes.
     pub(crate) fn fatal(&self, error: &anyhow::Error) -> Outcome {
         let text = |error: &(dyn std::error::Error + 'static)| match error.downcast_ref() {
             Some(error) => cause(error),
@@ -76,22 +76,22 @@ impl Console {
         Outcome::Error
     }
 
-    /// A line of `-v`.
+    /// Prints a line if `-v` was given.
     pub(crate) fn verbose(&self, line: impl FnOnce() -> String) {
         if self.verbose {
             Self::line(format_args!("ftk: {}", line()));
         }
     }
 
-    /// A line that closes a run, unless `-q`.
+    /// Prints a line of the summary, unless `-q` was given.
     pub(crate) fn summary(&self, line: impl Display) {
         if !self.quiet {
             Self::line(format_args!("  {line}"));
         }
     }
 
-    /// A line as it is, written by one call: formatted straight to a stream without a buffer, every piece of it
-    /// would be one.
+    /// Prints a line as it is. It is formatted first and written by one system call, because standard error has no
+    /// buffer and would otherwise write every piece separately.
     pub(crate) fn line(line: impl Display) {
         let _ = anstream::stderr().lock().write_all(format!("{line}\n").as_bytes());
     }
@@ -100,14 +100,13 @@ impl Console {
         std::io::stderr().is_terminal()
     }
 
-    /// Whether it shows colours.
+    /// Whether standard error shows colours.
     pub(crate) fn is_coloured() -> bool {
         anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
     }
 }
 
-/// The cause of a failed system call, in the words users know from other tools: without an error number and in
-/// lower case.
+/// Returns the cause of a failed system call as other tools print it: in lower case and without the error number.
 pub(crate) fn cause(error: &std::io::Error) -> String {
     let text = error.to_string();
     let number = error.raw_os_error().and_then(|_| text.rfind(" (os error "));
@@ -127,7 +126,7 @@ pub(crate) fn show(mut message: clap::Error) -> io::Result<()> {
         Console::complain(in_one_line(&message.render().to_string()));
         return Ok(());
     }
-    // What is quoted makes no lines of its own.
+    // Escaped first by itself, so that a newline in an argument does not split the message below.
     let harmless = |text: &dyn Display| sanitize(text.to_string().as_bytes()).into_owned();
     let quoted = message.context().filter_map(|(kind, value)| {
         let value = match value {

@@ -51,7 +51,7 @@ impl StartArgs {
         let is_stdin = |list: &Path| list == Path::new("-");
         ensure!(
             self.lists().filter(|(list, _)| is_stdin(list)).count() < 2,
-            "standard input can be only one list"
+            "only one list can come from standard input"
         );
         for (list, end) in self.lists() {
             let shown = || quote(list.as_os_str().as_bytes());
@@ -86,8 +86,9 @@ fn records(mut list: impl BufRead, end: u8, starts: &mut Vec<CString>) -> anyhow
             1..=LONGEST => {}
             _ => bail!("{what} {nth} is longer than any path"),
         }
-        let path = CString::new(path)
-            .map_err(|_| anyhow::anyhow!("{what} {nth} holds a NUL: is it a list for --files0-from?"))?;
+        let path = CString::new(path).map_err(|_| {
+            anyhow::anyhow!("{what} {nth} contains a NUL: if paths end with NUL, use --files0-from")
+        })?;
         starts.push(path);
     }
     Ok(())
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn records_end_with_their_byte_and_the_last_may_not() {
+    fn the_last_record_may_lack_its_terminator() {
         for list in [&b"a\nb c\r\n-"[..], b"a\nb c\r\n-\n"] {
             assert_eq!(read(list, b'\n'), Ok(vec![c"a".into(), c"b c\r".into(), c"-".into()]));
         }
@@ -112,10 +113,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_refused() {
+    fn empty_long_and_nul_containing_paths_are_refused() {
         assert_eq!(read(b"a\n\nb\n", b'\n'), Err("line 2 is empty".into()));
         assert_eq!(read(b"\0", 0), Err("record 1 is empty".into()));
-        assert!(read(b"a\nb\0c\0", b'\n').unwrap_err().starts_with("line 2 holds a NUL"));
+        assert!(read(b"a\nb\0c\0", b'\n').unwrap_err().starts_with("line 2 contains a NUL"));
         let longest = vec![b'x'; LONGEST as usize];
         assert!(read(&longest, b'\n').is_ok() && read(&[&longest[..], b"\n"].concat(), b'\n').is_ok());
         assert_eq!(read(&[&longest[..], b"x"].concat(), b'\n'), Err("line 1 is longer than any path".into()));

@@ -51,11 +51,11 @@ fn special_files_where_asked_for() {
     dir.socket("socket");
     let run =
         dir.ftk(["hash", "--special", "socket", "none", "x"]).run().status(2).stdout(format!("{ABC}  x\n"));
-    run.stderr_has("ftk: cannot read 'socket': is a socket\n").stderr_has("ftk: cannot stat 'none': ");
+    run.stderr_has("ftk: cannot read 'socket': it is a socket\n").stderr_has("ftk: cannot stat 'none': ");
     // The option is named where it would help, and is for nothing else.
     let run = dir.ftk(["hash", "fifo", "/dev/null"]).run().status(2).stdout("");
-    run.stderr_has("ftk: cannot read 'fifo': is a FIFO (see --special)\n")
-        .stderr_has("ftk: cannot read '/dev/null': is a device (see --special)\n");
+    run.stderr_has("ftk: cannot read 'fifo': it is a FIFO (add --special to read it)\n")
+        .stderr_has("ftk: cannot read '/dev/null': it is a device (add --special to read it)\n");
     for mode in ["--check", "--diff", "--lines"] {
         dir.ftk(["hash", "--special", mode, "x"]).run().status(2).stderr_has("cannot be used with");
     }

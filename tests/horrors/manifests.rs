@@ -479,10 +479,10 @@ fn h34_a_change_while_it_is_read() {
     let output = verifying.go_on();
     assert_eq!(
         (output.status.code(), &*output.stdout),
-        (Some(2), &b"unreadable\tlong\tit changed while it was read\n"[..])
+        (Some(2), &b"unreadable\tlong\tit changed while being read\n"[..])
     );
     let err = String::from_utf8(output.stderr).unwrap();
-    assert!(err.starts_with("ftk: './long' changed while it was read"), "{err}");
+    assert!(err.starts_with("ftk: './long' changed while being read"), "{err}");
 }
 
 /// What does not fit is said at once, and is no half answer.

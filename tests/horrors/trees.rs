@@ -58,7 +58,7 @@ fn h35_what_is_no_file_is_an_error_as_an_argument() {
     for argument in ["fifo", "socket", "link", "/dev/zero", "/dev/null"] {
         let run = dir.ftk(["hash", argument, "x"]).run().status(2);
         run.stdout(format!("{}  x\n", sha256(b"abc")))
-            .stderr_has(&format!("ftk: cannot read '{argument}': is a "));
+            .stderr_has(&format!("ftk: cannot read '{argument}': it is a "));
     }
 }
 
@@ -163,7 +163,7 @@ fn h83_a_copy_without_links_is_not_called_different() {
     dir.file("a/d/f", b"abc").symlink("d", "a/e");
     dir.file("b/d/f", b"abc").file("b/e/f", b"abc");
     let run = dir.ftk(["cmp", "-L", "a", "b"]).run().status(2).stdout("");
-    run.stderr_has("ftk: cannot compare 'a/e': 'a/d' is the same directory\n");
+    run.stderr_has("ftk: cannot compare 'a/e': it is the same directory as 'a/d'\n");
 }
 
 #[test]

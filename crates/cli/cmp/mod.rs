@@ -1,4 +1,4 @@
-//! `ftk cmp`: compares two files or two trees byte by byte.
+//! `ftk cmp`: compares two files or two trees, byte by byte.
 
 mod amount;
 mod difference;
@@ -69,7 +69,7 @@ pub(crate) struct CmpArgs {
 }
 
 impl CmpArgs {
-    /// Returns the arguments for these two paths and no options.
+    /// Returns the arguments for two paths without options.
     pub(crate) fn of_pair([a, b]: [OsString; 2]) -> Self {
         Self { a, b, ..Self::default() }
     }
@@ -139,7 +139,7 @@ struct FileArgs {
 }
 
 impl FileArgs {
-    /// An option that says nothing of trees, if one was given.
+    /// Returns an option that applies to files only, if one was given.
     fn any(&self) -> Option<&'static str> {
         [
             (self.max_mismatches.is_some(), "--max-mismatches"),
@@ -203,7 +203,7 @@ Examples:
 pub(crate) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     ensure!(args.a != "-" || args.b != "-", "standard input cannot be compared with itself");
     let open = |path| Input::open(path, args, console);
-    // Both are looked at before anything is said to be wrong with the pair.
+    // Both are opened first, so that errors of each are reported before a mismatch of their types.
     let (Some(a), Some(b)) = (open(&args.a), open(&args.b)) else { return Ok(Outcome::Error) };
     let (name_a, name_b) = (quote(a.name()), quote(b.name()));
     match (a.is_directory(), b.is_directory()) {
@@ -220,11 +220,11 @@ pub(crate) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     }
 }
 
-/// Options that would be ignored, or that mean something else in GNU cmp.
+/// Refuses options that have no effect on files, or that mean something else in GNU cmp.
 fn refuse_for_files(args: &CmpArgs, globals: &Globals, are_files: &str) -> anyhow::Result<()> {
     match args.selection.filter() {
         Some("--name") => bail!(
-            "--name (-n) selects names in two trees, and {are_files}: to compare only the first N bytes, use --bytes N"
+            "--name (-n) selects entries of two trees, and {are_files}: to compare only the first N bytes, use --bytes N"
         ),
         Some(filter) => bail!("{filter} selects entries of two trees, and {are_files}"),
         None => {}
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn two_files() {
+    fn options_for_two_files() {
         let args = parse(&["a", "-", "-l", "-i", "1K:2", "--bytes", "7", "--max-mismatches", "0"]).unwrap();
         assert_eq!((args.a, args.b), ("a".into(), "-".into()));
         let files = args.files;
@@ -278,20 +278,20 @@ mod tests {
     }
 
     #[test]
-    fn two_trees() {
+    fn options_for_two_trees() {
         let args = parse(&["a", "b", "--metadata", "--quick", "-E", "x", "-n", "y"]).unwrap();
         assert!(args.trees.metadata && args.trees.quick);
         assert_eq!(args.files.any(), None);
     }
 
     #[test]
-    fn both_kinds() {
+    fn options_for_both_kinds() {
         let args = parse(&["--special", "--no-shortcuts", "a", "b"]).unwrap();
         assert!(args.special && args.no_shortcuts);
     }
 
     #[test]
-    fn what_makes_no_sense_together() {
+    fn conflicting_and_missing_arguments_are_refused() {
         for line in [
             &["a", "b", "-l", "--ranges"][..],
             &["a", "b", "-l", "--metadata"],

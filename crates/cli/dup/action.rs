@@ -1,4 +1,4 @@
-//! Options that say what happens to surplus copies.
+//! Options for what is done with duplicates.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -70,10 +70,10 @@ fn parse(value: OsString) -> Result<Action, String> {
 }
 
 impl ActionArgs {
-    /// The action itself: a delete with a quarantine is a move to a new directory in there.
+    /// Returns the action. A deletion with a quarantine becomes a move to a new directory in the quarantine.
     ///
     /// # Errors
-    /// When there is a quarantine for anything but a delete.
+    /// If a quarantine is given for another action than a deletion.
     pub(super) fn action(&self) -> anyhow::Result<Action> {
         match (&self.action, &self.quarantine) {
             (Action::Delete, Some(dir)) => {
@@ -90,12 +90,13 @@ impl ActionArgs {
         }
     }
 
-    /// What is asked of a copy beside its content.
+    /// Returns what may differ between a copy and the kept file, besides the name.
     pub(super) fn action_options(&self) -> ActionOptions {
         ActionOptions { metadata_may_differ: self.metadata_may_differ }
     }
 
-    /// Device and inode of the directory that files are moved to, if it is there: what lies in it was put away.
+    /// Device and inode of the directory that files are moved to, if it exists. A scan skips it, since its files have
+    /// been removed from the tree on purpose.
     pub(super) fn own_directory(&self) -> Option<(u64, u64)> {
         let dir = match &self.action {
             Action::Move(dir) => Some(dir.as_path()),
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn actions_are_words() {
+    fn actions_are_parsed_from_words() {
         assert_eq!(parse("hardlink".into()), Ok(Action::Hardlink));
         assert_eq!(parse("move=a b".into()), Ok(Action::Move("a b".into())));
         for bad in ["", "move", "move=", "link", "Delete", "delete=x"] {

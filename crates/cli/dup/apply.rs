@@ -1,4 +1,4 @@
-//! `ftk dup apply`: what `prune` does, from a saved report instead of a scan.
+//! `ftk dup apply`: acts like `prune`, on a saved report instead of a scan.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -71,7 +71,7 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         && !is_here(directory)
     {
         console.warning(format_args!(
-            "the paths of the report are relative to {}, which is not the working directory: run this there",
+            "the paths of the report are relative to {}, which is not the working directory: run ftk there",
             quote(directory)
         ));
     }
@@ -90,7 +90,7 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     job.run(&mut groups.into_iter(), journal, args.act.script, console)
 }
 
-/// Whether this is the working directory, by whatever name.
+/// Whether a path leads to the working directory.
 fn is_here(directory: &[u8]) -> bool {
     let identity = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
     identity(Path::new(OsStr::from_bytes(directory))).is_some_and(|it| identity(Path::new(".")) == Some(it))
@@ -102,8 +102,8 @@ fn open(report: &OsString) -> anyhow::Result<BufReader<File>> {
     Ok(BufReader::new(file))
 }
 
-/// Gives members that lie below a reference, by whatever name, a starting point of their own, which is one. The numbers
-/// of these are returned.
+/// Moves members that lie below a reference to extra starting points, which are protected. Links are resolved to find
+/// them. Returns the numbers of the extra starting points.
 fn protect(
     groups: &mut [Group],
     roots: &mut Vec<usize>,
@@ -121,7 +121,7 @@ fn protect(
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let is_protected = match &known {
             Some((path, is_protected)) if path == parent => *is_protected,
-            // What is not there any more will be refused.
+            // A directory that no longer exists needs no protection: its files will be refused.
             _ => fs::canonicalize(parent)
                 .is_ok_and(|parent| references.iter().any(|reference| parent.starts_with(reference))),
         };

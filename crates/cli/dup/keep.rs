@@ -1,4 +1,4 @@
-//! Options that say which copies are kept.
+//! Options for which copies are kept.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -86,20 +86,20 @@ fn with_cause(error: &dyn std::error::Error) -> String {
 }
 
 impl KeepArgs {
-    /// The rules, where `references` are the numbers of the starting points that are never touched.
+    /// Returns the rules. `references` are the numbers of the starting points whose files are never removed.
     pub(super) fn rules(&self, references: BTreeSet<usize>) -> KeepRules {
         let keep = self.keep.iter().map(RuleArg::rule).collect();
         KeepRules { keep, references, isolate: self.isolate, min_copies: self.min_copies }
     }
 }
 
-/// The numbers of the starting points that are references or lie in one, by whatever name.
+/// Returns the numbers of the starting points that are references or lie below one, after resolving links.
 pub(super) fn protected<'r>(
     references: &[OsString],
     roots: impl Iterator<Item = &'r [u8]>,
 ) -> std::io::Result<BTreeSet<usize>> {
     let references: Vec<_> = references.iter().map(std::fs::canonicalize).collect::<Result<_, _>>()?;
-    // A starting point that is not there has no files.
+    // A starting point that cannot be resolved has no files to protect.
     let is_protected = |root: &[u8]| {
         let root = std::fs::canonicalize(OsStr::from_bytes(root));
         root.is_ok_and(|root| references.iter().any(|reference| root.starts_with(reference)))
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_words_or_globs() {
+    fn keep_rules_are_words_or_globs() {
         let parse = |text: &str| RuleArg::parse(text.into());
         assert!(matches!(parse("first"), Ok(RuleArg::First)));
         assert!(matches!(parse("newest"), Ok(RuleArg::Newest)));

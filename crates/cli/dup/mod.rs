@@ -1,4 +1,4 @@
-//! `ftk dup`: finds identical files, and removes or links copies on request, after proof. One module per step.
+//! `ftk dup`: finds files with the same content, and prunes them on request, after proving that they are identical.
 
 mod act;
 mod action;
@@ -51,7 +51,7 @@ pub(crate) struct DupArgs {
 }
 
 impl DupArgs {
-    /// Returns the arguments for these paths and no options; `None` if the first word is a command.
+    /// Returns the arguments for paths without options, or `None` if the first word is a subcommand.
     pub(crate) fn of_paths(paths: Vec<OsString>) -> Option<Self> {
         let is_command = |word: &OsString| word.to_str().is_some_and(DupCommand::has_subcommand);
         let search = SearchArgs { paths, ..SearchArgs::default() };

@@ -1,4 +1,4 @@
-//! Options of the scan, of the comparison, and of the report.
+//! Options for what is scanned, what counts as equal, and how groups are printed.
 
 use std::env;
 use std::ffi::OsString;
@@ -36,12 +36,13 @@ pub(super) struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// Rejects words that fdupes, jdupes and rmlint read in another way, as far as they can be recognised.
+    /// Rejects words that have another meaning in fdupes, jdupes or rmlint.
     ///
     /// # Errors
-    /// If `-n` has a directory or an option for its value, or a PATH is `//`.
+    /// If `-n` looks like the flag of fdupes: in a cluster such as `-nr`, or followed by a directory or an option. Or if
+    /// a PATH is `//`.
     pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
-        // `-nr` of fdupes. A value for -n that consists of such letters needs a space before it.
+        // A cluster such as `-nr` of fdupes. A name of such letters can be given after a space.
         let is_cluster = |word: &OsString| {
             let letters = word.to_str().and_then(|word| word.strip_prefix("-n")).unwrap_or_default();
             !letters.is_empty() && letters.bytes().all(|byte| b"rRsHSAdN1qmfoIipv".contains(&byte))
@@ -49,8 +50,8 @@ impl SearchArgs {
         if let Some(word) = env::args_os().take_while(|word| word != "--").find(is_cluster) {
             let word = quote(word.as_encoded_bytes());
             bail!(
-                "{word} is a name in ftk, where -n is --name: leave -n out, since empty files are skipped anyway; for \
-                 files of such a name, use --name"
+                "in ftk, -n is --name, and {word} selects files by name: drop the -n, since empty files are skipped \
+                 anyway; to select files by name, write --name"
             );
         }
         ensure!(
@@ -63,8 +64,8 @@ impl SearchArgs {
             if (is_option || Path::new(name).is_dir()) && !env::args_os().any(is_long) {
                 let name = quote(name.as_encoded_bytes());
                 bail!(
-                    "-n is --name in ftk, and {name} would be a name: leave -n out, since empty files are skipped \
-                     anyway; for files of that name, use --name"
+                    "in ftk, -n is --name, and {name} would be its value: drop the -n, since empty files are skipped \
+                     anyway; to select files of that name, write --name"
                 );
             }
         }
@@ -102,7 +103,7 @@ pub(super) struct SizeArgs {
     pub(super) max_size: Option<u64>,
 }
 
-/// The default excludes empty files: all of them are identical, and pruning them frees nothing.
+/// Empty files are skipped by default: all of them are equal, and removing them frees nothing.
 const SMALLEST: u64 = 1;
 
 impl Default for SizeArgs {
@@ -111,7 +112,7 @@ impl Default for SizeArgs {
     }
 }
 
-/// The digests that are long enough to tell files apart.
+/// Algorithms whose digests are long enough to tell files apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum AlgorithmArg {
     #[default]
@@ -158,10 +159,10 @@ pub(super) struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Rejects a FILE that is an order of fdupes or a formatter of rmlint.
+    /// Rejects a FILE that fdupes or rmlint would understand in another way.
     ///
     /// # Errors
-    /// If it is.
+    /// If FILE is the name of a sort order of fdupes or of a formatter of rmlint.
     pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
         const ORDERS: [&str; 3] = ["name", "time", "ctime"];
         const FORMATTERS: [&str; 11] = [
@@ -181,12 +182,12 @@ impl OutputArgs {
         let shown = quote(file.as_bytes());
         ensure!(
             !ORDERS.contains(&file),
-            "-o is --output in ftk, and {shown} is an order of fdupes: paths are always sorted; for a file of that \
-             name, use -o ./{file}"
+            "in ftk, -o is --output, and {shown} is a sort order of fdupes: paths are always sorted; for a file of \
+             that name, use -o ./{file}"
         );
         ensure!(
             !FORMATTERS.contains(&file.split(':').next().unwrap_or_default()),
-            "-o is --output in ftk, and {shown} is rmlint syntax: use --format; for a file of that name, use -o \
+            "in ftk, -o is --output, and {shown} is rmlint syntax: use --format; for a file of that name, use -o \
              ./{file}"
         );
         Ok(())

@@ -1,4 +1,4 @@
-//! `ftk dup prune`: plans, scripts or carries out what happens to surplus copies.
+//! `ftk dup prune`: plans what to do with surplus copies, writes the plan as a script, or carries it out.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsString};
@@ -19,7 +19,7 @@ use crate::dup::journal;
 use crate::dup::keep::{KeepArgs, protected};
 use crate::dup::options::SearchArgs;
 use crate::dup::preflight::{pairs_of, preflight};
-use crate::dup::search::{Surroundings, search};
+use crate::dup::search::{SearchContext, search};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
@@ -67,12 +67,12 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let own = Stdout::identity().into_iter();
     let own =
         own.chain(journal.iter().map(|(journal, _)| journal.identity())).chain(args.act.own_directory());
-    let surroundings = Surroundings { references, own: own.collect() };
+    let context = SearchContext { references, own: own.collect() };
 
     let mut references = BTreeSet::new();
-    let search = search(&args.search, surroundings, globals, console, |inventory, roots| {
+    let search = search(&args.search, context, globals, console, |inventory, roots| {
         references = protected(&args.keep.references, roots.iter().map(|root| root.as_bytes()))
-            .context("cannot find out which files lie below a reference")?;
+            .context("cannot resolve a --reference directory")?;
         preflight(pairs_of(inventory, roots, &references), &action, console)
     })?;
     search.say_scanned(console);
@@ -86,7 +86,7 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     Ok(outcome.max(groups.outcome()).max(search.outcome))
 }
 
-/// The journal, if something is to be done; where it is is said first.
+/// Creates the journal if the plan is to be carried out, and prints its path before anything else.
 pub(super) fn journal_of(act: &ActionArgs, console: &Console) -> anyhow::Result<Option<(Journal, PathBuf)>> {
     let journal = act.yes.then(|| journal::create(act.journal.as_deref())).transpose()?;
     if let Some((_, path)) = &journal {
@@ -95,7 +95,7 @@ pub(super) fn journal_of(act: &ActionArgs, console: &Console) -> anyhow::Result<
     Ok(journal)
 }
 
-/// A reference, which must be there: a name that was mistyped would protect nothing.
+/// Checks that a reference is a directory. A mistyped name would protect nothing.
 fn directory(path: &OsString) -> anyhow::Result<CString> {
     let shown = || quote(path.as_bytes());
     let metadata = fs::metadata(path).with_context(|| format!("cannot open the reference {}", shown()))?;

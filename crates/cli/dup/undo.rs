@@ -1,4 +1,4 @@
-//! `ftk dup undo`: undoes a run by its journal.
+//! `ftk dup undo`: reverts a run by its journal.
 
 use std::ffi::OsString;
 use std::io::BufReader;
@@ -13,7 +13,7 @@ use ftk_record::{quote, sanitize, write_path, write_string};
 use crate::args::Globals;
 use crate::colour::{self, Tone};
 use crate::console::Console;
-use crate::dup::signals::PutOff;
+use crate::dup::signals::DeferredSignals;
 use crate::dup::step_printer::reason;
 use crate::human;
 use crate::outcome::Outcome;
@@ -45,12 +45,12 @@ Examples:
 pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let shown = quote(args.journal.as_bytes());
     let journal = open_journal(Path::new(&args.journal)).with_context(|| format!("cannot undo {shown}"))?;
-    let put_off = PutOff::begin().context("cannot wait for signals")?;
+    let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
     let mut lines = Lines::new(&out);
     let is_coloured = colour::wanted();
     let (mut restored, mut failed, mut reduced) = (0, 0, 0);
-    let ended = undo(BufReader::new(journal), &put_off.stop, |step, result| {
+    let ended = undo(BufReader::new(journal), &signals.stop, |step, result| {
         let (word, why) = match result {
             Ok(Undone::Restored) => {
                 restored += 1;
@@ -62,7 +62,7 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 console.stats.error("undo");
                 ("restore", "without set-ID bits and capabilities: set them yourself".into())
             }
-            Ok(Undone::AsItWas) => ("leave", "as it was".into()),
+            Ok(Undone::AsItWas) => ("leave", "nothing to undo".into()),
             Err(ActError::Stopped) => {
                 failed += 1;
                 ("not done", String::new())
@@ -86,7 +86,7 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     if ended.is_ok() || restored > 0 {
         console.summary(format_args!("restored {}{reductions}{failures}", human::count(restored, "file")));
     }
-    put_off.obey();
+    signals.raise_again();
     ended.with_context(|| format!("cannot undo {shown}"))?;
     out.finish().context("cannot write to standard output")?;
     Ok(if failed + reduced > 0 { Outcome::Error } else { Outcome::Success })

@@ -1,4 +1,4 @@
-//! `ftk find`: lists entries, straight from the walk or sorted, or runs commands for them.
+//! `ftk find`: lists entries as the walk finds them or sorted, or runs commands for them.
 
 mod colours;
 mod exec;
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
         selection: &selection,
         globals,
         console,
-        // One entry is enough to say that there is one.
+        // With --quiet, one match decides the exit status.
         limit: if globals.quiet { Some(1) } else { args.output.max_results }.map(Limit::new),
     };
     let out = Stdout::default();
@@ -148,16 +148,16 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
 }
 
 impl FindArgs {
-    /// Returns the arguments for these paths and no options.
+    /// Returns the arguments for paths without options.
     pub(crate) fn of_paths(paths: Vec<OsString>) -> Self {
         Self { paths, ..Self::default() }
     }
 
-    /// Rejects conflicts with global options, which the definition of the arguments cannot express.
+    /// Refuses conflicts with global options, which clap cannot declare here.
     fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
         let refused = [
             (globals.json && self.output.format.is_some(), "--json cannot be used with --format"),
-            (globals.json && self.output.null, "--json cannot be used with --null: an object is a line"),
+            (globals.json && self.output.null, "--json cannot be used with --null: each object is one line"),
             (globals.json && !self.commands.is_empty(), "--json cannot be used with --exec or --exec-batch"),
             (
                 globals.quiet && !self.commands.is_empty(),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn output() {
+    fn output_options_are_parsed() {
         let args = parse(&["a", "--sort", "-0", "--format", "{size}", "--max-results", "3", "b"]).unwrap();
         assert_eq!(args.paths, ["a", "b"]);
         let OutputArgs { count, null, sort, format, max_results } = args.output;
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_go_together() {
+    fn conflicting_and_bad_options_are_refused() {
         for line in [
             &["-c", "--format", "{path}"][..],
             &["-c", "--exec", "a"],

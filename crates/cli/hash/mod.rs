@@ -1,4 +1,4 @@
-//! `ftk hash`: digests of files, made, checked and compared. One module per mode.
+//! `ftk hash`: computes, checks and compares digests of files. Each mode has its own module.
 
 mod check;
 pub(crate) mod diff;
@@ -83,7 +83,7 @@ pub(crate) struct HashArgs {
 }
 
 impl HashArgs {
-    /// Returns the arguments for these paths and no options.
+    /// Returns the arguments for paths without options.
     pub(crate) fn of_paths(paths: Vec<OsString>) -> Self {
         Self { paths, ..Self::default() }
     }

@@ -119,13 +119,13 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
 
     let (done, failed) = read.map_or_else(Default::default, |read| (read.done, read.failed.len() as u64));
     surveyor.say_done(entries, done, failed, &header.algorithms);
-    Ok(scan.outcome.max(say_left_out(failed + without_xattrs, console)))
+    Ok(scan.outcome.max(say_not_recorded(failed + without_xattrs, console)))
 }
 
-/// Takes whole lines of a manifest.
+/// Receives whole lines of a manifest.
 type Sink<'s> = &'s mut dyn FnMut(&[u8]) -> io::Result<()>;
 
-/// Writes a manifest whose entries come from `fill`, to its end.
+/// Writes a whole manifest: the header, the entries that `fill` writes, and the footer.
 pub(super) fn write<T>(
     header: &Header,
     mut list: List<'_>,
@@ -133,7 +133,7 @@ pub(super) fn write<T>(
 ) -> anyhow::Result<T> {
     let mut sink = |line: &[u8]| list.line(|out| out.extend_from_slice(line));
     let mut writer = Writer::new(header, &mut sink as Sink<'_>)?;
-    // The writer knows best what cannot be written.
+    // An I/O error is returned without the manifest's wording, since the caller names the output.
     let filled = fill(&mut writer).map_err(|error| match error {
         Error::Io(error) => anyhow::Error::from(error),
         error => error.into(),
@@ -143,22 +143,22 @@ pub(super) fn write<T>(
     Ok(filled)
 }
 
-/// Says that the extended attributes of an entry cannot be read.
+/// Reports that the extended attributes of an entry cannot be read.
 pub(super) fn say_no_xattrs(root: &[u8], path: &[u8], error: &io::Error, console: &Console) {
     console.path_error("read the attributes of", &join(root, path), cause(error));
 }
 
-/// The path of an entry as other messages about the tree name it.
+/// Joins the root and the path of an entry, as in other messages about the tree.
 pub(super) fn join(root: &[u8], below: &[u8]) -> Vec<u8> {
     let gap: &[u8] = if root.ends_with(b"/") { b"" } else { b"/" };
     if below == b"." { root.to_vec() } else { [root, gap, below].concat() }
 }
 
-/// What is said of files that could not be read.
+/// The consequence for files that could not be read.
 pub(super) const NOT_RECORDED: &str = "not recorded";
 
-/// One line for what has no entry because of an error.
-pub(super) fn say_left_out(failed: u64, console: &Console) -> Outcome {
+/// Prints one line that counts the files without an entry, and returns the outcome.
+pub(super) fn say_not_recorded(failed: u64, console: &Console) -> Outcome {
     if failed == 0 {
         return Outcome::Success;
     }
@@ -167,7 +167,7 @@ pub(super) fn say_left_out(failed: u64, console: &Console) -> Outcome {
     Outcome::Error
 }
 
-/// Nanoseconds since 1970.
+/// Returns the current time in nanoseconds since 1970.
 pub(super) fn now_ns() -> i128 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128)
 }

@@ -1,4 +1,4 @@
-//! `ftk manifest`: records trees and checks them against the record. One module per command.
+//! `ftk manifest`: records trees, and compares them with their records. Each command has its own module.
 
 mod create;
 mod diff;

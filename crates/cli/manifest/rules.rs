@@ -1,4 +1,4 @@
-//! Options that say which fields are compared.
+//! Options for what is compared.
 
 use std::str::FromStr;
 
@@ -51,7 +51,7 @@ impl From<ModeArg> for Mode {
     }
 }
 
-/// The fields that one word stands for.
+/// The fields of one word of `--ignore`.
 #[derive(Clone, Debug)]
 struct Fields(Vec<Field>);
 

@@ -1,4 +1,4 @@
-//! `ftk manifest unique A B`: files of one tree whose content another tree lacks.
+//! `ftk manifest unique A B`: lists files of one tree whose content is nowhere in another.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -62,7 +62,7 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     let algorithms = &a.header().algorithms;
     let (mut bytes, mut written) = (0, Ok(()));
     let files = unique(&a, &b, &Budget::new(globals.memory()), &mut |entry: &Entry<'_>| {
-        bytes = u64::saturating_add(bytes, entry.stat.size); // a manifest says what it likes
+        bytes = u64::saturating_add(bytes, entry.stat.size); // a manifest may contain any size
         let line = list.line(|out| match (globals.json, is_shown) {
             (true, _) => push_json(out, entry, algorithms),
             (_, true) if !args.zero => {
@@ -86,19 +86,19 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     let finished = written.and_then(|()| list.finish()).and_then(|()| stdout.finish());
     finished.with_context(|| cannot_write(None))?;
     if files == 0 {
-        console.summary("all content of the first is in the second");
+        console.summary("all content of A is in B");
         return Ok(Outcome::Success);
     }
     let files = human::count(files, "file");
-    console.summary(format_args!("{files}, {}, in the first alone   (status 1)", DecimalBytes(bytes)));
+    console.summary(format_args!("{files}, {}, only in A   (status 1)", DecimalBytes(bytes)));
     Ok(Outcome::Negative)
 }
 
-/// `{"path":"a","size_bytes":3,"digests":{"sha256":"..."}}`
+/// Appends `{"path":"a","size_bytes":3,"digests":{"sha256":"..."}}`.
 fn push_json(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
     out.push(b'{');
     write_path(out, "path", entry.path);
-    // A Vec takes everything.
+    // Writing to a Vec cannot fail.
     let _ = write!(out, ",\"size_bytes\":{},", entry.stat.size);
     Field::Digests.write_member(out, "digests", entry, algorithms);
     out.extend_from_slice(b"}\n");

@@ -1,4 +1,4 @@
-//! `ftk manifest update ROOT OLD -o NEW`: a manifest made anew, without reading what did not change.
+//! `ftk manifest update ROOT OLD -o NEW`: records a tree again, without reading unchanged files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use crate::args::Globals;
 use crate::console::Console;
 use crate::human;
 use crate::list::{List, cannot_write};
-use crate::manifest::create::{now_ns, say_left_out, say_no_xattrs, write};
+use crate::manifest::create::{now_ns, say_no_xattrs, say_not_recorded, write};
 use crate::manifest::fields::change;
 use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
@@ -95,7 +95,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let now_ns = now_ns();
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
-    // An old manifest that stays where it is is a file like any other.
+    // If OLD lies in the tree and is not replaced, it is recorded like any other file.
     let scan = surveyor.walk(&args.root, &scope, Keep::Stats { files: true }, &list.own())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
@@ -114,7 +114,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         (None, Some(old), Some(new)) => {
             let digests = change(Field::Digests, [&old, &new], [algorithms; 2]);
             let (path, verdict) = (quote(finding.path), Verdict::Corrupted);
-            console.warning(format_args!("{path} is {verdict}: size and mtime did not change, {digests}"));
+            console.warning(format_args!("{path} is {verdict}: size and mtime are unchanged, {digests}"));
         }
         (None, Some(_), None) => {
             let path = quote(finding.path);
@@ -130,29 +130,29 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
 
     if update.missing > 0 {
         let paths = human::count(update.missing, "recorded path");
-        console.summary(format_args!("{paths} no longer there (removed or moved)"));
+        console.summary(format_args!("{paths} not found (removed or moved)"));
     }
     surveyor.say_done(updated.entries, read.done, read.failed.len() as u64, algorithms);
-    Ok(scan.outcome.max(say_kept(updated, console)).max(say_left_out(updated.failed, console)))
+    Ok(scan.outcome.max(say_kept(updated, console)).max(say_not_recorded(updated.failed, console)))
 }
 
-/// A path below the root as a manifest has it.
+/// Returns a path below the root in the form of a manifest.
 fn below(path: &[u8]) -> Vec<u8> {
     path.strip_prefix(b"./").unwrap_or(path).to_vec()
 }
 
-/// One line for what kept its old record.
+/// Prints how many entries kept their old record, and returns the outcome.
 fn say_kept(updated: Updated, console: &Console) -> Outcome {
     let Updated { kept, corrupted, .. } = updated;
     if corrupted > 0 {
         let files = human::count(corrupted, "corrupted file");
         console.summary(format_args!(
-            "{files} kept as recorded; --accept PATH records one as it is   (status 1)"
+            "{files} kept as recorded; --accept PATH records one as it is now   (status 1)"
         ));
     }
     if kept > 0 {
         let records = human::count(kept, "old record");
-        console.summary(format_args!("{records} kept of what could not be read (status 2)"));
+        console.summary(format_args!("{records} kept for entries that could not be read (status 2)"));
     }
     match (kept, corrupted) {
         (0, 0) => Outcome::Success,

@@ -1,4 +1,4 @@
-//! `ftk manifest verify ROOT FILE`: checks every entry of a tree against its manifest.
+//! `ftk manifest verify ROOT FILE`: checks every entry of a tree against a manifest.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -91,19 +91,19 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let name = || quote(args.manifest.as_bytes());
     let header = manifest.header();
     let scope = ScopeArgs::of_words(&header.options).with_context(name)?;
-    let rules =
+    let criteria =
         Criteria { mode: args.rules.mode.into(), ignore: args.rules.ignored(), sample: args.sample.clone() };
-    if rules.mode == Mode::Content && header.algorithms.is_empty() {
-        bail!("{}: it records no digests, so content cannot be compared: use --mode metadata", name());
+    if criteria.mode == Mode::Content && header.algorithms.is_empty() {
+        bail!("{} records no digests, so content cannot be compared: use --mode metadata", name());
     }
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
-    let keep = Keep::Stats { files: rules.needs_stats() || header.algorithms.is_empty() };
+    let keep = Keep::Stats { files: criteria.needs_stats() || header.algorithms.is_empty() };
     let scan = surveyor.walk(&args.root, &scope, keep, &own)?;
     let inventory = &scan.inventory;
     let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
-    let plan = VerifyPlan::new(&manifest, &tree, &rules, &surveyor.budget).with_context(name)?;
+    let plan = VerifyPlan::new(&manifest, &tree, &criteria, &surveyor.budget).with_context(name)?;
 
     let manner = Manner { member: "verdict", word: Verdict::name, json: globals.json, all: args.all };
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
@@ -132,14 +132,14 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     }
     if !looked_below && !header.options.is_empty() && !is_empty(&args.root) {
         bail!(
-            "{}: its options exclude every entry of {}: nothing was verified",
+            "{}: its recorded options exclude every entry of {}: nothing was verified",
             name(),
             quote(args.root.as_bytes())
         );
     }
     findings.finish().and_then(|()| stdout.finish()).with_context(|| cannot_write(None))?;
-    let good = if is_over { "as recorded up to the first that is not" } else { "as recorded" };
-    // A new file that could not be read is an error too, although it is new all the same.
+    let good = if is_over { "as recorded, up to the first difference" } else { "as recorded" };
+    // A new file that could not be read keeps the verdict `new`, but it is an error too.
     let read = if failed > 0 { Outcome::Error } else { Outcome::Success };
     let outcome = say_counts(&summary, good, Verdict::name, scan.outcome.max(read), console);
     surveyor.say_done(summary.total(), done, failed, &header.algorithms);

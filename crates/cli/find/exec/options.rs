@@ -1,11 +1,11 @@
-//! The two options, whose values are whole commands up to a `;`.
+//! The options `--exec` and `--exec-batch`. Their value is a whole command up to a `;`.
 
 use std::ffi::OsString;
 
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
-/// The commands as they were given, each with its arguments.
+/// The commands as given, each with its arguments.
 #[derive(Clone, Debug, Default)]
 pub(in crate::find) struct Commands {
     pub(super) each: Vec<Vec<OsString>>,
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_goes_up_to_its_end() {
+    fn a_command_ends_at_a_semicolon_or_the_last_word() {
         let line = [
             "alone", "--exec", "a", "-j", "--", "{}", ";", "-j", "1", "x", "--exec", "b", ";", "y", "--exec",
             "c",
@@ -143,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes() {
+    fn arguments_may_be_any_bytes() {
         let odd = OsString::from_vec(b"\xff\n".to_vec());
         let args = Alone::try_parse_from(["alone".into(), "--exec".into(), odd.clone()]).unwrap();
         assert_eq!(args.commands.each, [[odd]]);
     }
 
     #[test]
-    fn what_is_refused() {
+    fn empty_commands_and_both_options_together_are_refused() {
         for line in [
             &["--exec"][..],
             &["--exec", ";"],

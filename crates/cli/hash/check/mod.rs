@@ -1,8 +1,7 @@
-//! `ftk hash --check`: lists read back, and every file they name read and compared.
+//! `ftk hash --check`: reads checksum lists, and compares every file they name.
 //!
-//! The lists become a table like that of a walk ([`lists`]), the files are processed as any others
-//! ([`files`]), and each line of a list gets its verdict ([`verdicts`]). With `--new` the tree is walked too
-//! ([`unlisted`]).
+//! The lists are read into a table like that of a walk ([`lists`]), the files are processed like any others
+//! ([`files`]), and each line gets a verdict ([`verdicts`]). With `--new` the tree is walked too ([`unlisted`]).
 
 mod files;
 mod lists;
@@ -76,7 +75,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         && let Some(option) = args.selection.filter()
     {
         bail!(
-            "{option} says which files of a tree --new looks for: with --check alone every listed file is checked"
+            "{option} needs --new: it selects the unlisted files to look for, while --check checks every listed file"
         );
     }
     let stdin = [OsString::from("-")];
@@ -84,7 +83,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let stdout = Stdout::default();
     let out = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(names, &out.own())?;
-    // A wrong pattern and a root that is none are refused before anything is read.
+    // A bad pattern or a missing root is refused before anything is read.
     let selection = args.selection.compile(&out.own(), console)?;
     let root = own.root.as_deref();
     if let Some(root) = root {
@@ -106,7 +105,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let unwritten = || cannot_write(args.output.as_deref());
     verdicts.of_lines(&lines, &files).with_context(unwritten)?;
     if own.new && !is_whole {
-        console.error("new files are not looked for, since a list could not be read");
+        console.error("cannot look for new files, since a list could not be read");
     } else if own.new {
         let tree = SearchedTree {
             root,
