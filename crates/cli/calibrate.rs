@@ -24,15 +24,23 @@ use crate::stdout::Stdout;
 
 /// Measure this machine for the cost model
 ///
-/// Takes about two seconds, best while nothing else runs. The figures are kept as text in
-/// $XDG_CACHE_HOME/ftk (else ~/.cache/ftk) and hold for this CPU, kernel and version of ftk. Without them
-/// built-in figures serve, and no other command stores anything.
+/// This takes about two seconds; other programs should be idle. The figures are stored as text in $XDG_CACHE_HOME/ftk, or
+/// else in ~/.cache/ftk, and apply to this CPU, this kernel and this version of ftk. Without them, ftk uses built-in
+/// figures. No other command stores figures.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct CalibrateArgs {
-    /// Measure nothing; print the figures in use
+    /// Print the figures in use, without measuring
     #[arg(long)]
     show: bool,
 }
+
+const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
+Examples:
+  ftk calibrate           measure, store and print the figures
+  ftk calibrate --show    print the figures in use";
 
 const NO_CACHE_DIR: &str = "no cache directory: set XDG_CACHE_HOME or HOME to an absolute path";
 

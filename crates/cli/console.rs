@@ -7,10 +7,11 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
-use clap::error::ContextValue;
+use clap::error::{ContextValue, ErrorKind};
 use ftk_record::{quote, sanitize};
 
 use crate::args::Globals;
+use crate::help;
 use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::stats::Stats;
@@ -114,12 +115,16 @@ pub(crate) fn cause(error: &std::io::Error) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// Prints help, the version, or a usage error. A usage error quotes arguments, which may be file names with control
-/// characters. If there are any, they are escaped and the message has no colours.
+/// Prints help, the version, or one line about wrong arguments. The line quotes them, and an argument may be the name of
+/// a file: if a control character in it would act on a terminal, the line is escaped and has no colours.
 pub(crate) fn show(mut message: clap::Error) -> io::Result<()> {
-    let acts = |argument: OsString| matches!(sanitize(argument.as_encoded_bytes()), Cow::Owned(_));
-    if !message.use_stderr() || !args_os().any(acts) {
+    if !message.use_stderr() || message.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return message.print();
+    }
+    let acts = |argument: OsString| matches!(sanitize(argument.as_encoded_bytes()), Cow::Owned(_));
+    if !args_os().any(acts) {
+        Console::complain(in_one_line(&message.render().to_string()));
+        return Ok(());
     }
     // Escaped first by itself, so that a newline in an argument does not split the message below.
     let harmless = |text: &dyn Display| sanitize(text.to_string().as_bytes()).into_owned();
@@ -139,7 +144,44 @@ pub(crate) fn show(mut message: clap::Error) -> io::Result<()> {
     for (kind, value) in quoted.collect::<Vec<_>>() {
         message.insert(kind, value);
     }
-    let text = message.render().to_string();
-    let lines: Vec<_> = text.split('\n').map(|line| sanitize(line.as_bytes())).collect();
-    io::stderr().write_all(lines.join("\n").as_bytes())
+    let line = in_one_line(&message.render().to_string());
+    io::stderr().write_all(format!("ftk: {}\n", sanitize(line.as_bytes())).as_bytes())
+}
+
+/// Turns a message of the parser into one line: what is wrong, what may be meant, and where to read more.
+fn in_one_line(text: &str) -> String {
+    let mut parts = Vec::new();
+    for paragraph in text.trim_end().split("\n\n") {
+        let line = paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        let line = line.trim();
+        if line.is_empty() || line.starts_with("Usage: ") || line.starts_with("For more information") {
+            continue;
+        }
+        let line = line.strip_prefix("error: ").unwrap_or(line);
+        let line =
+            line.strip_prefix("tip: ").unwrap_or(line).replace("unrecognized subcommand", "unknown command");
+        parts.push(line.replace("a similar subcommand", "a similar command"));
+    }
+    let words: Vec<_> = args_os().skip(1).collect();
+    parts.push(format!("see `{} -h`", help::command_line(&words)));
+    parts.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_the_parser_become_one_line() {
+        let text = "error: unexpected argument '--exclde' found\n\n  tip: a similar argument exists: '--exclude'\n\n\
+            Usage: ftk find --exclude <GLOB> [PATH]...\n\nFor more information, try '--help'.\n";
+        let line =
+            "unexpected argument '--exclde' found; a similar argument exists: '--exclude'; see `ftk -h`";
+        assert_eq!(in_one_line(text), line);
+        let text = "error: invalid value 'x' for '<SHELL>'\n  [possible values: a, b]\n\nFor more information, try '--help'.\n";
+        assert_eq!(
+            in_one_line(text),
+            "invalid value 'x' for '<SHELL>' [possible values: a, b]; see `ftk -h`"
+        );
+    }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use ftk_record::{Output, quote};
 
+use crate::colour;
 use crate::stdout::{Lines, Stdout};
 
 /// A destination for output lines.
@@ -32,6 +33,11 @@ impl<'o> List<'o> {
     /// Whether the output goes to a terminal.
     pub(crate) fn is_shown(&self) -> bool {
         matches!(self, Self::Stdout(_)) && Stdout::is_terminal()
+    }
+
+    /// Whether its words have colours.
+    pub(crate) fn is_coloured(&self) -> bool {
+        matches!(self, Self::Stdout(_)) && colour::wanted()
     }
 
     /// Device and inode of the files that this output is written to.

@@ -197,7 +197,7 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
     };
     let said: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(said).collect();
     if !said.is_empty() {
-        console.summary(format_args!("left out: {}", said.join(", ")));
+        console.summary(format_args!("skipped: {}", said.join(", ")));
     }
 }
 

@@ -149,7 +149,7 @@ fn move_and_quarantine() {
         assert_eq!((ino(&dir, &away), fs::read(dir.path(&away)).unwrap()), (before, vec![7; 10_000]));
         // What was put away is left out from now on.
         let run = dir.ftk(["dup", "prune", "--yes", "t"]).args(args).run().status(0).stdout("");
-        run.stderr_has("left out: 1 own output file").stderr_has("  nothing to do\n");
+        run.stderr_has("skipped: 1 own output file").stderr_has("  nothing to do\n");
     }
 }
 

@@ -148,11 +148,11 @@ fn what_is_not_understood_is_refused_before_anything_is_walked() {
         ("a}", "write `}}` for a literal brace (at byte 2)"),
         (r"\x", "(at byte 1)"),
     ] {
-        dir.ftk(["find", "missing", ".", "--format", format])
+        dir.ftk(["find", "absent", ".", "--format", format])
             .run()
             .status(2)
             .stdout("")
             .stderr_has(problem)
-            .stderr_lacks("missing");
+            .stderr_lacks("absent");
     }
 }

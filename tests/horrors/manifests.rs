@@ -298,7 +298,7 @@ fn h17_the_manifest_inside_the_tree() {
             .args(args)
             .run()
             .status(0)
-            .stderr_has("left out: 1 own output file");
+            .stderr_has("skipped: 1 own output file");
         assert_eq!(Manifest::read(&dir.path("list")).paths, [&b"."[..], b"a", b"sub"]);
         dir.ftk(["manifest", "verify", ".", "list"]).run().status(0).stdout("");
     }

@@ -18,8 +18,11 @@ use crate::stdout::Stdout;
 /// The output format of differences.
 pub(super) enum Manner {
     Json,
-    /// Kind, path and details, separated by tabs. The strings are the words for "only in A" and "only in B".
-    Fields([String; 2]),
+    /// Kind, path and details, separated by tabs. `only`: the words for "only in A" and "only in B".
+    Fields {
+        only: [String; 2],
+        is_coloured: bool,
+    },
     /// The same in columns, for a terminal.
     Columns {
         only: [String; 2],
@@ -56,7 +59,7 @@ impl Manner {
         }
         let only = names.map(|name| format!("only in {}", shown(name)));
         if !Stdout::is_terminal() {
-            return Self::Fields(only);
+            return Self::Fields { only, is_coloured: colour::wanted() };
         }
         let widest = only.iter().map(|word| word.chars().count()).max().unwrap_or_default();
         let width = widest.max(word(KINDS.len() - 1, &only).len());
@@ -72,10 +75,11 @@ impl Manner {
                 push_object(out, kind, path, &difference.what);
                 Ok(())
             }
-            Self::Fields(only) => {
+            Self::Fields { only, is_coloured } => {
                 let detail = detail(&difference.what, u64::to_string);
                 let gap = if detail.is_empty() { "" } else { "\t" };
-                writeln!(out, "{}\t{}{gap}{detail}", word(kind, only), shown(path))
+                let style = tone(kind).style(*is_coloured);
+                writeln!(out, "{style}{}{style:#}\t{}{gap}{detail}", word(kind, only), shown(path))
             }
             Self::Columns { only, width, is_coloured } => {
                 let detail = detail(&difference.what, |n| HumanCount(*n).to_string());

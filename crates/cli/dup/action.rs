@@ -11,39 +11,46 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_apply::{Action, ActionOptions};
 use jiff::Timestamp;
 
-/// What is done, and whether.
+/// The action, and whether it is carried out.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What to do")]
+#[command(next_help_heading = "Action")]
 pub(super) struct ActionArgs {
     /// hardlink, reflink, symlink, delete or move=DIR
     ///
-    /// `hardlink` makes the name another one of the kept file, `symlink` a symbolic link to it. `reflink` lets both share
-    /// their blocks until one is written to, where the file system can do that. `delete` removes the name, for good unless
-    /// there is a --quarantine. `move=DIR` moves it below DIR, on the same file system. What is asked for is done or
-    /// nothing is: there is no second best.
+    /// `hardlink` replaces the copy with a hard link to the kept file, `symlink` with a symbolic link to it. `reflink`
+    /// makes both files share their blocks until one of them is written to; the file system must support that. `delete`
+    /// deletes the copy for good; with --quarantine, it moves the copy instead. `move=DIR` moves it below DIR, which must be on the same file
+    /// system. ftk never falls back to another action.
     #[arg(long, value_name = "ACTION", required = true, value_parser = OsStringValueParser::new().try_map(parse))]
     action: Action,
 
-    /// Do it; without this the plan is printed and nothing is changed
+    /// Carry out the plan instead of only printing it
     #[arg(long)]
     pub(super) yes: bool,
 
-    /// Print a POSIX shell script that does it, after comparing each pair once more, and nothing else
+    /// Print the plan as a POSIX shell script
+    ///
+    /// The script compares each pair of files again before it acts.
     #[arg(long, conflicts_with_all = ["yes", "json", "journal"])]
     pub(super) script: bool,
 
-    /// With hardlink and symlink: also where owner, permissions or extended attributes differ
+    /// Also link files whose metadata differs
     ///
-    /// The name then has those of the kept copy. It never becomes set-user-ID or set-group-ID by that.
+    /// Without this option, hardlink and symlink refuse files whose owner, permissions or extended attributes differ from
+    /// those of the kept file. With it, the name gets those of the kept file. No name becomes set-user-ID or set-group-ID
+    /// this way.
     #[arg(long)]
     metadata_may_differ: bool,
 
-    /// With delete: move the files below this directory, on the same file system, instead of removing them
+    /// With delete: move the files below DIR instead
+    ///
+    /// DIR must be on the same file system.
     #[arg(long, value_name = "DIR")]
     quarantine: Option<PathBuf>,
 
-    /// Where the journal goes, which undo needs; a new file [default: one in $XDG_STATE_HOME/ftk, else
-    /// ~/.local/state/ftk]
+    /// New file for the journal, which undo needs
+    ///
+    /// Default: in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk.
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,
 }

@@ -15,7 +15,6 @@ use ftk_record::quote;
 
 use crate::args::Globals;
 use crate::console::Console;
-use crate::dup::EXAMPLES_FIRST;
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
 use crate::dup::keep::KeepArgs;
@@ -24,35 +23,40 @@ use crate::dup::prune::journal_of;
 use crate::input;
 use crate::outcome::Outcome;
 
-/// Act on a report saved by `ftk dup --json`: prints the plan, and does it with --yes
+/// Act on a report of `ftk dup --json` (needs --yes)
 ///
-/// The report says which files may be equal; nothing in it is believed. What `ftk dup prune` proves before each step is
-/// proven here too: a file that was changed, moved or replaced since then is refused. The whole report is read and
-/// checked before anything is done. Relative paths begin in the working directory, which should be that of the scan.
+/// Without --yes, ftk only prints a plan. The report only says which files may be identical. ftk makes the same checks before each step as `ftk dup prune`: files
+/// that were changed, moved or replaced after the scan are refused. The whole report is read and checked before anything
+/// is done. Relative paths are relative to the working directory, which should be that of the scan.
 #[derive(Debug, Args)]
-#[command(help_template = EXAMPLES_FIRST, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ApplyArgs {
     /// The report; `-`: standard input
     #[arg(value_name = "REPORT")]
     report: OsString,
 
-    /// Take a report whose footer does not match any more because it was edited
+    /// Accept a report that was edited
+    ///
+    /// The footer of an edited report does not match its lines. By default, such a report is refused.
     #[arg(long)]
     edited: bool,
 
     #[command(flatten)]
-    keep: KeepArgs,
+    act: ActionArgs,
 
     #[command(flatten)]
-    act: ActionArgs,
+    keep: KeepArgs,
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error, or a step was refused
+
 Examples:
-  ftk dup --json -o dup.json ~/Pictures
-  ftk dup apply dup.json --action hardlink                the plan
-  ftk dup apply dup.json --action hardlink --yes          done
-  grep -v /raw/ dup.json | ftk dup apply - --edited --action delete --keep newest";
+  ftk dup --json -o dup.json ~/Pictures            save a report
+  ftk dup apply dup.json --action hardlink         print the plan
+  ftk dup apply dup.json --action hardlink --yes   carry it out
+  grep -v /raw/ dup.json | ftk dup apply - --edited --action delete
+                                                   only a part of the report";
 
 pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;

@@ -11,27 +11,34 @@ use ftk_select::Glob;
 
 use crate::number::at_least;
 
-/// Which copies stay.
+/// The rules that choose the kept files.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Which copy to keep")]
+#[command(next_help_heading = "Kept files")]
 pub(super) struct KeepArgs {
-    /// first, oldest, newest, shortest or path=GLOB; repeatable, a later rule decides where the earlier ones do not
+    /// Keep first, oldest, newest, shortest or path=GLOB
     ///
-    /// `first` is the first by the order of the arguments, then by path, and decides where nothing else does. `oldest`
-    /// and `newest` go by the time of the last change (mtime), `shortest` by the length of the path. `path=GLOB` takes
-    /// a copy whose whole path matches, `*` taking a `/` too.
+    /// Repeatable: where the first rule does not decide, the next one does, and `first` in the end. `first` keeps the first file in
+    /// the order of the arguments, then of paths. `oldest` and `newest` compare the time of the last content change
+    /// (mtime), `shortest` the length of the path. `path=GLOB` keeps a file whose whole path matches the glob, in which `*`
+    /// also matches `/`.
     #[arg(long, value_name = "RULE", value_parser = OsStringValueParser::new().try_map(RuleArg::parse))]
     keep: Vec<RuleArg>,
 
-    /// A directory that is scanned too and never touched: what it holds counts as a copy that stays; repeatable
+    /// Also scan DIR, and keep all of its files; repeatable
+    ///
+    /// Files in DIR count as kept copies, and nothing in DIR is changed.
     #[arg(long = "reference", value_name = "DIR")]
     pub(super) references: Vec<OsString>,
 
-    /// Only what has a copy below another argument goes, never a copy beside the one that stays
+    /// Remove only copies under another PATH
+    ///
+    /// Copies under the same PATH as the kept file stay.
     #[arg(long)]
     isolate: bool,
 
-    /// Keep at least so many copies; hard links of one file are one copy
+    /// Keep at least N copies
+    ///
+    /// Hard links of one file count as one copy.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least(1_usize))]
     min_copies: usize,
 }

@@ -16,7 +16,6 @@ use ftk_dedup::report::{Header, Writer};
 
 use self::fdupes::Fdupes;
 use crate::args::Globals;
-use crate::colour;
 use crate::console::Console;
 use crate::dup::options::{Format, OutputArgs, SearchArgs};
 use crate::dup::search::{Search, SearchContext, Surveyed, search};
@@ -140,7 +139,7 @@ fn push_groups(
     mut sharing: Sharing<'_>,
 ) -> io::Result<()> {
     let is_shown = list.is_shown();
-    let is_coloured = is_shown && colour::wanted();
+    let is_coloured = list.is_coloured();
     // Stops as soon as the output is closed, because examining a group opens the directories of its members.
     while !list.is_over()
         && let Some(group) = groups.next()

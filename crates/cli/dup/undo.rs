@@ -11,32 +11,34 @@ use ftk_apply::{ActError, Undone, open_journal, undo};
 use ftk_record::{quote, sanitize, write_path, write_string};
 
 use crate::args::Globals;
+use crate::colour::{self, Tone};
 use crate::console::Console;
-use crate::dup::EXAMPLES_FIRST;
 use crate::dup::signals::DeferredSignals;
 use crate::dup::step_printer::reason;
 use crate::human;
 use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
 
-/// Take back what a run of prune or apply did, by its journal
+/// Undo a run of prune or apply, by its journal
 ///
-/// The last step is taken back first. A hard or symbolic link becomes a file of its own again, with the content, owner,
-/// permissions and times that the name had; what was moved moves back. Nothing that has changed since is overwritten. A
-/// step that was taken back already is left as it is, so an undo that was interrupted can be repeated. What was deleted
-/// without a quarantine is gone, and makes the status 2.
+/// ftk undoes the last step first. A hard or symbolic link becomes a separate file again, with the content, owner,
+/// permissions and times that it had; moved files move back. Files that changed after the run are not overwritten. Steps
+/// that were undone before are skipped, so that you can repeat an interrupted undo. Files that were deleted without a
+/// quarantine cannot be restored: the exit status is then 2.
 ///
-/// The journal must be a regular file that belongs to you or to root, and that no other user may write to. Set-user-ID
-/// and set-group-ID bits and capabilities are only restored if the file that the content comes from has them.
+/// The journal must be a regular file that belongs to you or to root and that no other user can write to. Set-user-ID
+/// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them.
 #[derive(Debug, Args)]
-#[command(help_template = EXAMPLES_FIRST, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct UndoArgs {
-    /// The journal, which the run has named
+    /// The journal, whose path the run printed
     #[arg(value_name = "JOURNAL")]
     journal: OsString,
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error, or a file could not be restored
+
 Examples:
   ftk dup undo ~/.local/state/ftk/dup-20260102T030405Z-Ab3dE6.jsonl";
 
@@ -46,6 +48,7 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
     let mut lines = Lines::new(&out);
+    let is_coloured = colour::wanted();
     let (mut restored, mut failed, mut reduced) = (0, 0, 0);
     let ended = undo(BufReader::new(journal), &signals.stop, |step, result| {
         let (word, why) = match result {
@@ -70,7 +73,7 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 ("fail", reason(&error))
             }
         };
-        lines.line(|out| push_line(out, word, &step.path, &why, globals.json));
+        lines.line(|out| push_line(out, word, &step.path, &why, globals.json, is_coloured));
     });
     lines.flush();
     let failures = if failed == 0 {
@@ -89,7 +92,15 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     Ok(if failed + reduced > 0 { Outcome::Error } else { Outcome::Success })
 }
 
-fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool) {
+fn tone(word: &str) -> Tone {
+    match word {
+        "restore" => Tone::Good,
+        "fail" => Tone::Wrong,
+        _ => Tone::Notable,
+    }
+}
+
+fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool, is_coloured: bool) {
     if json {
         out.extend_from_slice(format!("{{\"do\":\"{word}\",").as_bytes());
         write_path(out, "path", path);
@@ -99,7 +110,9 @@ fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool) 
         }
         out.push(b'}');
     } else {
-        out.extend_from_slice(format!("  {word:<8} {:<46} {why}", sanitize(path)).trim_end().as_bytes());
+        let style = tone(word).style(is_coloured);
+        let line = format!("  {style}{word:<8}{style:#} {:<46} {why}", sanitize(path));
+        out.extend_from_slice(line.trim_end().as_bytes());
     }
     out.push(b'\n');
 }

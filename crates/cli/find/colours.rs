@@ -1,14 +1,14 @@
 //! Colours paths as `LS_COLORS` says.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 
-use anstream::{AutoStream, ColorChoice};
 use ftk_record::sanitize;
 use ftk_walk::{Entry, FileType, Metadata};
 use lscolors::{Indicator, LsColors, Style};
 use rustix::fs::{AtFlags, statat};
 
 use super::parts;
+use crate::colour;
 
 /// The colours of `LS_COLORS`, or the defaults of `ls` if the variable is not set.
 #[derive(Debug)]
@@ -36,8 +36,7 @@ impl Colours {
     /// Returns the colours if standard output should be coloured: because of `--color`, or because it is a terminal
     /// that supports colours and `NO_COLOR` is not set.
     pub(super) fn wanted() -> Option<Self> {
-        let never = AutoStream::choice(&io::stdout()) == ColorChoice::Never;
-        (!never).then(|| Self(LsColors::from_env().unwrap_or_default()))
+        colour::wanted().then(|| Self(LsColors::from_env().unwrap_or_default()))
     }
 
     /// Appends the path made of `dir` and the entry's name. The directory part has the colour of directories.

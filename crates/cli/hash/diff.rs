@@ -12,6 +12,7 @@ use ftk_sched::{Stop, Team, Threads};
 use indicatif::HumanCount;
 
 use crate::args::Globals;
+use crate::colour::Tone;
 use crate::console::Console;
 use crate::hash::HashArgs;
 use crate::hash::table::{ListOptions, Table};
@@ -68,11 +69,12 @@ impl Compared {
 
         let (changes, same) = changes(&old.sums, &new.sums);
         let mut counts = [0_u64; WORDS.len()];
+        let is_coloured = list.is_coloured();
         let write = || {
             for change in &changes {
                 if let Some(nth) = kind(change) {
                     counts[nth] += 1;
-                    list.line(|out| push(out, WORDS[nth], change, json))?;
+                    list.line(|out| push(out, nth, change, json, is_coloured))?;
                 }
             }
             list.finish()
@@ -155,7 +157,8 @@ fn kind(change: &Change<'_>) -> Option<usize> {
     }
 }
 
-fn push(out: &mut Vec<u8>, word: &str, change: &Change<'_>, json: bool) {
+fn push(out: &mut Vec<u8>, kind: usize, change: &Change<'_>, json: bool, is_coloured: bool) {
+    let word = WORDS[kind];
     let new = if let Change::Moved { new, .. } = change { Some(*new) } else { None };
     if json {
         let _ = write!(out, "{{\"change\":\"{word}\",");
@@ -167,7 +170,9 @@ fn push(out: &mut Vec<u8>, word: &str, change: &Change<'_>, json: bool) {
         out.extend_from_slice(b"}\n");
         return;
     }
-    let _ = write!(out, "{word:<8} {}", shown(change.path()));
+    let tone = if let Change::Modified(_) = change { Tone::Wrong } else { Tone::Notable };
+    let style = tone.style(is_coloured);
+    let _ = write!(out, "{style}{word:<8}{style:#} {}", shown(change.path()));
     if let Some(new) = new {
         let _ = write!(out, " {ARROW} {}", shown(new));
     }

@@ -25,43 +25,47 @@ use crate::stdout::Stdout;
 
 /// Record every entry of a tree
 ///
-/// Prints a header, a line for each entry in the order of paths, and a footer that seals them; docs/manifest-format.md
-/// has every field. Paths are relative to ROOT. Links in the tree are recorded and not followed. What cannot be read,
-/// or changes while it is read, is an error and has no line. The manifest itself is left out of the tree.
+/// Prints a header, a line for each entry, sorted by path, and a footer that seals them; docs/manifest-format.md describes
+/// every field. Paths are relative to ROOT. Links in the tree are recorded and not followed. Entries that cannot be read,
+/// or that change while being read, are errors and get no line. The new manifest itself is skipped.
 ///
-/// The options under "Which entries" and "Where to look" go into the manifest, and verify looks at the same entries.
+/// The selection options are stored in the manifest, so that verify selects the same entries.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CreateArgs {
-    /// The directory; a link is followed
+    /// The directory to record; a symbolic link is followed
     #[arg(value_name = "ROOT")]
     root: OsString,
 
-    /// Write to this file, which appears only when it is complete
+    /// Write to FILE, which appears only when it is complete
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Replace a manifest that is already there
+    /// Replace a manifest that already exists
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 
-    /// Which digest of the files [default: sha256]; several are computed in one read
+    /// Digest algorithm [default: sha256]
+    ///
+    /// Several algorithms, separated by commas, are computed in one read.
     #[arg(
         short,
         long = "algorithm",
         value_name = "ALGO",
         value_parser = AlgorithmName,
         value_delimiter = ',',
-        help_heading = "What is recorded",
+        help_heading = "Contents",
     )]
     algorithms: Vec<Algorithm>,
 
-    /// Extended attributes too, and with them access control lists and capabilities
-    #[arg(long, help_heading = "What is recorded")]
+    /// Also record extended attributes
+    ///
+    /// Access control lists and capabilities are among them.
+    #[arg(long, help_heading = "Contents")]
     xattrs: bool,
 
-    /// Read no file: everything but the digests
-    #[arg(long, conflicts_with = "algorithms", help_heading = "What is recorded")]
+    /// Record no digests, and read no files
+    #[arg(long, conflicts_with = "algorithms", help_heading = "Contents")]
     no_content: bool,
 
     #[command(flatten)]
@@ -69,11 +73,15 @@ pub(super) struct CreateArgs {
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
 Examples:
-  ftk manifest create . -o /backup/today.jsonl        kept elsewhere, it tells more
+  ftk manifest create . -o /backup/today.jsonl     keep it on another disk
   ftk manifest create -E '*.tmp' -x / | zstd > /mnt/root.jsonl.zst
-  ftk manifest create --no-content --xattrs /etc      who may do what; reads no file
-  ftk manifest create -a sha256,blake3 /archive -o archive.jsonl";
+                                                   compressed
+  ftk manifest create --no-content --xattrs /etc   permissions; reads no file
+  ftk manifest create -a sha256,blake3 /archive -o archive.jsonl
+                                                   two digests per file";
 
 pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     if !args.force {

@@ -22,18 +22,18 @@ use crate::manifest::rules::{ModeArg, RulesArgs};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// Tell what happened between two manifests
+/// Print the differences between two manifests
 ///
-/// Prints what was added, removed, modified, moved, or given other metadata, in the order of paths. No file is read. Lists
-/// of digests, such as those of sha256sum, are understood too: then only contents are compared.
+/// Prints the entries that were added, removed, modified or moved, and those whose metadata changed, sorted by path. No
+/// file is read. Checksum lists, such as those of sha256sum, are accepted too: then only contents are compared.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DiffArgs {
-    /// The manifest, or list of digests, as it was
+    /// The older manifest or checksum list
     #[arg(value_name = "OLD")]
     old: OsString,
 
-    /// As it is
+    /// The newer one
     #[arg(value_name = "NEW")]
     new: OsString,
 
@@ -42,12 +42,14 @@ pub(super) struct DiffArgs {
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: no differences; 1: differences found; 2: any error
+
 Examples:
   ftk manifest diff monday.jsonl friday.jsonl
-  ftk manifest diff --mode content laptop.jsonl backup.jsonl     whatever owners and times are
-  ftk manifest diff SHA256SUMS archive.jsonl                     a list made in the root of the tree
-
-Status: 0 nothing differs, 1 something does, 2 one of them is incomplete.";
+  ftk manifest diff --mode content laptop.jsonl backup.jsonl
+                        ignore owners, permissions and times
+  ftk manifest diff SHA256SUMS archive.jsonl
+                        a checksum list made in the root of the tree";
 
 pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     if args.old == "-" && args.new == "-" {

@@ -20,20 +20,22 @@ const START: u64 = 64 << 10;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Guards")]
 pub(super) struct GuardArgs {
-    /// Stop if more entries than this are missing: a share, such as 5%, or a number
+    /// Stop if more entries are missing: a part, such as 5%, or a number
     ///
     /// An empty mount point looks like a tree from which everything was deleted. Entries that moved count as missing.
     /// 100% removes the limit.
     #[arg(long, value_name = "P%|N", default_value = "50%")]
     max_missing: Limit,
 
-    /// Accept a ROOT that is not the recorded directory: by default one whose device and inode both differ is refused
+    /// Accept a ROOT that is not the recorded directory
+    ///
+    /// By default, a ROOT is refused if both its device and its inode differ from those recorded.
     #[arg(long)]
     other_root: bool,
 }
 
 impl GuardArgs {
-    /// Stops an update of the tree `root` that would lose records.
+    /// Refuses an update of the tree `root` that would lose records.
     ///
     /// # Errors
     /// If the root is not the recorded directory, or too many entries are missing.

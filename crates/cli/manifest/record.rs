@@ -7,7 +7,7 @@ use ftk_manifest::{Finding, Summary, Verdict};
 use ftk_record::{write_path, write_string};
 use indicatif::HumanCount;
 
-use crate::colour::{self, Tone};
+use crate::colour::Tone;
 use crate::console::Console;
 use crate::human;
 use crate::list::List;
@@ -41,7 +41,7 @@ pub(super) struct Findings<'a> {
 impl<'a> Findings<'a> {
     pub(super) fn new(manner: Manner, algorithms: [&'a [Algorithm]; 2], list: List<'a>) -> Self {
         let is_shown = list.is_shown();
-        let is_coloured = is_shown && colour::wanted();
+        let is_coloured = list.is_coloured();
         Self { manner, algorithms, list, is_shown, is_coloured, written: Ok(()) }
     }
 
@@ -132,8 +132,8 @@ impl Record<'_> {
         let line = match (is_shown, details.is_empty()) {
             (true, true) => format!("  {style}{word:<10}{style:#} {path}\n"),
             (true, false) => format!("  {style}{word:<10}{style:#} {path:<24}   {details}\n"),
-            (false, true) => format!("{word}\t{path}\n"),
-            (false, false) => format!("{word}\t{path}\t{details}\n"),
+            (false, true) => format!("{style}{word}{style:#}\t{path}\n"),
+            (false, false) => format!("{style}{word}{style:#}\t{path}\t{details}\n"),
         };
         out.extend_from_slice(line.as_bytes());
     }

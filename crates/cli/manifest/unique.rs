@@ -21,9 +21,10 @@ use crate::manifest::input::{Input, in_either};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// List the files of A whose content is nowhere in B
+/// List the files of A whose content is not in B
 ///
-/// Names and metadata do not count, and no file is read. Both manifests must have an algorithm in common.
+/// Only contents are compared, not names or metadata, and no file is read. Both manifests must have an algorithm in
+/// common.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UniqueArgs {
@@ -31,21 +32,24 @@ pub(super) struct UniqueArgs {
     #[arg(value_name = "A")]
     a: OsString,
 
-    /// The manifest in which their content is looked for
+    /// The manifest that is searched for their content
     #[arg(value_name = "B")]
     b: OsString,
 
-    /// End every path with NUL instead of newline
+    /// End each path with NUL instead of newline
     #[arg(short = '0', long = "null", conflicts_with = "json", help_heading = "Output")]
     zero: bool,
 }
 
 const EXAMPLES: &str = "\
-Examples:
-  ftk manifest unique old-disk.jsonl archive.jsonl                  what would be lost with the old disk
-  ftk manifest unique -0 old-disk.jsonl archive.jsonl | rsync -0 --files-from=- /mnt/old /archive
+Exit status: 0: no such file; 1: files found; 2: any error
 
-Status: 0 there is nothing, 1 there is something, 2 a manifest is incomplete.";
+Examples:
+  ftk manifest unique old-disk.jsonl archive.jsonl
+                        files that only the old disk has
+  ftk manifest unique -0 old-disk.jsonl archive.jsonl |
+      rsync -0 --files-from=- /mnt/old /archive
+                        copy them to the archive";
 
 pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     if args.a == "-" && args.b == "-" {

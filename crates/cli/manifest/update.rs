@@ -27,41 +27,45 @@ use crate::stdout::Stdout;
 
 /// Record a tree again, reading only what changed
 ///
-/// Algorithms, attributes and which entries belong to the tree are those of OLD. A file keeps its digests if device, inode,
-/// size and the times of content and inode are what OLD says, and lie before the start of the run that made OLD; every
-/// other file is read. What cannot be read keeps its old record, and the status is 2.
+/// Algorithms, extended attributes and the selection options are those of OLD. A file keeps its digests if device, inode,
+/// size, mtime and ctime are the same as in OLD, and both times are before the start of the run that made OLD. Every other
+/// file is read. Entries that cannot be read keep their old record, and the exit status is 2.
 ///
-/// If content changed but size and mtime did not, the file is corrupted: update says so, keeps the old record and ends with
-/// status 1, on every run until the file is repaired or accepted. Rot that leaves all times alone is found only by reading:
-/// verify does, and --check reads a part of the unchanged files too.
+/// A file is corrupted if its content changed but size and mtime did not. update reports it, keeps the old record and
+/// exits with 1, in every run until the file is repaired or accepted. Corruption that changes no time is found only by
+/// reading: verify reads all files, and --check reads a part of the unchanged ones.
 ///
-/// Update stops before it changes anything if ROOT is not the recorded directory or more than half of its entries are
+/// update stops before it writes anything if ROOT is not the recorded directory, or if more than half of its entries are
 /// missing, as on an empty mount point.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UpdateArgs {
-    /// The directory; a link is followed
+    /// The directory to record; a symbolic link is followed
     #[arg(value_name = "ROOT")]
     root: OsString,
 
-    /// The manifest as it was; `-`: standard input
+    /// The older manifest; `-`: standard input
     #[arg(value_name = "OLD")]
     old: OsString,
 
-    /// Write to this file, which appears only when it is complete; it may be OLD
+    /// Write to NEW, which appears only when it is complete; may be OLD
     #[arg(short, long, value_name = "NEW", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Replace a manifest other than OLD that is already there
+    /// Replace a manifest other than OLD that already exists
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 
-    /// Read this part of the unchanged files too, such as 5%, other ones in every run
-    #[arg(long, value_name = "P%", value_parser = share, help_heading = "What is read")]
+    /// Also read a part of the unchanged files, such as 5%
+    ///
+    /// Each run reads other files.
+    #[arg(long, value_name = "P%", value_parser = share, help_heading = "Reading")]
     check: Option<Sample>,
 
-    /// Record this corrupted file as it is now; a path below ROOT as verify prints it; repeatable
-    #[arg(long, value_name = "PATH", help_heading = "What is read")]
+    /// Record this corrupted file as it is now; repeatable
+    ///
+    /// PATH is relative to ROOT, as verify prints it.
+    #[arg(long, value_name = "PATH", help_heading = "Reading")]
     accept: Vec<OsString>,
 
     #[command(flatten)]
@@ -69,10 +73,14 @@ pub(super) struct UpdateArgs {
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 1: corrupted files found; 2: any error
+
 Examples:
   ftk manifest update /archive archive.jsonl -o archive.jsonl
-  ftk manifest update /archive monday.jsonl -o tuesday.jsonl --check 3%    every file about once a month
-  ftk manifest update /archive archive.jsonl -o archive.jsonl --accept film/reel-03.mov";
+  ftk manifest update /archive monday.jsonl -o tuesday.jsonl --check 3%
+                        read every file about once a month
+  ftk manifest update /archive a.jsonl -o a.jsonl --accept film/reel-03.mov
+                        record a corrupted file as it is";
 
 pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.old)?;

@@ -52,7 +52,7 @@ fn the_list_itself_and_the_verdicts_are_not_new() {
     dir.ftk(["hash", "-c", "--new", "SUMS", "-o", "verdicts"]).run().status(0);
     let out = std::fs::File::create(dir.path("out")).unwrap();
     let run = dir.ftk(["hash", "-c", "--new", "SUMS"]).stdout(out).run().status(1);
-    run.stderr_has("left out: 1 own output file").stderr_has(" 1 new");
+    run.stderr_has("skipped: 1 own output file").stderr_has(" 1 new");
     assert_eq!(std::fs::read(dir.path("out")).unwrap(), b"x: OK\nverdicts: NEW\n");
 }
 

@@ -31,37 +31,39 @@ use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// What belongs to `--check` alone.
+/// Options that need `--check`.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "With --check")]
 pub(super) struct CheckArgs {
-    /// Say nothing of files that are not there, and do not fail for them
+    /// Ignore missing files: no line, no failure
     #[arg(long, requires = "check")]
     ignore_missing: bool,
 
-    /// Print nothing at all; the exit status tells
+    /// Print nothing; only set the exit status
     #[arg(long, requires = "check")]
     status: bool,
 
-    /// Fail if any line is not a checksum line; without it, lines without a digest are only counted
+    /// Fail if any line is malformed
+    ///
+    /// Without --strict, lines without a digest are only counted.
     #[arg(long, requires = "check")]
     strict: bool,
 
-    /// Warn about each line that is not a checksum line, with its number
+    /// Warn about each malformed line, with its number
     #[arg(short, long, requires = "check")]
     warn: bool,
 
-    /// Paths are relative to DIR, and those that lead out of it are errors
+    /// Resolve paths in DIR; reject paths that lead out of it
     ///
-    /// Absolute paths and paths with `..` are refused, and no symbolic link below DIR is followed. Without
-    /// --root, paths are relative to the working directory and taken as they are.
+    /// Absolute paths and paths with `..` are errors, and symbolic links below DIR are not followed. Without --root,
+    /// paths are relative to the working directory and used as they are.
     #[arg(long, value_name = "DIR", requires = "check")]
     root: Option<PathBuf>,
 
-    /// Also fail for files that are in the tree (--root, else the working directory) but in no list
+    /// Also fail for files in the tree that no list names
     ///
-    /// The options under "Which entries" say which files count; without --new they are errors. The lists themselves do
-    /// not count.
+    /// The tree is that of --root, or else of the working directory. The selection options say which files count;
+    /// without --new they are errors. The lists themselves do not count.
     #[arg(long, requires = "check")]
     new: bool,
 }

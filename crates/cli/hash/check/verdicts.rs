@@ -7,7 +7,6 @@ use ftk_hash::Algorithm;
 use ftk_record::End;
 use indicatif::HumanCount;
 
-use crate::colour;
 use crate::console::Console;
 use crate::engine::Engine;
 use crate::hash::check::CheckArgs;
@@ -51,7 +50,8 @@ impl Counts {
 impl<'a> Verdicts<'a> {
     pub(super) fn new(manner: Manner<'a>, out: list::List<'a>, console: &'a Console) -> Self {
         let is_shown = out.is_shown();
-        let is_coloured = is_shown && colour::wanted();
+        // Records that end with NUL are for programs.
+        let is_coloured = manner.end == End::Newline && out.is_coloured();
         Self {
             manner,
             out,
