@@ -29,11 +29,11 @@ pub(crate) struct Shared<T> {
 enum Admission {
     /// The entry is shown, and may be entered if it is a directory.
     Whole,
-    /// The entry is shown but not entered: it is a directory that is also a starting point with another path,
-    /// and the walk enters it there.
+    /// The entry is shown but not entered: it is a directory that is also a starting point with another
+    /// path, and the walk enters it there.
     Name,
-    /// The entry is not shown, because a starting point shows it: one with the same path if it is a directory,
-    /// otherwise one with the same name in the same directory.
+    /// The entry is not shown, because a starting point shows it: one with the same path if it is a
+    /// directory, otherwise one with the same name in the same directory.
     None,
 }
 
