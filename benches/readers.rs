@@ -126,7 +126,7 @@ fn large(criterion: &mut Criterion) {
 
 #[expect(clippy::print_stderr, reason = "a bench that is left out must say so")]
 fn ring() -> Option<Uring> {
-    Uring::new(DEPTH, Uring::BUF_LEN).map_err(|error| eprintln!("left out: uring: {error}")).ok()
+    Uring::new(DEPTH, Uring::BUF_LEN).map_err(|error| eprintln!("skipped: uring: {error}")).ok()
 }
 
 criterion_group! {

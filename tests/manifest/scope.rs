@@ -59,9 +59,9 @@ fn what_is_left_out_does_not_count() {
 fn what_was_left_out_is_counted() {
     let dir = tree();
     let run = dir.ftk(["manifest", "create", ".", "--no-hidden", "--ignore-files"]).run().status(0);
-    run.stderr_has("left out: 2 hidden names, 1 ignored path\n");
+    run.stderr_has("skipped: 2 hidden names, 1 ignored path\n");
     create(&dir, &["--no-hidden", "--ignore-files"]);
-    verify(&dir, &[]).status(0).stderr_has("left out: 2 hidden names, 1 ignored path\n");
+    verify(&dir, &[]).status(0).stderr_has("skipped: 2 hidden names, 1 ignored path\n");
 }
 
 #[test]

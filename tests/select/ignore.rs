@@ -198,11 +198,11 @@ fn what_is_left_out_is_counted_and_nothing_without_the_option() {
     dir.file("x.tmp", b"");
     let left = "./.gitignore\n./.ignore\n./keep.o\n./sub/.ignore\n./sub/build/x\n./x.tmp\n";
     let run = dir.ftk(["find", "--sort", "-t", "f", "--ignore-files"]).run().status(0).stdout(left);
-    run.stderr("  left out: 3 ignored paths\n");
+    run.stderr("  skipped: 3 ignored paths\n");
     dir.ftk(["find", "-c", "-t", "f"]).run().status(0).stdout("9\n").stderr("");
     let run = dir.ftk(["hash", "--ignore-files", "."]).run().status(0);
     run.check(records(&run.out, b'\n').len() == 6, "the same files");
-    run.stderr_has("left out: 3 ignored paths");
+    run.stderr_has("skipped: 3 ignored paths");
 }
 
 /// What `.ignore` files say counts before what `.gitignore` files say, however deep those are.
@@ -239,7 +239,7 @@ fn a_repository_is_bounded_and_seen_from_below() {
     // From inside, the patterns count from where the repository begins, however the root is written.
     for root in ["outer/repo/x", "outer/repo/x/y", "./outer/repo/x/y/", "outer/repo/x/../x"] {
         let run = dir.ftk(["find", "--sort", "-t", "f", "-c", "--ignore-files", root]).run().status(0);
-        run.stdout("2\n").stderr_has("left out: 2 ignored paths");
+        run.stdout("2\n").stderr_has("skipped: 2 ignored paths");
     }
     dir.symlink("outer/repo/x/y", "link");
     dir.ftk(["find", "--sort", "-t", "f", "--ignore-files", "link/"])
@@ -283,11 +283,6 @@ fn h52_depth_is_no_limit() {
     dir.file(".ignore", b"**/dd*/z\n");
     for limit in ["-n 256", "-n 16"] {
         let args = ["find", "-c", "-n", "[xyz]", "--ignore-files", "-j", "2"];
-        dir.ftk(args)
-            .limit(&dir, limit)
-            .run()
-            .status(0)
-            .stdout("1\n")
-            .stderr("  left out: 2 ignored paths\n");
+        dir.ftk(args).limit(&dir, limit).run().status(0).stdout("1\n").stderr("  skipped: 2 ignored paths\n");
     }
 }

@@ -126,8 +126,9 @@ impl<'f> Files<'f> {
         a.go_to(self.a.skip + self.at);
         b.go_to(self.b.skip + self.at);
         let mut sequential = Sequential { a, b, at: self.at, limit, clean, lines };
-        // One byte more than the size, so that one read returns a small file and also shows its end.
         let block = self.options.block(1, self.resources.memory) as u64;
+        // The buffer has one byte more than a small file, so that the first read also shows the end of the
+        // file.
         let buf_len = self.lens.0.max(self.lens.1).saturating_add(1).min(block) as usize;
         let end = sequential.run(&mut self.sink, buf_len, self.resources)?;
         self.at = sequential.at;

@@ -149,7 +149,7 @@ fn check(work: &Work<'_>, large: impl Fn(usize) -> bool) {
                         metadata.nlink(),
                         metadata.size(),
                         metadata.uid(),
-                        metadata.mode()
+                        metadata.mode() & 0o7777
                     ),
                 );
                 let mtime_ns =
