@@ -2,8 +2,9 @@
 
 use std::os::fd::{AsFd, AsRawFd};
 
+use ftk_file::{Stat, Symlinks};
 use ftk_sched::Stop;
-use rustix::fs::{AtFlags, CWD, fstat, linkat, readlinkat, statat, symlinkat};
+use rustix::fs::{AtFlags, CWD, linkat, readlinkat, symlinkat};
 
 use crate::action::{ActionKind, Freed};
 use crate::alias_check::AliasCheck;
@@ -14,7 +15,6 @@ use crate::prove::Proven;
 use crate::reach::Held;
 use crate::refusal::{ActError, Refusal, Side};
 use crate::share::{share, shared_bytes};
-use crate::stat::identity;
 use crate::swap::{delete, displace, replace};
 use crate::temp::Temp;
 
@@ -40,11 +40,11 @@ pub(crate) fn act(
     });
     // Also after a failure, which may have changed the ctime of the inodes.
     let last_went = [&proven.victim, &proven.keeper].map(|held| {
-        let now = fstat(&held.file);
+        let now = Stat::of(&held.file);
         if let Ok(now) = &now {
             own_changes.note(&held.stat, now);
         }
-        now.is_ok_and(|now| now.st_nlink == 0)
+        now.is_ok_and(|now| now.nlink == 0)
     })[0];
     outcome.map(|()| Freed(if last_went { owned_bytes(&proven.victim) } else { 0 }))
 }
@@ -102,8 +102,8 @@ pub(crate) fn absolute_path(held: &Held) -> Result<Vec<u8>, ActError> {
         .map_err(|errno| ActError::failed("find the absolute path of the keeper", errno))?;
     // If the file has lost its name or is outside the process's root directory, the link text is not a path
     // to it.
-    match statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) if identity(&stat) == held.identity() => Ok(path.into_bytes()),
+    match Stat::at(CWD, &path, Symlinks::NoFollow) {
+        Ok(stat) if stat.identity() == held.identity() => Ok(path.into_bytes()),
         Ok(_) => Err(Refusal::Replaced(Side::Keeper).into()),
         Err(errno) => Err(ActError::failed("find the keeper by its absolute path", errno)),
     }
@@ -113,5 +113,5 @@ pub(crate) fn absolute_path(held: &Held) -> Result<Vec<u8>, ActError> {
 fn owned_bytes(held: &Held) -> u64 {
     /// The unit of `st_blocks` on every file system.
     const BLOCK: u64 = 512;
-    (held.stat.st_blocks as u64 * BLOCK).saturating_sub(shared_bytes(&held.file))
+    (held.stat.blocks * BLOCK).saturating_sub(shared_bytes(&held.file))
 }

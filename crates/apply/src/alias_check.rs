@@ -23,14 +23,13 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use ftk_file::{Failure, PATH_MAX, is_trusted};
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, fgetxattr, fstat, fstatfs, openat, unlinkat};
+use ftk_file::{Failure, PATH_MAX, Stat, is_trusted};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, fgetxattr, fstatfs, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::prove::Proven;
 use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
-use crate::stat::identity;
 use crate::swap::{is_still, rename_to_free, return_name};
 
 /// Bytes that are read from the reopened keeper.
@@ -51,17 +50,19 @@ impl AliasCheck {
     pub(crate) fn prove(&mut self, proven: &Proven, temp: &CStr) -> Result<(), ActError> {
         let (victim, keeper) = (&proven.victim, &proven.keeper);
         let is_keeper_trusted = is_trusted(&keeper.file);
-        if is_keeper_trusted && is_trusted(&victim.file) && victim.stat.st_dev == keeper.stat.st_dev {
+        if is_keeper_trusted && is_trusted(&victim.file) && victim.stat.dev == keeper.stat.dev {
             return Ok(()); // two inode numbers of one file system
         }
-        if is_overlay(keeper) && victim.stat.st_dev != keeper.stat.st_dev {
+        if is_overlay(keeper) && victim.stat.dev != keeper.stat.dev {
             return Err(Refusal::InLayers.into());
         }
         if has_branches(victim) {
             return Err(Refusal::InBranches.into());
         }
         let directory = |place: &Place| {
-            fstat(&place.dir).map(|stat| identity(&stat)).map_err(|errno| unproven("stat a directory", errno))
+            Stat::of(&place.dir)
+                .map(|stat| stat.identity())
+                .map_err(|errno| unproven("stat a directory", errno))
         };
         let directories = [directory(&victim.place)?, directory(&keeper.place)?];
         let is_one_directory = directories[0] == directories[1];
@@ -159,13 +160,12 @@ fn keeper_opens(victim: &Held, keeper: &Held) -> Result<(), Refusal> {
     };
     let named = keeper.place.stat().map_err(|errno| gone_or("stat the keeper", errno))?;
     let again = Held::open(keeper.place.clone()).map_err(|failure| match failure {
-        Ok(Failure::Io { source, .. }) => {
+        Failure::Io { source, .. } => {
             gone_or("open the keeper again", Errno::from_io_error(&source).unwrap_or(Errno::IO))
         }
-        Ok(failure) => Refusal::of_failure(Side::Keeper, failure),
-        Err(errno) => gone_or("stat the keeper", errno),
+        failure => Refusal::of_failure(Side::Keeper, failure),
     })?;
-    if [identity(&named), again.identity()] != [keeper.identity(); 2] {
+    if [named.identity(), again.identity()] != [keeper.identity(); 2] {
         return Err(Refusal::Replaced(Side::Keeper));
     }
     let mut blocks = [[0; BLOCK]; 2];
@@ -175,7 +175,7 @@ fn keeper_opens(victim: &Held, keeper: &Held) -> Result<(), Refusal> {
     };
     let (ours, theirs) = (read(victim, 0)?, read(&again, 1)?);
     let len = ours.min(theirs);
-    if blocks[0][..len] != blocks[1][..len] || (len == 0 && keeper.stat.st_size > 0) {
+    if blocks[0][..len] != blocks[1][..len] || (len == 0 && keeper.stat.size > 0) {
         return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim was renamed" });
     }
     Ok(())

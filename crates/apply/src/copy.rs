@@ -6,10 +6,9 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use ftk_compare::same_content;
-use ftk_file::{Symlinks, is_trusted};
+use ftk_file::{Holes, Symlinks};
 use ftk_sched::Stop;
-use rustix::fs::{Mode, OFlags, SeekFrom, fsync, ioctl_ficlone, openat, seek};
-use rustix::io::Errno;
+use rustix::fs::{Mode, OFlags, fsync, ioctl_ficlone, openat};
 
 use crate::metadata::{Metadata, restore};
 use crate::reach::{Held, Place};
@@ -54,12 +53,17 @@ fn fill(source: &Held, file: &File, temp: &Temp, metadata: &Metadata, stop: &Sto
 
 /// Copies data and keeps holes.
 fn copy_bytes(source: &Held, file: &File, stop: &Stop) -> Result<(), ActError> {
-    let size = source.stat.st_size as u64;
+    let size = source.stat.size;
     let mut buffer = vec![0; BUFFER];
+    let mut holes = Holes::new(&source.file, true);
     let mut at = 0;
-    while let Some(data) = data_from(source, at, size) {
+    while at < size {
+        let known = holes.at(at);
+        let data = at..known.end.min(size);
         at = data.end;
-        copy_data(|buf, at| source.file.read_at(buf, at), data, &mut buffer, file, stop)?;
+        if !known.holds {
+            copy_data(|buf, at| source.file.read_at(buf, at), data, &mut buffer, file, stop)?;
+        }
     }
     file.set_len(size).map_err(|error| ActError::failed("write the copy", error))
 }
@@ -88,21 +92,6 @@ fn copy_data(
         at += got as u64;
     }
     Ok(())
-}
-
-/// Returns the next range of data. If the file system does not report holes or is not trusted, that is the
-/// whole rest.
-fn data_from(source: &Held, at: u64, size: u64) -> Option<Range<u64>> {
-    if !is_trusted(&source.file) {
-        return (at < size).then_some(at..size);
-    }
-    let start = match seek(&source.file, SeekFrom::Data(at)) {
-        Ok(start) => start,
-        Err(Errno::NXIO) => return None,
-        Err(_) => at,
-    };
-    let end = seek(&source.file, SeekFrom::Hole(start)).unwrap_or(size).min(size);
-    (start < end).then_some(start..end)
 }
 
 #[cfg(test)]

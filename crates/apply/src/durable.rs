@@ -4,12 +4,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Mode, OFlags, fstat, fsync, openat, syncfs};
+use ftk_file::Stat;
+use rustix::fs::{Mode, OFlags, fsync, openat, syncfs};
 use rustix::io::Errno;
 
 use crate::reach::Held;
 use crate::seen::Seen;
-use crate::stat::identity;
 
 /// The age from which an unchanged file is regarded as written. The kernel writes data back after 30 seconds,
 /// or after ten minutes on a laptop that lets its disk sleep.
@@ -56,7 +56,7 @@ impl Keepers {
 pub(crate) fn sync_names(directories: &[Rc<OwnedFd>]) -> Result<(), Errno> {
     let mut distinct: Vec<((u64, u64), &Rc<OwnedFd>)> = Vec::new();
     for directory in directories {
-        let id = identity(&fstat(directory)?);
+        let id = Stat::of(directory)?.identity();
         if !distinct.iter().any(|(known, _)| *known == id) {
             distinct.push((id, directory));
         }

@@ -221,10 +221,10 @@ impl Engine {
         let victim = self.reach.hold(Side::Victim, &step.victim, &self.own_changes)?;
         let keeper = self.reach.hold(Side::Keeper, &step.keeper, &self.own_changes)?;
         let metadata = if matches!(self.kind, ActionKind::Hardlink | ActionKind::Symlink) {
-            Metadata::of(&victim.file, &victim.stat)
+            Metadata::of(&victim)
                 .map_err(|error| Refusal::unreadable(Side::Victim, "read the attributes of", error))?
         } else {
-            Metadata::of_stat(&victim.stat) // the file itself keeps its attributes, or cannot be restored
+            Metadata::of_stat(&victim) // the file itself keeps its attributes, or cannot be restored
         };
         let proven = prove(victim, keeper, self.kind, self.options, stop)?;
         if self.kind != ActionKind::Reflink {

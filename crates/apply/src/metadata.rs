@@ -3,24 +3,21 @@
 use std::io;
 use std::os::fd::AsFd;
 
+use ftk_file::Stat;
 use rustix::fs::{
-    Gid, Mode, Stat, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fgetxattr, flistxattr,
-    fremovexattr, fsetxattr, futimens,
+    Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fgetxattr, flistxattr, fremovexattr,
+    fsetxattr, futimens,
 };
 use rustix::io::Errno;
 
 use crate::reach::Held;
 use crate::refusal::Difference;
-use crate::stat::{atime_ns, mtime_ns};
 
 /// The maximal size of a list of names and of a value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
 const MAX_XATTR_LEN: usize = 64 << 10;
 
 /// Large enough for the names of most files.
 const INITIAL_LIST_LEN: usize = 256;
-
-/// The bits that `chmod` sets.
-const PERMISSIONS: u32 = 0o7777;
 
 /// The bits that let a program run with the rights of the file's owner or group.
 const SET_ID: u32 = SET_USER_ID | SET_GROUP_ID;
@@ -44,18 +41,19 @@ pub(crate) struct Metadata {
 
 impl Metadata {
     /// Reads all metadata of a file.
-    pub(crate) fn of(file: impl AsFd, stat: &Stat) -> io::Result<Self> {
-        Ok(Self { attributes: attributes(file)?, ..Self::of_stat(stat) })
+    pub(crate) fn of(held: &Held) -> io::Result<Self> {
+        Ok(Self { attributes: attributes(&held.file)?, ..Self::of_stat(held) })
     }
 
     /// Converts the metadata in a `stat` result, without attributes.
-    pub(crate) fn of_stat(stat: &Stat) -> Self {
+    pub(crate) fn of_stat(held: &Held) -> Self {
+        let stat = &held.stat;
         Self {
-            mode: permissions(stat),
-            uid: stat.st_uid,
-            gid: stat.st_gid,
-            atime_ns: atime_ns(stat),
-            mtime_ns: mtime_ns(stat),
+            mode: stat.mode,
+            uid: stat.uid,
+            gid: stat.gid,
+            atime_ns: held.file.atime_ns(),
+            mtime_ns: stat.mtime_ns,
             attributes: Vec::new(),
         }
     }
@@ -66,11 +64,11 @@ impl Metadata {
     /// owner or group. An undo reads this metadata from a journal, and without this check a journal could
     /// give such rights to a program of an attacker.
     pub(crate) fn without_new_rights(&self, source: &Held) -> io::Result<Self> {
-        let mut granted = permissions(&source.stat);
-        if source.stat.st_uid != self.uid {
+        let mut granted = source.stat.mode;
+        if source.stat.uid != self.uid {
             granted &= !SET_USER_ID;
         }
-        if source.stat.st_gid != self.gid {
+        if source.stat.gid != self.gid {
             granted &= !SET_GROUP_ID;
         }
         let mut safe = self.clone();
@@ -85,7 +83,7 @@ impl Metadata {
     /// Returns whether a file with this `stat` has the same metadata. The access time and attributes are not
     /// compared.
     pub(crate) fn is_of(&self, stat: &Stat) -> bool {
-        let other = (permissions(stat), stat.st_uid, stat.st_gid, mtime_ns(stat));
+        let other = (stat.mode, stat.uid, stat.gid, stat.mtime_ns);
         (self.mode, self.uid, self.gid, self.mtime_ns) == other
     }
 }
@@ -97,13 +95,13 @@ const CAPABILITIES: &[u8] = b"security.capability";
 /// found with one `stat`.
 pub(crate) fn difference(victim: &Held, keeper: &Held) -> io::Result<Option<Difference>> {
     let (v, k) = (&victim.stat, &keeper.stat);
-    if v.st_uid != k.st_uid {
-        return Ok(Some(Difference::Owner { victim: v.st_uid, keeper: k.st_uid }));
+    if v.uid != k.uid {
+        return Ok(Some(Difference::Owner { victim: v.uid, keeper: k.uid }));
     }
-    if v.st_gid != k.st_gid {
-        return Ok(Some(Difference::Group { victim: v.st_gid, keeper: k.st_gid }));
+    if v.gid != k.gid {
+        return Ok(Some(Difference::Group { victim: v.gid, keeper: k.gid }));
     }
-    if permissions(v) != permissions(k) {
+    if v.mode != k.mode {
         return Ok(Some(mode_difference(victim, keeper)));
     }
     let (ours, theirs) = (attributes(&victim.file)?, attributes(&keeper.file)?);
@@ -112,16 +110,12 @@ pub(crate) fn difference(victim: &Held, keeper: &Held) -> io::Result<Option<Diff
 
 /// Returns the difference if the keeper is set-user-ID or set-group-ID and the victim is not.
 pub(crate) fn gained_rights(victim: &Held, keeper: &Held) -> Option<Difference> {
-    let gained = permissions(&keeper.stat) & !permissions(&victim.stat) & SET_ID;
+    let gained = keeper.stat.mode & !victim.stat.mode & SET_ID;
     (gained != 0).then(|| mode_difference(victim, keeper))
 }
 
 fn mode_difference(victim: &Held, keeper: &Held) -> Difference {
-    Difference::Mode { victim: permissions(&victim.stat), keeper: permissions(&keeper.stat) }
-}
-
-fn permissions(stat: &Stat) -> u32 {
-    stat.st_mode & PERMISSIONS
+    Difference::Mode { victim: victim.stat.mode, keeper: keeper.stat.mode }
 }
 
 /// Returns the first name that only one of two sorted lists has, or that has different values.
@@ -164,8 +158,8 @@ pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
 /// Sets everything in `metadata` on `file`, which was just created. An error names what could not be set.
 pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'static str, Errno)> {
     let file = file.as_fd();
-    let now = rustix::fs::fstat(file).map_err(|errno| ("stat the copy", errno))?;
-    if (now.st_uid, now.st_gid) != (metadata.uid, metadata.gid) {
+    let now = Stat::of(file).map_err(|errno| ("stat the copy", errno))?;
+    if (now.uid, now.gid) != (metadata.uid, metadata.gid) {
         let (uid, gid) = (Uid::from_raw(metadata.uid), Gid::from_raw(metadata.gid));
         fchown(file, Some(uid), Some(gid)).map_err(|errno| ("restore the owner", errno))?;
     }

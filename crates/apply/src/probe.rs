@@ -5,7 +5,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-use rustix::fs::{Access, AtFlags, Mode, StatVfsMountFlags, accessat, fstat, fstatfs, fstatvfs, openat};
+use ftk_file::Stat;
+use rustix::fs::{Access, AtFlags, Mode, StatVfsMountFlags, accessat, fstatfs, fstatvfs, openat};
 use rustix::io::Errno;
 
 use crate::action::Action;
@@ -13,7 +14,6 @@ use crate::dedupe::dedupe;
 use crate::reach::{DIRECTORY, Reach};
 use crate::refusal::{Refusal, Side};
 use crate::seen::Step;
-use crate::stat::identity;
 
 /// Why an action cannot work between two places.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ pub fn probe(reach: &mut Reach, action: &Action, step: &Step) -> Result<Option<u
     }
     match action {
         Action::Hardlink => {
-            if victim.stat.st_dev != keeper.stat.st_dev {
+            if victim.stat.dev != keeper.stat.dev {
                 return Err(Obstacle::OtherFileSystem);
             }
             let max = max_links(dir).map_err(unknown)?;
@@ -115,7 +115,7 @@ fn nearest_device(base: BorrowedFd<'_>, path: &Path) -> Result<u64, Errno> {
     for ancestor in path.ancestors() {
         let shown = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
         match openat(base, shown, DIRECTORY, Mode::empty()) {
-            Ok(fd) => return Ok(identity(&fstat(fd)?).0),
+            Ok(fd) => return Ok(Stat::of(fd)?.identity().0),
             Err(Errno::NOENT) => {}
             Err(errno) => return Err(errno),
         }

@@ -1,16 +1,16 @@
 //! The proof that a step loses nothing. Every action requires it.
 
 use ftk_compare::same_content;
-use ftk_file::is_trusted;
+use ftk_file::{Stat, is_trusted};
 use ftk_sched::Stop;
-use rustix::fs::{Advice, Stat, fadvise};
+use rustix::fs::{Advice, fadvise};
 
 use crate::action::{ActionKind, ActionOptions};
 use crate::metadata::{difference, gained_rights};
 use crate::own_changes::OwnChanges;
 use crate::reach::Held;
 use crate::refusal::{ActError, Refusal, Side};
-use crate::stat::{ctime_ns, fstat_now, identity, mtime_ns};
+use crate::stat::fstat_now;
 
 /// Two files that are proven to be interchangeable. Only [`prove`] creates this.
 #[derive(Debug)]
@@ -61,10 +61,10 @@ pub(crate) fn compare_all_but_content(
     if victim.identity() == keeper.identity() {
         return Err(Refusal::SameFile);
     }
-    if kind == ActionKind::Hardlink && victim.stat.st_dev != keeper.stat.st_dev {
+    if kind == ActionKind::Hardlink && victim.stat.dev != keeper.stat.dev {
         return Err(Refusal::OtherFileSystem);
     }
-    if victim.stat.st_size != keeper.stat.st_size {
+    if victim.stat.size != keeper.stat.size {
         return Err(Refusal::ContentDiffers);
     }
     if matches!(kind, ActionKind::Hardlink | ActionKind::Symlink) {
@@ -86,7 +86,7 @@ impl Proven {
     pub(crate) fn recheck(&self, own_changes: &OwnChanges) -> Result<(), Refusal> {
         for (side, held) in self.sides() {
             let now = now(side, held)?;
-            if !is_content(&held.stat, &now) || !own_changes.is_ctime(ctime_ns(&held.stat), &now) {
+            if !is_content(&held.stat, &now) || !own_changes.is_ctime(held.stat.ctime_ns, &now) {
                 return Err(Refusal::Changed { side, what: "since it was compared" });
             }
         }
@@ -102,12 +102,12 @@ impl Proven {
     pub(crate) fn check(&self, before: &Stat) -> Result<(), Refusal> {
         let named = self.keeper.place.stat();
         let named = named.map_err(|errno| Refusal::unreadable(Side::Keeper, "find", errno))?;
-        if identity(&named) != self.keeper.identity() {
+        if named.identity() != self.keeper.identity() {
             return Err(Refusal::Replaced(Side::Keeper));
         }
         // For hard links the ctime is not compared, since a link to the keeper changes it. There the keeper cannot
         // be an alias of the victim, because both are on one device.
-        if self.kind != ActionKind::Hardlink && ctime_ns(&named) != ctime_ns(before) {
+        if self.kind != ActionKind::Hardlink && named.ctime_ns != before.ctime_ns {
             return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim was renamed" });
         }
         for (side, held) in self.sides() {
@@ -133,6 +133,6 @@ fn now(side: Side, held: &Held) -> Result<Stat, Refusal> {
 }
 
 fn is_content(before: &Stat, now: &Stat) -> bool {
-    let key = |stat: &Stat| (identity(stat), stat.st_size, mtime_ns(stat));
+    let key = |stat: &Stat| (stat.identity(), stat.size, stat.mtime_ns);
     key(before) == key(now)
 }

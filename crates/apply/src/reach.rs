@@ -10,14 +10,14 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::{Failure, File, Symlinks, descend, is_temp_name};
-use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
+use ftk_file::{Failure, File, Stat, Symlinks, descend, is_temp_name};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use crate::own_changes::OwnChanges;
 use crate::refusal::{Refusal, Side};
 use crate::seen::Seen;
-use crate::stat::{identity, stat_now};
+use crate::stat::stat_now;
 
 /// The number of starting points that stay open. Usually there are fewer, but the user may have named every
 /// file.
@@ -81,8 +81,8 @@ impl Reach {
             return Err(Refusal::TemporaryName(side));
         }
         let what = match &held.stat {
-            stat if identity(stat) != seen.identity() => return Err(Refusal::Replaced(side)),
-            stat if stat.st_size as u64 != seen.size => "its size",
+            stat if stat.identity() != seen.identity() => return Err(Refusal::Replaced(side)),
+            stat if stat.size != seen.size => "its size",
             stat if !seen.is_content_of(stat) => "its time of modification",
             stat if !own_changes.is_ctime(seen.ctime_ns, stat) => "its time of change",
             _ => return Ok(held),
@@ -92,10 +92,8 @@ impl Reach {
 
     /// Opens any regular file at the path.
     pub(crate) fn open(&mut self, side: Side, seen: &Seen) -> Result<Held, Refusal> {
-        Held::open(self.locate(side, &seen.path, seen.root_len)?).map_err(|failure| match failure {
-            Ok(failure) => Refusal::of_failure(side, failure),
-            Err(errno) => Refusal::unreadable(side, "stat", errno),
-        })
+        let place = self.locate(side, &seen.path, seen.root_len)?;
+        Held::open(place).map_err(|failure| Refusal::of_failure(side, failure))
     }
 
     /// Opens the directory of a path.
@@ -147,14 +145,14 @@ impl Place {
 
 impl Held {
     /// Opens the regular file at a place. An inner `Err` is that of `fstat`.
-    pub(crate) fn open(place: Place) -> Result<Self, Result<Failure, Errno>> {
-        let file = File::open(&place.dir, &place.name, Symlinks::NoFollow).map_err(Ok)?;
-        let stat = fstat(&file).map_err(Err)?;
+    pub(crate) fn open(place: Place) -> Result<Self, Failure> {
+        let file = File::open(&place.dir, &place.name, Symlinks::NoFollow)?;
+        let stat = *file.stat();
         Ok(Self { place, file, stat })
     }
 
     pub(crate) fn identity(&self) -> (u64, u64) {
-        identity(&self.stat)
+        self.stat.identity()
     }
 }
 
@@ -259,7 +257,7 @@ mod tests {
         let top = top.as_os_str().as_bytes();
         let at = |below: &str| [top, below.as_bytes()].concat();
         let mut reach = Reach::new();
-        let stat = |place: Place| place.stat().unwrap().st_ino;
+        let stat = |place: Place| place.stat().unwrap().ino;
         let ino = stat(reach.locate(Side::Victim, &at("/real/sub/x"), top.len()).unwrap());
         for (path, root_len) in [
             ("/link/sub/x", "/link".len()),
@@ -275,7 +273,7 @@ mod tests {
             assert!(matches!(refused, Refusal::Link(Side::Keeper)), "{path}: {refused:?}");
         }
         let link = reach.locate(Side::Victim, &at("/real/sub/y"), top.len()).unwrap();
-        assert!(matches!(Held::open(link), Err(Ok(Failure::NotRegular))));
+        assert!(matches!(Held::open(link), Err(Failure::NotRegular)));
     }
 
     #[test]
@@ -295,6 +293,6 @@ mod tests {
         assert!(path.len() > 2 * ftk_file::PATH_MAX);
         let place = Reach::new().locate(Side::Victim, &path, root_len).unwrap();
         assert_eq!(place.name.as_c_str(), c"x");
-        assert_eq!(fstat(&place.dir).unwrap().st_ino, fstat(&dir).unwrap().st_ino);
+        assert_eq!(Stat::of(&place.dir).unwrap().ino, Stat::of(&dir).unwrap().ino);
     }
 }

@@ -1,8 +1,6 @@
 //! Files as a scan saw them, and steps that remove one in favour of another.
 
-use rustix::fs::Stat;
-
-use crate::stat::{identity, mtime_ns};
+use ftk_file::Stat;
 
 /// A file as a scan saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,9 +33,7 @@ impl Seen {
     /// Returns whether this is the same file with the same content. The ctime is not compared, since added
     /// and removed links change it.
     pub(crate) fn is_content_of(&self, stat: &Stat) -> bool {
-        self.identity() == identity(stat)
-            && self.size == stat.st_size as u64
-            && self.mtime_ns == mtime_ns(stat)
+        self.identity() == stat.identity() && self.size == stat.size && self.mtime_ns == stat.mtime_ns
     }
 }
 

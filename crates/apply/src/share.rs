@@ -30,7 +30,7 @@ pub(crate) fn share(proven: &Proven, stop: &Stop) -> Result<Freed, ActError> {
     {
         return Ok(Freed(0));
     }
-    let size = victim.stat.st_size as u64;
+    let size = victim.stat.size;
     let mut at = 0;
     while at < size {
         if stop.is_raised() {

@@ -5,7 +5,6 @@ use rustix::io::Errno;
 
 use crate::reach::Place;
 use crate::refusal::{ActError, Refusal, Side};
-use crate::stat::identity;
 use crate::temp::{Temp, remove};
 
 /// Replaces and removes the file at `place`, which must be `expected`.
@@ -160,7 +159,7 @@ fn is_disk_full(error: &ActError) -> bool {
 /// Checks that the expected file has the name.
 pub(crate) fn is_still(place: &Place, expected: (u64, u64)) -> Result<(), Refusal> {
     match place.stat() {
-        Ok(stat) if identity(&stat) == expected => Ok(()),
+        Ok(stat) if stat.identity() == expected => Ok(()),
         Ok(_) => Err(Refusal::Replaced(Side::Victim)),
         Err(errno) => Err(Refusal::unreadable(Side::Victim, "stat", errno)),
     }
@@ -196,7 +195,7 @@ mod tests {
     }
 
     fn id(place: &Place) -> (u64, u64) {
-        identity(&place.stat().unwrap())
+        place.stat().unwrap().identity()
     }
 
     type Replace = fn(&Place, (u64, u64), Temp, fn() -> Result<(), Refusal>) -> Result<(), ActError>;

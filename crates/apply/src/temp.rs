@@ -7,7 +7,6 @@ use rustix::io::Errno;
 
 use crate::reach::Place;
 use crate::refusal::ActError;
-use crate::stat::identity;
 
 /// A replacement that is not in place yet.
 #[derive(Debug)]
@@ -21,7 +20,7 @@ impl Temp {
     /// Wraps the replacement that was just created at `place`.
     pub(crate) fn made(place: Place) -> Result<Self, ActError> {
         match place.stat() {
-            Ok(stat) => Ok(Self { identity: identity(&stat), place }),
+            Ok(stat) => Ok(Self { identity: stat.identity(), place }),
             Err(errno) => {
                 // Nothing else can have this name, and the replacement is no longer needed.
                 let removed = unlinkat(&place.dir, &place.name, AtFlags::empty());
@@ -47,7 +46,7 @@ impl Temp {
 
 /// Removes a private name if it leads to the expected file.
 pub(crate) fn remove(place: &Place, expected: (u64, u64)) -> Result<(), Errno> {
-    if identity(&place.stat()?) != expected {
+    if place.stat()?.identity() != expected {
         return Err(Errno::STALE);
     }
     unlinkat(&place.dir, &place.name, AtFlags::empty())

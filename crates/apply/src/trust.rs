@@ -7,7 +7,8 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use ftk_file::Stat;
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -35,15 +36,15 @@ pub fn open_journal(path: &Path) -> Result<File, JournalError> {
 }
 
 fn check(file: impl AsFd) -> Result<(), JournalError> {
-    let stat = fstat(file).map_err(|errno| JournalError::Read(errno.into()))?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+    let stat = Stat::of(file).map_err(|errno| JournalError::Read(errno.into()))?;
+    if !stat.is_regular() {
         return Err(JournalError::NotRegular);
     }
-    if ![0, geteuid().as_raw()].contains(&stat.st_uid) {
-        return Err(JournalError::Owner(stat.st_uid));
+    if ![0, geteuid().as_raw()].contains(&stat.uid) {
+        return Err(JournalError::Owner(stat.uid));
     }
-    if stat.st_mode & WRITABLE_BY_OTHERS != 0 {
-        return Err(JournalError::Writable(stat.st_mode & 0o7777));
+    if stat.mode & WRITABLE_BY_OTHERS != 0 {
+        return Err(JournalError::Writable(stat.mode));
     }
     Ok(())
 }
@@ -87,7 +88,7 @@ mod tests {
         assert!(matches!(open_journal(&link), Err(JournalError::SymbolicLink)));
         assert!(matches!(open_journal(temp.path()), Err(JournalError::NotRegular)));
         let fifo = temp.path().join("fifo");
-        rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         assert!(matches!(open_journal(&fifo), Err(JournalError::NotRegular)));
         assert!(matches!(open_journal(&temp.path().join("none")), Err(JournalError::Read(_))));
     }

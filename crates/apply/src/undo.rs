@@ -8,9 +8,9 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
 use ftk_compare::{End, FileResources, Options, Source, compare};
-use ftk_file::{File, is_trusted};
+use ftk_file::{File, FileType, Stat, is_trusted};
 use ftk_sched::Stop;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, Stat, fstat, linkat, openat, readlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, linkat, openat, readlinkat};
 use rustix::io::Errno;
 
 use crate::action::ActionKind;
@@ -22,7 +22,6 @@ use crate::metadata::Metadata;
 use crate::reach::{DIRECTORY, Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
-use crate::stat::{identity, mtime_ns};
 use crate::swap::{displace, replace, restore_name};
 use crate::temp::{Temp, remove};
 
@@ -120,16 +119,15 @@ fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Copy>> {
 
 /// Returns whether this is a regular file with the size and mtime that were seen.
 fn is_like(seen: &Seen, stat: &Stat) -> bool {
-    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
-        && (stat.st_size as u64, mtime_ns(stat)) == (seen.size, seen.mtime_ns)
+    stat.is_regular() && (stat.size, stat.mtime_ns) == (seen.size, seen.mtime_ns)
 }
 
 /// Returns whether the file under the private name is the empty one that
 /// [`AliasCheck`](crate::alias_check::AliasCheck) creates while the victim has its name.
 fn is_alias_check_file(intent: &Intent, found: Option<&Stat>, left: &Stat) -> bool {
-    let is_empty = FileType::from_raw_mode(left.st_mode) == FileType::RegularFile && left.st_size == 0;
+    let is_empty = left.is_regular() && left.size == 0;
     let victim = intent.victim.identity();
-    is_empty && identity(left) != victim && found.is_some_and(|now| identity(now) == victim)
+    is_empty && left.identity() != victim && found.is_some_and(|now| now.identity() == victim)
 }
 
 impl Undoing {
@@ -144,7 +142,7 @@ impl Undoing {
             Ok(Undone::Restored)
         } else {
             match (intent.kind, found) {
-                (_, Some(now)) if identity(&now) == intent.victim.identity() => {
+                (_, Some(now)) if now.identity() == intent.victim.identity() => {
                     let changed = Refusal::Changed { side: Side::Victim, what: "since the run" };
                     intent.victim.is_content_of(&now).then_some(Undone::AsItWas).ok_or(changed.into())
                 }
@@ -184,18 +182,18 @@ impl Undoing {
                 || self.is_unused_replacement(intent, &aside, &left)?
                 || self.is_copy(intent, place, found, &left, stop)?;
             if is_removable {
-                let removed = remove(&aside, identity(&left));
+                let removed = remove(&aside, left.identity());
                 removed.map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
-            } else if identity(&left) == intent.victim.identity() {
+            } else if left.identity() == intent.victim.identity() {
                 return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
             }
             return Ok(false);
         }
         match found {
-            None => restore_name(place, identity(&left), &aside)?,
+            None => restore_name(place, left.identity(), &aside)?,
             Some(now) if self.is_replacement(intent, place, now)? => {
-                let old = Temp { identity: identity(&left), place: aside };
-                replace(place, identity(now), old, || Ok(()))?;
+                let old = Temp { identity: left.identity(), place: aside };
+                replace(place, now.identity(), old, || Ok(()))?;
             }
             Some(_) => return Err(Refusal::Replaced(Side::Victim).into()),
         }
@@ -208,7 +206,7 @@ impl Undoing {
     fn is_unused_replacement(&self, intent: &Intent, aside: &Place, left: &Stat) -> Result<bool, ActError> {
         let is_unused = match intent.kind {
             ActionKind::Symlink => true,
-            ActionKind::Hardlink => left.st_nlink > 1 && is_trusted(&aside.dir),
+            ActionKind::Hardlink => left.nlink > 1 && is_trusted(&aside.dir),
             _ => false,
         };
         Ok(is_unused && self.is_replacement(intent, aside, left)?)
@@ -228,12 +226,12 @@ impl Undoing {
         stop: &Stop,
     ) -> Result<bool, ActError> {
         let Some(now) = found else { return Ok(false) };
-        let is_file = FileType::from_raw_mode(left.st_mode) == FileType::RegularFile;
+        let is_file = left.is_regular();
         let makes_copies = matches!(intent.kind, ActionKind::Hardlink | ActionKind::Symlink);
         if !is_file || !makes_copies || !self.is_replacement(intent, place, now)? {
             return Ok(false);
         }
-        if identity(left) != intent.victim.identity() {
+        if left.identity() != intent.victim.identity() {
             return Ok(true);
         }
         let copied = open(Side::Victim, place.sibling(&intent.temp))?;
@@ -244,8 +242,8 @@ impl Undoing {
     /// Returns whether the name leads to what the step put there.
     fn is_replacement(&self, intent: &Intent, place: &Place, now: &Stat) -> Result<bool, ActError> {
         match &intent.target {
-            None => Ok(identity(now) == intent.keeper.identity()),
-            Some(_) if FileType::from_raw_mode(now.st_mode) != FileType::Symlink => Ok(false),
+            None => Ok(now.identity() == intent.keeper.identity()),
+            Some(_) if now.file_type != FileType::Symlink => Ok(false),
             Some(target) => {
                 let link = readlinkat(&place.dir, &place.name, Vec::new()).map_err(|errno| {
                     Refusal::unreadable(Side::Victim, "read the symbolic link in place of", errno)
@@ -268,7 +266,7 @@ impl Undoing {
         }
         let source = self.keeper(intent, place)?;
         let metadata = safe_metadata(intent, &source)?;
-        self.restore(intent, place, identity(now), &source, &metadata, stop)?;
+        self.restore(intent, place, now.identity(), &source, &metadata, stop)?;
         self.remember(intent, place);
         Ok(if metadata == intent.metadata { Undone::Restored } else { Undone::RestoredWithoutRights })
     }
@@ -294,7 +292,7 @@ impl Undoing {
         // A hard link is known to be the same file. A symbolic link may lead to a copy, which is equally
         // good.
         let is_unchanged =
-            |now: &Stat| (now.st_size as u64, mtime_ns(now)) == (intent.keeper.size, intent.keeper.mtime_ns);
+            |now: &Stat| (now.size, now.mtime_ns) == (intent.keeper.size, intent.keeper.mtime_ns);
         if !is_unchanged(&source.stat) {
             return Err(Refusal::Changed { side: Side::Keeper, what: "since the run" }.into());
         }
@@ -304,7 +302,7 @@ impl Undoing {
             None => copy(source, aside, metadata, stop)?,
         };
         replace(place, now, temp, || {
-            let now = fstat(&source.file);
+            let now = Stat::of(&source.file);
             let now = now.map_err(|errno| Refusal::unreadable(Side::Keeper, "stat", errno))?;
             let changed = Refusal::Changed { side: Side::Keeper, what: "while being copied" };
             is_unchanged(&now).then_some(()).ok_or(changed)
@@ -346,7 +344,7 @@ impl Undoing {
             && let Ok(stat) = place.stat()
         {
             let Seen { path, root_len, .. } = &intent.victim;
-            *copy = Some(Copy { path: path.clone(), root_len: *root_len, identity: identity(&stat) });
+            *copy = Some(Copy { path: path.clone(), root_len: *root_len, identity: stat.identity() });
         }
     }
 
@@ -360,7 +358,7 @@ impl Undoing {
         stop: &Stop,
     ) -> Result<Undone, ActError> {
         let replaced = Refusal::Replaced(Side::Victim);
-        if now.st_size as u64 != intent.victim.size {
+        if now.size != intent.victim.size {
             return Err(replaced.into());
         }
         let keeper = self.reach.open(Side::Keeper, &intent.keeper)?;
@@ -434,8 +432,5 @@ fn present(place: &Place) -> Result<Option<Stat>, ActError> {
 }
 
 fn open(side: Side, place: Place) -> Result<Held, ActError> {
-    Held::open(place).map_err(|failure| match failure {
-        Ok(failure) => Refusal::of_failure(side, failure).into(),
-        Err(errno) => Refusal::unreadable(side, "stat", errno).into(),
-    })
+    Held::open(place).map_err(|failure| Refusal::of_failure(side, failure).into())
 }

@@ -8,9 +8,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, fstat};
 use rustix::io::{Errno, retry_on_intr};
 
+use crate::stat::atime_ns;
 use crate::{Cursor, Failure, Stat, Symlinks};
 
 /// If the mtime or ctime at the open is younger than this, the file is always checked by another `fstat`. Two
@@ -36,6 +37,7 @@ static TRY_NOATIME: AtomicBool = AtomicBool::new(true);
 pub struct File {
     fd: OwnedFd,
     stat: Stat,
+    atime_ns: i128,
     is_recent: bool,
 }
 
@@ -71,19 +73,26 @@ impl File {
     /// # Errors
     /// As for [`open`](Self::open).
     pub fn from_fd(fd: OwnedFd) -> Result<Self, Failure> {
-        let stat = Stat::of(&fd).map_err(Failure::of_stat)?;
+        let raw = fstat(&fd).map_err(Failure::of_stat)?;
+        let stat = Stat::from(&raw);
         if !stat.is_regular() {
             return Err(Failure::NotRegular);
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let recent_from = now.saturating_sub(RECENT).as_nanos() as i128;
         let is_recent = stat.mtime_ns.max(stat.ctime_ns) > recent_from;
-        Ok(Self { fd, stat, is_recent })
+        Ok(Self { fd, stat, atime_ns: atime_ns(&raw), is_recent })
     }
 
     /// Returns the `fstat` taken when the file was opened.
     pub fn stat(&self) -> &Stat {
         &self.stat
+    }
+
+    /// Returns the time of the last access before the file was opened. It is not part of [`Stat`], because no
+    /// table needs it and reading changes it.
+    pub fn atime_ns(&self) -> i128 {
+        self.atime_ns
     }
 
     /// Reads once from `offset` into `buf`, and returns how many bytes were read. Fewer bytes than requested

@@ -51,7 +51,7 @@ pub use cursor::Cursor;
 pub use descend::{PATH_MAX, descend};
 pub use failure::{Failure, is_out_of_descriptors};
 pub use file::File;
-pub use ftk_walk::make_room;
+pub use ftk_walk::{FileType, make_room};
 pub use holes::{Holes, KnownRange};
 pub use packed_stat::PackedStat;
 pub use read_state::ReadState;

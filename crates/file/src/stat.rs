@@ -177,6 +177,12 @@ impl From<&Metadata> for Stat {
     }
 }
 
+/// Returns the time of the last access.
+#[allow(clippy::unnecessary_cast, reason = "the widths of the fields differ between platforms")]
+pub(crate) fn atime_ns(raw: &rustix::fs::Stat) -> i128 {
+    nanos(raw.st_atime as i64, raw.st_atime_nsec as i64)
+}
+
 fn nanos(seconds: i64, nanoseconds: i64) -> i128 {
     i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds)
 }

@@ -13,6 +13,11 @@ pub enum Symlinks {
 }
 
 impl Symlinks {
+    /// Returns `Follow` if `condition` is true.
+    pub fn follow_if(condition: bool) -> Self {
+        if condition { Self::Follow } else { Self::NoFollow }
+    }
+
     /// Returns the flags for `statat` and its relatives.
     pub fn at_flags(self) -> AtFlags {
         match self {

@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::io;
 
+use ftk_file::Symlinks;
 use ftk_walk::{Directory, Entry, FileType, Metadata, Op, Repeat, Step, Visitor, WalkError};
 use rustix::fs::readlinkat;
 
@@ -73,7 +74,7 @@ impl Collect {
         if self.keep.needs_stat() {
             return self.add_with_root(entry);
         }
-        let added = self.shard.add(entry.name_c(), entry.ino(), entry.file_type(), entry.via_link());
+        let added = self.shard.add(entry.name_c(), entry.ino(), entry.file_type(), symlinks(entry));
         self.step(added.map(drop))
     }
 
@@ -82,7 +83,7 @@ impl Collect {
         let added = if self.keep.needs_stat_for(entry.file_type()) {
             self.add_with_stat(entry)
         } else {
-            self.shard.add(entry.name_c(), entry.ino(), entry.file_type(), entry.via_link()).map(Some)
+            self.shard.add(entry.name_c(), entry.ino(), entry.file_type(), symlinks(entry)).map(Some)
         };
         if let Ok(Some(name)) = added
             && entry.depth() == 0
@@ -106,16 +107,16 @@ impl Collect {
                 return Ok(None);
             }
         };
-        let (name, via_link) = (entry.name_c(), entry.via_link());
+        let (name, symlinks) = (entry.name_c(), symlinks(entry));
         let added = if !self.keep.matches(metadata.file_type) {
             self.skipped.count(metadata.file_type);
             return Ok(None);
         } else if self.keep == Keep::Sizes {
-            self.shard.add_sized(name, via_link, &metadata)
+            self.shard.add_sized(name, symlinks, &metadata)
         } else if self.keep.needs_stat_for(metadata.file_type) {
-            self.shard.add_recorded(name, target.as_deref(), via_link, &metadata)
+            self.shard.add_recorded(name, target.as_deref(), symlinks, &metadata)
         } else {
-            self.shard.add(name, metadata.ino, metadata.file_type, via_link)
+            self.shard.add(name, metadata.ino, metadata.file_type, symlinks)
         };
         added.map(Some)
     }
@@ -136,6 +137,11 @@ impl Collect {
         self.full = self.full.or(done.err());
         if self.full.is_some() { Step::Stop } else { Step::Descend }
     }
+}
+
+/// Returns how to open an entry again.
+fn symlinks(entry: &Entry<'_>) -> Symlinks {
+    Symlinks::follow_if(entry.via_link())
 }
 
 /// Returns the metadata of an entry, and the target if it is a link that is not followed.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
+use ftk_file::Symlinks;
 use ftk_walk::{FileType, Metadata};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -127,12 +128,12 @@ impl Filler {
             let name = CString::new(name).unwrap();
             let shard = &mut self.parts[usize::from(worker)].shard;
             let added = if !self.keep.needs_stat_for(file_type) {
-                shard.add(&name, ino, file_type, false)
+                shard.add(&name, ino, file_type, Symlinks::NoFollow)
             } else if self.keep == Keep::Sizes {
-                shard.add_sized(&name, false, &metadata(ino, file_type))
+                shard.add_sized(&name, Symlinks::NoFollow, &metadata(ino, file_type))
             } else {
                 let target = (file_type == FileType::Symlink).then(|| target(ino));
-                shard.add_recorded(&name, target.as_deref(), false, &metadata(ino, file_type))
+                shard.add_recorded(&name, target.as_deref(), Symlinks::NoFollow, &metadata(ino, file_type))
             };
             added.unwrap();
             self.lines.push((path, file_type, ino));

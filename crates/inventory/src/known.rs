@@ -103,6 +103,7 @@ impl Inventory {
 
 #[cfg(test)]
 mod tests {
+    use ftk_file::Symlinks;
     use ftk_walk::FileType;
     use proptest::prelude::*;
     use proptest::sample::select;
@@ -147,7 +148,7 @@ mod tests {
     #[should_panic(expected = "has no sizes")]
     fn identities_that_were_not_kept_panic() {
         let mut part = crate::Collect::new(0, Keep::Files);
-        part.shard.add(c"file", 1, FileType::Regular, false).unwrap();
+        part.shard.add(c"file", 1, FileType::Regular, Symlinks::NoFollow).unwrap();
         let inventory = Inventory::merge(vec![part]).unwrap();
         inventory.identity(DirNo(0), FileNo(0));
     }

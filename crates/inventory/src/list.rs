@@ -5,6 +5,7 @@ use std::ffi::CString;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 
+use ftk_file::Symlinks;
 use ftk_walk::FileType;
 
 use crate::merge::depth_first;
@@ -145,7 +146,7 @@ impl PathList {
         };
         let name = self.push_name(name)?;
         let ino = u64::from(dir) << 32 | u64::from(number);
-        self.shard.entries.push(Packed::new(name, ino, FileType::Regular, !is_confined));
+        self.shard.entries.push(Packed::new(name, ino, FileType::Regular, Symlinks::follow_if(!is_confined)));
         Ok(())
     }
 

@@ -162,6 +162,7 @@ fn by_name_as_directory(a: &[u8], b: &[u8]) -> Ordering {
 mod tests {
     use std::ffi::CString;
 
+    use ftk_file::Symlinks;
     use ftk_walk::FileType;
     use proptest::prelude::*;
 
@@ -219,7 +220,7 @@ mod tests {
         let mut up = ROOT;
         for level in 0..DEPTH {
             let name = part.shard.names.push(&CString::new(format!("directory{level}")).unwrap()).unwrap();
-            part.shard.add(c"file", level as u64, FileType::Regular, false).unwrap();
+            part.shard.add(c"file", level as u64, FileType::Regular, Symlinks::NoFollow).unwrap();
             let current = part.shard.current();
             part.shard.finish(Found { shard: 0, up, name }, Id::default()).unwrap();
             up = current;

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::ffi::CStr;
 
+use ftk_file::Symlinks;
 use ftk_walk::{FileType, Metadata};
 
 use crate::Full;
@@ -29,13 +30,13 @@ const VIA_LINK: u8 = 1;
 const LINKED: u8 = 2;
 
 impl Packed {
-    pub(crate) fn new(name: Name, ino: u64, file_type: FileType, via_link: bool) -> Self {
-        let flags = if via_link { VIA_LINK } else { 0 };
+    pub(crate) fn new(name: Name, ino: u64, file_type: FileType, symlinks: Symlinks) -> Self {
+        let flags = if symlinks == Symlinks::Follow { VIA_LINK } else { 0 };
         Self { ino, name_offset: name.offset, name_len: name.len, file_type, flags }
     }
 
-    pub(crate) fn via_link(&self) -> bool {
-        self.flags & VIA_LINK != 0
+    pub(crate) fn symlinks(&self) -> Symlinks {
+        Symlinks::follow_if(self.flags & VIA_LINK != 0)
     }
 
     pub(crate) fn is_linked(&self) -> bool {
@@ -118,18 +119,23 @@ impl Shard {
         name: &CStr,
         ino: u64,
         file_type: FileType,
-        via_link: bool,
+        symlinks: Symlinks,
     ) -> Result<Name, Full> {
         let at = self.names.push(name)?;
-        self.push(name, Packed::new(at, ino, file_type, via_link));
+        self.push(name, Packed::new(at, ino, file_type, symlinks));
         Ok(at)
     }
 
     /// Adds a file with its size, identity and link count. All entries of a table must be added in this way,
     /// or none.
-    pub(crate) fn add_sized(&mut self, name: &CStr, via_link: bool, file: &Metadata) -> Result<Name, Full> {
+    pub(crate) fn add_sized(
+        &mut self,
+        name: &CStr,
+        symlinks: Symlinks,
+        file: &Metadata,
+    ) -> Result<Name, Full> {
         let at = self.names.push(name)?;
-        let row = Packed::new(at, self.columns.add_seen(file), file.file_type, via_link);
+        let row = Packed::new(at, self.columns.add_seen(file), file.file_type, symlinks);
         self.push(name, row.with_links(file.nlink));
         Ok(at)
     }
@@ -139,14 +145,14 @@ impl Shard {
         &mut self,
         name: &CStr,
         target: Option<&CStr>,
-        via_link: bool,
+        symlinks: Symlinks,
         entry: &Metadata,
     ) -> Result<Name, Full> {
         let at = match target {
             Some(target) => self.names.push_link(name, target)?,
             None => self.names.push(name)?,
         };
-        let row = Packed::new(at, self.columns.record(entry), entry.file_type, via_link);
+        let row = Packed::new(at, self.columns.record(entry), entry.file_type, symlinks);
         self.push(name, row.with_links(entry.nlink));
         Ok(at)
     }

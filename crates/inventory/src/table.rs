@@ -137,10 +137,7 @@ impl Inventory {
 
     /// Returns whether the file must be opened with its last name followed if that is a symbolic link.
     pub fn symlinks(&self, dir: DirNo, file: FileNo) -> Symlinks {
-        match self.row(&self.dirs[dir.0 as usize], file).via_link() {
-            true => Symlinks::Follow,
-            false => Symlinks::NoFollow,
-        }
+        self.row(&self.dirs[dir.0 as usize], file).symlinks()
     }
 
     /// Appends the path of a file.
