@@ -88,7 +88,7 @@ fn help() {
     }
 }
 
-/// Commands, examples and what the status means, without scrolling.
+/// Commands, examples and exit statuses fit on one screen.
 #[test]
 fn the_first_page_fits_one_screen() {
     let run = Dir::new().ftk(["--help"]).run();
@@ -102,9 +102,9 @@ fn version() {
     assert_eq!(page(&["-V"]), page(&["--version"]));
 }
 
-/// Nothing but the own file and the loader's is looked at.
+/// With --help, no other argument is opened or created.
 #[test]
-fn no_argument_is_touched() {
+fn help_opens_no_other_argument() {
     let dir = Dir::new();
     dir.ftk(["hash", "--help", "missing"]).run().status(0).stderr("");
     dir.ftk(["hash", "-o", "made", "--help"]).run().status(0);
