@@ -104,7 +104,7 @@ fn version() {
 
 /// With --help, no other argument is opened or created.
 #[test]
-fn help_opens_no_other_argument() {
+fn help_touches_no_argument() {
     let dir = Dir::new();
     dir.ftk(["hash", "--help", "missing"]).run().status(0).stderr("");
     dir.ftk(["hash", "-o", "made", "--help"]).run().status(0);

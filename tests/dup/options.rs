@@ -85,7 +85,7 @@ fn progress_and_stats_name_the_passes() {
 }
 
 #[test]
-fn help_begins_with_what_the_command_never_does() {
+fn help_first_says_that_dup_changes_nothing() {
     let dir = Dir::new();
     let run = dir.ftk(["dup", "--help"]).run().status(0);
     let place = |text: &str| run.text().find(text).unwrap_or_else(|| panic!("no {text:?} in the help"));

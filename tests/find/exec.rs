@@ -192,7 +192,7 @@ fn sorted_and_limited_entries() {
 }
 
 #[test]
-fn h47_failed_writes_are_errors() {
+fn h47_write_errors_are_reported() {
     let dir = Dir::new();
     dir.file("x", b"");
     let full = fs::File::options().write(true).open("/dev/full").unwrap();

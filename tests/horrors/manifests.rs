@@ -334,7 +334,7 @@ fn h17_an_update_in_its_own_place() {
 
 /// If writing fails, the status is 2.
 #[test]
-fn h47_failed_writes_are_errors() {
+fn h47_write_errors_are_reported() {
     let dir = Dir::new();
     for nth in 0..300 {
         dir.file(format!("{nth}"), b"abc");

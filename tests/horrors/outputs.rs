@@ -45,7 +45,7 @@ fn h17_standard_output_inside_the_tree() {
 
 /// A full disk is an error for every command and output format.
 #[test]
-fn h47_failed_writes_are_errors() {
+fn h47_write_errors_are_reported() {
     let dir = Dir::new();
     for nth in 0..300 {
         dir.file(format!("{nth}"), b"abc");
@@ -86,7 +86,7 @@ fn h17_an_input_that_is_also_the_output_is_an_error() {
 
 /// The same for all other outputs: files, pages and stats.
 #[test]
-fn h47_failed_writes_of_every_command_are_errors() {
+fn h47_write_errors_of_every_command_are_reported() {
     let scene = Scene::new(|dir, tree| {
         (0..300).for_each(|nth| _ = dir.file(format!("{tree}/{nth}"), format!("{tree}{nth}").as_bytes()));
         dir.file(format!("{tree}/same"), b"of all");

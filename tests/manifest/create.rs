@@ -157,7 +157,7 @@ fn several_digests_come_from_one_read() {
 }
 
 #[test]
-fn no_content_reads_no_file() {
+fn no_file_is_read_without_contents() {
     let dir = everything();
     dir.file("locked", b"secret").lock("locked");
     let run = dir.ftk(["manifest", "create", "--no-content", "."]).unprivileged(&dir).run().status(0);
