@@ -239,7 +239,7 @@ impl SelectionArgs {
             builder = builder.same_file(as_this.dev(), as_this.ino());
         }
         builder =
-            own.iter().chain(&console.own).fold(builder, |builder, &(dev, ino)| builder.leave_out(dev, ino));
+            own.iter().chain(&console.own).fold(builder, |builder, &(dev, ino)| builder.skip_file(dev, ino));
         Ok(builder.build()?)
     }
 

@@ -429,7 +429,7 @@ fn h03_records_that_prove_nothing_are_refused() {
     for (bad, why) in [
         (header.replace("dup-report", "manifest"), "not a report of"),
         (header.replace("\"version\":1", "\"version\":2"), "version 2"),
-        (header.replace("xxh128", "crc32"), "the algorithm of the digests"),
+        (header.replace("xxh128", "crc32"), "unknown digest algorithm"),
         (group.to_owned(), "not the header"),
     ] {
         let body = format!("{bad}\n{group}\n");

@@ -94,7 +94,7 @@ fn hostile_options_in_a_manifest_are_refused() {
             &["unique", "good", "bad"],
         ] {
             let said = said(&dir, &[&["manifest"], args].concat());
-            let expected = format!("ftk: 'bad': made with an option that is not known here: '{option}'\n");
+            let expected = format!("ftk: 'bad': made with an unknown option: '{option}'\n");
             assert!(said.ends_with(&expected), "{said}");
         }
     }

@@ -17,7 +17,7 @@ fn invalid_patterns_are_refused() {
         (
             "-n",
             "a/b",
-            "cannot understand the glob `a/b`: a name holds no `/`, so nothing would match: this is a path (at byte 2)",
+            "cannot understand the glob `a/b`: a name cannot contain `/`, so nothing would match: use a filter on paths (at byte 2)",
         ),
         ("--iname", "a{b", "this `{` has no `}`"),
         ("-E", "x[z-a]", "the range `z-a` runs backwards (at byte 5)"),
@@ -61,7 +61,7 @@ fn bytes_that_are_not_utf_8() {
     find("-n", b"\xe9*").args(["--sort"]).run().status(0).stdout(b"./d/\xe9.c\n./\xe9t\xe9\n");
     find("--path", b"d/\xe9.c").run().status(0).stdout(b"./d/\xe9.c\n");
     find("-E", b"\xe9t\xe9").args(["-t", "f"]).run().status(0).stdout(b"./d/\xe9.c\n");
-    find("-n", b"?t\xe9").run().status(2).stdout("").stderr_has("what is no UTF-8").stderr_has("(at byte 3)");
+    find("-n", b"?t\xe9").run().status(2).stdout("").stderr_has("is not UTF-8").stderr_has("(at byte 3)");
     find("--regex", b"\xe9").run().status(2).stdout("").stderr_has("invalid UTF-8");
     find("--regex", b"^\\xe9t").run().status(0).stdout(b"./\xe9t\xe9\n");
 }

@@ -1,4 +1,4 @@
-//! What CI runs, in order: the cheap checks first.
+//! The steps of CI in order, cheap checks first.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -9,19 +9,19 @@ use anyhow::{Context, Result, bail};
 
 use crate::{codegen, deny, tidy};
 
-/// One line of the report.
+/// One step of CI.
 struct Step {
     name: &'static str,
     action: Action,
 }
 
 enum Action {
-    /// A task of ours that says whether all is well.
+    /// A function that returns whether the check passed.
     Task(fn() -> Result<bool>),
     /// Arguments of cargo, and the environment they run in.
     Cargo { args: &'static str, env: &'static [(&'static str, &'static str)] },
-    /// The same for `cargo test`: a run without a single test is a failure. Other flags of the compiler need
-    /// another target directory, or each run would build everything again.
+    /// Arguments of `cargo test`. A run without a single test fails. Different compiler flags get a separate target
+    /// directory; otherwise each run would build everything again.
     Test { args: &'static str, flags: Option<Flags> },
 }
 
@@ -47,54 +47,53 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
-        name: "portable", // what systems other than Linux compile, run on this one
+        name: "portable", // the code for systems other than Linux, run on this one
         action: Action::Test {
             args: "-p ftk-walk -p ftk-read",
             flags: Some(Flags { rustflags: "--cfg ftk_portable", target: "portable" }),
         },
     },
     Step {
-        name: "loom", // every interleaving of the walk's idle protocol, a comparison's search, a mapping's guard
+        name: "loom", // all interleavings of the walk's idle protocol, of a comparison's search, and of a mapping's guard
         action: Action::Test {
             args: "-p ftk-walk -p ftk-compare -p ftk-read --test loom --release",
             flags: Some(Flags { rustflags: "--cfg ftk_loom", target: "loom" }),
         },
     },
-    // Each once, on little input, for its answers. Of the whole workspace, or the next step would build what they
-    // depend on once more.
+    // Runs each benchmark once, on little input, to check its results. `--workspace` selects the same dependency
+    // features as the next step, which would otherwise rebuild the dependencies.
     Step { name: "benches", action: Action::Cargo { args: "test --locked --workspace --bench *", env: &[] } },
     Step { name: "codegen", action: Action::Task(codegen::is_clean) },
     Step {
-        name: "package", // what is published is complete; that it builds, the other steps show
+        name: "package", // checks that published files are complete; other steps check that they build
         action: Action::Cargo {
             args: "package --locked --workspace --no-verify --quiet --allow-dirty --exclude ftk-benches --exclude ftk-fuzz --exclude xtask",
             env: &[],
         },
     },
     Step {
-        name: "bench", // whole commands beside their peers, for the answers: a build for times would take minutes
+        name: "bench", // compares results with peers; a release build for times would take minutes
         action: Action::Cargo {
             args: "run --locked --quiet --package xtask -- bench --quick --profile dev",
             env: &[],
         },
     },
     Step {
-        name: "horrors", // failures that other tools have had, on whole commands of ftk; peers are not run
+        name: "horrors", // failures that other tools have had; without peers
         action: Action::Cargo { args: "run --locked --quiet --package xtask -- horrors", env: &[] },
     },
     Step {
-        name: "simd", // every kernel that this CPU has, by force; those it lacks are listed as skipped
+        name: "simd", // forces every kernel of this CPU; lists the others as skipped
         action: Action::Test {
             args: "--workspace --test engines --test integration -- every_kernel_is hash::simd::",
             flags: None,
         },
     },
-    // Last, so that its closing lines are the last of the log.
+    // Last, so that its results end the log.
     Step { name: "test", action: Action::Test { args: "--workspace", flags: None } },
 ];
 
-/// Runs the steps that `names` lists, or all if it is empty. The first that fails ends the run with its
-/// status.
+/// Runs the steps in `names`, or all if it is empty. The first step that fails ends the run with its status.
 pub(crate) fn run(names: &[&str]) -> Result<ExitCode> {
     if let Some(name) = names.iter().find(|name| STEPS.iter().all(|step| step.name != **name)) {
         let known: Vec<_> = STEPS.iter().map(|step| step.name).collect();
@@ -117,7 +116,7 @@ pub(crate) fn run(names: &[&str]) -> Result<ExitCode> {
 }
 
 impl Action {
-    /// The exit status: 0 for success.
+    /// Runs the step and returns its exit status.
     fn run(&self) -> Result<u8> {
         match self {
             Self::Task(is_well) => Ok(u8::from(!is_well()?)),
@@ -137,7 +136,7 @@ impl Action {
     }
 }
 
-/// Runs a test command, passes on to `out` what it prints, and counts the tests in it.
+/// Runs a test command, copies its output to `out`, and counts its tests.
 pub(crate) fn test(mut command: Command, out: &mut dyn Write) -> Result<(u8, Tally)> {
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let mut reader = BufReader::new(child.stdout.take().context("stdout is a pipe")?);
@@ -157,7 +156,7 @@ pub(crate) fn test(mut command: Command, out: &mut dyn Write) -> Result<(u8, Tal
     Ok((status, tally))
 }
 
-/// What the closing lines of test binaries add up to.
+/// Sums of the results of all test binaries.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: u64,
@@ -166,7 +165,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Takes in one line of output; only lines like `test result: ok. 3 passed; 0 failed; ...` count.
+    /// Adds a line of output if it is like `test result: ok. 3 passed; 0 failed; ...`.
     fn add(&mut self, line: &str) {
         let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". "))
         else {
@@ -185,19 +184,19 @@ impl Tally {
     }
 }
 
-/// The cargo that runs us, with `args` separated by blanks.
+/// Returns a command for the cargo that runs this program. `args` are separated by blanks.
 pub(crate) fn cargo(args: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args.split_whitespace());
     command
 }
 
-/// Where cargo builds, as a path from the root of the workspace.
+/// Returns the target directory, relative to the root of the workspace.
 pub(crate) fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
 }
 
-/// A status to exit with; a process that a signal ended has none of its own.
+/// Converts an exit status. A process that a signal ended has none, which becomes 1.
 fn code(code: Option<i32>) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
@@ -220,7 +219,7 @@ mod tests {
         assert_eq!(tally, Tally { passed: 23, failed: 2, ignored: 1 });
     }
 
-    /// Status and output of a made-up test run.
+    /// Returns status and output of a simulated test run.
     fn shell(script: &str) -> (u8, String) {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_tests_print_is_passed_on() {
+    fn output_of_tests_is_copied() {
         let (_, out) =
             shell("echo one; printf 'test result: ok. 7 passed; 0 failed; 2 ignored\n'; printf end");
         assert!(out.starts_with("one\ntest result: ok. 7 passed; 0 failed; 2 ignored\nend"), "{out}");

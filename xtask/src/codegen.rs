@@ -14,13 +14,13 @@ use crate::bench;
 const MANUAL: &str = "docs/man";
 const COMPLETIONS: &str = "docs/completions";
 
-/// Each shell, and the name under which it looks for its script.
+/// Each shell, and the file name that it expects for its script.
 const SHELLS: &[(&str, &str)] = &[("bash", "ftk"), ("fish", "ftk.fish"), ("zsh", "_ftk")];
 
 /// What `ftk help coming-from` prints.
 const COMING_FROM: &str = "docs/coming-from.md";
 
-/// Brings everything up to date; with `is_check` it only fails if something is not.
+/// Updates all generated files. With `is_check` it writes nothing and fails if a file is outdated.
 pub(crate) fn run(is_check: bool) -> Result<ExitCode> {
     if is_check {
         return Ok(if is_clean()? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
@@ -28,29 +28,29 @@ pub(crate) fn run(is_check: bool) -> Result<ExitCode> {
     let wanted = generate()?;
     for path in stale(&wanted)? {
         fs::remove_file(&path)?;
-        println!("{} is gone", path.display());
+        println!("{} is removed", path.display());
     }
     for (path, text) in changed(&wanted) {
-        fs::create_dir_all(path.parent().context("a file lies in a folder")?)?;
+        fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        println!("{} is up to date", path.display());
+        println!("{} is updated", path.display());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether everything is up to date, benchmark tables included; what is not is printed.
+/// Whether everything is up to date, including the benchmark tables. Prints the outdated files.
 pub(crate) fn is_clean() -> Result<bool> {
     let wanted = generate()?;
     let stale = stale(&wanted)?;
     let old: BTreeSet<_> =
         stale.iter().map(PathBuf::as_path).chain(changed(&wanted).map(|it| it.0)).collect();
     for path in &old {
-        println!("{} is not what the command line says: run `cargo xtask codegen`", path.display());
+        println!("{} is outdated: run `cargo xtask codegen`", path.display());
     }
     Ok(old.is_empty() & (bench::run(&["report", "--check"])? == ExitCode::SUCCESS))
 }
 
-/// Every generated file with its text.
+/// Returns every generated file with its text.
 fn generate() -> Result<BTreeMap<PathBuf, String>> {
     let mut files = BTreeMap::new();
     let folder = empty_folder()?;
@@ -67,7 +67,7 @@ fn generate() -> Result<BTreeMap<PathBuf, String>> {
     Ok(files)
 }
 
-/// An empty folder below the target directory.
+/// Makes an empty folder below the target directory.
 fn empty_folder() -> Result<PathBuf> {
     let folder = std::env::current_dir()?.join(crate::ci::target_dir()).join("codegen");
     let _ = fs::remove_dir_all(&folder);
@@ -75,7 +75,7 @@ fn empty_folder() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// What the command prints. It sees no terminal, and so wraps at its own width.
+/// Returns the output of ftk. Without a terminal it wraps lines at its default width.
 fn ftk(args: &[&str]) -> Result<String> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["run", "--quiet", "--package", "ftk", "--"]).args(args).env_remove("COLUMNS");
@@ -86,7 +86,7 @@ fn ftk(args: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Files in the generated folders that nothing generates any more.
+/// Returns the files in the generated folders that are no longer generated.
 fn stale(wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
     let mut stale = Vec::new();
     for folder in [MANUAL, COMPLETIONS].map(Path::new).into_iter().filter(|folder| folder.exists()) {
@@ -100,7 +100,7 @@ fn stale(wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
     Ok(stale)
 }
 
-/// Files whose text is another.
+/// Returns the files whose text differs.
 fn changed(wanted: &BTreeMap<PathBuf, String>) -> impl Iterator<Item = (&Path, &str)> {
     let is_old = |path: &Path, text: &str| fs::read_to_string(path).map_or(true, |old| old != text);
     wanted.iter().map(|(path, text)| (&**path, &**text)).filter(move |(path, text)| is_old(path, text))

@@ -1,4 +1,4 @@
-//! What ftk is built from: packages whose licences go with its own, from places that are known, without known flaws.
+//! Checks the dependencies: allowed licences, known sources, no known vulnerabilities.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::ci;
 
-/// Holds the licences that are allowed, for cargo-deny and for us.
+/// The file with the allowed licences, for cargo-deny and for this check.
 const CONFIG: &str = "deny.toml";
 
-/// Checks licences, which needs nothing but cargo, and whatever else can be checked here. Says what cannot.
+/// Checks licences, which needs only cargo, and the rest if cargo-deny is installed. Prints which checks are skipped.
 pub(crate) fn is_clean() -> Result<bool> {
     let allowed = allowed(&fs::read_to_string(CONFIG)?)?;
     let packages = packages()?;
@@ -24,13 +24,13 @@ pub(crate) fn is_clean() -> Result<bool> {
     println!("{} packages, {} with a licence that is not allowed", packages.len(), bad.len());
     let is_clean = bad.is_empty();
     if !has_cargo_deny() {
-        println!("SKIPPED: cargo-deny is not installed: no advisory, source or duplicate was looked for");
+        println!("SKIPPED: cargo-deny is not installed: advisories, sources and duplicates are not checked");
         return Ok(is_clean);
     }
     let is_clean = is_clean & succeeds("deny --workspace --offline check bans licenses sources")?;
-    // Its error would only say the same in more lines.
+    // Its error output would repeat the next line.
     if !ci::cargo("deny fetch db").stderr(Stdio::null()).status()?.success() {
-        println!("SKIPPED: the advisory database cannot be had: no advisory was looked for");
+        println!("SKIPPED: the advisory database cannot be fetched: advisories are not checked");
         return Ok(is_clean);
     }
     Ok(is_clean & succeeds("deny --workspace --offline check advisories")?)
@@ -45,7 +45,7 @@ fn succeeds(args: &str) -> Result<bool> {
     Ok(ci::cargo(args).status()?.success())
 }
 
-/// A package that is built on this system, ours included.
+/// A package that is built on this system, including those of the workspace.
 struct Package {
     name: String,
     /// An SPDX expression; empty if there is none.
@@ -70,31 +70,32 @@ fn packages() -> Result<Vec<Package>> {
     Ok(used.map(|it| Package { name: text(&it["name"]), licence: text(&it["license"]) }).collect())
 }
 
-/// The words in the line `allow = [...]`.
+/// Returns the words in the line `allow = [...]`.
 fn allowed(config: &str) -> Result<Vec<String>> {
     let line = config.lines().find_map(|line| line.strip_prefix("allow = ["));
-    let list =
-        line.and_then(|line| line.strip_suffix(']')).context("deny.toml allows licences in one line")?;
+    let list = line
+        .and_then(|line| line.strip_suffix(']'))
+        .context("deny.toml must list the allowed licences in one line")?;
     Ok(list.split(',').map(|word| word.trim().trim_matches('"').to_owned()).collect())
 }
 
-/// Whether somebody who accepts only the allowed licences may use what is under `expression`.
+/// Whether the allowed licences satisfy the SPDX `expression`.
 ///
 /// # Errors
-/// If it is no expression.
+/// If `expression` is invalid.
 fn is_satisfied(expression: &str, allowed: &[String]) -> Result<bool> {
-    // The form of old manifests: MIT/Apache-2.0.
+    // Old manifests write MIT/Apache-2.0.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut words = &words[..];
     let holds = any(&mut words, allowed)?;
-    ensure!(words.is_empty(), "{words:?} behind the end of {expression:?}");
+    ensure!(words.is_empty(), "{words:?} after the end of {expression:?}");
     Ok(holds)
 }
 
 fn any(words: &mut &[&str], allowed: &[String]) -> Result<bool> {
     let mut holds = all(words, allowed)?;
-    while take(words, "OR") {
+    while take_word(words, "OR") {
         holds |= all(words, allowed)?;
     }
     Ok(holds)
@@ -102,16 +103,16 @@ fn any(words: &mut &[&str], allowed: &[String]) -> Result<bool> {
 
 fn all(words: &mut &[&str], allowed: &[String]) -> Result<bool> {
     let mut holds = one(words, allowed)?;
-    while take(words, "AND") {
+    while take_word(words, "AND") {
         holds &= one(words, allowed)?;
     }
     Ok(holds)
 }
 
 fn one(words: &mut &[&str], allowed: &[String]) -> Result<bool> {
-    if take(words, "(") {
+    if take_word(words, "(") {
         let holds = any(words, allowed)?;
-        ensure!(take(words, ")"), "a parenthesis is open");
+        ensure!(take_word(words, ")"), "a parenthesis is not closed");
         return Ok(holds);
     }
     let Some((first, rest)) =
@@ -120,15 +121,15 @@ fn one(words: &mut &[&str], allowed: &[String]) -> Result<bool> {
         bail!("a licence is missing");
     };
     *words = rest;
-    // An exception only adds to what one may do.
-    if take(words, "WITH") {
+    // An exception only grants more rights.
+    if take_word(words, "WITH") {
         *words = words.split_first().context("an exception is missing")?.1;
     }
     Ok(allowed.iter().any(|licence| licence == first))
 }
 
-/// Takes the next word if it is this one.
-fn take(words: &mut &[&str], word: &str) -> bool {
+/// Removes the next word if it equals `word`, and returns whether it did.
+fn take_word(words: &mut &[&str], word: &str) -> bool {
     let is_next = words.first() == Some(&word);
     *words = &words[usize::from(is_next)..];
     is_next
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_are_read_as_spdx_has_it() {
+    fn spdx_expressions_are_evaluated() {
         for good in [
             "MIT",
             "MIT OR GPL-3.0",
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_list_of_licences() {
+    fn the_list_of_licences_is_read() {
         let allowed = allowed(include_str!("../../deny.toml")).unwrap();
         assert!(
             allowed.contains(&"MIT".to_owned()) && !allowed.iter().any(|it| it.contains("GPL")),

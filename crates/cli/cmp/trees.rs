@@ -44,7 +44,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let start = Instant::now();
     let names = [&args.a, &args.b].map(|path| path.as_bytes());
     let budget = Budget::new(globals.memory());
-    let rules = TreeCriteria {
+    let criteria = TreeCriteria {
         metadata: args.trees.metadata,
         quick: args.trees.quick,
         no_shortcuts: args.no_shortcuts,
@@ -52,7 +52,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let list = |path: &[u8]| {
         let root = CString::new(path).expect("what was looked at is a path");
         let walker = walker(vec![root], args.selection.follow(Follow::Roots), globals);
-        scan(walker, &selection, rules.keep(), &budget, console)
+        scan(walker, &selection, criteria.keep(), &budget, console)
     };
     let (mut a, mut b) = (list(names[0])?, list(names[1])?);
     refuse_nothing(a.skipped, b.skipped)?;
@@ -60,7 +60,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let trees = Trees {
         a: WalkedTree { inventory: &a.inventory, root: names[0], failed: &a.failed },
         b: WalkedTree { inventory: &b.inventory, root: names[1], failed: &b.failed },
-        rules,
+        criteria,
     };
     let mut plan = trees.plan(&budget).context(TOO_LARGE)?;
     let (stop, done) = (Stop::new(), Done::default());

@@ -43,20 +43,20 @@ impl Planner<'_> {
         // In this order bytes are credited to the last name of a file.
         group.members.sort_unstable();
         let members = &group.members;
-        let verdicts = plan(members, self.rules).verdicts;
-        if !verdicts
+        let decisions = plan(members, self.rules).decisions;
+        if !decisions
             .iter()
-            .any(|verdict| matches!(verdict, MemberDecision::Goes { .. } | MemberDecision::Left(_)))
+            .any(|decision| matches!(decision, MemberDecision::Goes { .. } | MemberDecision::Skipped(_)))
         {
             return Vec::new();
         }
         let (mut items, mut going, mut left) = (Vec::new(), Vec::new(), Vec::new());
         let mut cloned = Vec::new();
-        for (member, verdict) in members.iter().zip(&verdicts) {
+        for (member, decision) in members.iter().zip(&decisions) {
             let path = member.path.clone();
-            match *verdict {
+            match *decision {
                 MemberDecision::Stays(why) => items.push(Item::Keep { path, why: reason(why, member) }),
-                MemberDecision::Left(why) => left.push(Item::Leave { path, why: why.to_string() }),
+                MemberDecision::Skipped(why) => left.push(Item::Leave { path, why: why.to_string() }),
                 MemberDecision::Goes { keeper, frees, .. } => {
                     let identity = (member.dev, member.ino);
                     let frees = match self.action {

@@ -1,4 +1,4 @@
-//! Hints for arguments that the parser rejects, and for starting points that are not there.
+//! Hints for arguments that the parser rejects, and for starting points that do not exist.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -8,8 +8,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::table::TABLE;
 use super::{Row, command_of, hint, plain, see};
 
-/// The hint for what the parser rejected in `words`, if another tool knows it. A suggestion of the parser stays only
-/// if it is one slip of the finger away.
+/// Returns the hint for the argument of `words` that the parser rejected, if another tool has it.
+///
+/// Removes a suggestion of the parser from `error` unless it differs by a single typing error.
 pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<String> {
     let string = |error: &clap::Error, kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
@@ -29,11 +30,11 @@ pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<Str
                 error.remove(ContextKind::SuggestedArg);
                 error.remove(ContextKind::Usage);
             }
-            // One operand too many may be the value of an option that has none here.
+            // A superfluous operand may be the value of an option that has no value in ftk.
             let hint = || short_of(&command, words, |row| row.is_flag_here());
             if rejected.starts_with('-') { None } else { hint() }
         }
-        // So may the third operand of `cmp`, which is a number of bytes.
+        // So may the third operand of `cmp`, which must be a number of bytes.
         ErrorKind::ValueValidation if argument.starts_with("[SKIP") => {
             short_of(&command, words, |row| row.is_flag_here())
         }
@@ -47,7 +48,7 @@ pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<Str
     }
 }
 
-/// Whether the option cannot have this value, and the value was not meant for it: it is missing, another option, a number or a path.
+/// Whether a rejected value was probably not meant for the option: it is missing, another option, a number or a path.
 fn is_foreign(value: Option<String>, words: &[OsString]) -> bool {
     value.is_none_or(|value| {
         (value.is_empty() && !words.iter().any(|word| word.is_empty()))
@@ -57,7 +58,7 @@ fn is_foreign(value: Option<String>, words: &[OsString]) -> bool {
     })
 }
 
-/// The hint for a short option among `words` that means something else in `command`.
+/// Returns the hint for a short option among `words` that means something else in `command`.
 fn short_of(command: &str, words: &[OsString], is_meant: impl Fn(&Row) -> bool) -> Option<String> {
     let rows = TABLE.iter().filter(|row| {
         row.differs.is_some()
@@ -73,14 +74,14 @@ fn short_of(command: &str, words: &[OsString], is_meant: impl Fn(&Row) -> bool) 
     Some(format!("'{key}' is {ours} in ftk{}", lines.join("\n     ")))
 }
 
-/// Whether the word is a cluster of short options with this letter.
+/// Whether the word is a cluster of short options that contains this letter.
 fn cluster_has(word: &OsStr, letter: char) -> bool {
     word.to_str()
         .and_then(|word| word.strip_prefix('-'))
         .is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
 }
 
-/// What is added to the error about a starting point that is not there. `words`: the whole command line.
+/// Returns the hint for a starting point that does not exist. `words` is the whole command line.
 pub(crate) fn operand_hint(path: &[u8], words: &[OsString]) -> Option<String> {
     let path = str::from_utf8(path).ok()?;
     let is_simple = |c: char| c.is_alphanumeric() || "._+-@,=~*? ".contains(c);
@@ -88,7 +89,7 @@ pub(crate) fn operand_hint(path: &[u8], words: &[OsString]) -> Option<String> {
     if let Some(row) = TABLE.iter().find(|row| row.key() == path && row.commands.contains(&&*command)) {
         return Some(format!("{path} is {} syntax: {}", row.tools(), plain(row.here)));
     }
-    // A list of starting points is no command line.
+    // The path may come from a list of starting points, not from the command line.
     let at = words.iter().position(|word| word == path)?;
     if command == "find" && words.get(at - 1).is_some_and(|word| word == "-x" || word == "-X") {
         return Some("-x is --one-file-system in ftk; to run a command: ftk find --exec".into());
@@ -100,7 +101,7 @@ pub(crate) fn operand_hint(path: &[u8], words: &[OsString]) -> Option<String> {
     Some(format!("to search by name: ftk find -n '{glob}'"))
 }
 
-/// Whether one letter more, less, other, or two exchanged make one word the other.
+/// Whether the words differ by one letter added, removed or replaced, or by two adjacent letters swapped.
 fn is_slip(typed: &str, meant: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());
     let front = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_one_letter() {
+    fn one_typing_error_is_a_slip() {
         for (typed, meant) in [
             ("--exclde", "--exclude"),
             ("--thread", "--threads"),
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_operand_may_be_a_name() {
+    fn a_missing_starting_point_may_be_a_name() {
         let hint = |path: &str| {
             let words: Vec<_> = ["ftk", "find", path].map(OsString::from).into();
             operand_hint(path.as_bytes(), &words)

@@ -1,7 +1,7 @@
-//! Options of other tools: what users type there, and what they type here.
+//! Options of other tools and their equivalents in ftk.
 //!
-//! One [`table`] serves the hints on the command line ([`mod@spot`], [`mod@explain`]), the page of `ftk help coming-from`
-//! ([`mod@page`]), and the tests, which try every row.
+//! One [`table`] is the source of the hints on the command line ([`mod@spot`], [`mod@explain`]), of the page of
+//! `ftk help coming-from` ([`mod@page`]), and of the tests, which try every row.
 
 mod explain;
 mod page;
@@ -14,7 +14,7 @@ pub(crate) use spot::spot;
 
 use table::{FIND, Row, TABLE};
 
-/// `program` and the command in `words`, such as `dup prune`; empty if none is named.
+/// Returns the command in `words`, such as `dup prune`. Empty if there is none. The first word is the program.
 fn command_of(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
     const COMMANDS: [&str; 5] = ["find", "hash", "dup", "manifest", "cmp"];
     const BELOW_DUP: [&str; 3] = ["prune", "apply", "undo"];
@@ -32,7 +32,7 @@ fn command_of(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
     }
 }
 
-/// What is said of `typed` in `command`, if another tool knows it.
+/// Returns the hint for `typed` in `command`, if the table lists it.
 fn hint(typed: &str, command: &str) -> Option<String> {
     let rows = || TABLE.iter().filter(|row| row.differs.is_none() && row.key() == typed);
     let fitting: Vec<_> = rows().filter(|row| row.commands.contains(&command)).collect();
@@ -47,9 +47,9 @@ fn hint(typed: &str, command: &str) -> Option<String> {
     if !fitting.is_empty() {
         let line = |row: &&Row| format!("\n     {}: {}   ({})", row.tools(), plain(row.here), see(row.tool));
         let lines: String = fitting.iter().map(line).collect();
-        return Some(format!("'{typed}' is no option of ftk {command}:{lines}"));
+        return Some(format!("'{typed}' is not an option of ftk {command}:{lines}"));
     }
-    // An expression that only other commands have an answer to.
+    // The table lists the expression, but for other commands only.
     let row = rows().find(|row| row.tool == FIND && typed.len() > 2)?;
     Some(format!(
         "'{typed}' is {} syntax: ftk {command} has no equivalent   ({})",
@@ -63,7 +63,7 @@ fn see(tool: &str) -> String {
     format!("ftk help coming-from {tool}")
 }
 
-/// Without the marks of code.
+/// Removes the backquotes.
 fn plain(text: &str) -> String {
     text.replace('`', "")
 }
@@ -87,7 +87,7 @@ mod tests {
         }
     }
 
-    /// Each option in a hint is one that the command has.
+    /// Each option in a hint must exist in the command that the hint is for.
     #[test]
     fn hints_name_options_that_exist() {
         let (definition, mut wrong) = (crate::args::definition(), Vec::new());

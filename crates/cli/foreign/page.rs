@@ -7,12 +7,13 @@ use super::table::{Row, TABLE, TOOLS};
 const TOP: &str = "\
 # Coming from find, fd, fdupes, jdupes, fclones, rmlint, hashdeep, diff, cmp, AIDE
 
-What you type there, and what you type here. ftk rejects an option of another tool with status 2 and names its own.
-A row that begins with **Careful** is about a letter that ftk has for another option: where the value does not show what
-is meant, ftk takes it for its own. Options that mean the same in both are not listed. `ftk help coming-from fd` prints the part about one tool.
+This page lists options of other tools and their equivalents in ftk. ftk rejects an option of another tool with
+status 2, and the message gives its equivalent. **Careful** marks a letter that means another option in ftk: unless its
+value shows what you mean, ftk treats it as its own option. Options that mean the same in both are not listed.
+`ftk help coming-from fd` prints the section about one tool.
 ";
 
-/// The rows about `tool`, or the whole page; `None` if the table does not know the tool.
+/// Returns the section about `tool`, or the whole page. `None` if the table has no such tool.
 pub(crate) fn page(tool: Option<&str>) -> Option<String> {
     match tool {
         Some(tool) => part(tool),
@@ -27,11 +28,11 @@ fn part(tool: &str) -> Option<String> {
     let name = |row: &&Row| row.tool.split([',', ' ']).any(|word| word == tool);
     let mut rows = TABLE.iter().filter(name).peekable();
     rows.peek()?;
-    let mut part = format!("## {tool}\n\n| {tool} | ftk command | here |\n|---|---|---|\n");
+    let mut part = format!("## {tool}\n\n| {tool} | ftk command | in ftk |\n|---|---|---|\n");
     for row in rows {
         let commands = row.commands.join(", ");
-        let careful = row.differs.map(|ours| format!("**Careful**: {} is `{ours}` here; ", row.key()));
-        // A String takes everything.
+        let careful = row.differs.map(|ours| format!("**Careful**: {} is `{ours}` in ftk; ", row.key()));
+        // Writing to a String cannot fail.
         let _ = writeln!(
             part,
             "| `{}` | {commands} | {}{} |",

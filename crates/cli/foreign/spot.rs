@@ -1,4 +1,4 @@
-//! Words of `find` that would parse as clusters of short options, such as `-empty` as `-e mpty`.
+//! Expressions of `find` that would parse as clusters of short options, such as `-empty` as `-e mpty`.
 
 use std::ffi::{OsStr, OsString};
 
@@ -9,10 +9,10 @@ use super::table::{FIND, TABLE};
 use super::{command_of, hint};
 use crate::args::Args;
 
-/// The hint for the first word of `words` that is an expression of `find`.
+/// Returns the hint for the first word of `words` that is an expression of `find`.
 ///
-/// A word counts only where an option may stand: not as the value of an option, in a command of `--exec`, or after
-/// `--`. Without such a word this compares a few strings and defines nothing.
+/// A word counts only where an option may be: not as the value of an option, in a command of `--exec`, or after `--`.
+/// Without such a word this only compares a few strings and does not build the parser.
 pub(crate) fn spot(words: &[OsString]) -> Option<String> {
     (1..words.len()).find_map(|at| {
         let word = words[at].to_str().filter(|word| is_expression(word))?;
@@ -31,7 +31,7 @@ fn is_expression(word: &str) -> bool {
         && TABLE.iter().any(|row| row.tool == FIND && row.key() == word)
 }
 
-/// Whether the parser takes the word at `at` for an option: one that does not exist is then an error.
+/// Whether the parser treats the word at `at` as an option: then an unknown option in its place is an error.
 fn is_option(words: &[OsString], at: usize) -> bool {
     const UNKNOWN: &str = "--word-of-another-tool";
     let mut words = words.to_vec();
@@ -41,7 +41,7 @@ fn is_option(words: &[OsString], at: usize) -> bool {
         && matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if word == UNKNOWN)
 }
 
-/// Whether the word is made of options without values, as `-ls` is for `cmp`: then it is what it says.
+/// Whether the word consists of options without values, as `-ls` does for `cmp`. Then it means these options.
 fn is_cluster(word: &str, command: &str) -> bool {
     let mut at: &Command = &crate::args::definition();
     for name in command.split(' ') {
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_are_spotted_where_options_stand() {
+    fn expressions_are_found_in_place_of_options() {
         for line in [
             "ftk find -empty",
             "ftk find . -name x",
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn values_commands_and_operands_are_left_alone() {
+    fn values_commands_and_operands_are_ignored() {
         for line in [
             "ftk find -n -name",
             "ftk find --exec find {} -empty ;",

@@ -1,44 +1,44 @@
-//! What is typed elsewhere, and what is typed here.
+//! The table of options of other tools and their equivalents in ftk.
 //!
-//! Each option between backquotes in [`Row::here`] is one of the row's commands, or of the command named with it; a
-//! test looks each of them up.
+//! Each option between backquotes in [`Row::here`] belongs to the row's commands, or to the command named with it. A
+//! test checks that each of them exists.
 
 /// One option or word of another tool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) tool: &'static str,
-    /// What is typed there: the option, then its values.
+    /// The text in the other tool: the option, then its values.
     pub(super) there: &'static str,
-    /// The commands of ftk where users type it.
+    /// The commands of ftk for which users type it.
     pub(super) commands: &'static [&'static str],
-    /// What is typed here.
+    /// What to type in ftk.
     pub(super) here: &'static str,
-    /// The option of ftk that has this letter, if there is one.
+    /// The different option that has this letter in ftk, if any.
     pub(super) differs: Option<&'static str>,
 }
 
 impl Row {
-    /// The option alone.
+    /// Returns the option without its values.
     pub(super) fn key(&self) -> &'static str {
         self.there.split(' ').next().unwrap_or_default()
     }
 
-    /// The tools, in a sentence.
+    /// Returns the names of the tools for a sentence.
     pub(super) fn tools(&self) -> String {
         self.tool.replace(", ", " and ")
     }
 
-    /// The letter of a short option.
+    /// Returns the letter of a short option.
     pub(super) fn letter(&self) -> char {
         self.key().chars().nth(1).unwrap_or_default()
     }
 
-    /// Whether its letter is an option of ftk without a value, while there it has one.
+    /// Whether the letter is an option without a value in ftk, and one with a value in the other tool.
     pub(super) fn is_flag_here(&self) -> bool {
         self.differs == Some("--one-file-system")
     }
 
-    /// Whether its letter is this option of ftk.
+    /// Whether the letter stands for this option in ftk.
     pub(super) fn is_short_of(&self, long: &str) -> bool {
         self.differs == Some(long)
     }
@@ -46,7 +46,7 @@ impl Row {
 
 pub(super) const FIND: &str = "GNU find";
 
-/// The parts of the page, in order.
+/// The sections of the page, in order.
 pub(super) const TOOLS: [&str; 11] =
     ["find", "fd", "fdupes", "jdupes", "fclones", "rmlint", "hashdeep", "sha256sum", "diff", "cmp", "AIDE"];
 
@@ -54,7 +54,7 @@ type Commands = &'static [&'static str];
 
 /// Commands with filters by name and place.
 const BY_NAME: Commands = &["find", "hash", "dup", "dup prune", "cmp", "manifest create"];
-/// The same, if any word may be a path. `cmp` has numbers after its two paths.
+/// Those of them in which any word may be a path. `cmp` has numbers after its two paths.
 const WITH_PATHS: Commands = &["find", "hash", "dup", "dup prune", "manifest create"];
 /// Commands with all filters.
 const WALKERS: Commands = &["find", "hash", "dup", "dup prune", "cmp"];
@@ -73,7 +73,7 @@ const fn find(there: &'static str, commands: Commands, here: &'static str) -> Ro
     row(FIND, there, commands, here)
 }
 
-/// A letter that ftk has for another option.
+/// A row for a letter that stands for another option in ftk.
 const fn differs(
     tool: &'static str,
     there: &'static str,
@@ -97,7 +97,7 @@ pub(super) const TABLE: &[Row] = &[
     find("-type f", BY_NAME, "use `--type`"),
     find("-xtype f", WALKERS, "use `--follow` and `--type`"),
     find("-empty", WALKERS, "use `--empty`"),
-    find("-size +10M", WALKERS, "use `--size`, which rounds nothing"),
+    find("-size +10M", WALKERS, "use `--size`, which does not round"),
     find("-newer FILE", WALKERS, "use `--newer`"),
     find("-anewer FILE", WALKERS, "ftk tests only mtime: `--newer`"),
     find("-cnewer FILE", WALKERS, "ftk tests only mtime: `--newer`"),
@@ -160,7 +160,7 @@ pub(super) const TABLE: &[Row] = &[
     find("-execdir CMD {} ;", F, "use `--exec` with {//} for the directory and {/} for the name"),
     find("-ok CMD {} ;", F, "use `--exec`, which does not ask"),
     find("-okdir CMD {} ;", F, "use `--exec`, which does not ask"),
-    find("-delete", F, "use `--exec rm`, after a look at the list"),
+    find("-delete", F, "check the list, then use `--exec rm`"),
     find("-delete", DUP, "use `ftk dup prune --action delete`"),
     find("-print", F, "omit it: every match is printed"),
     find("-print0", &["find", "hash", "dup", "manifest unique"], "use `--null`"),
@@ -177,9 +177,9 @@ pub(super) const TABLE: &[Row] = &[
     find("-P", WALKERS, "omit it: links are followed only with `--follow`"),
     row("fd", "--hidden", BY_NAME, "omit it: hidden files are included unless `--no-hidden`"),
     row("fd", "-H", F, "omit it: hidden files are included unless `--no-hidden`"),
-    row("fd", "--no-ignore", BY_NAME, "omit it: ignore files count only with `--ignore-files`"),
-    row("fd", "--no-ignore-vcs", BY_NAME, "omit it: ignore files count only with `--ignore-files`"),
-    row("fd", "-I", F, "omit it: ignore files count only with `--ignore-files`"),
+    row("fd", "--no-ignore", BY_NAME, "omit it: ignore files are used only with `--ignore-files`"),
+    row("fd", "--no-ignore-vcs", BY_NAME, "omit it: ignore files are used only with `--ignore-files`"),
+    row("fd", "-I", F, "omit it: ignore files are used only with `--ignore-files`"),
     row("fd", "--unrestricted", F, "omit it: everything is included"),
     row("fd", "-u", F, "omit it: everything is included"),
     row("fd", "--ignore", BY_NAME, "use `--ignore-files`"),
@@ -223,8 +223,13 @@ pub(super) const TABLE: &[Row] = &[
     differs("fdupes", "-n DIR", DUP, "--name", "omit it: empty files are skipped unless `--min-size 0`"),
     row("jdupes", "--zeromatch", DUP, "use `--min-size 0`"),
     row("jdupes", "-z", DUP, "use `--min-size 0`"),
-    row("fdupes, jdupes", "--omitfirst", DUP, "`ftk dup prune --action delete` lists what could go"),
-    row("fdupes, jdupes", "-f", DUP, "`ftk dup prune --action delete` lists what could go"),
+    row(
+        "fdupes, jdupes",
+        "--omitfirst",
+        DUP,
+        "`ftk dup prune --action delete` lists the files that could be deleted",
+    ),
+    row("fdupes, jdupes", "-f", DUP, "`ftk dup prune --action delete` lists the files that could be deleted"),
     row("fdupes", "--sameline", REPORT, "use `--format csv` or `--json`"),
     row(
         "fdupes, jdupes",
@@ -322,12 +327,17 @@ pub(super) const TABLE: &[Row] = &[
     row("rmlint", "--types df", DUP, "omit it: `ftk dup` finds only duplicate files"),
     row("rmlint", "-T df", DUP, "omit it: `ftk dup` finds only duplicate files"),
     row("rmlint", "--paranoid", DUP, "use `--verify`"),
-    row("rmlint", "-p", DUP, "use `--verify`; permissions do not count"),
+    row("rmlint", "-p", DUP, "use `--verify`; permissions are ignored"),
     row("rmlint", "-g", DUP, "use `--progress always`"),
     row("rmlint", "--no-crossdev", DUP, "use `--one-file-system`"),
     row("rmlint", "--followlinks", DUP, "use `--follow`"),
     row("rmlint", "--no-with-hidden", DUP, "use `--no-hidden`"),
-    row("rmlint", "-R", DUP, "rmlint excludes hidden files by it: `--no-hidden`; fdupes recurses: omit it"),
+    row(
+        "rmlint",
+        "-R",
+        DUP,
+        "in rmlint it excludes hidden files: use `--no-hidden`; in fdupes it recurses: omit it",
+    ),
     row("rmlint", "--rank-by a", &["dup prune", "dup apply"], "use `--keep`"),
     row("rmlint", "--replay FILE", DUP, "use `ftk dup apply`"),
     differs(
@@ -347,7 +357,7 @@ pub(super) const TABLE: &[Row] = &[
     row("hashdeep", "-s", HASH, "use `--quiet`; errors are always shown"),
     row("hashdeep", "-m FILE", HASH, "use `--check FILE`"),
     row("hashdeep", "-f FILE", HASH, "use `--files-from FILE`"),
-    row("hashdeep", "-p 1M", HASH, "ftk hashes no pieces of files"),
+    row("hashdeep", "-p 1M", HASH, "ftk cannot hash pieces of files"),
     row("sha256sum", "--binary", HASH, "omit it: files are always read as they are"),
     row("sha256sum", "--text", HASH, "omit it: files are always read as they are"),
     differs("sha256sum", "-t FILE", HASH, "--type", "omit it: files are always read as they are"),
@@ -362,18 +372,18 @@ pub(super) const TABLE: &[Row] = &[
     ),
     row("diff", "--report-identical-files", CMP, "ftk cmp lists only differences"),
     differs("diff", "-s", CMP, "--silent", "ftk cmp lists only differences"),
-    row("diff", "--new-file", CMP, "omit it: a file in one tree only is one line"),
-    row("diff", "-N", CMP, "omit it: a file in one tree only is one line"),
+    row("diff", "--new-file", CMP, "omit it: a file that is in one tree only is one line"),
+    row("diff", "-N", CMP, "omit it: a file that is in one tree only is one line"),
     row("diff", "--no-dereference", CMP, "omit it: links are followed only with `--follow`"),
     differs("diff", "-x GLOB", CMP, "--one-file-system", "use `--exclude GLOB`"),
     row("diff", "--exclude-from FILE", CMP, "use `--exclude GLOB` for each pattern"),
     row("diff", "-X FILE", CMP, "use `--exclude GLOB` for each pattern"),
     row("diff", "--text", CMP, "omit it: files are compared byte by byte"),
-    row("diff", "--unified", CMP, "ftk cmp compares bytes and not lines: use diff"),
-    row("diff", "-u", CMP, "ftk cmp compares bytes and not lines: use diff"),
-    row("diff", "-y", CMP, "ftk cmp compares bytes and not lines: use diff"),
-    row("diff", "-w", CMP, "ftk cmp compares bytes and not lines: use diff"),
-    row("diff", "-B", CMP, "ftk cmp compares bytes and not lines: use diff"),
+    row("diff", "--unified", CMP, "ftk cmp compares bytes, not lines: use diff"),
+    row("diff", "-u", CMP, "ftk cmp compares bytes, not lines: use diff"),
+    row("diff", "-y", CMP, "ftk cmp compares bytes, not lines: use diff"),
+    row("diff", "-w", CMP, "ftk cmp compares bytes, not lines: use diff"),
+    row("diff", "-B", CMP, "ftk cmp compares bytes, not lines: use diff"),
     differs("GNU cmp", "--verbose", CMP, "--verbose", "use `--list`"),
     row("AIDE", "--init", MANIFEST, "use `ftk manifest create ROOT -o FILE`"),
     row("AIDE", "-i", MANIFEST, "use `ftk manifest create ROOT -o FILE`"),

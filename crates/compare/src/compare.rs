@@ -1,4 +1,4 @@
-//! Two inputs, whatever they are.
+//! Compares two inputs of any kind.
 
 use std::ops::ControlFlow;
 
@@ -12,30 +12,31 @@ use crate::pair::Part;
 use crate::sequential::{Sequential, Sink};
 use crate::{Mismatch, Side};
 
-/// Compares two inputs and hands every mismatch that is wanted to `found`, each once, in ascending order. When `found`
-/// says `Break` the comparison ends.
+/// Compares two inputs and passes every wanted mismatch to `found`, each once, in ascending order. The
+/// comparison ends when `found` returns `Break`.
 ///
-/// The result is the same for every method, number of workers and block length. Only the search is speculative: what
-/// is handed out is certain, except that the files may turn out in the end to have changed meanwhile, which is an error.
+/// The result is the same for every method, number of workers and block size. The search is speculative, but
+/// a mismatch is passed on only when it is certain. There is one exception: if a file turns out to have
+/// changed while being read, the comparison ends with an error.
 ///
 /// # Errors
-/// When an input cannot be read, or is a file that changed while it was compared, as far as [`File::verify`] can tell;
-/// and which of the two it was.
+/// If an input cannot be read, or is a file that changed while being read, as far as [`File::verify`] can tell. The
+/// error includes the side of the input.
 ///
 /// # Panics
-/// When a worker panics, after all have ended.
+/// When a worker panics, after all workers have ended.
 pub fn compare(
     a: Source<'_>,
     b: Source<'_>,
     options: &Options,
-    env: &FileResources<'_>,
+    resources: &FileResources<'_>,
     found: &mut dyn FnMut(Mismatch) -> ControlFlow<()>,
 ) -> Result<Outcome, (Side, Failure)> {
-    compare_tuned(a, b, options, env, found, Tuning::DEFAULT)
+    compare_tuned(a, b, options, resources, found, Tuning::DEFAULT)
 }
 
-/// Whether the sizes of two files alone prove that what is to be compared differs. A file of which nothing is on a
-/// disk is not believed: kernels show files of their own with made-up sizes.
+/// Whether the sizes of two files alone prove that the compared ranges differ. The size of a file without
+/// disk blocks is not trusted, because kernel file systems report synthetic sizes.
 pub fn sizes_differ(a: &File, b: &File, options: &Options) -> bool {
     let limit = options.limit.unwrap_or(u64::MAX);
     let len = |file: &File, skip| file.stat().size.saturating_sub(skip).min(limit);
@@ -46,7 +47,7 @@ pub(crate) fn compare_tuned(
     a: Source<'_>,
     b: Source<'_>,
     options: &Options,
-    env: &FileResources<'_>,
+    resources: &FileResources<'_>,
     found: &mut dyn FnMut(Mismatch) -> ControlFlow<()>,
     tuning: Tuning,
 ) -> Result<Outcome, (Side, Failure)> {
@@ -55,21 +56,21 @@ pub(crate) fn compare_tuned(
         (Source::File(a), Source::File(b)) => {
             let a = Part { side: Side::A, file: a, skip: options.skip_a.min(MAX_SKIP) };
             let b = Part { side: Side::B, file: b, skip: options.skip_b.min(MAX_SKIP) };
-            Files::new(a, b, options, env, tuning, sink).compare()
+            Files::new(a, b, options, resources, tuning, sink).compare()
         }
-        (a, b) => streams(a, b, options, env, sink),
+        (a, b) => streams(a, b, options, resources, sink),
     }
 }
 
-/// Compares inputs of which one at least can only be read on.
+/// Compares two inputs of which at least one is a stream.
 fn streams(
     a: Source<'_>,
     b: Source<'_>,
     options: &Options,
-    env: &FileResources<'_>,
+    resources: &FileResources<'_>,
     mut sink: Sink<'_>,
 ) -> Result<Outcome, (Side, Failure)> {
-    let block = options.block(1, env.memory);
+    let block = options.block(1, resources.memory);
     let plan = FilePlan { way: Way::Sequential, reason: Reason::Pipe, workers: 1, block };
     let mut a = OpenInput::new(a, options.skip_a, block).map_err(|failure| (Side::A, failure))?;
     let mut b = OpenInput::new(b, options.skip_b, block).map_err(|failure| (Side::B, failure))?;
@@ -82,7 +83,7 @@ fn streams(
         clean: u64::MAX,
         lines: options.lines.then_some(&mut lines),
     };
-    let end = sequential.run(&mut sink, block, env)?.unwrap_or(End::Together);
+    let end = sequential.run(&mut sink, block, resources)?.unwrap_or(End::Together);
     a.verify().map_err(|failure| (Side::A, failure))?;
     b.verify().map_err(|failure| (Side::B, failure))?;
     Ok(Outcome {
@@ -94,7 +95,7 @@ fn streams(
     })
 }
 
-/// An input on its way.
+/// An open input that is read from front to back.
 enum OpenInput<'s> {
     File(Cursor<'s>),
     Stream(Piped<'s>),

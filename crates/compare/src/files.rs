@@ -1,4 +1,5 @@
-//! Two files: a stretch at the start by the calling thread, and where that does not tell all, the rest by a team.
+//! Compares two files. The calling thread compares the start; if that is not enough, a team compares the
+//! rest.
 
 use std::cmp::Ordering;
 
@@ -11,24 +12,25 @@ use crate::is_trusted;
 use crate::options::{FileResources, Method, Options};
 use crate::outcome::{End, FilePlan, Lines, Outcome, Reason, Way};
 use crate::pair::Part;
-use crate::parallel::Crew;
+use crate::parallel::Context;
 use crate::remote::is_remote;
 use crate::sequential::{Sequential, Sink};
 
-/// Sizes at which something else is done. None has an influence on the result.
+/// Sizes at which the method changes. None of them affects the result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tuning {
-    /// So much at the start is compared by the calling thread alone: to start a thread takes as long as comparing a
-    /// third of it.
+    /// The calling thread alone compares this many bytes at the start. Starting a thread takes as long as
+    /// comparing a third of them.
     pub(crate) alone: u64,
-    /// Most bytes of a claim. Workers that map less get into each other's way, as the lock of the address space is one
-    /// for all.
+    /// Maximum size of a claim. It must be large: all mappings take the one lock of the address space, so
+    /// workers that map small ranges slow each other down.
     pub(crate) claim: u64,
-    /// Pieces below this length are read: to map a few pages costs more than to copy them.
+    /// Pieces smaller than this are read, because mapping a few pages costs more than copying them.
     pub(crate) map: u64,
-    /// Most mismatches that workers look for at a time.
+    /// Maximum number of mismatches that workers look for at once.
     pub(crate) capacity: usize,
-    /// When there were that many, the calling thread goes on alone until so many bytes in a row are equal.
+    /// After `capacity` mismatches, the calling thread goes on alone until this many bytes in a row are
+    /// equal.
     pub(crate) clean: u64,
 }
 
@@ -37,19 +39,19 @@ impl Tuning {
         Self { alone: 1 << 20, claim: 16 << 20, map: 512 << 10, capacity: 4096, clean: 1 << 20 };
 }
 
-/// A comparison of two files under way.
+/// A comparison of two files in progress.
 pub(crate) struct Files<'f> {
     a: Part<'f>,
     b: Part<'f>,
     options: &'f Options,
-    env: &'f FileResources<'f>,
+    resources: &'f FileResources<'f>,
     tuning: Tuning,
     sink: Sink<'f>,
-    /// The files as the calling thread reads them.
+    /// The two files as read by the calling thread.
     cursors: (Cursor<'f>, Cursor<'f>),
-    /// Everything before is compared.
+    /// Everything before this offset has been compared.
     at: u64,
-    /// Bytes to be compared of each, as far as sizes can be believed.
+    /// Lengths of the compared ranges, according to the files' sizes.
     lens: (u64, u64),
 }
 
@@ -58,14 +60,14 @@ impl<'f> Files<'f> {
         a: Part<'f>,
         b: Part<'f>,
         options: &'f Options,
-        env: &'f FileResources<'f>,
+        resources: &'f FileResources<'f>,
         tuning: Tuning,
         sink: Sink<'f>,
     ) -> Self {
         let limit = options.limit.unwrap_or(u64::MAX);
         let lens = (a.len(limit), b.len(limit));
         let cursors = (Cursor::new(a.file, a.skip), Cursor::new(b.file, b.skip));
-        Self { a, b, options, env, tuning, sink, cursors, at: 0, lens }
+        Self { a, b, options, resources, tuning, sink, cursors, at: 0, lens }
     }
 
     pub(crate) fn compare(mut self) -> Result<Outcome, (Side, Failure)> {
@@ -73,23 +75,23 @@ impl<'f> Files<'f> {
             let plan = FilePlan { way: Way::SameFile, reason: Reason::Identity, workers: 1, block: 0 };
             return Ok(Outcome { mismatches: 0, first: None, end: End::Together, lines: None, plan });
         }
-        let block = self.options.block(1, self.env.memory);
+        let block = self.options.block(1, self.resources.memory);
         let mut plan = FilePlan { way: Way::Sequential, reason: Reason::Small, workers: 1, block };
-        // The size of a small file may lie: it is read to its end, and the other one with it.
+        // The size of a small file may be synthetic, so both files are read to the end.
         let is_small = self.lens.0.min(self.lens.1) <= self.tuning.alone
-            || self.a.has_made_up_size()
-            || self.b.has_made_up_size();
+            || self.a.has_synthetic_size()
+            || self.b.has_synthetic_size();
         let head = if is_small { self.options.limit.unwrap_or(u64::MAX) } else { self.tuning.alone };
         let mut lines = Lines::NONE;
-        let mut end = self.alone(head, u64::MAX, Some(&mut lines))?;
+        let mut end = self.compare_alone(head, u64::MAX, Some(&mut lines))?;
         let head = self.at;
         if end.is_none() && !is_small {
             plan = self.plan();
-            end = self.together(&self.crew(plan))?;
+            end = self.compare_in_parallel(&self.context(plan))?;
         }
         let end = match end {
             Some(end) => end,
-            // Both reach as far as is asked for.
+            // Both files are long enough for the limit.
             None if is_small => End::Together,
             None => self.end_by_size(),
         };
@@ -98,12 +100,12 @@ impl<'f> Files<'f> {
             Outcome { mismatches: self.sink.delivered, first: self.sink.first, end, lines: None, plan };
         if let Some(equal_to) = self.sink.equal_to(end).filter(|_| self.options.lines) {
             if equal_to > head {
-                lines.newlines += self.crew(plan).newlines(head..equal_to)?;
+                lines.newlines += self.context(plan).newlines(head..equal_to)?;
                 lines.is_line_start = self.a.byte(equal_to - 1)? == b'\n';
             }
             outcome.lines = Some(lines);
         }
-        // A team reads more than once.
+        // A team reads each file more than once.
         let reads = if plan.way == Way::Sequential { 0 } else { 2 };
         self.cursors.0.verify(reads).map_err(|failure| (Side::A, failure))?;
         self.cursors.1.verify(reads).map_err(|failure| (Side::B, failure))?;
@@ -115,8 +117,8 @@ impl<'f> Files<'f> {
         self.options.shortcuts && key(&self.a) == key(&self.b) && is_trusted(self.a.file)
     }
 
-    /// By the calling thread alone, up to `limit` or until enough bytes are equal.
-    fn alone(
+    /// Compares on the calling thread alone, up to `limit` or until `clean` bytes in a row are equal.
+    fn compare_alone(
         &mut self,
         limit: u64,
         clean: u64,
@@ -126,21 +128,22 @@ impl<'f> Files<'f> {
         a.go_to(self.a.skip + self.at);
         b.go_to(self.b.skip + self.at);
         let mut sequential = Sequential { a, b, at: self.at, limit, clean, lines };
-        // One byte more than there should be: then a small file and its end are one read.
-        let block = self.options.block(1, self.env.memory) as u64;
+        // One byte more than the size, so that one read returns a small file and also shows its end.
+        let block = self.options.block(1, self.resources.memory) as u64;
         let buf_len = self.lens.0.max(self.lens.1).saturating_add(1).min(block) as usize;
-        let end = sequential.run(&mut self.sink, buf_len, self.env)?;
+        let end = sequential.run(&mut self.sink, buf_len, self.resources)?;
         self.at = sequential.at;
         Ok(end)
     }
 
-    /// By a team, except where mismatch follows on mismatch: there whoever takes them is what takes time.
-    fn together(&mut self, crew: &Crew<'_>) -> Result<Option<End>, (Side, Failure)> {
+    /// Compares with a team. Where mismatches are dense, the calling thread goes on alone, because delivering
+    /// them takes most of the time.
+    fn compare_in_parallel(&mut self, context: &Context<'_>) -> Result<Option<End>, (Side, Failure)> {
         let common = self.lens.0.min(self.lens.1);
         while self.at < common {
             let capacity = self.sink.left.min(self.tuning.capacity as u64) as usize;
-            let earliest = crew.earliest(self.at..common, capacity)?;
-            if self.env.stop.is_raised() {
+            let earliest = context.earliest(self.at..common, capacity)?;
+            if self.resources.stop.is_raised() {
                 return Ok(Some(End::Stopped));
             }
             let is_full = earliest.len() == capacity;
@@ -153,7 +156,7 @@ impl<'f> Files<'f> {
             if !is_full {
                 break;
             }
-            let end = self.alone(common, self.tuning.clean, None)?;
+            let end = self.compare_alone(common, self.tuning.clean, None)?;
             if end.is_some() {
                 return Ok(end);
             }
@@ -161,14 +164,14 @@ impl<'f> Files<'f> {
         Ok(None)
     }
 
-    fn crew(&self, plan: FilePlan) -> Crew<'f> {
-        let (a, b, env) = (self.a, self.b, self.env);
-        Crew { a, b, shortcuts: self.options.shortcuts, plan, tuning: self.tuning, env }
+    fn context(&self, plan: FilePlan) -> Context<'f> {
+        let (a, b, resources) = (self.a, self.b, self.resources);
+        Context { a, b, shortcuts: self.options.shortcuts, plan, tuning: self.tuning, resources }
     }
 
-    /// How a team goes about it.
+    /// Decides how a team compares the rest.
     fn plan(&self) -> FilePlan {
-        let memory = self.env.memory;
+        let memory = self.resources.memory;
         let (way, reason) = match self.options.method {
             Method::Mapped => (Way::Mapped, Reason::Asked),
             Method::Stream => (Way::Stream, Reason::Asked),
@@ -178,7 +181,7 @@ impl<'f> Files<'f> {
             }
             Method::Auto => (Way::Mapped, Reason::Fits),
         };
-        let wanted = if self.env.workers == 0 { logical_cpus() } else { self.env.workers };
+        let wanted = if self.resources.workers == 0 { logical_cpus() } else { self.resources.workers };
         let left = self.lens.0.min(self.lens.1) - self.at;
         let workers = left.div_ceil(self.tuning.alone).clamp(1, wanted as u64);
         FilePlan { way, reason, workers: workers as usize, block: self.options.block(workers, memory) }

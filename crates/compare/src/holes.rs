@@ -1,11 +1,11 @@
-//! Holes: what reads as zeros and takes no place on the disk.
+//! Holes: ranges that read as zeros and have no blocks on the disk.
 
 use ftk_read::File;
 
 use crate::is_trusted;
 
-/// What is known of a file, or a pair of them, from some place on: whether something holds, and up to where that much
-/// is known.
+/// What is known about a range of a file or a pair of files: whether a property holds, and the offset up to
+/// which this is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KnownRange {
     pub(crate) holds: bool,
@@ -13,31 +13,31 @@ pub(crate) struct KnownRange {
 }
 
 impl KnownRange {
-    /// It holds nowhere.
+    /// The property does not hold up to the end of the file.
     pub(crate) const NOWHERE: Self = Self { holds: false, end: u64::MAX };
 }
 
-/// The holes of a file, in the order in which they are asked for.
+/// The holes of a file, looked up in ascending order of offsets.
 pub(crate) struct Holes<'f> {
     file: &'f File,
-    /// Where the last answer began, and what it was.
+    /// The offset of the last lookup, and its result.
     last: (u64, KnownRange),
 }
 
 impl<'f> Holes<'f> {
-    /// The holes of a file, if it can have any and its file system is trusted to know them: those of one that takes as
-    /// much place as its size are not asked for.
+    /// Prepares to look for the holes of a file. A file is treated as having no holes if it has as many
+    /// blocks as its size needs, or if its file system does not report holes reliably.
     pub(crate) fn new(file: &'f File, are_wanted: bool) -> Self {
         let is_sparse = file.stat().blocks < file.stat().size / 512;
-        // From the end of the numbers on: nothing is known yet.
+        // An empty range at the highest offset: no lookup has been made yet.
         let start = if are_wanted && is_sparse && is_trusted(file) { u64::MAX } else { 0 };
         Self { file, last: (start, KnownRange::NOWHERE) }
     }
 
-    /// Whether there is a hole at this offset of the file, and up to where that goes.
+    /// Whether there is a hole at this offset of the file, and where it or the data ends.
     pub(crate) fn at(&mut self, offset: u64) -> KnownRange {
-        let (start, stretch) = self.last;
-        if !(start..stretch.end).contains(&offset) {
+        let (start, known) = self.last;
+        if !(start..known.end).contains(&offset) {
             self.last = (offset, ask(self.file, offset));
         }
         self.last.1
@@ -49,14 +49,14 @@ fn ask(file: &File, offset: u64) -> KnownRange {
     use rustix::fs::{SeekFrom, seek};
     use rustix::io::Errno;
 
-    // This moves the position of the file, which nobody uses.
+    // Seeking moves the file position, which is not used: all reads give an offset.
     match seek(file, SeekFrom::Data(offset)) {
         Ok(data) if data > offset => KnownRange { holds: true, end: data },
         Ok(_) => match seek(file, SeekFrom::Hole(offset)) {
             Ok(hole) if hole > offset => KnownRange { holds: false, end: hole },
             _ => KnownRange::NOWHERE,
         },
-        // No data from here on.
+        // No data after this offset.
         Err(Errno::NXIO) => KnownRange { holds: true, end: u64::MAX },
         Err(_) => KnownRange::NOWHERE,
     }
@@ -75,7 +75,7 @@ mod tests {
     use crate::testing::open;
 
     #[test]
-    fn holes_and_data_take_turns() {
+    fn holes_and_data_alternate() {
         const MIB: u64 = 1 << 20;
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sparse");
@@ -88,12 +88,12 @@ mod tests {
         assert_eq!(holes.at(MIB), KnownRange { holds: false, end: 2 * MIB });
         assert_eq!(holes.at(2 * MIB - 1), KnownRange { holds: false, end: 2 * MIB });
         assert_eq!(holes.at(2 * MIB), KnownRange { holds: true, end: u64::MAX });
-        assert_eq!(holes.at(0).end, MIB, "backwards too");
+        assert_eq!(holes.at(0).end, MIB, "an earlier offset");
         assert_eq!(Holes::new(&file, false).at(0), KnownRange::NOWHERE);
     }
 
     #[test]
-    fn a_file_without_holes_is_not_asked() {
+    fn dense_files_are_not_searched_for_holes() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("dense");
         std::fs::write(&path, [1; 100_000]).unwrap();

@@ -1,15 +1,15 @@
-//! What can be read on: a file from some place, or a stream.
+//! Inputs that are read from front to back: a file from some offset, or a stream.
 
 use std::io::{self, ErrorKind};
 
 use ftk_read::{Failure, File};
 
-/// No file reaches as far as this, and the kernel still takes it for an offset.
+/// An offset larger than any file that the kernel still accepts.
 pub(crate) const MAX_SKIP: u64 = 1 << 62;
 
 /// Something that is read from front to back.
 pub(crate) trait Input {
-    /// Reads once. Fewer bytes than there is room for are no end; none are.
+    /// Reads once. A short read does not mean the end of the input; only 0 bytes do.
     fn read(&mut self, buf: &mut [u8]) -> Result<usize, Failure>;
 
     /// Reads until the buffer is full or the input ends.
@@ -25,13 +25,14 @@ pub(crate) trait Input {
     }
 }
 
-/// A place in a file.
+/// A position in a file.
 pub(crate) struct Cursor<'f> {
     file: &'f File,
     at: u64,
     bytes: u64,
     reads: u64,
-    /// A read fell short of what was asked exactly where the file should end.
+    /// Whether the end was reached: a read returned nothing, or was short and ended exactly at the file's
+    /// size.
     has_ended: bool,
 }
 
@@ -40,13 +41,14 @@ impl<'f> Cursor<'f> {
         Self { file, at, bytes: 0, reads: 0, has_ended: false }
     }
 
-    /// Goes to another place of the file.
+    /// Moves to another offset of the file.
     pub(crate) fn go_to(&mut self, at: u64) {
         self.at = at;
         self.has_ended = false;
     }
 
-    /// Whether all that was read is one state of the file; `reads`: so many more, by others.
+    /// Checks that all bytes were read from one state of the file. `reads` is the number of further reads by
+    /// others.
     pub(crate) fn verify(&self, reads: u64) -> Result<(), Failure> {
         self.file.verify(self.bytes, self.reads + reads)
     }
@@ -64,7 +66,7 @@ impl Input for Cursor<'_> {
         let size = self.file.stat().size;
         self.has_ended = got == 0 || (got < buf.len() && self.at == size);
         if self.at > size {
-            // One that grows as fast as it is read would never end.
+            // Without this check, reading a file that grows as fast as it is read would never end.
             self.verify(0)?;
         }
         Ok(got)
@@ -75,7 +77,7 @@ impl Input for Cursor<'_> {
 pub(crate) struct Piped<'s>(pub(crate) &'s mut dyn io::Read);
 
 impl Piped<'_> {
-    /// Reads so many bytes, or to the end.
+    /// Reads and discards up to `bytes` bytes; fewer if the stream ends before.
     pub(crate) fn skip(&mut self, mut bytes: u64, block: usize) -> Result<(), Failure> {
         let mut buf = vec![0; block];
         while bytes > 0 {

@@ -1,17 +1,17 @@
-//! Where two slices differ.
+//! Finds where two slices differ.
 //!
-//! Equal stretches are skipped by comparing slices, which is the C library's `memcmp`: it takes the widest words of
-//! the CPU, and two files in memory are compared as fast as memory delivers them. Only a stretch that differs is
-//! looked at in words of eight bytes.
+//! Equal ranges are skipped by comparing slices. This calls the C library's `memcmp`, which uses the widest
+//! instructions of the CPU, so that two files in memory are compared at the speed of memory. Only a chunk
+//! with a difference is examined in words of eight bytes.
 
-/// Bytes compared at a time: enough that the call does not count, few enough that looking at them twice costs
-/// nothing either.
-const STRETCH: usize = 4096;
+/// Bytes compared at a time. Large enough to make the cost of the call irrelevant, and small enough that
+/// examining a chunk twice costs nothing.
+const CHUNK: usize = 4096;
 
-/// Bytes of a word.
+/// Bytes in a word.
 const WORD: usize = size_of::<u64>();
 
-/// The index of the first byte that differs, within the length both slices have.
+/// Returns the index of the first byte that differs, up to the length of the shorter slice.
 ///
 /// ```
 /// use ftk_compare::first_difference;
@@ -23,21 +23,21 @@ pub fn first_difference(a: &[u8], b: &[u8]) -> Option<usize> {
     differences(a, b).next()
 }
 
-/// The indices of all bytes that differ, ascending, within the length both slices have.
+/// Returns the indices of all bytes that differ, ascending, up to the length of the shorter slice.
 pub fn differences<'d>(a: &'d [u8], b: &'d [u8]) -> impl Iterator<Item = usize> + use<'d> {
     let len = a.len().min(b.len());
-    Differences { a: &a[..len], b: &b[..len], next: 0, dirty_end: 0, word: 0, word_start: 0 }
+    Differences { a: &a[..len], b: &b[..len], next: 0, differing_end: 0, word: 0, word_start: 0 }
 }
 
-/// The search, between two of its answers.
+/// The state of the search between two results.
 struct Differences<'d> {
     a: &'d [u8],
     b: &'d [u8],
-    /// Everything before was looked at.
+    /// Everything before this index has been examined.
     next: usize,
-    /// Up to here is a stretch that is known to differ somewhere.
-    dirty_end: usize,
-    /// What is left of the word that begins at `word_start`: bytes that differ are not zero.
+    /// The end of a chunk that contains a difference.
+    differing_end: usize,
+    /// The rest of the word that begins at `word_start`. Its non-zero bytes are those that differ.
     word: u64,
     word_start: usize,
 }
@@ -47,10 +47,10 @@ impl Iterator for Differences<'_> {
 
     fn next(&mut self) -> Option<usize> {
         while self.word == 0 {
-            if self.next == self.dirty_end {
-                self.find_dirty()?;
+            if self.next == self.differing_end {
+                self.find_differing()?;
             }
-            let end = self.dirty_end.min(self.next + WORD);
+            let end = self.differing_end.min(self.next + WORD);
             self.word = load(&self.a[self.next..end]) ^ load(&self.b[self.next..end]);
             self.word_start = self.next;
             self.next = end;
@@ -62,17 +62,17 @@ impl Iterator for Differences<'_> {
 }
 
 impl Differences<'_> {
-    /// Goes to the next stretch that differs, if there is one.
-    fn find_dirty(&mut self) -> Option<()> {
+    /// Moves to the next chunk that contains a difference, if any.
+    fn find_differing(&mut self) -> Option<()> {
         let (a, b) = (&self.a[self.next..], &self.b[self.next..]);
-        let nth = a.chunks(STRETCH).zip(b.chunks(STRETCH)).position(|(a, b)| a != b)?;
-        self.next += nth * STRETCH;
-        self.dirty_end = self.a.len().min(self.next + STRETCH);
+        let nth = a.chunks(CHUNK).zip(b.chunks(CHUNK)).position(|(a, b)| a != b)?;
+        self.next += nth * CHUNK;
+        self.differing_end = self.a.len().min(self.next + CHUNK);
         Some(())
     }
 }
 
-/// The first bytes of a slice, at most a word, the first of them in the lowest place.
+/// Loads up to eight bytes of a slice as a little-endian word.
 fn load(bytes: &[u8]) -> u64 {
     match bytes.first_chunk() {
         Some(word) => u64::from_le_bytes(*word),
@@ -91,13 +91,12 @@ mod tests {
     }
 
     #[test]
-    fn one_byte_at_every_place_round_the_borders() {
-        let a = vec![7; 2 * STRETCH + 13];
-        for len in [0, 1, 7, 8, 9, 63, 64, 65, STRETCH - 1, STRETCH, STRETCH + 1, a.len()] {
+    fn one_differing_byte_is_found_near_every_boundary() {
+        let a = vec![7; 2 * CHUNK + 13];
+        for len in [0, 1, 7, 8, 9, 63, 64, 65, CHUNK - 1, CHUNK, CHUNK + 1, a.len()] {
             let same = a[..len].to_vec();
             assert_eq!(first_difference(&a[..len], &same), None);
-            for at in (0..len).filter(|at| at % STRETCH < 20 || at % STRETCH > STRETCH - 20 || len - at < 20)
-            {
+            for at in (0..len).filter(|at| at % CHUNK < 20 || at % CHUNK > CHUNK - 20 || len - at < 20) {
                 let mut b = same.clone();
                 b[at] ^= 0x80;
                 assert_eq!(first_difference(&a, &b), Some(at));
@@ -116,7 +115,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_a_loop_over_bytes_finds(
+        fn finds_what_a_loop_over_bytes_finds(
             mut a in prop::collection::vec(any::<u8>(), 0..20_000),
             len in 0..20_000_usize,
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),

@@ -1,7 +1,10 @@
-//! Byte-exact comparison: the kernel, two files by several workers, two trees.
+//! Internal to ftk: byte-exact comparison of memory, of two files by several workers, and of two trees.
 //!
-//! [`first_difference`] and [`differences`] compare what is in memory; [`same_content`] proves that two open files hold
-//! the same; [`compare()`] says where two files or streams differ.
+//! [`first_difference`] and [`differences`] compare slices. [`same_content`] proves that two open files have
+//! identical content. [`compare()`] finds where two files or streams differ. [`trees`] compares two trees.
+//!
+//! It exists because every other command depends on an exact answer: `cmp` reports it, and `dup` and `prune`
+//! act on it.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -11,17 +14,18 @@
 //! use ftk_sched::Stop;
 //!
 //! let (mut a, mut b) = (&b"some bytes"[..], &b"same byte"[..]);
-//! let env = FileResources { workers: 0, memory: 1 << 30, stop: &Stop::new(), done: &AtomicU64::new(0) };
+//! let resources = FileResources { workers: 0, memory: 1 << 30, stop: &Stop::new(), done: &AtomicU64::new(0) };
 //! let mut found = Vec::new();
-//! let outcome = compare(Source::Stream(&mut a), Source::Stream(&mut b), &Options::default(), &env, &mut |mismatch| {
+//! let outcome = compare(Source::Stream(&mut a), Source::Stream(&mut b), &Options::default(), &resources, &mut |mismatch| {
 //!     found.push(mismatch);
 //!     ControlFlow::Continue(())
 //! });
-//! assert!(!outcome.expect("slices can be read").is_equal());
+//! assert!(!outcome.expect("reading a slice cannot fail").is_equal());
 //! assert_eq!((found[0].offset, found[0].a, found[0].b), (1, b'o', b'a'));
 //! ```
 //!
-//! How a search by several workers stays exact although each of them looks ahead stands in `search.rs`.
+//! The module comment of `search.rs` explains why a search by several workers gives an exact result although
+//! every worker looks ahead.
 
 mod compare;
 mod files;

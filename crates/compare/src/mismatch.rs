@@ -1,12 +1,12 @@
-//! A place where two inputs differ.
+//! One byte at which two inputs differ.
 
-/// A byte that differs.
+/// One byte at which two inputs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Where, counted from 0 and from behind what was skipped.
+    /// The offset, counted from 0 after the skipped bytes.
     pub offset: u64,
     /// The byte of the first input.
     pub a: u8,
-    /// The byte of the second.
+    /// The byte of the second input.
     pub b: u8,
 }

@@ -1,4 +1,4 @@
-//! What is asked for, and what may be used for it.
+//! Options of a comparison, and the resources it may use.
 
 use std::io;
 use std::sync::atomic::AtomicU64;
@@ -10,42 +10,41 @@ use ftk_sched::Stop;
 pub enum Source<'s> {
     /// A regular file, from its beginning.
     File(&'s File),
-    /// Anything that can be read on from where it stands: standard input, a FIFO, a device.
+    /// Anything that can only be read from its current position on: standard input, a FIFO, a device.
     Stream(&'s mut dyn io::Read),
 }
 
 /// What is compared, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// So many mismatches are wanted at most, the first ones; `0`, the default, for all. Nothing is read for the sake
-    /// of more.
+    /// Stop after this many mismatches; `0`, the default, finds all of them. Nothing is read to find more.
     pub max_mismatches: u64,
-    /// Bytes that are left out at the start of the first input; none by default.
+    /// Bytes to skip at the start of the first input; 0 by default.
     pub skip_a: u64,
-    /// Bytes that are left out at the start of the second.
+    /// Bytes to skip at the start of the second input; 0 by default.
     pub skip_b: u64,
-    /// How many bytes behind those are compared at most; `None`, the default, for all.
+    /// How many bytes to compare after the skipped ones; `None`, the default, compares all.
     pub limit: Option<u64>,
-    /// Bytes that are compared between two looks at what others found, and the least that a worker claims; `0`, the
-    /// default, for 128 KiB.
+    /// Bytes that a worker compares before it checks the results of the others, and the minimum size of a
+    /// claim. `0`, the default, means 128 KiB.
     pub block: usize,
     /// How large files are read.
     pub method: Method,
-    /// Whether bytes may be taken for equal without being read, as by default: those of a file and itself, those of
-    /// holes, and those that both files share on the disk.
+    /// Whether bytes may be treated as equal without being read; true by default. This applies to a file
+    /// compared with itself, to holes, and to extents that both files share on the disk.
     pub shortcuts: bool,
-    /// Whether lines are counted; not by default.
+    /// Whether to count lines; false by default.
     pub lines: bool,
 }
 
-/// Bytes of a block where nothing else is asked for: two of them fit the second-level cache.
+/// The default block size, in bytes: two blocks fit into the second-level cache.
 const BLOCK: usize = 128 << 10;
 
-/// Blocks do not shrink below this for lack of memory.
+/// The minimum block size if memory is short, in bytes.
 const LEAST_BLOCK: u64 = 4 << 10;
 
 impl Options {
-    /// Bytes of a block, of which each worker may have two in memory.
+    /// Returns the block size in bytes. Each worker may hold two blocks in memory.
     pub(crate) fn block(&self, workers: u64, memory: u64) -> usize {
         let wanted = if self.block == 0 { BLOCK } else { self.block };
         let room = (memory / (2 * workers)).max(LEAST_BLOCK);
@@ -68,27 +67,27 @@ impl Default for Options {
     }
 }
 
-/// How large files are read. It has no influence on the result.
+/// How large files are read. This does not affect the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// As the files and the memory suggest.
+    /// Decides by the files and the available memory.
     #[default]
     Auto,
-    /// Mapped into memory, which spares a copy. What cannot be mapped is read.
+    /// Maps the files into memory, which avoids a copy. Ranges that cannot be mapped are read.
     Mapped,
-    /// Read in blocks, which needs no more memory than the blocks have.
+    /// Reads blocks, which needs no memory except for the blocks.
     Stream,
 }
 
 /// What a comparison may use.
 #[derive(Clone, Copy, Debug)]
 pub struct FileResources<'e> {
-    /// How many workers, the calling thread included; `0` for as many as there are logical CPUs.
+    /// The number of workers, including the calling thread; `0` means one for each logical CPU.
     pub workers: usize,
-    /// Bytes of memory: what both files may have together to be mapped, and what buffers may take.
+    /// Memory limit in bytes: for both mapped files together, and for buffers.
     pub memory: u64,
-    /// Ends the comparison within a block.
+    /// Ends the comparison within one block when raised.
     pub stop: &'e Stop,
-    /// Is kept at the offset up to which the inputs are compared, more or less, for whoever shows progress.
+    /// Updated with the approximate offset up to which the inputs have been compared, to show progress.
     pub done: &'e AtomicU64,
 }

@@ -1,24 +1,24 @@
-//! How a comparison ended.
+//! The result of a comparison.
 
 use crate::Side;
 
-/// How a comparison ended. Its mismatches have been handed out on the way.
+/// The result of a comparison. Its mismatches were already passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// How many mismatches were handed out.
+    /// How many mismatches were passed on.
     pub mismatches: u64,
-    /// Where the first of them was.
+    /// The offset of the first mismatch.
     pub first: Option<u64>,
-    /// What ended it.
+    /// What ended the comparison.
     pub end: End,
-    /// Lines, if they were asked for and there is a difference.
+    /// The number of lines, if requested and if there is a difference.
     pub lines: Option<Lines>,
-    /// How it was done.
+    /// How the comparison was done.
     pub plan: FilePlan,
 }
 
 impl Outcome {
-    /// Whether all that was to be compared is equal, lengths included.
+    /// Whether the compared ranges are identical, including their lengths.
     pub fn is_equal(&self) -> bool {
         self.mismatches == 0 && self.end == End::Together
     }
@@ -27,75 +27,75 @@ impl Outcome {
 /// What ended a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Both inputs ended at the same place, or the limit of bytes was reached: all mismatches are known.
+    /// Both inputs ended at the same offset, or the byte limit was reached. All mismatches are known.
     Together,
-    /// One input ended and the other goes on. All mismatches before are known.
+    /// One input ended before the other. All mismatches before that offset are known.
     Shorter {
-        /// The one that ended.
+        /// The input that ended.
         side: Side,
-        /// The bytes it had behind what was skipped.
+        /// Its length in bytes, without the skipped bytes.
         bytes: u64,
     },
-    /// As many mismatches as were asked for, or as somebody wanted to hear of.
+    /// The requested number of mismatches was found, or `found` returned `Break`.
     Enough {
-        /// Nothing was asked from this offset on.
+        /// Nothing was compared from this offset on.
         at: u64,
     },
-    /// The stop flag was raised: what was found is no result.
+    /// The stop flag was raised. The mismatches so far are not a complete result.
     Stopped,
 }
 
-/// Lines in what is equal: before the first mismatch, or, where one input only goes on behind the other, in the
-/// shorter one.
+/// Lines in the equal bytes before the first mismatch. If one input is a prefix of the other, these are the
+/// lines of the shorter one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lines {
-    /// Ends of lines. The first mismatch is in the line after so many.
+    /// The number of newlines. The first mismatch is in the line after them.
     pub newlines: u64,
-    /// Whether the equal bytes end with the end of a line, or there are none.
+    /// Whether there are no equal bytes, or they end with a newline.
     pub is_line_start: bool,
 }
 
 /// How a comparison was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilePlan {
-    /// The way.
+    /// The method that was used.
     pub way: Way,
-    /// Why that way.
+    /// Why this method was used.
     pub reason: Reason,
-    /// How many workers took part at most.
+    /// The maximum number of workers that took part.
     pub workers: usize,
-    /// Bytes of a block.
+    /// The block size in bytes.
     pub block: usize,
 }
 
-/// Ways to compare.
+/// Methods of comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// No byte was read: the same file.
+    /// The inputs are the same file, so no byte was read.
     SameFile,
-    /// Both read from the start to the end by the calling thread.
+    /// The calling thread read both inputs from start to end.
     Sequential,
-    /// Blocks read by several workers.
+    /// Several workers read blocks.
     Stream,
-    /// Windows mapped by several workers.
+    /// Several workers mapped ranges.
     Mapped,
 }
 
-/// Why a way was taken.
+/// Why a method was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It was asked for.
+    /// The caller requested it.
     Asked,
-    /// Device and inode number are the same, and what is skipped.
+    /// Both files have the same device and inode number, and the same number of skipped bytes.
     Identity,
-    /// One of the inputs can only be read on.
+    /// At least one input is a stream.
     Pipe,
-    /// What there is, or what it took to find enough, is no work for several threads.
+    /// There is too little work for several threads, or enough mismatches were found early.
     Small,
-    /// A file is on a file system of the network, or of another program.
+    /// A file is on a network file system, or on one that another program provides.
     Remote,
-    /// Both files together are larger than the memory that may be used.
+    /// Both files together exceed the memory limit.
     TooLarge,
-    /// Both files fit into memory.
+    /// Both files fit into the memory limit.
     Fits,
 }

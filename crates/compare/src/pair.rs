@@ -1,5 +1,5 @@
-//! Two files: where their bytes come from, piece by piece.
-#![expect(unsafe_code, reason = "mapped files may change while they are looked at")]
+//! Supplies the bytes of two files, piece by piece.
+#![expect(unsafe_code, reason = "mapped files may change while they are compared")]
 
 use std::io;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::Side;
 use crate::holes::{Holes, KnownRange};
 use crate::shared::Shared;
 
-/// One of two files and what is skipped of it.
+/// One of the two files, and how many bytes of it are skipped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part<'f> {
     pub(crate) side: Side,
@@ -19,14 +19,14 @@ pub(crate) struct Part<'f> {
 }
 
 impl<'f> Part<'f> {
-    /// Bytes to be compared, as far as the file's size can be believed.
+    /// Returns the length of the compared range, according to the file's size.
     pub(crate) fn len(&self, limit: u64) -> u64 {
         self.file.stat().size.saturating_sub(self.skip).min(limit)
     }
 
-    /// Whether somebody made the size up: the file takes no place on a disk, and is no hole either. Kernels show files of
-    /// their own like that, which are not to be mapped.
-    pub(crate) fn has_made_up_size(&self) -> bool {
+    /// Whether the file's size is synthetic: it has no disk blocks, and is not a hole either. Kernel file
+    /// systems report such sizes, and their files must not be mapped.
+    pub(crate) fn has_synthetic_size(&self) -> bool {
         self.file.stat().blocks == 0 && !Holes::new(self.file, true).at(0).holds
     }
 
@@ -34,7 +34,7 @@ impl<'f> Part<'f> {
         (self.side, Failure::Io { op, source })
     }
 
-    /// What is said of a file that has fewer bytes than it had, or has a page no more.
+    /// Returns the error for a file that became shorter, or of which a mapped page is missing.
     fn lost(&self, source: io::Error) -> (Side, Failure) {
         match self.file.verify(0, 2) {
             Err(failure) => (self.side, failure),
@@ -42,7 +42,7 @@ impl<'f> Part<'f> {
         }
     }
 
-    /// The byte at `offset`.
+    /// Reads the byte at `offset`.
     pub(crate) fn byte(&self, offset: u64) -> Result<u8, (Side, Failure)> {
         let mut byte = [0];
         self.read(&mut byte, offset)?;
@@ -64,18 +64,18 @@ impl<'f> Part<'f> {
     }
 }
 
-/// Two files as one worker sees them.
+/// Two files as seen by one worker.
 pub(crate) struct Pair<'f> {
     pub(crate) a: View<'f>,
     pub(crate) b: View<'f>,
     shared: Shared<'f>,
 }
 
-/// What is known of a place without a look at the bytes.
+/// What is known about a position without reading bytes.
 pub(crate) enum Known {
-    /// Both files have the same up to this offset.
+    /// Both files are identical up to this offset.
     Equal(u64),
-    /// Up to this offset the first is a hole, or the second, or neither.
+    /// Up to this offset, one of the files is a hole, or neither is. The bytes must be compared.
     Nothing { end: u64, a_is_hole: bool, b_is_hole: bool },
 }
 
@@ -85,7 +85,7 @@ impl<'f> Pair<'f> {
         Self { a: View::new(a, shortcuts), b: View::new(b, shortcuts), shared }
     }
 
-    /// What is known from `offset` on.
+    /// Returns what is known from `offset` on.
     pub(crate) fn at(&mut self, offset: u64) -> Known {
         let shared = self.shared.at(offset);
         if shared.holds {
@@ -100,7 +100,7 @@ impl<'f> Pair<'f> {
     }
 }
 
-/// One file as one worker sees it.
+/// One file as seen by one worker.
 pub(crate) struct View<'f> {
     part: Part<'f>,
     holes: Holes<'f>,
@@ -110,7 +110,7 @@ pub(crate) struct View<'f> {
 /// Where the bytes of a piece come from.
 pub(crate) enum Bytes {
     Zeros,
-    /// A mapping, and the offset at which it begins, as an offset of the file.
+    /// A mapping, and the file offset at which it begins.
     Mapped(Map, u64),
     Read,
 }
@@ -120,13 +120,13 @@ impl<'f> View<'f> {
         Self { part, holes: Holes::new(part.file, shortcuts), buf: Vec::new() }
     }
 
-    /// Whether there is a hole at `offset`, and up to where that goes.
+    /// Whether there is a hole at `offset`, and where it or the data ends.
     pub(crate) fn hole(&mut self, offset: u64) -> KnownRange {
         let KnownRange { holds, end } = self.holes.at(self.part.skip + offset);
         KnownRange { holds, end: if end == u64::MAX { end } else { end - self.part.skip } }
     }
 
-    /// Makes the bytes of a piece ready. What cannot be mapped is read.
+    /// Prepares the bytes of a piece. If the piece cannot be mapped, it is read.
     pub(crate) fn open(&self, piece: &Range<u64>, is_hole: bool, is_mapped: bool) -> Bytes {
         if is_hole {
             return Bytes::Zeros;
@@ -141,7 +141,7 @@ impl<'f> View<'f> {
         Bytes::Read
     }
 
-    /// The bytes of a block of the piece.
+    /// Returns the bytes of one block of the piece.
     pub(crate) fn block<'b>(
         &'b mut self,
         bytes: &'b Bytes,
@@ -150,8 +150,9 @@ impl<'f> View<'f> {
         let len = (block.end - block.start) as usize;
         if let Bytes::Mapped(map, map_start) = bytes {
             let start = (self.part.skip + block.start - map_start) as usize;
-            // SAFETY: blocks are compared and their newlines counted. A mismatch that changes while it is looked at may
-            // be told with two equal values; `File::verify` finds that. We do not write to files that we compare.
+            // SAFETY: blocks are only compared and their newlines counted. A byte that changes meanwhile may
+            // be reported as a mismatch of two equal values; `File::verify` then finds the change. We do not
+            // write to files that we compare.
             return Ok(&unsafe { map.bytes() }[start..start + len]);
         }
         if self.buf.len() < len {
@@ -165,13 +166,14 @@ impl<'f> View<'f> {
         Ok(buf)
     }
 
-    /// Whether the bytes that came from a piece were the file's.
+    /// Checks that the bytes of a piece really came from the file.
     pub(crate) fn close(&mut self, bytes: &Bytes, piece: &Range<u64>) -> Result<(), (Side, Failure)> {
         let Bytes::Mapped(map, _) = bytes else { return Ok(()) };
         let Err(missing) = map.check() else { return Ok(()) };
         let lost = self.part.lost(missing);
         if matches!(lost.1, Failure::Io { .. }) {
-            // Neither its length nor its times say why, but reading may: a disk that fails says so.
+            // The size and times of the file are unchanged, but part of it could not be loaded. Reading
+            // may give the cause, such as a disk error.
             let mut buf = vec![0; 1 << 20];
             for start in piece.clone().step_by(buf.len()) {
                 let len = (piece.end - start).min(buf.len() as u64) as usize;

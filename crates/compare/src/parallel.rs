@@ -1,4 +1,4 @@
-//! Several workers on two files: the search for mismatches, and the count of lines.
+//! Several workers on two files: they search for mismatches, and count lines.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,40 +17,41 @@ use crate::{Mismatch, Side, Way};
 
 /// What every worker works with.
 #[derive(Clone, Copy)]
-pub(crate) struct Crew<'c> {
+pub(crate) struct Context<'c> {
     pub(crate) a: Part<'c>,
     pub(crate) b: Part<'c>,
     pub(crate) shortcuts: bool,
     pub(crate) plan: FilePlan,
     pub(crate) tuning: Tuning,
-    pub(crate) env: &'c FileResources<'c>,
+    pub(crate) resources: &'c FileResources<'c>,
 }
 
-impl Crew<'_> {
+impl Context<'_> {
     fn claims(&self) -> BlockClaims {
         let FilePlan { block, workers, .. } = self.plan;
-        BlockClaims { block: block as u64, most: self.tuning.claim, workers: workers as u64 }
+        BlockClaims { block: block as u64, max: self.tuning.claim, workers: workers as u64 }
     }
 
-    /// Whether a piece is to be mapped.
+    /// Whether to map a piece.
     fn maps(&self, piece: &Range<u64>) -> bool {
         self.plan.way == Way::Mapped && piece.end - piece.start >= self.tuning.map
     }
 
     fn is_stopped(&self) -> bool {
-        self.env.stop.is_raised()
+        self.resources.stop.is_raised()
     }
 
-    /// The first `capacity` mismatches in `range`, in order. Incomplete once the stop flag is raised.
+    /// Returns the first `capacity` mismatches in `range`, in order. The result is incomplete if the stop
+    /// flag is raised.
     pub(crate) fn earliest(
         &self,
         range: Range<u64>,
         capacity: usize,
     ) -> Result<Vec<Mismatch>, (Side, Failure)> {
         let search = Search::new(range, capacity, self.claims());
-        let ended = Team::new(self.plan.workers).run(self.env.stop, |_| {
+        let ended = Team::new(self.plan.workers).run(self.resources.stop, |_| {
             let pair = Pair::new(self.a, self.b, self.shortcuts);
-            let result = Worker { crew: self, search: &search, pair, found: Vec::new() }.run(capacity);
+            let result = Worker { context: self, search: &search, pair, found: Vec::new() }.run(capacity);
             if result.is_err() {
                 search.give_up();
             }
@@ -60,13 +61,14 @@ impl Crew<'_> {
         Ok(search.into_earliest())
     }
 
-    /// How many lines of the first file end in `range`.
+    /// Counts the lines of the first file that end in `range`.
     ///
-    /// Done when the range is known, and not along with the search: that would cost files that are equal a tenth.
+    /// This runs after the search, when the range is known. Counting during the search would make comparing
+    /// equal files a tenth slower.
     pub(crate) fn newlines(&self, range: Range<u64>) -> Result<u64, (Side, Failure)> {
-        // A search for nothing, whose claims are all that is wanted of it.
+        // This search only hands out claims.
         let search = Search::new(range, 1, self.claims());
-        let counts = Team::new(self.plan.workers).run(self.env.stop, |_| {
+        let counts = Team::new(self.plan.workers).run(self.resources.stop, |_| {
             let mut view = View::new(self.a, self.shortcuts);
             let mut count = 0;
             while let Some(claim) = search.claim() {
@@ -107,10 +109,10 @@ impl Crew<'_> {
 
 /// One worker of a search.
 struct Worker<'w> {
-    crew: &'w Crew<'w>,
+    context: &'w Context<'w>,
     search: &'w Search,
     pair: Pair<'w>,
-    /// Mismatches of the block at hand.
+    /// Mismatches of the current block.
     found: Vec<Mismatch>,
 }
 
@@ -130,9 +132,9 @@ impl Worker<'_> {
                         piece.end
                     }
                 };
-                self.crew.env.done.fetch_max(at.min(claim.end), Relaxed);
+                self.context.resources.done.fetch_max(at.min(claim.end), Relaxed);
             }
-            if self.crew.is_stopped() {
+            if self.context.is_stopped() {
                 break;
             }
         }
@@ -140,7 +142,7 @@ impl Worker<'_> {
     }
 
     fn is_needed(&self, offset: u64) -> bool {
-        self.search.is_needed(offset) && !self.crew.is_stopped()
+        self.search.is_needed(offset) && !self.context.is_stopped()
     }
 
     fn piece(
@@ -150,10 +152,10 @@ impl Worker<'_> {
         b_is_hole: bool,
         capacity: usize,
     ) -> Result<(), (Side, Failure)> {
-        let is_mapped = self.crew.maps(piece);
+        let is_mapped = self.context.maps(piece);
         let a_bytes = self.pair.a.open(piece, a_is_hole, is_mapped);
         let b_bytes = self.pair.b.open(piece, b_is_hole, is_mapped);
-        for block in blocks(piece.clone(), self.crew.plan.block) {
+        for block in blocks(piece.clone(), self.context.plan.block) {
             if !self.is_needed(block.start) {
                 break;
             }
@@ -171,7 +173,7 @@ impl Worker<'_> {
     }
 }
 
-/// Cuts a range into blocks.
+/// Splits a range into blocks.
 fn blocks(range: Range<u64>, block: usize) -> impl Iterator<Item = Range<u64>> {
     range.clone().step_by(block).map(move |start| start..range.end.min(start + block as u64))
 }

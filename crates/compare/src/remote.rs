@@ -1,9 +1,9 @@
-//! Whether a file is stored on another machine, or shown by another program.
+//! Whether a file is on another machine, or provided by another program.
 
 use ftk_read::File;
 
-/// File systems whose files are better read in large pieces than mapped: each page that is missing would be a round
-/// trip. By the numbers of `linux/magic.h`; those it lacks name their source.
+/// File systems on which reading large pieces is better than mapping, because each missing page would cost a
+/// round trip. The numbers are from `linux/magic.h`; others name their source.
 #[cfg(target_os = "linux")]
 const REMOTE: &[u32] = &[
     0x6969,      // NFS
@@ -22,13 +22,14 @@ const REMOTE: &[u32] = &[
     0x786f_4256, // shared folders of VirtualBox (fs/vboxsf)
 ];
 
-/// Whether the file is on such a file system.
+/// Whether the file is on one of these file systems.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_remote(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|fs| REMOTE.contains(&(fs.f_type as u32)))
 }
 
-/// Whether the file is on such a file system: not known here, and a mapping would be a risk.
+/// Whether the file is on one of these file systems. Unknown on this platform, so always true: mapping would
+/// be a risk.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn is_remote(_: &File) -> bool {
     true

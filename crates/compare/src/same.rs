@@ -1,19 +1,19 @@
-//! The byte proof: whether two open files hold the same.
+//! The byte proof: whether two open files have identical content.
 
 use std::fmt;
 
 use ftk_read::{Failure, File};
 use ftk_sched::Stop;
 
-/// Bytes of each file that are compared at a time: two buffers of this length fit the second-level cache.
+/// Bytes of each file compared at a time: two buffers of this size fit into the second-level cache.
 const BUF_LEN: usize = 128 << 10;
 
-/// Which of the two.
+/// One of the two inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
-    /// The first.
+    /// The first input.
     A,
-    /// The second.
+    /// The second input.
     B,
 }
 
@@ -26,14 +26,14 @@ impl fmt::Display for Side {
     }
 }
 
-/// Whether both files hold the same bytes, every one of which was read: nothing is taken from sizes but that files
-/// whose sizes differ do not, and nothing from inode numbers or extents.
+/// Whether two files have identical content. Unless their sizes differ, every byte is read: inode numbers,
+/// extents and equal sizes prove nothing here.
 ///
-/// `true` is said only of files that did not change meanwhile, as far as [`File::verify`] can tell. Once `stop` is
-/// raised the answer is `false`: nothing is proven.
+/// Returns `true` only if neither file changed while being read, as far as [`File::verify`] can tell. Returns
+/// `false` once `stop` is raised, because then nothing is proven.
 ///
 /// # Errors
-/// When a file cannot be read, or changed while it was compared; and which of the two it was.
+/// If a file cannot be read, or changed while being read. The error includes the side of the file.
 pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Failure)> {
     if a.stat().size != b.stat().size {
         return Ok(false);
@@ -53,7 +53,7 @@ pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Fail
     Ok(false)
 }
 
-/// A file on its way to its end.
+/// A file that is read from start to end.
 struct SequentialRead<'f> {
     side: Side,
     file: &'f File,
@@ -65,12 +65,12 @@ struct SequentialRead<'f> {
 
 impl<'f> SequentialRead<'f> {
     fn new(side: Side, file: &'f File) -> Self {
-        // One byte more than there should be: then a small file and its end are one read.
+        // One byte more than the size, so that one read returns a small file and also shows its end.
         let len = file.stat().size.saturating_add(1).min(BUF_LEN as u64) as usize;
         Self { side, file, buf: vec![0; len], bytes: 0, reads: 0, has_ended: false }
     }
 
-    /// The next bytes: as many as the buffer holds, or all there are before the end.
+    /// Returns the next bytes: a full buffer, or the rest of the file.
     fn next(&mut self) -> Result<&[u8], (Side, Failure)> {
         let mut len = 0;
         while len < self.buf.len() && !self.has_ended {
@@ -83,10 +83,10 @@ impl<'f> SequentialRead<'f> {
             self.reads += 1;
             let size = self.file.stat().size;
             if self.bytes > size {
-                // One that grows as fast as it is read would never end.
+                // Without this check, reading a file that grows as fast as it is read would never end.
                 self.verify()?;
             }
-            // Fewer than asked is the end only where the file should end.
+            // A short read means the end only at the file's size.
             self.has_ended = got == 0 || (len < self.buf.len() && self.bytes == size);
         }
         Ok(&self.buf[..len])
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn one_byte_anywhere_makes_the_difference() {
+    fn one_differing_byte_anywhere_is_found() {
         for len in [0, 1, 100, BUF_LEN - 1, BUF_LEN, BUF_LEN + 1, 3 * BUF_LEN, 3 * BUF_LEN + 7] {
             let bytes = testing::random(len);
             assert!(same(&bytes, &bytes), "{len}");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_proven_once_stopped() {
+    fn a_stopped_proof_proves_nothing() {
         let (_dir, a, b) = pair(b"same", b"same");
         let stop = Stop::new();
         stop.raise();
@@ -143,15 +143,15 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changed_is_an_error_of_its_side() {
+    fn a_changed_file_is_an_error_with_its_side() {
         for (side, name) in [(Side::A, "a"), (Side::B, "b")] {
             let (dir, a, b) = pair(b"same", b"same");
             fs::write(dir.path().join(name), "same and more").unwrap();
             assert!(!same_content(&a, &b, &Stop::new()).is_ok_and(|same| same));
 
-            // With the same bytes: only its times tell.
+            // The bytes are the same, so only the times show the change.
             let (dir, a, b) = pair(b"same", b"same");
-            std::thread::sleep(std::time::Duration::from_millis(20)); // more than a tick of the clock of files
+            std::thread::sleep(std::time::Duration::from_millis(20)); // more than one tick of file timestamps
             fs::write(dir.path().join(name), "same").unwrap();
             let answer = same_content(&a, &b, &Stop::new());
             assert!(matches!(answer, Err((of, Failure::Changed { .. })) if of == side), "{answer:?}");
@@ -159,9 +159,9 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_lies_is_not_believed() {
+    fn synthetic_sizes_are_not_trusted() {
         let dir = tempfile::tempdir().unwrap();
-        let status = Path::new("/proc/self/limits"); // says 0, and stays the same
+        let status = Path::new("/proc/self/limits"); // reports a size of 0; its content does not change
         let copy = dir.path().join("copy");
         fs::write(&copy, "").unwrap();
         assert!(same_content(&open(status), &open(status), &Stop::new()).unwrap());

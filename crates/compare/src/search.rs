@@ -1,17 +1,20 @@
-//! What the workers of one search share: which piece is next, and the earliest mismatches so far.
+//! The state that the workers of one search share: the next piece, and the earliest mismatches so far.
 //!
-//! Everybody claims pieces in order and looks ahead of the others, not knowing whether it will be needed:
+//! Workers claim pieces in order. Each compares its piece without knowing whether the pieces before it will
+//! already give enough mismatches:
 //!
 //! ```text
 //!  compared ....... claimed by 1 ....... claimed by 2 ....... | not needed any more
 //!                                                           bound
 //! ```
 //!
-//! The table holds so many mismatches at most, the earliest. Once it is full, the last of them is the bound, and
-//! nothing behind it is needed. The bound only falls, and it never falls below the last mismatch that belongs into the
-//! result, since the table is full of ones that are no later than those which are still to be found. So a bound that
-//! was read too early costs a block and no more, and needs no lock and no ordering: every block before the final bound
-//! was compared, whoever did it and when, and the result depends on nothing else.
+//! The table keeps the `capacity` earliest mismatches found so far. Once it is full, the offset of its last
+//! entry is the bound, and nothing after the bound is needed. The bound only decreases. It never falls below the
+//! last mismatch of the final result: every further mismatch only moves the last entry of the table towards it.
+//!
+//! A worker that reads an old bound compares at most one block too many. This is why the bound needs no lock
+//! and no memory ordering. Every block before the final bound is compared, and the result depends on nothing
+//! else.
 
 use std::ops::Range;
 use std::sync::PoisonError;
@@ -20,26 +23,27 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::mismatch::Mismatch;
 use super::primitive::{AtomicU64, Mutex};
 
-/// How much is claimed at a time.
+/// Decides how much is claimed at a time.
 ///
-/// A claim is a quarter of what is known to be equal by then, so that no more is done in vain when a difference comes
-/// early; and at most half a worker's share of what is left, so that all end together, if there are several.
+/// A claim is at most a quarter of the bytes before it, so that little work is wasted if a difference comes
+/// early. With several workers it is also at most half a worker's share of the rest, so that all end
+/// together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockClaims {
-    /// The least, unless it is the last one, in bytes; above 0. All are multiples of it.
+    /// Minimum size of a claim in bytes, above 0. All claims except the last one are multiples of it.
     pub(crate) block: u64,
-    /// The most.
-    pub(crate) most: u64,
-    /// How many workers claim.
+    /// Maximum size of a claim in bytes.
+    pub(crate) max: u64,
+    /// The number of workers.
     pub(crate) workers: u64,
 }
 
 impl BlockClaims {
-    /// Where the claim ends that begins at `at`.
+    /// Returns the end of the claim that begins at `at`.
     fn end(&self, at: u64, end: u64) -> u64 {
         let left = end - at;
         let share = if self.workers == 1 { left } else { left / (2 * self.workers) };
-        let len = (at / 4).min(share).min(self.most);
+        let len = (at / 4).min(share).min(self.max);
         at + (len - len % self.block).max(self.block).min(left)
     }
 }
@@ -49,16 +53,16 @@ impl BlockClaims {
 pub(crate) struct Search {
     end: u64,
     claims: BlockClaims,
-    /// Everything before is claimed, or known to be equal.
+    /// Everything before this offset is claimed or known to be equal.
     next: AtomicU64,
-    /// From here on nothing is needed.
+    /// Nothing from this offset on is needed.
     bound: AtomicU64,
     capacity: usize,
     earliest: Mutex<Vec<Mismatch>>,
 }
 
 impl Search {
-    /// For the first `capacity` mismatches (at least 1) in `range`.
+    /// Creates a search for the first `capacity` mismatches (at least 1) in `range`.
     pub(crate) fn new(range: Range<u64>, capacity: usize, claims: BlockClaims) -> Self {
         Self {
             end: range.end,
@@ -70,7 +74,7 @@ impl Search {
         }
     }
 
-    /// The next piece to be compared, if any is needed.
+    /// Claims the next piece to compare, if any is needed.
     pub(crate) fn claim(&self) -> Option<Range<u64>> {
         let claim_end = |at| self.claims.end(at, self.end);
         let claim = |at| self.is_needed(at).then(|| claim_end(at));
@@ -78,17 +82,19 @@ impl Search {
         Some(start..claim_end(start))
     }
 
-    /// Nothing differs from what the caller has claimed up to `offset`: others need not claim that either.
+    /// Records that the files are equal from the caller's claim up to `offset`, so that no worker claims this
+    /// range.
     pub(crate) fn skip_to(&self, offset: u64) {
         self.next.fetch_max(offset, Relaxed);
     }
 
-    /// Whether anything at `offset` or behind can be part of the result.
+    /// Whether a mismatch at `offset` or later can be part of the result.
     pub(crate) fn is_needed(&self, offset: u64) -> bool {
         offset < self.bound.load(Relaxed)
     }
 
-    /// Takes what a block has: its mismatches in ascending order, at least as many of them as the table holds.
+    /// Adds mismatches of one block, in ascending order. If the block has more than the table can hold, the
+    /// first ones are enough.
     pub(crate) fn insert(&self, found: &[Mismatch]) {
         let mut earliest = self.earliest.lock().unwrap_or_else(PoisonError::into_inner);
         earliest.extend_from_slice(found);
@@ -99,12 +105,12 @@ impl Search {
         }
     }
 
-    /// Ends the search: its result is of no use.
+    /// Ends the search because of an error. Its result must not be used.
     pub(crate) fn give_up(&self) {
         self.bound.fetch_min(0, Relaxed);
     }
 
-    /// The mismatches, in order, when all workers have ended.
+    /// Returns the mismatches in order. All workers must have ended.
     pub(crate) fn into_earliest(self) -> Vec<Mismatch> {
         self.earliest.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -115,7 +121,7 @@ mod tests {
     use super::*;
 
     fn search(range: Range<u64>, capacity: usize) -> Search {
-        Search::new(range, capacity, BlockClaims { block: 10, most: 200, workers: 2 })
+        Search::new(range, capacity, BlockClaims { block: 10, max: 200, workers: 2 })
     }
 
     fn at(offset: u64) -> Mismatch {
@@ -136,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_stay_and_bound_the_rest() {
+    fn only_the_earliest_mismatches_are_kept() {
         let search = search(0..1000, 3);
         search.insert(&[at(500), at(600)]);
         assert!(search.is_needed(999));
@@ -150,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_to_be_equal_is_not_claimed() {
+    fn ranges_known_to_be_equal_are_not_claimed() {
         let search = search(0..1000, 1);
         assert_eq!(search.claim(), Some(0..10));
         search.skip_to(700);
@@ -161,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_gives_up_ends_it() {
+    fn giving_up_ends_the_search() {
         let search = search(0..1000, 1);
         search.give_up();
         search.insert(&[at(3)]);

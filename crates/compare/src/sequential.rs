@@ -1,5 +1,5 @@
-//! Two inputs from front to back, by the calling thread: streams, small files, and stretches where mismatch follows
-//! on mismatch.
+//! Compares two inputs from front to back on the calling thread: streams, small files, and ranges with dense
+//! mismatches.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,8 +12,8 @@ use crate::options::FileResources;
 use crate::outcome::{End, Lines};
 use crate::{Mismatch, Side};
 
-/// Bytes of the first look. Each that follows is twice as long, up to what the buffers hold: a difference near the start
-/// is found before much else was read.
+/// Bytes of the first read. Each following read is twice as large, up to the size of the buffers. A
+/// difference near the start is found before much is read.
 const FIRST: usize = 16 << 10;
 
 /// Where mismatches go, and how many more are wanted.
@@ -25,12 +25,12 @@ pub(crate) struct Sink<'s> {
 }
 
 impl<'s> Sink<'s> {
-    /// For so many at most; `0` for all.
+    /// Creates a sink for at most `max` mismatches; `0` means all.
     pub(crate) fn new(max: u64, found: &'s mut dyn FnMut(Mismatch) -> ControlFlow<()>) -> Self {
         Self { left: if max == 0 { u64::MAX } else { max }, delivered: 0, first: None, found }
     }
 
-    /// Hands out the next one. `Break` when no other is wanted.
+    /// Passes on the next mismatch. Returns `Break` if no more are wanted.
     pub(crate) fn deliver(&mut self, mismatch: Mismatch) -> ControlFlow<()> {
         self.first.get_or_insert(mismatch.offset);
         self.delivered += 1;
@@ -39,7 +39,7 @@ impl<'s> Sink<'s> {
         if self.left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Up to where the inputs are equal, if there is a difference.
+    /// Returns the offset up to which the inputs are equal, if there is a difference.
     pub(crate) fn equal_to(&self, end: End) -> Option<u64> {
         match end {
             End::Shorter { bytes, .. } => Some(self.first.unwrap_or(bytes)),
@@ -49,9 +49,9 @@ impl<'s> Sink<'s> {
     }
 }
 
-/// Counts the lines of bytes that are shown to it in order.
+/// Counts the lines of consecutive bytes.
 impl Lines {
-    /// Of nothing.
+    /// The lines of an empty input.
     pub(crate) const NONE: Self = Self { newlines: 0, is_line_start: true };
 
     pub(crate) fn add(&mut self, bytes: &[u8]) {
@@ -60,7 +60,7 @@ impl Lines {
     }
 }
 
-/// How many ends of lines there are.
+/// Counts newlines.
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     if bytes.len() < FEW {
         return bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
@@ -68,42 +68,43 @@ pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Fewer bytes are counted sooner than the crate has looked at the CPU, which it does once: in a virtual machine that
-/// took 85 µs where it was measured.
+/// Below this number of bytes, a simple loop is faster: `memchr` first detects the CPU's features, once per
+/// process. In a virtual machine this took 85 µs.
 const FEW: usize = 64 << 10;
 
-/// Two inputs that stand at the same offset.
+/// Two inputs at the same offset.
 pub(crate) struct Sequential<'s> {
     pub(crate) a: &'s mut dyn Input,
     pub(crate) b: &'s mut dyn Input,
-    /// The offset.
+    /// The current offset.
     pub(crate) at: u64,
-    /// Where nothing more is compared.
+    /// The offset at which the comparison ends.
     pub(crate) limit: u64,
-    /// After so many equal bytes behind a mismatch others go on; `u64::MAX` where nobody is there to.
+    /// Return to the parallel search after this many equal bytes; `u64::MAX` if there is none.
     pub(crate) clean: u64,
-    /// Counts the lines of what is equal at the start.
+    /// Counts the lines in the equal bytes at the start.
     pub(crate) lines: Option<&'s mut Lines>,
 }
 
 impl Sequential<'_> {
-    /// Compares until something ends it. `None`: the limit, or enough equal bytes. Everything before the offset is
-    /// then compared.
+    /// Compares until something ends the comparison, and returns the cause. Returns `None` at `limit`, or
+    /// after `clean` equal bytes since the last mismatch; everything before the current offset has then been
+    /// compared.
     pub(crate) fn run(
         &mut self,
         sink: &mut Sink<'_>,
         buf_len: usize,
-        env: &FileResources<'_>,
+        resources: &FileResources<'_>,
     ) -> Result<Option<End>, (Side, Failure)> {
         let (mut a, mut b) = (vec![0; buf_len], vec![0; buf_len]);
         let mut clean_from = self.at;
-        let mut most = FIRST.min(buf_len);
+        let mut max = FIRST.min(buf_len);
         while self.at < self.limit && self.at - clean_from < self.clean {
-            if env.stop.is_raised() {
+            if resources.stop.is_raised() {
                 return Ok(Some(End::Stopped));
             }
-            let ask = (self.limit - self.at).min(most as u64) as usize;
-            most = (2 * most).min(buf_len);
+            let ask = (self.limit - self.at).min(max as u64) as usize;
+            max = (2 * max).min(buf_len);
             let a_len = self.a.fill(&mut a[..ask]).map_err(|failure| (Side::A, failure))?;
             let b_len = self.b.fill(&mut b[..ask]).map_err(|failure| (Side::B, failure))?;
             let len = a_len.min(b_len);
@@ -125,7 +126,7 @@ impl Sequential<'_> {
                 self.count(a);
             }
             self.at += len as u64;
-            env.done.fetch_max(self.at, Relaxed);
+            resources.done.fetch_max(self.at, Relaxed);
             if a_len != b_len {
                 let side = if a_len < b_len { Side::A } else { Side::B };
                 return Ok(Some(End::Shorter { side, bytes: self.at }));

@@ -1,46 +1,49 @@
-//! What two files share on the disk, since one was cloned from the other: equal without being read.
+//! Extents that two files share on the disk, because one is a clone of the other. They are equal without
+//! being read.
 
 use ftk_read::{Extent, File, extents, share_a_disk};
 
 use crate::holes::KnownRange;
 
-/// File systems on which files share extents, by the numbers of `linux/magic.h` (bcachefs by its own): Btrfs, XFS,
-/// bcachefs, OCFS2. Others are not asked.
+/// File systems on which files can share extents: Btrfs, XFS, bcachefs, OCFS2. The numbers are from
+/// `linux/magic.h`, except for bcachefs. No other file system is queried.
 const SHARING: [u32; 4] = [0x9123_683e, 0x5846_5342, 0xca45_1a4e, 0x7461_636f];
 
-/// So many times in a row nothing shared is found before nobody is asked any more: files that share anything were
-/// cloned, and mostly share much.
-const PATIENCE: u32 = 3;
+/// After this many queries in a row without a shared extent, no more are made. Files that share extents were
+/// cloned, and mostly share many.
+const MAX_TRIES: u32 = 3;
 
-/// What two files share, in the order in which it is asked for.
+/// The extents that two files share, looked up in ascending order of offsets.
 pub(crate) struct Shared<'f> {
     a: (&'f File, u64),
     b: (&'f File, u64),
-    patience: u32,
-    /// Where the last answer began, and what it was.
+    tries_left: u32,
+    /// The offset of the last lookup, and its result.
     last: (u64, KnownRange),
 }
 
 impl<'f> Shared<'f> {
-    /// Of two files, each with what is skipped of it. Nothing is asked where they cannot share.
+    /// Prepares the lookup for two files, each with its number of skipped bytes. Nothing is queried if the
+    /// files cannot share extents.
     pub(crate) fn new(a: (&'f File, u64), b: (&'f File, u64), is_wanted: bool) -> Self {
-        let patience = if is_wanted && can_share(a.0, b.0) { PATIENCE } else { 0 };
-        Self { a, b, patience, last: (u64::MAX, KnownRange::NOWHERE) }
+        let tries_left = if is_wanted && can_share(a.0, b.0) { MAX_TRIES } else { 0 };
+        Self { a, b, tries_left, last: (u64::MAX, KnownRange::NOWHERE) }
     }
 
-    /// Whether both files share what is at this offset, and up to where that goes.
+    /// Whether both files share the bytes at this offset on the disk, and where this ends.
     pub(crate) fn at(&mut self, offset: u64) -> KnownRange {
-        let (start, stretch) = self.last;
-        if self.patience > 0 && !(start..stretch.end).contains(&offset) {
-            // Writing out what waits costs more than asking: only where there is something to be confirmed.
-            let mut stretch = self.ask(offset, false);
-            if stretch.holds {
-                stretch = self.ask(offset, true);
+        let (start, known) = self.last;
+        if self.tries_left > 0 && !(start..known.end).contains(&offset) {
+            // The second query first writes out unwritten data, which is expensive. It only confirms a shared
+            // extent that the first query found.
+            let mut known = self.ask(offset, false);
+            if known.holds {
+                known = self.ask(offset, true);
             }
-            self.patience = if stretch.holds { PATIENCE } else { self.patience - 1 };
-            self.last = (offset, stretch);
+            self.tries_left = if known.holds { MAX_TRIES } else { self.tries_left - 1 };
+            self.last = (offset, known);
         }
-        if self.patience > 0 { self.last.1 } else { KnownRange::NOWHERE }
+        if self.tries_left > 0 { self.last.1 } else { KnownRange::NOWHERE }
     }
 
     fn ask(&self, offset: u64, sync: bool) -> KnownRange {
@@ -52,14 +55,14 @@ impl<'f> Shared<'f> {
     }
 }
 
-/// Whether both are on one file system that lets files share extents, and count places alike.
+/// Whether both files are on one file system that lets files share extents, with the same disk addresses.
 fn can_share(a: &File, b: &File) -> bool {
     let kind = |file| rustix::fs::fstatfs(file).map_or(0, |fs| fs.f_type as u32);
     a.stat().dev == b.stat().dev && SHARING.contains(&kind(a)) && share_a_disk(a, b)
 }
 
-/// What two lists of extents have in common from `offset` on, which is so much further in each file: whether places
-/// are shared there, and up to where it stays like that or nothing more is known.
+/// Compares two lists of extents from `offset` on, where each file has its own number of skipped bytes.
+/// Returns whether the bytes are shared, and where this changes or the lists end.
 fn common(offset: u64, a: (&[Extent], u64), b: (&[Extent], u64)) -> KnownRange {
     let mut common = None;
     let mut at = offset;
@@ -76,8 +79,8 @@ fn common(offset: u64, a: (&[Extent], u64), b: (&[Extent], u64)) -> KnownRange {
     common.unwrap_or(KnownRange::NOWHERE)
 }
 
-/// Where the byte `offset` behind what is skipped lies, if that is shared, and up to which offset its extent, or the
-/// gap it is in, goes. The same offset where nothing is known of it.
+/// Returns the disk address of the byte at `offset` after the skipped bytes, if it is shared. Also returns
+/// the end of its extent or gap; this is `offset` itself if nothing is known.
 fn place(extents: &[Extent], skip: u64, offset: u64) -> (Option<u64>, u64) {
     let at = skip.saturating_add(offset);
     match extents.iter().find(|extent| extent.logical + extent.len > at) {
@@ -86,7 +89,7 @@ fn place(extents: &[Extent], skip: u64, offset: u64) -> (Option<u64>, u64) {
             (extent.shared_at().map(|shared_at| shared_at + (at - extent.logical)), end)
         }
         Some(next) => (None, next.logical - skip),
-        // Behind the last extent of the file there is none; behind the last that was told there may be.
+        // There is nothing after the file's last extent. If the list is incomplete, more extents may follow.
         None if extents.last().is_none_or(|last| last.is_last) => (None, u64::MAX),
         None => (None, offset),
     }
@@ -100,7 +103,8 @@ mod tests {
 
     const KIB: u64 = 1 << 10;
 
-    /// Extents one behind the other, from their places in KiB; `None`: shared with nobody.
+    /// Creates consecutive extents from lengths and disk addresses in KiB; `None` is an extent that is not
+    /// shared.
     fn extents(start: u64, lens_and_places: &[(u64, Option<u64>)]) -> Vec<Extent> {
         let mut logical = start * KIB;
         let last = lens_and_places.len().saturating_sub(1);
@@ -122,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_shares_all_however_it_is_cut() {
+    fn a_clone_shares_everything_however_its_extents_are_split() {
         let whole = extents(0, &[(64, Some(1000))]);
         let cut = extents(0, &[(16, Some(1000)), (48, Some(1016))]);
         let end = KnownRange { holds: true, end: 64 * KIB };
@@ -131,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_rewritten_is_not_shared() {
+    fn rewritten_ranges_are_not_shared() {
         let old = extents(0, &[(64, Some(1000))]);
         let new = extents(0, &[(16, Some(1000)), (16, Some(5000)), (16, None), (16, Some(1048))]);
         let holds = |at: u64| common(at * KIB, (&old, 0), (&new, 0));
@@ -142,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_is_part_of_the_place() {
+    fn skipped_bytes_are_part_of_the_position() {
         let a = extents(8, &[(64, Some(1008))]);
         let b = extents(0, &[(64, Some(1008))]);
         assert_eq!(common(0, (&a, 8 * KIB), (&b, 0)), KnownRange { holds: true, end: 64 * KIB });
@@ -151,19 +155,19 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_what_was_not_told() {
-        let mut told = extents(0, &[(16, Some(1000))]);
-        told[0].is_last = false;
-        assert_eq!(common(0, (&told, 0), (&told, 0)), KnownRange { holds: true, end: 16 * KIB });
-        assert_eq!(common(16 * KIB, (&told, 0), (&told, 0)), KnownRange::NOWHERE);
+    fn nothing_is_known_past_an_incomplete_extent_list() {
+        let mut listed = extents(0, &[(16, Some(1000))]);
+        listed[0].is_last = false;
+        assert_eq!(common(0, (&listed, 0), (&listed, 0)), KnownRange { holds: true, end: 16 * KIB });
+        assert_eq!(common(16 * KIB, (&listed, 0), (&listed, 0)), KnownRange::NOWHERE);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Against the place of every single KiB.
+        /// Checks against the disk address of every single KiB.
         #[test]
-        fn what_holds_holds_everywhere_and_ends_where_it_ends(
+        fn known_ranges_agree_with_every_single_kib(
             a in prop::collection::vec((1..4_u64, prop::option::of(0..6_u64)), 0..8),
             b in prop::collection::vec((1..4_u64, prop::option::of(0..6_u64)), 0..8),
             starts in (0..3_u64, 0..3_u64),
@@ -179,10 +183,10 @@ mod tests {
                 let (a, b) = (at(&a, skips.0 + kib), at(&b, skips.1 + kib));
                 a.is_some() && a == b
             };
-            let stretch = common(offset * KIB, (&a, skips.0 * KIB), (&b, skips.1 * KIB));
-            let end = (stretch.end / KIB).min(100);
+            let known = common(offset * KIB, (&a, skips.0 * KIB), (&b, skips.1 * KIB));
+            let end = (known.end / KIB).min(100);
             prop_assert!(end > offset);
-            prop_assert!((offset..end).all(|kib| holds(kib) == stretch.holds));
+            prop_assert!((offset..end).all(|kib| holds(kib) == known.holds));
         }
     }
 }

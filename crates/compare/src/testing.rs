@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers of the tests.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -7,12 +7,12 @@ use std::path::Path;
 use ftk_read::File;
 use rustix::fs::CWD;
 
-/// The file at a path, opened.
+/// Opens the file at a path.
 pub(crate) fn open(path: &Path) -> File {
     File::open(CWD, &CString::new(path.as_os_str().as_bytes()).unwrap(), false).unwrap()
 }
 
-/// So many bytes without a pattern (the multiplier of Knuth's MMIX), the same each time.
+/// Returns `len` random-looking bytes, the same each time. The multiplier is that of Knuth's MMIX.
 pub(crate) fn random(len: usize) -> Vec<u8> {
     let mut state = len as u64;
     let mut next = || {

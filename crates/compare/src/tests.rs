@@ -1,4 +1,4 @@
-//! Comparisons of whole inputs against a loop over bytes.
+//! Comparisons of whole inputs, checked against a loop over bytes.
 
 mod changing;
 mod oracle;

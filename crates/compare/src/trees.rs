@@ -1,12 +1,15 @@
-//! Two trees: what is only in one of them, and what differs between entries of one name.
+//! Compares two trees: which entries exist in only one of them, and how entries with the same path differ.
 //!
-//! Both were walked before, into an [`Inventory`](ftk_inventory::Inventory) each that keeps what [`TreeCriteria::keep`] says.
-//! [`Trees`] goes through the two in path order, as one merges sorted lists. That alone tells everything but what differs
-//! in size or content. [`Trees::plan`] lists the pairs that have to be opened for it, [`Trees::compare`] does that with
-//! several workers, and [`Trees::differences`] goes through the trees once more, up to the last difference, and tells all
-//! of them in order.
+//! Both trees are walked before, each into an [`Inventory`](ftk_inventory::Inventory) that keeps what
+//! [`TreeCriteria::keep`] requests. The comparison has three steps:
 //!
-//! Memory goes to pairs, not to differences: 32 bytes for each pair that has to be read.
+//! 1. [`Trees::plan`] merges the two inventories in path order. This finds all differences except those in
+//!    the size or content of files, and lists the pairs of files that must be opened.
+//! 2. [`Trees::compare`] opens and compares these pairs with several workers.
+//! 3. [`Trees::differences`] merges the inventories again, up to the last difference, and reports all
+//!    differences in path order.
+//!
+//! Memory is needed only for pairs: 32 bytes for each pair that must be opened.
 
 mod claims;
 mod classify;

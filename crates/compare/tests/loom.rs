@@ -1,11 +1,12 @@
-//! The search for the earliest mismatches, checked over the interleavings of two and three workers:
+//! Checks the search for the earliest mismatches over all interleavings of two and three workers:
 //! `RUSTFLAGS="--cfg ftk_loom" cargo test -p ftk-compare --release --test loom`.
 //!
-//! Its own source is compiled against loom's primitives, once as it is and once with atomics that read and write
-//! apart, which must fail. Nothing stands in for anything: workers share two counters and a table, and no deque.
+//! The source of the search is compiled with loom's primitives in two versions. One is unchanged. The other
+//! has an atomic update that is split into a read and a write; its checks must fail. The model is complete:
+//! workers share only two counters and a table.
 #![cfg(ftk_loom)]
-#![expect(clippy::duplicate_mod, reason = "the mutation is the same source against other primitives")]
-#![expect(unreachable_pub, reason = "what the crate makes public is part of the source")]
+#![expect(clippy::duplicate_mod, reason = "the mutation compiles the same source with other primitives")]
+#![expect(unreachable_pub, reason = "the included source has public items")]
 
 #[path = "."]
 mod sound {
@@ -26,7 +27,8 @@ mod mutated {
 
         pub(crate) use loom::sync::Mutex;
 
-        /// An atomic whose changes are a read and a write of which others may come between.
+        /// An atomic whose `fetch_update` is a separate read and write, so that other threads can run between
+        /// them.
         #[derive(Debug)]
         pub(crate) struct AtomicU64(loom::sync::atomic::AtomicU64);
 
@@ -69,7 +71,8 @@ macro_rules! models {
         use super::$version::mismatch::Mismatch;
         use super::$version::search::{BlockClaims, Search};
 
-        /// Blocks of one byte. The first `equal` of them are known to be equal, and whoever claims one of them says so.
+        /// Processes blocks of one byte. The first `equal` bytes are known to be equal; a worker that claims
+        /// one of them reports this.
         fn work(search: &Search, differ: &[u64], equal: u64) {
             while let Some(claim) = search.claim() {
                 if claim.end <= equal {
@@ -84,12 +87,12 @@ macro_rules! models {
             }
         }
 
-        /// Explores a search in `len` bytes for the first `capacity` of those that `differ`.
+        /// Checks a search in `len` bytes for the first `capacity` of the offsets that `differ`.
         fn check(workers: u64, len: u64, capacity: usize, differ: &'static [u64], equal: u64) {
             let mut builder = loom::model::Builder::new();
             builder.preemption_bound = Some(if workers > 2 { 2 } else { 3 });
             builder.check(move || {
-                let claims = BlockClaims { block: 1, most: 2, workers };
+                let claims = BlockClaims { block: 1, max: 2, workers };
                 let search = Arc::new(Search::new(0..len, capacity, claims));
                 let threads: Vec<_> = (1..workers)
                     .map(|_| {
@@ -108,10 +111,10 @@ macro_rules! models {
         pub(crate) fn first_two_of_three() {
             check(2, 4, 2, &[1, 2, 3], 0);
         }
-        pub(crate) fn all_there_are() {
+        pub(crate) fn few_mismatches() {
             check(2, 4, 3, &[0, 2], 0);
         }
-        pub(crate) fn behind_what_is_equal() {
+        pub(crate) fn after_equal_blocks() {
             check(2, 5, 2, &[2, 3, 4], 2);
         }
         pub(crate) fn three_workers() {
@@ -119,7 +122,7 @@ macro_rules! models {
         }
         pub(crate) fn one_fails() {
             loom::model(|| {
-                let search = Arc::new(Search::new(0..4, 1, BlockClaims { block: 1, most: 1, workers: 2 }));
+                let search = Arc::new(Search::new(0..4, 1, BlockClaims { block: 1, max: 1, workers: 2 }));
                 let other = {
                     let search = Arc::clone(&search);
                     thread::spawn(move || work(&search, &[3], 0))
@@ -133,33 +136,34 @@ macro_rules! models {
     };
 }
 
-/// As it is: the result is the earliest mismatches, each once.
+/// The unchanged version: the result is the earliest mismatches, each once.
 mod sound_models {
     models!(sound);
 
     #[test]
-    fn the_first_two_of_three_win() {
+    fn the_first_two_of_three_are_found() {
         first_two_of_three();
     }
     #[test]
-    fn all_there_are_are_found() {
-        all_there_are();
+    fn all_mismatches_are_found_if_there_are_few() {
+        few_mismatches();
     }
     #[test]
-    fn what_is_equal_is_jumped_over() {
-        behind_what_is_equal();
+    fn ranges_known_to_be_equal_are_skipped() {
+        after_equal_blocks();
     }
     #[test]
     fn three_workers_agree() {
         three_workers();
     }
     #[test]
-    fn one_that_fails_ends_all() {
+    fn a_failing_worker_ends_the_search() {
         one_fails();
     }
 }
 
-/// With claims that two workers may get: something is found twice, and the models above notice.
+/// The mutated version: two workers can get the same claim, so a mismatch is found twice, and the models
+/// above must detect this.
 mod mutated_models {
     models!(mutated);
 
@@ -170,13 +174,13 @@ mod mutated_models {
     }
     #[test]
     #[should_panic = "each once"]
-    fn one_of_all_is_found_twice() {
-        all_there_are();
+    fn one_of_few_is_found_twice() {
+        few_mismatches();
     }
     #[test]
     #[should_panic = "each once"]
-    fn behind_what_is_equal_two_claim_the_same() {
-        behind_what_is_equal();
+    fn two_workers_claim_the_same_block_after_a_skip() {
+        after_equal_blocks();
     }
     #[test]
     #[should_panic = "each once"]
@@ -184,7 +188,7 @@ mod mutated_models {
         three_workers();
     }
     #[test]
-    fn one_that_fails_ends_all_the_same() {
+    fn a_failing_worker_ends_the_mutated_search_too() {
         one_fails();
     }
 }

@@ -1,4 +1,4 @@
-//! Two trees in a temporary directory, compared by the library alone.
+//! Compares two trees in a temporary directory, using only the library.
 
 use std::ffi::CString;
 use std::fs;
@@ -30,7 +30,7 @@ impl Walked {
     }
 }
 
-/// Two directories below a temporary one.
+/// Returns two directories in a temporary one.
 fn two() -> (tempfile::TempDir, PathBuf, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let [a, b] = ["a", "b"].map(|name| dir.path().join(name));
@@ -44,20 +44,20 @@ fn write(tree: &Path, path: &str, content: &[u8]) {
     fs::write(path, content).unwrap();
 }
 
-fn compare(trees: &Trees<'_>, plan: &mut PairTable, stop: &Stop, workers: usize) {
+fn compare(trees: &Trees<'_>, table: &mut PairTable, stop: &Stop, workers: usize) {
     let model = Model::new(Constants::default());
     let limits = Limits { threads: Threads::Fixed(workers), backend: None, ring: false, cpus: 0 };
     let done = Done::default();
-    trees.compare(plan, &TreeResources { model: &model, limits, memory: 1 << 30, stop, done: &done });
+    trees.compare(table, &TreeResources { model: &model, limits, memory: 1 << 30, stop, done: &done });
     if !stop.is_raised() {
-        assert_eq!(done.pairs(), plan.pairs());
+        assert_eq!(done.pairs(), table.pairs());
     }
 }
 
-/// A word and the path of every difference.
-fn told(trees: &Trees<'_>, plan: &PairTable) -> Vec<String> {
-    let mut told = Vec::new();
-    trees.differences(plan, |difference| {
+/// Returns a word and the path for every difference.
+fn report(trees: &Trees<'_>, table: &PairTable) -> Vec<String> {
+    let mut report = Vec::new();
+    trees.differences(table, |difference| {
         let what = match difference.what {
             What::Only(side, _) => format!("only {side}"),
             What::Content { first } => format!("content {first}"),
@@ -66,13 +66,13 @@ fn told(trees: &Trees<'_>, plan: &PairTable) -> Vec<String> {
             What::Pending => "pending".into(),
             other => format!("{other:?}"),
         };
-        told.push(format!("{what}: {}", String::from_utf8_lossy(difference.path)));
+        report.push(format!("{what}: {}", String::from_utf8_lossy(difference.path)));
     });
-    told
+    report
 }
 
 #[test]
-fn everything_is_told_in_the_order_of_paths() {
+fn differences_are_reported_in_path_order() {
     let (_dir, a, b) = two();
     for nth in 0..300 {
         write(&a, &format!("d{}/{nth}", nth % 7), &[0; 1000]);
@@ -82,11 +82,11 @@ fn everything_is_told_in_the_order_of_paths() {
     write(&b, "d1/zz/below", b"");
     write(&b, "d2/1", b"");
     let walked = [Walked::new(&a), Walked::new(&b)];
-    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: TreeCriteria::default() };
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), criteria: TreeCriteria::default() };
     for workers in [1, 2, 5] {
-        let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
-        assert_eq!(plan.pairs(), 300, "sizes are looked at when files are opened");
-        compare(&trees, &mut plan, &Stop::new(), workers);
+        let mut table = trees.plan(&Budget::new(1 << 20)).unwrap();
+        assert_eq!(table.pairs(), 300, "sizes are looked at when files are opened");
+        compare(&trees, &mut table, &Stop::new(), workers);
         let expected = [
             "content 0: d1/50",
             "only B: d1/zz",
@@ -97,17 +97,17 @@ fn everything_is_told_in_the_order_of_paths() {
         ];
         let mut expected = expected.map(String::from);
         expected.sort_by(|one, other| path(one).cmp(path(other)));
-        assert_eq!(told(&trees, &plan), expected);
+        assert_eq!(report(&trees, &table), expected);
     }
     assert_eq!(trees.plan(&Budget::new(1000)).unwrap_err(), Full::Memory);
 }
 
-fn path(told: &str) -> &str {
-    told.split_once(": ").unwrap().1
+fn path(report: &str) -> &str {
+    report.split_once(": ").unwrap().1
 }
 
 #[test]
-fn nothing_is_claimed_of_what_could_not_be_looked_at() {
+fn unlisted_directories_are_not_reported_as_missing() {
     let (_dir, a, b) = two();
     for path in ["d/x", "d/y/z", "d-e", "d0/x", "gone/x", "gone.x"] {
         write(&b, path, b"");
@@ -115,30 +115,30 @@ fn nothing_is_claimed_of_what_could_not_be_looked_at() {
     fs::create_dir(a.join("d")).unwrap();
     let mut walked = [Walked::new(&a), Walked::new(&b)];
     walked[0].failed = ["d", "gone"].map(|name| a.join(name).as_os_str().as_bytes().to_vec()).into();
-    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: TreeCriteria::default() };
-    let plan = trees.plan(&Budget::new(1 << 20)).unwrap();
-    assert_eq!(told(&trees, &plan), ["only B: d-e", "only B: d0", "only B: gone.x"]);
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), criteria: TreeCriteria::default() };
+    let table = trees.plan(&Budget::new(1 << 20)).unwrap();
+    assert_eq!(report(&trees, &table), ["only B: d-e", "only B: d0", "only B: gone.x"]);
 }
 
 #[test]
-fn what_was_not_compared_is_not_equal() {
+fn pairs_that_were_not_compared_are_pending() {
     let (_dir, a, b) = two();
     for nth in 0..100 {
         write(&a, &format!("{nth:03}"), b"same");
         write(&b, &format!("{nth:03}"), b"same");
     }
     let walked = [Walked::new(&a), Walked::new(&b)];
-    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: TreeCriteria::default() };
-    let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
-    assert_eq!(told(&trees, &plan).len(), 100);
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), criteria: TreeCriteria::default() };
+    let mut table = trees.plan(&Budget::new(1 << 20)).unwrap();
+    assert_eq!(report(&trees, &table).len(), 100);
     let stop = Stop::new();
     stop.raise();
-    compare(&trees, &mut plan, &stop, 2);
-    assert!(told(&trees, &plan).iter().all(|line| line.starts_with("pending")));
+    compare(&trees, &mut table, &stop, 2);
+    assert!(report(&trees, &table).iter().all(|line| line.starts_with("pending")));
 }
 
 #[test]
-fn what_changed_since_the_walk_is_noticed() {
+fn changes_since_the_walk_are_noticed() {
     let (_dir, a, b) = two();
     for name in ["replaced", "removed", "grown", "same"] {
         write(&a, name, b"content");
@@ -149,19 +149,19 @@ fn what_changed_since_the_walk_is_noticed() {
     fs::create_dir(b.join("replaced")).unwrap();
     fs::remove_file(a.join("removed")).unwrap();
     write(&b, "grown", b"content and more");
-    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: TreeCriteria::default() };
-    let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
-    compare(&trees, &mut plan, &Stop::new(), 1);
-    assert_eq!(told(&trees, &plan), ["size: grown", "failed A: removed", "failed B: replaced"]);
-    assert_eq!(plan.failed(), 2);
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), criteria: TreeCriteria::default() };
+    let mut table = trees.plan(&Budget::new(1 << 20)).unwrap();
+    compare(&trees, &mut table, &Stop::new(), 1);
+    assert_eq!(report(&trees, &table), ["size: grown", "failed A: removed", "failed B: replaced"]);
+    assert_eq!(table.failed(), 2);
 }
 
-/// The kernel says 0 bytes of the one and 4096 of the other, and both have others.
+/// The kernel reports a size of 0 bytes for one file and of 4096 for the other. Both sizes are wrong.
 #[test]
-fn sizes_that_are_made_up_are_no_difference() {
+fn synthetic_sizes_are_not_a_difference() {
     let lies = [("/proc/sys/kernel/random", "poolsize"), ("/sys/devices/virtual/net/lo", "mtu")];
     let lies: Vec<_> = lies.into_iter().filter(|(dir, name)| Path::new(dir).join(name).exists()).collect();
-    assert!(!lies.is_empty(), "a kernel that shows files of its own");
+    assert!(!lies.is_empty(), "no file with a synthetic size found");
     for (shown, name) in lies {
         let shown = Path::new(shown);
         let bytes = fs::read(shown.join(name)).unwrap();
@@ -172,13 +172,13 @@ fn sizes_that_are_made_up_are_no_difference() {
             let (_dir, a, _) = two();
             write(&a, name, content);
             let walked = [Walked::new(&a), Walked::new(shown)];
-            let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), rules: TreeCriteria::default() };
-            let mut plan = trees.plan(&Budget::new(1 << 20)).unwrap();
-            compare(&trees, &mut plan, &Stop::new(), 1);
-            let mut told = told(&trees, &plan);
-            told.retain(|what| what.ends_with(&format!(": {name}")));
+            let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), criteria: TreeCriteria::default() };
+            let mut table = trees.plan(&Budget::new(1 << 20)).unwrap();
+            compare(&trees, &mut table, &Stop::new(), 1);
+            let mut report = report(&trees, &table);
+            report.retain(|what| what.ends_with(&format!(": {name}")));
             let expected: Vec<_> = expected.iter().map(|what| format!("{what}: {name}")).collect();
-            assert_eq!(told, expected);
+            assert_eq!(report, expected);
         }
     }
 }

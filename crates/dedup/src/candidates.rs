@@ -1,4 +1,4 @@
-//! The files worth reading: those whose size another file has.
+//! The candidates: files whose size another file has too.
 
 use std::ops::RangeInclusive;
 
@@ -6,20 +6,20 @@ use ftk_inventory::{DirNo, FileNo, Inventory};
 
 use crate::links::Links;
 
-/// The files within these sizes whose size another one has, in ascending order. Of all names of a file only the
-/// first counts.
+/// Returns the files within `sizes` whose size another file has too, in ascending order. Hard links count as
+/// one file, which is represented by its first name.
 pub(crate) fn candidates(inventory: &Inventory, sizes: &RangeInclusive<u64>, links: &Links) -> Vec<FileNo> {
-    let further = links.further();
+    let other = links.other_names();
     let names = || {
         let sized = files(inventory).map(|(dir, file)| (inventory.size(dir, file), dir, file));
         sized.filter(|&(size, dir, file)| {
-            let is_further = || inventory.is_linked(dir, file) && further.binary_search(&file).is_ok();
-            sizes.contains(&size) && !is_further()
+            let is_other_name = || inventory.is_linked(dir, file) && other.binary_search(&file).is_ok();
+            sizes.contains(&size) && !is_other_name()
         })
     };
 
-    // Sorted sizes, and a search in those that repeat, take half the memory of sorting pairs, and leave the
-    // files in their order.
+    // Sorting only the sizes and searching the repeated ones needs half the memory of sorting pairs, and
+    // keeps the files in order.
     let mut all = Vec::with_capacity(inventory.files() as usize);
     all.extend(names().map(|(size, ..)| size));
     all.sort_unstable();
@@ -33,7 +33,7 @@ pub(crate) fn candidates(inventory: &Inventory, sizes: &RangeInclusive<u64>, lin
     candidates
 }
 
-/// All files, each with its directory.
+/// Returns all files, each with its directory.
 pub(crate) fn files(inventory: &Inventory) -> impl Iterator<Item = (DirNo, FileNo)> {
     let dirs = (0..inventory.dirs()).map(DirNo);
     dirs.flat_map(|dir| inventory.files_of(dir).map(move |file| (dir, FileNo(file))))

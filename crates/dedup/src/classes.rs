@@ -1,8 +1,8 @@
-//! Files sorted by what a pass has found.
+//! Groups files by the result of a pass.
 
 use ftk_inventory::{DirNo, FileNo, Inventory};
 
-/// Files of equal size and digest, two or more.
+/// Two or more files with the same size and digest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Class<'c> {
     pub(crate) size: u64,
@@ -12,26 +12,27 @@ pub(crate) struct Class<'c> {
 }
 
 impl Class<'_> {
-    /// In ascending order.
+    /// Returns the files in ascending order.
     pub(crate) fn files(&self) -> impl Iterator<Item = FileNo> {
         self.keys.iter().map(|key| self.files[key.row as usize])
     }
 }
 
-/// A row that is `Ok`, by which it is sorted.
+/// A row whose state is `Ok`, with its sort key.
 #[derive(Clone, Copy, Debug)]
 struct Key {
-    /// The sum of the size and the first bytes of the digest. Two keys that agree in it and in the digest have
-    /// the same size, so it need not be compared; and most keys differ here already.
+    /// The sum of the size and the first bytes of the digest. If two keys have the same sum and the same
+    /// digest, they also have the same size, so the size need not be compared. Most keys already differ in
+    /// the sum.
     sum: u64,
     row: u32,
 }
 
-/// What sorting takes beside the rows: a key, and the number in the list of files.
+/// Memory for sorting in addition to the rows: a key, and the number in the list of files.
 pub(crate) const BYTES_PER_FILE: usize = size_of::<Key>() + size_of::<FileNo>();
 
-/// Calls `each` for every class among the files, of which the sizes and, by row, the digests are given. A file
-/// without a digest is in no class.
+/// Calls `each` for every class among the files. `sizes` has their sizes, and `digest` returns the digest of
+/// a row. A file without a digest is in no class.
 ///
 /// # Panics
 /// If digests are shorter than 8 bytes.
@@ -57,7 +58,7 @@ pub(crate) fn classes<'d>(
     }
 }
 
-/// The sizes of these files, given in ascending order.
+/// Returns the sizes of these files, which must be in ascending order.
 pub(crate) fn sizes(inventory: &Inventory, files: &[FileNo]) -> impl Iterator<Item = u64> {
     let mut dir = DirNo(0);
     files.iter().map(move |&file| {
@@ -79,7 +80,7 @@ mod tests {
             (10, Some(digest(7, 1))),
             (10, None),
             (10, Some(digest(7, 2))),
-            // The sum of the first two.
+            // The same sum as the first row.
             (11, Some(digest(6, 1))),
             (11, Some(digest(7, 1))),
             (10, Some(digest(7, 1))),

@@ -1,4 +1,4 @@
-//! The funnel.
+//! The funnel: finds identical files in up to three passes.
 
 use std::ops::RangeInclusive;
 
@@ -10,43 +10,43 @@ use crate::candidates::candidates;
 use crate::classes::{Class, classes, sizes};
 use crate::found::{Equal, Found};
 use crate::links::Links;
-use crate::pass::{Cuts, Pass, Stage};
+use crate::pass::{Pass, Stage, Thresholds};
 
-/// What is searched for duplicates.
+/// Where and how to search for duplicates.
 #[derive(Clone, Debug)]
 pub struct Funnel<'i> {
     /// The files, with their sizes.
     pub inventory: &'i Inventory,
-    /// The digest that equal files agree in.
+    /// The digest that identical files share.
     pub algorithm: Algorithm,
-    /// What the CPU can do.
+    /// The abilities of the CPU.
     pub platform: Platform,
-    /// The sizes of the files that count, both ends included. Empty files are all equal, and are so also to this
-    /// function if 0 is one of the sizes.
+    /// The sizes of files to include, both ends inclusive. If 0 is included, all empty files are reported as
+    /// identical.
     pub sizes: RangeInclusive<u64>,
 }
 
-/// Finds the files that agree in size and digest.
+/// Finds the files that share their size and digest.
 ///
-/// Every pass over the candidates is one call of `run`, which has to process the work of the stage into the rows
-/// ([`ftk_process::process`]) with whatever threads, memory and progress it likes. There are at most three.
+/// Each pass over the candidates is one call of `run`. It must process the work of the stage into the rows
+/// ([`ftk_process::process`]); threads, memory and progress are its choice. There are at most three passes.
 ///
 /// # Errors
-/// Whatever `run` returns. A file that cannot be read is none: it is in [`Found::failed`] and in no group.
+/// Any error of `run`. A file that cannot be read is not such an error: it is in [`Found::failed`] and in no group.
 ///
 /// # Panics
-/// If the digest has fewer than 16 bytes, or the inventory no sizes.
+/// If the digest has fewer than 16 bytes, or the inventory has no sizes.
 pub fn find<'i, E>(
     funnel: &Funnel<'i>,
     run: impl FnMut(&Stage<'_>, &mut Rows) -> Result<Report, E>,
 ) -> Result<Found<'i>, E> {
-    find_with(funnel, &Cuts::default(), run)
+    find_with(funnel, &Thresholds::default(), run)
 }
 
-/// The same, with other lines between small and large.
+/// Does the same as [`find`], with other thresholds for the passes.
 pub(crate) fn find_with<'i, E>(
     funnel: &Funnel<'i>,
-    cuts: &Cuts,
+    thresholds: &Thresholds,
     run: impl FnMut(&Stage<'_>, &mut Rows) -> Result<Report, E>,
 ) -> Result<Found<'i>, E> {
     let width = funnel.algorithm.digest_len();
@@ -56,11 +56,11 @@ pub(crate) fn find_with<'i, E>(
 
     let mut equal = Equal::new(width);
     let (mut huge, mut left) = (Vec::new(), Vec::new());
-    let mut passes = Passes { funnel, cuts, run, failed: Vec::new(), pending: 0 };
-    let ends = cuts.span(Pass::Ends);
+    let mut passes = Passes { funnel, thresholds, run, failed: Vec::new(), pending: 0 };
+    let ends = thresholds.span(Pass::Ends);
     passes.pass(Pass::Ends, all, |class| match class.size {
         size if ends.is_whole(size) => equal.push(class.size, class.digest, class.files()),
-        size if size >= cuts.huge => huge.extend(class.files()),
+        size if size >= thresholds.huge => huge.extend(class.files()),
         _ => left.extend(class.files()),
     })?;
     passes.pass(Pass::Inside, huge, |class| left.extend(class.files()))?;
@@ -71,17 +71,17 @@ pub(crate) fn find_with<'i, E>(
     Ok(Found { failed, pending, inventory: funnel.inventory, links, equal })
 }
 
-/// What all passes work with, and what they leave behind.
+/// The inputs of all passes, and the files that could not be processed.
 struct Passes<'f, 'i, R> {
     funnel: &'f Funnel<'i>,
-    cuts: &'f Cuts,
+    thresholds: &'f Thresholds,
     run: R,
     failed: Vec<Failed>,
     pending: u64,
 }
 
 impl<R> Passes<'_, '_, R> {
-    /// Reads the files as the pass does, and hands on those that are still equal to others.
+    /// Runs one pass over the files, and calls `each` for every class of files that still look identical.
     fn pass<E>(&mut self, pass: Pass, mut files: Vec<FileNo>, each: impl FnMut(Class<'_>)) -> Result<(), E>
     where
         R: FnMut(&Stage<'_>, &mut Rows) -> Result<Report, E>,
@@ -91,7 +91,7 @@ impl<R> Passes<'_, '_, R> {
         }
         files.sort_unstable();
         let (inventory, algorithms, span) =
-            (self.funnel.inventory, &[self.funnel.algorithm], self.cuts.span(pass));
+            (self.funnel.inventory, &[self.funnel.algorithm], self.thresholds.span(pass));
         let read = |size| span.ranges(size).map(|range| range.end - range.start).sum::<u64>();
         let bytes = sizes(inventory, &files).map(read).sum();
         let platform = self.funnel.platform;

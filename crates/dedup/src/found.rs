@@ -1,4 +1,4 @@
-//! What the funnel has found, in no order yet.
+//! The result of the funnel, before groups are sorted.
 
 use ftk_inventory::{FileNo, Inventory};
 use ftk_process::Failed;
@@ -6,12 +6,12 @@ use ftk_process::Failed;
 use crate::Groups;
 use crate::links::Links;
 
-/// Files that agree in size and digest, and what could not be read.
+/// Files that share their size and digest, and files that could not be read.
 #[derive(Debug)]
 pub struct Found<'i> {
-    /// The candidates that are in no group because they could not be read, or changed; by number.
+    /// Candidates that are in no group because they could not be read or have changed, sorted by number.
     pub failed: Vec<Failed>,
-    /// Candidates that were neither read nor found unreadable. If there are any, the run was stopped.
+    /// The number of candidates that were not processed. Above 0 only if the run was stopped.
     pub pending: u64,
     pub(crate) inventory: &'i Inventory,
     pub(crate) links: Links,
@@ -19,16 +19,16 @@ pub struct Found<'i> {
 }
 
 impl Found<'_> {
-    /// Puts the groups in order, and joins to them the further names of their files.
+    /// Sorts the groups and adds the other hard links of their files.
     pub fn into_groups(self) -> Groups {
         Groups::new(self.inventory, &self.links, self.equal)
     }
 }
 
-/// Sets of files of equal content, each file by one name.
+/// Sets of identical files. Each file is represented by one name.
 #[derive(Debug)]
 pub(crate) struct Equal {
-    /// Size, and where the files of the set end.
+    /// The size of the files, and where the set ends in `files`.
     sets: Vec<(u64, u32)>,
     files: Vec<FileNo>,
     pub(crate) digests: Vec<u8>,
@@ -44,7 +44,7 @@ pub(crate) struct Set<'e> {
 }
 
 impl Equal {
-    /// No sets, for digests of so many bytes.
+    /// Creates an empty list, for digests of `width` bytes.
     pub(crate) fn new(width: usize) -> Self {
         Self { sets: Vec::new(), files: Vec::new(), digests: Vec::new(), width }
     }

@@ -11,13 +11,13 @@ use crate::links::Links;
 use crate::names::{Name, Names};
 use crate::open::open;
 
-/// Groups of identical files: the largest waste first, then by the first path.
+/// Groups of identical files, sorted by wasted space (largest first), then by first path.
 #[derive(Debug)]
 pub struct Groups {
     records: Vec<Record>,
-    /// The names of all files, those of a cluster beside each other.
+    /// The names of all files. The names of one cluster are next to each other.
     files: Vec<FileNo>,
-    /// Where each cluster ends in them.
+    /// Where each cluster ends in `files`.
     ends: Vec<u32>,
     digests: Vec<u8>,
     width: usize,
@@ -29,40 +29,40 @@ struct Record {
     size: u64,
     is_synthetic: bool,
     clusters: Range<u32>,
-    /// Number of the digest.
+    /// The index of the digest.
     digest: u32,
-    /// The rank of its first name.
+    /// The rank of the group's first name.
     rank: u32,
 }
 
-/// Files of the same content: at least two, each with one name or more.
+/// Two or more identical files. Each has one or more names.
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'g> {
-    /// The size of each in bytes.
+    /// The size of each file, in bytes.
     pub size: u64,
-    /// Whether the kernel makes that size up: then they take no space.
+    /// Whether the kernel reports a synthetic size. Such files take no disk space.
     is_synthetic: bool,
-    /// The digest of each.
+    /// The digest of each file.
     pub digest: &'g [u8],
     files: &'g [FileNo],
-    /// Where the clusters end, counted from `start` before the first file.
+    /// Where the clusters end in the list of all files. `start` is the index of the group's first file in
+    /// that list.
     ends: &'g [u32],
     start: u32,
 }
 
-/// What all groups come to. Where sizes of sparse files add up to more than can be counted, the largest number
-/// stands.
+/// Totals of all groups. If the sizes of sparse files exceed the range of numbers, the maximum is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Names in all groups.
+    /// The number of names in all groups.
     pub files: u64,
-    /// Groups.
+    /// The number of groups.
     pub groups: u64,
-    /// Files in all groups, whatever the number of their names.
+    /// The number of files in all groups, with hard links counted once.
     pub clusters: u64,
-    /// Bytes of all files but one in each group.
+    /// Wasted bytes: all files except one in each group.
     pub wasted: u64,
-    /// Bytes that further names would take if they were files of their own.
+    /// Bytes saved by hard links: the space that these names would need as separate files.
     pub shared: u64,
 }
 
@@ -73,8 +73,8 @@ impl Groups {
         let (mut records, mut files, mut ends) = (Vec::with_capacity(equal.len()), Vec::new(), Vec::new());
         for ((digest, set), names) in (0..).zip(equal.iter()).zip(names.of_sets()) {
             names.sort_unstable();
-            // Also what has not been counted as a link is one file if it is one inode: a directory may be
-            // mounted twice.
+            // Names with the same inode are one file, even if the walk did not see them as hard links. For
+            // example, a directory may be mounted twice.
             let mut clusters: Vec<_> = names.chunk_by(|a, b| a.identity == b.identity).collect();
             if clusters.len() < 2 {
                 continue;
@@ -100,27 +100,27 @@ impl Groups {
         groups
     }
 
-    /// How many there are.
+    /// Returns the number of groups.
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Whether nothing is there twice.
+    /// Whether there are no duplicates.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// In their order.
+    /// Returns the groups in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Group<'_>> {
         self.records.iter().map(|record| self.group(record))
     }
 
-    /// The devices, among those of the groups, whose files have sizes that the kernel makes up.
+    /// Returns the devices, among those of the groups, whose files have synthetic sizes.
     pub fn synthetic(&self) -> &BTreeSet<u64> {
         &self.synthetic
     }
 
-    /// The sums over all groups.
+    /// Returns the totals of all groups.
     pub fn totals(&self) -> Totals {
         self.iter().fold(Totals::default(), |sum, group| Totals {
             files: sum.files + group.files.len() as u64,
@@ -147,7 +147,7 @@ impl Groups {
 }
 
 impl<'g> Group<'g> {
-    /// The names of each file, by path; the files by their first paths.
+    /// Returns the names of each file. Names are sorted by path, and files by their first path.
     pub fn clusters(&self) -> impl ExactSizeIterator<Item = &'g [FileNo]> + use<'g> {
         let Self { files, ends, start, .. } = *self;
         (0..ends.len()).map(move |nth| {
@@ -156,22 +156,22 @@ impl<'g> Group<'g> {
         })
     }
 
-    /// All names, cluster by cluster.
+    /// Returns all names, cluster by cluster.
     pub fn files(&self) -> &'g [FileNo] {
         self.files
     }
 
-    /// Bytes of all files but one; none where the kernel makes sizes up.
+    /// Returns the bytes of all files except one; 0 if the size is synthetic.
     pub fn wasted(&self) -> u64 {
         self.stored().saturating_mul(self.ends.len() as u64 - 1)
     }
 
-    /// Bytes that further names would take if they were files of their own.
+    /// Returns the bytes saved by hard links: the space that these names would need as separate files.
     pub fn shared(&self) -> u64 {
         self.stored().saturating_mul((self.files.len() - self.ends.len()) as u64)
     }
 
-    /// The bytes of each as far as they are stored anywhere.
+    /// Returns the stored size of each file in bytes; 0 if the size is synthetic.
     fn stored(&self) -> u64 {
         if self.is_synthetic { 0 } else { self.size }
     }

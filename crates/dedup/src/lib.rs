@@ -1,13 +1,21 @@
-//! Duplicates: the funnel that finds them, and the rules that say which stay. Read-only.
+//! Internal to ftk: finds duplicates with a funnel of passes, and decides by rules which copies stay. It
+//! changes no files.
 //!
-//! [`find()`] takes an inventory with sizes. Files whose size nobody shares are never opened. Of the others small
-//! ones are read whole and large ones at both ends ([`Pass::Ends`]); huge ones whose ends agree at some places
-//! inside ([`Pass::Inside`]); and what then still agrees from end to end ([`Pass::Whole`]). The names of one
-//! inode are read once. Only what was read, and did not change while it was, is ever grouped, and only by a
-//! digest of the whole content; [`Found::compare`] proves a group byte by byte.
+//! It exists so that `dup`, `prune` and `apply` share one definition of a duplicate.
 //!
-//! [`plan()`] knows nothing of inventories: it takes the members of a group, from wherever they come, and [`KeepRules`],
-//! and says what stays and why, and what may go in favour of what. [`report`] keeps groups in a file meanwhile.
+//! [`find()`] searches an inventory with sizes. A file whose size is unique is never opened. The other files
+//! go through up to three passes:
+//!
+//! - [`Pass::Ends`] reads small files whole, and both ends of larger ones.
+//! - [`Pass::Inside`] reads pieces of huge files whose ends are identical.
+//! - [`Pass::Whole`] reads the remaining files from start to end.
+//!
+//! Hard links are read once. A file is grouped only if its whole content was read and did not change
+//! meanwhile. Groups share a digest; [`Found::compare`] proves them byte by byte.
+//!
+//! [`plan()`] is independent of inventories. It applies [`KeepRules`] to the members of a group, and decides
+//! for each member whether it stays, why, and which kept file replaces it otherwise. [`report`] stores groups
+//! in a file.
 //!
 //! ```
 //! use ftk_dedup::{Funnel, find};
@@ -21,16 +29,17 @@
 //! let inventory = Inventory::merge(parts)?;
 //! let (model, stop) = (Model::new(Constants::default()), Stop::new());
 //! let limits = Limits { threads: Threads::Auto, backend: None, ring: true, cpus: 0 };
-//! let env = Resources { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None };
+//! let resources = Resources { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None };
 //! let (algorithm, platform) = (Algorithm::Xxh128, Platform::detect());
 //! let funnel = Funnel { inventory: &inventory, algorithm, platform, sizes: 1..=u64::MAX };
-//! let Ok(found) = find(&funnel, |stage, rows| Ok::<_, std::convert::Infallible>(process(&stage.work, rows, &env)));
-//! assert!(found.into_groups().is_empty(), "no file here has a twin");
+//! let Ok(found) = find(&funnel, |stage, rows| Ok::<_, std::convert::Infallible>(process(&stage.work, rows, &resources)));
+//! assert!(found.into_groups().is_empty(), "all files are different");
 //! # Ok::<(), ftk_inventory::Full>(())
 //! ```
 
 mod candidates;
 mod classes;
+mod decision;
 mod find;
 mod found;
 mod groups;
@@ -47,8 +56,8 @@ mod survey;
 #[cfg(test)]
 mod tests;
 mod units;
-mod verdict;
 
+pub use decision::{GroupDecision, MemberDecision, SkipReason, Why};
 pub use find::{Funnel, find};
 pub use found::Found;
 pub use groups::{Group, Groups, Totals};
@@ -57,4 +66,3 @@ pub use pass::{Pass, Stage};
 pub use plan::plan;
 pub use rules::{KeepRule, KeepRules, PathTest};
 pub use survey::Survey;
-pub use verdict::{GroupDecision, Left, MemberDecision, Why};

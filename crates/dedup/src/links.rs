@@ -4,20 +4,19 @@ use ftk_inventory::{FileNo, Inventory};
 
 use crate::candidates::files;
 
-/// The names of files that have several. One name of a file, the first, stands for it; the others are further
-/// names.
+/// Hard links. The first name of a file represents the file; all others are its other names.
 #[derive(Debug)]
 pub(crate) struct Links {
-    /// A first name and a further one of the same file, ascending.
+    /// Pairs of a first name and one of its other names, ascending.
     pairs: Vec<(FileNo, FileNo)>,
 }
 
-/// A name of a file that has several: device, inode number, size.
+/// A hard link: device, inode number, size, and number of the file.
 type Linked = (u64, u64, u64, FileNo);
 
 impl Links {
-    /// Believes device and inode number only of files that are said to have several names. Where files of
-    /// different sizes share them nevertheless, each name is taken for a file of its own.
+    /// Finds the hard links of an inventory. Device and inode number are trusted only if the link count is
+    /// above 1. If names with the same inode number have different sizes, each is treated as a separate file.
     pub(crate) fn new(inventory: &Inventory) -> Self {
         let linked = files(inventory).filter(|&(dir, file)| inventory.is_linked(dir, file));
         let mut linked: Vec<Linked> = linked
@@ -42,15 +41,15 @@ impl Links {
         Self { pairs }
     }
 
-    /// All further names, ascending.
-    pub(crate) fn further(&self) -> Vec<FileNo> {
-        let mut further: Vec<_> = self.pairs.iter().map(|&(_, further)| further).collect();
-        further.sort_unstable();
-        further
+    /// Returns all other names, ascending.
+    pub(crate) fn other_names(&self) -> Vec<FileNo> {
+        let mut other: Vec<_> = self.pairs.iter().map(|&(_, other)| other).collect();
+        other.sort_unstable();
+        other
     }
 
-    /// The further names of the file that this is the first name of, ascending.
-    pub(crate) fn further_of(&self, first: FileNo) -> impl Iterator<Item = FileNo> {
+    /// Returns the other names of the file with this first name, ascending.
+    pub(crate) fn other_names_of(&self, first: FileNo) -> impl Iterator<Item = FileNo> {
         let start = self.pairs.partition_point(|pair| pair.0 < first);
         self.pairs[start..].iter().take_while(move |pair| pair.0 == first).map(|pair| pair.1)
     }
@@ -68,17 +67,17 @@ mod tests {
             name(1, 7, 10, 3),
             name(1, 7, 10, 5),
             name(2, 7, 10, 4),
-            // An inode number that stands for two files stands for none.
+            // Different sizes: the inode number is not reliable.
             name(1, 9, 10, 0),
             name(1, 9, 10, 1),
             name(1, 9, 11, 2),
         ];
         linked.sort_unstable();
         let links = Links::of_sorted(&linked);
-        assert_eq!(links.further(), [5, 8].map(FileNo));
-        assert!(links.further_of(FileNo(3)).eq([5, 8].map(FileNo)));
+        assert_eq!(links.other_names(), [5, 8].map(FileNo));
+        assert!(links.other_names_of(FileNo(3)).eq([5, 8].map(FileNo)));
         assert!(
-            (0..10).filter(|&file| file != 3).all(|file| links.further_of(FileNo(file)).next().is_none())
+            (0..10).filter(|&file| file != 3).all(|file| links.other_names_of(FileNo(file)).next().is_none())
         );
     }
 }

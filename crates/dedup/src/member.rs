@@ -1,27 +1,27 @@
-//! A file of a group, with what the rules ask of it.
+//! A member of a group, with the metadata that the rules need.
 
-/// One name of a file whose content others have too.
+/// One name of a file that has duplicates.
 ///
-/// Ordered as arguments are: by the starting point, then by path.
+/// Members are ordered by starting point, then by path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Member {
-    /// The number of the starting point it was reached from.
+    /// The number of the starting point.
     pub root: usize,
-    /// The whole path.
+    /// The path, including the starting point.
     pub path: Vec<u8>,
-    /// Device and inode number: names that agree in both are one file.
+    /// The device number. Names with the same device and inode number are one file.
     pub dev: u64,
     /// The inode number.
     pub ino: u64,
-    /// Length in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// What it takes on the disk, in units of 512 bytes.
+    /// Disk space, in units of 512 bytes.
     pub blocks: u64,
-    /// Number of hard links, those nobody has seen included.
+    /// The number of hard links, including those outside the searched trees.
     pub nlink: u64,
-    /// Last change of the content, in nanoseconds since the Unix epoch.
+    /// Time of the last modification, in nanoseconds since the Unix epoch.
     pub mtime_ns: i128,
-    /// Last change of the inode.
+    /// Time of the last inode change, in nanoseconds since the Unix epoch.
     pub ctime_ns: i128,
     /// Whether the path is a symbolic link that was followed.
     pub via_link: bool,

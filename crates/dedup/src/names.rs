@@ -1,31 +1,31 @@
-//! The names of all files that were found, by path.
+//! The names of all files that were found, in path order.
 
 use ftk_inventory::{FileNo, Inventory};
 
 use crate::found::Equal;
 use crate::links::Links;
 
-/// A name, with what it is sorted by.
+/// A name, with its sort key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Name {
-    /// Device and inode number.
+    /// The device and inode number.
     pub(crate) identity: (u64, u64),
-    /// Place in the order of paths.
+    /// The position in path order.
     pub(crate) rank: u32,
-    /// Number of the file.
+    /// The number of the file.
     pub(crate) file: u32,
 }
 
-/// The names in all sets, further names included.
+/// The names in all sets, including other hard links.
 #[derive(Debug)]
 pub(crate) struct Names {
     names: Vec<Name>,
-    /// Where those of each set end.
+    /// Where the names of each set end.
     ends: Vec<u32>,
 }
 
 impl Names {
-    /// Goes once through the table by path, which spares it the paths, and sorting by them.
+    /// Collects the names. It walks the table once in path order, so paths need not be stored or sorted.
     pub(crate) fn new(inventory: &Inventory, links: &Links, equal: &Equal) -> Self {
         const NONE: u32 = u32::MAX;
         let mut set_of = vec![NONE; inventory.files() as usize];
@@ -33,8 +33,8 @@ impl Names {
         let mut count = 0;
         for (nth, set) in (0..).zip(equal.iter()) {
             next.push(count);
-            let further = |&first: &FileNo| std::iter::once(first).chain(links.further_of(first));
-            for file in set.files.iter().flat_map(further) {
+            let other = |&first: &FileNo| std::iter::once(first).chain(links.other_names_of(first));
+            for file in set.files.iter().flat_map(other) {
                 set_of[file.0 as usize] = nth;
                 count += 1;
             }
@@ -53,14 +53,14 @@ impl Names {
         Self { names, ends: next }
     }
 
-    /// The names of each set, for the caller to sort.
+    /// Returns the names of each set. The caller sorts them.
     pub(crate) fn of_sets(&mut self) -> impl Iterator<Item = &mut [Name]> {
         let mut rest = &mut self.names[..];
         let mut start = 0;
         self.ends.iter().map(move |&end| {
             let len = (end - start) as usize;
             start = end;
-            rest.split_off_mut(..len).expect("sets lie one behind the other")
+            rest.split_off_mut(..len).expect("sets are consecutive")
         })
     }
 }

@@ -1,9 +1,9 @@
-//! Files of a table, opened one by one.
+//! Opens single files of an inventory.
 
 use ftk_inventory::{FileNo, Inventory, Opener};
 use ftk_read::{Failure, File};
 
-/// Opens a file of a table.
+/// Opens a file of an inventory.
 pub(crate) fn open(inventory: &Inventory, opener: &mut Opener<'_>, file: FileNo) -> Result<File, Failure> {
     let dir = inventory.dir_of(file);
     let at = opener.open(dir).map_err(|source| Failure::Io { op: "open", source })?;

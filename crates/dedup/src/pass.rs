@@ -1,22 +1,21 @@
-//! The passes of the funnel: which bytes of a file each reads.
+//! The passes of the funnel: which bytes of a file each pass reads.
 
 use ftk_process::{Rows, Work};
 use ftk_read::Span;
 
-/// One time over the files that are still candidates. Each pass leaves fewer of them than it got.
+/// One pass over the remaining candidates. Each pass reduces their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// Small files whole, of others the two ends. Decides the small ones.
+    /// Reads small files whole, and both ends of larger ones. This decides about small files.
     Ends,
-    /// Pieces spread over huge files, so that images of disks, whose ends are mostly alike, are not all read
-    /// whole to find a difference.
+    /// Reads pieces of huge files. This avoids reading disk images whole, which often have identical ends.
     Inside,
-    /// What is left, from end to end.
+    /// Reads the remaining files from start to end.
     Whole,
 }
 
 impl Pass {
-    /// A word for it.
+    /// Returns the name of the pass.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ends => "ends",
@@ -29,46 +28,46 @@ impl Pass {
 /// A pass that is about to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Stage<'s> {
-    /// Which one.
+    /// The pass.
     pub pass: Pass,
-    /// What is to be processed.
+    /// The work to process.
     pub work: Work<'s>,
-    /// How many bytes that reads if no file has changed.
+    /// The number of bytes that the pass reads, if no file has changed.
     pub bytes: u64,
 }
 
 impl Stage<'_> {
-    /// Bytes that the tables of this stage take at their peak, its rows among them. All of them are free before
-    /// the next stage.
+    /// Returns the peak memory of this stage's tables in bytes, including the rows. The memory is freed
+    /// before the next stage.
     pub fn memory(&self) -> u64 {
         let row = Rows::bytes_per_file(self.work.algorithms) + crate::classes::BYTES_PER_FILE;
         u64::from(self.work.files()) * row as u64
     }
 }
 
-/// Where the passes draw their lines.
+/// The sizes that decide which bytes a pass reads.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cuts {
-    /// Files of at most so many bytes are read whole at once.
+pub(crate) struct Thresholds {
+    /// Files of at most this size, in bytes, are read whole in the first pass.
     pub(crate) whole: u64,
-    /// Bytes of a piece of a larger file.
+    /// Size of a piece of a larger file, in bytes.
     pub(crate) piece: u32,
-    /// Pieces that are read of a huge one, its ends among them.
+    /// The number of pieces read of a huge file, including both ends.
     pub(crate) pieces: u32,
-    /// The size in bytes that makes a file huge.
+    /// Files of at least this size, in bytes, are huge.
     pub(crate) huge: u64,
 }
 
-impl Default for Cuts {
-    /// Up to 64 to 128 KiB one read of everything costs what two reads of the ends cost, from a cache, and less
-    /// from a disk. A disk that has to seek reads some 16 MiB in the time of sixteen seeks, so below that pieces
-    /// could not save anything.
+impl Default for Thresholds {
+    /// Reading a file of 64 to 128 KiB whole costs as much as reading its two ends if it is cached, and less
+    /// if it is on a disk. A disk that must seek reads some 16 MiB in the time of sixteen seeks, so pieces
+    /// save nothing for files smaller than that.
     fn default() -> Self {
         Self { whole: 128 << 10, piece: 16 << 10, pieces: 16, huge: 16 << 20 }
     }
 }
 
-impl Cuts {
+impl Thresholds {
     pub(crate) fn span(&self, pass: Pass) -> Span {
         let sample = |pieces| Span::Sample { whole: self.whole, piece: self.piece, pieces };
         match pass {

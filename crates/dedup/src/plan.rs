@@ -1,17 +1,17 @@
-//! Which members of a group stay and which go.
+//! Decides which members of a group stay and which are removed.
 
 use std::collections::BTreeSet;
 
+use crate::decision::{GroupDecision, MemberDecision, SkipReason, Why};
 use crate::units::{Unit, units};
-use crate::verdict::{GroupDecision, Left, MemberDecision, Why};
 use crate::{KeepRule, KeepRules, Member};
 
-/// Decides what stays and what goes. All members must have the same content; how they are ordered makes no
-/// difference.
+/// Decides which members stay and which may be removed. All members must be identical. Their order does not
+/// matter.
 ///
-/// Names that agree in device and inode number are one file, hence one copy, and all of them stay or all go. At
-/// least as many files stay as the rules ask for, or all; a symbolic link is never one of them. Nothing below a
-/// reference goes.
+/// Names with the same device and inode number are one file and count as one copy: all of them stay, or all
+/// are removed. At least as many files stay as the rules request, or all if there are fewer. A symbolic link
+/// never counts as a copy. No file below a reference is removed.
 ///
 /// ```
 /// use ftk_dedup::{KeepRule, Member, KeepRules, MemberDecision, Why, plan};
@@ -22,34 +22,37 @@ use crate::{KeepRule, KeepRules, Member};
 /// let members = [member("copy", 1, 2000), member("original", 2, 1000)];
 /// let rules = KeepRules { keep: vec![KeepRule::Oldest], ..KeepRules::default() };
 /// let goes = MemberDecision::Goes { keeper: 1, outside: 0, frees: 4096 };
-/// assert_eq!(plan(&members, &rules).verdicts, [goes, MemberDecision::Stays(Why::Oldest)]);
+/// assert_eq!(plan(&members, &rules).decisions, [goes, MemberDecision::Stays(Why::Oldest)]);
 /// ```
 pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
     let units = units(members, rules);
-    let fates = fates(&units, members, rules);
-    let loser = units.iter().zip(&fates).find_map(|(unit, fate)| (*fate == Fate::Goes).then_some(unit));
+    let unit_decisions = unit_decisions(&units, members, rules);
+    let removed = units
+        .iter()
+        .zip(&unit_decisions)
+        .find_map(|(unit, decision)| (*decision == UnitDecision::Goes).then_some(unit));
     let keepers: Vec<_> = units
         .iter()
-        .zip(&fates)
-        .filter(|(_, fate)| matches!(fate, Fate::Stays))
+        .zip(&unit_decisions)
+        .filter(|(_, decision)| matches!(decision, UnitDecision::Stays))
         .filter_map(|(unit, _)| Some(unit.best.as_ref()?.name))
         .collect();
-    let mut verdicts = vec![MemberDecision::Left(Left::ViaLink); members.len()];
-    for (unit, fate) in units.iter().zip(&fates) {
-        let why = if unit.is_reference { Why::Reference } else { why(unit, loser, rules) };
+    let mut decisions = vec![MemberDecision::Skipped(SkipReason::ViaLink); members.len()];
+    for (unit, decision) in units.iter().zip(&unit_decisions) {
+        let why = if unit.is_reference { Why::Reference } else { why(unit, removed, rules) };
         for (nth, &name) in unit.names.iter().enumerate() {
             let member = &members[name];
-            verdicts[name] = match fate {
-                Fate::Stays if rules.references.contains(&member.root) => {
+            decisions[name] = match decision {
+                UnitDecision::Stays if rules.references.contains(&member.root) => {
                     MemberDecision::Stays(Why::Reference)
                 }
-                _ if member.via_link => MemberDecision::Left(Left::ViaLink),
-                Fate::Stays if unit.best.as_ref().is_some_and(|best| best.name == name) => {
+                _ if member.via_link => MemberDecision::Skipped(SkipReason::ViaLink),
+                UnitDecision::Stays if unit.best.as_ref().is_some_and(|best| best.name == name) => {
                     MemberDecision::Stays(why)
                 }
-                Fate::Stays => MemberDecision::Stays(Why::SameFile),
-                Fate::Left(left) => MemberDecision::Left(*left),
-                Fate::Goes => {
+                UnitDecision::Stays => MemberDecision::Stays(Why::SameFile),
+                UnitDecision::Skipped(reason) => MemberDecision::Skipped(*reason),
+                UnitDecision::Goes => {
                     let outside = member.nlink - unit.names.len() as u64;
                     let is_last = outside == 0 && nth + 1 == unit.names.len();
                     MemberDecision::Goes {
@@ -61,22 +64,23 @@ pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
             };
         }
     }
-    GroupDecision { verdicts }
+    GroupDecision { decisions }
 }
 
-/// What becomes of a file.
+/// The decision for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum UnitDecision {
     Stays,
     Goes,
-    Left(Left),
+    Skipped(SkipReason),
 }
 
-/// Goes through the files, the most wanted first. Nothing stays any more once something goes.
-fn fates(units: &[Unit], members: &[Member], rules: &KeepRules) -> Vec<Fate> {
+/// Decides for each file. The files must be sorted with the preferred ones first, so after the first removed
+/// file no more are kept.
+fn unit_decisions(units: &[Unit], members: &[Member], rules: &KeepRules) -> Vec<UnitDecision> {
     let mut copies = 0;
     let mut kept_roots = BTreeSet::new();
-    let mut fate = |unit: &Unit| {
+    let mut decision = |unit: &Unit| {
         let roots = || unit.names.iter().map(|&name| members[name].root);
         let is_file = unit.best.is_some();
         if unit.is_reference || (is_file && copies < rules.min_copies.max(1)) {
@@ -84,29 +88,29 @@ fn fates(units: &[Unit], members: &[Member], rules: &KeepRules) -> Vec<Fate> {
                 copies += 1;
                 kept_roots.extend(roots());
             }
-            Fate::Stays
+            UnitDecision::Stays
         } else if !is_file {
-            Fate::Left(Left::ViaLink)
+            UnitDecision::Skipped(SkipReason::ViaLink)
         } else if rules.isolate && roots().any(|root| kept_roots.contains(&root)) {
-            Fate::Left(Left::Isolated)
+            UnitDecision::Skipped(SkipReason::Isolated)
         } else if unit.has_via_link(members) {
-            Fate::Left(Left::ViaLink)
+            UnitDecision::Skipped(SkipReason::ViaLink)
         } else if unit.names.iter().any(|&name| members[name].nlink < unit.names.len() as u64) {
-            Fate::Left(Left::Unidentified)
+            UnitDecision::Skipped(SkipReason::Unidentified)
         } else {
-            Fate::Goes
+            UnitDecision::Goes
         }
     };
-    units.iter().map(&mut fate).collect()
+    units.iter().map(&mut decision).collect()
 }
 
-/// What sets a file that stays apart from the best one that goes.
-fn why(unit: &Unit, loser: Option<&Unit>, rules: &KeepRules) -> Why {
-    let (Some(best), Some(loser)) = (&unit.best, loser.and_then(|loser| loser.best.as_ref())) else {
+/// Returns the reason why a file stays: the first rule that prefers it to the best removed file.
+fn why(unit: &Unit, removed: Option<&Unit>, rules: &KeepRules) -> Why {
+    let (Some(best), Some(removed)) = (&unit.best, removed.and_then(|removed| removed.best.as_ref())) else {
         return Why::Enough;
     };
-    // The first part of a rank is that of the references.
-    let ranks = best.rank.iter().zip(&loser.rank).skip(1);
+    // The first element of a rank is for the references.
+    let ranks = best.rank.iter().zip(&removed.rank).skip(1);
     let rule = ranks.zip(&rules.keep).find_map(|((a, b), rule)| (a != b).then_some(rule));
     match rule {
         None | Some(KeepRule::First) => Why::First,
@@ -117,8 +121,9 @@ fn why(unit: &Unit, loser: Option<&Unit>, rules: &KeepRules) -> Why {
     }
 }
 
-/// The best of them on this device, since a link cannot lead to another; else the best.
+/// Returns the best kept file on this device, because hard links cannot cross devices. If there is none,
+/// returns the best kept file.
 fn keeper(keepers: &[usize], members: &[Member], dev: u64) -> usize {
     let near = keepers.iter().find(|&&keeper| members[keeper].dev == dev);
-    *near.or(keepers.first()).expect("nothing goes before something stays")
+    *near.or(keepers.first()).expect("a copy stays before any is removed")
 }

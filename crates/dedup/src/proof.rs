@@ -1,4 +1,4 @@
-//! Byte by byte: what a digest says, proved.
+//! Proves byte by byte what the digests claim.
 #![expect(unsafe_code, reason = "workers leave the shared descriptor table")]
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -13,28 +13,30 @@ use crate::found::{Equal, Found};
 use crate::open::open;
 
 impl Found<'_> {
-    /// How many comparisons of two files [`compare`](Self::compare) makes, if all are equal.
+    /// Returns how many comparisons of two files [`compare`](Self::compare) makes if all files are identical.
     pub fn comparisons(&self) -> u64 {
         self.equal.iter().map(|set| set.files.len() as u64 - 1).sum()
     }
 
-    /// Compares all files of each group with its first, byte by byte. A group whose files differ is split; files
-    /// that cannot be read, or change, leave it and join [`failed`](Self::failed). `done` counts comparisons.
+    /// Compares all files of each group with the first one, byte by byte. A group whose files differ is
+    /// split. Files that cannot be read or that change leave the group and join [`failed`](Self::failed).
+    /// `done` counts comparisons.
     ///
-    /// Each worker holds up to four descriptors, in a table of its own where it can. If the run is stopped, no
-    /// group is left, and the comparisons count as [`pending`](Self::pending).
+    /// Each worker holds up to four descriptors, in an unshared table if possible. If the run is stopped, no
+    /// group remains, and the comparisons count as [`pending`](Self::pending).
     pub fn compare(&mut self, team: Team, stop: &Stop, done: &AtomicU64) {
         let next = AtomicUsize::new(0);
         let parts = team.run(stop, |worker| {
             if worker > 0 {
-                // SAFETY: the first call on a new thread. An inventory holds no descriptor, the proof is made here and
-                // dropped here, and the failures that the worker returns hold none either.
+                // SAFETY: this is the first call on a new thread. An inventory holds no descriptor. The proof
+                // is created and dropped in this closure, and the failures that the worker returns hold no
+                // descriptor.
                 unsafe { leave_shared_descriptors() };
             }
             let mut proof = Proof::new(self.inventory, stop);
             let mut split = Vec::new();
             while !stop.is_raised() {
-                // Relaxed: the counter hands out numbers and nothing else.
+                // Relaxed: the counter only hands out numbers.
                 let nth = next.fetch_add(1, Ordering::Relaxed);
                 let Some(set) = self.equal.get(nth) else { break };
                 let classes = proof.split(set.files);
@@ -63,7 +65,7 @@ impl Found<'_> {
     }
 }
 
-/// The same sets, but for some: their numbers, ascending, and what they have fallen into.
+/// Returns the sets with some of them replaced. `split` has their numbers, ascending, and their new classes.
 fn replace(equal: &Equal, split: Vec<(usize, Vec<Vec<FileNo>>)>) -> Equal {
     let mut split = split.into_iter().peekable();
     let mut replaced = Equal::new(equal.width);
@@ -92,8 +94,8 @@ impl<'p> Proof<'p> {
         Self { inventory, opener: Opener::new(inventory), stop, failed: Vec::new() }
     }
 
-    /// The files by content. Each is compared with one of every class until one is equal: since the bytes of a
-    /// class are those of every file in it, one is as good as all.
+    /// Groups the files by content. Each file is compared with one file of every class until one is
+    /// identical. One file is enough, because all files of a class are identical.
     fn split(&mut self, files: &[FileNo]) -> Vec<Vec<FileNo>> {
         let mut classes: Vec<Vec<FileNo>> = Vec::new();
         'files: for &file in files {
@@ -110,7 +112,7 @@ impl<'p> Proof<'p> {
                         continue 'files;
                     }
                     Err((Side::A, failure)) => {
-                        // The next file of the class speaks for it.
+                        // The next file of the class takes its place.
                         self.failed.push(Failed { file: class.remove(0), failure });
                         if class.is_empty() {
                             classes.remove(nth);

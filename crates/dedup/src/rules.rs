@@ -1,38 +1,38 @@
-//! What is to be kept.
+//! Rules that decide which copies stay.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Which copies of a content stay.
+/// Rules that decide which copies stay.
 #[derive(Debug, Default)]
 pub struct KeepRules {
-    /// In the order of their weight: a later one decides only where all earlier ones find no difference, and
-    /// [`KeepRule::First`] where none does.
+    /// The rules in order of precedence. A rule decides only if all earlier ones find no difference. If no
+    /// rule decides, [`KeepRule::First`] applies.
     pub keep: Vec<KeepRule>,
-    /// Starting points below which everything stays, and counts as a copy.
+    /// Numbers of the starting points below which everything stays. These files count as copies.
     pub references: BTreeSet<usize>,
-    /// Whether a copy goes only if one stays below another starting point: those beside a copy that was
-    /// chosen to stay are left alone.
+    /// Whether a copy is removed only if another copy stays below a different starting point. Copies below
+    /// the same starting point as a copy chosen to stay are skipped.
     pub isolate: bool,
-    /// How many copies stay at least, each an inode of its own; 0 counts as 1.
+    /// The minimum number of copies that stay, where hard links count as one; 0 counts as 1.
     pub min_copies: usize,
 }
 
-/// Prefers one name to another.
+/// A rule that prefers one name to another.
 pub enum KeepRule {
-    /// The first in the order of the starting points, then of paths.
+    /// Prefers the first in the order of starting points, then of paths.
     First,
-    /// The one whose content has not been changed for longest.
+    /// Prefers the one with the earliest modification time.
     Oldest,
-    /// The one whose content was changed last.
+    /// Prefers the one with the latest modification time.
     Newest,
-    /// The one whose path has the fewest bytes.
+    /// Prefers the one with the fewest bytes in its path.
     Shortest,
-    /// One whose whole path the predicate accepts.
+    /// Prefers one whose whole path the predicate accepts.
     Path(PathTest),
 }
 
-/// Says whether a path, in bytes, is wanted.
+/// A predicate for a path in bytes.
 pub type PathTest = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
 
 impl fmt::Debug for KeepRule {

@@ -1,4 +1,4 @@
-//! Members of the files of an inventory.
+//! Collects the current metadata of files in an inventory.
 
 use ftk_inventory::{FileNo, Inventory, Opener};
 use ftk_read::{Failure, Stat};
@@ -6,7 +6,7 @@ use ftk_read::{Failure, Stat};
 use crate::Member;
 use crate::open::open;
 
-/// Makes members of the files of an inventory, by opening them.
+/// Creates members for files of an inventory by opening them.
 #[derive(Debug)]
 pub struct Survey<'i> {
     inventory: &'i Inventory,
@@ -14,16 +14,16 @@ pub struct Survey<'i> {
 }
 
 impl<'i> Survey<'i> {
-    /// A survey of this table, which has sizes. Holds one directory open.
+    /// Creates a survey of an inventory, which must have sizes. It holds one directory open.
     pub fn new(inventory: &'i Inventory) -> Self {
         Self { inventory, opener: Opener::new(inventory) }
     }
 
-    /// Looks at a file as it is now.
+    /// Returns the file's current metadata.
     ///
     /// # Errors
-    /// [`Failure::Changed`] when it is not the file that was walked, or no longer of that size; else whatever
-    /// opening it gives.
+    /// [`Failure::Changed`] if it is not the file that was walked, or its size has changed. Otherwise any error of
+    /// opening it.
     pub fn member(&mut self, file: FileNo) -> Result<Member, Failure> {
         let inventory = self.inventory;
         let stat = *open(inventory, &mut self.opener, file)?.stat();

@@ -1,4 +1,4 @@
-//! Tests of the funnel against an oracle that reads everything, and of plans against what they promise.
+//! Tests of the funnel against an oracle that reads everything, and of the guarantees of plans.
 
 mod compare;
 mod equal;

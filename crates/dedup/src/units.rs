@@ -1,24 +1,25 @@
-//! Members by inode, each with what the rules think of it.
+//! Groups members by inode, and ranks them by the rules.
 
 use std::cmp::Ordering;
 
 use crate::{KeepRule, KeepRules, Member};
 
-/// All names of one file in a group: one copy, which stays or goes as a whole.
+/// All names of one file in a group. It is one copy, which stays or is removed as a whole.
 #[derive(Debug)]
 pub(crate) struct Unit {
-    /// Numbers of the members, in the order of arguments.
+    /// Indices of the members, ordered by starting point and path.
     pub(crate) names: Vec<usize>,
-    /// Whether one of them lies below a reference.
+    /// Whether one of the names is below a reference.
     pub(crate) is_reference: bool,
-    /// The name that the rules like best, and how much they do; `None` where every path is a symbolic link.
+    /// The name that the rules prefer, with its rank; `None` if every path is a symbolic link.
     pub(crate) best: Option<Best>,
 }
 
-/// A name and its rank: less is better.
+/// A name and its rank. A smaller rank is better.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Best {
-    /// Whether it is outside all references; what each rule says; its place in the order of arguments.
+    /// Whether the name is outside all references, then one value for each rule, then its position by
+    /// starting point and path.
     pub(crate) rank: Vec<i128>,
     pub(crate) name: usize,
 }
@@ -29,8 +30,8 @@ impl Unit {
     }
 }
 
-/// The files of a group, the most wanted one first, references before all others. The order of the members does
-/// not matter.
+/// Returns the files of a group: first those below references, then the preferred ones. The order of the
+/// members does not matter.
 pub(crate) fn units(members: &[Member], rules: &KeepRules) -> Vec<Unit> {
     let mut order: Vec<_> = (0..members.len()).collect();
     order.sort_unstable_by_key(|&name| &members[name]);
@@ -40,7 +41,7 @@ pub(crate) fn units(members: &[Member], rules: &KeepRules) -> Vec<Unit> {
     };
     let mut ranked: Vec<_> = order.iter().enumerate().map(best).zip(&order).collect();
     let identity = |name: usize| (members[name].dev, members[name].ino);
-    // Stable, so that the names of a file stay in the order of arguments.
+    // The sort is stable, so the names of a file keep their order.
     ranked.sort_by_key(|&(_, &name)| identity(name));
     let mut units: Vec<Unit> = Vec::new();
     for (best, &name) in ranked {
@@ -62,7 +63,7 @@ pub(crate) fn units(members: &[Member], rules: &KeepRules) -> Vec<Unit> {
     units
 }
 
-/// A name that is none comes last.
+/// Orders by rank. A file without a rank comes last.
 fn compare(a: &Option<Best>, b: &Option<Best>) -> Ordering {
     (a.is_none(), a).cmp(&(b.is_none(), b))
 }
@@ -75,7 +76,7 @@ fn rank(member: &Member, place: usize, rules: &KeepRules) -> Vec<i128> {
     let by_rule = rules.keep.iter().map(|rule| match rule {
         KeepRule::First => place as i128,
         KeepRule::Oldest => member.mtime_ns,
-        // The complement turns the order round, and has no value that it cannot turn.
+        // The complement reverses the order and, unlike negation, cannot overflow.
         KeepRule::Newest => !member.mtime_ns,
         KeepRule::Shortest => member.path.len() as i128,
         KeepRule::Path(accepts) => i128::from(!accepts(&member.path)),

@@ -1,4 +1,4 @@
-//! Which digests there are.
+//! The digest algorithms and their names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,9 +14,9 @@ pub enum Algorithm {
     Sha256,
     /// SHA-512 (FIPS 180-4).
     Sha512,
-    /// SHA-1 (FIPS 180-4). Broken against an attacker.
+    /// SHA-1 (FIPS 180-4). Not secure against deliberate collisions.
     Sha1,
-    /// MD5 (RFC 1321). Broken against an attacker.
+    /// MD5 (RFC 1321). Not secure against deliberate collisions.
     Md5,
     /// BLAKE2b with 64 bytes of output (RFC 7693).
     Blake2b,
@@ -31,7 +31,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Every algorithm, in the order they are listed to users.
+    /// All algorithms, in the order in which they are listed to users.
     pub const ALL: [Self; 9] = [
         Self::Sha256,
         Self::Sha1,
@@ -44,7 +44,7 @@ impl Algorithm {
         Self::Xxh128,
     ];
 
-    /// The name on the command line and in JSON: `sha256`.
+    /// Returns the name on the command line and in JSON, such as `sha256`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sha256 => "sha256",
@@ -59,7 +59,8 @@ impl Algorithm {
         }
     }
 
-    /// The name in BSD tag lines, as `cksum`, `b2sum`, `b3sum` and `xxhsum` print it: `SHA256`.
+    /// Returns the name in BSD tag lines, as `cksum`, `b2sum`, `b3sum` and `xxhsum` print it, such as
+    /// `SHA256`.
     pub fn tag(self) -> &'static str {
         match self {
             Self::Sha256 => "SHA256",
@@ -74,7 +75,7 @@ impl Algorithm {
         }
     }
 
-    /// Digest length in bytes.
+    /// Returns the length of a digest in bytes.
     pub fn digest_len(self) -> usize {
         match self {
             Self::Sha512 | Self::Blake2b => 64,
@@ -85,27 +86,29 @@ impl Algorithm {
         }
     }
 
-    /// What the engine of this algorithm runs on this platform, for messages to the user: `avx512`, `sha-ni`,
-    /// `portable`.
+    /// Returns the name of the kernel that this algorithm uses on this platform, for messages to the user:
+    /// `avx512`, `sha-ni` or `portable`, for example.
     pub fn kernel_name(self, platform: Platform) -> &'static str {
         Choice::of(self, platform).name(self)
     }
 
-    /// An engine for up to `keys` messages under way at once.
+    /// Creates an engine for up to `keys` messages at once.
     pub fn engine<'d, D: AsRef<[u8]> + 'd>(self, platform: Platform, keys: usize) -> Box<dyn Engine<D> + 'd> {
         dispatch::engine(self, platform, keys)
     }
 
-    /// Writes the digest of each message to the same place in `out`, many messages at a time where that is
-    /// faster. Messages of up to one block cost least, and less still when they are all of one length.
+    /// Computes the digest of each message. The digest of `messages[i]` is written to `out[i]`.
+    ///
+    /// Hashes many messages at once where that is faster. Messages of at most one block are the fastest, most
+    /// of all if they have the same length.
     ///
     /// # Panics
-    /// If there are more or fewer places than messages.
+    /// If `messages` and `out` differ in length.
     pub fn hash_many(self, platform: Platform, messages: &[&[u8]], out: &mut [Digest]) {
         self.engine::<&[u8]>(platform, 0).hash_many(messages, out);
     }
 
-    /// The digest of one message that is in memory.
+    /// Returns the digest of one message in memory.
     pub fn hash_one(self, platform: Platform, message: &[u8]) -> Digest {
         let mut out = [Digest::from_bytes(&[])];
         self.hash_many(platform, &[message], &mut out);
@@ -122,8 +125,8 @@ impl fmt::Display for Algorithm {
 impl FromStr for Algorithm {
     type Err = UnknownAlgorithm;
 
-    /// Reads a [name](Algorithm::name). Case, `-` and `_` do not matter, and `xxh3_64` and `xxh3_128` are
-    /// understood too.
+    /// Parses a [name](Algorithm::name). Ignores case, `-` and `_`, and also accepts `xxh3_64` and
+    /// `xxh3_128`.
     fn from_str(text: &str) -> Result<Self, UnknownAlgorithm> {
         let mut name = text.to_ascii_lowercase();
         name.retain(|c| c != '-' && c != '_');
@@ -138,7 +141,7 @@ impl FromStr for Algorithm {
     }
 }
 
-/// A name that no algorithm has. The message lists those there are.
+/// The error for an unknown algorithm name. Its message lists all names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownAlgorithm(String);
 
@@ -156,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_back() {
+    fn names_and_tags_can_be_parsed() {
         for algorithm in Algorithm::ALL {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
             assert_eq!(algorithm.tag().parse(), Ok(algorithm));
@@ -182,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn digest_len_is_what_comes_out() {
+    fn digest_len_matches_the_digests() {
         for algorithm in Algorithm::ALL {
             let digest = algorithm.hash_one(Platform::detect(), b"x");
             assert_eq!(digest.as_bytes().len(), algorithm.digest_len(), "{algorithm}");

@@ -1,8 +1,8 @@
-//! Compression functions, many messages side by side.
+//! Compression functions that process many messages side by side.
 //!
-//! Each is written once, in [`generic`], over the few vector operations of [`Vector`]; the modules for an
-//! instruction set provide these operations and nothing else. [`portable`] provides them for single words: it
-//! runs everywhere, and is what the others are held against.
+//! Each function is written once, in [`generic`], using only the vector operations of [`Vector`]. The modules
+//! for an instruction set provide these operations. [`portable`] provides them for single words: it runs
+//! everywhere, and the tests compare the others with it.
 
 mod generic;
 mod kernel;

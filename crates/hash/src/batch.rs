@@ -1,17 +1,17 @@
-//! Messages of one block, which need no engine: no piece follows, nothing is parked, no run is cut short.
+//! Hashes messages of one block. They need no engine, since no state has to be kept between pieces.
 
 use crate::Digest;
 use crate::arch::{Counters, Kernel, Narrow};
 use crate::function::{Function, Tail};
 
-/// Messages of one block each, gathered until every lane has one.
+/// Collects messages of one block each until every lane has one.
 pub(crate) struct Batch<const L: usize> {
     /// The padded block of each lane.
     blocks: [Tail; L],
-    /// The length of the message in each block. If the next one there is as long, as with keys and numbers of
-    /// fixed width, the padding still fits.
+    /// The length of the last message in each block. The padding is reused if the next message in that block
+    /// is equally long, as for keys and numbers of fixed width.
     lens: [usize; L],
-    /// The place of each message among all.
+    /// The index of each message in the output.
     places: [usize; L],
     n: usize,
 }
@@ -25,7 +25,8 @@ impl<const L: usize> Batch<L> {
         self.n == L
     }
 
-    /// Adds message number `place`, which has at most [`Function::SHORT`] bytes, where the batch is not full.
+    /// Adds the message with index `place`. It has at most [`Function::SHORT`] bytes. The batch must not be
+    /// full.
     pub(crate) fn push<F: Function<W>, const W: usize>(&mut self, place: usize, message: &[u8]) {
         let (block, len) = (&mut self.blocks[self.n], message.len());
         block[..len].copy_from_slice(message);
@@ -37,8 +38,8 @@ impl<const L: usize> Batch<L> {
         self.n += 1;
     }
 
-    /// Writes the digests of the messages gathered to their places, and is empty again. Up to `few` messages go
-    /// to `narrow`.
+    /// Writes the digests of the collected messages to `out` and empties the batch. If there are at most
+    /// `few` messages, `narrow` hashes them one by one.
     pub(crate) fn flush<F, K, N, const W: usize>(
         &mut self,
         kernel: K,

@@ -1,31 +1,31 @@
-//! A finished digest.
+//! The value of a digest, and its hexadecimal form.
 
 use std::fmt;
 
-/// The value of a digest: at most 64 bytes.
+/// A finished digest of at most 64 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest {
-    bytes: [u8; Self::MAX_LEN], // zero past `len`, so that the derived comparisons are right
+    bytes: [u8; Self::MAX_LEN], // zero past `len`, so that the derived comparisons are correct
     len: u8,
 }
 
 impl Digest {
-    /// Length in bytes of the longest digest.
+    /// The length of the longest digest, in bytes.
     pub const MAX_LEN: usize = 64;
 
-    /// A digest of these bytes, in the order they are printed.
+    /// Creates a digest from its bytes in the order in which they are printed.
     ///
     /// # Panics
-    /// If there are more than [`MAX_LEN`](Self::MAX_LEN).
+    /// If there are more than [`MAX_LEN`](Self::MAX_LEN) bytes.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        assert!(bytes.len() <= Self::MAX_LEN, "a digest of {} bytes", bytes.len());
+        assert!(bytes.len() <= Self::MAX_LEN, "a digest cannot have {} bytes", bytes.len());
         let mut digest = Self { bytes: [0; Self::MAX_LEN], len: bytes.len() as u8 };
         digest.bytes[..bytes.len()].copy_from_slice(bytes);
         digest
     }
 
-    /// The digest whose words are these. Written in place word by word, because a copy of words that were just
-    /// stored one by one has to wait for all of them, which short messages would notice.
+    /// Creates a digest from its words. It writes the words directly to their place: copying words that were
+    /// just stored one by one would stall until all stores are done, which costs time for short messages.
     pub(crate) fn from_words<const N: usize, const W: usize>(words: [[u8; N]; W]) -> Self {
         const { assert!(N * W <= Self::MAX_LEN) };
         let mut digest = Self { bytes: [0; Self::MAX_LEN], len: (N * W) as u8 };
@@ -35,16 +35,17 @@ impl Digest {
         digest
     }
 
-    /// The digest written as these hexadecimal digits of either case, or `None` if they are not digits, odd
-    /// in number, none at all or more than a digest has. Whether the length fits the algorithm is for the
-    /// caller to check.
+    /// Parses hexadecimal digits of either case.
+    ///
+    /// Returns `None` for other characters, for an odd number of digits, for no digits, or for more digits
+    /// than the longest digest has. The caller checks whether the length fits the algorithm.
     pub fn from_hex(hex: &[u8]) -> Option<Self> {
         let (pairs, odd) = hex.as_chunks::<2>();
         if pairs.is_empty() || pairs.len() > Self::MAX_LEN || !odd.is_empty() {
             return None;
         }
         let mut digest = Self { bytes: [0; Self::MAX_LEN], len: pairs.len() as u8 };
-        // Without an early exit the loop vectorises.
+        // Errors are collected instead of returned early, so that the compiler can vectorize the loop.
         let mut all = 0;
         for (byte, &[high, low]) in digest.bytes.iter_mut().zip(pairs) {
             let (high, low) = (nibble(high), nibble(low));
@@ -54,23 +55,24 @@ impl Digest {
         (all < 16).then_some(digest)
     }
 
-    /// The bytes, in the order they are printed.
+    /// Returns the bytes in the order in which they are printed.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Appends the lower-case hexadecimal form, the one that [`Display`](fmt::Display) prints.
+    /// Appends the lower-case hexadecimal form that [`Display`](fmt::Display) prints.
     pub fn write_hex(&self, out: &mut Vec<u8>) {
         let end = out.len() + 2 * usize::from(self.len);
         out.reserve(2 * Self::MAX_LEN);
-        // Steps of one length are stored as they are made; a copy of all of them would wait for the last.
+        // Fixed steps can be stored one by one. A single copy of all digits would have to wait for the last
+        // one.
         for bytes in self.steps() {
             out.extend_from_slice(digits(bytes).as_flattened());
         }
         out.truncate(end);
     }
 
-    /// The bytes in steps, the last one padded.
+    /// Returns the bytes in steps of [`STEP`]; the last one is padded with zeros.
     fn steps(&self) -> impl Iterator<Item = &[u8; STEP]> {
         self.bytes.as_chunks().0.iter().take(usize::from(self.len).div_ceil(STEP))
     }
@@ -93,7 +95,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Bytes written at a time: without a table of digits, a dozen vector instructions.
+/// Bytes converted at a time. Without a table of digits, this compiles to a dozen vector instructions.
 const STEP: usize = 16;
 
 #[inline(always)]
@@ -105,7 +107,7 @@ fn digit(nibble: u8) -> u8 {
     nibble + if nibble < 10 { b'0' } else { b'a' - 10 }
 }
 
-/// The value of a digit of either case; more than 15 for what is none.
+/// Returns the value of a hexadecimal digit of either case, or more than 15 for any other byte.
 fn nibble(digit: u8) -> u8 {
     let (decimal, letter) = (digit.wrapping_sub(b'0'), (digit | 0x20).wrapping_sub(b'a'));
     match (decimal < 10, letter < 6) {
@@ -120,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hex_goes_both_ways() {
+    fn hex_output_can_be_parsed() {
         for len in 1..=Digest::MAX_LEN {
             let bytes: Vec<u8> = (0..len).map(|i| (i * 37 + 5) as u8).collect();
             let digest = Digest::from_bytes(&bytes);
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_is_a_digit_or_is_not() {
+    fn exactly_the_hex_digits_are_accepted() {
         for byte in 0..=u8::MAX {
             let expected = char::from(byte).to_digit(16).map(|value| Digest::from_bytes(&[value as u8]));
             assert_eq!(Digest::from_hex(&[b'0', byte]), expected);
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_hex_is_refused() {
+    fn invalid_hex_is_refused() {
         for bad in ["", "a", "abc", "0g", "+1", " 1", "0x", "\u{e9}"] {
             assert_eq!(Digest::from_hex(bad.as_bytes()), None, "{bad:?}");
         }

@@ -1,4 +1,4 @@
-//! The one place where a kernel is chosen.
+//! Chooses the kernel for each algorithm and CPU. No other module does.
 
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{Avx2, Avx512, CPU, ShaNi};
@@ -10,26 +10,26 @@ use crate::stream::RustCrypto;
 use crate::tree_engine::TreeEngine;
 use crate::{Algorithm, Engine, Platform};
 
-/// A way to compute a digest on this CPU.
+/// An implementation of a digest for this CPU.
 #[derive(Clone, Copy)]
 pub(crate) enum Choice {
-    /// The crate's hasher, which looks at the CPU itself, one message at a time.
+    /// The hasher of the algorithm's external crate, which detects the CPU itself. One message at a time.
     Crate,
-    /// Our own loops, one message at a time.
+    /// Our portable code, one message at a time.
     Portable,
-    /// Vectors of 256 bits.
+    /// Our code with 256-bit vectors.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// Two messages interleaved.
+    /// Our code with the SHA extensions, two messages interleaved.
     #[cfg(target_arch = "x86_64")]
     ShaNi(ShaNi),
-    /// Vectors of 512 bits, and what takes over while few lanes are busy.
+    /// Our code with 512-bit vectors. The SHA extensions, if present, are used while few lanes are busy.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512, Option<ShaNi>),
 }
 
 impl Choice {
-    /// The fastest way.
+    /// Returns the fastest implementation for this platform.
     pub(crate) fn of(algorithm: Algorithm, platform: Platform) -> Self {
         let ours = match algorithm {
             Algorithm::Sha256 | Algorithm::Sha1 | Algorithm::Sha512 | Algorithm::Md5 => true,
@@ -43,7 +43,8 @@ impl Choice {
         match (platform.avx512, platform.sha_ni, platform.avx2) {
             (Some(avx512), sha_ni, _) => return Self::Avx512(avx512, sha_ni),
             (None, Some(sha_ni), _) if algorithm == Algorithm::Sha256 => return Self::ShaNi(sha_ni),
-            // The crate has SHA-1 with these extensions, and two streams of it gain nothing.
+            // The external crate uses the same extensions for SHA-1. Interleaving two messages would gain
+            // nothing.
             (None, Some(_), _) if algorithm == Algorithm::Sha1 => return Self::Crate,
             (None, _, Some(avx2)) => return Self::Avx2(avx2),
             (None, _, None) => {}
@@ -51,7 +52,7 @@ impl Choice {
         if platform.own_only { Self::Portable } else { Self::Crate }
     }
 
-    /// What it is called in messages to the user.
+    /// Returns the name for messages to the user.
     pub(crate) fn name(self, algorithm: Algorithm) -> &'static str {
         match self {
             Self::Crate => name_of_crate(algorithm),
@@ -66,8 +67,10 @@ impl Choice {
     }
 }
 
-/// An engine of the given kind. Each number of busy lanes up to which the narrow kernel takes over is the
-/// quotient of the two kernels' speeds, so that either is used where it is the faster one.
+/// Creates the engine for an algorithm.
+///
+/// The number in front of `keys` in each call below is the most busy lanes for which the narrow kernel is
+/// used. It is the ratio of the two kernels' speeds, so that the faster one is used for any number of lanes.
 pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
     algorithm: Algorithm,
     platform: Platform,
@@ -150,7 +153,7 @@ where
     Box::new(TreeEngine::<K, D, L>::new(kernel, keys))
 }
 
-/// What the crate's hasher picks, by the same tests as the crate.
+/// Returns the instruction set that the external crate's hasher uses. Repeats the crate's own checks.
 #[cfg(target_arch = "x86_64")]
 fn name_of_crate(algorithm: Algorithm) -> &'static str {
     match algorithm {
@@ -163,7 +166,7 @@ fn name_of_crate(algorithm: Algorithm) -> &'static str {
     }
 }
 
-/// What the crate's hasher picks, by the same tests as the crate.
+/// Returns the instruction set that the external crate's hasher uses. Repeats the crate's own checks.
 #[cfg(target_arch = "aarch64")]
 fn name_of_crate(algorithm: Algorithm) -> &'static str {
     match algorithm {
@@ -174,7 +177,7 @@ fn name_of_crate(algorithm: Algorithm) -> &'static str {
     }
 }
 
-/// What the crate's hasher picks.
+/// Returns the instruction set that the external crate's hasher uses.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn name_of_crate(_: Algorithm) -> &'static str {
     "portable"

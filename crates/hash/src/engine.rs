@@ -1,49 +1,53 @@
-//! The seam: what every engine can do.
+//! The trait that all engines implement.
 
 use crate::Digest;
 
-/// What an engine has to say about a message.
+/// The result of an engine's step for one message.
 #[derive(Debug)]
 pub enum Event<D> {
-    /// These bytes are used up; the message goes on.
+    /// This piece was hashed, and the message needs its next piece.
     Dry {
-        /// The message.
+        /// The key of the message.
         key: u32,
-        /// The bytes, given back.
+        /// The piece, given back.
         data: D,
     },
-    /// The message is done.
+    /// The message is complete.
     Done {
-        /// The message.
+        /// The key of the message.
         key: u32,
-        /// Its last bytes, given back.
+        /// The last piece, given back.
         data: D,
-        /// Its digest.
+        /// The digest of the message.
         digest: Digest,
     },
 }
 
-/// Hashes several messages side by side, each in pieces that arrive in order.
+/// Hashes several messages side by side. The pieces of each message arrive in order.
 ///
-/// Messages are told apart by keys, `0..keys` as the engine was made for; a key is free again once its
-/// message is done or forgotten. The digest of a message never depends on its neighbours.
+/// The caller identifies messages by keys `0..keys`; `keys` is set when the engine is created. A key is free
+/// again once its message is done or forgotten. The digest of a message never depends on the other messages.
 pub trait Engine<D: AsRef<[u8]>> {
-    /// Messages it wants at once to run at full speed: 1 for a serial engine, lanes for a wide one.
+    /// Returns how many messages the engine needs at once for full speed: 1 for a serial engine, the number
+    /// of lanes for a wide one.
     fn width(&self) -> usize;
-    /// How many more pieces it takes before it must [`step`](Engine::step).
+    /// Returns how many more pieces the engine accepts before the next [`step`](Engine::step).
     fn vacant(&self) -> usize;
-    /// Hands over the next piece of message `key`: `start` with its first, `end` with its last piece.
+    /// Adds the next piece of message `key`. `start` marks the first piece of the message, `end` the last
+    /// one.
     ///
     /// # Panics
-    /// When nothing is [vacant](Engine::vacant) or `key` is out of range.
+    /// If no piece is [vacant](Engine::vacant) or `key` is out of range.
     fn feed(&mut self, key: u32, start: bool, end: bool, data: D);
-    /// Hashes until some piece is used up, and appends what happened. Appends nothing only when empty.
+    /// Hashes until at least one piece is used up, and appends the events. Appends nothing only if the engine
+    /// holds no piece.
     fn step(&mut self, out: &mut Vec<Event<D>>);
-    /// Drops what is known of a message that has no piece in the engine.
+    /// Drops the state of a message. The engine must not hold a piece of it.
     fn forget(&mut self, key: u32);
-    /// Writes the digest of each whole message to the same place in `out`. What is in the engine is untouched.
+    /// Computes the digests of whole messages. The digest of `messages[i]` is written to `out[i]`. Messages
+    /// in progress are not affected.
     ///
     /// # Panics
-    /// If there are more or fewer places than messages.
+    /// If `messages` and `out` differ in length.
     fn hash_many(&self, messages: &[&[u8]], out: &mut [Digest]);
 }

@@ -1,4 +1,4 @@
-//! What the lane engine must know of a hash function beside its compression.
+//! The parts of a hash function, other than its compression, that the lane engine needs.
 
 mod blake2b;
 mod md5;
@@ -15,36 +15,36 @@ pub(crate) use sha512::Sha512;
 
 use crate::Digest;
 
-/// Bytes of the longest block.
+/// Size of the largest block in bytes.
 pub(crate) const MAX_BLOCK: usize = 128;
 
-/// Blocks that hold the end of a message and its padding: at most two.
+/// A buffer for the end of a message and its padding: at most two blocks.
 pub(crate) type Tail = [u8; 2 * MAX_BLOCK];
 
 /// An iterated hash function with a chaining value of `W` words and blocks of 16 words.
 pub(crate) trait Function<const W: usize> {
-    /// `u32` or `u64`.
+    /// The word of the function: `u32` or `u64`.
     type Word: Copy + Default;
 
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     const BLOCK: usize = 16 * size_of::<Self::Word>();
 
     /// The chaining value before the first block.
     const INIT: [Self::Word; W];
 
-    /// The most bytes that [`pad`](Self::pad) makes one block of.
+    /// The most bytes from which [`pad`](Self::pad) makes a single block.
     const SHORT: usize;
 
-    /// The most bytes that [`pad`](Self::pad) takes, not less than a block less one byte.
+    /// The most bytes that [`pad`](Self::pad) accepts; at least one byte less than a block.
     const TAIL: usize;
 
-    /// How many blocks of `len` bytes may be compressed as they are, whatever follows.
+    /// Returns how many whole blocks of `len` bytes can be compressed now, whether or not more bytes follow.
     fn blocks(len: usize) -> usize;
 
-    /// Completes the last `used` bytes of a message of `total` bytes, which are at the start of `tail`, and
-    /// returns the number of blocks this makes.
+    /// Pads the end of a message of `total` bytes. Its last `used` bytes are at the start of `tail`. Returns
+    /// the number of blocks.
     fn pad(tail: &mut Tail, used: usize, total: u64) -> usize;
 
-    /// The digest that the last chaining value is.
+    /// Converts the last chaining value to the digest.
     fn digest(state: &[Self::Word; W]) -> Digest;
 }

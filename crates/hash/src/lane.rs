@@ -1,14 +1,15 @@
-//! One lane: a piece of a message, and what of it to compress next.
+//! One lane of an engine: a piece of a message, and the part of it to compress next.
 
 use crate::function::{Function, Tail};
 
-/// What a message carries from one piece to the next, beside its chaining value. Kept beside the lane, because it
-/// is large, and a message that comes in one piece should not have it moved about.
+/// The state of a message, besides its chaining value, that is kept from one piece to the next.
+///
+/// It is stored outside of [`Lane`], because it is large and messages of a single piece need not move it.
 #[derive(Clone)]
 pub(crate) struct Carry {
-    /// Bytes compressed.
+    /// Number of bytes compressed so far.
     done: u64,
-    /// Bytes that wait in the buffer because they are no whole block, or perhaps the last one.
+    /// Number of bytes that wait in the buffer, because they do not fill a block or may be the last block.
     held: usize,
     buffer: Tail,
 }
@@ -20,77 +21,77 @@ impl Default for Carry {
 }
 
 impl Carry {
-    /// Makes it that of a message before its first byte.
+    /// Resets the state to the start of a message.
     pub(crate) fn reset(&mut self) {
         (self.done, self.held) = (0, 0);
     }
 }
 
-/// A piece on its way through the kernel.
+/// A piece that is being compressed.
 pub(crate) struct Lane<D> {
     pub(crate) key: u32,
     pub(crate) data: D,
     end: bool,
-    /// Bytes of the piece that are in a run or in the buffer.
-    taken: usize,
+    /// Number of bytes of the piece that belong to a run or were copied to the buffer.
+    consumed: usize,
     run: Run,
 }
 
-/// Whole blocks that lie side by side, to be compressed next.
+/// Contiguous whole blocks that are compressed next.
 #[derive(Default)]
 struct Run {
     in_buffer: bool,
     at: usize,
     len: usize,
-    /// Length of the message, if it ends with this run.
+    /// The length of the message if it ends with this run.
     total: Option<u64>,
 }
 
 impl<D: AsRef<[u8]>> Lane<D> {
     pub(crate) fn new(key: u32, end: bool, data: D) -> Self {
-        Self { key, data, end, taken: 0, run: Run::default() }
+        Self { key, data, end, consumed: 0, run: Run::default() }
     }
 
-    /// Bytes of the run that are left.
+    /// Returns how many bytes of the run are left.
     pub(crate) fn left(&self) -> usize {
         self.run.len
     }
 
-    /// The next `len` bytes of the run.
+    /// Returns the next `len` bytes of the run.
     pub(crate) fn next<'a>(&'a self, carry: &'a Carry, len: usize) -> &'a [u8] {
         let bytes = if self.run.in_buffer { &carry.buffer } else { self.data.as_ref() };
         &bytes[self.run.at..][..len]
     }
 
-    /// Whether the message is compressed to its end when the run is.
+    /// Returns whether the message ends with this run.
     pub(crate) fn is_last(&self) -> bool {
         self.run.total.is_some()
     }
 
-    /// Bytes of the message up to and with the next block.
+    /// Returns the number of message bytes up to and including the next block.
     pub(crate) fn count<F: Function<W>, const W: usize>(&self, carry: &Carry) -> u64 {
         self.run.total.unwrap_or(carry.done + F::BLOCK as u64)
     }
 
-    /// Notes that the next `len` bytes of the run have been compressed.
+    /// Records that the next `len` bytes of the run were compressed.
     pub(crate) fn advance(&mut self, carry: &mut Carry, len: usize) {
         self.run.at += len;
         self.run.len -= len;
         carry.done += len as u64;
     }
 
-    /// Finds the next run once the one before is done; `false` if the piece has no more, and no end of the
-    /// message in it.
+    /// Finds the next run after the last one is done. Returns `false` if the piece has no further run and
+    /// does not end the message.
     ///
-    /// A run is made of the piece itself wherever possible. Blocks that straddle two pieces, and the end of a
-    /// message with its padding, are put together in the buffer, and so is a short message as a whole.
-    pub(crate) fn plan<F: Function<W>, const W: usize>(&mut self, carry: &mut Carry) -> bool {
+    /// A run lies in the piece itself where possible. Three things are assembled in the buffer: a block that
+    /// spans two pieces, the end of a message with its padding, and a short message as a whole.
+    pub(crate) fn find_run<F: Function<W>, const W: usize>(&mut self, carry: &mut Carry) -> bool {
         let Carry { done, held, buffer } = carry;
-        let rest = &self.data.as_ref()[self.taken..];
+        let rest = &self.data.as_ref()[self.consumed..];
         if self.end && *held + rest.len() <= F::TAIL {
             let used = *held + rest.len();
             buffer[*held..used].copy_from_slice(rest);
-            self.taken += rest.len();
+            self.consumed += rest.len();
             let total = *done + used as u64;
             let len = F::pad(buffer, used, total) * F::BLOCK;
             self.run = Run { in_buffer: true, at: 0, len, total: Some(total) };
@@ -98,14 +99,14 @@ impl<D: AsRef<[u8]>> Lane<D> {
         }
         if *held == 0 && F::blocks(rest.len()) > 0 {
             let len = F::blocks(rest.len()) * F::BLOCK;
-            self.run = Run { in_buffer: false, at: self.taken, len, total: None };
-            self.taken += len;
+            self.run = Run { in_buffer: false, at: self.consumed, len, total: None };
+            self.consumed += len;
             return true;
         }
         let (more, after) = rest.split_at(rest.len().min(F::BLOCK - *held));
         buffer[*held..*held + more.len()].copy_from_slice(more);
         *held += more.len();
-        self.taken += more.len();
+        self.consumed += more.len();
         if F::blocks(*held + after.len()) == 0 {
             return false;
         }

@@ -1,10 +1,12 @@
 //! The engine that hashes many messages at once, one in each lane of a vector.
 //!
-//! Every lane has a run of whole blocks. All lanes advance together, by the shortest run; the lane whose run
-//! is over gets the next one, and when its piece has no more, the piece leaves and the lane is free for another
-//! message. What a message carries to its next piece is kept under its key meanwhile, so there may be more keys
-//! than lanes. While only few lanes are busy a vector is mostly idle, and [`Narrow`] takes them one or two at a
-//! time.
+//! Every lane has a run of whole blocks. All lanes advance together by the length of the shortest run. The
+//! lane whose run is finished then gets its next run. If its piece has no further run, the piece is given
+//! back and the lane is free for another message.
+//!
+//! The state of a message between two pieces is stored under its key, so there can be more keys than lanes.
+//! While few lanes are busy, a vector would be mostly idle; then [`Narrow`] compresses one or two messages at
+//! a time.
 
 use crate::arch::{Counters, Kernel, Narrow};
 use crate::batch::Batch;
@@ -16,16 +18,16 @@ use crate::{Digest, Engine, Event};
 pub(crate) struct Lanes<F: Function<W>, K, N, D, const L: usize, const W: usize> {
     kernel: K,
     narrow: N,
-    /// Up to so many busy lanes go to `narrow`.
+    /// Up to this many busy lanes are compressed by `narrow`.
     few: u32,
     state: [[F::Word; L]; W],
     lanes: [Option<Lane<D>>; L],
-    /// What the message in each lane carries.
+    /// The state of the message in each lane.
     carries: [Carry; L],
-    /// One bit for each lane that has a piece.
+    /// A bit mask of the lanes that hold a piece.
     busy: u32,
-    /// The message of each key that has begun and has no piece in a lane. Boxed, so that a key that is not
-    /// used, or only for messages of one piece, costs a pointer.
+    /// The state of each started message that has no piece in a lane, by key. Boxed, so that a key costs only
+    /// a pointer as long as it is unused or has messages of a single piece.
     parked: Vec<Option<Box<Parked<F::Word, W>>>>,
 }
 
@@ -40,8 +42,8 @@ where
     N: Narrow<F, W>,
     D: AsRef<[u8]>,
 {
-    /// An engine for messages with keys below `keys`. Up to `few` busy lanes go to `narrow`, the kernel for one
-    /// or two messages, more to `kernel`.
+    /// Creates an engine for messages with keys below `keys`. Up to `few` busy lanes are compressed by
+    /// `narrow`, the kernel for one or two messages; more by `kernel`.
     pub(crate) fn new(kernel: K, narrow: N, few: u32, keys: usize) -> Self {
         Self {
             kernel,
@@ -65,7 +67,7 @@ where
         }
     }
 
-    /// Compresses the shortest run of all busy lanes in each of them.
+    /// Advances all busy lanes by the length of the shortest run.
     fn compress(&mut self) {
         let len = ones(self.busy).map(|nth| piece_of(&self.lanes, nth).left()).min().unwrap_or(0);
         if self.busy.count_ones() > self.few {
@@ -85,7 +87,7 @@ where
         }
     }
 
-    /// Compresses `len` bytes in all lanes; the idle ones get the bytes of some other.
+    /// Compresses `len` bytes in all lanes. Idle lanes get the bytes of a busy one.
     fn compress_all(&mut self, len: usize) {
         let (lanes, carries) = (&self.lanes, &self.carries);
         let some = self.busy.trailing_zeros() as usize;
@@ -117,7 +119,7 @@ where
         self.set_column(nth, &words);
     }
 
-    /// Gives back the piece of lane `nth`, which is used up.
+    /// Returns the piece of lane `nth`, which is used up, and frees the lane.
     fn retire(&mut self, nth: usize) -> Event<D> {
         let state = self.column(nth);
         let lane = self.lanes[nth].take().expect("a busy lane has a piece");
@@ -152,14 +154,14 @@ where
 
     fn feed(&mut self, key: u32, start: bool, end: bool, data: D) {
         assert!((key as usize) < self.parked.len(), "key {key} is out of range");
-        assert!(self.vacant() > 0, "a piece was fed where none was vacant");
+        assert!(self.vacant() > 0, "a piece was fed to a full engine");
         let parked = self.parked[key as usize].take();
         let nth = self.busy.trailing_ones() as usize;
         if start {
             self.set_column(nth, &F::INIT);
             self.carries[nth].reset();
         } else {
-            let Parked { state, carry } = *parked.expect("the first piece of a message comes with `start`");
+            let Parked { state, carry } = *parked.expect("the first piece of a message needs `start`");
             self.set_column(nth, &state);
             self.carries[nth] = carry;
         }
@@ -168,16 +170,16 @@ where
     }
 
     fn step(&mut self, out: &mut Vec<Event<D>>) {
-        let said = out.len();
+        let before = out.len();
         loop {
             for nth in ones(self.busy) {
                 let (lane, carry) = self.lane_mut(nth);
-                if lane.left() == 0 && (lane.is_last() || !lane.plan::<F, W>(carry)) {
+                if lane.left() == 0 && (lane.is_last() || !lane.find_run::<F, W>(carry)) {
                     let event = self.retire(nth);
                     out.push(event);
                 }
             }
-            if out.len() > said || self.busy == 0 {
+            if out.len() > before || self.busy == 0 {
                 return;
             }
             self.compress();
@@ -189,7 +191,7 @@ where
     }
 
     fn hash_many(&self, messages: &[&[u8]], out: &mut [Digest]) {
-        assert_eq!(messages.len(), out.len(), "a place for each digest");
+        assert_eq!(messages.len(), out.len(), "messages and digests must be equally many");
         let mut batch = Batch::<L>::new();
         let mut long = Vec::new();
         for (place, message) in messages.iter().enumerate() {
@@ -220,7 +222,7 @@ where
             }
             for event in events.drain(..) {
                 let Event::Done { key, digest, .. } = event else {
-                    unreachable!("every piece ends its message")
+                    unreachable!("every piece is a whole message")
                 };
                 out[long[key as usize]] = digest;
             }
@@ -232,12 +234,12 @@ fn piece_of<D>(lanes: &[Option<Lane<D>>], nth: usize) -> &Lane<D> {
     lanes[nth].as_ref().expect("a busy lane has a piece")
 }
 
-/// What to count for the next block of a lane, and whether it is the last.
+/// Returns the byte count up to the next block of a lane, and all ones if it is the last block.
 fn counter<F: Function<W>, D: AsRef<[u8]>, const W: usize>(lane: &Lane<D>, carry: &Carry) -> (u64, u64) {
     (lane.count::<F, W>(carry), if lane.is_last() { u64::MAX } else { 0 })
 }
 
-/// The positions of the ones in `mask`, lowest first.
+/// Returns the positions of the one bits in `mask`, lowest first.
 fn ones(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let nth = mask.trailing_zeros();
@@ -252,7 +254,7 @@ mod tests {
     use crate::arch::Portable;
     use crate::function::{Blake2b, Sha256, Sha512};
 
-    /// Digests of messages of `0..n` bytes, each cut into pieces of `cut` bytes.
+    /// Computes the digests of messages of `0..n` bytes, each cut into pieces of `cut` bytes.
     fn digests<F, const L: usize, const W: usize>(few: u32, n: usize, cut: usize) -> Vec<Digest>
     where
         F: Function<W>,
@@ -285,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_and_limits_make_no_difference() {
+    fn digests_do_not_depend_on_lanes_and_limits() {
         fn same<F, const W: usize>()
         where
             F: Function<W>,
@@ -304,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn ones_are_found_in_order() {
+    fn one_bits_are_found_in_order() {
         assert_eq!(ones(0).count(), 0);
         assert_eq!(ones(0x8000_0103).collect::<Vec<_>>(), [0, 1, 8, 31]);
     }

@@ -1,4 +1,4 @@
-//! What the CPU can do, and how much of it may be used.
+//! The instruction sets of the CPU, and which of them may be used.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{Avx2, Avx512, ShaNi};
 
-/// What this CPU can do, found once at run time.
+/// The instruction sets that may be used on this CPU, detected at run time.
 #[derive(Clone, Copy, Debug)]
 pub struct Platform {
     #[cfg(target_arch = "x86_64")]
@@ -15,12 +15,13 @@ pub struct Platform {
     pub(crate) sha_ni: Option<ShaNi>,
     #[cfg(target_arch = "x86_64")]
     pub(crate) avx512: Option<Avx512>,
-    /// Whether the crates' hashers, which look at the CPU themselves, would use more than is wanted.
+    /// Whether to avoid the external crates' hashers, which detect the CPU themselves and could use more than
+    /// is allowed.
     pub(crate) own_only: bool,
 }
 
 impl Platform {
-    /// Looks at the CPU.
+    /// Detects the CPU.
     pub fn detect() -> Self {
         Self {
             #[cfg(target_arch = "x86_64")]
@@ -33,13 +34,14 @@ impl Platform {
         }
     }
 
-    /// What this CPU can do, but nothing beyond `most`. Digests do not change, only speed; this is for tests.
+    /// Detects the CPU but allows no instruction set beyond `most`. This is for tests: it changes the speed,
+    /// but no digest.
     ///
-    /// XXH64, XXH3, and BLAKE3 messages that are long or come in pieces are left alone: their crates choose for
-    /// themselves.
+    /// It does not affect XXH64, XXH3, and BLAKE3 messages that are long or arrive in pieces: their crates
+    /// detect the CPU themselves.
     ///
     /// # Errors
-    /// If the CPU has not what `most` names.
+    /// If the CPU does not have `most`.
     pub fn up_to(most: Simd) -> Result<Self, MissingSimd> {
         let mut platform = Self::detect();
         platform.own_only = most < Simd::ShaNi;
@@ -63,10 +65,10 @@ impl Platform {
     }
 }
 
-/// Instruction sets, each an upper bound that has the ones before in it.
+/// Instruction sets, as upper bounds. Each includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Simd {
-    /// What every CPU of the architecture has.
+    /// The instructions that every CPU of the architecture has.
     Portable,
     /// AVX2.
     Avx2,
@@ -77,10 +79,10 @@ pub enum Simd {
 }
 
 impl Simd {
-    /// All of them, least first.
+    /// All instruction sets, smallest first.
     pub const ALL: [Self; 4] = [Self::Portable, Self::Avx2, Self::ShaNi, Self::Avx512];
 
-    /// The name: `sha-ni`.
+    /// Returns the name, such as `sha-ni`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -100,13 +102,13 @@ impl fmt::Display for Simd {
 impl FromStr for Simd {
     type Err = UnknownSimd;
 
-    /// Reads a [name](Simd::name).
+    /// Parses a [name](Simd::name).
     fn from_str(name: &str) -> Result<Self, UnknownSimd> {
         Self::ALL.into_iter().find(|simd| simd.name() == name).ok_or_else(|| UnknownSimd(name.to_owned()))
     }
 }
 
-/// A name that no [`Simd`] has. The message lists those there are.
+/// The error for an unknown instruction set name. Its message lists all names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownSimd(String);
 
@@ -119,7 +121,7 @@ impl fmt::Display for UnknownSimd {
 
 impl std::error::Error for UnknownSimd {}
 
-/// This CPU does not have what was asked for.
+/// The error for an instruction set that this CPU does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissingSimd(Simd);
 
@@ -136,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_back() {
+    fn instruction_set_names_can_be_parsed() {
         for simd in Simd::ALL {
             assert_eq!(simd.to_string().parse(), Ok(simd));
         }
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_bound_is_always_there() {
+    fn portable_is_always_available() {
         assert!(Platform::up_to(Simd::Portable).is_ok_and(|platform| platform.own_only));
     }
 }

@@ -1,12 +1,12 @@
-//! The engine of width 1: one piece at a time, through a hash function that takes one message.
+//! The engine of width 1: it hashes one piece at a time with a hash function for single messages.
 
 use crate::stream::Stream;
 use crate::{Digest, Engine, Event};
 
-/// Hashes one piece at a time; as many messages may be open as there are keys.
+/// Hashes one piece at a time. There can be as many open messages as keys.
 pub(crate) struct Serial<H, D> {
-    /// The state of each message that is open between two pieces. Boxed, so that a key which is never used,
-    /// or only for messages of one piece, costs a pointer and not the two kilobytes of a BLAKE3 state.
+    /// The state of each message between two pieces, by key. Boxed, so that a key costs only a pointer, and
+    /// not the two kilobytes of a BLAKE3 state, as long as it is unused or has messages of a single piece.
     open: Vec<Option<Box<H>>>,
     now: Option<Piece<D>>,
 }
@@ -19,14 +19,14 @@ struct Piece<D> {
 }
 
 impl<H, D> Serial<H, D> {
-    /// An engine for messages with keys below `keys`.
+    /// Creates an engine for messages with keys below `keys`.
     pub(crate) fn new(keys: usize) -> Self {
         Self { open: (0..keys).map(|_| None).collect(), now: None }
     }
 }
 
 impl<H: Stream, D: AsRef<[u8]>> Serial<H, D> {
-    /// Takes a piece in; the digest, if it was the last.
+    /// Hashes a piece. Returns the digest if it was the last piece of its message.
     fn run(&mut self, piece: &Piece<D>) -> Option<Digest> {
         let (slot, data) = (&mut self.open[piece.key as usize], piece.data.as_ref());
         if piece.start && piece.end {
@@ -36,7 +36,7 @@ impl<H: Stream, D: AsRef<[u8]>> Serial<H, D> {
         if piece.start {
             *slot = Some(Box::new(H::new()));
         }
-        let hasher = slot.as_mut().expect("the first piece of a message comes with `start`");
+        let hasher = slot.as_mut().expect("the first piece of a message needs `start`");
         hasher.update(data);
         if piece.end { slot.take().map(|hasher| hasher.finish()) } else { None }
     }
@@ -53,7 +53,7 @@ impl<H: Stream, D: AsRef<[u8]>> Engine<D> for Serial<H, D> {
 
     fn feed(&mut self, key: u32, start: bool, end: bool, data: D) {
         assert!((key as usize) < self.open.len(), "key {key} is out of range");
-        assert!(self.now.is_none(), "a piece was fed where none was vacant");
+        assert!(self.now.is_none(), "a piece was fed to a full engine");
         self.now = Some(Piece { key, start, end, data });
     }
 
@@ -72,7 +72,7 @@ impl<H: Stream, D: AsRef<[u8]>> Engine<D> for Serial<H, D> {
     }
 
     fn hash_many(&self, messages: &[&[u8]], out: &mut [Digest]) {
-        assert_eq!(messages.len(), out.len(), "a place for each digest");
+        assert_eq!(messages.len(), out.len(), "messages and digests must be equally many");
         for (message, digest) in messages.iter().zip(out) {
             *digest = H::whole(message);
         }

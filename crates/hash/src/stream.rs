@@ -1,16 +1,16 @@
-//! One message at a time: what a serial engine asks of a hash function, and the crates that provide it.
+//! The trait of hash functions for single messages, implemented for the hashers of external crates.
 
 use crate::Digest;
 
-/// A hash function that takes one message, in pieces.
+/// A hash function that processes one message in pieces.
 pub(crate) trait Stream: Sized {
-    /// The state before the first byte.
+    /// Creates the state before the first byte.
     fn new() -> Self;
-    /// Takes the next bytes.
+    /// Hashes the next bytes.
     fn update(&mut self, data: &[u8]);
-    /// The digest of all bytes taken.
+    /// Returns the digest of all bytes.
     fn finish(self) -> Digest;
-    /// The digest of a message that is all there.
+    /// Returns the digest of a whole message.
     fn whole(data: &[u8]) -> Digest {
         let mut state = Self::new();
         state.update(data);
@@ -18,7 +18,7 @@ pub(crate) trait Stream: Sized {
     }
 }
 
-/// Any hasher of the RustCrypto family.
+/// A hasher of the RustCrypto family.
 pub(crate) struct RustCrypto<H>(H);
 
 impl<H: sha2::Digest> Stream for RustCrypto<H> {
@@ -51,7 +51,7 @@ impl Stream for blake3::Hasher {
     }
 }
 
-// The canonical form of an XXH digest, the one that xxhsum prints, is big-endian.
+// The canonical form of an XXH digest, as xxhsum prints it, is big-endian.
 
 impl Stream for twox_hash::XxHash64 {
     fn new() -> Self {

@@ -1,4 +1,4 @@
-//! The engine of BLAKE3: short messages that come in one piece are hashed side by side, others by the crate.
+//! The engine of BLAKE3. It hashes short whole messages side by side; the `blake3` crate hashes all others.
 
 use crate::arch::NodeKernel;
 use crate::serial::Serial;
@@ -9,11 +9,11 @@ use crate::{Digest, Engine, Event};
 pub(crate) struct TreeEngine<K, D, const L: usize> {
     kernel: K,
     tree_hasher: TreeHasher<K, L>,
-    /// Messages that come in several pieces.
+    /// Hashes messages that arrive in several pieces.
     serial: Serial<blake3::Hasher, D>,
-    /// Whole messages that wait for the next step, and their keys.
+    /// Whole messages that wait for the next step, with their keys.
     whole: Vec<(u32, D)>,
-    /// Other pieces that wait for it.
+    /// Pieces of other messages that wait for the next step.
     parts: Vec<Part<D>>,
     keys: usize,
 }
@@ -27,7 +27,7 @@ struct Part<D> {
 }
 
 impl<K: NodeKernel<L>, D: AsRef<[u8]>, const L: usize> TreeEngine<K, D, L> {
-    /// An engine for messages with keys below `keys`.
+    /// Creates an engine for messages with keys below `keys`.
     pub(crate) fn new(kernel: K, keys: usize) -> Self {
         Self {
             kernel,
@@ -51,7 +51,7 @@ impl<K: NodeKernel<L>, D: AsRef<[u8]>, const L: usize> Engine<D> for TreeEngine<
 
     fn feed(&mut self, key: u32, start: bool, end: bool, data: D) {
         assert!((key as usize) < self.keys, "key {key} is out of range");
-        assert!(self.vacant() > 0, "a piece was fed where none was vacant");
+        assert!(self.vacant() > 0, "a piece was fed to a full engine");
         if start && end {
             self.whole.push((key, data));
         } else {
@@ -80,7 +80,7 @@ impl<K: NodeKernel<L>, D: AsRef<[u8]>, const L: usize> Engine<D> for TreeEngine<
     }
 
     fn hash_many(&self, messages: &[&[u8]], out: &mut [Digest]) {
-        assert_eq!(messages.len(), out.len(), "a place for each digest");
+        assert_eq!(messages.len(), out.len(), "messages and digests must be equally many");
         let mut tree_hasher = TreeHasher::new(self.kernel);
         let (mut from, mut leaves) = (0, 0);
         for (to, message) in messages.iter().enumerate() {

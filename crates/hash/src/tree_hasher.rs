@@ -1,15 +1,15 @@
-//! Many short BLAKE3 messages at once: the nodes of all their trees are hashed side by side.
+//! Hashes many short BLAKE3 messages at once by hashing the nodes of all their trees side by side.
 //!
-//! A message is cut into chunks of 1 KiB, the leaves of a binary tree whose inner nodes each hash the chaining
-//! values of two children. Leaves need nothing but their bytes, so the chunks of all messages fill the lanes
-//! together, and after them the inner nodes, level by level.
+//! BLAKE3 cuts a message into chunks of 1 KiB, the leaves of a binary tree. An inner node hashes the chaining
+//! values of its two children. The leaves depend only on their own bytes, so the chunks of all messages fill
+//! the lanes together. The inner nodes follow, level by level.
 
 use crate::Digest;
 use crate::arch::{NodeKernel, Nodes};
 
-/// Bytes of the longest message that is hashed here. Longer ones nearly fill the lanes with their own chunks, and
-/// the crate's kernels are a fifth faster where lanes are full.
-const MOST: usize = 32 << 10;
+/// The size of the largest message that is hashed here. A larger one nearly fills the lanes with its own
+/// chunks, and with full lanes the `blake3` crate is a fifth faster.
+const MAX_LEN: usize = 32 << 10;
 
 const CHUNK: usize = blake3::CHUNK_LEN;
 const BLOCK: usize = blake3::BLOCK_LEN;
@@ -23,27 +23,28 @@ const ROOT: u32 = 8;
 /// A chaining value.
 type Value = [u8; 32];
 
-/// Hashes messages by `L` nodes at a time. What it owns is scratch space, kept from call to call.
+/// Hashes messages, `L` nodes at a time. The vectors are scratch space, kept between calls to avoid
+/// allocations.
 pub(crate) struct TreeHasher<K, const L: usize> {
     kernel: K,
     trees: Vec<Message>,
-    /// Chunks of full length, and the shorter ones that messages end with.
+    /// Chunks of full length, and the shorter ones at the ends of messages.
     full: Vec<Leaf>,
     short: Vec<Leaf>,
-    /// The short chunk of each lane, with zeros up to the end of its last block.
+    /// The short chunk of each lane, padded with zeros to a whole block.
     padded: Vec<[u8; CHUNK]>,
-    /// The values of all nodes of a level, tree by tree.
+    /// The chaining values of all nodes of a level, tree by tree.
     values: Vec<Value>,
     pairs: Vec<Pair>,
 }
 
-/// A message on its way.
+/// A message whose tree is being hashed.
 struct Message {
-    /// Its place among the messages.
+    /// The index of the message.
     message: usize,
-    /// Where its values begin.
+    /// The index of its first chaining value.
     start: usize,
-    /// Nodes on the current level.
+    /// Number of nodes on the current level.
     width: usize,
 }
 
@@ -52,7 +53,7 @@ struct Message {
 struct Leaf {
     message: usize,
     nth: usize,
-    /// Where its value goes.
+    /// The index of its chaining value.
     to: usize,
     is_root: bool,
 }
@@ -64,7 +65,7 @@ impl Leaf {
     }
 }
 
-/// Two neighbours that have a parent.
+/// Two adjacent nodes with a common parent.
 struct Pair {
     from: usize,
     to: usize,
@@ -72,7 +73,8 @@ struct Pair {
 }
 
 impl<K: NodeKernel<L>, const L: usize> TreeHasher<K, L> {
-    /// Leaves at a time: enough for full lanes, and few enough that all about them stays in the nearest cache.
+    /// Leaves to hash per call: enough for full lanes, and few enough that all data stays in the first-level
+    /// cache.
     pub(crate) const LEAVES: usize = 8 * L;
 
     pub(crate) fn new(kernel: K) -> Self {
@@ -87,20 +89,21 @@ impl<K: NodeKernel<L>, const L: usize> TreeHasher<K, L> {
         }
     }
 
-    /// Leaves of a message, or zero if it is not hashed by its leaves: it is long, or fills all lanes itself.
+    /// Returns the number of leaves of a message, or 0 if it is not hashed by its leaves, because it is long
+    /// or fills all lanes itself.
     pub(crate) fn leaves(message: &[u8]) -> usize {
         let full_lanes = message.len() / (L * CHUNK);
-        if message.len() > MOST || full_lanes > 0 && message.len() == full_lanes * L * CHUNK {
+        if message.len() > MAX_LEN || full_lanes > 0 && message.len() == full_lanes * L * CHUNK {
             return 0;
         }
         message.len().div_ceil(CHUNK).max(1)
     }
 
-    /// Writes the digest of each message to the same place in `out`.
+    /// Computes the digest of each message. The digest of `messages[i]` is written to `out[i]`.
     pub(crate) fn hash(&mut self, messages: &[&[u8]], out: &mut [Digest]) {
-        self.plant(messages);
-        // The crate takes less time for a chunk or two than the kernel for a vector of them, and fills its own
-        // lanes with those of a single message.
+        self.record_trees(messages);
+        // The `blake3` crate is faster for one or two chunks, and for a single message, with whose chunks it
+        // fills its own lanes.
         if self.trees.len() == 1 || self.values.len() <= 2 {
             self.trees.clear();
             for (message, digest) in messages.iter().zip(out) {
@@ -122,8 +125,8 @@ impl<K: NodeKernel<L>, const L: usize> TreeHasher<K, L> {
         }
     }
 
-    /// Notes the trees and their leaves.
-    fn plant(&mut self, messages: &[&[u8]]) {
+    /// Records the trees and their leaves.
+    fn record_trees(&mut self, messages: &[&[u8]]) {
         self.trees.clear();
         self.full.clear();
         self.short.clear();
@@ -144,7 +147,7 @@ impl<K: NodeKernel<L>, const L: usize> TreeHasher<K, L> {
     }
 
     fn hash_leaves(&mut self, messages: &[&[u8]]) {
-        // Lanes run as long as the longest of them, so chunks of about one length go together.
+        // All lanes run as long as the longest one, so chunks of similar length are grouped.
         self.short.sort_unstable_by_key(|leaf| std::cmp::Reverse(messages[leaf.message].len() % CHUNK));
         self.full.append(&mut self.short);
         self.padded.resize(L, [0; CHUNK]);
@@ -177,7 +180,8 @@ impl<K: NodeKernel<L>, const L: usize> TreeHasher<K, L> {
         }
     }
 
-    /// Replaces the values of each tree by those of their parents, in place; one without a sibling moves up.
+    /// Replaces the values of each tree by those of their parents, in place. A node without a sibling moves
+    /// up unchanged.
     fn hash_parents(&mut self) {
         let Self { kernel, trees, values, pairs, .. } = self;
         pairs.clear();

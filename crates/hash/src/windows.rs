@@ -1,8 +1,9 @@
-//! One BLAKE3 message hashed by several workers.
+//! Lets several workers hash one BLAKE3 message.
 //!
 //! A BLAKE3 digest is the root of a binary tree over chunks of 1 KiB, in which every left subtree is complete
-//! (section 2.1 of the BLAKE3 paper). Cut at multiples of a power of two, the message therefore falls apart
-//! into subtrees that can be hashed in any order, by anyone; their chaining values make the root.
+//! (section 2.1 of the BLAKE3 paper). A message cut at multiples of a power of two therefore consists of
+//! whole subtrees, which can be hashed in any order and on any thread. The root is computed from their
+//! chaining values.
 //!
 //! ```
 //! use ftk_hash::{Algorithm, Platform, Windows};
@@ -26,7 +27,7 @@ use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, me
 
 use crate::Digest;
 
-/// How one long message is cut into windows, each the data of one subtree.
+/// The division of one long message into windows. Each window is the data of one subtree.
 #[derive(Clone, Copy, Debug)]
 pub struct Windows {
     total: u64,
@@ -34,23 +35,24 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Bytes of the smallest window: a multiple of every sensible buffer size, and long enough that handing out
-    /// windows costs nothing beside hashing them.
+    /// The size of the smallest window in bytes. It is a multiple of every sensible buffer size, and large
+    /// enough that distributing windows costs nothing compared with hashing them.
     pub const WINDOW: u64 = 1 << 20;
 
-    /// Bytes of the largest window. Mapping and unmapping stops the other workers for a moment: a file of 2 GiB
-    /// takes 0.85 of the time it takes with windows of 1 MiB (the `hash` record, one huge file).
-    const MOST: u64 = 1 << 24;
+    /// The size of the largest window in bytes. Large windows pay because mapping and unmapping briefly stops
+    /// the other workers: a file of 2 GiB takes 0.85 of the time it takes with windows of 1 MiB (the `hash`
+    /// record, one huge file).
+    const MAX_WINDOW: u64 = 1 << 24;
 
-    /// Windows that a message is cut into at least, if that does not make them too small: enough that workers
-    /// end together.
-    const SHARES: u64 = 64;
+    /// The least number of windows, unless they would become too small. It is large enough that all workers
+    /// finish at about the same time.
+    const MIN_COUNT: u64 = 64;
 
-    /// The plan for a message of `total` bytes, or `None` if that is a single window: then it has no subtrees
-    /// to share, and the ordinary [engine](crate::Algorithm::engine) does it.
+    /// Divides a message of `total` bytes. Returns `None` if it fits into one window: then there are no
+    /// subtrees to share, and the ordinary [engine](crate::Algorithm::engine) hashes it.
     pub fn new(total: u64) -> Option<Self> {
-        let window = (total / (2 * Self::SHARES)).next_power_of_two();
-        Self::with_window(total, window.clamp(Self::WINDOW, Self::MOST))
+        let window = (total / (2 * Self::MIN_COUNT)).next_power_of_two();
+        Self::with_window(total, window.clamp(Self::WINDOW, Self::MAX_WINDOW))
     }
 
     fn with_window(total: u64, window: u64) -> Option<Self> {
@@ -58,22 +60,22 @@ impl Windows {
         (total > window).then_some(Self { total, window })
     }
 
-    /// Number of windows, at least two.
+    /// Returns the number of windows, at least two.
     pub fn windows(&self) -> usize {
         self.total.div_ceil(self.window) as usize
     }
 
-    /// Where window `nth` lies in the message.
+    /// Returns the byte range of window `nth` in the message.
     ///
     /// # Panics
     /// If there is no such window.
     pub fn window(&self, nth: usize) -> Range<u64> {
-        assert!(nth < self.windows(), "window {nth} of {}", self.windows());
+        assert!(nth < self.windows(), "there is no window {nth}, only {}", self.windows());
         let start = nth as u64 * self.window;
         start..self.total.min(start.saturating_add(self.window))
     }
 
-    /// A hasher for window `nth`.
+    /// Creates a hasher for window `nth`.
     ///
     /// # Panics
     /// If there is no such window.
@@ -84,18 +86,18 @@ impl Windows {
         Subtree { hasher, left: end - start }
     }
 
-    /// The digest of the message whose windows have these chaining values, in order.
+    /// Computes the digest of the message from the chaining values of its windows, in order.
     ///
     /// # Panics
-    /// If there are more or fewer values than [windows](Self::windows).
+    /// If the number of values is not the number of [windows](Self::windows).
     pub fn root(&self, values: &[ChainingValue]) -> Digest {
-        assert_eq!(values.len(), self.windows(), "a chaining value for each window");
+        assert_eq!(values.len(), self.windows(), "there must be one chaining value for each window");
         let (left, right) = halves(values);
         Digest::from_bytes(merge_subtrees_root(&merge(left), &merge(right), Mode::Hash).as_bytes())
     }
 }
 
-/// Hashes the bytes of one window, which arrive in order.
+/// Hashes the bytes of one window. They must arrive in order.
 #[derive(Clone, Debug)]
 pub struct Subtree {
     hasher: blake3::Hasher,
@@ -103,16 +105,16 @@ pub struct Subtree {
 }
 
 impl Subtree {
-    /// Takes the next bytes of the window.
+    /// Hashes the next bytes of the window.
     ///
     /// # Panics
-    /// If the window ends before them.
+    /// If they extend past the end of the window.
     pub fn update(&mut self, data: &[u8]) {
         self.left = self.left.checked_sub(data.len() as u64).expect("bytes past the end of the window");
         self.hasher.update(data);
     }
 
-    /// The chaining value of the window.
+    /// Returns the chaining value of the window.
     ///
     /// # Panics
     /// If bytes of the window are missing.
@@ -122,7 +124,7 @@ impl Subtree {
     }
 }
 
-/// The chaining value of a subtree of the tree over windows.
+/// Computes the chaining value of a subtree over several windows.
 fn merge(values: &[ChainingValue]) -> ChainingValue {
     if let [value] = values {
         return *value;
@@ -131,7 +133,8 @@ fn merge(values: &[ChainingValue]) -> ChainingValue {
     merge_subtrees_non_root(&merge(left), &merge(right), Mode::Hash)
 }
 
-/// The left subtree takes the largest power of two that leaves something to the right one.
+/// Splits the values between the two subtrees. The left one gets the largest power of two that leaves at
+/// least one value for the right one.
 fn halves(values: &[ChainingValue]) -> (&[ChainingValue], &[ChainingValue]) {
     values.split_at(values.len().div_ceil(2).next_power_of_two())
 }
@@ -145,7 +148,7 @@ mod tests {
         (0..len).map(|i| (i % 251) as u8).collect()
     }
 
-    /// The digest by subtrees of `window` bytes that are fed `piece` bytes at a time, last window first.
+    /// Computes the digest by subtrees of `window` bytes, last window first, fed `piece` bytes at a time.
     fn by_windows(data: &[u8], window: u64, piece: usize) -> Option<Digest> {
         let tree = Windows::with_window(data.len() as u64, window)?;
         let mut values: Vec<_> = (0..tree.windows())
@@ -168,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn around_chunks_and_windows() {
+    fn lengths_around_chunks_and_windows_are_correct() {
         let data = pattern(70 * 1024);
         for window in [1024, 2048, 4096, 16384] {
             for edge in (0..=data.len()).step_by(1024) {
@@ -186,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_of_the_real_size() {
+    fn windows_of_the_smallest_real_size_are_correct() {
         let window = Windows::WINDOW as usize;
         let data = pattern(5 * window + 1);
         for len in [
@@ -207,13 +210,13 @@ mod tests {
     }
 
     #[test]
-    fn windows_cover_the_message() {
+    fn windows_cover_the_whole_message() {
         assert!(Windows::new(0).is_none() && Windows::new(Windows::WINDOW).is_none());
         for (total, window) in [
             (Windows::WINDOW + 1, Windows::WINDOW),
             (100 * Windows::WINDOW, Windows::WINDOW),
             (300 * Windows::WINDOW, 4 * Windows::WINDOW),
-            (u64::MAX, Windows::MOST),
+            (u64::MAX, Windows::MAX_WINDOW),
         ] {
             let tree = Windows::new(total).unwrap();
             let last = tree.windows() - 1;
@@ -240,7 +243,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_length_window_and_piece(len in 1025_usize..200_000, shift in 10_u32..15, piece in 1_usize..10_000) {
+        fn any_lengths_of_message_window_and_piece_are_correct(len in 1025_usize..200_000, shift in 10_u32..15, piece in 1_usize..10_000) {
             let data = pattern(len);
             let expected = (len as u64 > 1 << shift).then(|| whole(&data));
             prop_assert_eq!(by_windows(&data, 1 << shift, piece), expected);

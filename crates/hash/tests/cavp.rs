@@ -1,9 +1,9 @@
-//! Messages and digests of NIST's validation program for SHA (CAVP, SHAVS byte-oriented vectors): of the short
-//! ones one byte, a block less one byte and a block, and the first long one.
+//! Tests vectors of NIST's validation program for SHA (CAVP, SHAVS byte-oriented vectors): the short messages
+//! of one byte, of a block less one byte and of a block, and the first long message.
 
 use ftk_hash::{Algorithm, Digest, Platform, Simd};
 
-/// Every kernel of this CPU, in each of its lanes.
+/// Checks every kernel of this CPU in each of its lanes.
 fn check(algorithm: Algorithm, vectors: &[(&str, &str)]) {
     for (message, expected) in vectors {
         let message: Vec<u8> = message.as_bytes().chunks(2).map(byte).collect();

@@ -1,5 +1,5 @@
-//! Messages of more than 2^32 bits and of more than 2^32 bytes: zeros, whose digests coreutils 9.1, b3sum and
-//! xxhsum print.
+//! Tests messages longer than 2^32 bits and than 2^32 bytes. They consist of zeros; the expected digests are
+//! those of coreutils 9.1, b3sum and xxhsum.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -9,12 +9,13 @@ use ftk_hash::{Algorithm, Event, Platform};
 const BITS: u64 = (1 << 29) + 11;
 const BYTES: u64 = (1 << 32) + 11;
 
-/// As long as the shorter message may take, if the longer one is to take less than ten seconds.
-const PATIENCE: Duration = Duration::from_millis(1200);
+/// The longer message is skipped if the shorter one takes longer than this, so that it takes less than ten
+/// seconds.
+const MAX_TIME: Duration = Duration::from_millis(1200);
 
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
-fn of_zeros(algorithm: Algorithm, len: u64) -> String {
+fn digest_of_zeros(algorithm: Algorithm, len: u64) -> String {
     let mut engine = algorithm.engine::<&[u8]>(Platform::detect(), 1);
     let mut events = Vec::new();
     let mut left = len;
@@ -33,15 +34,15 @@ fn of_zeros(algorithm: Algorithm, len: u64) -> String {
 
 fn check(algorithm: Algorithm, past_bits: &str, past_bytes: Option<&str>) {
     let start = Instant::now();
-    assert_eq!(of_zeros(algorithm, BITS), past_bits, "{algorithm}");
+    assert_eq!(digest_of_zeros(algorithm, BITS), past_bits, "{algorithm}");
     let Some(past_bytes) = past_bytes else { return };
-    if start.elapsed() > PATIENCE {
-        // Not by `eprintln!`, which libtest hides.
+    if start.elapsed() > MAX_TIME {
+        // libtest hides the output of `eprintln!`.
         let mut stderr = std::io::stderr().lock();
         _ = writeln!(stderr, "SKIPPED: {algorithm} of more than 4 GiB: too slow here");
         return;
     }
-    assert_eq!(of_zeros(algorithm, BYTES), past_bytes, "{algorithm}");
+    assert_eq!(digest_of_zeros(algorithm, BYTES), past_bytes, "{algorithm}");
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn md5() {
     check(Algorithm::Md5, "c3aff73b13959d941c34731f2435f56b", None);
 }
 
-/// The one whose counter is of bytes.
+/// BLAKE2b is the only algorithm that counts bytes instead of bits.
 #[test]
 fn blake2b() {
     check(

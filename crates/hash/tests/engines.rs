@@ -1,4 +1,5 @@
-//! Engines against the crates' own one-shot functions: any split, any order, any neighbours, any kernel.
+//! Compares the engines with the one-shot functions of external crates, for any pieces, any order, any other
+//! messages, and every kernel.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -7,7 +8,8 @@ use ftk_hash::{Algorithm, Digest, Engine, Event, Platform, Simd};
 use proptest::prelude::*;
 use sha2::Digest as _;
 
-/// Every kernel that this CPU has for `algorithm`, each under the least upper bound that allows it.
+/// Returns every kernel that this CPU has for `algorithm`, each with the smallest instruction set that allows
+/// it.
 fn platforms(algorithm: Algorithm) -> Vec<(&'static str, Platform)> {
     let found = Simd::ALL.into_iter().filter_map(|simd| Platform::up_to(simd).ok());
     let mut kernels: Vec<_> = found.map(|platform| (algorithm.kernel_name(platform), platform)).collect();
@@ -30,7 +32,7 @@ fn oracle(algorithm: Algorithm, data: &[u8]) -> Digest {
     }
 }
 
-/// A few bytes of a message, at any alignment.
+/// A piece of a message, at any alignment.
 #[derive(Clone, Debug, PartialEq)]
 struct Piece {
     bytes: Vec<u8>,
@@ -51,7 +53,7 @@ impl AsRef<[u8]> for Piece {
     }
 }
 
-/// The generator of Steele, Lea and Flood (SplitMix64): tests need no better one.
+/// A pseudo-random number generator (SplitMix64 by Steele, Lea and Flood).
 struct Random(u64);
 
 impl Random {
@@ -74,16 +76,16 @@ impl Random {
     }
 }
 
-/// A message on its way through an engine.
+/// A message that an engine is hashing.
 struct Open {
     message: usize,
     fed: usize,
-    last: Option<Piece>, // the piece that the engine was given last, and must give back
+    last: Option<Piece>, // the last piece that was fed, which the engine must give back
     ended: bool,
 }
 
-/// Hashes `messages` as a driver would, in pieces of up to `longest` bytes cut at random, up to `keys` open at
-/// once, fed in random order; checks everything that the trait promises on the way.
+/// Hashes `messages` as a driver would: in pieces of up to `longest` bytes cut at random, with up to `keys`
+/// messages open at once, fed in random order. Checks everything that the trait guarantees.
 fn hash_all(
     engine: &mut dyn Engine<Piece>,
     messages: &[Vec<u8>],
@@ -109,7 +111,7 @@ fn hash_all(
             let key = waiting.swap_remove(random.below(waiting.len()));
             let state = open.get_mut(&key).unwrap();
             let rest = &messages[state.message][state.fed..];
-            // Now and then a piece is empty, as at the end of a file whose size was not known.
+            // Some pieces are empty, as at the end of a file of unknown size.
             let len = if random.below(8) == 0 { 0 } else { rest.len().min(1 + random.below(longest)) };
             let piece = Piece::new(&rest[..len], random.below(70));
             let end = len == rest.len() && random.below(4) != 0;
@@ -119,27 +121,27 @@ fn hash_all(
             state.last = Some(piece);
         }
         engine.step(&mut events);
-        assert!(!events.is_empty(), "a step with pieces in the engine says something");
+        assert!(!events.is_empty(), "a step with pieces in the engine returns events");
         for event in events.drain(..) {
             match event {
                 Event::Dry { key, data } => {
                     let state = open.get_mut(&key).unwrap();
-                    assert!(!state.ended, "the last piece ends the message");
-                    assert_eq!(state.last.as_ref(), Some(&data), "the piece comes back as it was");
+                    assert!(!state.ended, "the last piece must complete the message");
+                    assert_eq!(state.last.as_ref(), Some(&data), "the piece must come back unchanged");
                     waiting.push(key);
                 }
                 Event::Done { key, data, digest } => {
                     let state = open.remove(&key).unwrap();
-                    assert!(state.ended, "only the last piece ends the message");
-                    assert_eq!(state.last.as_ref(), Some(&data), "the piece comes back as it was");
-                    assert_eq!(digests[state.message].replace(digest), None, "one digest a message");
+                    assert!(state.ended, "only the last piece may complete the message");
+                    assert_eq!(state.last.as_ref(), Some(&data), "the piece must come back unchanged");
+                    assert_eq!(digests[state.message].replace(digest), None, "each message has one digest");
                     free.push(key);
                 }
             }
         }
     }
     engine.step(&mut events);
-    assert!(events.is_empty(), "an empty engine has nothing to say");
+    assert!(events.is_empty(), "an empty engine returns no events");
     digests.into_iter().flatten().collect()
 }
 
@@ -154,10 +156,10 @@ fn check(algorithm: Algorithm, messages: &[Vec<u8>], keys: usize, longest: usize
     }
 }
 
-/// What this machine lacks is reported, and an error if `FTK_SIMD` asks for it.
+/// Instruction sets that this CPU lacks are reported; it is an error if `FTK_SIMD` names one of them.
 #[test]
 fn every_kernel_is_tested_or_reported() {
-    // Not by `eprintln!`, which libtest hides.
+    // libtest hides the output of `eprintln!`.
     let mut stderr = std::io::stderr().lock();
     let wanted = std::env::var("FTK_SIMD").ok().map(|name| name.parse::<Simd>().unwrap());
     for simd in Simd::ALL {
@@ -173,7 +175,7 @@ fn every_kernel_is_tested_or_reported() {
 }
 
 #[test]
-fn every_short_length() {
+fn every_short_length_is_correct() {
     for algorithm in Algorithm::ALL {
         let messages: Vec<_> = (0..=300).map(|len| Random(len as u64).bytes(len)).collect();
         check(algorithm, &messages, 33, 400, 1);
@@ -182,7 +184,7 @@ fn every_short_length() {
 }
 
 #[test]
-fn around_blocks_and_buffers() {
+fn lengths_around_blocks_and_buffers_are_correct() {
     let lens = [512, 1024, 2048, 4096, 65_536].into_iter().flat_map(|edge| {
         [
             edge - 129,
@@ -205,7 +207,7 @@ fn around_blocks_and_buffers() {
 }
 
 #[test]
-fn one_shot() {
+fn hash_one_is_correct() {
     for algorithm in Algorithm::ALL {
         for len in (0..300).chain([1000, 100_000]) {
             let data = Random(len as u64).bytes(len);
@@ -218,9 +220,10 @@ fn one_shot() {
     }
 }
 
-/// Lengths mixed and equal, so that padding is made anew and kept; fewer messages than lanes, and more.
+/// Tests mixed and equal lengths, so that padding is both rewritten and reused, and both fewer and more
+/// messages than lanes.
 #[test]
-fn many_whole_messages() {
+fn many_whole_messages_are_correct() {
     let mut random = Random(5);
     for algorithm in Algorithm::ALL {
         for (kernel, platform) in platforms(algorithm) {
@@ -245,9 +248,10 @@ fn many_whole_messages() {
     }
 }
 
-/// Messages of several chunks of 1 KiB, BLAKE3's, among others that are too long for the lanes; at odd offsets.
+/// Tests messages of several BLAKE3 chunks of 1 KiB, together with messages too long for the lanes, at odd
+/// offsets.
 #[test]
-fn many_messages_of_some_chunks() {
+fn many_blake3_messages_of_several_chunks_are_correct() {
     let bytes = Random(6).bytes(100_000);
     let edges = (1..=34).chain([48, 64, 65]).map(|chunks| chunks * 1024);
     let lens = edges.flat_map(|edge| [edge - 1, edge, edge + 1, edge + 64]);
@@ -270,9 +274,9 @@ fn many_messages_of_some_chunks() {
     }
 }
 
-/// Each length once in every lane of the widest kernel.
+/// Tests each length in every lane of the widest kernel.
 #[test]
-fn many_messages_of_each_short_length() {
+fn every_short_length_is_correct_in_every_lane() {
     for algorithm in Algorithm::ALL {
         for (kernel, platform) in platforms(algorithm) {
             for len in 0..=300 {
@@ -290,7 +294,7 @@ fn many_messages_of_each_short_length() {
 }
 
 #[test]
-fn a_forgotten_message_leaves_nothing_behind() {
+fn forgetting_a_message_does_not_affect_others() {
     for algorithm in Algorithm::ALL {
         let mut engine = algorithm.engine::<Vec<u8>>(Platform::detect(), 2);
         let mut events = Vec::new();
@@ -311,8 +315,8 @@ fn a_forgotten_message_leaves_nothing_behind() {
 }
 
 #[test]
-#[should_panic(expected = "comes with `start`")]
-fn a_forgotten_message_cannot_go_on() {
+#[should_panic(expected = "needs `start`")]
+fn a_forgotten_message_cannot_be_continued() {
     let mut engine = Algorithm::Sha256.engine::<&[u8]>(Platform::detect(), 1);
     engine.feed(0, true, false, b"gone");
     engine.step(&mut Vec::new());
@@ -323,13 +327,13 @@ fn a_forgotten_message_cannot_go_on() {
 
 #[test]
 #[should_panic(expected = "out of range")]
-fn a_key_out_of_range_is_refused() {
+fn a_key_out_of_range_panics() {
     Algorithm::Sha256.engine(Platform::detect(), 3).feed(3, true, true, b"");
 }
 
 #[test]
-#[should_panic(expected = "none was vacant")]
-fn a_piece_too_many_is_refused() {
+#[should_panic(expected = "full engine")]
+fn feeding_a_full_engine_panics() {
     let mut engine = Algorithm::Sha256.engine(Platform::detect(), 300);
     for key in 0..=engine.vacant() as u32 {
         engine.feed(key, true, true, b"");
@@ -337,9 +341,10 @@ fn a_piece_too_many_is_refused() {
 }
 
 proptest! {
-    /// Ragged batches: a few messages up to three times as many as the widest engine has lanes.
+    /// Tests batches of mixed lengths, from one message up to three times as many as the widest engine has
+    /// lanes.
     #[test]
-    fn any_messages(
+    fn any_messages_in_pieces_are_correct(
         which in 0..Algorithm::ALL.len(),
         lens in prop::collection::vec(prop_oneof![4 => 0_usize..200, 2 => 0_usize..3000, 1 => 0_usize..20_000], 1..48),
         keys in 1_usize..40,
@@ -351,9 +356,9 @@ proptest! {
         check(Algorithm::ALL[which], &messages, keys, longest, seed);
     }
 
-    /// The same where all messages are there at once, at any alignment.
+    /// Tests the same with whole messages at any alignment.
     #[test]
-    fn any_whole_messages(
+    fn any_whole_messages_are_correct(
         which in 0..Algorithm::ALL.len(),
         lens in prop::collection::vec(prop_oneof![4 => 0_usize..200, 2 => 0_usize..3000, 2 => 0_usize..40_000], 1..48),
         seed: u64,

@@ -1,9 +1,9 @@
-//! Digests that others have published, or that independent tools print.
+//! Tests published digests, and digests printed by independent tools.
 
 use ftk_hash::{Algorithm, Digest, Platform, Simd};
 
-/// The digest of `data`, and the proof that full lanes of every kernel and pieces of 1000 bytes come to the
-/// same.
+/// Returns the digest of `data`. Checks that full lanes of every kernel, and pieces of 1000 bytes, give the
+/// same digest.
 fn digest(algorithm: Algorithm, data: &[u8]) -> String {
     let platform = Platform::detect();
     let whole = algorithm.hash_one(platform, data);
@@ -27,7 +27,7 @@ fn digest(algorithm: Algorithm, data: &[u8]) -> String {
     whole.to_string()
 }
 
-/// Bytes 0 to 250, over and over: the input of the BLAKE3 vectors.
+/// Returns the bytes 0 to 250, repeated: the input of the BLAKE3 vectors.
 fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
@@ -112,7 +112,7 @@ fn md5() {
     );
 }
 
-/// RFC 7693, appendix A, for "abc"; the others as `b2sum` of coreutils 9.1 prints them.
+/// RFC 7693, appendix A, for "abc"; for the others, the output of `b2sum` of coreutils 9.1.
 #[test]
 fn blake2b() {
     check(
@@ -160,7 +160,7 @@ fn blake3() {
     );
 }
 
-/// As xxhsum 0.8.1 prints them; lengths around each change of method.
+/// Output of xxhsum 0.8.1, for lengths around each change of method.
 #[test]
 fn xxh64() {
     check_pattern(
@@ -188,7 +188,7 @@ fn xxh64() {
     );
 }
 
-/// As xxhsum 0.8.1 prints them; lengths around each change of method.
+/// Output of xxhsum 0.8.1, for lengths around each change of method.
 #[test]
 fn xxh3() {
     check_pattern(
@@ -216,7 +216,7 @@ fn xxh3() {
     );
 }
 
-/// As xxhsum 0.8.1 prints them; lengths around each change of method.
+/// Output of xxhsum 0.8.1, for lengths around each change of method.
 #[test]
 fn xxh128() {
     check_pattern(
@@ -244,7 +244,7 @@ fn xxh128() {
     );
 }
 
-/// As the tools of coreutils 9.1 print them; lengths at which padding takes another block.
+/// Output of the coreutils 9.1 tools, for lengths at which the padding needs another block.
 #[test]
 fn sha256_around_padding() {
     check_pattern(
@@ -265,7 +265,7 @@ fn sha256_around_padding() {
     );
 }
 
-/// As the tools of coreutils 9.1 print them; lengths at which padding takes another block.
+/// Output of the coreutils 9.1 tools, for lengths at which the padding needs another block.
 #[test]
 fn sha1_around_padding() {
     check_pattern(
@@ -286,7 +286,7 @@ fn sha1_around_padding() {
     );
 }
 
-/// As the tools of coreutils 9.1 print them; lengths at which padding takes another block.
+/// Output of the coreutils 9.1 tools, for lengths at which the padding needs another block.
 #[test]
 fn sha512_around_padding() {
     check_pattern(
@@ -340,7 +340,7 @@ fn sha512_around_padding() {
     );
 }
 
-/// As the tools of coreutils 9.1 print them; lengths at which padding takes another block.
+/// Output of the coreutils 9.1 tools, for lengths at which the padding needs another block.
 #[test]
 fn md5_around_padding() {
     check_pattern(
@@ -361,7 +361,7 @@ fn md5_around_padding() {
     );
 }
 
-/// As the tools of coreutils 9.1 print them; lengths at which padding takes another block.
+/// Output of the coreutils 9.1 tools, for lengths at which the padding needs another block.
 #[test]
 fn blake2b_around_padding() {
     check_pattern(

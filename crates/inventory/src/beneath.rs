@@ -1,4 +1,4 @@
-//! Directories opened below another one, which nothing in their path can lead out of.
+//! Opens directories below another one, so that the path cannot lead out of it.
 
 use std::ffi::CStr;
 use std::io;
@@ -7,11 +7,12 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
-/// Opens the directory `path` below `base`, following no symbolic link, with the flags `access` (`O_PATH`,
-/// `O_RDONLY`). The path must not be absolute and must not hold `..`.
+/// Opens the directory `path` below `base` without following symbolic links.
+///
+/// `access` is `O_PATH` or `O_RDONLY`. The path must be relative and must not contain `..`.
 ///
 /// # Errors
-/// `ELOOP` for a symbolic link in it, and whatever else opening gives.
+/// `ELOOP` if the path contains a symbolic link, and every error of opening a directory.
 pub fn open(base: BorrowedFd<'_>, path: &CStr, access: OFlags) -> io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     if let Some(opened) = by_kernel(base, path, access) {
@@ -20,20 +21,20 @@ pub fn open(base: BorrowedFd<'_>, path: &CStr, access: OFlags) -> io::Result<Own
     by_hand(base, path, access)
 }
 
-/// In one call; `None` where that is not to be had: before Linux 5.6, or forbidden.
+/// Opens the directory in one call. Returns `None` if `openat2` is missing (before Linux 5.6) or forbidden.
 #[cfg(target_os = "linux")]
 fn by_kernel(base: BorrowedFd<'_>, path: &CStr, access: OFlags) -> Option<io::Result<OwnedFd>> {
     use rustix::fs::{ResolveFlags, openat2};
 
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     match openat2(base, path, access | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty(), resolve) {
-        // A rename somewhere made the kernel unsure, too.
+        // EAGAIN means that the kernel cannot be sure because of a rename elsewhere.
         Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => None,
         opened => Some(opened.map_err(io::Error::from)),
     }
 }
 
-/// Name by name.
+/// Opens the directory name by name.
 fn by_hand(base: BorrowedFd<'_>, path: &CStr, access: OFlags) -> io::Result<OwnedFd> {
     let mut dir: Option<OwnedFd> = None;
     let flags = access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -42,7 +43,7 @@ fn by_hand(base: BorrowedFd<'_>, path: &CStr, access: OFlags) -> io::Result<Owne
     for name in names.chain(bytes.is_empty().then_some(&b""[..])) {
         let at = dir.as_ref().map_or(base, |dir| dir.as_fd());
         let next = openat(at, name, flags, Mode::empty()).map_err(|errno| {
-            // What is no directory is a link to the kernel only when it was not to be opened as a directory.
+            // With O_DIRECTORY the error for a link is ENOTDIR.
             let stat = || statat(at, name, AtFlags::SYMLINK_NOFOLLOW);
             let is_link = |mode| FileType::from_raw_mode(mode) == FileType::Symlink;
             match errno {
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_give_the_same() {
+    fn openat2_and_opening_by_name_agree() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("root");
         fs::create_dir_all(root.join("a/b")).unwrap();

@@ -1,11 +1,11 @@
-//! A ceiling for the memory of one run, shared by those who fill its tables.
+//! A limit on the memory of one run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Full;
 
-/// Bytes that the tables of a run may still take. Clones share them.
+/// The number of bytes that the tables of a run may still use. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Budget(Arc<Account>);
 
@@ -13,25 +13,26 @@ pub struct Budget(Arc<Account>);
 struct Account {
     bytes: u64,
     left: AtomicU64,
-    /// The largest budget that a draw would have needed.
+    /// The largest budget that a failed reservation would have needed.
     needed: AtomicU64,
 }
 
 impl Budget {
-    /// What a worker draws at once: rarely enough that the shared counter costs nothing.
+    /// The number of bytes that a worker reserves at once, large enough that the shared counter costs
+    /// nothing.
     pub(crate) const UNIT: u64 = 64 << 10;
 
-    /// A budget of `bytes`.
+    /// Makes a budget of `bytes`.
     pub fn new(bytes: u64) -> Self {
         Self(Arc::new(Account { bytes, left: AtomicU64::new(bytes), needed: AtomicU64::new(0) }))
     }
 
-    /// Takes `bytes` out of the budget, for good.
+    /// Reserves `bytes`, until the end of the run.
     ///
     /// # Errors
-    /// [`Full::Memory`] when fewer are left; then nothing is taken.
+    /// [`Full::Memory`] if fewer are left; then nothing is reserved.
     pub fn reserve(&self, bytes: u64) -> Result<(), Full> {
-        // Relaxed: the number stands for itself, nothing is published with it.
+        // Relaxed is enough, because the counter publishes no other data.
         let reserve = |left: u64| left.checked_sub(bytes);
         self.0.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve).map(drop).map_err(|left| {
             self.0.needed.fetch_max((self.0.bytes - left).saturating_add(bytes), Ordering::Relaxed);
@@ -39,8 +40,10 @@ impl Budget {
         })
     }
 
-    /// The smallest budget with which no draw so far would have failed, if one has. What would have been drawn
-    /// after it is not known.
+    /// Returns the smallest budget with which no reservation so far would have failed, or `None` if none has
+    /// failed.
+    ///
+    /// The run may need more than this, because a failure ends it.
     pub fn needed(&self) -> Option<u64> {
         Some(self.0.needed.load(Ordering::Relaxed)).filter(|needed| *needed > 0)
     }
@@ -51,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_drawn_than_there_is() {
+    fn reservations_never_exceed_the_budget() {
         let budget = Budget::new(100);
         let clone = budget.clone();
         assert_eq!(budget.needed(), None);

@@ -1,4 +1,4 @@
-//! The visitor that fills one worker's part of the table.
+//! The visitor that collects the entries of a walk in one worker's part of the table.
 
 use std::ffi::CString;
 use std::io;
@@ -10,12 +10,12 @@ use crate::names::Name;
 use crate::shard::{Found, Id, ROOT, Shard};
 use crate::{Budget, Full, Keep, Refused, Skipped};
 
-/// One worker's part of the table. What does not fit ends the walk, and [`Inventory::merge`] says so.
+/// One worker's part of the table. If it is full, the walk ends, and [`Inventory::merge`] returns the error.
 ///
 /// [`Inventory::merge`]: crate::Inventory::merge
 #[derive(Debug)]
 pub struct Collect {
-    /// What the walk could not open, list or stat, in no particular order.
+    /// The errors of the walk, in no particular order.
     pub errors: Vec<WalkError>,
     pub(crate) worker: u16,
     pub(crate) shard: Shard,
@@ -25,20 +25,21 @@ pub struct Collect {
     pub(crate) full: Option<Full>,
     pub(crate) keep: Keep,
     budget: Option<Budget>,
-    /// Bytes drawn from it.
-    drawn: u64,
-    /// The directory being listed.
+    /// Bytes reserved from the budget.
+    reserved: u64,
+    /// The identity of the directory being listed.
     id: Id,
 }
 
-/// A directory that waits to be listed; `None` when its name did not fit.
+/// The tag of a queued directory.
 #[derive(Debug)]
 pub struct DirTag {
+    /// `None` if the table was full.
     found: Option<Found>,
 }
 
 impl Collect {
-    /// An empty part for worker `worker` (its number in the walk).
+    /// Makes an empty part for worker number `worker` of the walk.
     pub fn new(worker: usize, keep: Keep) -> Self {
         let (worker, full) = match u16::try_from(worker) {
             Ok(worker) => (worker, None),
@@ -54,12 +55,12 @@ impl Collect {
             full,
             keep,
             budget: None,
-            drawn: 0,
+            reserved: 0,
             id: Id::default(),
         }
     }
 
-    /// The same part, whose table takes no more than the budget allows; what does not fit ends the walk.
+    /// Limits the memory of the part. The walk ends when the budget is used up.
     #[must_use]
     pub fn within(self, budget: &Budget) -> Self {
         Self { budget: Some(budget.clone()), ..self }
@@ -69,25 +70,25 @@ impl Collect {
         if let Err(full) = self.reserve() {
             return self.step(Err(full));
         }
-        if self.keep.asks() {
-            return self.add_known(entry);
+        if self.keep.needs_stat() {
+            return self.add_with_root(entry);
         }
         let added = self.shard.add(entry.name_c(), entry.ino(), entry.file_type(), entry.via_link());
         self.step(added.map(drop))
     }
 
-    /// Adds an entry with all that is to be known of it, unless it turns out that it is not to be kept.
-    fn add_known(&mut self, entry: &mut Entry<'_>) -> Step {
-        let added = if self.keep.asks_about(entry.file_type()) {
-            self.ask(entry)
+    /// Adds an entry with its metadata, if that is kept, and for a starting point its number.
+    fn add_with_root(&mut self, entry: &mut Entry<'_>) -> Step {
+        let added = if self.keep.needs_stat_for(entry.file_type()) {
+            self.add_with_stat(entry)
         } else {
             self.shard.add(entry.name_c(), entry.ino(), entry.file_type(), entry.via_link()).map(Some)
         };
         if let Ok(Some(name)) = added
             && entry.depth() == 0
         {
-            // There is no memory for more of them than this counts.
-            self.shard.columns.argument(name.offset, entry.root() as u32);
+            // There is not enough memory for more starting points than a `u32` can count.
+            self.shard.columns.add_starting_point(name.offset, entry.root() as u32);
         }
         match added {
             Ok(None) => Step::Next,
@@ -95,10 +96,11 @@ impl Collect {
         }
     }
 
-    /// Adds an entry with what `stat` says of it, unless that is an error, or that it is nothing to be kept.
-    fn ask(&mut self, entry: &mut Entry<'_>) -> Result<Option<Name>, Full> {
-        let (metadata, target) = match look(entry) {
-            Ok(looked) => looked,
+    /// Adds an entry with its metadata. Returns `None` if that fails, or if `stat` reports a type that is not
+    /// kept.
+    fn add_with_stat(&mut self, entry: &mut Entry<'_>) -> Result<Option<Name>, Full> {
+        let (metadata, target) = match stat(entry) {
+            Ok(stat) => stat,
             Err(error) => {
                 self.errors.push(error);
                 return Ok(None);
@@ -110,7 +112,7 @@ impl Collect {
             return Ok(None);
         } else if self.keep == Keep::Sizes {
             self.shard.add_sized(name, via_link, &metadata)
-        } else if self.keep.asks_about(metadata.file_type) {
+        } else if self.keep.needs_stat_for(metadata.file_type) {
             self.shard.add_recorded(name, target.as_deref(), via_link, &metadata)
         } else {
             self.shard.add(name, metadata.ino, metadata.file_type, via_link)
@@ -118,29 +120,29 @@ impl Collect {
         added.map(Some)
     }
 
-    /// Draws on the budget when the table has outgrown what was drawn before.
+    /// Reserves more memory if the table is larger than what was reserved before.
     fn reserve(&mut self) -> Result<(), Full> {
         if let Some(budget) = &self.budget
-            && self.shard.bytes() > self.drawn
+            && self.shard.bytes() > self.reserved
         {
             budget.reserve(Budget::UNIT)?;
-            self.drawn += Budget::UNIT;
+            self.reserved += Budget::UNIT;
         }
         Ok(())
     }
 
-    /// Goes on unless something did not fit, now or before.
+    /// Returns `Descend`, or `Stop` if the table is full.
     fn step(&mut self, done: Result<(), Full>) -> Step {
         self.full = self.full.or(done.err());
         if self.full.is_some() { Step::Stop } else { Step::Descend }
     }
 }
 
-/// What `stat` says of an entry, and where it leads if it is a link that is not followed.
+/// Returns the metadata of an entry, and the target if it is a link that is not followed.
 ///
-/// What it is may be another thing than what its directory lists, since a device can be mounted over a file. But
-/// only a directory that is listed as one is walked.
-fn look(entry: &mut Entry<'_>) -> Result<(Metadata, Option<CString>), WalkError> {
+/// `stat` may report a different type from the listing, because a device can be mounted over a file. But the
+/// walk only enters entries listed as directories, so a difference there is an error.
+fn stat(entry: &mut Entry<'_>) -> Result<(Metadata, Option<CString>), WalkError> {
     let failure = |entry: &Entry<'_>, op, source| {
         let mut path = Vec::new();
         entry.push_path(&mut path);
@@ -188,7 +190,7 @@ impl Visitor for Collect {
 
     fn enter(&mut self, tag: &DirTag, dir: &Directory<'_>) -> Step {
         self.id = Id { dev: dir.dev(), ino: dir.ino(), root: dir.root() as u32 };
-        let ended = self.shard.finish_arguments(self.worker);
+        let ended = self.shard.finish_starting_points(self.worker);
         match tag.found {
             Some(_) => self.step(ended),
             None => Step::Stop,

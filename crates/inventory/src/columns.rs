@@ -1,28 +1,28 @@
-//! What a shard keeps beside names and types, where it is asked for: nothing else is allocated or looked at.
+//! Optional columns of a shard: sizes, devices, metadata, and numbers of starting points.
 
 use ftk_walk::Metadata;
 
 use crate::metadata::Record;
 use crate::shard::Packed;
 
-/// Columns of one shard. Those not asked for stay empty.
+/// The optional columns of one shard. Those that [`Keep`](crate::Keep) does not need stay empty.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     /// The sizes of regular files, by row.
     pub(crate) sizes: Vec<u64>,
-    /// The rows, ascending, of files on another device than their directory (mounted over a file, reached by a
-    /// link, given as arguments), and that device.
+    /// Row and device of files that are on a different device from their directory, by ascending row. They
+    /// are mounted over a file, reached through a link, or given as starting points.
     devices: Vec<(u32, u64)>,
-    /// What `stat` said, in the order of arrival; a row holds the number of its record.
+    /// Metadata in the order of arrival. A row holds the index of its record.
     pub(crate) records: Vec<Record>,
-    /// The numbers of starting points that are entries themselves, by the places of their names, ascending.
-    arguments: Vec<(u32, u32)>,
-    /// What the listing under way will add to the columns, in the order of arrival; until then the rows hold
-    /// the numbers of these.
+    /// Name offset and number of each starting point that is an entry itself, by ascending offset.
+    starting_points: Vec<(u32, u32)>,
+    /// Files of the current listing in the order of arrival. Until the listing ends, a row holds an index
+    /// into this.
     seen: Vec<Seen>,
 }
 
-/// A file of the listing under way.
+/// A file of the current listing.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     dev: u64,
@@ -31,34 +31,34 @@ struct Seen {
 }
 
 impl Columns {
-    /// Bytes they take, without the slack of vectors.
+    /// Returns the bytes in use, without unused capacity.
     pub(crate) fn bytes(&self) -> u64 {
         let sizes = self.sizes.len() * size_of::<u64>() + self.devices.len() * size_of::<(u32, u64)>();
         let records = self.records.len() * size_of::<Record>();
-        let arguments = self.arguments.len() * size_of::<(u32, u32)>();
-        (sizes + records + arguments + self.seen.len() * size_of::<Seen>()) as u64
+        let starting_points = self.starting_points.len() * size_of::<(u32, u32)>();
+        (sizes + records + starting_points + self.seen.len() * size_of::<Seen>()) as u64
     }
 
-    /// Keeps the size of a file of the listing under way. Its row gets what is returned in the place of its inode
-    /// number, until [`settle`](Self::settle) puts that there.
-    pub(crate) fn note(&mut self, file: &Metadata) -> u64 {
+    /// Adds a file of the current listing. Its row must hold the returned index instead of the inode number
+    /// until [`end_listing`](Self::end_listing) stores that.
+    pub(crate) fn add_seen(&mut self, file: &Metadata) -> u64 {
         self.seen.push(Seen { dev: file.dev, ino: file.ino, size: file.size });
         self.seen.len() as u64 - 1
     }
 
-    /// Keeps all that `stat` said. The number of the record goes into the row in the place of the inode number.
+    /// Adds metadata. Its row must hold the returned index instead of the inode number.
     pub(crate) fn record(&mut self, entry: &Metadata) -> u64 {
         self.records.push(Record::new(entry));
         self.records.len() as u64 - 1
     }
 
-    /// Keeps the number of a starting point whose name lies at `name_offset`.
-    pub(crate) fn argument(&mut self, name_offset: u32, root: u32) {
-        self.arguments.push((name_offset, root));
+    /// Adds the number of a starting point whose name is at `name_offset`.
+    pub(crate) fn add_starting_point(&mut self, name_offset: u32, root: u32) {
+        self.starting_points.push((name_offset, root));
     }
 
-    /// Ends a listing of the directory on `dev`, whose rows, now sorted, begin at `start`.
-    pub(crate) fn settle(&mut self, start: u32, rows: &mut [Packed], dev: u64) {
+    /// Ends the listing of a directory on `dev`. Its rows are sorted and begin at `start`.
+    pub(crate) fn end_listing(&mut self, start: u32, rows: &mut [Packed], dev: u64) {
         if self.seen.is_empty() {
             return;
         }
@@ -74,15 +74,15 @@ impl Columns {
         self.seen.clear();
     }
 
-    /// The device of the file in this row, if it is not its directory's.
+    /// Returns the device of the file in this row, if it differs from the device of its directory.
     pub(crate) fn device(&self, row: u32) -> Option<u64> {
         let at = self.devices.binary_search_by_key(&row, |&(row, _)| row).ok()?;
         Some(self.devices[at].1)
     }
 
-    /// The number of the starting point whose name lies here.
-    pub(crate) fn argument_at(&self, name_offset: u32) -> Option<u32> {
-        let at = self.arguments.binary_search_by_key(&name_offset, |&(offset, _)| offset).ok()?;
-        Some(self.arguments[at].1)
+    /// Returns the number of the starting point whose name is at `name_offset`.
+    pub(crate) fn starting_point_at(&self, name_offset: u32) -> Option<u32> {
+        let at = self.starting_points.binary_search_by_key(&name_offset, |&(offset, _)| offset).ok()?;
+        Some(self.starting_points[at].1)
     }
 }

@@ -1,4 +1,4 @@
-//! A cursor over one starting point and all below it, in path order.
+//! A cursor over the entries of one starting point, in path order.
 
 use std::cmp::Ordering;
 
@@ -8,39 +8,42 @@ use crate::metadata::Record;
 use crate::shard::{Packed, Shard};
 use crate::{DirNo, FileNo, Inventory, Item};
 
-/// Merges, in each directory, three sorted sequences: regular files, other entries, and subdirectories by
-/// `name/`, which stand for all that lies below them. Since directories are numbered depth-first in that very
-/// order, the next subdirectory is always the next number.
+/// A cursor over one starting point and everything below it, in path order.
+///
+/// In each directory it merges three sorted sequences: regular files, other entries, and subdirectories.
+/// Subdirectories are sorted by `name/`, and stand for everything below them. Directories are numbered
+/// depth-first in the same order, so the next subdirectory always has the next number.
 #[derive(Debug)]
 pub(crate) struct Cursor<'i> {
     inventory: &'i Inventory,
-    /// The directories open now, the innermost last.
+    /// The directories from the starting point down to the current one.
     open: Vec<Open<'i>>,
-    /// The next directory that was not opened yet.
+    /// The next directory.
     next_dir: u32,
     path: Vec<u8>,
-    /// The entry it stands at: its row, and its number if it is a regular file.
-    now: Option<(&'i Packed, Option<FileNo>)>,
+    /// The row of the current entry, and its number if it is a regular file.
+    current: Option<(&'i Packed, Option<FileNo>)>,
 }
 
-/// A directory being gone through.
+/// The position in one directory.
 #[derive(Debug)]
 struct Open<'i> {
     dir: u32,
-    /// Who listed it.
+    /// The shard that contains its entries.
     shard: &'i Shard,
     files: &'i [Packed],
     others: &'i [Packed],
-    /// The number of the first of `files`.
+    /// The number of the first file in `files`.
     file: u32,
-    /// Bytes of the path up to and with its last slash.
+    /// Length of the path up to and including its last slash.
     prefix: usize,
 }
 
 impl<'i> Cursor<'i> {
-    /// A cursor at the first entry of `root`, or `None` when there is none.
+    /// Makes a cursor at the first entry of `root`. Returns `None` if there are no entries.
     pub(crate) fn new(inventory: &'i Inventory, root: DirNo) -> Option<Self> {
-        let mut cursor = Self { inventory, open: Vec::new(), next_dir: root.0, path: Vec::new(), now: None };
+        let mut cursor =
+            Self { inventory, open: Vec::new(), next_dir: root.0, path: Vec::new(), current: None };
         cursor.open_next_dir();
         cursor.advance().then_some(cursor)
     }
@@ -49,9 +52,9 @@ impl<'i> Cursor<'i> {
         &self.path
     }
 
-    /// The entry it stands at.
+    /// Returns the current entry.
     pub(crate) fn item(&self) -> Item<'_> {
-        let ((row, file), open) = self.now.zip(self.open.last()).expect("it stands at an entry");
+        let ((row, file), open) = self.current.zip(self.open.last()).expect("the cursor is at an entry");
         let record = self.inventory.record(open.shard, row);
         let is_link = record.is_some() && row.file_type == FileType::Symlink;
         Item {
@@ -65,7 +68,7 @@ impl<'i> Cursor<'i> {
         }
     }
 
-    /// Goes to the next entry; `false` when that was the last one.
+    /// Moves to the next entry. Returns `false` if there are no more.
     pub(crate) fn advance(&mut self) -> bool {
         while let Some(open) = self.open.last_mut() {
             self.path.truncate(open.prefix);
@@ -78,7 +81,7 @@ impl<'i> Cursor<'i> {
             match entry {
                 Some(name) if !below || !self.is_after_dir(name) => {
                     self.path.extend_from_slice(name);
-                    self.now = Some(self.take(is_file));
+                    self.current = Some(self.next_row(is_file));
                     return true;
                 }
                 _ if below => self.open_next_dir(),
@@ -90,20 +93,19 @@ impl<'i> Cursor<'i> {
         false
     }
 
-    /// Whether an entry of the innermost directory comes after all that lies in the next subdirectory.
+    /// Returns whether an entry of the innermost directory comes after everything in the next subdirectory.
     fn is_after_dir(&self, name: &[u8]) -> bool {
         let dir = self.inventory.dir_name(DirNo(self.next_dir));
         let common = name.len().min(dir.len());
-        // An entry that is as long as or shorter than the directory's name and equal so far comes first: it
-        // is the directory itself, or the beginning of its name.
+        // If the entry equals the directory's name or is a prefix of it, the entry comes first.
         match name[..common].cmp(&dir[..common]) {
             Ordering::Equal => name.get(common).is_some_and(|&byte| byte > b'/'),
             order => order == Ordering::Greater,
         }
     }
 
-    /// Steps over the next file, or the next other entry, of the innermost directory.
-    fn take(&mut self, is_file: bool) -> (&'i Packed, Option<FileNo>) {
+    /// Removes and returns the next file, or the next other entry, of the innermost directory.
+    fn next_row(&mut self, is_file: bool) -> (&'i Packed, Option<FileNo>) {
         let open = self.open.last_mut().expect("an entry was seen in it");
         let part = if is_file { &mut open.files } else { &mut open.others };
         let row = part.split_off_first().expect("an entry was seen in it");
@@ -127,7 +129,7 @@ impl<'i> Cursor<'i> {
     }
 }
 
-/// Whether `a` is there and not behind `b`.
+/// Returns whether `a` exists and does not come after `b`.
 fn is_first(a: Option<&[u8]>, b: Option<&[u8]>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a <= b,

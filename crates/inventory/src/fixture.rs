@@ -1,4 +1,4 @@
-//! Trees in memory, put into a table without a walk.
+//! Random trees in memory, which fill a table without a walk.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -11,14 +11,14 @@ use proptest::sample::{select, subsequence};
 use crate::shard::{Found, Id, ROOT};
 use crate::{Collect, Keep};
 
-/// What a name stands for.
+/// An entry of a tree.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     Leaf(FileType),
     Dir(BTreeMap<Vec<u8>, Node>),
 }
 
-/// Starting points, and how their directories were shared out.
+/// Starting points with their trees, and how workers share the directories.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixture {
     pub(crate) roots: Vec<(Vec<u8>, Node)>,
@@ -26,10 +26,10 @@ pub(crate) struct Fixture {
     pub(crate) seed: u64,
 }
 
-/// One expected entry: whole path, type, inode number.
+/// An expected entry: whole path, type, inode number.
 pub(crate) type Line = (Vec<u8>, FileType, u64);
 
-/// What `stat` says of the entry with this inode number: of no two the same.
+/// Returns the metadata of the entry with this inode number. It is different for each entry.
 pub(crate) fn metadata(ino: u64, file_type: FileType) -> Metadata {
     Metadata {
         file_type,
@@ -48,7 +48,7 @@ pub(crate) fn metadata(ino: u64, file_type: FileType) -> Metadata {
     }
 }
 
-/// Where the symbolic link with this inode number leads.
+/// Returns the target of the symbolic link with this inode number.
 pub(crate) fn target(ino: u64) -> CString {
     CString::new(format!("{}/{ino}", "../".repeat(ino as usize % 5))).unwrap()
 }
@@ -56,12 +56,13 @@ pub(crate) fn target(ino: u64) -> CString {
 /// The device of all directories.
 const DEV: u64 = 5;
 
-/// Names around the slash in byte order, prefixes of each other, shorter and longer than a sorting key.
+/// Generates names with bytes below and above the slash, prefixes of each other, shorter and longer than a
+/// sort key.
 fn names() -> impl Strategy<Value = Vec<u8>> {
     let bytes = select(b"\x01-.0a\xff".to_vec());
     (any::<bool>(), vec(bytes, 1..4))
         .prop_map(|(long, tail)| if long { [b"aaaaaaaa", &tail[..]].concat() } else { tail })
-        .prop_filter("no name of an entry", |name| name != b"." && name != b"..")
+        .prop_filter("not the name of an entry", |name| name != b"." && name != b"..")
 }
 
 fn leaf() -> impl Strategy<Value = Node> {
@@ -73,8 +74,8 @@ fn tree() -> impl Strategy<Value = Node> {
     leaf().prop_recursive(4, 60, 8, |inner| btree_map(names(), inner, 0..8).prop_map(Node::Dir))
 }
 
-/// Some of these arguments, which lie in one another as bytes or as paths, each with a tree of its own.
-pub(crate) fn forest() -> impl Strategy<Value = Fixture> {
+/// Generates starting points, each with its own tree. Some are prefixes of others, as bytes or as paths.
+pub(crate) fn fixture() -> impl Strategy<Value = Fixture> {
     let paths =
         [".", "./a", "/", "a", "a-b", "a.c", "a/", "a/b", "a0", "aa"].map(|path| path.as_bytes().to_vec());
     let roots = subsequence(paths.to_vec(), 1..=10).prop_shuffle();
@@ -87,7 +88,7 @@ pub(crate) fn forest() -> impl Strategy<Value = Fixture> {
 }
 
 impl Fixture {
-    /// The parts as a walk would leave them, and what they hold in no particular order.
+    /// Returns the parts as a walk would fill them, and their entries in no particular order.
     pub(crate) fn collect(&self, keep: Keep) -> (Vec<Collect>, Vec<Line>) {
         let parts = (0..self.workers).map(|worker| Collect::new(usize::from(worker), keep)).collect();
         let mut filler = Filler { parts, lines: Vec::new(), keep, seed: self.seed };
@@ -99,7 +100,7 @@ impl Fixture {
                 waiting.push((Found { shard: 0, up: ROOT, name }, path, below));
             }
         }
-        filler.parts[0].shard.finish_arguments(0).unwrap();
+        filler.parts[0].shard.finish_starting_points(0).unwrap();
         for (found, path, below) in waiting {
             let slash = if path.ends_with(b"/") { "" } else { "/" };
             filler.dir(found, &[path, slash.as_bytes()].concat(), below);
@@ -125,7 +126,7 @@ impl Filler {
             let ino = self.lines.len() as u64;
             let name = CString::new(name).unwrap();
             let shard = &mut self.parts[usize::from(worker)].shard;
-            let added = if !self.keep.asks_about(file_type) {
+            let added = if !self.keep.needs_stat_for(file_type) {
                 shard.add(&name, ino, file_type, false)
             } else if self.keep == Keep::Sizes {
                 shard.add_sized(&name, false, &metadata(ino, file_type))
@@ -138,12 +139,12 @@ impl Filler {
         }
     }
 
-    /// Lists a directory as some worker, and then what lies below it.
+    /// Lists a directory as one of the workers, and then the directories below it.
     fn dir(&mut self, found: Found, prefix: &[u8], entries: &BTreeMap<Vec<u8>, Node>) {
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let worker = ((self.seed >> 33) % self.parts.len() as u64) as u16;
         let mut waiting = Vec::new();
-        // Backwards, so that nothing is sorted by accident.
+        // In reverse order, so that nothing is sorted by accident.
         for (name, node) in entries.iter().rev() {
             self.entry(worker, name, [prefix, name].concat(), node);
             if let Node::Dir(below) = node {

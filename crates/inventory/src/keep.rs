@@ -1,27 +1,30 @@
-//! What a table is to hold.
+//! The contents of a table.
 
 use ftk_walk::FileType;
 
-/// What goes into the table. All parts of one walk must be told the same.
+/// What a table contains. It must be the same for all parts of one walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Regular files only, without a `stat`.
     Files,
-    /// Regular files only, each with its size, its true device and inode number, and whether it has further hard
-    /// links: one `stat` a file. A file that cannot be asked is an error and not in the table.
+    /// Regular files only, each with size, device, inode number, and whether it has more than one hard link.
+    ///
+    /// This costs one `stat` per file. If that fails, it is an error, and the file is not in the table.
     Sizes,
-    /// Every entry, directories and roots included, without a `stat`.
+    /// Every entry, including directories and starting points, without a `stat`.
     All,
-    /// Every entry, with what `stat` says of each that is not a regular file, and where symbolic links lead that
-    /// are not followed. An entry that cannot be asked is an error and not in the table.
+    /// Every entry, with the metadata of each that is not a regular file, and the targets of links that are
+    /// not followed.
+    ///
+    /// If `stat` fails, it is an error, and the entry is not in the table.
     Stats {
-        /// Whether regular files are asked too.
+        /// Whether regular files have metadata too.
         files: bool,
     },
 }
 
 impl Keep {
-    /// Whether entries of this type go into the table.
+    /// Returns whether entries of this type go into the table.
     pub(crate) fn matches(self, file_type: FileType) -> bool {
         match self {
             Self::Files | Self::Sizes => file_type == FileType::Regular,
@@ -29,8 +32,8 @@ impl Keep {
         }
     }
 
-    /// Whether entries of this type, if they are taken, are asked what `stat` says.
-    pub(crate) fn asks_about(self, file_type: FileType) -> bool {
+    /// Returns whether entries of this type need a `stat`, if they go into the table.
+    pub(crate) fn needs_stat_for(self, file_type: FileType) -> bool {
         match self {
             Self::Files | Self::All => false,
             Self::Sizes => true,
@@ -38,8 +41,8 @@ impl Keep {
         }
     }
 
-    /// Whether anything is asked.
-    pub(crate) fn asks(self) -> bool {
+    /// Returns whether entries of any type need a `stat`.
+    pub(crate) fn needs_stat(self) -> bool {
         matches!(self, Self::Sizes | Self::Stats { .. })
     }
 }

@@ -1,10 +1,16 @@
-//! The files of a tree in a compact table: what the walk produced, in path order, ready to be read.
+//! Internal to ftk: a compact table of the files that a walk found, in path order.
 //!
-//! Every worker of a walk fills a part of its own ([`Collect`]), sorting each listing as it ends.
-//! [`Inventory::merge`] then puts the directories of all parts in depth-first order, touching no file. In the
-//! table a regular file is a number ([`FileNo`]) that also indexes every table of results; its name, its
-//! directory and its inode can be asked for at any time, [`PathOrder`] goes through everything by whole path,
-//! and [`Opener`] opens the directories again.
+//! ftk lists a whole tree before it reads the first file, so the list must be small and sorted. Each worker
+//! of a walk fills its own part of the table with [`Collect`], and sorts each listing at its end.
+//! [`Inventory::merge`] then puts the directories of all parts in depth-first order, without touching the
+//! files.
+//!
+//! A regular file is a number ([`FileNo`]), which is also its index in every table of results. The table
+//! gives its name, its directory and its inode number. [`PathOrder`] goes through all entries in the order of
+//! their paths, and [`Opener`] opens directories again. A table can also be made from a list of paths,
+//! without a walk: [`PathList`].
+//!
+//! # Example
 //!
 //! ```
 //! use ftk_inventory::{Collect, Inventory, Keep};
@@ -17,10 +23,11 @@
 //! # Ok::<(), ftk_inventory::Full>(())
 //! ```
 //!
-//! A table can also be made from the paths of a list, without a walk: [`PathList`].
+//! # Memory
 //!
-//! A file costs 16 bytes and its name with a terminator, a directory 48 bytes and its name. No path is stored.
-//! What [`Keep`] asks for beside that costs 8 bytes more a file for its size, or 80 an entry for what `stat` says.
+//! A file costs 16 bytes plus its name and a terminator. A directory costs 48 bytes plus its name. Paths are
+//! not stored. With [`Keep::Sizes`] a file costs 8 bytes more, and with [`Keep::Stats`] an entry with
+//! metadata 80 bytes more. [`Budget`] limits the memory of all tables of a run.
 #![forbid(unsafe_code)]
 
 mod beneath;

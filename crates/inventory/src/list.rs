@@ -1,4 +1,4 @@
-//! A table made from a list of paths instead of a walk.
+//! Tables made from a list of paths instead of a walk.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -13,47 +13,50 @@ use crate::shard::{Found, Listing, Packed, ROOT, Shard};
 use crate::table::{Dir, Origin};
 use crate::{Budget, FileNo, Full, Inventory, Keep, Skipped};
 
-/// Gathers paths for [`Inventory::from_list`].
+/// A list of paths for [`Inventory::from_list`].
 ///
-/// Paths are taken as they are: [`Inventory::push_path`] gives back their very bytes, so `a/b`, `./a/b` and
-/// `a//b` are three files. They are relative to the working directory unless the list is
-/// [confined](PathList::confined). Paths in any order are fine, those of one directory in a row are fastest.
+/// Paths are kept byte for byte, and [`Inventory::push_path`] returns them unchanged. So `a/b`, `./a/b` and
+/// `a//b` are three files. Paths are relative to the working directory unless the list is
+/// [confined](PathList::confined). They may come in any order. It is fastest if the paths of each directory
+/// are consecutive.
 #[derive(Debug)]
 pub struct PathList {
-    /// The directories as listings without entries, numbered by their first mention in the field `start`; as
-    /// entries all paths, with the directory and the number of the path in the place of the inode.
+    /// Directories and paths. Each directory is a listing without entries, whose `start` holds its number in
+    /// the order of first mention. Each path is an entry, whose `ino` holds the number of its directory and
+    /// its own number.
     shard: Shard,
-    /// Directories by a hash of parent and name; where several have one hash, the next free one.
+    /// Directories by a hash of parent and name. On a collision the next free hash is used.
     index: HashMap<u64, u32>,
     hasher: RandomState,
-    /// What stood before the name in the path given last, and its directory.
+    /// The last path without its name, and its directory.
     last: Option<(Vec<u8>, u32)>,
     origin: Origin,
     budget: Option<Budget>,
-    drawn: u64,
+    /// Bytes reserved from the budget.
+    reserved: u64,
 }
 
-/// Why a path cannot be in the table of a list.
+/// The error for a path that cannot be added to a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unlisted {
-    /// It is empty or ends in a slash, so that no file can have it.
+    /// The path is empty or ends with a slash, so no file can have it.
     NoFile,
-    /// It holds a NUL.
+    /// The path contains a NUL.
     Nul,
-    /// A name in it has more than 65,535 bytes.
+    /// A name in the path has more than 65,535 bytes.
     LongName,
-    /// It is absolute or holds `..`, and the list is confined to a directory.
+    /// The path is absolute or contains `..`, and the list is confined to a directory.
     Outside,
-    /// It does not fit, and nothing that follows will.
+    /// The table is full, and no further path can be added.
     Full(Full),
 }
 
 impl fmt::Display for Unlisted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoFile => "no file can have this name",
-            Self::Nul => "NUL in the name",
+            Self::NoFile => "no file can have this path",
+            Self::Nul => "the path contains a NUL",
             Self::LongName => "file name too long",
             Self::Outside => "the path leads out of the directory",
             Self::Full(full) => return full.fmt(f),
@@ -64,23 +67,26 @@ impl fmt::Display for Unlisted {
 impl std::error::Error for Unlisted {}
 
 impl PathList {
-    /// An empty list. Its files are opened as their paths say, symbolic links followed.
+    /// Makes an empty list. Its files are opened by their paths, and symbolic links are followed.
     pub fn new() -> Self {
         Self::of(Origin::Listed)
     }
 
-    /// An empty list whose paths are relative to `root` and must stay below it: paths that are absolute or
-    /// hold `..` are refused, and no symbolic link is followed but those in `root` itself.
+    /// Makes an empty list whose paths are relative to `root` and must stay below it.
+    ///
+    /// Paths that are absolute or contain `..` are refused. Symbolic links in the paths are not followed;
+    /// those in `root` itself are.
     pub fn confined(root: CString) -> Self {
         Self::of(Origin::Confined(root))
     }
 
-    /// An empty list for some of the paths of another one's table, confined as that is.
+    /// Makes an empty list with the same starting directory and confinement as the list that `inventory` was
+    /// made from.
     ///
     /// # Panics
-    /// When the table comes from a walk.
+    /// If the table was made by a walk.
     pub fn like(inventory: &Inventory) -> Self {
-        assert_ne!(inventory.origin, Origin::Walked, "a walk is no list");
+        assert_ne!(inventory.origin, Origin::Walked, "the table was made by a walk");
         Self::of(inventory.origin.clone())
     }
 
@@ -92,30 +98,30 @@ impl PathList {
             last: None,
             origin,
             budget: None,
-            drawn: 0,
+            reserved: 0,
         }
     }
 
-    /// The same list, whose table takes no more than the budget allows.
+    /// Limits the memory of the table.
     #[must_use]
     pub fn within(self, budget: &Budget) -> Self {
         Self { budget: Some(budget.clone()), ..self }
     }
 
-    /// Number of paths so far.
+    /// Returns the number of paths so far.
     pub fn len(&self) -> usize {
         self.shard.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the list has no paths.
     pub fn is_empty(&self) -> bool {
         self.shard.entries.is_empty()
     }
 
-    /// Adds a path. One that was given before is a second path to the same file.
+    /// Adds a path. Equal paths are the same file.
     ///
     /// # Errors
-    /// When the path can be none of a file, or does not fit; then nothing is added.
+    /// If no file can have the path, or the table is full. Then nothing is added.
     pub fn push(&mut self, path: &[u8]) -> Result<(), Unlisted> {
         let slash = path.iter().rposition(|&byte| byte == b'/');
         let (prefix, name) = path.split_at(slash.map_or(0, |at| at + 1));
@@ -143,11 +149,11 @@ impl PathList {
         Ok(())
     }
 
-    /// The directory that `prefix` names, with all above it, and remembers it.
+    /// Returns the number of the directory `prefix`. Adds it and those above it if they are new.
     fn find(&mut self, prefix: &[u8]) -> Result<u32, Unlisted> {
         let mut dir = ROOT;
         let mut rest = prefix;
-        // An empty prefix is that of the directory without a name.
+        // An empty prefix stands for the directory without a name.
         loop {
             let (part, below) = if dir == ROOT { first_part(rest) } else { part(rest) };
             dir = self.child(dir, part)?;
@@ -163,6 +169,7 @@ impl PathList {
         Ok(dir)
     }
 
+    /// Returns the number of the directory `name` in `up`. Adds it if it is new.
     fn child(&mut self, up: u32, name: &[u8]) -> Result<u32, Unlisted> {
         let mut hash = self.hasher.hash_one((up, name));
         while let Some(&dir) = self.index.get(&hash) {
@@ -190,15 +197,15 @@ impl PathList {
         })
     }
 
-    /// Draws on the budget when the list has outgrown what was drawn before.
+    /// Reserves more memory if the list is larger than what was reserved before.
     fn reserve(&mut self) -> Result<(), Unlisted> {
         if let Some(budget) = &self.budget {
-            // While they are sorted, the entries are there twice, and numbers of files beside them.
+            // Sorting needs a copy of the entries, and a file number for each.
             let sorting = self.len() * (size_of::<Packed>() + size_of::<FileNo>());
             let index = self.index.capacity() * size_of::<(u64, u32)>();
-            while self.shard.bytes() + (sorting + index) as u64 > self.drawn {
+            while self.shard.bytes() + (sorting + index) as u64 > self.reserved {
                 budget.reserve(Budget::UNIT).map_err(Unlisted::Full)?;
-                self.drawn += Budget::UNIT;
+                self.reserved += Budget::UNIT;
             }
         }
         Ok(())
@@ -212,13 +219,13 @@ impl Default for PathList {
 }
 
 impl Inventory {
-    /// A table of the files in a list, and the file of each path in the order in which they were pushed.
+    /// Makes a table of the files in a list. Returns it, and the file of each path in the order of the list.
     ///
-    /// Nothing is looked at: the files may not exist or be something else, and
-    /// [`may_open`](crate::Opener::may_open) says so when they are about to be opened. Inode numbers are 0.
+    /// This does not access the files. They may not exist, or not be regular files; call
+    /// [`may_open`](crate::Opener::may_open) before opening one. Inode numbers are 0.
     ///
     /// # Errors
-    /// When it does not fit.
+    /// If the files do not fit into a table.
     pub fn from_list(list: PathList) -> Result<(Self, Vec<FileNo>), Full> {
         let PathList { shard, index, origin, .. } = list;
         drop(index);
@@ -243,11 +250,12 @@ impl Inventory {
     }
 }
 
-/// The entries by directory and name, each once, and what has become of each path. Sets where the entries of
-/// each directory begin.
+/// Sorts the entries by directory and name, and removes duplicates. Returns them, and the file number of each
+/// path. Sets `start` and `first` of each directory.
 fn number(shard: &Shard, dirs: &mut [Dir]) -> (Vec<Packed>, Vec<FileNo>) {
     let dir_of = |row: &Packed| (row.ino >> 32) as usize;
-    // Counting sort by directory: where the entries of each end, by the number of its first mention.
+    // Counting sort by directory. `ends` is indexed by the number of a directory in the order of first
+    // mention.
     let mut ends = vec![0_u32; dirs.len()];
     for row in &shard.entries {
         ends[dir_of(row)] += 1;
@@ -259,9 +267,9 @@ fn number(shard: &Shard, dirs: &mut [Dir]) -> (Vec<Packed>, Vec<FileNo>) {
         *mention = end;
     }
     let mut rows = shard.entries.clone();
-    let mut begins = ends.clone();
+    let mut starts = ends.clone();
     for row in shard.entries.iter().rev() {
-        let at = &mut begins[dir_of(row)];
+        let at = &mut starts[dir_of(row)];
         *at -= 1;
         rows[*at as usize] = *row;
     }
@@ -270,7 +278,7 @@ fn number(shard: &Shard, dirs: &mut [Dir]) -> (Vec<Packed>, Vec<FileNo>) {
     let mut next = 0;
     for dir in dirs {
         let mention = dir.start as usize;
-        let range = begins[mention] as usize..ends[mention] as usize;
+        let range = starts[mention] as usize..ends[mention] as usize;
         rows[range.clone()].sort_unstable_by(|a, b| name(a).cmp(name(b)));
         let first = next;
         (dir.start, dir.first) = (first as u32, first as u32);
@@ -288,9 +296,10 @@ fn number(shard: &Shard, dirs: &mut [Dir]) -> (Vec<Packed>, Vec<FileNo>) {
     (rows, file_of)
 }
 
-/// The starting point in what stands before a name, and the rest. Where slashes are doubled it reaches to the
-/// last of those: within a starting point each directory is followed by one slash, and only so is the order of
-/// directories that of their paths.
+/// Splits the directories of a path into a starting point and the rest.
+///
+/// If there are double slashes, the starting point extends to the last of them. Below a starting point one
+/// slash follows each directory; otherwise the order of directories would not be the order of their paths.
 fn first_part(prefix: &[u8]) -> (&[u8], &[u8]) {
     match prefix.windows(2).rposition(|two| two == b"//") {
         Some(at) => prefix.split_at(at + 2),
@@ -300,9 +309,10 @@ fn first_part(prefix: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The first name in what ends in a slash, without that slash, and the rest.
+/// Splits a path that ends with a slash after its first name. Returns the name without its slash, and the
+/// rest.
 fn part(prefix: &[u8]) -> (&[u8], &[u8]) {
-    let slash = prefix.iter().position(|&byte| byte == b'/').expect("a prefix ends in a slash");
+    let slash = prefix.iter().position(|&byte| byte == b'/').expect("a prefix ends with a slash");
     (&prefix[..slash], &prefix[slash + 1..])
 }
 
@@ -326,17 +336,17 @@ mod tests {
         path
     }
 
-    /// Paths with many equal parts, doubled slashes, and names around the slash in byte order.
+    /// Generates paths with many equal parts, double slashes, and bytes below and above the slash.
     fn paths() -> impl Strategy<Value = Vec<Vec<u8>>> {
         const PARTS: &[&[u8]] = &[b"a", b"a/", b"a-", b"b", b".", b"..", b"a0", b"aa", b"/", b"a/b", b"\xff"];
         let part = select(PARTS);
         let path = vec(part, 1..6).prop_map(|parts| parts.join(&b'/'));
-        vec(path.prop_filter("the path of a file", |path| !path.ends_with(b"/")), 0..40)
+        vec(path.prop_filter("not the path of a file", |path| !path.ends_with(b"/")), 0..40)
     }
 
     proptest! {
         #[test]
-        fn every_path_comes_back_and_equal_ones_are_one_file(paths in paths()) {
+        fn paths_are_returned_unchanged_and_equal_paths_are_one_file(paths in paths()) {
             let (inventory, files) = list(&paths);
             prop_assert_eq!(files.len(), paths.len());
             for (file, expected) in files.iter().zip(&paths) {
@@ -354,7 +364,7 @@ mod tests {
         }
 
         #[test]
-        fn the_order_of_the_list_leaves_no_trace(paths in paths().prop_shuffle()) {
+        fn the_order_of_the_list_does_not_matter(paths in paths().prop_shuffle()) {
             let all = |inventory: &Inventory| -> Vec<_> {
                 (0..inventory.files()).map(|file| path(inventory, FileNo(file))).collect()
             };
@@ -365,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_there_once() {
+    fn each_directory_is_in_the_table_once() {
         let paths =
             ["d/x", "e/x", "d/y", "d/e/x", "z", "e/y", "./d/x", "/d/x"].map(|path| path.as_bytes().to_vec());
         let (inventory, _) = list(&paths);
@@ -374,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_of_a_file_is_refused() {
+    fn paths_that_no_file_can_have_are_refused() {
         let mut list = PathList::new();
         let long = vec![b'x'; 70_000];
         for (path, why) in [

@@ -1,4 +1,4 @@
-//! Phase B: the parts of all workers become one table.
+//! Phase B: merges the parts of all workers into one table.
 
 use std::cmp::Ordering;
 
@@ -7,15 +7,17 @@ use crate::table::{Dir, Inventory, Origin};
 use crate::{Collect, Full, Keep, Skipped};
 
 impl Inventory {
-    /// One table of all the workers' parts: directories in depth-first order, siblings by the bytes of
-    /// `name/`, and regular files numbered in that order. O(directories), but for sorting siblings; no file is
-    /// touched.
+    /// Merges the parts of all workers into one table.
+    ///
+    /// Directories are in depth-first order, siblings in the byte order of `name/`, and regular files are
+    /// numbered in that order. The time is O(directories) plus sorting siblings, and does not depend on the
+    /// number of files.
     ///
     /// # Errors
-    /// When something did not fit, here or while the parts were filled.
+    /// If a part or the table is full.
     ///
     /// # Panics
-    /// When the parts are not those of workers `0..parts.len()` of one walk.
+    /// If the parts are not those of workers `0..parts.len()` of one walk.
     pub fn merge(mut parts: Vec<Collect>) -> Result<Self, Full> {
         parts.sort_by_key(|part| part.worker);
         let keep = parts.first().map_or(Keep::Files, |part| part.keep);
@@ -26,8 +28,8 @@ impl Inventory {
             if let Some(full) = part.full {
                 return Err(full);
             }
-            assert_eq!(usize::from(part.worker), number, "a worker's part is missing or there twice");
-            part.shard.finish_arguments(part.worker)?;
+            assert_eq!(usize::from(part.worker), number, "a worker's part is missing or duplicate");
+            part.shard.finish_starting_points(part.worker)?;
             shards.push(part.shard);
             skipped += part.skipped;
             errors.append(&mut part.errors);
@@ -42,7 +44,7 @@ impl Inventory {
     }
 }
 
-/// The directories of all listings, which are given up, in depth-first order, and the number of their files.
+/// Converts all listings to directories in depth-first order. Returns these, and the number of files.
 pub(crate) fn depth_first(shards: &mut [Shard]) -> Result<(Vec<Dir>, u32), Full> {
     let numbered = Order::of(shards)?.number()?;
     for shard in shards {
@@ -51,15 +53,15 @@ pub(crate) fn depth_first(shards: &mut [Shard]) -> Result<(Vec<Dir>, u32), Full>
     Ok(numbered)
 }
 
-/// All listings, counted through from shard to shard, and the listings below each.
+/// The tree of all listings. They are numbered through all shards.
 struct Order<'s> {
     shards: &'s [Shard],
-    /// The count at which each shard begins, and the end.
+    /// The number of the first listing of each shard, and the total.
     bases: Vec<u32>,
-    /// Listings ordered by parent, those without one last, and within a parent by `name/`.
+    /// Listings grouped by parent, those without a parent last. Within a group they are sorted by `name/`.
     children: Vec<u32>,
-    /// Where each parent's children begin in `children`; one more for those without a parent, and the end.
-    begins: Vec<u32>,
+    /// The start of each group in `children`, and the end of the last.
+    starts: Vec<u32>,
 }
 
 impl<'s> Order<'s> {
@@ -71,13 +73,13 @@ impl<'s> Order<'s> {
             total = total.checked_add(count).filter(|&sum| sum < ROOT).ok_or(Full::Directories)?;
             bases.push(total);
         }
-        let mut order = Self { shards, bases, children: vec![0; total as usize], begins: Vec::new() };
+        let mut order = Self { shards, bases, children: vec![0; total as usize], starts: Vec::new() };
         order.group();
         order.sort();
         Ok(order)
     }
 
-    /// Counting sort of all listings by parent.
+    /// Groups all listings by parent, with a counting sort.
     fn group(&mut self) {
         let total = self.children.len();
         let mut ends = vec![0_u32; total + 2];
@@ -87,7 +89,7 @@ impl<'s> Order<'s> {
         for at in 1..ends.len() {
             ends[at] += ends[at - 1];
         }
-        self.begins.clone_from(&ends);
+        self.starts.clone_from(&ends);
         for (number, listing) in self.shards.iter().flat_map(|shard| &shard.listings).enumerate() {
             let next = &mut ends[self.parent(&listing.found)];
             self.children[*next as usize] = number as u32;
@@ -95,20 +97,21 @@ impl<'s> Order<'s> {
         }
     }
 
+    /// Sorts each group by `name/`.
     fn sort(&mut self) {
         let mut children = std::mem::take(&mut self.children);
-        for range in self.begins.windows(2) {
+        for range in self.starts.windows(2) {
             children[range[0] as usize..range[1] as usize]
                 .sort_by(|&a, &b| by_name_as_directory(self.name(a), self.name(b)));
         }
         self.children = children;
     }
 
-    /// Depth-first numbers for all directories, and the number of files.
+    /// Returns all directories in depth-first order, and the number of files.
     fn number(&self) -> Result<(Vec<Dir>, u32), Full> {
         let mut dirs: Vec<Dir> = Vec::with_capacity(self.children.len());
         let mut files = 0_u32;
-        // Waiting directories and the numbers of their parents, the next one last.
+        // Pending listings with the numbers of their parents, the next one last.
         let mut waiting: Vec<(u32, u32)> = Vec::new();
         waiting.extend(self.children_of(self.children.len()).iter().rev().map(|&root| (root, ROOT)));
         while let Some((at, up)) = waiting.pop() {
@@ -124,10 +127,10 @@ impl<'s> Order<'s> {
     }
 
     fn children_of(&self, parent: usize) -> &[u32] {
-        &self.children[self.begins[parent] as usize..self.begins[parent + 1] as usize]
+        &self.children[self.starts[parent] as usize..self.starts[parent + 1] as usize]
     }
 
-    /// The count of a directory's parent, or the count of all for a starting point.
+    /// Returns the number of a directory's parent; for a starting point, the number of all listings.
     fn parent(&self, found: &Found) -> usize {
         match found.up {
             ROOT => self.children.len(),
@@ -146,7 +149,7 @@ impl<'s> Order<'s> {
     }
 }
 
-/// Compares as if a slash followed each name, so that what lies in the directories comes in path order.
+/// Compares names as if a slash followed each, so that the entries of the directories are in path order.
 fn by_name_as_directory(a: &[u8], b: &[u8]) -> Ordering {
     let common = a.len().min(b.len());
     a[..common]
@@ -162,14 +165,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixture::forest;
+    use crate::fixture::fixture;
     use crate::shard::Id;
     use crate::{DirNo, FileNo};
 
     proptest! {
         #[test]
-        fn numbers_are_depth_first_and_lead_back_to_names(forest in forest()) {
-            let (parts, lines) = forest.collect(Keep::Files);
+        fn numbers_are_depth_first_and_give_the_right_names(fixture in fixture()) {
+            let (parts, lines) = fixture.collect(Keep::Files);
             let inventory = Inventory::merge(parts).unwrap();
             prop_assert_eq!(inventory.files() as usize, lines.len());
             let mut next = 0;
@@ -192,9 +195,9 @@ mod tests {
         }
 
         #[test]
-        fn the_sharing_of_work_leaves_no_trace(mut forest in forest(), seed in any::<u64>()) {
-            let paths = |forest: &crate::fixture::Fixture| {
-                let inventory = Inventory::merge(forest.collect(Keep::Files).0).unwrap();
+        fn the_table_is_the_same_for_any_share_of_work(mut fixture in fixture(), seed in any::<u64>()) {
+            let paths = |fixture: &crate::fixture::Fixture| {
+                let inventory = Inventory::merge(fixture.collect(Keep::Files).0).unwrap();
                 let path = |file| {
                     let mut path = Vec::new();
                     inventory.push_path(FileNo(file), &mut path);
@@ -202,14 +205,14 @@ mod tests {
                 };
                 (0..inventory.files()).map(path).collect::<Vec<_>>()
             };
-            let before = paths(&forest);
-            (forest.workers, forest.seed) = (7, seed);
-            prop_assert_eq!(paths(&forest), before);
+            let before = paths(&fixture);
+            (fixture.workers, fixture.seed) = (7, seed);
+            prop_assert_eq!(paths(&fixture), before);
         }
     }
 
     #[test]
-    fn ten_thousand_levels_need_no_stack_and_no_paths() {
+    fn ten_thousand_levels_are_merged_without_recursion() {
         const DEPTH: usize = 10_000;
         let mut part = Collect::new(0, Keep::Files);
         let mut up = ROOT;

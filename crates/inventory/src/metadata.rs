@@ -1,36 +1,37 @@
-//! What `stat` said of an entry, in a form small enough for a table.
+//! The metadata of an entry, in a compact form for a table.
 
 use ftk_walk::Metadata as Walked;
 
-/// What `stat` said of an entry during the walk; of its target, where a link was followed. Times are nanoseconds
-/// since the Unix epoch, negative before it.
+/// The metadata of an entry at the time of the walk; for a followed link, that of its target.
+///
+/// Times are nanoseconds since the Unix epoch, negative before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// Permission bits with set-user-ID, set-group-ID and sticky: `0o7777` at most.
+    /// Permission bits, including set-user-ID, set-group-ID and sticky: at most `0o7777`.
     pub mode: u32,
     /// Owner.
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Device the inode lives on.
+    /// Device of the file system that holds the inode.
     pub dev: u64,
-    /// The device that a device file stands for; 0 for what is none.
+    /// Device that a device file stands for; 0 for all other types.
     pub rdev: u64,
     /// Inode number.
     pub ino: u64,
     /// Number of hard links.
     pub nlink: u64,
-    /// Length in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Space taken, in units of 512 bytes.
+    /// Space allocated on disk, in units of 512 bytes.
     pub blocks: u64,
-    /// Last change of the content.
+    /// Time of the last change to the content.
     pub mtime_ns: i128,
-    /// Last change of the inode.
+    /// Time of the last change to the inode.
     pub ctime_ns: i128,
 }
 
-/// The same in 80 bytes instead of 96.
+/// [`Metadata`] in 80 bytes instead of 96.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub(crate) dev: u64,
@@ -40,7 +41,7 @@ pub(crate) struct Record {
     blocks: u64,
     mtime: Time,
     ctime: Time,
-    /// No file system counts further.
+    /// No file system supports more links than this can count.
     nlink: u32,
     uid: u32,
     gid: u32,
@@ -81,10 +82,11 @@ impl Record {
     }
 }
 
-/// A time as the system calls have it, in pieces of four bytes: in one of eight it would take sixteen.
+/// A time as seconds and nanoseconds. All fields have four bytes: with an `i64` the alignment would make it
+/// 16 bytes.
 #[derive(Clone, Copy, Debug)]
 struct Time {
-    /// Seconds, the lower half first.
+    /// Seconds since the epoch, the lower half first.
     seconds: [u32; 2],
     nanos: u32,
 }
@@ -92,7 +94,7 @@ struct Time {
 const SECOND: i128 = 1_000_000_000;
 
 impl Time {
-    /// From nanoseconds since the epoch, which came from 64 bits of seconds.
+    /// Converts nanoseconds since the epoch. Its seconds must fit into an `i64`.
     fn new(nanos: i128) -> Self {
         let seconds = nanos.div_euclid(SECOND) as i64 as u64;
         Self { seconds: [seconds as u32, (seconds >> 32) as u32], nanos: nanos.rem_euclid(SECOND) as u32 }
@@ -117,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn times_come_back(seconds in any::<i64>(), nanos in 0..SECOND) {
+        fn times_are_converted_without_loss(seconds in any::<i64>(), nanos in 0..SECOND) {
             let time = i128::from(seconds) * SECOND + nanos;
             prop_assert_eq!(Time::new(time).nanos(), time);
         }

@@ -4,20 +4,22 @@ use std::ffi::CStr;
 
 use crate::Full;
 
-/// Bytes of a segment, as a power of two.
+/// The binary logarithm of the size of a segment in bytes.
 const SEGMENT_BITS: u32 = 20;
-/// Segments an offset of 32 bits can reach.
+/// The number of segments that an offset of 32 bits can reach.
 const MAX_SEGMENTS: usize = 1 << (u32::BITS - SEGMENT_BITS);
 
-/// Where a name lies in its arena, and its length without the terminator.
+/// The offset of a name in its arena, and its length without the terminator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) offset: u32,
     pub(crate) len: u16,
 }
 
-/// Names, each with its terminator, in segments of 1 MiB that never move: growing copies nothing, and no more
-/// than one segment is ever allocated but unused. No name straddles two segments.
+/// An arena of names, each with its terminator, in segments of 1 MiB.
+///
+/// Segments do not move, so growing copies nothing, and at most one segment is allocated in
+/// advance. A name is always in one segment.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     segments: Vec<Vec<u8>>,
@@ -28,12 +30,12 @@ impl Names {
         self.push_below(MAX_SEGMENTS, name.to_bytes())
     }
 
-    /// As `push`; the name must hold no zero byte.
+    /// Adds a name that contains no NUL.
     pub(crate) fn push_bytes(&mut self, name: &[u8]) -> Result<Name, Full> {
         self.push_below(MAX_SEGMENTS, name)
     }
 
-    /// As `push`, with the target of the link of that name right behind it, where [`target`](Self::target) finds it.
+    /// Adds the name of a link and its target, which [`target`](Self::target) returns.
     pub(crate) fn push_link(&mut self, name: &CStr, target: &CStr) -> Result<Name, Full> {
         let len = u16::try_from(name.count_bytes()).map_err(|_| Full::LongName)?;
         let (name, target) = (name.to_bytes_with_nul(), target.to_bytes_with_nul());
@@ -51,7 +53,7 @@ impl Names {
         Ok(Name { offset, len })
     }
 
-    /// Where as many bytes as `len` go, and the offset that is.
+    /// Returns a segment with room for `len` bytes, and the offset of its end.
     fn room(&mut self, max_segments: usize, len: usize) -> Result<(&mut Vec<u8>, u32), Full> {
         let fits = self.segments.last().is_some_and(|last| last.len() + len <= 1 << SEGMENT_BITS);
         if !fits {
@@ -65,7 +67,7 @@ impl Names {
         Ok((&mut self.segments[at], offset))
     }
 
-    /// Bytes in use: memory that was allocated but never touched costs nothing.
+    /// Returns the bytes in use. Memory that was allocated but not written does not count.
     pub(crate) fn bytes(&self) -> u64 {
         let full = self.segments.len().saturating_sub(1) << SEGMENT_BITS;
         (full + self.segments.last().map_or(0, Vec::len)) as u64
@@ -80,17 +82,17 @@ impl Names {
         CStr::from_bytes_with_nul(self.get_with_nul(name)).expect("a name was pushed as a C string")
     }
 
-    /// The target of a link whose name was pushed with it.
+    /// Returns the target of a link. Its name must have been added with [`push_link`](Self::push_link).
     pub(crate) fn target(&self, link: Name) -> &[u8] {
-        let behind = &self.at(link)[usize::from(link.len) + 1..];
-        CStr::from_bytes_until_nul(behind).expect("a target was pushed as a C string").to_bytes()
+        let rest = &self.at(link)[usize::from(link.len) + 1..];
+        CStr::from_bytes_until_nul(rest).expect("a target was pushed as a C string").to_bytes()
     }
 
     fn get_with_nul(&self, name: Name) -> &[u8] {
         &self.at(name)[..=usize::from(name.len)]
     }
 
-    /// The name and what lies behind it in its segment.
+    /// Returns the name and the rest of its segment.
     fn at(&self, name: Name) -> &[u8] {
         let segment = &self.segments[(name.offset >> SEGMENT_BITS) as usize];
         &segment[(name.offset & ((1 << SEGMENT_BITS) - 1)) as usize..]
@@ -104,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back_from_every_segment() {
+    fn names_in_every_segment_are_found() {
         let mut names = Names::default();
         let long = |i: usize| CString::new(format!("{i}-{}", "x".repeat(60_000))).unwrap();
         let kept: Vec<_> = (0..100).map(|i| names.push(&long(i)).unwrap()).collect();
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_lie_behind_names_and_never_in_another_segment() {
+    fn a_link_and_its_target_are_in_one_segment() {
         let mut names = Names::default();
         let (long, target) =
             (CString::new("n".repeat(60_000)).unwrap(), CString::new("t".repeat(4_095)).unwrap());
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_an_error_and_changes_nothing() {
+    fn names_that_do_not_fit_are_errors_and_change_nothing() {
         let mut names = Names::default();
         let long = CString::new("x".repeat(65_536)).unwrap();
         assert_eq!(names.push(&long), Err(Full::LongName));

@@ -1,4 +1,4 @@
-//! Re-opening the directories of a table.
+//! Opens the directories of a table again.
 
 use std::ffi::CStr;
 use std::io;
@@ -13,50 +13,52 @@ use crate::shard::ROOT;
 use crate::table::Origin;
 use crate::{DirNo, FileNo, Inventory};
 
-/// A directory descriptor. An open still in flight holds a clone, so the number stays taken.
+/// A directory descriptor. An open in flight holds a clone, so that the descriptor's number is not reused.
 pub type DirFd = Rc<OwnedFd>;
 
-/// A descriptor that only stands for the directory, where there is such a thing: it needs no permission to list.
+/// `O_PATH` where the system has it: it needs no permission to list the directory.
 #[cfg(target_os = "linux")]
 const ACCESS: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const ACCESS: OFlags = OFlags::RDONLY;
 
-/// Longest path the kernel takes in one call, with its terminator.
+/// The size of the longest path that a system call accepts, including its terminating NUL.
 const PATH_MAX: usize = 4096;
 
-/// Opens directories of one inventory again, for the thread that reads their files.
+/// Opens the directories of one inventory again, for the thread that reads their files.
 ///
-/// Holds one descriptor, that of the directory opened last, and from there opens what lies below it. Every
-/// clone handed out keeps its own directory open for as long as it lives.
+/// It holds one descriptor, that of the directory opened last, and opens directories below it relative to it.
+/// Each clone that it returned keeps its directory open until it is dropped.
 #[derive(Debug)]
 pub struct Opener<'i> {
     inventory: &'i Inventory,
-    /// The directory that a list is confined to.
+    /// The directory that a list is confined to, once it is open.
     root: Option<DirFd>,
     last: Option<(DirNo, DirFd)>,
-    /// The directories between the one wanted and the place to start from, the outermost last.
+    /// The directories from the one to open up to the one to start from, the outermost last.
     climb: Vec<DirNo>,
     path: Vec<u8>,
 }
 
 impl<'i> Opener<'i> {
-    /// An opener that holds no descriptor yet.
+    /// Makes an opener, which holds no descriptor yet.
     pub fn new(inventory: &'i Inventory) -> Self {
         Self { inventory, root: None, last: None, climb: Vec::new(), path: Vec::new() }
     }
 
-    /// A descriptor of the directory (`O_PATH` on Linux); the last one is kept and handed out again.
+    /// Returns a descriptor of the directory (`O_PATH` on Linux). The last descriptor is kept and returned
+    /// again.
     ///
-    /// Links on the way are followed: that the way ends at the directory that was walked is what is checked. In
-    /// a table made from a list nothing is known to check against; if the list is confined, no link is followed.
+    /// In a table made by a walk, links in the path are followed, and the directory must have the device and
+    /// inode number of the one that was walked. In a table made from a list there is nothing to compare with;
+    /// if the list is confined, links are not followed.
     ///
-    /// For the directory of file arguments this is the working directory, or the root directory when the
-    /// working directory cannot be opened and no argument needs it.
+    /// For the directory of files given as starting points this is the working directory. If that cannot be
+    /// opened, and all of these have absolute paths, it is `/`.
     ///
     /// # Errors
-    /// When it cannot be opened (`ELOOP` for a link that is not followed), or is not the directory that was walked, as its device and inode tell: then
-    /// the error's raw number is `ESTALE`, and [`Opener::is_replaced`] says so.
+    /// If the directory cannot be opened (`ELOOP` for a link that is not followed), or is not the one that
+    /// was walked (`ESTALE`, see [`Opener::is_replaced`]).
     pub fn open(&mut self, dir: DirNo) -> io::Result<DirFd> {
         if let Some((last, fd)) = &self.last
             && *last == dir
@@ -66,7 +68,7 @@ impl<'i> Opener<'i> {
         let fd = if self.inventory.dir_name(dir).is_empty() {
             match self.root()? {
                 Some(root) => root,
-                None => Rc::new(self.open_for_arguments(dir)?),
+                None => Rc::new(self.open_for_starting_points(dir)?),
             }
         } else {
             let fd = self.find(dir)?;
@@ -80,14 +82,16 @@ impl<'i> Opener<'i> {
         Ok(fd)
     }
 
-    /// Whether an error of [`Opener::open`] means that another directory stands where this one was walked.
+    /// Returns whether an error of [`Opener::open`] means that the directory was replaced by another one.
     pub fn is_replaced(error: &io::Error) -> bool {
         error.raw_os_error() == Some(Errno::STALE.raw_os_error())
     }
 
-    /// Whether a file may be opened, `at` being its directory: opening a FIFO or a device can have effects. The
-    /// walk has seen that a file is regular, or the list has to be believed that it is, until it is asked for.
-    /// What cannot be asked for is left to opening, which says why.
+    /// Returns whether a file may be opened. `at` is its directory.
+    ///
+    /// Opening a FIFO or a device can have side effects. In a table made by a walk all files were seen to be
+    /// regular. In a table made from a list this reads the type. If that fails, this returns `true`, and
+    /// opening will fail with the error.
     pub fn may_open(&self, at: &DirFd, dir: DirNo, file: FileNo) -> bool {
         if self.inventory.origin == Origin::Walked {
             return true;
@@ -99,7 +103,7 @@ impl<'i> Opener<'i> {
         statat(at, name, link).map_or(true, is_regular)
     }
 
-    /// The directory that the list is confined to, if it is. What leads to it is trusted.
+    /// Returns the directory that the list is confined to, if there is one. Links in its path are followed.
     fn root(&mut self) -> io::Result<Option<DirFd>> {
         let Origin::Confined(path) = &self.inventory.origin else { return Ok(None) };
         if self.root.is_none() {
@@ -108,9 +112,9 @@ impl<'i> Opener<'i> {
         Ok(self.root.clone())
     }
 
-    fn open_for_arguments(&self, dir: DirNo) -> io::Result<OwnedFd> {
+    fn open_for_starting_points(&self, dir: DirNo) -> io::Result<OwnedFd> {
         open_directory(CWD, c".").or_else(|error| {
-            // Sorted, so what stands between two absolute paths is absolute too.
+            // The paths are sorted, so all paths between two absolute ones are absolute.
             let files = self.inventory.files_of(dir);
             let is_absolute = |file| self.inventory.name(dir, FileNo(file)).to_bytes().starts_with(b"/");
             let ends = [files.start, files.end.saturating_sub(1)];
@@ -118,7 +122,7 @@ impl<'i> Opener<'i> {
         })
     }
 
-    /// Opens what stands where the directory was, in as few calls as the length of the path allows.
+    /// Opens the directory by its path, in as few calls as the length of the path allows.
     fn find(&mut self, dir: DirNo) -> io::Result<OwnedFd> {
         let known = self.last.as_ref().map(|&(dir, _)| dir);
         self.climb.clear();
@@ -155,7 +159,7 @@ impl<'i> Opener<'i> {
     /// Opens `path` below `base`, or below the working directory.
     fn open_path(&mut self, base: Option<DirFd>) -> io::Result<OwnedFd> {
         self.path.push(0);
-        let path = CStr::from_bytes_with_nul(&self.path).expect("names contain no zero byte");
+        let path = CStr::from_bytes_with_nul(&self.path).expect("names contain no NUL");
         let base = base.as_ref().map_or(CWD, |fd| fd.as_fd());
         match self.inventory.origin {
             Origin::Confined(_) => beneath::open(base, path, ACCESS),

@@ -1,4 +1,4 @@
-//! Path order: a cursor over the table.
+//! Path order: a cursor over the whole table.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -15,54 +15,57 @@ use crate::{DirNo, FileNo, Inventory, Metadata};
 pub struct Item<'c> {
     /// The whole path.
     pub path: &'c [u8],
-    /// The name in its directory, which is the end of the path; the whole path for an argument.
+    /// The last part of the path: the name in its directory. For a starting point, the whole path.
     pub name: &'c [u8],
-    /// The directory it lies in.
+    /// The directory that contains the entry.
     pub dir: DirNo,
     /// The type.
     pub file_type: FileType,
-    /// The row of a regular file; `None` for every other type.
+    /// The number of a regular file; `None` for every other type.
     pub file: Option<FileNo>,
-    /// What `stat` said, in tables of [`Keep::Stats`](crate::Keep::Stats): of every entry that is not a regular
-    /// file, and of those where it was asked for.
+    /// The metadata, in tables with [`Keep::Stats`](crate::Keep::Stats). Regular files have it only if
+    /// `files` is set.
     pub metadata: Option<Metadata>,
-    /// Where a symbolic link leads that is not followed, in tables of [`Keep::Stats`](crate::Keep::Stats).
+    /// The target of a symbolic link that is not followed, in tables with
+    /// [`Keep::Stats`](crate::Keep::Stats).
     pub target: Option<&'c [u8]>,
 }
 
 /// A cursor over all entries in the byte order of their whole paths.
 ///
-/// What lies below one starting point is merged directory by directory, and several starting points, which
-/// may lie in one another, by whole paths.
+/// The entries of one starting point are merged directory by directory. Several starting points are merged by
+/// whole paths, because one may be below another.
 #[derive(Debug)]
 pub struct PathOrder<'i> {
-    /// Each at its next entry, but the first one, once begun, at the one returned last.
+    /// The cursors of all starting points, each at its next entry. After the first call of `next`, the first
+    /// cursor is at the entry that was returned last.
     roots: BinaryHeap<Root<'i>>,
-    begun: bool,
+    has_started: bool,
 }
 
 impl<'i> PathOrder<'i> {
     pub(crate) fn new(inventory: &'i Inventory) -> Self {
         let is_root = |&dir: &u32| inventory.dirs[dir as usize].up == ROOT;
         let cursor = |dir| Cursor::new(inventory, DirNo(dir)).map(|cursor| Root { cursor, dir });
-        Self { roots: (0..inventory.dirs()).filter(is_root).filter_map(cursor).collect(), begun: false }
+        Self { roots: (0..inventory.dirs()).filter(is_root).filter_map(cursor).collect(), has_started: false }
     }
 
-    /// The next entry; the path is valid until the next call.
+    /// Returns the next entry. It borrows the cursor, so it is valid until the next call.
     #[expect(clippy::should_implement_trait, reason = "a lending cursor cannot be an Iterator")]
     pub fn next(&mut self) -> Option<Item<'_>> {
-        if self.begun {
+        if self.has_started {
             let mut first = self.roots.peek_mut()?;
             if !first.cursor.advance() {
                 PeekMut::pop(first);
             }
         }
-        self.begun = true;
+        self.has_started = true;
         Some(self.roots.peek()?.cursor.item())
     }
 }
 
-/// One starting point; the greatest is the one with the least path, then the least number.
+/// The cursor of one starting point. The greatest is the one with the smallest path, then the smallest
+/// number.
 #[derive(Debug)]
 struct Root<'i> {
     cursor: Cursor<'i>,
@@ -96,15 +99,15 @@ mod tests {
 
     use super::*;
     use crate::Keep;
-    use crate::fixture::forest;
+    use crate::fixture::fixture;
 
     proptest! {
         #[test]
         fn entries_come_in_the_order_of_their_whole_paths(
-            forest in forest(),
+            fixture in fixture(),
             keep in select(vec![Keep::Files, Keep::Sizes, Keep::All, Keep::Stats { files: true }]),
         ) {
-            let (parts, mut expected) = forest.collect(keep);
+            let (parts, mut expected) = fixture.collect(keep);
             let inventory = Inventory::merge(parts).unwrap();
             let mut order = inventory.in_path_order();
             let mut found = Vec::new();

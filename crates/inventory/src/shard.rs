@@ -1,4 +1,4 @@
-//! What one worker listed.
+//! The part of the table that one worker fills.
 
 use std::cmp::Ordering;
 use std::ffi::CStr;
@@ -9,13 +9,13 @@ use crate::Full;
 use crate::columns::Columns;
 use crate::names::{Name, Names};
 
-/// In the place of a directory's parent: it is a starting point.
+/// The parent number of a starting point.
 pub(crate) const ROOT: u32 = u32::MAX;
 
-/// One entry of a listing, in 16 bytes.
+/// A row of the table: one entry of a listing, in 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packed {
-    /// The inode number. Where there is a record of what `stat` said, the number of that.
+    /// The inode number, or the index of the entry's record if there is one.
     pub(crate) ino: u64,
     name_offset: u32,
     name_len: u16,
@@ -23,9 +23,9 @@ pub(crate) struct Packed {
     flags: u8,
 }
 
-/// A link that is followed.
+/// Flag: the entry is a link that is followed.
 const VIA_LINK: u8 = 1;
-/// It has more than one hard link, as far as that was asked.
+/// Flag: the entry has more than one hard link. Set only if the entry's metadata was read.
 const LINKED: u8 = 2;
 
 impl Packed {
@@ -51,8 +51,8 @@ impl Packed {
     }
 }
 
-/// Where a directory was found: in which shard, below which of its listings, and under what name, which lies
-/// in that shard too.
+/// Where a directory was found: the shard, the number of its parent's listing there, and its name in that
+/// shard's arena.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) shard: u16,
@@ -60,7 +60,7 @@ pub(crate) struct Found {
     pub(crate) name: Name,
 }
 
-/// Which directory was listed, and the number of the starting point it was reached from.
+/// The identity of a directory that was listed, and the number of its starting point.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Id {
     pub(crate) dev: u64,
@@ -68,7 +68,7 @@ pub(crate) struct Id {
     pub(crate) root: u32,
 }
 
-/// One directory that was listed: its regular files, and behind them the entries of other types.
+/// A directory that was listed. Its regular files come first, then the entries of other types.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Listing {
     pub(crate) dev: u64,
@@ -87,12 +87,12 @@ pub(crate) struct Shard {
     pub(crate) entries: Vec<Packed>,
     pub(crate) listings: Vec<Listing>,
     pub(crate) columns: Columns,
-    /// The listing under way, in the order of arrival.
+    /// The current listing, in the order of arrival.
     files: Vec<Keyed>,
     others: Vec<Keyed>,
 }
 
-/// A row with the first eight bytes of its name, which decide most comparisons without a look at the arena.
+/// A row with the first eight bytes of its name. These decide most comparisons without reading the arena.
 #[derive(Clone, Copy, Debug)]
 struct Keyed {
     key: u64,
@@ -100,19 +100,19 @@ struct Keyed {
 }
 
 impl Shard {
-    /// The number the listing under way will have.
+    /// Returns the number of the current listing.
     pub(crate) fn current(&self) -> u32 {
         self.listings.len() as u32
     }
 
-    /// Bytes the table takes, without the slack of its vectors.
+    /// Returns the bytes in use, without unused capacity.
     pub(crate) fn bytes(&self) -> u64 {
         let rows = self.entries.len() * size_of::<Packed>() + self.listings.len() * size_of::<Listing>();
-        let under_way = (self.files.len() + self.others.len()) * size_of::<Keyed>();
-        (rows + under_way) as u64 + self.names.bytes() + self.columns.bytes()
+        let current = (self.files.len() + self.others.len()) * size_of::<Keyed>();
+        (rows + current) as u64 + self.names.bytes() + self.columns.bytes()
     }
 
-    /// Adds an entry to the listing under way, as its directory lists it.
+    /// Adds an entry to the current listing, without metadata.
     pub(crate) fn add(
         &mut self,
         name: &CStr,
@@ -125,15 +125,16 @@ impl Shard {
         Ok(at)
     }
 
-    /// Adds a file with its size, identity and links. Then every entry must be added so.
+    /// Adds a file with its size, identity and link count. All entries of a table must be added in this way,
+    /// or none.
     pub(crate) fn add_sized(&mut self, name: &CStr, via_link: bool, file: &Metadata) -> Result<Name, Full> {
         let at = self.names.push(name)?;
-        let row = Packed::new(at, self.columns.note(file), file.file_type, via_link);
+        let row = Packed::new(at, self.columns.add_seen(file), file.file_type, via_link);
         self.push(name, row.with_links(file.nlink));
         Ok(at)
     }
 
-    /// Adds an entry with all that `stat` says, and where it leads if it is a link.
+    /// Adds an entry with its metadata, and its target if it is a link.
     pub(crate) fn add_recorded(
         &mut self,
         name: &CStr,
@@ -158,7 +159,7 @@ impl Shard {
         }
     }
 
-    /// Ends the listing under way: sorts it and puts it into the table.
+    /// Ends the current listing: sorts it and puts it into the table.
     pub(crate) fn finish(&mut self, found: Found, id: Id) -> Result<(), Full> {
         let start = self.entries.len();
         if u32::try_from(start + self.files.len() + self.others.len()).is_err() {
@@ -172,15 +173,17 @@ impl Shard {
             part.sort_unstable_by(|a, b| by_name(&self.names, a, b));
             self.entries.extend(part.drain(..).map(|keyed| keyed.row));
         }
-        self.columns.settle(start as u32, &mut self.entries[start..], id.dev);
+        self.columns.end_listing(start as u32, &mut self.entries[start..], id.dev);
         let Id { dev, ino, root } = id;
         self.listings.push(Listing { dev, ino, root, found, start: start as u32, files, others });
         Ok(())
     }
 
-    /// Ends the listing of arguments that are entries themselves, if there were any: what was added before the
-    /// first directory. Its directory has no name, and the names in it are whole paths.
-    pub(crate) fn finish_arguments(&mut self, shard: u16) -> Result<(), Full> {
+    /// Ends the listing of starting points that are entries themselves, if there are any.
+    ///
+    /// They were added before the first directory. Their directory has no name, and their names are whole
+    /// paths.
+    pub(crate) fn finish_starting_points(&mut self, shard: u16) -> Result<(), Full> {
         if self.files.is_empty() && self.others.is_empty() {
             return Ok(());
         }
@@ -188,8 +191,8 @@ impl Shard {
     }
 }
 
-/// The first eight bytes as a number that compares as they do; a shorter name is padded with zeros, which no
-/// name contains.
+/// Returns the first eight bytes as a number that has the same order. A shorter name is padded with zeros,
+/// which names do not contain.
 fn key(name: &[u8]) -> u64 {
     let mut head = [0; 8];
     let len = name.len().min(8);
@@ -204,7 +207,7 @@ fn by_name(names: &Names, a: &Keyed, b: &Keyed) -> Ordering {
     }
 }
 
-/// Apart, so that the comparisons that are decided by the key save no registers for it.
+/// Not inlined, so that comparisons that the key decides do not save registers for this call.
 #[inline(never)]
 fn by_whole_name(names: &Names, a: &Packed, b: &Packed) -> Ordering {
     names.get(a.name()).cmp(names.get(b.name()))

@@ -1,11 +1,11 @@
-//! What a table of regular files leaves out.
+//! Counts of entries that are not in a table of regular files.
 
 use std::ops::AddAssign;
 
 use ftk_walk::FileType;
 
-/// How many entries were met in the tree and left out because they are not regular files. Directories are
-/// not counted: they are walked, not skipped.
+/// Counts of entries that were skipped because they are not regular files. Directories do not count: they are
+/// walked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
     /// Symbolic links that were not followed.
@@ -19,7 +19,7 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// All of them.
+    /// Returns the sum of all counts.
     pub fn total(&self) -> u64 {
         self.symlinks + self.fifos + self.sockets + self.devices
     }
@@ -44,12 +44,14 @@ impl AddAssign for Skipped {
     }
 }
 
-/// An argument that is neither a regular file nor a directory, where only regular files are kept. What is
-/// merely met in a tree is counted in [`Skipped`] instead: who names a pipe expects it to be read.
+/// A starting point that is neither a regular file nor a directory, in a table of regular files.
+///
+/// Users expect that a pipe given by name is read, so it is reported. Entries found in a tree are only
+/// counted in [`Skipped`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Refused {
-    /// The argument.
+    /// The path as given.
     pub path: Vec<u8>,
-    /// What it is.
+    /// The type.
     pub file_type: FileType,
 }

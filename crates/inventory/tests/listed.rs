@@ -1,4 +1,4 @@
-//! The table, made from the paths of a list.
+//! Tables made from lists of paths.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ fn confined(root: &Path, paths: &[&str]) -> (Inventory, Vec<FileNo>) {
     Inventory::from_list(list).unwrap()
 }
 
-/// What stands behind each path, or why it cannot be reached; and whether it may be opened.
+/// Returns the inode number of each path and whether it may be opened, or the error of its directory.
 fn reach(inventory: &Inventory, files: &[FileNo]) -> Vec<Result<(u64, bool), Errno>> {
     let mut opener = Opener::new(inventory);
     let reach = |&file: &FileNo| {
@@ -43,7 +43,7 @@ fn tree() -> tempfile::TempDir {
 }
 
 #[test]
-fn files_are_reached_by_every_spelling_of_their_path() {
+fn files_are_found_by_every_spelling_of_their_path() {
     let temp = tree();
     let root = temp.path().join("root");
     let spellings = ["d/e/x", "d//e/x", "./d/e/x", "d/e//x", "d/../d/e/x", "in/e/x", "up/root/d/e/x"];
@@ -58,7 +58,7 @@ fn files_are_reached_by_every_spelling_of_their_path() {
 }
 
 #[test]
-fn nothing_leads_out_of_a_confined_list() {
+fn paths_cannot_lead_out_of_a_confined_list() {
     let temp = tree();
     let root = temp.path().join("root");
     let ino = |path: &str| statat(CWD, root.join(path), AtFlags::SYMLINK_NOFOLLOW).unwrap().st_ino;
@@ -97,7 +97,7 @@ fn nothing_leads_out_of_a_confined_list() {
     ];
     assert_eq!(reach(&inventory, &files), expected);
     assert!(files.iter().all(|&file| !inventory.via_link(inventory.dir_of(file), file)));
-    // A directory that became a link after others were opened through it.
+    // The directory becomes a link after it was opened.
     let mut opener = Opener::new(&inventory);
     let dir = inventory.dir_of(files[3]);
     opener.open(dir).unwrap();
@@ -108,7 +108,7 @@ fn nothing_leads_out_of_a_confined_list() {
 }
 
 #[test]
-fn a_root_that_is_a_link_is_trusted_and_one_that_is_missing_is_an_error() {
+fn a_root_that_is_a_link_is_followed_and_a_missing_one_is_an_error() {
     let temp = tree();
     symlink("root", temp.path().join("link")).unwrap();
     let (inventory, files) = confined(&temp.path().join("link"), &["x", "d/x"]);
@@ -117,9 +117,9 @@ fn a_root_that_is_a_link_is_trusted_and_one_that_is_missing_is_an_error() {
     assert_eq!(reach(&inventory, &files), [Err(Errno::NOENT), Err(Errno::NOENT)]);
 }
 
-/// Paths that are too long for one call, names and all.
+/// The paths of these directories are longer than a system call accepts.
 #[test]
-fn deeper_than_a_path_can_be() {
+fn paths_longer_than_path_max_are_opened() {
     let temp = tempfile::tempdir().unwrap();
     let name = "n".repeat(200);
     let mut dir: std::os::fd::OwnedFd = File::open(temp.path()).unwrap().into();

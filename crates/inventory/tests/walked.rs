@@ -1,4 +1,4 @@
-//! The table, filled by real walks of real trees.
+//! Tables filled by walks of real trees.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
@@ -28,7 +28,7 @@ fn in_order(inventory: &Inventory) -> Vec<PathBuf> {
     paths
 }
 
-/// Files, and links that lead nowhere, each with the directories above it.
+/// Makes files and dangling links, with the directories above them.
 fn tree(files: &[&str], links: &[&str]) -> tempfile::TempDir {
     let temp = tempfile::tempdir().unwrap();
     for path in files.iter().chain(links) {
@@ -43,7 +43,7 @@ fn tree(files: &[&str], links: &[&str]) -> tempfile::TempDir {
     temp
 }
 
-/// Every file of the table is what its directory, opened again, holds under its name.
+/// Checks that every file of the table is found under its name in its directory, which is opened again.
 fn check_files(inventory: &Inventory) {
     let mut opener = Opener::new(inventory);
     for dir in (0..inventory.dirs()).map(DirNo) {
@@ -56,7 +56,7 @@ fn check_files(inventory: &Inventory) {
 }
 
 #[test]
-fn a_tree_comes_back_in_path_order_whoever_walked_it() {
+fn the_path_order_is_the_same_for_any_number_of_workers() {
     let files = ["a/x", "a-b/y", "a/b/z", "a/b.c", "a0", "b/\u{1}", "b/.h/deep/er"];
     let temp = tree(&files, &["a/l.link"]);
     let mut expected: Vec<_> = files.iter().map(|file| temp.path().join(file).into_os_string()).collect();
@@ -70,7 +70,7 @@ fn a_tree_comes_back_in_path_order_whoever_walked_it() {
 }
 
 #[test]
-fn all_entries_are_the_roots_too_and_directories_sort_without_a_slash() {
+fn all_entries_include_roots_and_directories_sort_without_a_slash() {
     let temp = tree(&["a/x", "a-b", "a.c"], &["l.link"]);
     let below = ["", "a", "a-b", "a.c", "a/x", "l.link"];
     let root = temp.path().to_str().unwrap();
@@ -86,7 +86,7 @@ fn all_entries_are_the_roots_too_and_directories_sort_without_a_slash() {
 }
 
 #[test]
-fn several_nested_roots_and_files_are_one_order() {
+fn nested_roots_and_files_are_merged_in_one_order() {
     let temp = tree(&["a/x", "a/b/y", "a-b/z", "f", "g"], &[]);
     let paths = ["g", "a/b", "a-b", "a", "f"].map(|path| temp.path().join(path));
     let inventory = walk(&paths.each_ref().map(PathBuf::as_path), 2, Keep::Files);
@@ -103,14 +103,14 @@ fn several_nested_roots_and_files_are_one_order() {
 }
 
 #[test]
-fn a_file_argument_may_be_relative() {
+fn a_file_given_as_root_may_be_relative() {
     let inventory = walk(&[Path::new("src/lib.rs"), Path::new("Cargo.toml")], 1, Keep::Files);
     assert_eq!(in_order(&inventory), [Path::new("Cargo.toml"), Path::new("src/lib.rs")]);
     check_files(&inventory);
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_as_an_argument_and_counted_in_a_tree() {
+fn special_files_are_refused_as_roots_and_counted_in_trees() {
     let temp = tree(&["d/x"], &["d/l.link"]);
     let pipe = temp.path().join("d/pipe");
     rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
@@ -151,7 +151,7 @@ fn a_directory_that_was_replaced_is_not_opened() {
         inventory.dir_of(order.into_iter().find(has_path).unwrap())
     };
     let (a_x, b) = (dir_of(at("a/x/f")), dir_of(at("b/f")));
-    // The old directories live on under other names, so their inode numbers are not used again.
+    // The old directories still exist under other names, so their inode numbers are not reused.
     fs::rename(at("b"), at("old")).unwrap();
     symlink("other", at("b")).unwrap();
     fs::rename(at("a"), at("old-a")).unwrap();
@@ -166,7 +166,7 @@ fn a_directory_that_was_replaced_is_not_opened() {
 }
 
 #[test]
-fn a_linked_root_is_followed_and_descriptors_can_be_held() {
+fn a_root_that_is_a_link_is_followed_and_descriptors_can_be_kept() {
     let temp = tree(&["real/a/f", "real/b/f", "real/b/c/f"], &[]);
     let root = temp.path().join("link");
     symlink("real", &root).unwrap();
@@ -181,7 +181,7 @@ fn a_linked_root_is_followed_and_descriptors_can_be_held() {
     assert_eq!(inodes.len(), held.len());
 }
 
-/// A chain of directories of one name, removed from its deepest one upwards.
+/// A chain of directories with the same name. Removed on drop, from the deepest one upwards.
 struct Chain {
     top: tempfile::TempDir,
     name: &'static str,
@@ -190,8 +190,10 @@ struct Chain {
 }
 
 impl Chain {
-    /// Every thousandth directory, and the deepest one, holds a file. In memory where possible: ext4 takes
-    /// milliseconds to remove each directory of a long chain, which comes to half a minute.
+    /// Makes the chain, with a file in each thousandth directory and in the deepest one.
+    ///
+    /// It is in memory where possible. On ext4, removing a directory of a long chain takes milliseconds, and
+    /// the whole chain half a minute.
     fn new(name: &'static str, depth: usize) -> Self {
         let top = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let mut deepest: OwnedFd = File::open(top.path()).unwrap().into();
@@ -221,8 +223,8 @@ impl Drop for Chain {
 }
 
 #[test]
-fn ten_thousand_levels_and_long_names_open_again() {
-    // The paths of the second one grow to 31 times what one call takes.
+fn ten_thousand_levels_and_long_names_are_opened_again() {
+    // The paths of the second chain grow to 31 times the limit of one call.
     for (name, depth) in
         [("d", 10_000), (concat!("a-name-of-fifty-bytes-", "0123456789012345678901234567"), 2_500)]
     {
@@ -231,7 +233,7 @@ fn ten_thousand_levels_and_long_names_open_again() {
         assert_eq!(inventory.dirs() as usize, depth + 1);
         assert_eq!(inventory.files() as usize, depth.div_ceil(1_000));
         check_files(&inventory);
-        // From nowhere, and from a directory that does not lie above.
+        // Open the deepest directory first, and then after directories that are not above it.
         let last = DirNo(inventory.dirs() - 1);
         let mut opener = Opener::new(&inventory);
         opener.open(last).unwrap();
@@ -242,7 +244,7 @@ fn ten_thousand_levels_and_long_names_open_again() {
 }
 
 #[test]
-fn a_table_that_outgrows_its_budget_is_an_error() {
+fn exceeding_the_budget_is_an_error() {
     let files: Vec<_> = (0..2000).map(|i| format!("d{}/{i}", i % 7)).collect();
     let root = tree(&files.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
     let merged = |bytes| {

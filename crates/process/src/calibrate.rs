@@ -1,4 +1,4 @@
-//! Measuring the machine for the cost model.
+//! Measures the machine for the cost model.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -10,14 +10,14 @@ use ftk_sched::{Backend, Constants, Limits, Model, Stop, Team, Threads, logical_
 
 use crate::{Resources, Rows, Work, process};
 
-/// Times each figure is taken; the median counts, so two interrupted ones do no harm.
+/// How often each figure is measured. The median is used, so up to two interrupted measurements do no harm.
 const ROUNDS: usize = 5;
 
-/// What this machine costs. Takes about two seconds.
+/// Measures what this machine costs. This takes about two seconds.
 ///
-/// `files` are some thousands of small cached files, many to a directory; they are read several times. What
-/// only a cold disk would tell keeps its built-in value, and so do a ring where none can be had and a second
-/// worker where there is no second CPU.
+/// `files` should be some thousands of small cached files, with many files in a directory. They are read
+/// several times. Constants that need a cold disk keep their built-in values. So do the constants of a ring
+/// if none can be made, and of a second worker if there is only one CPU.
 pub fn calibrate(files: &Inventory, platform: Platform) -> Constants {
     let mut constants = Constants::default();
     team(&mut constants);
@@ -32,7 +32,7 @@ pub fn calibrate(files: &Inventory, platform: Platform) -> Constants {
 
 fn team(constants: &mut Constants) {
     let start = |workers| {
-        // A team starts in microseconds: many of them make one figure.
+        // Starting a team takes microseconds, so one figure is the mean of 20 starts.
         let many = || (0..20).for_each(|_| drop(Team::new(workers).run(&Stop::new(), |_| ())));
         nanos(median(|| timed(many)) / 20)
     };
@@ -59,8 +59,8 @@ fn reading(constants: &mut Constants, files: &Inventory, platform: Platform) {
     }
 }
 
-/// What a second worker costs beside its thread: the time that two take for a few files, less their share of
-/// the work and the start of the team.
+/// Measures what a second worker costs in addition to its thread: the time that two workers need for a few
+/// files, minus their share of the work and the start of the team.
 fn worker(constants: &mut Constants, files: &Inventory, platform: Platform) {
     const FEW: u32 = 150;
     let (mut few, mut path) = (PathList::new(), Vec::new());
@@ -72,13 +72,13 @@ fn worker(constants: &mut Constants, files: &Inventory, platform: Platform) {
         }
     }
     let Ok((few, _)) = Inventory::from_list(few) else { return };
-    // The lanes of the default digest, filled and drained by each worker, are a part of it.
+    // This includes the cost for each worker to fill and drain the lanes of the default digest.
     let took = |workers| nanos(median(|| run(&few, Algorithm::Sha256, platform, workers, Backend::Sync)));
     let share = (took(1) as f64 * (1.0 + constants.contention) / 2.0) as u64;
     constants.worker_ns = took(2).saturating_sub(share + constants.team_ns + constants.thread_ns);
 }
 
-/// What so many workers take for the files, without the sample.
+/// Returns the time that `workers` workers need for the files, without the sample.
 fn run(
     files: &Inventory,
     algorithm: Algorithm,
@@ -92,12 +92,12 @@ fn run(
     let algorithms = &[algorithm];
     let mut rows = Rows::new(files.files(), algorithms);
     let work = Work { inventory: files, algorithms, platform, only: None, span: Span::Whole };
-    let env = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
-    Duration::from_nanos(process(&work, &mut rows, &env).plan.took_nanos)
+    let resources = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
+    Duration::from_nanos(process(&work, &mut rows, &resources).plan.took_nanos)
 }
 
 fn memory(constants: &mut Constants) {
-    /// Much more than a second-level cache.
+    /// Much larger than a second-level cache.
     const BYTES: usize = 64 << 20;
     let read = |workers| {
         let buffers: Vec<_> = (0..workers).map(|_| vec![1_u64; BYTES / 8]).collect();
@@ -109,7 +109,7 @@ fn memory(constants: &mut Constants) {
     constants.memory_each_bytes_per_s = read(logical_cpus().min(8));
 }
 
-/// Bytes a second of one long message.
+/// Returns the speed of a digest on one long message, in bytes per second.
 fn digest(algorithm: Algorithm, platform: Platform) -> u64 {
     let data = vec![7; 4 << 20];
     per_second(data.len(), median(|| timed(|| _ = black_box(algorithm.hash_one(platform, &data)))))

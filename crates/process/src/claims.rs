@@ -1,5 +1,5 @@
-//! Who processes which file: workers claim short runs of rows at run time, so that none is dealt a share
-//! that turns out too large.
+//! Decides which worker processes which file. Workers claim short runs of rows while they work, so that no
+//! worker gets a share that turns out too large.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,18 +9,19 @@ use ftk_read::Stat;
 use crate::Work;
 use crate::rows::{RowMut, Rows, RowsMut};
 
-/// Most files in one claim, before it is stretched to the end of its directory. A claim costs one lock, one
-/// directory opened again and one look at the clock; the tail of a run is at most two claims of idling.
+/// Maximum number of files in one claim. A claim may have up to twice as many if it then ends with a directory.
+/// A claim costs one lock, one reopened directory and one look at the clock. At the end of a run, a worker idles
+/// for two claims at most.
 const CLAIM: usize = 64;
 
-/// Files sorted by inode at once when a cold disk is read: enough to turn seeks into a sweep, and at most 5 ms
-/// of sorting.
+/// Number of files sorted by inode at once when a cold disk is read. This is enough to turn seeks into a
+/// sweep, and sorting takes 5 ms at most.
 const WINDOW: usize = 64 << 10;
 
-/// Directories held open for one window; bounds the descriptors of a worker.
+/// Maximum number of directories held open for one window. Bounds the descriptors of a worker.
 pub(crate) const WINDOW_DIRS: usize = 256;
 
-/// One file to be read, and the row for its digest.
+/// One file to read, and the row for its digest.
 #[derive(Debug)]
 pub(crate) struct Job<'r> {
     pub(crate) dir: DirNo,
@@ -28,23 +29,24 @@ pub(crate) struct Job<'r> {
     pub(crate) row: RowMut<'r>,
 }
 
-/// A file too large to ride beside small ones, put off until those are done. Sorted by size, then number.
+/// A file too large to be read in a lane next to small files; it is deferred until those are done. Sorted by
+/// size, then number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Large {
     pub(crate) size: u64,
     pub(crate) file: FileNo,
-    /// Device and inode number.
+    /// The device and inode number.
     pub(crate) identity: (u64, u64),
 }
 
 impl Large {
-    /// A file larger than this, in bytes, never rides beside small ones: in a wide lane it would go at a
-    /// fraction of the speed it has alone.
+    /// Files larger than this, in bytes, are not read in a lane next to small files: a lane of a wide engine
+    /// has a fraction of the speed that the file gets alone.
     pub(crate) const ABOVE: u64 = 1 << 20;
 }
 
 impl Job<'_> {
-    /// Puts the file off that was `seen` when it was opened.
+    /// Defers the file. `seen` is what `fstat` returned when the file was opened.
     pub(crate) fn defer(self, seen: &Stat) -> Large {
         self.row.defer();
         Large { size: seen.size, file: self.file, identity: (seen.dev, seen.ino) }
@@ -54,13 +56,13 @@ impl Job<'_> {
 /// The order in which files are claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// As they lie in directories.
+    /// Directory by directory, as in the inventory.
     Directory,
-    /// By inode, a window at a time.
+    /// By inode number, within one window of files at a time.
     Inode,
 }
 
-/// What is left to be claimed.
+/// The files that are not claimed yet.
 #[derive(Debug)]
 pub(crate) struct FileClaims<'w, 'r> {
     work: &'w Work<'w>,
@@ -71,24 +73,24 @@ pub(crate) struct FileClaims<'w, 'r> {
 
 #[derive(Debug)]
 struct Rest<'r> {
-    /// The directory of the row taken last, and where its files end.
+    /// The directory of the last row removed from `rows`, and the end of its file numbers.
     dir: DirNo,
     end: u32,
-    /// The number of the first of `rows`.
+    /// The number of the first row in `rows`.
     next: u32,
     rows: RowsMut<'r>,
-    /// Jobs taken from the rows but not yet claimed, the next one last.
+    /// Jobs removed from `rows` but not claimed yet, in reverse order.
     window: Vec<Job<'r>>,
 }
 
 impl<'w, 'r> FileClaims<'w, 'r> {
-    /// Every pending row.
+    /// Makes all pending rows claimable.
     pub(crate) fn all(work: &'w Work<'w>, rows: &'r mut Rows, workers: usize, order: Order) -> Self {
         let rest = Rest { dir: DirNo(0), end: 0, next: 0, rows: rows.all(), window: Vec::new() };
         Self { work, workers, order, rest: Mutex::new(rest) }
     }
 
-    /// Moves the next run of jobs into `out`, the first one last. Leaves it empty when nothing is left.
+    /// Moves the next claim into `out`, in reverse order. `out` stays empty when no files are left.
     pub(crate) fn claim(&self, out: &mut Vec<Job<'r>>) {
         let mut rest = lock(&self.rest);
         let share = CLAIM.min(rest.left() / (4 * self.workers) + 1);
@@ -97,7 +99,7 @@ impl<'w, 'r> FileClaims<'w, 'r> {
         }
         if rest.window.is_empty() {
             while out.len() < share || (out.len() < 2 * share && rest.is_inside_dir(self.work)) {
-                let Some(job) = rest.take(self.work) else { break };
+                let Some(job) = rest.next_job(self.work) else { break };
                 if job.row.is_pending() {
                     out.push(job);
                 }
@@ -109,13 +111,13 @@ impl<'w, 'r> FileClaims<'w, 'r> {
         }
     }
 
-    /// Files not claimed yet.
+    /// Returns the number of files not claimed yet.
     pub(crate) fn left(&self) -> usize {
         lock(&self.rest).left()
     }
 }
 
-/// The jobs of these rows, given in ascending order.
+/// Returns the jobs for these rows, which must be in ascending order.
 pub(crate) fn pick<'r>(
     work: &Work<'_>,
     rows: &'r mut Rows,
@@ -137,8 +139,8 @@ impl<'r> Rest<'r> {
         self.rows.len() + self.window.len()
     }
 
-    /// The next row in directory order, filled or not.
-    fn take(&mut self, work: &Work<'_>) -> Option<Job<'r>> {
+    /// Removes the next row in directory order, whatever its state.
+    fn next_job(&mut self, work: &Work<'_>) -> Option<Job<'r>> {
         if self.rows.len() == 0 {
             return None;
         }
@@ -151,7 +153,7 @@ impl<'r> Rest<'r> {
         Some(Job { dir: self.dir, file, row: self.rows.take_first() })
     }
 
-    /// Whether the next row is of a file in the directory of the one taken last.
+    /// Whether the next row belongs to a file in the same directory as the last one.
     fn is_inside_dir(&self, work: &Work<'_>) -> bool {
         self.rows.len() > 0 && work.file(self.next).0 < self.end
     }
@@ -165,7 +167,7 @@ impl<'r> Rest<'r> {
             if dirs > WINDOW_DIRS {
                 break;
             }
-            let Some(job) = self.take(work) else { break };
+            let Some(job) = self.next_job(work) else { break };
             if job.row.is_pending() {
                 self.window.push(job);
             }
@@ -174,7 +176,8 @@ impl<'r> Rest<'r> {
     }
 }
 
-/// A worker that panicked holds no lock over its work, so what the lock guards is still whole.
+/// Locks a mutex, poisoned or not. Workers hold these locks only for a moment and never while they process a
+/// file, so a panic cannot leave half-changed data.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

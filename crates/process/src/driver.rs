@@ -1,5 +1,5 @@
-//! The one loop in which a reader and engines meet: files start, their bytes move from reader to engines,
-//! buffers move back, rows are filled.
+//! The loop that connects a reader with the engines: files start, chunks move from the reader to the engines,
+//! buffers move back, and rows are filled.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,50 +12,50 @@ use ftk_sched::Stop;
 use crate::Work;
 use crate::claims::Job;
 use crate::engines::Engines;
-use crate::progress::{Cell, Look};
+use crate::progress::{OnDemand, WorkerCounters};
 use crate::rows::State;
 use crate::spare::Spare;
 
 /// A file that could not be processed.
 #[derive(Debug)]
 pub struct Failed {
-    /// Its number in the inventory.
+    /// The file's number in the inventory.
     pub file: FileNo,
-    /// Why; a directory that could not be opened again is a failed "open".
+    /// The reason. If its directory could not be reopened, this is a failed "open".
     pub failure: Failure,
 }
 
-/// Where a worker's next file comes from, and where one goes that turns out to be large.
+/// Supplies a worker's files, and decides which of them are deferred.
 pub(crate) trait Source<'r> {
     fn next(&mut self) -> Option<Job<'r>>;
-    /// Called once for each file that did not end in its first chunk, with what `fstat` said of it; gives it back if it
-    /// is to be read on now.
-    fn judge(&mut self, seen: &Stat, job: Job<'r>) -> Option<Job<'r>>;
-    /// Whether its files had been put off before.
-    fn is_late(&self) -> bool {
+    /// Returns the job if the file should be read now, or defers the file and returns `None`. Called once for
+    /// each file that did not end in its first chunk; `seen` is what `fstat` returned for it.
+    fn admit(&mut self, seen: &Stat, job: Job<'r>) -> Option<Job<'r>>;
+    /// Whether the files of this source were deferred before.
+    fn is_deferred(&self) -> bool {
         false
     }
 }
 
-/// One worker's half of phase C: its engines, its open directories, and what it has done.
+/// One worker of a run: its engines, its open directories, and its results.
 pub(crate) struct Driver<'w> {
     inventory: &'w Inventory,
     opener: Opener<'w>,
     dirs: HashMap<DirNo, DirFd>,
-    most_dirs: usize,
+    max_dirs: usize,
     span: Span,
     engines: Engines,
     stop: &'w Stop,
-    done: &'w Cell,
-    look: Look<'w>,
-    /// Whether the files of this run had been put off.
-    late: bool,
-    /// Buffers for its next run.
+    done: &'w WorkerCounters,
+    on_demand: OnDemand<'w>,
+    /// Whether the files of the current run were deferred before.
+    deferred: bool,
+    /// Buffers for the next run.
     pub(crate) spare: Spare,
     pub(crate) failed: Vec<Failed>,
 }
 
-/// Files under way, by slot.
+/// The files in progress, by slot.
 struct Slots<'r> {
     jobs: Vec<Option<Job<'r>>>,
     free: Vec<u32>,
@@ -63,40 +63,40 @@ struct Slots<'r> {
 }
 
 impl<'w> Driver<'w> {
-    /// `most_slots`: the most that any reader of this worker has. `most_dirs`: how many directories it may hold
-    /// open.
+    /// Creates a driver. `max_slots` is the largest number of slots of any reader that this worker will use.
+    /// `max_dirs` is the number of directories it may hold open.
     pub(crate) fn new(
         work: &Work<'w>,
-        most_slots: usize,
-        most_dirs: usize,
+        max_slots: usize,
+        max_dirs: usize,
         stop: &'w Stop,
-        done: &'w Cell,
-        look: Look<'w>,
+        done: &'w WorkerCounters,
+        on_demand: OnDemand<'w>,
     ) -> Self {
         Self {
             inventory: work.inventory,
             opener: Opener::new(work.inventory),
             dirs: HashMap::new(),
-            most_dirs,
+            max_dirs,
             span: work.span,
-            engines: Engines::new(work.algorithms, work.platform, most_slots),
+            engines: Engines::new(work.algorithms, work.platform, max_slots),
             stop,
             done,
-            look,
-            late: false,
+            on_demand,
+            deferred: false,
             spare: Spare::default(),
             failed: Vec::new(),
         }
     }
 
-    /// Files the engines want side by side.
+    /// Returns how many files the engines can hash in parallel.
     pub(crate) fn width(&self) -> usize {
         self.engines.width()
     }
 
-    /// Processes what `source` gives until it gives no more, or the run is stopped.
+    /// Processes the files of `source` until it has no more, or until the run is stopped.
     pub(crate) fn run<'r>(&mut self, reader: &mut dyn Reader, source: &mut dyn Source<'r>) {
-        self.late = source.is_late();
+        self.deferred = source.is_deferred();
         let n = reader.slots();
         let mut slots = Slots {
             jobs: std::iter::repeat_with(|| None).take(n).collect(),
@@ -146,13 +146,13 @@ impl<'w> Driver<'w> {
             }
         }
         if self.stop.is_raised() {
-            // Messages under way are left unfinished; their rows stay pending.
+            // Discard unfinished digests; the rows of these files stay pending.
             (0..n as u32).for_each(|slot| self.engines.forget(slot));
         }
         self.spare = slots.spare;
     }
 
-    /// Starts a job on a free slot. Gives it back when descriptors are short and files under way will free
+    /// Starts a job on a free slot. Returns the job if descriptors ran out and files in progress will free
     /// some.
     fn start<'r>(&mut self, reader: &mut dyn Reader, slots: &mut Slots<'r>, job: Job<'r>) -> Option<Job<'r>> {
         let dir = match self.dir(job.dir) {
@@ -176,8 +176,9 @@ impl<'w> Driver<'w> {
         None
     }
 
-    /// Whether descriptors were short for a file in `dir` and will be less so: each file that waits to be
-    /// opened holds a directory, and so do we.
+    /// Whether the open of a file in `dir` failed because descriptors ran out, and a later try may succeed.
+    /// Closes the other directories held by this driver. Files that wait to be opened hold directories too,
+    /// and free them when they are done.
     fn may_open_later(&mut self, failure: &Failure, slots: &Slots<'_>, dir: DirNo) -> bool {
         if !matches!(failure, Failure::Io { source, .. } if is_out_of_descriptors(source)) {
             return false;
@@ -187,12 +188,12 @@ impl<'w> Driver<'w> {
         slots.is_busy() || self.dirs.len() < held
     }
 
-    /// The directory, opened again once for all its files in a claim or window.
+    /// Returns the directory. It is opened once for all its files in a claim or window.
     fn dir(&mut self, dir: DirNo) -> io::Result<DirFd> {
         if let Some(open) = self.dirs.get(&dir) {
             return Ok(open.clone());
         }
-        if self.dirs.len() >= self.most_dirs {
+        if self.dirs.len() >= self.max_dirs {
             self.dirs.clear();
         }
         let open = match self.opener.open(dir) {
@@ -206,8 +207,8 @@ impl<'w> Driver<'w> {
         Ok(open)
     }
 
-    /// Whether the chunk went to the engines; that of a large file that is put off does not, nor that of a file
-    /// that is no longer as it was walked.
+    /// Passes the chunk to the engines. Returns whether it did: the chunk is dropped if the file is deferred,
+    /// or if its size differs from the walk.
     fn feed<'r>(
         &mut self,
         reader: &mut dyn Reader,
@@ -218,7 +219,7 @@ impl<'w> Driver<'w> {
         let (slot, part, len) = (chunk.slot, chunk.part, chunk.as_ref().len());
         if part.is_start()
             && self.inventory.has_sizes()
-            && let Some(before) = self.has_changed(slots.job(slot), reader.stat(slot))
+            && let Some(before) = self.changed_since_walk(slots.job(slot), reader.stat(slot))
         {
             let (before, after) = (Box::new(before), Box::new(*reader.stat(slot)));
             reader.cancel(slot);
@@ -226,14 +227,14 @@ impl<'w> Driver<'w> {
             self.fail(job, Failure::Changed { before, after, read: len as u64 });
             return false;
         }
-        // A file of which only pieces are read is no more work than a small one.
+        // If only pieces of a file are read, it is no more work than a small file.
         if part.is_start() && !part.is_end() && self.span.is_whole(reader.stat(slot).size) {
-            let job = slots.jobs[slot as usize].take().expect("a job for every slot under way");
+            let job = slots.jobs[slot as usize].take().expect("a job for every slot in progress");
             let seen = reader.stat(slot);
-            match source.judge(seen, job) {
+            match source.admit(seen, job) {
                 Some(job) => slots.jobs[slot as usize] = Some(job),
                 None => {
-                    self.done.put_off(seen.size);
+                    self.done.defer(seen.size);
                     reader.cancel(slot);
                     slots.spare.put(chunk.into_buf());
                     slots.free.push(slot);
@@ -241,15 +242,15 @@ impl<'w> Driver<'w> {
                 }
             }
         }
-        self.done.add_bytes(len, self.late);
-        self.look.look();
+        self.done.add_bytes(len, self.deferred);
+        self.on_demand.show();
         self.engines.feed(chunk);
         true
     }
 
-    /// What is known of the file from the walk, and for the rest what `fstat` says now, if it has another size now.
-    /// The table has sizes.
-    fn has_changed(&self, job: &Job<'_>, now: &Stat) -> Option<Stat> {
+    /// Returns the file's metadata at the time of the walk if its size is different now. Fields that the walk
+    /// did not record are copied from `now`. Requires an inventory with sizes.
+    fn changed_since_walk(&self, job: &Job<'_>, now: &Stat) -> Option<Stat> {
         let size = self.inventory.size(job.dir, job.file);
         (size != now.size).then(|| {
             let (dev, ino) = self.inventory.identity(job.dir, job.file);
@@ -257,21 +258,21 @@ impl<'w> Driver<'w> {
         })
     }
 
-    fn finish(&mut self, job: Job<'_>, slot: u32, verdict: Result<Stat, Failure>) {
-        match verdict {
+    fn finish(&mut self, job: Job<'_>, slot: u32, result: Result<Stat, Failure>) {
+        match result {
             Ok(stat) => {
                 job.row.ok(self.engines.digests(slot), &stat);
-                self.done.add_file(self.late);
+                self.done.add_file(self.deferred);
             }
             Err(failure) => self.fail(job, failure),
         }
     }
 
-    /// The one place where a file is given up.
+    /// Records a failed file. All failures go through here.
     fn fail(&mut self, job: Job<'_>, failure: Failure) {
         job.row.fail(State::of(&failure));
         self.failed.push(Failed { file: job.file, failure });
-        self.done.add_file(self.late);
+        self.done.add_file(self.deferred);
     }
 }
 
@@ -281,13 +282,13 @@ impl<'r> Slots<'r> {
     }
 
     fn job(&self, slot: u32) -> &Job<'r> {
-        self.jobs[slot as usize].as_ref().expect("a job for every slot under way")
+        self.jobs[slot as usize].as_ref().expect("a job for every slot in progress")
     }
 
     fn release(&mut self, slot: u32, buf: Buf) -> Job<'r> {
         self.spare.put(buf);
         self.free.push(slot);
-        self.jobs[slot as usize].take().expect("a job for every slot under way")
+        self.jobs[slot as usize].take().expect("a job for every slot in progress")
     }
 }
 

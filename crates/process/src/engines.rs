@@ -1,4 +1,4 @@
-//! The engines of one worker: one for each algorithm, all fed with the same chunks.
+//! The digest engines of one worker: one for each algorithm, all fed with the same chunks.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -6,17 +6,18 @@ use std::rc::Rc;
 use ftk_hash::{Algorithm, Digest, Engine, Event, Platform};
 use ftk_read::Chunk;
 
-/// What chunks are fed to and come back from, by slot.
+/// Feeds chunks to all engines and returns each chunk when every engine has used it. Files are told apart by
+/// slot.
 pub(crate) struct Engines {
     kind: Kind,
-    /// The digests of the file on each slot, side by side, as far as they are known.
+    /// The digests of the file on each slot, concatenated. Engines fill them in as they finish.
     digests: Vec<u8>,
-    /// Their bytes a slot.
+    /// Total length of one slot's digests, in bytes.
     width: usize,
 }
 
 enum Kind {
-    /// A lone engine has its chunks for itself.
+    /// A single engine owns its chunks.
     One {
         engine: Box<dyn Engine<Chunk>>,
         events: Vec<Event<Chunk>>,
@@ -28,16 +29,16 @@ enum Kind {
     },
 }
 
-/// An engine, and what it has no room for yet: it may take fewer pieces at once than its neighbours.
+/// An engine and the chunks it has no room for yet. It may hold fewer chunks at once than the other engines.
 struct Queue {
     engine: Box<dyn Engine<Shared<Chunk>>>,
     waiting: VecDeque<Shared<Chunk>>,
-    /// Where its digests are within those of a slot.
+    /// Offset of its digest within a slot's digests.
     at: usize,
 }
 
 impl Engines {
-    /// For files on slots below `slots`.
+    /// Creates one engine for each algorithm, for files on slots below `slots`.
     pub(crate) fn new(algorithms: &[Algorithm], platform: Platform, slots: usize) -> Self {
         let mut width = 0;
         let mut queue = |algorithm: &Algorithm| {
@@ -59,7 +60,7 @@ impl Engines {
         Self { kind, digests: vec![0; slots * width], width }
     }
 
-    /// Files wanted side by side: as many as the widest engine wants.
+    /// Returns how many files can be hashed in parallel: as many as the widest engine can hash.
     pub(crate) fn width(&self) -> usize {
         match &self.kind {
             Kind::One { engine, .. } => engine.width(),
@@ -69,7 +70,7 @@ impl Engines {
         }
     }
 
-    /// How many more chunks are taken before a [`step`](Self::step).
+    /// Returns how many more chunks fit before the next [`step`](Self::step).
     pub(crate) fn vacant(&self) -> usize {
         match &self.kind {
             Kind::One { engine, .. } => engine.vacant(),
@@ -77,7 +78,7 @@ impl Engines {
         }
     }
 
-    /// Hands over the next chunk of a file, of which there is none in here.
+    /// Adds the next chunk of a file. The file's previous chunk must have been returned.
     pub(crate) fn feed(&mut self, chunk: Chunk) {
         match &mut self.kind {
             Kind::One { engine, .. } => {
@@ -91,8 +92,8 @@ impl Engines {
         }
     }
 
-    /// Works until some chunk is used up by every engine, and appends such chunks to `used`. Appends nothing
-    /// only when empty.
+    /// Works until at least one chunk has been used by every engine, and appends such chunks to `used`.
+    /// Appends nothing only if there are no chunks.
     pub(crate) fn step(&mut self, used: &mut Vec<Chunk>) {
         let (digests, width) = (&mut self.digests, self.width);
         let mut note = |slot: u32, at: usize, digest: &Digest| {
@@ -123,7 +124,7 @@ impl Engines {
                                     data
                                 }
                             };
-                            // The last engine to give a chunk back leaves it to us alone.
+                            // Only the last engine to return a chunk gets it out of the `Rc`.
                             used.extend(chunk.into_inner());
                         }
                     }
@@ -133,12 +134,12 @@ impl Engines {
         }
     }
 
-    /// The digests of the file on this slot, side by side, once its last chunk is used up.
+    /// Returns the concatenated digests of the file on this slot. Valid once its last chunk is used up.
     pub(crate) fn digests(&self, slot: u32) -> &[u8] {
         &self.digests[slot as usize * self.width..][..self.width]
     }
 
-    /// Drops what is known of the file on this slot.
+    /// Discards the unfinished digests of the file on this slot.
     pub(crate) fn forget(&mut self, slot: u32) {
         match &mut self.kind {
             Kind::One { engine, .. } => engine.forget(slot),
@@ -148,8 +149,8 @@ impl Engines {
 }
 
 impl Queue {
-    /// Works until nothing waits. A narrow engine is done with all it was given then, a wide one has its lanes
-    /// full or all that there is.
+    /// Works until no chunk waits. A narrow engine has then used all its chunks; a wide one has filled its
+    /// lanes or holds all the chunks there are.
     fn step(&mut self, events: &mut Vec<Event<Shared<Chunk>>>) {
         loop {
             while self.engine.vacant() > 0
@@ -175,7 +176,7 @@ impl<T> Shared<T> {
         Self(Rc::new(bytes))
     }
 
-    /// The bytes, if nobody else has them any more.
+    /// Returns the bytes if this is the last reference.
     pub(crate) fn into_inner(self) -> Option<T> {
         Rc::into_inner(self.0)
     }

@@ -1,4 +1,4 @@
-//! How far a run is, for whoever wants to show it.
+//! Progress of a run, for callers that show it.
 #![expect(unsafe_code, reason = "the thread that shows it leaves the shared descriptor table")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,100 +7,105 @@ use std::time::Duration;
 
 use ftk_read::leave_shared_descriptors;
 
-/// Someone who is told how far a run is: by a thread of its own, or when they ask.
+/// A callback that shows the progress of a run, either on a timer or on request.
 #[derive(Clone, Copy)]
 pub struct Watch<'e> {
     delay: Duration,
     tick: Duration,
-    /// Whether somebody asks. Then there is no thread: workers look between two chunks, and one or more of them call
-    /// `show`.
+    /// Whether progress is requested now. If set, no thread is started: workers call this between two chunks,
+    /// and one or more of them call `show`.
     pub(crate) asked: Option<&'e (dyn Fn() -> bool + Sync)>,
     pub(crate) show: &'e (dyn Fn(Progress) + Sync),
 }
 
 impl<'e> Watch<'e> {
-    /// Calls `show` for the first time after `delay`, and then every `tick`. A run that ends sooner never calls it.
+    /// Creates a watch that calls `show` for the first time after `delay`, and then every `tick`. A run that
+    /// ends before `delay` never calls it.
     ///
     /// # Safety
-    /// `show` runs on threads with a descriptor table of their own. It must use no descriptor but the standard streams
-    /// and those that it opens and closes itself within one call.
+    /// `show` runs on threads whose descriptor table is not shared. It must use no descriptors except the standard
+    /// streams and those that it opens and closes itself within one call.
     pub unsafe fn new(delay: Duration, tick: Duration, show: &'e (dyn Fn(Progress) + Sync)) -> Self {
         Self { delay, tick, asked: None, show }
     }
 
-    /// Calls `show` only when `asked` says so. No thread is started for it: the workers ask between two chunks, and
-    /// one or more of them call `show`.
+    /// Makes the watch call `show` only when `asked` returns true. No thread is started: the workers call
+    /// `asked` between two chunks, and one or more of them call `show`.
     pub fn when(self, asked: &'e (dyn Fn() -> bool + Sync)) -> Self {
         Self { asked: Some(asked), ..self }
     }
 }
 
-/// What has been done so far.
+/// The work done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Files finished, failed ones included.
+    /// Files finished, including failed ones.
     pub files: u64,
-    /// Bytes handed to the digest.
+    /// Bytes passed to the digest.
     pub bytes: u64,
-    /// Large files met so far that are not finished: they wait for the small ones.
+    /// Large files that were deferred until the small files are done, and are not finished yet.
     pub large_files: u64,
-    /// Bytes of large files that are known to be left.
+    /// Bytes of these large files that are not read yet.
     pub large_bytes: u64,
 }
 
-/// One worker's count, on a cache line of its own: written by that worker alone, read now and then.
+/// One worker's counters, on a separate cache line: only that worker writes them, and they are read now and
+/// then.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Cell {
+pub(crate) struct WorkerCounters {
     files: AtomicU64,
     bytes: AtomicU64,
-    /// Put off here less read here: below zero, modulo 2^64, where others put off what this worker reads.
+    /// Large files deferred by this worker minus large files read by it. Wraps below zero (modulo 2^64) if
+    /// this worker reads files that others deferred.
     large_files: AtomicU64,
     large_bytes: AtomicU64,
 }
 
-impl Cell {
-    /// A file is done with; `late`: one that had been put off.
-    pub(crate) fn add_file(&self, late: bool) {
+impl WorkerCounters {
+    /// Counts a finished file. `deferred` says whether it was deferred before.
+    pub(crate) fn add_file(&self, deferred: bool) {
         bump(&self.files, 1);
-        if late {
+        if deferred {
             bump(&self.large_files, 1_u64.wrapping_neg());
         }
     }
 
-    pub(crate) fn add_bytes(&self, n: usize, late: bool) {
+    pub(crate) fn add_bytes(&self, n: usize, deferred: bool) {
         bump(&self.bytes, n as u64);
-        if late {
+        if deferred {
             bump(&self.large_bytes, (n as u64).wrapping_neg());
         }
     }
 
-    /// A file of this size waits until the small ones are done.
-    pub(crate) fn put_off(&self, size: u64) {
+    /// Counts a file of this size as deferred.
+    pub(crate) fn defer(&self, size: u64) {
         bump(&self.large_files, 1);
         bump(&self.large_bytes, size);
     }
 }
 
-/// Adds without a locked instruction: each counter has a single writer.
+/// Adds without a locked instruction, because each counter has a single writer.
 fn bump(counter: &AtomicU64, n: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
 }
 
-/// The counts of all workers. The first is there from the beginning, the others once their number is known.
+/// The counters of all workers. The first worker's exist from the start, the others once the size of the team
+/// is known.
 #[derive(Debug, Default)]
-pub(crate) struct Cells {
-    first: Cell,
-    others: OnceLock<Vec<Cell>>,
+pub(crate) struct Counters {
+    first: WorkerCounters,
+    others: OnceLock<Vec<WorkerCounters>>,
 }
 
-impl Cells {
-    /// Makes room for a team of this size. To be called once.
+impl Counters {
+    /// Adds counters for a team of this size. Must be called at most once.
     pub(crate) fn add_team(&self, workers: usize) {
-        self.others.get_or_init(|| std::iter::repeat_with(Cell::default).take(workers - 1).collect());
+        self.others
+            .get_or_init(|| std::iter::repeat_with(WorkerCounters::default).take(workers - 1).collect());
     }
 
-    pub(crate) fn of(&self, worker: usize) -> &Cell {
+    pub(crate) fn of(&self, worker: usize) -> &WorkerCounters {
         match worker {
             0 => &self.first,
             _ => &self.others.get().expect("a team was added")[worker - 1],
@@ -108,71 +113,72 @@ impl Cells {
     }
 
     pub(crate) fn sum(&self) -> Progress {
-        let cells = || std::iter::once(&self.first).chain(self.others.get().into_iter().flatten());
-        let sum = |counter: fn(&Cell) -> &AtomicU64| {
-            cells().fold(0_u64, |sum, cell| sum.wrapping_add(counter(cell).load(Ordering::Relaxed)))
+        let counters = || std::iter::once(&self.first).chain(self.others.get().into_iter().flatten());
+        let sum = |counter: fn(&WorkerCounters) -> &AtomicU64| {
+            counters().fold(0_u64, |sum, worker| sum.wrapping_add(counter(worker).load(Ordering::Relaxed)))
         };
-        // A file that grew, or counters read a moment apart, can bring these below zero.
+        // A file that grew, or counters read at slightly different times, can make these negative.
         let not_below_zero = |n: u64| u64::try_from(n as i64).unwrap_or(0);
         Progress {
-            files: sum(|cell| &cell.files),
-            bytes: sum(|cell| &cell.bytes),
-            large_files: not_below_zero(sum(|cell| &cell.large_files)),
-            large_bytes: not_below_zero(sum(|cell| &cell.large_bytes)),
+            files: sum(|worker| &worker.files),
+            bytes: sum(|worker| &worker.bytes),
+            large_files: not_below_zero(sum(|worker| &worker.large_files)),
+            large_bytes: not_below_zero(sum(|worker| &worker.large_bytes)),
         }
     }
 }
 
-/// What a worker does between two chunks.
+/// Shows progress between two chunks if the watch requests it.
 #[derive(Clone, Copy)]
-pub(crate) struct Look<'e> {
+pub(crate) struct OnDemand<'e> {
     pub(crate) watch: Option<Watch<'e>>,
-    pub(crate) cells: &'e Cells,
+    pub(crate) counters: &'e Counters,
 }
 
-impl Look<'_> {
-    /// Shows the counts if they are asked for.
-    pub(crate) fn look(self) {
+impl OnDemand<'_> {
+    /// Calls the watch's `show` if progress is requested now.
+    pub(crate) fn show(self) {
         if let Some(Watch { asked: Some(asked), show, .. }) = self.watch
             && asked()
         {
-            show(self.cells.sum());
+            show(self.counters.sum());
         }
     }
 }
 
-/// Runs `work` while a thread of its own shows the counts to the watch, if there is one.
-pub(crate) fn watched<T>(watch: Option<Watch<'_>>, cells: &Cells, work: impl FnOnce() -> T) -> T {
+/// Runs `work` while another thread shows the counters to the watch, if there is a watch with a timer.
+pub(crate) fn watched<T>(watch: Option<Watch<'_>>, counters: &Counters, work: impl FnOnce() -> T) -> T {
     match watch {
         Some(Watch { delay, tick, asked: None, show }) => {
-            // SAFETY: `Watch::new` demands the same of `show`, and adding up counters needs no descriptor.
-            unsafe { meanwhile(delay, tick, &|| show(cells.sum()), work) }
+            // SAFETY: `Watch::new` demands the same of `show`, and adding up counters uses no descriptor.
+            unsafe { meanwhile(delay, tick, &|| show(counters.sum()), work) }
         }
         _ => work(),
     }
 }
 
-/// Runs `work` while a thread of its own calls `tell`, first after `delay` and then every `tick`. If that thread
-/// cannot start, `work` simply runs.
+/// Runs `work` while another thread calls `report`, first after `delay` and then every `tick`. If that thread
+/// cannot be started, only `work` runs.
 ///
 /// # Safety
-/// `tell` runs on a thread with a descriptor table of its own. It must use no descriptor but the standard streams and
-/// those that it opens and closes itself within one call. `work` stays on the calling thread and keeps its descriptors.
+/// `report` runs on a thread whose descriptor table is not shared. It must use no descriptors except the standard
+/// streams and those that it opens and closes itself within one call. `work` runs on the calling thread, which keeps
+/// its descriptors.
 ///
 /// # Panics
-/// When `work` or `tell` panics, after both have ended.
+/// If `work` or `report` panics, after both have ended.
 pub unsafe fn meanwhile<T>(
     delay: Duration,
     tick: Duration,
-    tell: &(dyn Fn() + Sync),
+    report: &(dyn Fn() + Sync),
     work: impl FnOnce() -> T,
 ) -> T {
     let (ended, wake) = (Mutex::new(false), Condvar::new());
     std::thread::scope(|scope| {
         let watcher = || {
-            // Sharing the table with a worker would cost that worker a tenth of its speed on small files.
-            // SAFETY: the first call on a new thread, which only waits on a lock and calls `tell`. The caller promises the
-            // rest of `tell`.
+            // A table shared with a worker would cost that worker a tenth of its speed on small files.
+            // SAFETY: this is the first call on a new thread. The thread only waits on a lock and calls `report`,
+            // for which the caller of `meanwhile` is responsible.
             unsafe { leave_shared_descriptors() };
             let mut wait = delay;
             let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,7 +186,7 @@ pub unsafe fn meanwhile<T>(
                 let (guard, timeout) = wake.wait_timeout(ended, wait).unwrap_or_else(PoisonError::into_inner);
                 ended = guard;
                 if timeout.timed_out() {
-                    tell();
+                    report();
                     wait = tick;
                 }
             }
@@ -191,7 +197,7 @@ pub unsafe fn meanwhile<T>(
     })
 }
 
-/// Ends the watcher also when `work` panics, or the scope would wait for it for ever.
+/// Ends the watcher, also when `work` panics. Otherwise the scope would wait for the watcher forever.
 struct EndOnDrop<'a> {
     ended: &'a Mutex<bool>,
     wake: &'a Condvar,
@@ -209,25 +215,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_puts_off_another_may_take_up() {
-        let cells = Cells::default();
-        cells.add_team(2);
-        cells.of(0).put_off(500);
-        cells.of(0).put_off(300);
-        cells.of(1).add_bytes(200, true);
-        cells.of(1).add_file(true);
-        cells.of(1).add_bytes(10, false);
-        assert_eq!(cells.sum(), Progress { files: 1, bytes: 210, large_files: 1, large_bytes: 600 });
-        cells.of(1).add_bytes(700, true);
-        assert_eq!(cells.sum().large_bytes, 0, "a file that grew leaves no debt");
+    fn a_file_deferred_by_one_worker_may_be_read_by_another() {
+        let counters = Counters::default();
+        counters.add_team(2);
+        counters.of(0).defer(500);
+        counters.of(0).defer(300);
+        counters.of(1).add_bytes(200, true);
+        counters.of(1).add_file(true);
+        counters.of(1).add_bytes(10, false);
+        assert_eq!(counters.sum(), Progress { files: 1, bytes: 210, large_files: 1, large_bytes: 600 });
+        counters.of(1).add_bytes(700, true);
+        assert_eq!(counters.sum().large_bytes, 0, "a file that grew does not make the count negative");
     }
 
     #[test]
-    fn nothing_is_told_of_what_ends_at_once() {
-        let told = std::sync::atomic::AtomicU64::new(0);
-        let tell = || _ = told.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: an atomic needs no descriptor.
-        assert_eq!(unsafe { meanwhile(Duration::from_secs(600), Duration::ZERO, &tell, || 7) }, 7);
-        assert_eq!(told.into_inner(), 0);
+    fn short_work_reports_no_progress() {
+        let calls = std::sync::atomic::AtomicU64::new(0);
+        let report = || _ = calls.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: an atomic uses no descriptor.
+        assert_eq!(unsafe { meanwhile(Duration::from_secs(600), Duration::ZERO, &report, || 7) }, 7);
+        assert_eq!(calls.into_inner(), 0);
     }
 }

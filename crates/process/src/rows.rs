@@ -1,67 +1,67 @@
-//! Results, one row a file. A digest can be had only from a row whose state is `Ok`.
+//! Results, one row for each file. Only rows whose state is `Ok` have a digest.
 
 use ftk_hash::Algorithm;
 use ftk_read::{Failure, Stat};
 
-/// What became of a file.
+/// The result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Not processed (yet). A row that is still pending when a run has ended without being stopped is a bug.
+    /// Not processed yet. A row that is still pending after a run that was not stopped is a bug.
     Pending,
-    /// Pending, and known to be so large that it comes after the others.
+    /// Pending, and deferred until the other files are done because the file is large.
     Deferred,
-    /// Read to its end, unchanged; the digest is its content's.
+    /// Read to the end, and unchanged; the digest is that of its content.
     Ok,
     /// Could not be read.
     Failed,
-    /// Changed while it was read.
+    /// Changed while being read.
     Changed,
 }
 
 impl State {
-    /// The state of a file that has no digest for this reason.
+    /// Returns the state of a file that failed for this reason.
     pub(crate) fn of(failure: &Failure) -> Self {
         if matches!(failure, Failure::Changed { .. }) { Self::Changed } else { Self::Failed }
     }
 }
 
-/// A table of digests: row `i` belongs to the `i`th file of the work, which is file number `i` where all files of
-/// an inventory are wanted.
+/// A table of digests. Row `i` belongs to the `i`th file of the work. If all files of an inventory are
+/// wanted, that is file number `i`.
 #[derive(Debug)]
 pub struct Rows {
     state: Vec<State>,
     bytes: Vec<u8>,
-    /// What `fstat` said of each file, if that is wanted: else empty.
+    /// The result of `fstat` for each file; empty in a table without stats.
     stats: Vec<Stat>,
     algorithms: Vec<Algorithm>,
-    /// Bytes of all digests of a file.
+    /// Total length of one file's digests, in bytes.
     width: usize,
 }
 
 impl Rows {
-    /// `files` pending rows for digests of these algorithms.
+    /// Creates `files` pending rows for digests of these algorithms.
     pub fn new(files: u32, algorithms: &[Algorithm]) -> Self {
         let (files, width) = (files as usize, width(algorithms));
         let (state, bytes) = (vec![State::Pending; files], vec![0; files * width]);
         Self { state, bytes, stats: Vec::new(), algorithms: algorithms.into(), width }
     }
 
-    /// The same, with room for what `fstat` says of each file when it is opened:
-    /// [`BYTES_PER_STAT`](Self::BYTES_PER_STAT) more a file.
+    /// Creates `files` pending rows that also keep what `fstat` returns for each file when it is opened. This
+    /// needs [`BYTES_PER_STAT`](Self::BYTES_PER_STAT) more bytes for each file.
     pub fn with_stats(files: u32, algorithms: &[Algorithm]) -> Self {
         Self { stats: vec![NO_STAT; files as usize], ..Self::new(files, algorithms) }
     }
 
-    /// Bytes that [`with_stats`](Self::with_stats) takes for each file beside
+    /// Bytes that [`with_stats`](Self::with_stats) needs for each file, in addition to
     /// [`bytes_per_file`](Self::bytes_per_file).
     pub const BYTES_PER_STAT: usize = size_of::<Stat>();
 
-    /// Bytes that the table takes for each file.
+    /// Returns how many bytes the table needs for each file.
     pub fn bytes_per_file(algorithms: &[Algorithm]) -> usize {
         size_of::<State>() + width(algorithms)
     }
 
-    /// What became of the file of row number `row`.
+    /// Returns the state of row number `row`.
     ///
     /// # Panics
     /// If there is no such row.
@@ -77,7 +77,7 @@ impl Rows {
         matches!(self.state(row), State::Pending | State::Deferred)
     }
 
-    /// The digests of the file of row number `row`, one for each algorithm and in their order, if its row is `Ok`.
+    /// Returns the digests of row number `row` if the row is `Ok`: one for each algorithm, in their order.
     ///
     /// # Panics
     /// If there is no such row.
@@ -91,7 +91,7 @@ impl Rows {
         })
     }
 
-    /// The digest of the file of row number `row` by the algorithm with this number, if its row is `Ok`.
+    /// Returns the digest of row number `row` by algorithm number `nth`, if the row is `Ok`.
     ///
     /// # Panics
     /// If there is no such row or algorithm.
@@ -99,23 +99,23 @@ impl Rows {
         Some(self.digests(row)?.nth(nth).expect("an algorithm with this number"))
     }
 
-    /// What `fstat` said of the file of row number `row` when it was opened, if the row is `Ok`.
+    /// Returns what `fstat` returned when the file of row number `row` was opened, if the row is `Ok`.
     ///
     /// # Panics
     /// If there is no such row, or the table was made without stats.
     pub fn stat(&self, row: u32) -> Option<&Stat> {
-        assert!(self.stats.len() == self.state.len(), "a table without stats");
+        assert!(self.stats.len() == self.state.len(), "the table was made without stats");
         (self.state(row) == State::Ok).then(|| &self.stats[row as usize])
     }
 
-    /// Rows nobody has touched.
+    /// Returns the number of pending rows that are not deferred.
     pub(crate) fn pending(&self) -> u64 {
         self.state.iter().filter(|state| **state == State::Pending).count() as u64
     }
 
     pub(crate) fn assert_fits(&self, files: u32, algorithms: &[Algorithm]) {
         let fits = self.state.len() == files as usize && self.algorithms == algorithms;
-        assert!(fits, "rows made for other work");
+        assert!(fits, "the rows were made for other work");
     }
 
     pub(crate) fn all(&mut self) -> RowsMut<'_> {
@@ -124,7 +124,7 @@ impl Rows {
     }
 }
 
-/// In the place of what `fstat` has not said yet.
+/// Placeholder until `fstat` was called.
 const NO_STAT: Stat =
     Stat { dev: 0, ino: 0, mode: 0, nlink: 0, uid: 0, gid: 0, size: 0, blocks: 0, mtime_ns: 0, ctime_ns: 0 };
 
@@ -132,7 +132,7 @@ fn width(algorithms: &[Algorithm]) -> usize {
     algorithms.iter().map(|algorithm| algorithm.digest_len()).sum()
 }
 
-/// A run of rows that nobody else has.
+/// Exclusive access to a run of rows.
 #[derive(Debug, Default)]
 pub(crate) struct RowsMut<'r> {
     state: &'r mut [State],
@@ -147,7 +147,7 @@ impl<'r> RowsMut<'r> {
         self.state.len()
     }
 
-    /// Gives up the first `n` rows.
+    /// Removes the first `n` rows.
     ///
     /// # Panics
     /// If there are fewer.
@@ -158,10 +158,10 @@ impl<'r> RowsMut<'r> {
         self.stats = &mut std::mem::take(&mut self.stats)[stats..];
     }
 
-    /// Takes the first row.
+    /// Removes and returns the first row.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no rows are left.
     pub(crate) fn take_first(&mut self) -> RowMut<'r> {
         let (state, states) = std::mem::take(&mut self.state).split_first_mut().expect("a row is left");
         let (bytes, rest) = std::mem::take(&mut self.bytes).split_at_mut(self.width);
@@ -184,10 +184,10 @@ impl RowMut<'_> {
         *self.state == State::Pending
     }
 
-    pub(crate) fn ok(self, digests: &[u8], said: &Stat) {
+    pub(crate) fn ok(self, digests: &[u8], stat_at_open: &Stat) {
         self.bytes.copy_from_slice(digests);
         if let Some(stat) = self.stat {
-            *stat = *said;
+            *stat = *stat_at_open;
         }
         *self.state = State::Ok;
     }
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_can_be_had_from_an_ok_row_only() {
+    fn only_ok_rows_have_a_digest() {
         let mut rows = Rows::with_stats(3, &[Algorithm::Xxh3, Algorithm::Md5]);
         let mut all = rows.all();
         all.take_first().fail(State::Changed);

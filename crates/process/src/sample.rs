@@ -1,4 +1,4 @@
-//! The sample: a few files spread over the table, processed by the calling thread and measured.
+//! Processes and measures the sample: a few files spread over the table, on the calling thread.
 
 use std::time::{Duration, Instant};
 
@@ -8,23 +8,24 @@ use ftk_sched::{Sample, voluntary_switches};
 use crate::Work;
 use crate::claims::{Job, Large, pick};
 use crate::driver::{Driver, Failed, Source};
-use crate::progress::{Cells, Look, Progress};
-use crate::readers::{MOST_LANES, Readers};
+use crate::progress::{Counters, OnDemand, Progress};
+use crate::readers::{MAX_LANES, Readers};
 use crate::rows::Rows;
 use crate::run::Resources;
 use crate::spare::Spare;
 
-/// Files in the sample: on a cold disk enough to tell waits from chance, on a warm one 0.1 ms of work.
+/// Files in the sample. If they come from a disk, this is enough to tell waits from chance; if they are cached, it
+/// is 0.1 ms of work.
 const FILES: u32 = 32;
 
-/// Neighbours sampled together. A directory is opened again for a whole run of its files, so a file alone would
-/// seem to cost twice what it does.
+/// Neighbouring files sampled together. A directory is reopened once for a whole run of its files, so a
+/// single file would seem to cost twice as much.
 const RUN: u32 = 8;
 
-/// When the sample has told enough. A cold disk answers some 10 files in that time.
+/// Maximum duration of the sample. A cold disk delivers some 10 files in this time.
 const TIME: Duration = Duration::from_millis(20);
 
-/// What the sample and the small files leave behind.
+/// Results of the sample, to which those of the small files are added.
 #[derive(Debug)]
 pub(crate) struct Sampled {
     pub(crate) sample: Sample,
@@ -34,33 +35,46 @@ pub(crate) struct Sampled {
 }
 
 /// Processes a few files spread over the table, on the calling thread, and measures them.
-pub(crate) fn process(work: &Work<'_>, rows: &mut Rows, env: &Resources<'_>, cells: &Cells) -> Sampled {
+pub(crate) fn process(
+    work: &Work<'_>,
+    rows: &mut Rows,
+    resources: &Resources<'_>,
+    counters: &Counters,
+) -> Sampled {
     let mut jobs = pick(work, rows, spread(work.files()));
     jobs.reverse();
-    let mut driver =
-        Driver::new(work, MOST_LANES, 1, env.stop, cells.of(0), Look { watch: env.watch, cells });
+    let mut driver = Driver::new(
+        work,
+        MAX_LANES,
+        1,
+        resources.stop,
+        counters.of(0),
+        OnDemand { watch: resources.watch, counters },
+    );
     let mut reader = Readers::plain(driver.width());
-    let start = Mark::now(cells);
-    // Rounded up: a file alone is measured, also where the next job is asked for when it is done.
+    let start = Mark::now(counters);
+    // Rounded up, so that a single file is measured even if the next job is requested only after it is done.
     let half = jobs.len().div_ceil(2);
     let mut source =
-        SampleSource { jobs, half, warm: None, cells, large: Vec::new(), until: start.time + TIME };
+        SampleSource { jobs, half, warm: None, counters, large: Vec::new(), until: start.time + TIME };
     driver.run(&mut *reader, &mut source);
 
-    let end = Mark::now(cells);
+    let end = Mark::now(counters);
     let warm = source.warm.unwrap_or(start);
     let (all, files) = (end.done.files - start.done.files, end.done.files - warm.done.files);
     let sample = Sample {
         files: files as u32,
         bytes: end.done.bytes - warm.done.bytes,
         nanos: (end.time - warm.time).as_nanos() as u64,
-        // All of them count, in proportion: half of them would be too few to tell a disk by.
+        // Waits are counted over the whole sample and scaled down: half a sample has too few to detect a
+        // disk.
         waits: ((end.waits - start.waits) * files / all.max(1)) as u32,
     };
     Sampled { sample, large: source.large, failed: driver.failed, spare: driver.spare }
 }
 
-/// Which rows of so many files are sampled: all of few, else runs in the middle of equal parts, ascending.
+/// Returns the rows to sample among `files` files, in ascending order: all of a few files, otherwise runs in
+/// the middle of equal parts.
 fn spread(files: u32) -> impl Iterator<Item = u32> {
     let (runs, run) = if files < FILES { (1, files) } else { (FILES / RUN, RUN) };
     let start = move |nth: u32| {
@@ -70,7 +84,7 @@ fn spread(files: u32) -> impl Iterator<Item = u32> {
     (0..runs).flat_map(move |nth| start(nth)..start(nth) + run)
 }
 
-/// A moment of the sample.
+/// The counters at one moment of the sample.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     time: Instant,
@@ -79,18 +93,18 @@ struct Mark {
 }
 
 impl Mark {
-    fn now(cells: &Cells) -> Self {
-        Self { time: Instant::now(), waits: voluntary_switches(), done: cells.sum() }
+    fn now(counters: &Counters) -> Self {
+        Self { time: Instant::now(), waits: voluntary_switches(), done: counters.sum() }
     }
 }
 
 struct SampleSource<'s, 'r> {
     jobs: Vec<Job<'r>>,
     half: usize,
-    /// When half of the jobs were handed out. What came before touched code and buffers for the first time,
-    /// which cost small files several times their price and says nothing of the files to come.
+    /// The moment when half of the jobs were handed out. Earlier files use code and buffers for the first
+    /// time. This makes small files several times slower and says nothing about later files.
     warm: Option<Mark>,
-    cells: &'s Cells,
+    counters: &'s Counters,
     large: Vec<Large>,
     until: Instant,
 }
@@ -98,12 +112,12 @@ struct SampleSource<'s, 'r> {
 impl<'r> Source<'r> for SampleSource<'_, 'r> {
     fn next(&mut self) -> Option<Job<'r>> {
         if self.jobs.len() == self.half {
-            self.warm.get_or_insert_with(|| Mark::now(self.cells));
+            self.warm.get_or_insert_with(|| Mark::now(self.counters));
         }
         if Instant::now() > self.until { None } else { self.jobs.pop() }
     }
 
-    fn judge(&mut self, seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
+    fn admit(&mut self, seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
         if seen.size <= Large::ABOVE {
             return Some(job);
         }

@@ -1,5 +1,5 @@
-//! One huge file hashed by all workers, where the digest is a tree: BLAKE3.
-#![expect(unsafe_code, reason = "workers leave the shared descriptor table, and look at mapped files")]
+//! Hashes one huge file with all workers, if the digest is a tree: BLAKE3.
+#![expect(unsafe_code, reason = "workers leave the shared descriptor table, and read mapped files")]
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,30 +12,30 @@ use ftk_sched::{Stop, Team};
 use crate::claims::{Job, Large};
 use crate::driver::Failed;
 use crate::rows::State;
-use crate::run::Crew;
+use crate::run::Context;
 
-/// Hashes the file that was put off. Each worker opens it for itself, since they share no descriptors, claims
-/// windows of the tree, and says at the end whether the file it saw stayed as it was.
-pub(crate) fn process(crew: &Crew<'_>, workers: usize, large: Large, job: Job<'_>) -> Option<Failed> {
+/// Hashes a deferred file. Workers share no descriptors, so each opens the file itself. Then it claims
+/// windows of the tree, and finally checks that the file it read did not change.
+pub(crate) fn process(context: &Context<'_>, workers: usize, large: Large, job: Job<'_>) -> Option<Failed> {
     let tree = Windows::new(large.size).expect("only files of several windows are shared");
-    // Raised by the first worker that fails, so that the others do not read on for nothing.
+    // Raised by the first worker that fails, so that the others stop reading.
     let (failed, next) = (Stop::new(), AtomicUsize::new(0));
-    let parts = Team::new(workers).run(crew.env.stop, |worker| {
+    let parts = Team::new(workers).run(context.resources.stop, |worker| {
         if worker > 0 {
-            // SAFETY: the first call on a new thread. `windows` opens the file for itself and closes it, and what it
-            // returns (values, a failure) holds no descriptor.
+            // SAFETY: this is the first call on a new thread. `windows` opens the file and closes it again,
+            // and its result (values or a failure) holds no descriptor.
             unsafe { leave_shared_descriptors() };
         }
-        let part = windows(crew, worker, &tree, large, &next, &failed, &job);
+        let part = windows(context, worker, &tree, large, &next, &failed, &job);
         if part.is_err() {
             failed.raise();
         }
         part
     });
-    if crew.env.stop.is_raised() {
+    if context.resources.stop.is_raised() {
         return None;
     }
-    crew.cells.of(0).add_file(true);
+    context.counters.of(0).add_file(true);
     match parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|parts| join(&tree, large, &parts)) {
         Ok((values, stat)) => {
             job.row.ok(tree.root(&values).as_bytes(), &stat);
@@ -49,14 +49,14 @@ pub(crate) fn process(crew: &Crew<'_>, workers: usize, large: Large, job: Job<'_
     }
 }
 
-/// What one worker made: the file as it saw it, and the values of the windows it claimed.
+/// One worker's result: the file's metadata as it saw it, and the values of the windows it claimed.
 struct Part {
     stat: Stat,
     values: Vec<(usize, ChainingValue)>,
 }
 
 fn windows(
-    crew: &Crew<'_>,
+    context: &Context<'_>,
     worker: usize,
     tree: &Windows,
     large: Large,
@@ -64,10 +64,10 @@ fn windows(
     failed: &Stop,
     job: &Job<'_>,
 ) -> Result<Part, Failure> {
-    let inventory = crew.work.inventory;
+    let inventory = context.work.inventory;
     let mut opener = Opener::new(inventory);
     let dir = opener.open(job.dir).map_err(|source| Failure::Io { op: "open", source })?;
-    // Once more: all other files may have been processed since the file was opened for the first time.
+    // Checked again, because all other files may have been processed since the file was first opened.
     if !opener.may_open(&dir, job.dir, job.file) {
         return Err(Failure::NotRegular);
     }
@@ -75,12 +75,12 @@ fn windows(
     let file = File::open(&dir, name, inventory.via_link(job.dir, job.file))?;
     let mut part = Part { stat: *file.stat(), values: Vec::new() };
     if !is_still(&part.stat, large) {
-        // `join` makes a change of it.
+        // `join` reports this as a change.
         return Ok(part);
     }
     let mut window = Window { file: &file, buf: Vec::new(), bytes: 0, reads: 0 };
-    while !crew.env.stop.is_raised() && !failed.is_raised() {
-        // Relaxed: the counter hands out numbers and nothing else.
+    while !context.resources.stop.is_raised() && !failed.is_raised() {
+        // Relaxed: the counter only hands out numbers.
         let nth = next.fetch_add(1, Ordering::Relaxed);
         if nth >= tree.windows() {
             break;
@@ -88,15 +88,16 @@ fn windows(
         let mut subtree = tree.subtree(nth);
         let before = window.bytes;
         window.read(tree.window(nth), |bytes| subtree.update(bytes))?;
-        crew.cells.of(worker).add_bytes((window.bytes - before) as usize, true);
-        crew.look().look();
+        context.counters.of(worker).add_bytes((window.bytes - before) as usize, true);
+        context.on_demand().show();
         part.values.push((nth, subtree.finalize()));
     }
     window.verify()?;
     Ok(part)
 }
 
-/// How a worker sees its windows of the file: mapped, which spares the copy, and read where that cannot be.
+/// Reads a worker's windows of the file. They are mapped, which avoids a copy, or read into a buffer if
+/// mapping fails.
 struct Window<'f> {
     file: &'f File,
     /// Empty as long as mapping works.
@@ -106,26 +107,28 @@ struct Window<'f> {
 }
 
 impl Window<'_> {
-    /// Hands all bytes of `window` to `take`, in order. They may change under it: see [`Map::bytes`].
-    fn read(&mut self, window: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
+    /// Passes all bytes of `window` to `consume`, in order. They may change while it reads them: see
+    /// [`Map::bytes`].
+    fn read(&mut self, window: Range<u64>, mut consume: impl FnMut(&[u8])) -> Result<(), Failure> {
         if self.buf.is_empty()
             && let Ok(map) = Map::new(self.file, window.clone())
         {
-            // SAFETY: a digest reads bytes as bytes, and we do not write to files that we hash.
-            take(unsafe { map.bytes() });
+            // SAFETY: the digest accepts any bytes, and we do not write to files that we hash.
+            consume(unsafe { map.bytes() });
             self.bytes += map.len() as u64;
             self.reads += 1;
             let Err(missing) = map.check() else { return Ok(()) };
             self.verify()?;
-            // Neither its length nor its times say why, but reading may: a disk that fails says so.
+            // The size and times of the file are unchanged, but part of it could not be loaded. Reading
+            // may give the cause, such as a disk error.
             self.copy(window, |_| {})?;
             return Err(Failure::Io { op: "read", source: missing });
         }
-        self.copy(window, take)
+        self.copy(window, consume)
     }
 
-    /// As [`read`](Self::read), always through the buffer.
-    fn copy(&mut self, window: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
+    /// Does the same as [`read`](Self::read), always through the buffer.
+    fn copy(&mut self, window: Range<u64>, mut consume: impl FnMut(&[u8])) -> Result<(), Failure> {
         if self.buf.is_empty() {
             self.buf.resize(SyncReader::STREAM_BUF_LEN, 0);
         }
@@ -135,7 +138,7 @@ impl Window<'_> {
             match self.file.read_at(&mut self.buf[..ask], at) {
                 Ok(0) => return self.ended(),
                 Ok(got) => {
-                    take(&self.buf[..got]);
+                    consume(&self.buf[..got]);
                     at += got as u64;
                     self.bytes += got as u64;
                     self.reads += 1;
@@ -146,24 +149,25 @@ impl Window<'_> {
         Ok(())
     }
 
-    /// What is said of a file that is shorter than when it was measured.
+    /// Returns the error for a file that is shorter than when it was opened.
     fn ended(&self) -> Result<(), Failure> {
         self.verify()?;
         Err(unexpected_end())
     }
 
     fn verify(&self) -> Result<(), Failure> {
-        // Two reads at least: the other workers read too, and for as long as this one.
+        // Count at least two reads, because the other workers read the file at the same time.
         self.file.verify(self.bytes, self.reads + 2)
     }
 }
 
-/// Whether an open file is the one that was put off, with the size it had.
+/// Whether the open file is the deferred one, with its size unchanged.
 fn is_still(stat: &Stat, large: Large) -> bool {
     (stat.dev, stat.ino) == large.identity && stat.size == large.size
 }
 
-/// The values of all windows in order, and what the file is, if all workers saw the same one.
+/// Returns the values of all windows in order, and the file's metadata. It is an error if the workers saw
+/// different files or contents.
 fn join(tree: &Windows, large: Large, parts: &[Part]) -> Result<(Vec<ChainingValue>, Stat), Failure> {
     let first = &parts[0].stat;
     let is_other = |part: &&Part| !is_still(&part.stat, large) || !part.stat.is_same_content(first);
@@ -180,7 +184,7 @@ fn join(tree: &Windows, large: Large, parts: &[Part]) -> Result<(Vec<ChainingVal
     Ok((values, *first))
 }
 
-/// The file ended before its size although nothing else about it changed.
+/// The error for a file that ended before its size, although nothing else about it changed.
 fn unexpected_end() -> Failure {
     Failure::Io { op: "read", source: std::io::ErrorKind::UnexpectedEof.into() }
 }
@@ -199,13 +203,13 @@ mod tests {
 
     use super::*;
     use crate::claims::pick;
-    use crate::progress::Cells;
+    use crate::progress::Counters;
     use crate::readers::Readers;
     use crate::{Resources, Rows, Work, sample};
 
     const LEN: u64 = 3 * Windows::WINDOW + 5;
 
-    /// Of a file that is shared.
+    /// The size of a file that is shared.
     const SHARED: u64 = (16 << 20) + 5;
 
     fn file() -> (tempfile::TempDir, PathBuf, File) {
@@ -217,13 +221,13 @@ mod tests {
         (dir, path, file)
     }
 
-    /// Sees windows by mapping, and by reading.
+    /// Returns one window that maps the file and one that reads it.
     fn both_ways(file: &File) -> [Window<'_>; 2] {
         [Vec::new(), vec![0; 1000]].map(|buf| Window { file, buf, bytes: 0, reads: 0 })
     }
 
     #[test]
-    fn both_ways_see_the_same_bytes() {
+    fn mapping_and_reading_see_the_same_bytes() {
         let (_dir, path, file) = file();
         let expected = fs::read(path).unwrap();
         for mut window in both_ways(&file) {
@@ -239,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_cut_off_meanwhile_has_changed() {
+    fn a_file_truncated_while_being_read_has_changed() {
         for nth in [0, 1] {
             let (_dir, path, file) = file();
             let [mapped, read] = both_ways(&file);
@@ -254,9 +258,9 @@ mod tests {
         }
     }
 
-    /// Hashes a file of a list as a whole run does. `change` is made after the file was put off, before it is opened
-    /// again.
-    fn put_off(change: impl FnOnce(&std::path::Path)) -> (State, Vec<Failed>) {
+    /// Hashes a file from a list as a whole run does. `change` is called after the file was deferred and
+    /// before it is reopened.
+    fn hash_deferred(change: impl FnOnce(&std::path::Path)) -> (State, Vec<Failed>) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::File::create(&path).unwrap().set_len(SHARED).unwrap();
@@ -268,28 +272,29 @@ mod tests {
         let work = Work { inventory: &inventory, algorithms, platform, only: None, span: Span::Whole };
         let mut rows = Rows::new(1, algorithms);
         let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
-        let (model, stop, cells) = (Model::new(Constants::default()), Stop::new(), Cells::default());
-        let env = Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
-        let mut sampled = sample::process(&work, &mut rows, &env, &cells);
+        let (model, stop, counters) = (Model::new(Constants::default()), Stop::new(), Counters::default());
+        let resources = Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
+        let mut sampled = sample::process(&work, &mut rows, &resources, &counters);
         change(&path);
-        let readers = Readers::new(&limits, env.memory);
-        cells.add_team(readers.most_workers());
-        let crew = Crew { work: &work, env: &env, limits, readers: &readers, cells: &cells };
+        let readers = Readers::new(&limits, resources.memory);
+        counters.add_team(readers.max_workers());
+        let context =
+            Context { work: &work, resources: &resources, limits, readers: &readers, counters: &counters };
         let large = sampled.large.pop().expect("too large for the sample");
-        assert!(crew.shares(large.size));
-        sampled.failed.extend(process(&crew, 2, large, pick(&work, &mut rows, [0]).remove(0)));
+        assert!(context.shares(large.size));
+        sampled.failed.extend(process(&context, 2, large, pick(&work, &mut rows, [0]).remove(0)));
         (rows.state(0), sampled.failed)
     }
 
     #[test]
-    fn a_file_that_was_put_off_is_hashed() {
-        let (state, failed) = put_off(|_| ());
+    fn a_deferred_file_is_hashed() {
+        let (state, failed) = hash_deferred(|_| ());
         assert!(state == State::Ok && failed.is_empty(), "{state:?} {failed:?}");
     }
 
     #[test]
-    fn another_file_in_its_place_is_a_change() {
-        let (state, failed) = put_off(|path| {
+    fn a_deferred_file_that_was_replaced_has_changed() {
+        let (state, failed) = hash_deferred(|path| {
             fs::File::create(path.with_extension("new")).unwrap().set_len(SHARED).unwrap();
             fs::rename(path.with_extension("new"), path).unwrap();
         });
@@ -299,11 +304,11 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn h35_a_fifo_in_its_place_is_not_opened() {
+    fn h35_a_fifo_that_replaced_a_deferred_file_is_not_opened() {
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
 
         let opened = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
-        let (state, failed) = put_off(|path| {
+        let (state, failed) = hash_deferred(|path| {
             fs::remove_file(path).unwrap();
             rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).unwrap();
             add_watch(&opened, path, WatchFlags::OPEN).unwrap();
@@ -311,7 +316,7 @@ mod tests {
         assert_eq!(state, State::Failed);
         assert!(matches!(failed[..], [Failed { failure: Failure::NotRegular, .. }]), "{failed:?}");
         let mut events = [0; 4096];
-        // The watch ends with the FIFO, which is an event too; an open would come before it.
+        // The watch ends with the FIFO, which is an event too. An open would come before it.
         let len = rustix::io::read(&opened, &mut events[..]).unwrap_or(0);
         let first = events[..len].first_chunk::<8>().map(|event| event[4..].to_vec());
         assert_ne!(first, Some(WatchFlags::OPEN.bits().to_ne_bytes().to_vec()), "it was opened");

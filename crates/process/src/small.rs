@@ -1,4 +1,5 @@
-//! The files after the sample, claimed in runs; those that turn out large are put off.
+//! Processes the files that are not in the sample. Workers claim them in short runs. Large files are
+//! deferred.
 #![expect(unsafe_code, reason = "workers leave the shared descriptor table")]
 
 use std::mem;
@@ -7,58 +8,60 @@ use std::sync::Mutex;
 use ftk_read::{Stat, leave_shared_descriptors};
 use ftk_sched::{Backend, Choice, Team};
 
+use crate::backend_monitor::BackendMonitor;
 use crate::claims::{FileClaims, Job, Large, Order, lock};
 use crate::driver::Source;
-use crate::regime::Regime;
 use crate::rows::Rows;
-use crate::run::Crew;
+use crate::run::Context;
 use crate::sample::Sampled;
 
-/// Mean files a directory from which reading a cold disk in inode order pays: with 1,000 a directory the time
-/// halved, with 15 it did not change.
+/// From this mean number of files per directory on, a cold disk is read in inode order. With 1,000 files per
+/// directory this halved the time; with 15 it made no difference.
 const LARGE_DIRS: u32 = 256;
 
-/// Processes every pending file as chosen.
-pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, choice: &Choice, into: &mut Sampled) {
-    let inventory = crew.work.inventory;
+/// Processes every pending file with the chosen workers and reader.
+pub(crate) fn process(context: &Context<'_>, rows: &mut Rows, choice: &Choice, into: &mut Sampled) {
+    let inventory = context.work.inventory;
     let large_dirs = inventory.files() / inventory.dirs().max(1) >= LARGE_DIRS;
     let order = if choice.cold && large_dirs { Order::Inode } else { Order::Directory };
-    let claims = FileClaims::all(crew.work, rows, choice.workers, order);
-    let most_dirs = if order == Order::Inode { crew.readers.window_dirs } else { 1 };
+    let claims = FileClaims::all(context.work, rows, choice.workers, order);
+    let max_dirs = if order == Order::Inode { context.readers.window_dirs } else { 1 };
     let file_nanos = into.sample.nanos as f64 / f64::from(into.sample.files.max(1));
-    let stream_nanos = crew.stream_nanos();
-    // The calling thread goes on with the buffers of the sample.
+    let stream_nanos = context.stream_nanos();
+    // The calling thread reuses the buffers of the sample.
     let spare = Mutex::new(mem::take(&mut into.spare));
 
-    // Now, since the others share the table of this thread for a moment when they start.
-    crew.readers.make_room(choice.backend);
-    let parts = Team::new(choice.workers).run(crew.env.stop, |worker| {
+    // This must come before the team starts: new workers share this thread's descriptor table for a moment, and
+    // growing a shared table is slow.
+    context.readers.make_room(choice.backend);
+    let parts = Team::new(choice.workers).run(context.resources.stop, |worker| {
         if worker > 0 {
-            // SAFETY: the first call on a new thread. An inventory holds no descriptor, the driver and the readers are
-            // made here and dropped here, and what the worker returns (jobs, failures) holds none either.
+            // SAFETY: this is the first call on a new thread. An inventory holds no descriptor. The driver
+            // and the readers are created and dropped in this closure, and what the worker returns (jobs,
+            // failures) holds no descriptor.
             unsafe { leave_shared_descriptors() };
         }
-        let mut driver = crew.driver(worker, most_dirs);
+        let mut driver = context.driver(worker, max_dirs);
         if worker == 0 {
             driver.spare = mem::take(&mut *lock(&spare));
         }
         let mut source = ClaimSource {
-            crew,
+            context,
             claims: &claims,
             queue: Vec::new(),
             tail: Tail { file_nanos, stream_nanos, workers: choice.workers },
             alone: None,
             switch: None,
-            regime: Regime::new(crew, choice),
+            monitor: BackendMonitor::new(context, choice),
             large: Vec::new(),
         };
-        let mut reader = crew.readers.small(choice.backend, driver.width());
+        let mut reader = context.readers.small(choice.backend, driver.width());
         loop {
             driver.run(&mut *reader, &mut source);
             if let Some(job) = source.alone.take() {
-                driver.run(&mut *crew.readers.stream(crew.reads_ahead()), &mut Alone(Some(job)));
+                driver.run(&mut *context.readers.stream(context.reads_ahead()), &mut Alone(Some(job)));
             } else if let Some(backend) = source.switch.take() {
-                reader = crew.readers.small(backend, driver.width());
+                reader = context.readers.small(backend, driver.width());
             } else {
                 return (source.large, driver.failed);
             }
@@ -72,16 +75,16 @@ pub(crate) fn process(crew: &Crew<'_>, rows: &mut Rows, choice: &Choice, into: &
 
 /// One worker's claims.
 struct ClaimSource<'c, 'w, 'r> {
-    crew: &'c Crew<'c>,
+    context: &'c Context<'c>,
     claims: &'c FileClaims<'w, 'r>,
-    /// The files of the current claim, the next one last.
+    /// The files of the current claim, in reverse order.
     queue: Vec<Job<'r>>,
     tail: Tail,
-    /// A file that would be the tail: nothing is started any more until it has been streamed.
+    /// A file that would be the tail of the run. No other file is started until it has been streamed.
     alone: Option<Job<'r>>,
-    /// The reader to go on with once this one has drained.
+    /// The reader to change to once the current one has drained.
     switch: Option<Backend>,
-    regime: Regime,
+    monitor: BackendMonitor,
     large: Vec<Large>,
 }
 
@@ -92,18 +95,18 @@ impl<'r> Source<'r> for ClaimSource<'_, '_, 'r> {
         }
         if self.queue.is_empty() {
             self.claims.claim(&mut self.queue);
-            self.switch = self.regime.claimed(self.queue.len());
+            self.switch = self.monitor.claimed(self.queue.len());
         }
         if self.switch.is_some() { None } else { self.queue.pop() }
     }
 
-    fn judge(&mut self, seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
+    fn admit(&mut self, seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
         let size = seen.size;
         if size <= Large::ABOVE {
             return Some(job);
         }
         let left = self.claims.left() + self.queue.len();
-        if self.alone.is_none() && !self.crew.shares(size) && self.tail.is_tail(size, left) {
+        if self.alone.is_none() && !self.context.shares(size) && self.tail.is_tail(size, left) {
             self.alone = Some(job);
         } else {
             self.large.push(job.defer(seen));
@@ -112,7 +115,7 @@ impl<'r> Source<'r> for ClaimSource<'_, '_, 'r> {
     }
 }
 
-/// Tells a file that would still be running when everything else is done.
+/// Detects files that would still be read when everything else is done.
 #[derive(Clone, Copy)]
 struct Tail {
     file_nanos: f64,
@@ -126,7 +129,7 @@ impl Tail {
     }
 }
 
-/// A single file.
+/// A source of a single file.
 pub(crate) struct Alone<'r>(pub(crate) Option<Job<'r>>);
 
 impl<'r> Source<'r> for Alone<'r> {
@@ -134,11 +137,11 @@ impl<'r> Source<'r> for Alone<'r> {
         self.0.take()
     }
 
-    fn judge(&mut self, _seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
+    fn admit(&mut self, _seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
         Some(job)
     }
 
-    fn is_late(&self) -> bool {
+    fn is_deferred(&self) -> bool {
         true
     }
 }

@@ -1,4 +1,4 @@
-//! The digests of a stream that is no file of the inventory, such as standard input.
+//! Digests of a stream that is not in the inventory, such as standard input.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -7,10 +7,10 @@ use ftk_read::SyncReader;
 
 use crate::engines::Shared;
 
-/// Reads `input` to its end: a digest for each algorithm, in their order.
+/// Reads `input` to its end and returns one digest for each algorithm, in their order.
 ///
 /// # Errors
-/// Whatever reading gives, except interruptions, which are tried again.
+/// Any error of reading, except interruptions, which are retried.
 pub fn hash_stream(
     mut input: impl Read,
     algorithms: &[Algorithm],
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_in_dribs_has_the_digests_of_its_bytes() {
+    fn short_reads_of_a_stream_do_not_change_its_digests() {
         let bytes: Vec<u8> = (0..700_000_u32).map(|i| (i % 253) as u8).collect();
         let platform = Platform::detect();
         let alone: Vec<_> = Algorithm::ALL.iter().map(std::slice::from_ref).collect();

@@ -1,48 +1,50 @@
-//! What a run is to do, and which file each of its rows belongs to.
+//! The work of a run, and the file that belongs to each row.
 
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{DirNo, FileNo, Inventory};
 use ftk_read::Span;
 
-/// What is to be done.
+/// The work of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'w> {
-    /// Where the files are.
+    /// The table that contains the files.
     pub inventory: &'w Inventory,
-    /// The digests wanted of each, at least one. A file is read once for all of them.
+    /// The digests to compute for each file; at least one. A file is read once for all of them.
     pub algorithms: &'w [Algorithm],
-    /// What the CPU can do.
+    /// The abilities of the CPU.
     pub platform: Platform,
-    /// The files wanted, strictly ascending; `None`: all of the inventory.
+    /// The files to process, strictly ascending; `None` means all files of the inventory.
     pub only: Option<&'w [FileNo]>,
-    /// What is read of each.
+    /// Which part of each file is read.
     pub span: Span,
 }
 
 impl Work<'_> {
-    /// How many files are wanted, and so how many rows there are.
+    /// Returns the number of files to process, which is also the number of rows.
     pub fn files(&self) -> u32 {
         self.only.map_or(self.inventory.files(), |only| only.len() as u32)
     }
 
-    /// The file that row number `row` belongs to.
+    /// Returns the file that belongs to row number `row`.
     ///
     /// # Panics
-    /// If not all files are wanted and there is no such row.
+    /// If `only` is given and has no such row.
     pub fn file(&self, row: u32) -> FileNo {
         self.only.map_or(FileNo(row), |only| only[row as usize])
     }
 
-    /// The number of a wanted file's row.
+    /// Returns the row number of a file that is processed.
     pub(crate) fn row(&self, file: FileNo) -> u32 {
         self.only.map_or(file.0, |only| only.binary_search(&file).expect("a file that is wanted") as u32)
     }
 
-    /// The directory of a file that lies in `dir` or behind it: mostly not far behind.
+    /// Returns the directory of `file`. The file must be in `dir` or in a later directory; usually it is in
+    /// one of the next.
     pub(crate) fn dir_from(&self, dir: DirNo, file: FileNo) -> DirNo {
-        /// Directories tried before the file is searched for.
+        /// Directories tried before a binary search.
         const NEAR: u32 = 8;
-        // The first that ends behind the file, so none is asked about that is not there.
+        // `find` stops at the first directory that ends after the file, so it never asks for one past the
+        // last.
         (dir.0..dir.0 + NEAR)
             .map(DirNo)
             .find(|&dir| file.0 < self.inventory.files_of(dir).end)
@@ -51,6 +53,6 @@ impl Work<'_> {
 
     pub(crate) fn assert_ascending(&self) {
         let ascending = self.only.is_none_or(|only| only.is_sorted_by(|a, b| a < b));
-        assert!(ascending, "files given twice, or not in their order");
+        assert!(ascending, "the files are not in ascending order");
     }
 }

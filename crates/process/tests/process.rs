@@ -1,4 +1,4 @@
-//! Every choice of workers and reader gives the same rows, and each is the digest of its file.
+//! Every choice of workers and reader gives the same rows, and each row is the digest of its file.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -24,15 +24,15 @@ fn inventory_of(root: &Path, keep: Keep) -> Inventory {
     Inventory::merge(parts).unwrap()
 }
 
-/// Sizes around every buffer and threshold, over some directories: lane and stream buffers, the bound of
-/// large files, and that of files shared by all workers.
+/// Creates files with sizes around every buffer and threshold, in several directories: lane and stream
+/// buffers, and the minimum sizes of large and of shared files.
 fn tree(files: usize) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     let sizes = [0, 1, 100, 4096, 65_535, 65_536, 65_537, 200_000, (1 << 20) + 1, 3 << 20, (17 << 20) + 5];
     for i in 0..files {
         let dir = root.path().join(format!("d{}", i / 40));
         fs::create_dir_all(&dir).unwrap();
-        // Large ones are rare, or the test is slow.
+        // Large files are rare, to keep the test fast.
         let size = sizes[if i % 50 < sizes.len() { i % 50 } else { i % 5 }];
         let bytes: Vec<u8> = (0..size).map(|at| (at * 7 + i * 31 + at / 251) as u8).collect();
         fs::write(dir.join(format!("f{i}")), bytes).unwrap();
@@ -49,7 +49,7 @@ fn run(
     run_work(&all(inventory, algorithms), threads, io)
 }
 
-/// All files, read whole.
+/// Work on all files, read whole.
 fn all<'w>(inventory: &'w Inventory, algorithms: &'w [Algorithm]) -> Work<'w> {
     Work { inventory, algorithms, platform: Platform::detect(), only: None, span: Span::Whole }
 }
@@ -58,8 +58,8 @@ fn run_work(work: &Work<'_>, threads: Threads, io: Option<Backend>) -> (Rows, Re
     let mut rows = Rows::with_stats(work.files(), work.algorithms);
     let model = Model::new(Constants::default());
     let limits = Limits { threads, backend: io, ring: true, cpus: 4 };
-    let env = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
-    let report = process(work, &mut rows, &env);
+    let resources = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
+    let report = process(work, &mut rows, &resources);
     (rows, report)
 }
 
@@ -70,7 +70,7 @@ fn path(inventory: &Inventory, file: u32) -> Vec<u8> {
 }
 
 #[test]
-fn rows_are_the_digests_of_their_files_whatever_was_chosen() {
+fn digests_do_not_depend_on_workers_or_reader() {
     for files in [0, 1, 31, 32, 33, 130] {
         let root = tree(files);
         let inventory = inventory(root.path());
@@ -78,7 +78,7 @@ fn rows_are_the_digests_of_their_files_whatever_was_chosen() {
             &[Algorithm::Sha256][..],
             &[Algorithm::Blake3],
             &[Algorithm::Xxh128],
-            // Of one lane, of sixteen and of eight.
+            // Engines with one, sixteen and eight lanes.
             &[Algorithm::Blake3, Algorithm::Sha256, Algorithm::Sha512],
         ] {
             let expected: Vec<Vec<_>> = (0..inventory.files())
@@ -89,7 +89,7 @@ fn rows_are_the_digests_of_their_files_whatever_was_chosen() {
                 })
                 .collect();
             for threads in [Threads::Auto, Threads::Fixed(1), Threads::Fixed(2), Threads::Fixed(9)] {
-                // A ring that cannot be made here means the plain reader, and the same rows.
+                // If a ring cannot be created here, the plain reader is used and gives the same rows.
                 for io in [None, Some(Backend::Sync), Some(Backend::Uring)] {
                     let (rows, report) = run(&inventory, algorithms, threads, io);
                     assert!(report.failed.is_empty());
@@ -104,7 +104,7 @@ fn rows_are_the_digests_of_their_files_whatever_was_chosen() {
     }
 }
 
-/// What of the bytes a span wants, put together from its formula.
+/// Returns the bytes that a span reads, computed from its definition.
 fn wanted(bytes: &[u8], span: Span) -> Vec<u8> {
     let Span::Sample { whole, piece, pieces } = span else { return bytes.to_vec() };
     let (size, piece, pieces) = (bytes.len(), piece as usize, pieces as usize);
@@ -115,7 +115,7 @@ fn wanted(bytes: &[u8], span: Span) -> Vec<u8> {
     (0..pieces).flat_map(|i| bytes[start(i)..start(i) + piece].to_vec()).collect()
 }
 
-/// The rows of the work, filled by teams and readers of all kinds, are those of its files.
+/// Checks that teams of all sizes and both readers give the right rows for the work.
 fn check(work: &Work<'_>, large: impl Fn(usize) -> bool) {
     let files: Vec<_> = match work.only {
         Some(only) => only.to_vec(),
@@ -133,7 +133,7 @@ fn check(work: &Work<'_>, large: impl Fn(usize) -> bool) {
             let (rows, report) = run_work(work, Threads::Fixed(threads), Some(io));
             assert!(report.failed.is_empty());
             assert_eq!(report.done.files, files.len() as u64);
-            // One that would be the tail of the run is not put off.
+            // A file that would be the tail of the run is not deferred.
             assert!(report.plan.large <= contents.iter().filter(|bytes| large(bytes.len())).count());
             for ((row, &file), digest) in (0..).zip(&files).zip(&expected) {
                 assert_eq!(rows.digest(row, 0), Some(digest.as_bytes()), "{threads} {io:?} {:?}", work.span);
@@ -160,7 +160,7 @@ fn check(work: &Work<'_>, large: impl Fn(usize) -> bool) {
 }
 
 #[test]
-fn rows_are_those_of_the_files_that_were_wanted() {
+fn only_the_wanted_files_are_processed() {
     let root = tree(130);
     let inventory = inventory(root.path());
     let some =
@@ -185,7 +185,7 @@ fn rows_are_those_of_the_files_that_were_wanted() {
 }
 
 #[test]
-#[should_panic(expected = "not in their order")]
+#[should_panic(expected = "not in ascending order")]
 fn files_out_of_order_are_refused() {
     let root = tree(3);
     let inventory = inventory(root.path());
@@ -194,7 +194,7 @@ fn files_out_of_order_are_refused() {
 }
 
 #[test]
-fn samples_are_those_of_the_files_and_no_file_is_too_large_for_them() {
+fn sampled_pieces_are_hashed_for_files_of_any_size() {
     let root = tree(110);
     let inventory = inventory_of(root.path(), Keep::Sizes);
     let odd: Vec<_> = (0..110).filter(|file| file % 2 == 1).map(FileNo).collect();
@@ -204,9 +204,9 @@ fn samples_are_those_of_the_files_and_no_file_is_too_large_for_them() {
         (65_536, 16_384, 2),
         (65_535, 16_384, 4),
         (0, 65_536, 1),
-        // Of more than one buffer.
+        // More pieces than fit in one buffer.
         (100_000, 16_384, 11),
-        // Large files that are read whole are put off as ever.
+        // Large files that are read whole are deferred as usual.
         (4 << 20, 4_096, 2),
     ] {
         let span = Span::Sample { whole, piece, pieces };
@@ -218,7 +218,7 @@ fn samples_are_those_of_the_files_and_no_file_is_too_large_for_them() {
 }
 
 #[test]
-fn a_file_that_has_another_size_than_when_it_was_walked_has_changed() {
+fn a_file_whose_size_differs_from_the_walk_has_changed() {
     let root = tree(60);
     let inventory = inventory_of(root.path(), Keep::Sizes);
     let victim = |file: FileNo| inventory.size(inventory.dir_of(file), file) % 3 == 1 || file.0 == 8;
@@ -252,7 +252,7 @@ fn a_file_that_has_another_size_than_when_it_was_walked_has_changed() {
 }
 
 #[test]
-fn what_cannot_be_read_fails_alone() {
+fn an_unreadable_file_does_not_affect_the_others() {
     let root = tree(60);
     let inventory = inventory(root.path());
     let victims = [root.path().join("d0/f3"), root.path().join("d1/f50")];
@@ -273,7 +273,7 @@ fn what_cannot_be_read_fails_alone() {
 }
 
 #[test]
-fn a_directory_that_was_swapped_gives_no_digest() {
+fn files_of_a_swapped_directory_have_no_digest() {
     let root = tree(80);
     let inventory = inventory(root.path());
     fs::rename(root.path().join("d0"), root.path().join("old")).unwrap();
@@ -292,14 +292,14 @@ fn a_stopped_run_leaves_rows_pending() {
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     stop.raise();
     let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
-    let env = Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
-    let report = process(&work, &mut rows, &env);
+    let resources = Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
+    let report = process(&work, &mut rows, &resources);
     assert_eq!((report.done.files, report.failed.len()), (0, 0));
     assert!((0..40).all(|file| rows.is_pending(file) && rows.digest(file, 0).is_none()));
 }
 
 #[test]
-fn progress_is_shown_and_never_runs_ahead() {
+fn progress_never_exceeds_the_number_of_files() {
     let root = tree(130);
     let inventory = inventory(root.path());
     let mut rows = Rows::new(inventory.files(), &[Algorithm::Md5]);
@@ -311,11 +311,11 @@ fn progress_is_shown_and_never_runs_ahead() {
         most.fetch_max(progress.files, Ordering::Relaxed);
     };
     let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
-    // SAFETY: atomics need no descriptor.
-    #[expect(unsafe_code, reason = "what is shown must use no descriptor")]
+    // SAFETY: atomics use no descriptor.
+    #[expect(unsafe_code, reason = "the shown function must use no descriptor")]
     let watch = Some(unsafe { Watch::new(Duration::ZERO, Duration::from_millis(1), &show) });
-    let env = Resources { model: &model, limits, memory: 1 << 20, stop: &Stop::new(), watch };
-    let report = process(&work, &mut rows, &env);
+    let resources = Resources { model: &model, limits, memory: 1 << 20, stop: &Stop::new(), watch };
+    let report = process(&work, &mut rows, &resources);
     assert_eq!(report.done.files, 130);
     assert!(calls.into_inner() > 0 && most.into_inner() <= 130);
 }

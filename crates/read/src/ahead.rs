@@ -1,4 +1,4 @@
-//! The reader for one huge file: a helper thread reads on while the caller works on what was read.
+//! The reader for one huge file: a helper thread reads ahead while the caller works on the last chunk.
 
 use std::mem;
 use std::os::fd::OwnedFd;
@@ -11,20 +11,22 @@ use crate::name::Name;
 use crate::progress::{Filling, Progress};
 use crate::{Buf, Chunk, Failure, File, Open, Reader, Ready, Span, Stat};
 
-/// Buffers the helper may fill before the caller has asked.
+/// How many buffers the helper may fill before the caller asks for them.
 const BUFS_AHEAD: usize = 2;
 
-/// Reads one file, two buffers ahead of the caller.
+/// Reads one file, up to two buffers ahead of the caller.
 ///
-/// It has one slot. The first chunk is read in place; if that was not all, a helper thread is started for the
-/// rest of this file, and what [`Reader::more`] is given goes to it in exchange for a buffer it has filled.
-/// Where no thread can be had everything is read in place. The helper ends with `finish`, `cancel`, a failure,
-/// or the reader itself, which wait for at most one read.
+/// It has one slot. The first chunk is read on the calling thread. If the file is longer, a helper thread
+/// reads the rest: [`Reader::more`] passes it an empty buffer, and `poll` returns one that it has filled. If
+/// no thread can be started, the calling thread reads everything.
+///
+/// The helper ends with `finish`, with `cancel`, on a failure, or when the reader is dropped. Each of these
+/// waits for at most one read.
 pub struct Ahead {
     state: State,
     name: Name,
     buf_len: usize,
-    /// Bytes of the helper's stack; it needs next to none.
+    /// Stack size of the helper in bytes. It needs very little.
     stack: usize,
 }
 
@@ -36,11 +38,12 @@ enum State {
         span: Span,
         buf: Buf,
     },
-    /// No thread could be had, and the next bytes are asked for.
+    /// There is no helper, and the caller has asked for the next bytes.
     Reading(Filling),
-    /// A chunk is out, and there is no helper.
+    /// There is no helper, and the caller has a chunk.
     Out(Progress),
-    /// The helper has the file. `is_asked`: the caller wants the next bytes, else a chunk is out.
+    /// The helper has the file. If `is_asked`, the caller has asked for the next bytes; otherwise it has a
+    /// chunk.
     Helped {
         helper: Helper,
         is_asked: bool,
@@ -48,15 +51,16 @@ enum State {
 }
 
 impl Ahead {
-    /// Bytes of a buffer.
+    /// Buffer size in bytes.
     pub const BUF_LEN: usize = 512 << 10;
 
-    /// A reader that asks for buffers of `buf_len` bytes, and makes two of its own when a file needs them.
+    /// Creates a reader that asks for buffers of `buf_len` bytes. It allocates two more for files that need
+    /// the helper.
     ///
     /// # Panics
     /// If `buf_len` is 0.
     pub fn new(buf_len: usize) -> Self {
-        assert!(buf_len > 0, "a reader needs a buffer");
+        assert!(buf_len > 0, "a reader needs a buffer size");
         Self { state: State::Free, name: Name::new(), buf_len, stack: 128 << 10 }
     }
 
@@ -88,7 +92,7 @@ impl Reader for Ahead {
     }
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
-        assert!(slot == 0 && matches!(self.state, State::Free), "slot {slot} is taken, or none");
+        assert!(slot == 0 && matches!(self.state, State::Free), "slot {slot} is in use or does not exist");
         let Open { dir, name, follow, span } = file;
         self.name.set(name);
         self.state = State::Opening { dir: Rc::clone(dir), follow, span, buf };
@@ -101,7 +105,7 @@ impl Reader for Ahead {
                 helper.give(buf);
                 State::Helped { helper, is_asked: true }
             }
-            _ => panic!("no chunk is out"),
+            _ => panic!("the caller has no chunk"),
         }
     }
 
@@ -115,7 +119,7 @@ impl Reader for Ahead {
             }
             State::Reading(filling) => Some(self.fill(filling)),
             State::Helped { helper, is_asked: true } => {
-                let Some(filled) = helper.take(wait) else {
+                let Some(filled) = helper.receive(wait) else {
                     self.state = State::Helped { helper, is_asked: true };
                     return None;
                 };
@@ -138,7 +142,7 @@ impl Reader for Ahead {
         match &self.state {
             State::Out(progress) => progress.stat(),
             State::Helped { helper, is_asked: false } => &helper.stat,
-            _ => panic!("no chunk is out"),
+            _ => panic!("the caller has no chunk"),
         }
     }
 
@@ -146,73 +150,76 @@ impl Reader for Ahead {
         match mem::replace(&mut self.state, State::Free) {
             State::Out(progress) => progress.finish(),
             State::Helped { helper, is_asked: false } => {
-                helper.stop().expect("its end was delivered").finish()
+                helper.stop().expect("the helper did not fail: the caller has a chunk").finish()
             }
-            _ => panic!("no chunk is out"),
+            _ => panic!("the caller has no chunk"),
         }
     }
 
     fn cancel(&mut self, _slot: u32) {
         match mem::replace(&mut self.state, State::Free) {
             State::Out(_) | State::Helped { is_asked: false, .. } => {}
-            _ => panic!("no chunk is out"),
+            _ => panic!("the caller has no chunk"),
         }
     }
 }
 
 type Filled = Result<Chunk, (Buf, Failure)>;
 
-/// The thread that reads ahead. Dropping it stops the thread and waits for it.
+/// The thread that reads ahead. Dropping this stops the thread and waits for it.
 struct Helper {
     stat: Stat,
-    /// Gone when the thread is to stop.
+    /// `None` tells the thread to stop.
     empty: Option<Sender<Buf>>,
     filled: Receiver<Filled>,
-    /// Gives the file back, unless it failed. Gone when it was waited for.
+    /// Returns the file, unless reading it failed. `None` after the thread was joined.
     thread: Option<JoinHandle<Option<Progress>>>,
 }
 
 impl Helper {
-    /// Reads on from `progress`, which comes back if no thread can be had.
+    /// Starts a thread that reads on from `progress`. Returns `progress` as the error if no thread can be
+    /// started.
     fn start(progress: Progress, buf_len: usize, stack: usize) -> Result<Self, Box<Progress>> {
         let stat = *progress.stat();
         let (empty, to_fill) = mpsc::channel();
         let (to_caller, filled) = mpsc::channel();
-        // The file is sent after the thread was started: a closure that owned it would be lost with a thread
-        // that could not.
+        // Send the file after the thread has started: a closure that owned the file would be dropped with it
+        // if the thread could not start.
         let (file, from_caller) = mpsc::channel();
         let run = move || read_ahead(from_caller.recv().ok()?, &to_fill, &to_caller);
         let Ok(thread) = Builder::new().name("ftk-ahead".into()).stack_size(stack).spawn(run) else {
             return Err(Box::new(progress));
         };
         let helper = Self { stat, empty: Some(empty), filled, thread: Some(thread) };
-        file.send(progress).expect("the helper waits for its file");
+        file.send(progress).expect("the helper receives its file before anything else");
         for _ in 0..BUFS_AHEAD {
             helper.give(Buf::new(buf_len));
         }
         Ok(helper)
     }
 
-    /// Hands an empty buffer over. The helper may have ended, with all it had to say in `filled`.
+    /// Passes an empty buffer to the helper. If the helper has already ended, its last result is in `filled`.
     fn give(&self, buf: Buf) {
-        let empty = self.empty.as_ref().expect("only `stop` takes it");
-        // A buffer that nobody takes any more is dropped.
+        let empty = self.empty.as_ref().expect("only `stop` and `drop` clear it");
+        // An error means that the helper has ended and needs no buffer.
         let _ = empty.send(buf);
     }
 
-    /// The next chunk, or `None` if it must be waited for and `wait` is false.
-    fn take(&self, wait: bool) -> Option<Filled> {
+    /// Returns the next chunk or failure, or `None` if it is not ready and `wait` is false.
+    fn receive(&self, wait: bool) -> Option<Filled> {
         match self.filled.try_recv() {
             Ok(filled) => Some(filled),
             Err(TryRecvError::Empty) if !wait => None,
-            Err(_) => Some(self.filled.recv().expect("the helper ends only after the end or a failure")),
+            Err(_) => Some(
+                self.filled.recv().expect("the helper sends the end of the file or a failure before it ends"),
+            ),
         }
     }
 
-    /// Waits until the helper has ended. The file comes back unless it failed.
+    /// Stops the helper and waits for it. Returns the file unless reading it failed.
     fn stop(mut self) -> Option<Progress> {
         self.empty = None;
-        let thread = self.thread.take().expect("only taken here and in `drop`");
+        let thread = self.thread.take().expect("only `stop` and `drop` clear it");
         thread.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
@@ -221,13 +228,13 @@ impl Drop for Helper {
     fn drop(&mut self) {
         self.empty = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the helper was either surfaced by `stop` or is of no interest any more.
+            // A panic of the helper is resumed by `stop`. Without `stop`, the result is no longer needed.
             let _ = thread.join();
         }
     }
 }
 
-/// Fills what it is given until the end of the file, or until nothing is given any more.
+/// Fills the buffers it receives until the end of the file or until no more buffers come.
 fn read_ahead(
     mut progress: Progress,
     to_fill: &Receiver<Buf>,
@@ -257,36 +264,36 @@ mod tests {
     use crate::tests::harness::{BUF, Tree, bytes_of, content, read_all, start};
 
     #[test]
-    fn without_a_thread_it_reads_in_place() {
+    fn if_no_thread_can_start_the_calling_thread_reads() {
         let tree = Tree::new();
         tree.file("file", &content(9 * BUF + 5, 1));
         let mut reader = Ahead::new(BUF);
-        // No address space has room for this stack.
+        // No address space has room for this stack, so that no thread can start.
         reader.stack = 1 << 60;
         start(&mut reader, 0, &tree.open(), c"file");
         reader.poll(true).unwrap();
-        assert!(matches!(reader.state, State::Out(_)), "a thread was had");
+        assert!(matches!(reader.state, State::Out(_)), "a thread was started");
         reader.cancel(0);
         let outcome = read_all(&mut reader, &tree.open(), &["file"]).remove(0);
         assert_eq!(bytes_of(outcome), Ok(content(9 * BUF + 5, 1)));
     }
 
     #[test]
-    fn it_is_two_buffers_ahead_and_no_more() {
+    fn the_helper_reads_at_most_two_buffers_ahead() {
         let tree = Tree::new();
         tree.file("file", &content(9 * BUF, 1));
         let file = File::open(tree.open().as_ref(), c"file", false).unwrap();
         let (progress, _) = Filling::new(Progress::new(0, file, Span::Whole), Buf::new(BUF)).fill().unwrap();
         let helper = Helper::start(progress, BUF, 128 << 10).unwrap_or_else(|_| panic!("no thread"));
         for nth in 1..=2 {
-            let chunk = helper.take(true).unwrap().unwrap();
+            let chunk = helper.receive(true).unwrap().unwrap();
             assert!(chunk.as_ref() == &content(9 * BUF, 1)[nth * BUF..][..BUF]);
         }
         let progress = helper.stop().unwrap();
         let (_, chunk) = Filling::new(progress, Buf::new(BUF)).fill().unwrap();
         assert!(
             chunk.as_ref() == &content(9 * BUF, 1)[3 * BUF..][..BUF],
-            "it read what nobody had asked for"
+            "the helper read more than two buffers ahead"
         );
     }
 }

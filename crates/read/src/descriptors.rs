@@ -1,57 +1,60 @@
-//! What a worker that reads files does to its descriptor table before it opens the first one.
-#![expect(unsafe_code, reason = "a private descriptor table breaks what safe code may assume of descriptors")]
+//! Prepares the descriptor table of a thread before it opens files.
+#![expect(unsafe_code, reason = "safe code assumes that all threads share one descriptor table")]
 
 use std::os::fd::AsRawFd as _;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Resource, getrlimit};
 
-/// Gives the calling thread a descriptor table of its own, with the standard streams in it and nothing else.
+/// Gives the calling thread a private descriptor table that contains only the standard streams.
 ///
-/// Opening and closing in a shared table takes a lock and, with several threads, an RCU round: a seventh of
-/// the time of a small file. Where the kernel forbids it (containers may) nothing changes but the speed.
+/// In a shared table, opening and closing a file takes a lock and, with several threads, RCU work: a seventh
+/// of the time for a small file. Where the kernel forbids private tables (containers may), the thread keeps
+/// the shared one and only loses speed.
 ///
-/// A mere copy of the shared table would hold, for as long as the thread runs, whatever the others had open
-/// at that moment, and with a low limit there would be no descriptor left.
+/// The new table is not a copy of the shared one, except before Linux 5.11. A copy would keep open, until
+/// this thread ends, every file that other threads had open at that moment. With a low limit, no descriptor
+/// would be left.
 ///
 /// # Safety
-/// From here on a descriptor that another thread opened means another file on this thread, or none, and the other way
-/// round. Until the thread ends:
+/// From this call on, a descriptor number means different files on this thread and on others, or a file here
+/// and nothing there. Until the thread ends:
 ///
-/// - it must not use, or close by dropping, a descriptor that was opened before this call or by another thread, except
-///   the standard streams;
-/// - it must drop every descriptor that it opens, and must not hand one to another thread.
+/// - It must not use or close (by dropping) a descriptor that was opened before this call or by another
+///   thread, except the standard streams.
+/// - It must close every descriptor that it opens, and must not pass one to another thread.
 ///
-/// Call it first thing on a thread that was started for one piece of work, and only where all code that runs on the
-/// thread afterwards is known.
+/// Call this first on a thread that was started for one task, and only if you know all code that the thread
+/// runs afterwards.
 pub unsafe fn leave_shared_descriptors() {
     #[cfg(target_os = "linux")]
     {
         const FIRST: libc::c_uint = 3;
-        // SAFETY: the call takes no pointers. It closes nothing in the table that is left, and the caller promises that
-        // this thread needs nothing of what is missing in the new one.
+        // SAFETY: the call takes no pointers. It closes nothing in the table that the other threads use, and
+        // the caller guarantees that this thread needs none of the descriptors that its new table lacks.
         let closed = unsafe {
             libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE)
         };
         if closed != 0 {
-            // Before Linux 5.11, or forbidden: a copy of the whole table, if at least that is possible.
+            // Before Linux 5.11, or where the call is forbidden: try a copy of the whole table.
             // SAFETY: as above.
             let _ = unsafe { libc::unshare(libc::CLONE_FILES) };
         }
     }
 }
 
-/// Makes room for so many more descriptors in the table that this thread uses.
+/// Makes room for `descriptors` more descriptors in this thread's table.
 ///
-/// A table begins with room for 64. When one that is shared has to grow, Linux waits for an RCU grace period: 10 to 30 ms
-/// in which every thread that opens something stands still. A ring shares the table with threads of the kernel, so this
-/// comes before the ring is made, and before threads start that keep the table.
+/// A new table has room for 64. When a shared table has to grow, Linux waits for an RCU grace period: for 10
+/// to 30 ms, no thread can open a file. An io_uring shares the table with kernel threads. So call this before
+/// creating a ring, and before starting threads that share the table.
 pub fn make_room(descriptors: usize) {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(probe) = rustix::fs::open("/", flags, Mode::empty()) else { return };
     let highest = (probe.as_raw_fd() as u64).saturating_add(descriptors as u64);
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX).saturating_sub(1);
-    // The table stays as large as this number needs when it is closed. Failing costs only the wait.
+    // Duplicating a descriptor to this number makes the table grow. The table stays that large when the
+    // duplicate is closed. A failure costs only the wait.
     if let Ok(highest) = i32::try_from(highest.min(limit)) {
         let _ = rustix::io::fcntl_dupfd_cloexec(&probe, highest);
     }

@@ -1,26 +1,28 @@
-//! Some of a file that lies in one piece on its disk.
+//! One extent of a file.
 
-/// Some of a file that lies in one piece on its disk, in bytes.
+/// A contiguous byte range of a file and its place on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Where it begins in the file.
+    /// Start in the file, in bytes.
     pub logical: u64,
-    /// Where it begins on the disk, as far as that says anything.
+    /// Start on the disk, in bytes. Meaningful only if `is_plain`.
     pub physical: u64,
-    /// Its length.
+    /// Length in bytes.
     pub len: u64,
-    /// It lies there as it is read: written, in whole blocks, neither compressed nor encrypted.
+    /// Whether the disk holds the bytes exactly as they are read: written, in whole blocks, neither
+    /// compressed nor encrypted.
     pub is_plain: bool,
-    /// Other files, or other parts of the same one, have it too.
+    /// Whether other files, or other parts of this file, use the same blocks.
     pub is_shared: bool,
-    /// It lies beside what is known of the file, and takes no block.
+    /// Whether the data is stored with the inode and uses no block.
     pub is_inline: bool,
-    /// None of the file follows.
+    /// Whether this is the last extent of the file.
     pub is_last: bool,
 }
 
 impl Extent {
-    /// Its place on the disk, if whoever has the same one has the same bytes.
+    /// Returns the place on the disk if it identifies the content: another extent at the same place has the
+    /// same bytes.
     pub fn shared_at(&self) -> Option<u64> {
         (self.is_plain && self.is_shared).then_some(self.physical)
     }

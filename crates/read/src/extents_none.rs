@@ -1,16 +1,16 @@
-//! Other systems than Linux do not say where the bytes of a file lie.
+//! Extents on platforms other than Linux, which do not report them.
 
 use std::io;
 use std::os::fd::AsFd;
 
 use crate::Extent;
 
-/// Extents of a file: not known.
+/// Fails: extents are unknown on this platform.
 pub fn extents(_: impl AsFd, _: u64, _: bool) -> io::Result<Vec<Extent>> {
     Err(rustix::io::Errno::NOSYS.into())
 }
 
-/// Whether places are counted alike: not known.
+/// Returns `false`: places on the disk are unknown on this platform.
 pub fn share_a_disk(_: impl AsFd, _: impl AsFd) -> bool {
     false
 }

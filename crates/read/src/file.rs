@@ -1,5 +1,5 @@
-//! One regular file, opened so that nothing on a path can make the reader hang, and the one place that says
-//! whether its bytes can be trusted.
+//! One open regular file. A FIFO or device in its place cannot make the reader hang, and [`File::verify`]
+//! decides whether its bytes can be trusted.
 
 use std::ffi::CStr;
 use std::io;
@@ -13,38 +13,40 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::{Failure, Stat};
 
-/// A file whose times are younger than this when it is opened is asked twice. Two seconds is the coarsest
-/// time stamp of a file system in use (FAT), so that a writer at work is always noticed.
-const YOUNG: Duration = Duration::from_secs(2);
+/// If the mtime or ctime at the open is younger than this, the file is always checked by another `fstat`. Two
+/// seconds is the coarsest time resolution of a file system in use (FAT), so a writer at work is always
+/// noticed.
+const RECENT: Duration = Duration::from_secs(2);
 
-/// Spares the disk the write of an access time.
+/// Avoids the update of the access time on disk.
 #[cfg(target_os = "linux")]
 const NOATIME: OFlags = OFlags::NOATIME;
 #[cfg(not(target_os = "linux"))]
 const NOATIME: OFlags = OFlags::empty();
 
-/// Whether `O_NOATIME` is still tried: it is refused on files of other people, and where one is there are
-/// mostly more, so the first refusal ends it for the whole process.
+/// Whether to open files with `O_NOATIME`. The kernel refuses it on other users' files. The first refusal
+/// clears this for the whole process, since a tree with one such file usually contains more.
 static TRY_NOATIME: AtomicBool = AtomicBool::new(true);
 
-/// An open regular file and what `fstat` said of it first.
+/// An open regular file and its first `fstat`.
 ///
-/// May be shared: any number of threads can [`read_at`](File::read_at) windows of their own. One of them
-/// calls [`verify`](File::verify) when all are done.
+/// Threads can share it: any number of them can [`read_at`](File::read_at) different windows. When all are
+/// done, one of them calls [`verify`](File::verify).
 #[derive(Debug)]
 pub struct File {
     fd: OwnedFd,
     stat: Stat,
-    is_young: bool,
+    is_recent: bool,
 }
 
 impl File {
-    /// Opens `name` in `dir` (or an absolute path) for reading, without blocking on a FIFO or a device and
-    /// without taking a terminal. A symbolic link as last component is followed only if `follow` says so.
+    /// Opens `name` in `dir` (or an absolute path) for reading. Does not block on a FIFO or a device, and
+    /// does not acquire a controlling terminal. Follows a symbolic link as last component only if `follow` is
+    /// true.
     ///
     /// # Errors
-    /// [`Failure::NotRegular`] for whatever is not a regular file, a symbolic link not followed included;
-    /// [`Failure::Io`] when a system call fails.
+    /// [`Failure::NotRegular`] if it is not a regular file, or a symbolic link and `follow` is false;
+    /// [`Failure::Io`] if a system call fails.
     pub fn open(dir: impl AsFd, name: &CStr, follow: bool) -> Result<Self, Failure> {
         let dir = dir.as_fd();
         let open = |flags| retry_on_intr(|| rustix::fs::openat(dir, name, flags, Mode::empty()));
@@ -58,54 +60,59 @@ impl File {
         Self::from_fd(fd.map_err(open_failure)?)
     }
 
-    /// Takes a descriptor opened with [`open_flags`].
+    /// Wraps a descriptor that was opened with [`open_flags`].
     pub(crate) fn from_fd(fd: OwnedFd) -> Result<Self, Failure> {
         let stat = Stat::of(&fd).map_err(stat_failure)?;
         if !stat.is_regular() {
             return Err(Failure::NotRegular);
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let young_from = now.saturating_sub(YOUNG).as_nanos() as i128;
-        let is_young = stat.mtime_ns.max(stat.ctime_ns) > young_from;
-        Ok(Self { fd, stat, is_young })
+        let recent_from = now.saturating_sub(RECENT).as_nanos() as i128;
+        let is_recent = stat.mtime_ns.max(stat.ctime_ns) > recent_from;
+        Ok(Self { fd, stat, is_recent })
     }
 
-    /// What `fstat` said when the file was opened.
+    /// Returns the `fstat` taken when the file was opened.
     pub fn stat(&self) -> &Stat {
         &self.stat
     }
 
-    /// Reads from `offset` into `buf` once, and says how many bytes came. Fewer than asked is **not** the end
-    /// of the file; 0 is.
+    /// Reads once from `offset` into `buf`, and returns how many bytes were read. Fewer bytes than requested
+    /// do **not** mean the end of the file; 0 does.
     ///
     /// # Errors
-    /// Any error of `pread` but an interruption, which is tried again.
+    /// Any error of `pread` except an interruption, which is retried.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         Ok(retry_on_intr(|| rustix::io::pread(&self.fd, &mut *buf, offset))?)
     }
 
-    /// The same, into memory that holds nothing yet: its first bytes, as many as came, are then written.
+    /// Like [`read_at`](File::read_at), but into uninitialized memory. As many bytes as are returned are
+    /// initialized, from the first on.
     pub(crate) fn read_into(&self, room: &mut [MaybeUninit<u8>], offset: u64) -> io::Result<usize> {
         let read = || rustix::io::pread(&self.fd, &mut *room, offset).map(|(bytes, _)| bytes.len());
         Ok(retry_on_intr(read)?)
     }
 
-    /// Whether the bytes that were read are those of one state of the file; `bytes` is how many came in
-    /// `reads` calls up to the end of the file.
+    /// Checks that the file did not change while being read. `bytes` is the number of bytes that were read up
+    /// to the end of the file, `reads` the number of calls.
     ///
-    /// The file is asked again only where that can tell something: when more than one read was needed, when
-    /// `bytes` is not the size it had, or when its content or inode changed less than two seconds before it
-    /// was opened. What remains open is a file untouched for two seconds, read whole by one call, and
-    /// rewritten in the microseconds between the first `fstat` and that call; and a change of equal length
-    /// within one tick of the file system's clock. A file whose size never was its length but which did not
-    /// change (procfs, sysfs) is accepted. One of which only pieces were read is always asked again, since their
-    /// bytes are fewer than it has.
+    /// Calls `fstat` again only if at least one of these holds:
+    ///
+    /// - More than one read was needed.
+    /// - `bytes` differs from the size at the open. This is always so if only pieces were read.
+    /// - The content or the inode changed less than two seconds before the open.
+    ///
+    /// Two kinds of change go unnoticed. A file unmodified for two seconds can be rewritten in the
+    /// microseconds between the first `fstat` and the only read. And a rewrite of equal size within one tick
+    /// of the file system's clock leaves the times as they were.
+    ///
+    /// A file that did not change is accepted even if its reported size is wrong (procfs, sysfs).
     ///
     /// # Errors
-    /// [`Failure::Changed`] when identity, size, or time of content or inode differ; [`Failure::Io`] when
-    /// asking fails.
+    /// [`Failure::Changed`] if device, inode number, size, mtime or ctime differ; [`Failure::Io`] if `fstat`
+    /// fails.
     pub fn verify(&self, bytes: u64, reads: u64) -> Result<(), Failure> {
-        if reads <= 1 && bytes == self.stat.size && !self.is_young {
+        if reads <= 1 && bytes == self.stat.size && !self.is_recent {
             return Ok(());
         }
         let after = Stat::of(&self.fd).map_err(stat_failure)?;
@@ -122,7 +129,7 @@ impl AsFd for File {
     }
 }
 
-/// How every file is opened.
+/// Returns the flags with which every file is opened.
 pub(crate) fn open_flags(follow: bool) -> OFlags {
     let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     if !follow {
@@ -134,8 +141,10 @@ pub(crate) fn open_flags(follow: bool) -> OFlags {
     flags
 }
 
-/// `ELOOP` is a symbolic link that was not to be followed (or a circle of them), `ENXIO` a socket or a device
-/// without a driver: no regular file gives either.
+/// Converts an error of `openat`.
+///
+/// `ELOOP` means a symbolic link that was not to be followed, or a loop of links. `ENXIO` means a socket, or
+/// a device without a driver. Opening a regular file gives neither.
 pub(crate) fn open_failure(errno: Errno) -> Failure {
     match errno {
         Errno::LOOP | Errno::NXIO => Failure::NotRegular,
@@ -158,8 +167,8 @@ mod tests {
 
     use super::*;
 
-    /// A file of 100 bytes, opened; and its directory and path.
-    fn hundred() -> (tempfile::TempDir, std::path::PathBuf, File) {
+    /// Opens a new file of 100 bytes. Returns its directory, its path and the open file.
+    fn file_of_100_bytes() -> (tempfile::TempDir, std::path::PathBuf, File) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, [7; 100]).unwrap();
@@ -169,30 +178,30 @@ mod tests {
     }
 
     #[test]
-    fn asked_again_only_where_it_can_tell_something() {
-        let (_dir, path, mut file) = hundred();
-        assert!(file.is_young, "its inode was made just now");
+    fn verify_calls_fstat_only_if_a_change_could_show() {
+        let (_dir, path, mut file) = file_of_100_bytes();
+        assert!(file.is_recent, "the inode was created just now");
         fs::write(&path, [7; 101]).unwrap();
         let is_changed = |file: &File, bytes, reads| matches!(file.verify(bytes, reads), Err(Failure::Changed { read, .. }) if read == bytes);
         assert!(is_changed(&file, 100, 1));
-        file.is_young = false;
-        assert!(!is_changed(&file, 100, 1), "the window that is left open");
+        file.is_recent = false;
+        assert!(!is_changed(&file, 100, 1), "this change is documented as unnoticed");
         assert!(is_changed(&file, 100, 2));
         assert!(is_changed(&file, 99, 1));
         assert!(is_changed(&file, 101, 1));
     }
 
     #[test]
-    fn a_size_that_never_was_the_length_is_accepted() {
-        let (_dir, _path, file) = hundred();
+    fn wrong_reported_sizes_are_accepted() {
+        let (_dir, _path, file) = file_of_100_bytes();
         for bytes in [0, 99, 101] {
             file.verify(bytes, 2).unwrap();
         }
     }
 
     #[test]
-    fn windows_read_by_several_threads() {
-        let (_dir, _path, file) = hundred();
+    fn several_threads_can_read_windows() {
+        let (_dir, _path, file) = file_of_100_bytes();
         let sum: u64 = thread::scope(|scope| {
             let window = |nth: u64| {
                 let mut buf = [0; 25];

@@ -1,57 +1,59 @@
-//! Which mapping an address lies in, as a signal handler may ask.
+//! Finds the mapping that contains an address. A signal handler can call this.
 //!
-//! Mappings come and go on other threads while the handler looks through their places. It must never take the start
-//! of one and the end of the next in the same place for a mapping: what lies between may be anybody's, and would be
-//! overwritten.
+//! Other threads map and unmap while the handler searches. The handler must never combine the start of one
+//! mapping with the end of the next one that uses the same guard: it would overwrite the memory between them,
+//! which may belong to any other code.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use super::primitive::{AtomicBool, AtomicUsize};
 
-/// A place for what the handler knows of one mapping.
+/// A slot that holds the address range of one mapping for the handler.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    /// `0`: free. `1`: being filled in.
+    /// `0`: the slot is free. `1`: a thread is filling it in.
     pub(crate) start: AtomicUsize,
     pub(crate) end: AtomicUsize,
     pub(crate) is_hit: AtomicBool,
 }
 
 impl Guard {
-    /// Takes the place for the mapping `start..end` and says whether it was free.
-    pub(crate) fn take(&self, start: usize, end: usize) -> bool {
+    /// Claims the slot for the mapping `start..end`. Returns whether the slot was free.
+    pub(crate) fn acquire(&self, start: usize, end: usize) -> bool {
         if self.start.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
             return false;
         }
         self.is_hit.store(false, Relaxed);
-        // Release: whoever sees this end sees that the start before it is no more.
+        // Release: a thread that sees this end also sees that the previous start is gone.
         self.end.store(end, Release);
-        // Release: whoever sees this start sees the end that belongs to it.
+        // Release: a thread that sees this start also sees the matching end.
         self.start.store(start, Release);
         true
     }
 
-    /// Gives the place up, which has to come before the addresses are given up.
+    /// Frees the slot. Must come before the addresses are unmapped.
     pub(crate) fn release(&self) {
         self.start.store(0, Release);
     }
 
-    /// The end of the mapping, if `at` lies in it.
+    /// Returns the end of the mapping if `at` lies in it.
     pub(crate) fn end_of(&self, at: usize) -> Option<usize> {
         let start = self.start.load(Acquire);
         let end = self.end.load(Acquire);
-        // Once more, since the end may be that of a mapping which has taken the place meanwhile.
-        let is_one = start > 1 && self.start.load(Relaxed) == start;
-        (is_one && (start..end).contains(&at)).then_some(end)
+        // Load the start again: if another mapping has claimed the slot meanwhile, the end belongs to that
+        // one.
+        let is_consistent = start > 1 && self.start.load(Relaxed) == start;
+        (is_consistent && (start..end).contains(&at)).then_some(end)
     }
 
-    /// Something of the mapping was missing.
+    /// Records that a page of the mapping was missing.
     pub(crate) fn hit(&self) {
-        // Release: before anybody sees what is put in its place, and so before they can ask.
+        // Release: the handler maps zeros after this call, so a thread that reads the zeros finds the flag
+        // set.
         self.is_hit.store(true, Release);
     }
 
-    /// Whether something was missing since the place was taken.
+    /// Returns whether a page was missing since the slot was claimed.
     pub(crate) fn is_hit(&self) -> bool {
         self.is_hit.load(Acquire)
     }

@@ -1,5 +1,5 @@
-//! The ring of the Linux kernel.
-#![expect(unsafe_code, reason = "the kernel is handed pointers")]
+//! The io_uring of the Linux kernel.
+#![expect(unsafe_code, reason = "the kernel receives pointers")]
 
 use std::io;
 
@@ -7,14 +7,15 @@ use io_uring::{IoUring, opcode, types};
 
 use crate::ring::{Completion, Op, Ring};
 
-/// The ring of the kernel.
+/// An io_uring.
 ///
-/// It is set up without any option: those that are said to save time (single issuer, deferred task work)
-/// gained nothing beyond noise here, need newer kernels, and a polling kernel thread harms on few cores.
+/// It is set up without options. Those meant to save time (single issuer, deferred task work) gained nothing
+/// measurable and need newer kernels; a polling kernel thread slows down machines with few cores.
 pub(crate) struct Kernel(IoUring);
 
 impl Kernel {
-    /// A ring with room for `depth` queued operations and, as the kernel makes it, twice the completions.
+    /// Creates a ring with room for `depth` queued operations. The kernel makes room for twice as many
+    /// completions.
     pub(crate) fn new(depth: u32) -> io::Result<Self> {
         IoUring::new(depth).map(Self)
     }
@@ -31,7 +32,8 @@ impl Ring for Kernel {
             }
             Op::Cancel { key } => opcode::AsyncCancel::new(key).build(),
         };
-        // SAFETY: the caller promises that the memory outlives the operation.
+        // SAFETY: the caller guarantees that all memory the operation points to stays valid until its
+        // completion.
         let pushed = unsafe { self.0.submission().push(&entry.user_data(key)) };
         pushed.map_err(io::Error::other)
     }

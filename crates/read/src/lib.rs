@@ -1,14 +1,29 @@
-//! File contents into buffers that move: the reader fills a buffer, the caller takes it away and gives it
-//! back. Nothing is borrowed across the seam, so a buffer may wait in an engine's lane for as long as it likes.
+//! Internal to ftk: reads the contents of regular files into buffers that move between reader and caller.
 //!
-//! Three readers stand behind one trait, [`Reader`], and say the same of every file: [`SyncReader`] (plain system
-//! calls, everywhere), [`Uring`] (many files in flight, for a cold disk) and [`Ahead`] (a helper thread, for
-//! one huge file). [`File`] alone serves several threads that read windows of one file, and [`Map`] spares them
-//! the copy. [`extents()`] says where a file lies on its disk: files that share a place need not be read.
+//! The reader fills a [`Buf`], the caller keeps the [`Chunk`] as long as it needs the bytes, and then gives
+//! the buffer back. Reader and caller never borrow from each other, so any reader works with any digest
+//! engine.
 //!
-//! What all of them promise: only regular files are read, and nothing else is waited for; a short read is not
-//! taken for the end; a file that changed while it was read is a [`Failure::Changed`], as far as
-//! [`File::verify`] can tell; descriptors that run out delay an open as long as others can be closed.
+//! - [`Reader`] is the common trait. Its three implementations return the same bytes and failures for every
+//!   file: [`SyncReader`] (plain system calls, on every platform), [`Uring`] (many files in flight, for a
+//!   cold disk) and [`Ahead`] (a read-ahead thread, for one huge file).
+//! - [`File`] is one open file that several threads can read at once. [`Map`] maps a window of it without a
+//!   copy.
+//! - [`extents()`] reports where a file lies on its disk, so that blocks shared by several files need not be
+//!   read.
+//!
+//! Every reader guarantees:
+//!
+//! - It reads only regular files, and never blocks on a FIFO, socket or device.
+//! - A short read is not treated as the end of the file.
+//! - A file that changed while being read is reported as [`Failure::Changed`]. [`File::verify`] documents
+//!   which changes can go unnoticed.
+//! - If no descriptor is free, an open waits until this reader closes one of its files. It fails if the
+//!   reader has none.
+//!
+//! # Example
+//!
+//! The size of one file, read chunk by chunk:
 //!
 //! ```
 //! use ftk_read::{Buf, Open, Reader, Ready, Span, SyncReader};
@@ -23,7 +38,8 @@
 //!         Ready::Data(chunk) => {
 //!             bytes += chunk.as_ref().len() as u64;
 //!             if chunk.part.is_end() {
-//!                 assert_eq!(reader.finish(0).expect("nobody writes to it").size, bytes);
+//!                 let stat = reader.finish(0).expect("the file did not change");
+//!                 assert_eq!(stat.size, bytes);
 //!             } else {
 //!                 reader.more(0, chunk.into_buf());
 //!             }

@@ -1,9 +1,9 @@
-//! A window of a file without a copy: its pages, mapped, for several threads at once.
+//! Maps a window of a file, so that several threads can read its pages without a copy.
 //!
-//! The trap of mappings is that a page which is not there any more, because the file was truncated or its disk
-//! failed, ends the process by `SIGBUS`. Here it does not: a handler, installed with the first mapping, puts
-//! zeros in the place of what is missing and marks the mapping, and [`Map::check`] says so.
-#![expect(unsafe_code, reason = "mappings and signal handlers are made of addresses")]
+//! A mapped page can vanish, because the file was truncated or its disk failed. Access to it normally ends
+//! the process by `SIGBUS`. Here a signal handler, installed with the first mapping, replaces the missing
+//! pages by zeros and marks the mapping. [`Map::check`] then returns an error.
+#![expect(unsafe_code, reason = "mappings and signal handlers work with addresses")]
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -21,13 +21,13 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 use crate::File;
 use crate::guard::Guard;
 
-/// Mappings that may exist at once: some for each worker of a large machine.
-const MOST: usize = 1024;
+/// The most mappings that can exist at once: enough for several per worker of a large machine.
+const MAX_MAPPINGS: usize = 1024;
 
 /// A window of a file, mapped for reading.
 ///
-/// What others write to the file shows in the bytes: [`File::verify`] and [`Map::check`] together say whether they can
-/// be trusted.
+/// Writes by other processes show in the bytes. Only [`File::verify`] and [`Map::check`] together tell
+/// whether the bytes can be trusted.
 #[derive(Debug)]
 pub struct Map {
     start: NonNull<u8>,
@@ -35,22 +35,21 @@ pub struct Map {
     guard: &'static Guard,
 }
 
-// SAFETY: the mapping is for reading only, belongs to the process and not to a thread, and the guard consists of
-// atomics.
+// SAFETY: the mapping is read-only and belongs to the process, not to a thread (`mmap`), and the guard
+// consists of atomics.
 unsafe impl Send for Map {}
 // SAFETY: as above.
 unsafe impl Sync for Map {}
 
 impl Map {
-    /// Maps the bytes `window` of the file and asks the kernel to have all of them at hand, which reads what is
-    /// not in memory yet and spares a page fault for every few pages.
+    /// Maps the bytes `window` of the file. Asks the kernel to load and map all its pages now, which saves a
+    /// page fault for every few pages.
     ///
-    /// # Errors
-    /// When the window cannot be mapped: on some file systems nothing can, on tmpfs no holes, and no more than
-    /// about a thousand mappings exist at once.
+    /// If the window cannot be mapped: some file systems support no mappings, a window with a hole of a tmpfs
+    /// file is refused, and at most 1024 mappings can exist at once.
     ///
     /// # Panics
-    /// When the window is empty or does not begin at a multiple of the page size.
+    /// If the window is empty or does not begin at a multiple of the page size.
     pub fn new(file: &File, window: Range<u64>) -> io::Result<Self> {
         let len = usize::try_from(window.end - window.start).map_err(|_| io::ErrorKind::OutOfMemory)?;
         assert!(len > 0, "an empty window cannot be mapped");
@@ -60,59 +59,60 @@ impl Map {
         }
         install_handler()?;
         let (prot, flags) = (ProtFlags::READ, MapFlags::PRIVATE);
-        // SAFETY: the kernel picks an address where nothing lies.
+        // SAFETY: without `MAP_FIXED`, the kernel picks an unused address range.
         let start =
             unsafe { rustix::mm::mmap(ptr::null_mut(), len, prot, flags, file.as_fd(), window.start) };
         let start = match start {
-            Ok(start) => NonNull::new(start.cast::<u8>()).expect("nothing is mapped at address zero"),
+            Ok(start) => NonNull::new(start.cast::<u8>()).expect("the kernel maps nothing at address zero"),
             Err(rustix::io::Errno::INVAL)
                 if !window.start.is_multiple_of(rustix::param::page_size() as u64) =>
             {
-                panic!("a window that begins at {}", window.start)
+                panic!("the window begins at {}, within a page", window.start)
             }
             Err(error) => return Err(error.into()),
         };
         let address = start.as_ptr() as usize;
-        let Some(guard) = GUARDS.iter().find(|guard| guard.take(address, address + len)) else {
-            // SAFETY: mapped above, and known to nobody else.
+        let Some(guard) = GUARDS.iter().find(|guard| guard.acquire(address, address + len)) else {
+            // SAFETY: mapped above, and the address was not passed to any other code.
             let _ = unsafe { rustix::mm::munmap(start.as_ptr().cast(), len) };
             return Err(io::Error::other("too many mappings at once"));
         };
         let map = Self { start, len, guard };
         #[cfg(target_os = "linux")]
-        // SAFETY: the range is that of the mapping, whose content this does not change. Where the kernel is too
-        // old or a page is missing it fails, and the pages come one by one.
+        // SAFETY: the range is exactly the mapping made above, and the call does not change its content. It
+        // fails on old kernels and for missing pages; then pages are loaded one by one.
         let _ = unsafe { rustix::mm::madvise(map.start.as_ptr().cast(), len, Advice::LinuxPopulateRead) };
         Ok(map)
     }
 
-    /// How many bytes the window has.
+    /// Returns the size of the window in bytes.
     #[expect(clippy::len_without_is_empty, reason = "no window is empty")]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The bytes; zeros where the file has none any more.
+    /// Returns the bytes, with zeros in the place of missing pages.
     ///
     /// # Safety
-    /// A shared slice promises that its bytes stay as they are, and a file cannot promise it: another process may write
-    /// to it at any time, or cut it off. So the slice may only go to code that
+    /// Rust assumes that the bytes of a shared slice do not change. A file cannot guarantee that: another
+    /// process may write to it or truncate it at any time. So pass the slice only to code that
     ///
-    /// - reads bytes as bytes: digests, comparisons, counts. What it reads must never be an index, a length, text or
-    ///   anything else of which only some values are valid;
-    /// - stays sound if a byte that it reads twice has two values.
+    /// - treats the bytes as plain numbers: digests, comparisons, counts. No byte may be used as an index, a
+    ///   length, text or anything else for which only some values are valid;
+    /// - stays sound if it reads a byte twice and gets two values.
     ///
     /// This process must not write to the file while the slice is in use.
     pub unsafe fn bytes(&self) -> &[u8] {
-        // SAFETY: mapped from `start` for `len` bytes until the drop, and readable throughout, since the handler fills
-        // in what the file lacks. The caller answers for bytes that change.
+        // SAFETY: `new` mapped `len` bytes from `start`, which stay mapped until the drop. They stay
+        // readable, since the handler replaces missing pages. The caller accepts that bytes may change (see
+        // above).
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
-    /// Whether all bytes that were looked at so far were the file's.
+    /// Checks that all bytes accessed so far were the file's.
     ///
     /// # Errors
-    /// When a page was missing: the file is shorter now, or could not be read.
+    /// If a page was missing: the file is shorter now, or could not be read.
     pub fn check(&self) -> io::Result<()> {
         if self.guard.is_hit() {
             let what = "the file was truncated, or could not be read, while it was mapped";
@@ -124,61 +124,65 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // First: the addresses may belong to others right after.
+        // Before the unmapping: afterwards the addresses may belong to other code.
         self.guard.release();
-        // SAFETY: mapped by `new`, and no slice of it outlives the map.
+        // SAFETY: mapped by `new` with this length. All slices that `bytes` returned borrow from the map, so
+        // none is left.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
 
-/// Whether looking at the window by mapping would give memory to the file: tmpfs does so for every page of a
-/// hole, until it is full. Reading leaves holes as they are.
+/// Returns whether access through a mapping would allocate memory for holes in the window. A tmpfs does that
+/// for every page of a hole, until it is full. Plain reads leave holes as they are.
 #[cfg(target_os = "linux")]
 fn would_fill_holes(file: &File, window: &Range<u64>) -> bool {
-    // Asked of tmpfs alone (TMPFS_MAGIC): elsewhere a hole is harmless, and finding one may write out the file.
+    // Only on tmpfs (TMPFS_MAGIC). Other file systems map holes without harm, and searching for a hole there
+    // may write out the file.
     rustix::fs::fstatfs(file).is_ok_and(|fs| fs.f_type == 0x0102_1994)
         && rustix::fs::seek(file, SeekFrom::Hole(window.start)).map_or(true, |hole| hole < window.end)
 }
 
-static GUARDS: [Guard; MOST] = [const {
+static GUARDS: [Guard; MAX_MAPPINGS] = [const {
     Guard { start: AtomicUsize::new(0), end: AtomicUsize::new(0), is_hit: AtomicBool::new(false) }
-}; MOST];
+}; MAX_MAPPINGS];
 
-/// Puts zeros from the page at `at` to the end of the mapping if it is that of this guard. Called by the handler: only
-/// atomics and a system call.
+/// Maps zeros from the page that contains `at` to the end of the guard's mapping, if `at` lies in it. Returns
+/// whether it did. Runs in the signal handler: it uses only atomics and one system call.
 fn fill(guard: &Guard, at: usize) -> bool {
     let Some(end) = guard.end_of(at) else { return false };
     let page = at & !(rustix::param::page_size() - 1);
     let at = ptr::with_exposed_provenance_mut(page);
     let flags = MapFlags::PRIVATE | MapFlags::FIXED;
-    // First: another thread may see the zeros at once, and ask.
+    // Before the zeros are mapped: another thread may read them at once and then call `check`.
     guard.hit();
-    // SAFETY: `Guard::end_of` says that the addresses are those of one mapping of ours, which is in use, since a
-    // thread just looked at it.
+    // SAFETY: `Guard::end_of` established that `page..end` lies in one mapping made by `Map::new`. That
+    // mapping is still in use, since a thread is just accessing it.
     unsafe { rustix::mm::mmap_anonymous(at, end - page, ProtFlags::READ, flags) }.is_ok()
 }
 
-/// What was to be done on `SIGBUS` before.
-static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+/// The action for `SIGBUS` that was installed before ours.
+static PREVIOUS_ACTION: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// Installs the handler, once in the life of the process.
+/// Installs the handler, once per process.
 fn install_handler() -> io::Result<()> {
     static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
     let install = || {
         let error = || io::Error::last_os_error().raw_os_error().unwrap_or_default();
         let mut before = MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: a null pointer changes nothing, and `before` is filled in when the call succeeds.
+        // SAFETY: the null pointer makes the call change nothing, and `before` is filled in when the call
+        // succeeds.
         if unsafe { libc::sigaction(SIGBUS, ptr::null(), before.as_mut_ptr()) } != 0 {
             return Err(error());
         }
-        // SAFETY: the call succeeded. Set before the handler can run, which reads it.
-        BEFORE.get_or_init(|| unsafe { before.assume_init() });
+        // SAFETY: the call succeeded, so `before` is initialized. Set before the handler is installed, which
+        // reads it.
+        PREVIOUS_ACTION.get_or_init(|| unsafe { before.assume_init() });
         // SAFETY: all bytes zero is a valid action: the default one, with an empty mask.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = on_bus_error as *const () as usize;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-        // SAFETY: the handler has the signature that `SA_SIGINFO` asks for and calls only what may be called in
-        // a handler.
+        // SAFETY: the handler has the signature that `SA_SIGINFO` requires, and calls only async-signal-safe
+        // functions.
         if unsafe { libc::sigaction(SIGBUS, &raw const action, ptr::null_mut()) } != 0 {
             return Err(error());
         }
@@ -187,29 +191,31 @@ fn install_handler() -> io::Result<()> {
     INSTALLED.get_or_init(install).map_err(io::Error::from_raw_os_error)
 }
 
-/// Lets the thread go on with zeros where one of our mappings lacks a page, and leaves everything else to
-/// whoever was there before.
+/// Replaces missing pages of our mappings by zeros, so that the thread continues. Passes every other `SIGBUS`
+/// to the previous action.
 extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel hands a valid pointer to a handler installed with `SA_SIGINFO`.
+    // SAFETY: the kernel passes a valid pointer to a handler that was installed with `SA_SIGINFO`.
     let at = unsafe { (*info).si_addr() } as usize;
     if GUARDS.iter().any(|guard| fill(guard, at)) {
         return;
     }
-    let Some(before) = BEFORE.get() else { return };
+    let Some(before) = PREVIOUS_ACTION.get() else { return };
     match before.sa_sigaction {
         SIG_DFL | SIG_IGN => {
-            // SAFETY: restores an action that was valid before. The access is tried again when this returns,
-            // and then ends the process as it would have without this handler.
+            // SAFETY: restores the action that `sigaction` returned before. The access is repeated when this
+            // returns, and then ends the process as it would have without this handler.
             unsafe { libc::sigaction(signal, &raw const *before, ptr::null_mut()) };
         }
         handler if before.sa_flags & SA_SIGINFO != 0 => {
             type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
-            // SAFETY: `SA_SIGINFO` says that the address is that of such a function.
+            // SAFETY: `SA_SIGINFO` in the flags of the previous action means that the address is a function
+            // of this type.
             let handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
             handler(signal, info, context);
         }
         handler => {
-            // SAFETY: without `SA_SIGINFO` the address is that of such a function.
+            // SAFETY: without `SA_SIGINFO` the address is a function of this type; the two special values are
+            // handled above.
             let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
             handler(signal);
         }
@@ -243,12 +249,12 @@ mod tests {
     }
 
     fn bytes(map: &Map) -> &[u8] {
-        // SAFETY: only compared, and these tests cut files off but write no bytes into them.
+        // SAFETY: the bytes are only compared. These tests truncate files but write no bytes into them.
         unsafe { map.bytes() }
     }
 
     #[test]
-    fn the_bytes_are_those_of_the_window() {
+    fn bytes_match_the_window() {
         let dir = tempfile::tempdir().unwrap();
         let (_, file) = file(&dir, 3);
         let map = Map::new(&file, PAGE as u64..file.stat().size).unwrap();
@@ -259,23 +265,23 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_file_reads_as_zeros_and_says_so() {
+    fn a_truncated_file_reads_as_zeros_and_fails_the_check() {
         let dir = tempfile::tempdir().unwrap();
         let (path, file) = file(&dir, 3);
         let (hit, other) = (Map::new(&file, 0..file.stat().size).unwrap(), Map::new(&file, 0..10).unwrap());
         std::fs::File::options().write(true).open(&path).unwrap().set_len(PAGE as u64).unwrap();
         assert!(bytes(&hit)[..PAGE].iter().all(|&byte| byte == 1));
-        hit.check().expect("nothing missing was looked at yet");
+        hit.check().expect("no missing page was accessed yet");
         assert!(bytes(&hit)[PAGE..].iter().all(|&byte| byte == 0));
         assert_eq!(hit.check().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
-        other.check().expect("another mapping of the file lost nothing");
+        other.check().expect("the other mapping of the file lost no page");
         drop(hit);
         let again = Map::new(&file, 0..10).unwrap();
-        again.check().expect("a guard is taken over without its past");
+        again.check().expect("a reused guard starts unmarked");
     }
 
     #[test]
-    fn threads_share_a_mapping_that_loses_its_pages() {
+    fn threads_that_share_a_truncated_mapping_all_see_the_error() {
         let dir = tempfile::tempdir().unwrap();
         let (path, file) = file(&dir, 16);
         let map = Map::new(&file, 0..file.stat().size).unwrap();
@@ -285,7 +291,7 @@ mod tests {
                 let map = &map;
                 scope.spawn(move || {
                     assert!(bytes(map)[nth * PAGE..].iter().all(|&byte| byte == 0));
-                    map.check().expect_err("whoever sees zeros is told");
+                    map.check().expect_err("the check fails after zeros were read");
                 });
             }
         });
@@ -293,7 +299,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_hole_of_tmpfs_is_left_as_it_is() {
+    fn holes_of_tmpfs_are_not_mapped() {
         let memory = rustix::fs::memfd_create("holes", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
         let memory = std::fs::File::from(memory);
         memory.set_len(4 * PAGE as u64).unwrap();
@@ -306,8 +312,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a window that begins at 1")]
-    fn a_window_begins_at_a_page() {
+    #[should_panic(expected = "the window begins at 1, within a page")]
+    fn windows_must_begin_at_a_page() {
         let dir = tempfile::tempdir().unwrap();
         let (_, file) = file(&dir, 1);
         let _ = Map::new(&file, 1..2);

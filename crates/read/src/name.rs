@@ -1,13 +1,14 @@
-//! A file name that waits for its open in memory used again and again: one allocation a slot, not a file.
+//! A reusable buffer for a file name that waits for its open. Names need one allocation per slot, not one per
+//! file.
 
 use std::ffi::CStr;
 
-/// The copy of a name, with its NUL.
+/// A copy of a file name, including the NUL.
 #[derive(Clone, Debug)]
 pub(crate) struct Name(Vec<u8>);
 
 impl Name {
-    /// The empty name.
+    /// Creates an empty name.
     pub(crate) fn new() -> Self {
         Self(vec![0])
     }

@@ -1,3 +1,3 @@
-//! What a guard is built from. The model check compiles `guard.rs` against its own twin of this file.
+//! The atomics that `guard.rs` uses. The loom test compiles `guard.rs` with loom's atomics instead.
 
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicUsize};

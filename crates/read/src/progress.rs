@@ -1,16 +1,16 @@
-//! How far a file has been read, where it ends, and what its chunks are called: what all readers share.
+//! Tracks how far a file has been read, detects its end, and labels its chunks. All readers share this.
 
 use crate::span::Pieces;
 use crate::{Buf, Chunk, Failure, File, Part, Span, Stat};
 
-/// A file on its way through a reader.
+/// A file that is being read.
 #[derive(Debug)]
 pub(crate) struct Progress {
     file: File,
     slot: u32,
-    /// What is read of it, if that is not all.
+    /// The pieces to read, or `None` for the whole file.
     pieces: Option<Pieces>,
-    /// Bytes read, of the pieces if there are any.
+    /// Bytes read so far. With pieces, the position in the concatenated pieces.
     bytes: u64,
     reads: u64,
     has_started: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A file of which nothing was read yet, and which bytes of it are wanted.
+    /// Starts the reading of `span` of a file.
     pub(crate) fn new(slot: u32, file: File, span: Span) -> Self {
         let pieces = span.pieces(file.stat().size);
         Self { file, slot, pieces, bytes: 0, reads: 0, has_started: false, has_ended: false }
@@ -28,16 +28,16 @@ impl Progress {
         self.file.stat()
     }
 
-    /// Closes the file and says whether its bytes can be trusted.
+    /// Closes the file and checks whether its bytes can be trusted.
     ///
     /// # Panics
-    /// If its end was not delivered: the bytes so far are no content.
+    /// If the end was not delivered.
     pub(crate) fn finish(self) -> Result<Stat, Failure> {
         assert!(self.has_ended, "slot {} is finished before its end", self.slot);
         self.file.verify(self.bytes, self.reads).map(|()| *self.file.stat())
     }
 
-    /// Where the next read goes in the file, and the most bytes it may ask for where there is room for `room`.
+    /// Returns the offset of the next read, and the most bytes it may ask for, given room for `room` bytes.
     fn next(&self, room: usize) -> (u64, usize) {
         match &self.pieces {
             None => (self.bytes, room),
@@ -48,9 +48,11 @@ impl Progress {
         }
     }
 
-    /// Counts a read. A short one is the end only if it reaches the size the file had, since file systems may
-    /// return less than asked anywhere; a size of 0 says nothing, since procfs reports it for every file.
-    fn took(&mut self, asked: usize, got: usize) {
+    /// Counts a read, and detects the end of the file.
+    ///
+    /// A short read is the end only if it reaches the size at the open, since file systems may return fewer
+    /// bytes than asked for at any time. A size of 0 proves nothing, since procfs reports it for every file.
+    fn count_read(&mut self, asked: usize, got: usize) {
         self.bytes += got as u64;
         self.reads += 1;
         if let Some(pieces) = &self.pieces {
@@ -60,12 +62,12 @@ impl Progress {
         let size = self.file.stat().size;
         self.has_ended = got == 0
             || (got < asked && self.bytes == size)
-            // A file that grows as fast as it is read would never end; `finish` calls this one changed.
+            // A file that grows as fast as it is read would never end. `finish` reports this one as changed.
             || (self.bytes > size && self.file.verify(self.bytes, self.reads).is_err());
     }
 }
 
-/// A file and the buffer its next bytes go into.
+/// A file, and the buffer for its next chunk.
 #[derive(Debug)]
 pub(crate) struct Filling {
     progress: Progress,
@@ -73,22 +75,26 @@ pub(crate) struct Filling {
 }
 
 impl Filling {
+    /// Starts the next chunk.
+    ///
     /// # Panics
-    /// If `buf` is empty, as that would look like the end of the file; or if the end was delivered.
+    /// If `buf` has no capacity, which would look like the end of the file, or if the end was already
+    /// delivered.
     pub(crate) fn new(progress: Progress, mut buf: Buf) -> Self {
-        assert!(buf.capacity() > 0, "a buffer of no bytes was handed in");
-        assert!(!progress.has_ended, "slot {} is read on after its end", progress.slot);
+        assert!(buf.capacity() > 0, "the buffer has no capacity");
+        assert!(!progress.has_ended, "slot {} is read past its end", progress.slot);
         buf.clear();
         Self { progress, buf }
     }
 
-    /// Where the next read goes: from this offset of the file into the buffer, and how many bytes it asks for.
+    /// Returns the parameters of the next read: the file, the buffer to append to, the offset in the file,
+    /// and the number of bytes to ask for.
     pub(crate) fn next(&mut self) -> (&File, &mut Buf, u64, usize) {
         let (offset, most) = self.progress.next(self.buf.room().len());
         (&self.progress.file, &mut self.buf, offset, most)
     }
 
-    /// The buffer, for a read that has ended.
+    /// Returns the buffer, to add the bytes of a completed read.
     pub(crate) fn buf(&mut self) -> &mut Buf {
         &mut self.buf
     }
@@ -97,14 +103,14 @@ impl Filling {
         self.progress.slot
     }
 
-    /// Counts a read by which the buffer grew by `got` bytes. `true` when the chunk is complete.
-    pub(crate) fn took(&mut self, got: usize) -> bool {
+    /// Counts a read that added `got` bytes to the buffer. Returns whether the chunk is complete.
+    pub(crate) fn count_read(&mut self, got: usize) -> bool {
         let left = self.buf.room().len();
-        self.progress.took(left + got, got);
+        self.progress.count_read(left + got, got);
         self.progress.has_ended || left == 0
     }
 
-    /// The complete chunk.
+    /// Returns the complete chunk.
     pub(crate) fn into_chunk(mut self) -> (Progress, Chunk) {
         let part = match (self.progress.has_started, self.progress.has_ended) {
             (false, true) => Part::Only,
@@ -117,12 +123,12 @@ impl Filling {
         (self.progress, chunk)
     }
 
-    /// Gives up: closes the file.
+    /// Closes the file and returns the buffer.
     pub(crate) fn into_buf(self) -> Buf {
         self.buf
     }
 
-    /// Starts the chunk over in a buffer of the same length, and hands out the one it had.
+    /// Restarts the chunk in a new buffer of the same capacity, and returns the old buffer.
     pub(crate) fn start_over(&mut self) -> Buf {
         self.progress.bytes -= self.buf.filled() as u64;
         let fresh = Buf::new(self.buf.capacity());
@@ -142,7 +148,7 @@ impl Filling {
             let (file, buf, offset, most) = self.next();
             match read(file, buf, offset, most) {
                 Ok(got) => {
-                    if self.took(got) {
+                    if self.count_read(got) {
                         return Ok(self.into_chunk());
                     }
                 }
@@ -168,7 +174,7 @@ mod tests {
         File::open(CWD, &path, false).unwrap()
     }
 
-    /// Reads a file in chunks of `buf_len`, and gives its bytes and what `finish` says.
+    /// Reads a file in chunks of `buf_len` bytes. Returns the bytes and the result of `finish`.
     fn read_all(
         file: File,
         buf_len: usize,
@@ -186,7 +192,7 @@ mod tests {
             if chunk.part.is_end() {
                 return (bytes, progress.finish());
             }
-            assert_eq!(chunk.as_ref().len(), buf_len, "only the end may be short");
+            assert_eq!(chunk.as_ref().len(), buf_len, "only the last chunk may be short");
         }
     }
 
@@ -194,7 +200,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn short_reads_are_no_end(
+        fn a_short_read_is_not_the_end(
             content in prop::collection::vec(any::<u8>(), 0..300),
             buf_len in 1..100_usize,
             lengths in prop::collection::vec(1..100_usize, 1..20),
@@ -206,7 +212,7 @@ mod tests {
             fs::write(&path, &content).unwrap();
             let mut lengths = lengths.iter().cycle();
             for span in [Span::Whole, Span::Sample { whole: 0, piece, pieces }] {
-                let (bytes, verdict) = read_all(open(&path), buf_len, span, |file, buf, offset, most| {
+                let (bytes, result) = read_all(open(&path), buf_len, span, |file, buf, offset, most| {
                     let mut some = vec![0; most.min(*lengths.next().unwrap())];
                     let got = file.read_at(&mut some, offset)?;
                     buf.append(&some[..got]);
@@ -216,29 +222,29 @@ mod tests {
                 let expected: Vec<_> =
                     ranges.flat_map(|range| &content[range.start as usize..range.end as usize]).collect();
                 prop_assert!(bytes.iter().eq(expected), "{:?}", span);
-                prop_assert!(verdict.is_ok());
+                prop_assert!(result.is_ok());
             }
         }
     }
 
     #[test]
-    fn a_file_that_grows_as_it_is_read_ends_as_changed() {
+    fn reading_a_growing_file_ends_and_reports_a_change() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         for content in ["", "some lines"] {
             fs::write(&path, content).unwrap();
             let mut log = OpenOptions::new().append(true).open(&path).unwrap();
-            let (bytes, verdict) = read_all(open(&path), 4, Span::Whole, |file, buf, offset, most| {
+            let (bytes, result) = read_all(open(&path), 4, Span::Whole, |file, buf, offset, most| {
                 log.write_all(b"another line").unwrap();
                 buf.read(file, offset, most)
             });
-            assert!(bytes.len() <= content.len() + 4, "read on after it had outgrown its size");
-            assert!(matches!(verdict, Err(Failure::Changed { .. })), "{verdict:?}");
+            assert!(bytes.len() <= content.len() + 4, "reading went on past the size at the open");
+            assert!(matches!(result, Err(Failure::Changed { .. })), "{result:?}");
         }
     }
 
     #[test]
-    fn one_read_is_enough_for_a_file_smaller_than_its_buffer() {
+    fn a_file_smaller_than_the_buffer_needs_one_read() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, b"content").unwrap();
@@ -251,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_gives_the_buffer_back() {
+    fn a_failed_read_returns_the_buffer() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, b"content").unwrap();
@@ -263,7 +269,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "before its end")]
-    fn no_verdict_before_the_end() {
+    fn finish_before_the_end_panics() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, b"content").unwrap();

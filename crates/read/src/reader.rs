@@ -1,4 +1,4 @@
-//! The seam: what every reader can do.
+//! The trait that all readers implement.
 
 use std::ffi::CStr;
 use std::io;
@@ -7,91 +7,97 @@ use std::rc::Rc;
 
 use crate::{Buf, Chunk, Span, Stat};
 
-/// A file to be read.
+/// A request to read one file.
 #[derive(Clone, Copy, Debug)]
 pub struct Open<'a> {
-    /// The directory, held by the reader until the open is done so that its number cannot be reused.
+    /// The directory. The reader keeps it open until the file is open, so that its descriptor number cannot
+    /// be reused.
     pub dir: &'a Rc<OwnedFd>,
-    /// The name in it.
+    /// The file's name in `dir`.
     pub name: &'a CStr,
-    /// Whether a symbolic link as last component is followed. Otherwise one is an error.
+    /// Whether to follow a symbolic link as last component. If `false`, a symbolic link is an error.
     pub follow: bool,
-    /// Which bytes are wanted.
+    /// Which bytes to read.
     pub span: Span,
 }
 
-/// Why a file has no content to offer.
+/// Why a file could not be read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
     /// A system call failed.
     Io {
-        /// What was tried: "open", "stat", "read".
+        /// The operation: "open", "stat" or "read".
         op: &'static str,
         /// The cause.
         source: io::Error,
     },
-    /// Not a regular file (any longer): a directory, FIFO, socket or device, or a symbolic link where none is
-    /// followed.
+    /// The file is not, or no longer, a regular file: a directory, FIFO, socket or device, or a symbolic link
+    /// that is not to be followed.
     NotRegular,
-    /// It changed while it was read.
+    /// The file changed while being read.
     Changed {
-        /// As it was after opening.
+        /// The `fstat` after the open.
         before: Box<Stat>,
-        /// As it was after the last read.
+        /// The `fstat` after the last read.
         after: Box<Stat>,
-        /// Bytes read.
+        /// How many bytes were read.
         read: u64,
     },
 }
 
-/// What a reader has to say.
+/// The result of a [`Reader::poll`].
 #[derive(Debug)]
 pub enum Ready {
     /// Bytes of a file.
     Data(Chunk),
-    /// The file on this slot cannot be read; the slot is free again.
+    /// The file on this slot could not be read. The slot is free again.
     Failed {
         /// The slot.
         slot: u32,
-        /// The buffer that was handed in.
+        /// The buffer that was passed to the reader.
         buf: Buf,
         /// The cause.
         failure: Failure,
     },
 }
 
-/// Reads files, several at once where it can. Slots are numbered `0..slots()`, one file each.
+/// Reads files, several at once if the implementation can. Each file occupies one slot, numbered
+/// `0..slots()`.
 ///
-/// The life of a slot: [`start`](Reader::start); [`poll`](Reader::poll) until its chunk comes; while that is
-/// not the end of the file [`more`](Reader::more) and poll again; then [`finish`](Reader::finish).
-/// [`cancel`](Reader::cancel) ends it early, whenever a chunk of it is out.
+/// The life of a slot: call [`start`](Reader::start), then [`poll`](Reader::poll) until a chunk of the slot
+/// arrives. While the chunk is not the end of the file, call [`more`](Reader::more) and poll again. After the
+/// last chunk, call [`finish`](Reader::finish). While the caller has a chunk of the slot,
+/// [`cancel`](Reader::cancel) ends the file early.
 pub trait Reader {
-    /// How many files may be under way at once; at least 1.
+    /// Returns how many files can be in progress at once; at least 1.
     fn slots(&self) -> usize;
-    /// Bytes a buffer should have.
+    /// Returns the capacity in bytes that buffers should have.
     fn buf_len(&self) -> usize;
-    /// Begins a file on a free slot. Its first bytes go into `buf`.
+    /// Starts a file on a free slot. Its first bytes go into `buf`.
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf);
-    /// Asks for the next bytes of the file on `slot`.
+    /// Requests the next bytes of the file on `slot`.
     fn more(&mut self, slot: u32, buf: Buf);
-    /// The next thing that is ready, in any order of slots. Without `wait` only what needs no blocking on
-    /// other files; a reader that has nobody to wait for may do the work of one file either way.
+    /// Returns the next result, from any slot.
     ///
-    /// `None` when nothing is ready and `wait` is false, or when nothing can become ready before the caller
-    /// acts: nothing is under way, or what is waits for a descriptor that `finish` or `cancel` will free.
+    /// With `wait`, blocks until there is one. Without `wait`, does not block on other files; a reader that
+    /// handles one file at a time may still do the work of one file.
+    ///
+    /// Returns `None` if nothing is ready and `wait` is false, or if nothing can become ready before the
+    /// caller acts: either no file is in progress, or those in progress wait for a descriptor that `finish`
+    /// or `cancel` will free.
     fn poll(&mut self, wait: bool) -> Option<Ready>;
-    /// What `fstat` said when the file on `slot` was opened.
+    /// Returns the `fstat` taken when the file on `slot` was opened.
     ///
     /// # Panics
-    /// If no chunk of the file is out. So do `more`, `finish` and `cancel`.
+    /// If the caller has no chunk of the file. `more`, `finish` and `cancel` panic in the same case.
     fn stat(&self, slot: u32) -> &Stat;
-    /// Closes a file whose end was delivered and says whether its bytes can be trusted. The slot is free
-    /// again, whatever is answered.
+    /// Closes a file after its last chunk, and checks whether its bytes can be trusted. The slot is free
+    /// again, whatever the result.
     ///
     /// # Errors
-    /// [`Failure::Changed`] when the file changed while it was read; [`Failure::Io`] when asking failed.
+    /// [`Failure::Changed`] if the file changed while being read; [`Failure::Io`] if `fstat` failed.
     fn finish(&mut self, slot: u32) -> Result<Stat, Failure>;
-    /// Closes a file of which a chunk is out, without reading on.
+    /// Closes a file before its end. The caller must have a chunk of it.
     fn cancel(&mut self, slot: u32);
 }

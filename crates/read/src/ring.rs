@@ -1,9 +1,9 @@
-//! The pair of queues behind the io_uring reader: as little of it as the reader uses, behind a trait, so that
-//! tests can put one in its place that fails, lies and dawdles.
-#![expect(unsafe_code, reason = "the kernel is handed pointers")]
+//! The submission and completion queues of the io_uring reader, reduced to the operations it uses. They are a
+//! trait, so that tests can substitute a ring that fails, misreports and delays.
+#![expect(unsafe_code, reason = "the kernel receives pointers")]
 #![cfg_attr(
     any(not(target_os = "linux"), ftk_portable),
-    allow(dead_code, reason = "only a kernel looks into operations")
+    allow(dead_code, reason = "only the kernel reads the fields of operations")
 )]
 
 use std::ffi::c_char;
@@ -12,48 +12,51 @@ use std::os::fd::RawFd;
 
 use rustix::fs::OFlags;
 
-/// An operation for the kernel.
+/// An operation that the kernel performs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
-    /// `openat`; completes with a descriptor.
+    /// `openat`. The result is a descriptor.
     Open { dir: RawFd, name: *const c_char, flags: OFlags },
-    /// `pread`; completes with a number of bytes.
+    /// `pread`. The result is a number of bytes.
     Read { file: RawFd, into: *mut u8, len: u32, offset: u64 },
-    /// Asks the operation with this key to end early.
+    /// Requests the early end of the operation with this key.
     Cancel { key: u64 },
 }
 
-/// The end of an operation.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completion {
     pub(crate) key: u64,
-    /// What the system call would have returned: 0 or more, or a negated error number.
+    /// What the system call would return: 0 or more, or a negated `errno`.
     pub(crate) result: i32,
 }
 
-/// Takes operations and, in any order, gives one completion for each.
+/// Accepts operations and returns one completion for each, in any order.
 pub(crate) trait Ring {
-    /// Queues an operation; nothing happens before [`submit`](Ring::submit).
+    /// Queues an operation. It starts at the next [`submit`](Ring::submit).
     ///
     /// # Safety
-    /// What `op` points to must stay valid, and a buffer to read into untouched, until its completion was
-    /// taken, even if the ring is dropped before. The directory must stay open until then.
+    /// Until the completion has been received, even if the ring is dropped before: everything `op` points to
+    /// must stay valid, the buffer of a read must not be accessed, and the directory must stay open.
     unsafe fn push(&mut self, key: u64, op: Op) -> io::Result<()>;
 
-    /// Operations queued and not yet handed over.
+    /// Returns how many operations are queued but not submitted.
     fn queued(&mut self) -> usize;
 
-    /// Hands queued operations over, or some of them, and waits for a completion if `wait`.
+    /// Submits queued operations, or some of them. With `wait`, blocks until there is a completion.
     fn submit(&mut self, wait: bool) -> io::Result<()>;
 
-    /// Takes a completion, if there is one.
+    /// Returns the next completion, or `None` if there is none yet.
     fn completion(&mut self) -> Option<Completion>;
 }
 
-/// The ring of this machine's kernel, with room for `depth` queued operations and twice the completions.
+/// Opens a ring of the kernel with room for `depth` queued operations and twice as many completions.
 pub(crate) fn open(depth: u32) -> io::Result<Box<dyn Ring>> {
     #[cfg(all(target_os = "linux", not(ftk_portable)))]
     return Ok(Box::new(crate::kernel::Kernel::new(depth)?));
     #[cfg(not(all(target_os = "linux", not(ftk_portable))))]
-    return Err(io::Error::new(io::ErrorKind::Unsupported, format!("no ring of {depth} on this platform")));
+    return Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("no io_uring on this platform (asked for {depth} entries)"),
+    ));
 }

@@ -1,38 +1,38 @@
-//! Which bytes of a file are wanted.
+//! The choice between a whole file and a sample of it.
 
 use std::ops::Range;
 
-/// Which bytes of a file are wanted.
+/// Which bytes of a file to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// All of them.
+    /// All bytes.
     Whole,
-    /// All of a small file; of a larger one a few pieces, evenly spaced from its first byte to its last, which are
-    /// delivered one behind the other as if they were the file.
+    /// All bytes of a small file; evenly spaced pieces of a larger one, from its first byte to its last. The
+    /// pieces are delivered one after the other, as if they were the file.
     ///
-    /// A file is small if it has at most `whole` bytes, or no more than all the pieces. What counts is the size it
-    /// has when it is opened.
+    /// A file is small if it has at most `whole` bytes, or no more bytes than all pieces together. The size
+    /// at the open decides.
     Sample {
-        /// Bytes of the largest file that is read whole.
+        /// The largest size, in bytes, that is read whole.
         whole: u64,
-        /// Bytes of a piece, at least 1.
+        /// Bytes per piece, at least 1.
         piece: u32,
-        /// How many pieces, at least 1. Number `i` begins at byte `i * (size - piece) / (pieces - 1)`, rounded down;
-        /// a single one at byte 0.
+        /// Number of pieces, at least 1. Piece `i` begins at byte `i * (size - piece) / (pieces - 1)`,
+        /// rounded down. A single piece begins at byte 0.
         pieces: u32,
     },
 }
 
 impl Span {
-    /// Whether a file of `size` bytes is read whole.
+    /// Returns whether a file of `size` bytes is read whole.
     pub fn is_whole(self, size: u64) -> bool {
         self.pieces(size).is_none()
     }
 
-    /// The bytes wanted of a file of `size` bytes, in the order in which they are delivered.
+    /// Returns the byte ranges to read from a file of `size` bytes, in the order of delivery.
     ///
     /// # Panics
-    /// If a piece has no bytes or there are no pieces.
+    /// If `piece` or `pieces` is 0.
     pub fn ranges(self, size: u64) -> impl Iterator<Item = Range<u64>> {
         let pieces = self.pieces(size);
         let range = move |nth| match pieces {
@@ -42,16 +42,16 @@ impl Span {
         (0..pieces.map_or(1, |pieces| pieces.count)).map(range)
     }
 
-    /// The pieces of a file of `size` bytes, unless it is read whole.
+    /// Returns the pieces of a file of `size` bytes, or `None` if it is read whole.
     pub(crate) fn pieces(self, size: u64) -> Option<Pieces> {
         let Self::Sample { whole, piece, pieces: count } = self else { return None };
-        assert!(piece > 0 && count > 0, "a sample of nothing");
+        assert!(piece > 0 && count > 0, "a sample needs at least one piece of at least one byte");
         let pieces = Pieces { size, piece, count };
         (size > whole.max(pieces.len())).then_some(pieces)
     }
 }
 
-/// The pieces of one file, which has more bytes than they.
+/// The pieces of one file, which is larger than all of them together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pieces {
     size: u64,
@@ -60,12 +60,13 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Bytes of all pieces.
+    /// Returns the total number of bytes in all pieces.
     pub(crate) fn len(&self) -> u64 {
         u64::from(self.piece) * u64::from(self.count)
     }
 
-    /// Where byte `at` of the pieces lies in the file, and how many bytes of its piece begin there.
+    /// Maps byte `at` of the concatenated pieces to its offset in the file, and returns how many bytes of its
+    /// piece are left from there.
     pub(crate) fn place(&self, at: u64) -> (u64, u64) {
         let piece = u64::from(self.piece);
         let within = at % piece;
@@ -74,7 +75,7 @@ impl Pieces {
 
     fn start(&self, nth: u32) -> u64 {
         let last = u128::from(self.size - u64::from(self.piece));
-        // Exact where the product has more than 64 bits.
+        // 128 bits, since the product can exceed 64.
         (u128::from(nth) * last / u128::from(self.count.max(2) - 1)) as u64
     }
 }
@@ -87,7 +88,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_do_not_overlap_and_reach_from_end_to_end(
+        fn pieces_are_disjoint_and_evenly_spaced_over_the_whole_file(
             size in prop_oneof![0..400_u64, any::<u64>()],
             whole in prop_oneof![0..200_u64, Just(u64::MAX)],
             piece in 1..40_u32,
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_whole() {
+    fn whole_span_is_one_range() {
         assert!(Span::Whole.is_whole(u64::MAX));
         assert!(Span::Whole.ranges(7).eq(std::iter::once(0..7)));
     }

@@ -1,4 +1,4 @@
-//! What `fstat` says about an open file.
+//! The `fstat` of an open file.
 
 use std::os::fd::AsFd;
 
@@ -22,17 +22,17 @@ pub struct Stat {
     pub gid: u32,
     /// Length in bytes.
     pub size: u64,
-    /// Space taken, in units of 512 bytes. That of a file just written changes by itself, as its bytes find their
-    /// way to the disk.
+    /// Allocated space in units of 512 bytes. It changes without a write while the system writes new data to
+    /// the disk.
     pub blocks: u64,
-    /// Last change of the content.
+    /// Last change of the content (mtime).
     pub mtime_ns: i128,
-    /// Last change of the inode.
+    /// Last change of the inode (ctime).
     pub ctime_ns: i128,
 }
 
 impl Stat {
-    /// Asks the open file.
+    /// Calls `fstat` on an open file.
     #[allow(clippy::unnecessary_cast, reason = "the widths of the fields differ between platforms")]
     pub(crate) fn of(file: impl AsFd) -> io::Result<Self> {
         let raw = rustix::fs::fstat(file)?;
@@ -50,13 +50,13 @@ impl Stat {
         })
     }
 
-    /// Whether this is a regular file.
+    /// Returns whether this is a regular file.
     pub(crate) fn is_regular(&self) -> bool {
         FileType::from_raw_mode(self.mode as _) == FileType::RegularFile
     }
 
-    /// Whether both describe the same file with the same content, as far as `fstat` can tell: device, inode number,
-    /// size, and times of content and inode.
+    /// Returns whether both describe the same file with the same content, as far as `fstat` can show: device,
+    /// inode number, size, mtime and ctime are equal.
     pub fn is_same_content(&self, other: &Self) -> bool {
         let key = |s: &Self| (s.dev, s.ino, s.size, s.mtime_ns, s.ctime_ns);
         key(self) == key(other)
@@ -74,11 +74,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_what_the_standard_library_says() {
+    fn fields_match_the_standard_library() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("file"), [7; 10_000]).unwrap();
         let file = std::fs::File::open(dir.path().join("file")).unwrap();
-        // Before that its blocks may not be counted yet.
+        // The block count may be incomplete before the sync.
         file.sync_all().unwrap();
         let (stat, metadata) = (Stat::of(&file).unwrap(), file.metadata().unwrap());
         assert_eq!((stat.dev, stat.ino, stat.mode), (metadata.dev(), metadata.ino(), metadata.mode()));

@@ -1,4 +1,4 @@
-//! The reader of plain system calls: `openat`, `fstat`, `pread`, `close`.
+//! The reader that uses plain system calls: `openat`, `fstat`, `pread`, `close`.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -11,23 +11,24 @@ use crate::name::Name;
 use crate::progress::{Filling, Progress};
 use crate::{Buf, Failure, File, Open, Reader, Ready, Span, Stat};
 
-/// Reads one file at a time, with plain system calls, when it is polled.
+/// Reads one file at a time with plain system calls, each time it is polled.
 ///
-/// It works everywhere, and is the fastest reader of what the page cache holds. `start` and `more` only
-/// remember; every `poll`, waiting or not, opens or reads on one file and blocks for it if need be. Files
-/// being read go before files to be opened, so that descriptors are given back soon.
+/// This reader works everywhere, and is the fastest for files in the page cache. `start` and `more` only
+/// record the request. Every `poll`, with or without `wait`, opens or reads one file and blocks for it if
+/// necessary. Files that are already open are read before others are opened, so that their descriptors are
+/// closed soon.
 ///
-/// When descriptors run out while files of this reader are open, the next open waits for one of them to be
-/// closed: `poll` then returns `None`, waiting or not, if nothing else is under way.
+/// If descriptors run out while this reader has files open, the next open waits until one of them is closed.
+/// If nothing else is in progress, `poll` then returns `None`, with or without `wait`.
 #[derive(Debug)]
 pub struct SyncReader {
     slots: Vec<Slot>,
     names: Vec<Name>,
     opens: VecDeque<u32>,
     reads: VecDeque<u32>,
-    /// Files held open.
+    /// Number of open files.
     held: usize,
-    /// The last open found no free descriptor, and none was given back since.
+    /// Whether the last open failed because no descriptor was free, and none was freed since.
     is_starved: bool,
     buf_len: usize,
 }
@@ -42,22 +43,22 @@ enum Slot {
         buf: Buf,
     },
     Reading(Filling),
-    /// A chunk is out.
+    /// The caller has a chunk.
     Out(Progress),
 }
 
 impl SyncReader {
-    /// Bytes of a buffer where several files are read beside each other.
+    /// Buffer size, in bytes, for several files side by side.
     pub const LANE_BUF_LEN: usize = 64 << 10;
-    /// Bytes of a buffer where one file is read alone; more no longer fits the second-level cache.
+    /// Buffer size, in bytes, for one file alone. A larger buffer no longer fits the second-level cache.
     pub const STREAM_BUF_LEN: usize = 256 << 10;
 
-    /// A reader of `slots` files (at least 1) that asks for buffers of `buf_len` bytes.
+    /// Creates a reader of `slots` files at once that asks for buffers of `buf_len` bytes.
     ///
     /// # Panics
     /// If `slots` or `buf_len` is 0.
     pub fn new(slots: usize, buf_len: usize) -> Self {
-        assert!(slots > 0 && buf_len > 0, "a reader needs a slot and a buffer");
+        assert!(slots > 0 && buf_len > 0, "a reader needs at least one slot and a buffer size");
         Self {
             slots: (0..slots).map(|_| Slot::Free).collect(),
             names: vec![Name::new(); slots],
@@ -69,24 +70,27 @@ impl SyncReader {
         }
     }
 
-    /// Reads on a file that another reader opened.
+    /// Takes over a file that another reader opened, to continue reading it.
     pub(crate) fn adopt(&mut self, filling: Filling) {
         let slot = filling.slot();
         self.held += 1;
         self.reads.push_back(slot);
         let before = mem::replace(&mut self.slots[slot as usize], Slot::Reading(filling));
-        assert!(matches!(before, Slot::Free), "slot {slot} is taken");
+        assert!(matches!(before, Slot::Free), "slot {slot} is in use");
     }
 
-    /// Tells that a descriptor was given back.
-    pub(crate) fn feed(&mut self) {
+    /// Records that a descriptor was freed, so that waiting opens are tried again.
+    pub(crate) fn descriptor_freed(&mut self) {
         self.is_starved = false;
     }
 
-    /// Polls on behalf of another reader, which may hold or be about to hold files open itself.
-    pub(crate) fn poll_beside(&mut self, owner_holds: bool) -> Option<Ready> {
+    /// Polls as a part of another reader. `owner_holds` is whether that reader has, or is about to have,
+    /// files open.
+    pub(crate) fn poll_for_owner(&mut self, owner_holds: bool) -> Option<Ready> {
         if let Some(slot) = self.reads.pop_front() {
-            let Slot::Reading(filling) = self.take(slot) else { unreachable!("slot {slot} is not read") };
+            let Slot::Reading(filling) = self.take(slot) else {
+                unreachable!("slot {slot} is not being read")
+            };
             return Some(self.fill(filling));
         }
         let may_wait = owner_holds || self.held > 0;
@@ -95,7 +99,7 @@ impl SyncReader {
         }
         let slot = self.opens.pop_front()?;
         let Slot::Opening { dir, follow, span, buf } = self.take(slot) else {
-            unreachable!("slot {slot} is not new")
+            unreachable!("slot {slot} is not being opened")
         };
         match File::open(&*dir, self.names[slot as usize].as_c_str(), follow) {
             Ok(file) => {
@@ -120,25 +124,25 @@ impl SyncReader {
                 Ready::Data(chunk)
             }
             Err((buf, failure)) => {
-                self.closed();
+                self.file_closed();
                 Ready::Failed { slot, buf, failure }
             }
         }
     }
 
-    fn closed(&mut self) {
+    fn file_closed(&mut self) {
         self.held -= 1;
-        self.feed();
+        self.descriptor_freed();
     }
 
     fn take(&mut self, slot: u32) -> Slot {
         mem::replace(&mut self.slots[slot as usize], Slot::Free)
     }
 
-    fn take_out(&mut self, slot: u32) -> Progress {
+    fn take_progress(&mut self, slot: u32) -> Progress {
         match self.take(slot) {
             Slot::Out(progress) => progress,
-            other => panic!("no chunk of slot {slot} is out: {other:?}"),
+            other => panic!("the caller has no chunk of slot {slot}: {other:?}"),
         }
     }
 }
@@ -158,39 +162,39 @@ impl Reader for SyncReader {
         self.opens.push_back(slot);
         let opening = Slot::Opening { dir: Rc::clone(dir), follow, span, buf };
         let before = mem::replace(&mut self.slots[slot as usize], opening);
-        assert!(matches!(before, Slot::Free), "slot {slot} is taken");
+        assert!(matches!(before, Slot::Free), "slot {slot} is in use");
     }
 
     fn more(&mut self, slot: u32, buf: Buf) {
-        let progress = self.take_out(slot);
+        let progress = self.take_progress(slot);
         self.slots[slot as usize] = Slot::Reading(Filling::new(progress, buf));
         self.reads.push_back(slot);
     }
 
     fn poll(&mut self, _wait: bool) -> Option<Ready> {
-        self.poll_beside(false)
+        self.poll_for_owner(false)
     }
 
     fn stat(&self, slot: u32) -> &Stat {
         match &self.slots[slot as usize] {
             Slot::Out(progress) => progress.stat(),
-            other => panic!("no chunk of slot {slot} is out: {other:?}"),
+            other => panic!("the caller has no chunk of slot {slot}: {other:?}"),
         }
     }
 
     fn finish(&mut self, slot: u32) -> Result<Stat, Failure> {
-        let result = self.take_out(slot).finish();
-        self.closed();
+        let result = self.take_progress(slot).finish();
+        self.file_closed();
         result
     }
 
     fn cancel(&mut self, slot: u32) {
-        drop(self.take_out(slot));
-        self.closed();
+        drop(self.take_progress(slot));
+        self.file_closed();
     }
 }
 
-/// Whether an open failed only because too many files are open, here or on the whole machine.
+/// Returns whether an open failed because too many files are open, in this process or on the whole machine.
 fn is_out_of_descriptors(failure: &Failure) -> bool {
     let Failure::Io { op: "open", source } = failure else { return false };
     matches!(Errno::from_io_error(source), Some(Errno::MFILE | Errno::NFILE))

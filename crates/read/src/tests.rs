@@ -1,5 +1,5 @@
-//! Every reader against `std::fs::read`: on files that change, vanish or never were regular, with descriptors
-//! running out, and on a ring that fails, lies and dawdles.
+//! Compares every reader with `std::fs::read`: with files that change, vanish or are not regular, with too
+//! few descriptors, and on a ring that fails, misreports and delays.
 
 mod changing;
 #[cfg(target_os = "linux")]

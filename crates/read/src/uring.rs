@@ -1,16 +1,19 @@
-//! The io_uring reader: many files under way at once, so that a cold disk always has work.
+//! The io_uring reader: many files in flight at once, so that a cold disk always has work.
 //!
 //! ```text
-//! start ─▶ openat ─▶ (fstat) ─▶ read ─▶ … ─▶ chunk out ─▶ (close)      plain system calls in parentheses
+//! start ─▶ openat ─▶ (fstat) ─▶ read ─▶ … ─▶ chunk ─▶ (close)     plain system calls in parentheses
 //!            │                    │
-//!            └── refused ─────────┴─▶ the same file goes on in the SyncReader reader
+//!            └── refused ─────────┴─▶ the SyncReader continues with this file
 //! ```
 //!
-//! The stages are not linked, since a read shorter than asked would break the chain; descriptors are ordinary,
-//! since the kernel cannot `fstat` its own kind; and every operation has a completion that is waited for before
-//! its slot is used again. A slot owns what its one operation points to: the name, the buffer, and a share of
-//! the directory, whose number must not be given to another directory while the open is queued.
-#![expect(unsafe_code, reason = "the kernel is handed pointers, and hands out descriptors")]
+//! The operations of a file are not linked, since a short read would break the chain. Descriptors are
+//! ordinary ones, since `fstat` does not work on the ring's own kind. A slot is reused only after the
+//! completion of its last operation.
+//!
+//! A slot owns everything its one operation points to: the name, the buffer, and a reference to the
+//! directory. The directory stays open while the open is queued, so that its descriptor number cannot be
+//! reused.
+#![expect(unsafe_code, reason = "the kernel receives pointers and returns descriptors")]
 
 use std::collections::VecDeque;
 use std::io;
@@ -27,32 +30,33 @@ use crate::ring::{self, Completion, Op, Ring};
 use crate::sync::SyncReader;
 use crate::{Buf, Failure, File, Open, Reader, Ready, Span, Stat};
 
-/// Operations that the ring may refuse before it is no longer used: a kernel or a file system that refuses
-/// this often refuses always.
-const PATIENCE: u32 = 8;
+/// After this many refused operations the ring is no longer used. A kernel or file system that refuses this
+/// often usually refuses always.
+const MAX_REFUSALS: u32 = 8;
 
-/// Times in a row the kernel may be too busy to take operations before the ring counts as broken.
-const BUSY_PATIENCE: u32 = 64;
+/// The ring counts as broken if the kernel is too busy for operations more often than this in a row.
+const MAX_BUSY: u32 = 64;
 
 /// The key of operations that belong to no slot.
 const NO_SLOT: u64 = u64::MAX;
 
 /// Reads many files at once through io_uring.
 ///
-/// Operations are handed to the kernel when half the slots have one queued, or when a `poll` finds nothing
-/// ready. What the ring refuses is read with plain system calls instead, and after the eighth refusal all else
-/// is too; so is everything when the ring breaks down in mid-run. The bytes and failures are the same.
+/// Operations are submitted once half as many are queued as there are slots, or when a `poll` finds nothing
+/// ready. Plain system calls read whatever the ring refuses. After eight refusals, or if the ring breaks
+/// down, they read everything else too. Bytes and failures are the same either way.
 pub struct Uring {
     slots: Vec<Slot>,
     names: Vec<Name>,
-    /// The key of the operation that each slot has in flight, or `NO_SLOT`.
+    /// The key of the operation in flight of each slot, or `NO_SLOT`.
     keys: Vec<u64>,
-    /// Operations so far. Each has a key of its own, so that a completion that comes twice is not taken for the next.
+    /// Number of operations so far. It makes every key unique, so that a duplicate completion does not match
+    /// a later operation.
     serial: u32,
     ring: Option<Box<dyn Ring>>,
-    /// Operations queued or handed over whose completion was not taken.
+    /// Number of operations that are queued or submitted and whose completion was not received.
     in_flight: usize,
-    /// Files held open, those of `plain` aside.
+    /// Number of open files, without those of `plain`.
     held: usize,
     refusals: u32,
     busy: u32,
@@ -62,7 +66,7 @@ pub struct Uring {
 
 enum Slot {
     Free,
-    /// An open is in flight. It points to the name of the slot.
+    /// An open is in flight. It points to the slot's entry in `names`.
     Opening {
         dir: Rc<OwnedFd>,
         follow: bool,
@@ -71,22 +75,23 @@ enum Slot {
     },
     /// A read into the buffer is in flight.
     Reading(Filling),
-    /// A chunk is out, or waits in `ready`.
+    /// The caller has a chunk, or a chunk waits in `ready`.
     Out(Progress),
-    /// This slot is the plain reader's.
+    /// The plain reader handles this slot.
     Plain,
 }
 
 impl Uring {
-    /// Bytes of a buffer: small, since there are many, and most files are smaller still.
+    /// Buffer size in bytes. It is small because there are many buffers, and most files are smaller still.
     pub const BUF_LEN: usize = 32 << 10;
 
-    /// A reader of `depth` files at once, for which [`depth`](crate::depth()) has a good number, that asks for
-    /// buffers of `buf_len` bytes.
+    /// Creates a reader of `depth` files at once that asks for buffers of `buf_len` bytes.
+    /// [`depth`](crate::depth()) computes a good `depth`.
     ///
     /// # Errors
-    /// If there is no ring to be had: no such system call, forbidden (as in most containers), no memory, no
-    /// descriptor, or [`io::ErrorKind::Unsupported`] outside of Linux. Use [`SyncReader`] then.
+    /// If no ring can be opened: the kernel has no io_uring, forbids it (as in most containers), or lacks
+    /// memory or descriptors. The error is [`io::ErrorKind::Unsupported`] on platforms other than Linux. Use
+    /// [`SyncReader`] instead.
     ///
     /// # Panics
     /// If `depth` or `buf_len` is 0.
@@ -112,10 +117,10 @@ impl Uring {
     }
 
     fn is_retired(&self) -> bool {
-        self.ring.is_none() || self.refusals >= PATIENCE
+        self.ring.is_none() || self.refusals >= MAX_REFUSALS
     }
 
-    /// Opens the file of `slot`, whose name is set.
+    /// Opens the file of `slot`. Its entry in `names` must be set.
     fn open(&mut self, slot: u32, dir: Rc<OwnedFd>, follow: bool, span: Span, buf: Buf) {
         if self.is_retired() {
             return self.open_plainly(slot, &dir, follow, span, buf);
@@ -126,8 +131,8 @@ impl Uring {
             flags: open_flags(follow),
         };
         self.slots[slot as usize] = Slot::Opening { dir, follow, span, buf };
-        // SAFETY: the name's bytes are on the heap and stay as they are until `complete` frees the slot, and
-        // the slot's `dir` keeps the directory open; `abandon` leaks the name if the completion never comes.
+        // SAFETY: the name is on the heap and does not change until `complete` frees the slot. The slot's
+        // `dir` keeps the directory open. If the completion never comes, `abandon` leaks the name.
         unsafe { self.push(slot, op) };
     }
 
@@ -137,21 +142,21 @@ impl Uring {
         self.plain.start(slot, Open { dir, name, follow, span }, buf);
     }
 
-    /// Reads on. The file counts as held.
+    /// Queues the next read. The file must already be counted in `held`.
     fn read(&mut self, filling: Filling) {
         if self.is_retired() {
             return self.read_plainly(filling);
         }
         let slot = filling.slot();
         self.slots[slot as usize] = Slot::Reading(filling);
-        // The pointer is made of the buffer where it stays: a `Filling` that moves would end its validity.
+        // Take the pointer only after the `Filling` is in its place: moving it would invalidate the pointer.
         let Slot::Reading(filling) = &mut self.slots[slot as usize] else { unreachable!("just set") };
         let (file, buf, offset, most) = filling.next();
         let len = u32::try_from(most).unwrap_or(u32::MAX);
         let op =
             Op::Read { file: file.as_fd().as_raw_fd(), into: buf.room().as_mut_ptr().cast(), len, offset };
-        // SAFETY: the slot owns the buffer and nobody touches it until `complete` takes it out; `abandon`
-        // leaks it if the completion never comes.
+        // SAFETY: the slot owns the buffer, and nothing accesses it until `complete` takes it out of the
+        // slot. If the completion never comes, `abandon` leaks the buffer.
         unsafe { self.push(slot, op) };
     }
 
@@ -161,15 +166,17 @@ impl Uring {
         self.plain.adopt(filling);
     }
 
+    /// Queues an operation for `slot`.
+    ///
     /// # Safety
-    /// As for [`Ring::push`].
+    /// The same requirements as [`Ring::push`].
     unsafe fn push(&mut self, slot: u32, op: Op) {
         self.serial = self.serial.wrapping_add(1);
         let key = u64::from(self.serial) << 32 | u64::from(slot);
         self.keys[slot as usize] = key;
         let half = self.slots.len().div_ceil(2);
-        let ring = self.ring.as_mut().expect("only called while there is a ring");
-        // SAFETY: passed on to the caller.
+        let ring = self.ring.as_mut().expect("the caller checked that there is a ring");
+        // SAFETY: the caller upholds the same requirements.
         if unsafe { ring.push(key, op) }.is_err() {
             return self.abandon();
         }
@@ -187,13 +194,14 @@ impl Uring {
         };
         match Errno::from_io_error(&error) {
             Some(Errno::INTR) => {}
-            // Completions must be taken before the kernel takes more, or it is out of memory for a while.
-            Some(Errno::BUSY | Errno::AGAIN) if self.busy < BUSY_PATIENCE => self.busy += 1,
+            // The kernel accepts more only after completions were received, or it lacks memory for the
+            // moment.
+            Some(Errno::BUSY | Errno::AGAIN) if self.busy < MAX_BUSY => self.busy += 1,
             _ => self.abandon(),
         }
     }
 
-    /// Takes all completions there are.
+    /// Processes all completions that are available.
     fn reap(&mut self) {
         while let Some(completion) = self.ring.as_mut().and_then(|ring| ring.completion()) {
             self.busy = 0;
@@ -212,19 +220,21 @@ impl Uring {
         let slot = key as u32;
         match self.keys.get_mut(slot as usize) {
             Some(expected) if *expected == key => *expected = NO_SLOT,
-            _ => return, // nobody waits for it
+            _ => return, // a duplicate or unknown completion
         }
         self.in_flight -= 1;
         let result = if result < 0 { Err(Errno::from_raw_os_error(-result)) } else { Ok(result) };
         match (mem::replace(&mut self.slots[slot as usize], Slot::Free), result) {
             (Slot::Opening { span, buf, .. }, Ok(fd)) => {
-                // SAFETY: the kernel made this descriptor for us, and this is its only mention.
+                // SAFETY: the completion of an open returned this descriptor, and each completion is
+                // processed once (see `keys`), so that nothing else owns it.
                 let fd = unsafe { OwnedFd::from_raw_fd(fd) };
                 match File::from_fd(fd) {
                     Ok(file) => {
                         self.held += 1;
-                        // Files that wait for news (`/proc/kmsg`, `trace_pipe`) say that they are empty. A
-                        // ring would wait with them, since it takes `O_NONBLOCK` as leave to poll.
+                        // Files that block until there is new data (`/proc/kmsg`, `trace_pipe`) report a size
+                        // of 0. The plain reader reads them without blocking; a ring would wait, since with
+                        // `O_NONBLOCK` it polls for data.
                         let may_wait = file.stat().size == 0;
                         let filling = Filling::new(Progress::new(slot, file, span), buf);
                         if may_wait { self.read_plainly(filling) } else { self.read(filling) }
@@ -233,7 +243,7 @@ impl Uring {
                 }
             }
             (Slot::Opening { dir, follow, span, buf }, Err(errno)) => match errno {
-                // The plain reader knows how to do without `O_NOATIME`, and how to wait for a descriptor.
+                // The plain reader can retry without `O_NOATIME` and can wait for a descriptor.
                 Errno::PERM | Errno::MFILE | Errno::NFILE => self.open_plainly(slot, &dir, follow, span, buf),
                 errno if is_refusal(errno) => {
                     self.refusals += 1;
@@ -242,9 +252,10 @@ impl Uring {
                 errno => self.ready.push_back(Ready::Failed { slot, buf, failure: open_failure(errno) }),
             },
             (Slot::Reading(mut filling), Ok(got)) => {
-                // SAFETY: the completion of a read into the room says how many bytes the kernel wrote there.
+                // SAFETY: the completion of a read into the room returned the number of bytes the kernel
+                // wrote there.
                 unsafe { filling.buf().grow(got as usize) };
-                if filling.took(got as usize) {
+                if filling.count_read(got as usize) {
                     let (progress, chunk) = filling.into_chunk();
                     self.slots[slot as usize] = Slot::Out(progress);
                     self.ready.push_back(Ready::Data(chunk));
@@ -258,21 +269,21 @@ impl Uring {
                     self.read_plainly(filling);
                 } else {
                     let buf = filling.into_buf();
-                    self.closed();
+                    self.file_closed();
                     let failure = Failure::Io { op: "read", source: errno.into() };
                     self.ready.push_back(Ready::Failed { slot, buf, failure });
                 }
             }
             (Slot::Free | Slot::Out(_) | Slot::Plain, _) => {
-                unreachable!("a completion for slot {slot}, which has nothing in flight")
+                unreachable!("slot {slot} has no operation in flight, but a completion")
             }
         }
     }
 
-    /// Gives the ring up where it stands: what it still had in flight is begun again by the plain reader, in
-    /// other memory, for a ring that is closed may still write into the old.
+    /// Stops using the ring. The plain reader restarts all operations in flight, with new memory, since the
+    /// closed ring may still write to the old. The old memory is leaked.
     fn abandon(&mut self) {
-        self.refusals = PATIENCE;
+        self.refusals = MAX_REFUSALS;
         self.reap();
         self.ring = None;
         self.in_flight = 0;
@@ -293,16 +304,16 @@ impl Uring {
         }
     }
 
-    fn closed(&mut self) {
+    fn file_closed(&mut self) {
         self.held -= 1;
-        self.plain.feed();
+        self.plain.descriptor_freed();
     }
 
-    fn take_out(&mut self, slot: u32) -> Option<Progress> {
+    fn take_progress(&mut self, slot: u32) -> Option<Progress> {
         match mem::replace(&mut self.slots[slot as usize], Slot::Free) {
             Slot::Out(progress) => Some(progress),
             Slot::Plain => None,
-            _ => panic!("no chunk of slot {slot} is out"),
+            _ => panic!("the caller has no chunk of slot {slot}"),
         }
     }
 }
@@ -317,14 +328,14 @@ impl Reader for Uring {
     }
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
-        assert!(matches!(self.slots[slot as usize], Slot::Free), "slot {slot} is taken");
+        assert!(matches!(self.slots[slot as usize], Slot::Free), "slot {slot} is in use");
         let Open { dir, name, follow, span } = file;
         self.names[slot as usize].set(name);
         self.open(slot, Rc::clone(dir), follow, span, buf);
     }
 
     fn more(&mut self, slot: u32, buf: Buf) {
-        match self.take_out(slot) {
+        match self.take_progress(slot) {
             Some(progress) => self.read(Filling::new(progress, buf)),
             None => {
                 self.slots[slot as usize] = Slot::Plain;
@@ -340,7 +351,7 @@ impl Reader for Uring {
                 return Some(ready);
             }
             let holds = self.held > 0 || self.in_flight > 0;
-            if let Some(ready) = self.plain.poll_beside(holds) {
+            if let Some(ready) = self.plain.poll_for_owner(holds) {
                 if let Ready::Failed { slot, .. } = ready {
                     self.slots[slot as usize] = Slot::Free;
                 }
@@ -363,24 +374,24 @@ impl Reader for Uring {
         match &self.slots[slot as usize] {
             Slot::Out(progress) => progress.stat(),
             Slot::Plain => self.plain.stat(slot),
-            _ => panic!("no chunk of slot {slot} is out"),
+            _ => panic!("the caller has no chunk of slot {slot}"),
         }
     }
 
     fn finish(&mut self, slot: u32) -> Result<Stat, Failure> {
-        let Some(progress) = self.take_out(slot) else {
+        let Some(progress) = self.take_progress(slot) else {
             return self.plain.finish(slot);
         };
         let result = progress.finish();
-        self.closed();
+        self.file_closed();
         result
     }
 
     fn cancel(&mut self, slot: u32) {
-        match self.take_out(slot) {
+        match self.take_progress(slot) {
             Some(progress) => {
                 drop(progress);
-                self.closed();
+                self.file_closed();
             }
             None => self.plain.cancel(slot),
         }
@@ -388,16 +399,16 @@ impl Reader for Uring {
 }
 
 impl Drop for Uring {
-    /// Waits until nothing is in flight any more, since the kernel writes into the buffers until then.
+    /// Waits until no operation is in flight, since the kernel writes to the buffers until then.
     fn drop(&mut self) {
-        self.refusals = PATIENCE;
+        self.refusals = MAX_REFUSALS;
         self.submit(false);
         for slot in 0..self.slots.len() {
             let Some(ring) = &mut self.ring else { break };
             if matches!(self.slots[slot], Slot::Opening { .. } | Slot::Reading(_)) {
-                // SAFETY: a cancellation points to nothing.
+                // SAFETY: a cancellation contains no pointers.
                 let pushed = unsafe { ring.push(NO_SLOT, Op::Cancel { key: self.keys[slot] }) };
-                // A full queue only means that this one runs to its end.
+                // If the queue is full, this operation simply runs to its end.
                 self.in_flight += usize::from(pushed.is_ok());
             }
         }
@@ -408,8 +419,8 @@ impl Drop for Uring {
     }
 }
 
-/// Whether an error is about the ring and not about the file: a plain system call may well succeed, and says
-/// what is wrong if it does not.
+/// Returns whether an error concerns the ring and not the file. A plain system call may then succeed, and
+/// otherwise returns the file's real error.
 fn is_refusal(errno: Errno) -> bool {
     matches!(
         errno,

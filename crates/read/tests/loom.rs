@@ -1,10 +1,10 @@
-//! What the handler of `SIGBUS` makes of mappings that come and go, checked over all interleavings:
-//! `RUSTFLAGS="--cfg ftk_loom" cargo test -p ftk-read --release --test loom`.
+//! Checks the guards that the `SIGBUS` handler searches, over all interleavings of threads: `RUSTFLAGS="--cfg
+//! ftk_loom" cargo test -p ftk-read --release --test loom`.
 //!
-//! The guard's own source is compiled against loom's atomics, once as it is and once with orders that promise nothing,
-//! which must fail. The handler is a thread here: in the program it runs on one, in the middle of other things.
+//! The source of the guard is compiled twice against loom's atomics: unchanged, and with every ordering
+//! relaxed, which must fail. A thread stands for the handler, which in the program interrupts a thread.
 #![cfg(ftk_loom)]
-#![expect(clippy::duplicate_mod, reason = "the mutation is the same source against other primitives")]
+#![expect(clippy::duplicate_mod, reason = "the mutation compiles the same source with other atomics")]
 
 #[path = "."]
 mod sound {
@@ -27,7 +27,7 @@ mod mutated {
 
         pub(crate) use loom::sync::atomic::AtomicBool;
 
-        /// An atomic that orders nothing but itself.
+        /// An atomic that ignores the requested ordering and uses `Relaxed`.
         #[derive(Debug)]
         pub(crate) struct AtomicUsize(loom::sync::atomic::AtomicUsize);
 
@@ -68,43 +68,45 @@ macro_rules! models {
 
         use super::$version::free;
 
-        /// Mappings below and above the address share a place, one after the other, while the handler asks for it.
-        pub(crate) fn between_two() {
+        /// Two mappings, below and above the address, use one guard in turn while the handler searches.
+        pub(crate) fn handler_searches_while_a_guard_is_reused() {
             loom::model(|| {
                 let guard = Arc::new(free());
-                assert!(guard.take(10, 20));
+                assert!(guard.acquire(10, 20));
                 let handler = {
                     let guard = Arc::clone(&guard);
-                    thread::spawn(move || assert_eq!(guard.end_of(30), None, "a mapping that never was"))
+                    thread::spawn(move || {
+                        assert_eq!(guard.end_of(30), None, "found a mapping that never existed")
+                    })
                 };
                 guard.release();
-                assert!(guard.take(40, 50));
+                assert!(guard.acquire(40, 50));
                 handler.join().unwrap();
                 assert_eq!(guard.end_of(45), Some(50));
             });
         }
 
-        /// The place is taken by two threads at once: one gets it, and what it says is that one's.
-        pub(crate) fn two_want_it() {
+        /// Two threads claim one guard at once. One succeeds, and the guard holds its range.
+        pub(crate) fn two_threads_claim_one_guard() {
             loom::model(|| {
                 let guard = Arc::new(free());
                 let other = {
                     let guard = Arc::clone(&guard);
-                    thread::spawn(move || guard.take(10, 20))
+                    thread::spawn(move || guard.acquire(10, 20))
                 };
-                let mine = guard.take(40, 50);
+                let mine = guard.acquire(40, 50);
                 let theirs = other.join().unwrap();
-                assert!(mine != theirs, "each place has one owner");
+                assert!(mine != theirs, "each guard has one owner");
                 assert_eq!(guard.end_of(15), theirs.then_some(20));
                 assert_eq!(guard.end_of(45), mine.then_some(50));
             });
         }
 
-        /// A mapping is found wherever others come and go, and only it is marked.
-        pub(crate) fn among_others() {
+        /// A mapping is found while others come and go, and only its guard is marked.
+        pub(crate) fn handler_searches_among_other_guards() {
             loom::model(|| {
                 let guards = Arc::new([free(), free()]);
-                assert!(guards[0].take(10, 20) && guards[1].take(30, 40));
+                assert!(guards[0].acquire(10, 20) && guards[1].acquire(30, 40));
                 let handler = {
                     let guards = Arc::clone(&guards);
                     thread::spawn(move || {
@@ -114,7 +116,7 @@ macro_rules! models {
                     })
                 };
                 guards[0].release();
-                assert!(guards[0].take(50, 60));
+                assert!(guards[0].acquire(50, 60));
                 handler.join().unwrap();
                 assert!(guards[1].is_hit() && !guards[0].is_hit());
             });
@@ -122,40 +124,40 @@ macro_rules! models {
     };
 }
 
-/// As it is: the answer is about one mapping, and the right one.
+/// With the real orderings, all models pass.
 mod sound_models {
     models!(sound);
 
     #[test]
     fn an_address_between_two_mappings_is_in_neither() {
-        between_two();
+        handler_searches_while_a_guard_is_reused();
     }
     #[test]
-    fn a_place_has_one_owner() {
-        two_want_it();
+    fn a_guard_has_one_owner() {
+        two_threads_claim_one_guard();
     }
     #[test]
     fn a_mapping_is_found_among_others() {
-        among_others();
+        handler_searches_among_other_guards();
     }
 }
 
-/// With orders that promise nothing: a mapping is seen that never was, and the models above notice.
+/// With relaxed orderings, the models find errors.
 mod mutated_models {
     models!(mutated);
 
     #[test]
-    #[should_panic = "a mapping that never was"]
-    fn an_address_between_two_mappings_is_in_one() {
-        between_two();
+    #[should_panic = "found a mapping that never existed"]
+    fn relaxed_orderings_find_a_mapping_that_never_existed() {
+        handler_searches_while_a_guard_is_reused();
     }
     #[test]
-    fn a_place_still_has_one_owner() {
-        two_want_it();
+    fn a_guard_still_has_one_owner() {
+        two_threads_claim_one_guard();
     }
     #[test]
     #[should_panic = "Some(0)"]
-    fn another_mapping_is_found() {
-        among_others();
+    fn relaxed_orderings_find_the_wrong_mapping() {
+        handler_searches_among_other_guards();
     }
 }

@@ -1,4 +1,4 @@
-//! How many CPUs and cores this process may use.
+//! The number of CPUs and cores that this process may use.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,16 +7,18 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::thread;
 
-/// Logical CPUs that this process may use, by affinity and by the quota of its control group; at least 1.
+/// Returns the number of logical CPUs that this process may use, limited by its affinity and by the quota of
+/// its control group; at least 1.
 ///
-/// Found out once, which costs some tens of microseconds: ask only when the answer matters.
+/// The first call takes tens of microseconds, and the result is kept. Call this only if the answer matters.
 pub fn logical_cpus() -> usize {
     static CPUS: LazyLock<usize> =
         LazyLock::new(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
     *CPUS
 }
 
-/// Physical cores among [`logical_cpus`]; as many as those where the system does not say.
+/// Returns the number of physical cores among [`logical_cpus`], or the number of logical CPUs if the system
+/// does not report cores.
 ///
 /// Reads a small file for each CPU.
 pub fn physical_cores() -> usize {
@@ -27,7 +29,8 @@ pub fn physical_cores() -> usize {
     }
 }
 
-/// Numbers of the CPUs this process may run on; empty where the system does not say.
+/// Returns the numbers of the CPUs that this process may run on, or an empty list if the system does not
+/// report them.
 #[cfg(target_os = "linux")]
 fn allowed_cpus() -> Vec<usize> {
     use rustix::thread::{CpuSet, sched_getaffinity};
@@ -41,10 +44,10 @@ fn allowed_cpus() -> Vec<usize> {
     Vec::new()
 }
 
-/// How many cores these CPUs belong to, 0 if that is unknown for any of them.
+/// Returns the number of cores that these CPUs belong to, or 0 if it is unknown for any of them.
 ///
-/// A core is told by the list of its CPUs, since core numbers repeat between packages and, on some machines,
-/// between dies.
+/// A core is identified by the list of its CPUs, since core numbers repeat between packages and, on some
+/// machines, between dies.
 fn cores_of(sys_cpu: &Path, cpus: &[usize]) -> usize {
     let siblings = |cpu| fs::read_to_string(sys_cpu.join(format!("cpu{cpu}/topology/core_cpus_list"))).ok();
     cpus.iter().map(|&cpu| siblings(cpu)).collect::<Option<BTreeSet<_>>>().map_or(0, |cores| cores.len())
@@ -55,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cores_are_told_by_their_siblings() {
+    fn cores_are_counted_by_their_sibling_lists() {
         let sys = tempfile::tempdir().unwrap();
         for (cpu, siblings) in ["0,2\n", "1,3\n", "0,2\n", "1,3\n"].into_iter().enumerate() {
             let topology = sys.path().join(format!("cpu{cpu}/topology"));
@@ -69,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_cores_than_cpus() {
+    fn there_are_at_most_as_many_cores_as_cpus() {
         assert!((1..=logical_cpus()).contains(&physical_cores()));
     }
 }

@@ -1,4 +1,38 @@
-//! Workers, a stop flag, and a model of what work costs. Knows nothing of files beyond their number and size.
+//! Internal to ftk: decides how many workers a job gets and which reader they use, and runs them.
+//!
+//! - [`Model`] predicts the run time from a small [`Sample`] of the real work and the measured [`Constants`]
+//!   of the machine, and chooses the fastest combination of workers and reader.
+//! - [`Team`] runs a closure on all workers and returns their results.
+//! - [`Stop`] tells all workers to end early.
+//!
+//! The number of workers must depend on the job: starting a thread for a few small files costs more than it
+//! saves, while files on a cold disk need many more workers than there are CPUs. This crate knows the number
+//! and the size of files, but nothing else about them.
+//!
+//! # Example
+//!
+//! ```
+//! use std::sync::atomic::{AtomicUsize, Ordering};
+//!
+//! use ftk_sched::{Constants, Limits, Model, Sample, Stop, Team, Threads};
+//!
+//! // The first 32 files took 12 µs each and never waited for a disk. 10,000 files are left.
+//! let sample = Sample { files: 32, bytes: 32 * 17_000, nanos: 32 * 12_000, waits: 0 };
+//! let limits = Limits { threads: Threads::Auto, backend: None, ring: false, cpus: 4 };
+//! let choice = Model::new(Constants::default()).choose(sample, 10_000, limits);
+//! assert_eq!(choice.workers, 4);
+//!
+//! // The workers claim files from a common counter.
+//! let (stop, next) = (Stop::new(), AtomicUsize::new(0));
+//! let counts = Team::new(choice.workers).run(&stop, |_worker| {
+//!     let mut files = 0;
+//!     while !stop.is_raised() && next.fetch_add(1, Ordering::Relaxed) < 10_000 {
+//!         files += 1;
+//!     }
+//!     files
+//! });
+//! assert_eq!(counts.iter().sum::<usize>(), 10_000);
+//! ```
 #![forbid(unsafe_code)]
 
 mod constants;

@@ -1,11 +1,11 @@
-//! What a calibration is valid for.
+//! Identifies the machine and the program that a calibration is valid for.
 
 use std::fs;
 
-/// The machine and the program, as one line of text: kind of CPU, release of the kernel, version of ftk.
+/// Returns the machine and the program as one line of text: kind of CPU, kernel release, version of ftk.
 ///
-/// The kind of CPU comes from the alias by which the kernel loads drivers for it. `/proc/cpuinfo` has nicer
-/// names, but up to Linux 5.18 opening it may sleep 10 ms to sample the clock of each CPU.
+/// The kind of CPU comes from the alias by which the kernel loads CPU drivers. `/proc/cpuinfo` has nicer
+/// names, but up to Linux 5.18 opening it may sleep 10 ms to measure the clock of each CPU.
 pub(crate) fn machine() -> String {
     let alias = fs::read_to_string("/sys/devices/system/cpu/modalias").unwrap_or_default();
     let uname = rustix::system::uname();
@@ -13,7 +13,8 @@ pub(crate) fn machine() -> String {
     format!("{}; {}; ftk {}", cpu_of(&alias), one_line(&release), env!("CARGO_PKG_VERSION"))
 }
 
-/// The vendor, family and model in an alias like `cpu:type:x86,ven0000fam0006mod008F:feature:,0000,0001`.
+/// Returns the vendor, family and model from an alias such as
+/// `cpu:type:x86,ven0000fam0006mod008F:feature:,0000,0001`.
 fn cpu_of(alias: &str) -> String {
     let kind = alias.strip_prefix("cpu:type:").and_then(|rest| rest.split(':').next());
     kind.map_or_else(|| std::env::consts::ARCH.to_owned(), one_line)
@@ -28,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kind_of_cpu_is_cut_out_of_the_alias() {
+    fn the_kind_of_cpu_is_extracted_from_the_alias() {
         assert_eq!(
             cpu_of("cpu:type:x86,ven0000fam0006mod008F:feature:,0000,0001\n"),
             "x86,ven0000fam0006mod008F"
@@ -38,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_stays_the_same_and_is_one_line() {
+    fn the_machine_line_is_stable_and_a_single_line() {
         assert_eq!(machine(), machine());
         assert_eq!(machine().lines().count(), 1);
         assert!(machine().ends_with(env!("CARGO_PKG_VERSION")));

@@ -1,52 +1,56 @@
-//! The cost model: from a sample of real work to a choice of workers and reader.
+//! The cost model: chooses workers and reader from a sample of the real work.
 
 use crate::Constants;
 use crate::work::Work;
 
-/// Files that may come from a cache for each wait that says they do not: 2 waits among 32 files are a disk.
+/// A sample is cold if there was at least one wait per this many files: 2 waits among 32 files mean a disk.
 ///
-/// Cached files were seen to wait never, evicted ones once each.
-const FILES_PER_WAIT: u32 = 16;
+/// Measured: cached files never waited, and files evicted from the cache waited once each.
+const MAX_FILES_PER_WAIT: u32 = 16;
 
-/// Workers with plain reads that a disk is offered: 32 and 64 did equally well, 16 some 10 % worse.
+/// The most workers with plain reads for a disk, unless there are more CPUs. 32 and 64 were equally fast; 16
+/// were about 10 % slower.
 pub const COLD_WORKERS: usize = 32;
 
-/// Files that must be left for each of them, lest half of them find nothing to do.
+/// The least number of remaining files per such worker. With fewer, half of the workers may find nothing to
+/// do.
 const FILES_PER_COLD_WORKER: u64 = 4;
 
-/// What the caller measured on a few files of this tree, processed alone with the plain reader.
+/// Measurements of a few files of this tree, processed by one worker with the plain reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// Files processed.
+    /// Number of files processed.
     pub files: u32,
-    /// Bytes processed.
+    /// Number of bytes processed.
     pub bytes: u64,
-    /// Time taken, in nanoseconds.
+    /// Elapsed time in nanoseconds.
     pub nanos: u64,
-    /// Voluntary context switches of the thread meanwhile: waits for a disk.
+    /// Voluntary context switches of the thread during that time: each is a wait for a disk.
     pub waits: u32,
 }
 
 impl Sample {
-    /// Whether these files had to come from a disk: 2 waits or more among 32 files, and in proportion.
+    /// Returns whether these files came from a disk and not from the cache: at least 2 waits among 32 files,
+    /// or in that proportion.
     ///
-    /// Holds for any run of files that one thread read by itself with the plain reader and no helper.
+    /// This also works for later files, if one thread read them with the plain reader and without a helper
+    /// thread.
     pub fn is_cold(&self) -> bool {
-        self.files > 0 && self.waits >= self.files.div_ceil(FILES_PER_WAIT)
+        self.files > 0 && self.waits >= self.files.div_ceil(MAX_FILES_PER_WAIT)
     }
 }
 
-/// How many workers the user asked for.
+/// The number of workers that the user requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Threads {
     /// The model decides.
     #[default]
     Auto,
-    /// Exactly this many, the calling thread included; `0` counts as 1.
+    /// Exactly this many, including the calling thread; `0` counts as 1.
     Fixed(usize),
 }
 
-/// How files are read.
+/// The kind of reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     /// Plain system calls.
@@ -55,46 +59,46 @@ pub enum Backend {
     Uring,
 }
 
-/// What the model may choose from.
+/// The options that the model can choose from.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Workers asked for.
+    /// The requested number of workers.
     pub threads: Threads,
-    /// The reader asked for; `None`: the model decides.
+    /// The requested reader, or `None` to let the model decide.
     pub backend: Option<Backend>,
-    /// Whether a ring can be made here.
+    /// Whether an io_uring can be created here.
     pub ring: bool,
-    /// Logical CPUs; `0` counts as 1.
+    /// Number of logical CPUs; `0` counts as 1.
     pub cpus: usize,
 }
 
-/// Why the model decided as it did.
+/// The reason for the model's choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Starting more workers, or a ring, would take longer than it saves.
+    /// Starting more workers or an io_uring would cost more time than it saves.
     BelowBreakEven,
-    /// The files are cached: plain reads, one worker a CPU at most.
+    /// The files are cached: plain reads and at most one worker per CPU.
     Warm,
-    /// The files come from a disk, and rings keep it busy.
+    /// The files come from a disk, and io_uring keeps it busy.
     ColdRing,
     /// The files come from a disk, and many waiting workers keep it busy.
     ColdThreads,
-    /// The user fixed the number of workers.
+    /// The user requested the number of workers.
     Asked,
 }
 
-/// What the model decided, and what it expects of it.
+/// The model's choice and its forecast.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// Workers, the calling thread included; at least 1, and no more than files are left.
+    /// Number of workers, including the calling thread; at least 1, and at most one per remaining file.
     pub workers: usize,
     /// The reader.
     pub backend: Backend,
-    /// Whether the content has to come from a disk.
+    /// Whether the content has to be read from a disk.
     pub cold: bool,
-    /// Forecast of the time for what is left, in nanoseconds.
+    /// Forecast of the wall time for the remaining files, in nanoseconds.
     pub forecast_nanos: u64,
-    /// What decided.
+    /// The reason for the choice.
     pub reason: Reason,
 }
 
@@ -105,20 +109,20 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model over these constants.
+    /// Creates a model from these constants.
     pub fn new(constants: Constants) -> Self {
         Self { constants }
     }
 
-    /// What it knows of the machine.
+    /// Returns the constants of the machine.
     pub fn constants(&self) -> &Constants {
         &self.constants
     }
 
-    /// The choice that takes the least wall time for `files_left` more files like those of the sample.
+    /// Returns the choice with the least wall time for `files_left` more files like those of the sample.
     ///
-    /// An empty sample counts as cached files of the usual cost. A reader that was asked for is chosen even
-    /// where it cannot be had: refusing it is the caller's.
+    /// An empty sample is treated as cached files of the usual cost. A requested reader is always chosen,
+    /// even if it is not available; the caller must refuse it.
     pub fn choose(&self, seen: Sample, files_left: u64, limits: Limits) -> Choice {
         let cold = seen.is_cold();
         let backend =
@@ -126,7 +130,7 @@ impl Model {
         let cpus = limits.cpus.max(1);
         let work = Work::new(&self.constants, seen, files_left, cpus);
         let choice = |workers, backend, reason| {
-            // A float beyond the range saturates.
+            // The conversion of a float beyond the range saturates.
             let forecast_nanos = work.wall_ns(workers, backend) as u64;
             Choice { workers, backend, cold, forecast_nanos, reason }
         };
@@ -157,7 +161,7 @@ impl Model {
     }
 }
 
-/// This many workers as a number of them, and one where there are none.
+/// Converts a number of workers to `usize`, and 0 to 1.
 fn at_least_one(workers: u64) -> usize {
     usize::try_from(workers).unwrap_or(usize::MAX).max(1)
 }

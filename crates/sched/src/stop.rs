@@ -2,21 +2,21 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Raised once, seen by every worker between two pieces of work.
+/// A flag that tells all workers to stop. They check it between two pieces of work.
 #[derive(Debug, Default)]
 pub struct Stop(AtomicBool);
 
 impl Stop {
-    /// A flag that is down.
+    /// Creates a flag that is not raised.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Raises the flag for good.
+    /// Raises the flag. It cannot be lowered again.
     pub fn raise(&self) {
-        // Relaxed: the flag carries no data with it; what workers made is handed over by the join.
+        // Relaxed suffices, because the flag publishes no data. The join hands over the workers' results.
         self.0.store(true, Ordering::Relaxed);
     }
-    /// Whether it was raised.
+    /// Returns whether the flag was raised.
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The file that keeps a calibration: a header, the machine it is valid for, the constants, a footer.
+//! The file that stores a calibration: a header, the machine it is valid for, the constants, and a footer.
 
 use std::error::Error;
 use std::fmt;
@@ -9,36 +9,37 @@ use std::path::Path;
 use crate::machine::machine;
 use crate::{Constants, ParseError};
 
-/// The first line: kind and version of the format.
+/// The first line: type and version of the format.
 const HEADER: &str = "ftk constants 1";
 
-/// The last line, without which a file is incomplete.
+/// The last line. A file without it is incomplete.
 const FOOTER: &str = "end";
 
-/// More bytes than a file of constants ever has.
-const MOST_BYTES: u64 = 64 << 10;
+/// The read limit in bytes. A file of constants is always smaller.
+const MAX_BYTES: u64 = 64 << 10;
 
-/// Why a stored calibration is not used; the built-in constants serve instead.
+/// The reason why a stored calibration is not used. The built-in constants are used instead.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NotLoaded {
-    /// There is none.
+    /// The file does not exist.
     Missing,
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable(io::Error),
-    /// It is not a whole file of constants of this format.
+    /// The file is incomplete or does not have this format.
     NotConstants,
-    /// It was made on another machine, kernel or version of ftk: this one.
+    /// The calibration was made on another machine, kernel or version of ftk. This text describes it.
     OtherMachine(String),
-    /// One of its lines is wrong; the number is that in the file.
+    /// A line of the file is invalid. The line number is that in the file.
     Corrupt(ParseError),
 }
 
 impl Constants {
-    /// The calibration kept in this file.
+    /// Loads a calibration from a file.
     ///
     /// # Errors
-    /// Always with a reason to go on without: none of them is worth more than a line of `-v`.
+    /// Every error means that the caller should go on with the built-in constants. It is worth at most a line
+    /// with `-v`.
     pub fn load(path: &Path) -> Result<Self, NotLoaded> {
         let text = read_regular(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => NotLoaded::Missing,
@@ -47,12 +48,14 @@ impl Constants {
         parse(&text, &machine())
     }
 
-    /// Keeps these constants in this file, in place of what it held: readers see the old file or the new one.
+    /// Saves these constants to a file and replaces its old content atomically: readers see either the old
+    /// file or the new one.
     ///
-    /// Directories on the way are made. Nothing is left behind by a failure.
+    /// Creates missing parent directories. A failure leaves no partial file.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidData`] and nothing written if a number is implausible; else that of the file system.
+    /// [`io::ErrorKind::InvalidData`] if a constant is implausible; then nothing is written. Otherwise any
+    /// error of the file system.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         self.check().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         let parent = match path.parent() {
@@ -85,13 +88,13 @@ fn parse(text: &str, machine: &str) -> Result<Constants, NotLoaded> {
         .map_err(|error| NotLoaded::Corrupt(ParseError { line: error.line + lines_before, ..error }))
 }
 
-/// The start of a regular file: a FIFO would never end to open.
+/// Reads the start of a regular file. Other files are refused, since opening a FIFO could block forever.
 fn read_regular(path: &Path) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     let mut text = String::new();
-    File::open(path)?.take(MOST_BYTES).read_to_string(&mut text)?;
+    File::open(path)?.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(text)
 }
 
@@ -99,10 +102,12 @@ impl fmt::Display for NotLoaded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => write!(f, "never calibrated"),
-            Self::Unreadable(_) => write!(f, "cannot read the calibration"),
-            Self::NotConstants => write!(f, "not a whole calibration of this format"),
-            Self::OtherMachine(machine) => write!(f, "calibrated for {machine:?}"),
-            Self::Corrupt(_) => write!(f, "the calibration is damaged"),
+            Self::Unreadable(_) => write!(f, "cannot read the calibration file"),
+            Self::NotConstants => write!(f, "the calibration file is incomplete or has another format"),
+            Self::OtherMachine(machine) => {
+                write!(f, "calibrated for another machine or version: {machine:?}")
+            }
+            Self::Corrupt(_) => write!(f, "the calibration file is damaged"),
         }
     }
 }
@@ -130,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_saved_is_loaded() {
+    fn saved_constants_can_be_loaded() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("not/there/yet/constants");
         assert!(matches!(Constants::load(&path), Err(NotLoaded::Missing)));
@@ -141,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn h57_an_outlier_is_not_stored_and_the_old_file_stays() {
+    fn h57_an_implausible_value_is_not_saved_and_the_old_file_remains() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("constants");
         measured().save(&path).unwrap();
@@ -151,18 +156,18 @@ mod tests {
     }
 
     #[test]
-    fn h57_a_path_that_cannot_be_written_is_an_error_and_leaves_nothing() {
+    fn h57_saving_to_an_unwritable_path_fails_and_creates_no_file() {
         let dir = tempfile::tempdir().unwrap();
-        let taken = dir.path().join("taken");
-        fs::create_dir(&taken).unwrap();
-        assert!(measured().save(&taken).is_err());
+        let directory = dir.path().join("directory");
+        fs::create_dir(&directory).unwrap();
+        assert!(measured().save(&directory).is_err());
         fs::write(dir.path().join("file"), "").unwrap();
         assert!(measured().save(&dir.path().join("file/constants")).is_err());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 
     #[test]
-    fn what_is_no_regular_file_is_not_read() {
+    fn only_regular_files_are_read() {
         let dir = tempfile::tempdir().unwrap();
         assert!(matches!(Constants::load(dir.path()), Err(NotLoaded::Unreadable(_))));
         let endless = dir.path().join("endless");
@@ -171,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_says_which() {
+    fn the_error_for_another_machine_names_it() {
         let text = print(&measured(), "that one");
         let Err(NotLoaded::OtherMachine(stored)) = parse(&text, "this one") else { panic!("{text}") };
         assert_eq!(stored, "that one");
     }
 
     #[test]
-    fn a_damaged_line_is_named_by_its_number_in_the_file() {
+    fn a_damaged_line_is_reported_with_its_number_in_the_file() {
         let text = print(&measured(), "this").replace("\nteam_ns = ", "\nteam_ns ");
         let Err(NotLoaded::Corrupt(error)) = parse(&text, "this") else { panic!("{text}") };
         assert_eq!(text.lines().nth(error.line - 1), Some("team_ns 15000"));

@@ -1,4 +1,4 @@
-//! A team of workers: one phase is one spawn and one join.
+//! Runs a phase on a team of workers: it spawns threads once and joins them once.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -7,71 +7,75 @@ use std::thread::{self, Builder};
 
 use crate::Stop;
 
-/// How many workers take part in a phase.
+/// A team of workers for a phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Team {
     workers: usize,
 }
 
 impl Team {
-    /// A team of this many workers, the calling thread included; `0` counts as 1.
+    /// Creates a team of this many workers, including the calling thread; `0` counts as 1.
     pub fn new(workers: usize) -> Self {
         Self { workers: workers.max(1) }
     }
 
-    /// How many workers a run starts at most, the calling thread included; at least 1.
+    /// Returns the most workers that a run uses, including the calling thread; at least 1.
     pub fn workers(self) -> usize {
         self.workers
     }
 
-    /// Runs `work` on every worker, the caller being number 0, and returns what each made, in their order.
+    /// Runs `work` on every worker and returns their results in worker order. The caller is worker 0.
     ///
-    /// The caller starts to work as soon as the others are spawned; alone, it spawns nothing. The result has as
-    /// many items as workers took part. A thread that cannot be started is left out, and so are those after it:
-    /// the work must be claimed at run time, not dealt out by worker number.
+    /// The caller starts to work as soon as the other threads are spawned. A team of one spawns no thread.
+    ///
+    /// If a thread cannot be started, the team runs without it and without the threads after it. The result
+    /// has one item per worker that ran. So workers must claim their work at run time; it must not be divided
+    /// by worker number.
     ///
     /// # Panics
-    /// With the payload of the first worker that panicked, after raising `stop` and joining the others.
+    /// If a worker panics: raises `stop`, joins the other workers, and resumes the first panic.
     pub fn run<T: Send>(self, stop: &Stop, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let first_panic = FirstPanic::default();
         let attempt = |worker| {
-            // Whatever the panic left half done is seen by nobody: the panic goes on after the join.
+            // Unwind safety: no code sees state that the panic left inconsistent, because the panic resumes
+            // after the join.
             catch_unwind(AssertUnwindSafe(|| work(worker)))
                 .map_err(|payload| {
-                    // Kept before the flag goes up, so that no panic the flag leads to can come first.
+                    // Store the payload before raising the flag, so that a panic caused by the flag cannot be
+                    // the first.
                     first_panic.keep(payload);
                     stop.raise();
                 })
                 .ok()
         };
-        let made = if self.workers == 1 { vec![attempt(0)] } else { run_scoped(self.workers, &attempt) };
+        let results = if self.workers == 1 { vec![attempt(0)] } else { run_scoped(self.workers, &attempt) };
         first_panic.resume();
-        made.into_iter().flatten().collect()
+        results.into_iter().flatten().collect()
     }
 }
 
-/// Runs `attempt` on the calling thread and on up to `workers - 1` new ones.
+/// Runs `attempt` on the calling thread and on up to `workers - 1` new threads.
 fn run_scoped<T: Send>(workers: usize, attempt: &(impl Fn(usize) -> Option<T> + Sync)) -> Vec<Option<T>> {
     thread::scope(|scope| {
         let others: Vec<_> = (1..workers)
             .map_while(|worker| {
-                // `Scope::spawn` would panic where the system refuses a thread.
+                // `Scope::spawn` would panic if the system refuses a thread.
                 Builder::new()
                     .name(format!("worker-{worker}"))
                     .spawn_scoped(scope, move || attempt(worker))
                     .ok()
             })
             .collect();
-        let mut made = Vec::with_capacity(others.len() + 1);
-        made.push(attempt(0));
-        made.extend(
+        let mut results = Vec::with_capacity(others.len() + 1);
+        results.push(attempt(0));
+        results.extend(
             others.into_iter().map(|other| other.join().unwrap_or_else(|payload| resume_unwind(payload))),
         );
-        made
+        results
     })
 }
 
-/// The payload of the panic that came first; later ones are often only its echo, as from a poisoned lock.
+/// The payload of the first panic. Later panics are often only consequences, such as a poisoned lock.
 #[derive(Default)]
 struct FirstPanic(Mutex<Option<Box<dyn Any + Send>>>);
 
@@ -94,37 +98,37 @@ mod tests {
 
     use super::*;
 
-    /// What a run panicked with.
+    /// Returns the message with which `run` panicked.
     fn panic_of(run: impl FnOnce()) -> &'static str {
         catch_unwind(AssertUnwindSafe(run)).unwrap_err().downcast_ref::<&str>().copied().unwrap()
     }
 
     #[test]
     fn results_come_in_worker_order() {
-        // The barrier holds everyone until all run, so that the order cannot come from one thread doing all.
+        // The barrier makes all workers run at once, so that one thread cannot do the work of all.
         let barrier = Barrier::new(4);
-        let made = Team::new(4).run(&Stop::new(), |worker| {
+        let results = Team::new(4).run(&Stop::new(), |worker| {
             barrier.wait();
             (worker, thread::current().id())
         });
-        assert_eq!(made.iter().map(|(worker, _)| *worker).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        for (i, (_, id)) in made.iter().enumerate() {
-            assert!(made[..i].iter().all(|(_, other)| other != id));
+        assert_eq!(results.iter().map(|(worker, _)| *worker).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        for (i, (_, id)) in results.iter().enumerate() {
+            assert!(results[..i].iter().all(|(_, other)| other != id));
         }
-        assert_eq!(made[0].1, thread::current().id());
+        assert_eq!(results[0].1, thread::current().id());
     }
 
     #[test]
     fn zero_and_one_worker_run_on_the_caller() {
         for workers in [0, 1] {
             assert_eq!(Team::new(workers).workers(), 1);
-            let made = Team::new(workers).run(&Stop::new(), |worker| (worker, thread::current().id()));
-            assert_eq!(made, [(0, thread::current().id())]);
+            let results = Team::new(workers).run(&Stop::new(), |worker| (worker, thread::current().id()));
+            assert_eq!(results, [(0, thread::current().id())]);
         }
     }
 
     #[test]
-    fn a_panic_raises_stop_joins_all_and_surfaces() {
+    fn a_panic_raises_stop_joins_all_and_is_resumed() {
         for culprit in 0..3 {
             let stop = Stop::new();
             let ended = AtomicUsize::new(0);
@@ -146,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_panic_wins_over_its_echoes() {
+    fn the_first_panic_is_resumed_and_later_ones_are_dropped() {
         let stop = Stop::new();
         let message = panic_of(|| {
             Team::new(3).run(&stop, |worker| {
@@ -156,14 +160,14 @@ mod tests {
                 while !stop.is_raised() {
                     thread::yield_now();
                 }
-                panic!("echo");
+                panic!("consequence");
             });
         });
         assert_eq!(message, "cause");
     }
 
     #[test]
-    fn a_panic_alone_raises_stop_too() {
+    fn a_panic_in_a_team_of_one_raises_stop() {
         let stop = Stop::new();
         assert_eq!(panic_of(|| drop(Team::new(1).run(&stop, |_| panic!("alone")))), "alone");
         assert!(stop.is_raised());

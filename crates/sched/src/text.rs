@@ -1,4 +1,4 @@
-//! The readable form of the constants: one `name = value` a line.
+//! The text form of the constants: one `name = value` per line.
 
 use std::error::Error;
 use std::fmt;
@@ -7,37 +7,37 @@ use std::str::FromStr;
 use crate::fields::{DIGEST, FIELDS, check_digest};
 use crate::{Constants, Implausible};
 
-/// Why a text is not a set of constants.
+/// The error of parsing constants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParseError {
-    /// The line at fault, counted from 1; one past the last where a number is missing.
+    /// The number of the invalid line, counted from 1. If a constant is missing, one past the last line.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem in that line.
     pub problem: Problem,
 }
 
-/// What is wrong with a line of constants.
+/// The problem in a line of constants.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Not of the form `name = number`.
+    /// The line does not have the form `name = number`.
     NotAPair,
     /// No constant has this name.
     Unknown(String),
-    /// The constant was given before.
+    /// The constant is given more than once.
     Twice(String),
-    /// The constant is not given.
+    /// The constant is missing.
     Missing(&'static str),
-    /// No machine is known to be like that.
+    /// No known machine has such a value.
     Implausible(Implausible),
 }
 
 impl Constants {
-    /// Reads what `Display` wrote: one `name = value` a line, in any order; empty lines and those that start
-    /// with `#` are skipped. All constants must be there, once; digests may be any.
+    /// Parses the output of `Display`: one `name = value` per line, in any order. Skips empty lines and lines
+    /// that start with `#`. Every constant must be given exactly once; digest speeds are optional.
     ///
     /// # Errors
-    /// With the first line at fault. An implausible number is a fault: it refuses the whole.
+    /// Returns the first invalid line. An implausible number makes the whole text invalid.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         let mut constants = Self { digest_bytes_per_s: [].into(), ..Self::default() };
         let mut given = [false; FIELDS.len()];
@@ -98,9 +98,9 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: ", self.line)?;
         match &self.problem {
-            Problem::NotAPair => write!(f, "not a name and a number"),
-            Problem::Unknown(name) => write!(f, "no constant is named {name:?}"),
-            Problem::Twice(name) => write!(f, "{name} is given twice"),
+            Problem::NotAPair => write!(f, "expected `name = number`"),
+            Problem::Unknown(name) => write!(f, "unknown constant {name:?}"),
+            Problem::Twice(name) => write!(f, "{name} is given more than once"),
             Problem::Missing(name) => write!(f, "{name} is missing"),
             Problem::Implausible(what) => what.fmt(f),
         }
@@ -122,7 +122,7 @@ mod tests {
         (numbers, digests).prop_map(|(numbers, digest_bytes_per_s)| {
             let mut constants = Constants { digest_bytes_per_s, ..Constants::default() };
             for (field, part) in FIELDS.iter().zip(numbers) {
-                (field.set)(&mut constants, field.least + part * (field.most - field.least));
+                (field.set)(&mut constants, field.min + part * (field.max - field.min));
             }
             constants
         })
@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_is_parsed(constants in plausible()) {
+        fn printed_constants_can_be_parsed(constants in plausible()) {
             prop_assert_eq!(constants.check(), Ok(()));
             prop_assert_eq!(Constants::parse(&constants.to_string()), Ok(constants));
         }
@@ -141,7 +141,7 @@ mod tests {
         }
 
         #[test]
-        fn a_damaged_text_is_refused_or_plausible(at in 0_usize..400, put in "\\PC{0,3}") {
+        fn a_damaged_text_is_refused_or_still_plausible(at in 0_usize..400, put in "\\PC{0,3}") {
             let mut text = Constants::default().to_string();
             text.replace_range(at..=at, &put);
             if let Ok(constants) = Constants::parse(&text) {
@@ -150,7 +150,8 @@ mod tests {
         }
     }
 
-    /// The problem of the default text with one line replaced, and the number of its line.
+    /// Parses the default text with one text replaced. Returns the number of the invalid line and its
+    /// problem.
     fn problem(old: &str, new: &str) -> (usize, Problem) {
         let text = Constants::default().to_string();
         assert!(text.contains(old));
@@ -161,9 +162,9 @@ mod tests {
     #[test]
     fn comments_order_and_space_do_not_matter() {
         let text = Constants::default().to_string();
-        let turned: Vec<_> = text.lines().rev().map(|line| format!("  {line}\r")).collect();
+        let reversed: Vec<_> = text.lines().rev().map(|line| format!("  {line}\r")).collect();
         assert_eq!(
-            Constants::parse(&format!("# by hand\n\n{}", turned.join("\n"))),
+            Constants::parse(&format!("# a comment\n\n{}", reversed.join("\n"))),
             Ok(Constants::default())
         );
     }
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn outliers_are_refused() {
+    fn implausible_values_are_refused() {
         for (field, outlier) in
             [("thread_ns = 24000", 4_949_000.0), ("ring_cold = 4", 0.0), ("contention = 0.08", -0.1)]
         {

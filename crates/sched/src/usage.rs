@@ -1,10 +1,11 @@
-//! What the kernel counts for the calling thread.
+//! The resource usage that the kernel counts for the calling thread.
 
-/// Times the calling thread has given up its CPU to wait, since it started: 0.2 us to ask.
+/// Returns how many times the calling thread has given up its CPU to wait since it started. The call takes
+/// 0.2 us.
 ///
-/// Reads of cached files never wait, so the difference over some of them tells whether a disk was behind them.
-/// A lock that was contended counts too. Always 0 where the system does not count by thread: there everything
-/// passes for cached.
+/// Reads of cached files never wait, so the increase during some reads tells whether a disk was involved.
+/// Waiting for a contended lock counts too. Always returns 0 if the system does not count per thread; then
+/// all files are treated as cached.
 #[cfg(target_os = "linux")]
 pub fn voluntary_switches() -> u64 {
     use nix::sys::resource::{UsageWho, getrusage};
@@ -13,7 +14,7 @@ pub fn voluntary_switches() -> u64 {
     u64::try_from(count).unwrap_or(0)
 }
 
-/// Times the calling thread has given up its CPU to wait: not counted by thread on this system, hence 0.
+/// Returns 0, since this system does not count waits per thread.
 #[cfg(not(target_os = "linux"))]
 pub fn voluntary_switches() -> u64 {
     0
@@ -27,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sleeping_counts_and_only_for_the_sleeper() {
+    fn sleeping_counts_only_for_the_sleeping_thread() {
         let (mine, theirs) = thread::scope(|scope| {
             let before = voluntary_switches();
             thread::sleep(Duration::from_millis(1));

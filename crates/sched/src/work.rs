@@ -1,12 +1,12 @@
-//! The price of what is left to do, for a number of workers and a reader.
+//! Predicts the run time of the remaining work for a number of workers and a reader.
 
 use crate::{Backend, Constants, Sample};
 
-/// What is left to do, priced.
+/// The remaining work and what is known about its cost.
 pub(crate) struct Work<'c> {
     constants: &'c Constants,
     files: u64,
-    /// What one of them takes the calling thread alone with plain reads.
+    /// The time per file for one worker with plain reads.
     file_ns: f64,
     file_bytes: f64,
     cold: bool,
@@ -24,12 +24,12 @@ impl<'c> Work<'c> {
         Self { constants, files, file_ns, file_bytes, cold: seen.is_cold(), cpus }
     }
 
-    /// Wall time of all of it.
+    /// Returns the predicted wall time of the remaining work.
     pub(crate) fn wall_ns(&self, workers: usize, backend: Backend) -> f64 {
         self.start_ns(workers, backend) + self.files as f64 * self.each_ns(workers, backend)
     }
 
-    /// Wall time before a team of this size is at work.
+    /// Returns the wall time until a team of this size has started.
     fn start_ns(&self, workers: usize, backend: Backend) -> f64 {
         let c = self.constants;
         let ring = if backend == Backend::Uring { c.ring_ns } else { 0 };
@@ -40,19 +40,20 @@ impl<'c> Work<'c> {
         ring as f64 + team
     }
 
-    /// Wall time a file adds once the team is at work. Never more with more workers.
+    /// Returns the wall time per file once the team has started. More workers never increase it.
     fn each_ns(&self, workers: usize, backend: Backend) -> f64 {
         let c = self.constants;
         match (backend, self.cold) {
             (Backend::Sync, false) => self.cached_ns(workers),
             (Backend::Uring, false) => self.cached_ns(workers) * c.ring_warm,
             (Backend::Sync, true) => self.disk_ns(workers, share(workers, c.cold_contention)),
-            // A disk gives a ring what it can, whatever the number of workers.
+            // With a ring, the disk is the limit, whatever the number of workers.
             (Backend::Uring, true) => self.disk_ns(workers, 1.0 / c.ring_cold.min(self.files.max(1) as f64)),
         }
     }
 
-    /// A cached file: the workers are slowed by each other, or by the memory they share.
+    /// Returns the time for a cached file. The limit is either the contention between workers or the memory
+    /// bandwidth they share.
     fn cached_ns(&self, workers: usize) -> f64 {
         let one = self.constants.memory_one_bytes_per_s as f64;
         let all = one.max(self.constants.memory_each_bytes_per_s as f64 * self.cpus as f64);
@@ -60,20 +61,22 @@ impl<'c> Work<'c> {
         (self.file_ns * self.warm_share(workers)).max(self.file_bytes / memory * 1e9)
     }
 
-    /// A file from a disk: what it would take if it were cached, and this share of the rest, which is waiting.
+    /// Returns the time for a file from a disk: the time it takes when cached, plus `share_of_waiting` of the
+    /// rest, which is waiting.
     fn disk_ns(&self, workers: usize, share_of_waiting: f64) -> f64 {
         let computing = self.file_ns.min(self.constants.file_ns as f64);
         (self.file_ns - computing) * share_of_waiting + computing * self.warm_share(workers)
     }
 
-    /// The share of workers that compute: those beyond the CPUs only take turns.
+    /// Like [`share`], for computing. Workers beyond the number of CPUs do not help, since they only
+    /// alternate with others.
     fn warm_share(&self, workers: usize) -> f64 {
         share(workers.min(self.cpus), self.constants.contention)
     }
 }
 
-/// The part of a lone worker's time that each piece of work takes among `workers`: Amdahl's law, `contention`
-/// being the serial part.
+/// Returns which part of a single worker's time the same work takes with `workers` workers. This is Amdahl's
+/// law with `contention` as the serial part.
 fn share(workers: usize, contention: f64) -> f64 {
     let workers = workers as f64;
     (1.0 + (workers - 1.0) * contention) / workers

@@ -1,4 +1,4 @@
-//! The model in the situations it was made for, and what holds in all of them.
+//! Tests the model in typical situations, and properties that hold for all inputs.
 
 use ftk_sched::{Backend, Choice, Constants, Limits, Model, Reason, Sample, Threads};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ fn choose(seen: Sample, files_left: u64, limits: Limits) -> Choice {
     Model::new(Constants::default()).choose(seen, files_left, limits)
 }
 
-/// 32 files of a tree where each takes this long and no disk is waited for.
+/// Returns a sample of 32 files with this time and size each, and no waits for a disk.
 fn warm(file_ns: u64, file_bytes: u64) -> Sample {
     Sample { files: 32, bytes: 32 * file_bytes, nanos: 32 * file_ns, waits: 0 }
 }
@@ -19,7 +19,7 @@ fn cold(file_ns: u64) -> Sample {
 }
 
 #[test]
-fn each_situation_gets_its_plan() {
+fn each_situation_gets_the_right_choice() {
     use Backend::{Sync, Uring};
     use Reason::{BelowBreakEven, ColdRing, ColdThreads, Warm};
 
@@ -57,7 +57,7 @@ fn each_situation_gets_its_plan() {
 }
 
 #[test]
-fn two_waits_of_32_are_a_disk_and_others_in_proportion() {
+fn one_wait_per_16_files_means_a_disk() {
     for (files, waits) in [(32, 2), (33, 3), (64, 4), (16, 1), (8, 1), (1, 1)] {
         assert!(Sample { files, waits, ..Sample::default() }.is_cold(), "{waits} of {files}");
         assert!(
@@ -69,12 +69,12 @@ fn two_waits_of_32_are_a_disk_and_others_in_proportion() {
 }
 
 #[test]
-fn the_forecast_is_that_of_the_measured_trees() {
+fn forecasts_match_the_measured_trees() {
     let threads = Limits { ring: false, ..TWO_CPUS };
     for (measured_s, choice) in [
-        // 17 KB a file, SHA-256: 1.055 s with one worker and 0.583 with two.
+        // 17 KB per file, SHA-256: 1.055 s with one worker and 0.583 s with two.
         (0.583, choose(warm(12_200, 17_000), 86_597, TWO_CPUS)),
-        // From the disk, 6.1 s with one worker: 1.78 s with rings, 2.3 with many threads.
+        // From the disk, 6.1 s with one worker: 1.78 s with io_uring, 2.3 s with many threads.
         (1.78, choose(cold(70_400), 86_597, TWO_CPUS)),
         (2.30, choose(cold(70_400), 86_597, threads)),
     ] {
@@ -84,9 +84,10 @@ fn the_forecast_is_that_of_the_measured_trees() {
 }
 
 #[test]
-fn workers_that_memory_cannot_feed_are_not_started() {
+fn memory_bandwidth_limits_the_number_of_workers() {
     let narrow = Constants { memory_each_bytes_per_s: 500_000_000, ..Constants::default() };
-    // Each worker takes 4 GB/s and memory gives 8: two, and a third for what they lose to each other.
+    // Each worker reads 4 GB/s and memory delivers 8 GB/s: enough for two workers, and a third one for what
+    // they lose by contention.
     let seen = Sample { files: 1, bytes: 4_000_000_000, nanos: 1_000_000_000, waits: 0 };
     let choice = Model::new(narrow).choose(seen, 100, Limits { cpus: 16, ..TWO_CPUS });
     assert_eq!((choice.workers, choice.reason), (3, Reason::Warm));
@@ -102,7 +103,7 @@ fn workers_beyond_the_cpus_do_not_shorten_the_forecast() {
 }
 
 #[test]
-fn a_reader_that_was_asked_for_is_taken() {
+fn a_requested_reader_is_always_chosen() {
     for seen in [warm(12_000, 17_000), cold(70_000)] {
         for files_left in [0, 1, 50, 100_000] {
             for backend in [Backend::Sync, Backend::Uring] {
@@ -141,14 +142,14 @@ fn any_limits() -> impl Strategy<Value = Limits> {
     })
 }
 
-/// Trees of every size: as many small ones as large.
+/// Returns tree sizes of all magnitudes, small ones as often as large ones.
 fn any_files() -> impl Strategy<Value = u64> {
     (0..=32_u32).prop_flat_map(|bits| 0..=(1_u64 << bits))
 }
 
 proptest! {
     #[test]
-    fn more_files_never_get_fewer_workers(
+    fn more_files_never_reduce_the_number_of_workers(
         seen in any_sample(), limits in any_limits(), few in any_files(), more in any_files()
     ) {
         let (few, many) = (choose(seen, few, limits), choose(seen, few + more, limits));
@@ -156,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn more_files_never_take_the_same_workers_less_time(
+    fn more_files_never_shorten_the_forecast_of_a_team(
         seen in any_sample(), limits in any_limits(), workers in 1..200_usize, few in 200..1_u64 << 32, more in any_files()
     ) {
         let fixed = Limits { threads: Threads::Fixed(workers), ..limits };
@@ -165,16 +166,16 @@ proptest! {
     }
 
     #[test]
-    fn dearer_files_never_get_fewer_workers(
+    fn slower_files_never_reduce_the_number_of_workers(
         seen in any_sample(), limits in any_limits(), files in any_files(), more in 0..1_u64 << 36
     ) {
-        let dearer = Sample { nanos: seen.nanos + more, ..seen };
-        let (cheap, dear) = (choose(seen, files, limits), choose(dearer, files, limits));
-        prop_assert!(cheap.workers <= dear.workers, "{cheap:?} {dear:?}");
+        let slower = Sample { nanos: seen.nanos + more, ..seen };
+        let (fast, slow) = (choose(seen, files, limits), choose(slower, files, limits));
+        prop_assert!(fast.workers <= slow.workers, "{fast:?} {slow:?}");
     }
 
     #[test]
-    fn more_cpus_never_make_it_slower(
+    fn more_cpus_never_lengthen_the_forecast(
         seen in any_sample(), limits in any_limits(), files in any_files(), more in 0..64_usize
     ) {
         let wider = Limits { cpus: limits.cpus + more, ..limits };
@@ -182,7 +183,7 @@ proptest! {
     }
 
     #[test]
-    fn no_other_number_of_workers_is_forecast_to_be_faster(
+    fn the_chosen_number_of_workers_has_the_shortest_forecast(
         seen in any_sample(), limits in any_limits(), files in any_files()
     ) {
         let best = choose(seen, files, limits);
@@ -194,7 +195,7 @@ proptest! {
     }
 
     #[test]
-    fn the_number_of_workers_asked_for_is_taken(
+    fn a_requested_number_of_workers_is_used(
         seen in any_sample(), limits in any_limits(), files in any_files(), asked in 0..200_usize
     ) {
         let choice = choose(seen, files, Limits { threads: Threads::Fixed(asked), ..limits });
@@ -204,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn there_is_a_worker_and_no_more_of_them_than_files(
+    fn there_are_between_one_and_as_many_workers_as_files(
         seen in any_sample(), limits in any_limits(), files in any_files()
     ) {
         let choice = choose(seen, files, limits);
@@ -213,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn absurd_numbers_give_a_plan(
+    fn extreme_numbers_give_a_valid_choice(
         files: u32, bytes: u64, nanos: u64, waits: u32, files_left: u64, limits in any_limits()
     ) {
         let choice = choose(Sample { files, bytes, nanos, waits }, files_left, limits);

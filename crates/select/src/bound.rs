@@ -1,10 +1,10 @@
-//! A number that others are compared with.
+//! A test that compares numbers with a bound.
 
 use std::cmp::Ordering;
 
 use crate::ParseError;
 
-/// Exactly, more than, or less than a number. Written `[+-]N`.
+/// A test for a number: `N` exactly, `+N` greater, `-N` less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bound {
     ordering: Ordering,
@@ -12,7 +12,7 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// Reads the sign, and leaves the number behind it to `number`.
+    /// Parses the sign, and calls `number` to parse the rest.
     pub(crate) fn parse(
         text: &str,
         number: impl FnOnce(&str) -> Result<u64, ParseError>,
@@ -22,7 +22,7 @@ impl Bound {
             Some(b'-') => (Ordering::Less, 1),
             _ => (Ordering::Equal, 0),
         };
-        let value = number(&text[sign..]).map_err(|error| error.behind(sign))?;
+        let value = number(&text[sign..]).map_err(|error| error.offset_by(sign))?;
         Ok(Self { ordering, value })
     }
 

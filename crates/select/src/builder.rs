@@ -1,4 +1,4 @@
-//! Putting a selection together.
+//! The builder of a selection.
 
 use crate::extensions::Extensions;
 use crate::glob::{Globs, Pattern};
@@ -6,13 +6,12 @@ use crate::inode::Inode;
 use crate::paths::{Excluded, Paths};
 use crate::{Links, Owner, ParseError, PatternError, Perm, Selection, Size, Time, Types};
 
-/// A selection that is being put together. Without any call it takes everything.
+/// A builder of a [`Selection`]. By default everything is selected.
 ///
-/// Calls of the same kind add alternatives: an entry must pass one test of each kind that was asked for. Bounds
-/// must all hold, so that two make a range: sizes, numbers of links, and times of change.
+/// Calls of the same kind are alternatives: an entry must match one of each kind. The exceptions are sizes,
+/// link counts and modification times: an entry must match all of them, so that two make a range.
 ///
-/// Globs may be any bytes, but only those that are a whole name, a beginning and `*`, or `*` and an end may be
-/// something else than UTF-8.
+/// Globs are bytes. A glob that is not UTF-8 must be a whole name, a prefix and `*`, or `*` and a suffix.
 #[derive(Clone, Debug, Default)]
 pub struct SelectionBuilder {
     types: Option<Types>,
@@ -32,168 +31,185 @@ pub struct SelectionBuilder {
 }
 
 impl SelectionBuilder {
-    /// Takes entries of these types. A followed link has the type of its target.
+    /// Selects entries of these types. A followed link has the type of its target.
     #[must_use]
     pub fn types(mut self, types: Types) -> Self {
         *self.types.get_or_insert(types) |= types;
         self
     }
 
-    /// Takes names with this extension, ASCII case aside: what follows the last dot, unless that dot is the
-    /// first byte. A dot before `extension` is ignored, one inside asks for several parts, as in `tar.gz`.
+    /// Selects names with this extension, ignoring ASCII case.
+    ///
+    /// The extension is the part after the last dot, unless that dot is the first byte of the name. A leading
+    /// dot in `extension` is ignored. An extension may have several parts, as in `tar.gz`.
     #[must_use]
     pub fn extension(mut self, extension: impl AsRef<[u8]>) -> Self {
         self.extensions.push(extension.as_ref());
         self
     }
 
-    /// Takes names that match this glob. `*` and `?` match a leading dot too.
+    /// Selects names that match this glob. `*` and `?` match a leading dot too.
     #[must_use]
     pub fn name(mut self, glob: impl Into<Vec<u8>>) -> Self {
         self.names.push(Pattern { glob: glob.into(), ignore_case: false });
         self
     }
 
-    /// As [`SelectionBuilder::name`], ASCII case aside. An alternative to it, not another kind.
+    /// Selects names that match this glob, ignoring ASCII case. The same kind as [`SelectionBuilder::name`].
     #[must_use]
     pub fn iname(mut self, glob: impl Into<Vec<u8>>) -> Self {
         self.names.push(Pattern { glob: glob.into(), ignore_case: true });
         self
     }
 
-    /// Takes entries whose path below the root matches this glob as a whole; `*` and `?` match slashes too. A
-    /// root has its own last name as path. A slash at the beginning is that of the root.
+    /// Selects entries whose whole path below the starting point matches this glob. `*` and `?` match slashes
+    /// too.
+    ///
+    /// The path of a starting point is its own last name. A leading `/` or `./` in the glob stands for the
+    /// starting point.
     #[must_use]
     pub fn path(mut self, glob: impl Into<Vec<u8>>) -> Self {
         self.paths.push(Pattern { glob: glob.into(), ignore_case: false });
         self
     }
 
-    /// Takes entries whose path below the root this regular expression matches somewhere. Another kind than
-    /// [`SelectionBuilder::path`]. It is that of the [`regex`] crate on bytes: `.` is any byte, a newline too, and
-    /// classes and case are those of ASCII.
+    /// Selects entries whose path below the starting point contains a match of this regular expression.
+    ///
+    /// This is a different kind from [`SelectionBuilder::path`]. The syntax is that of the [`regex`] crate
+    /// for bytes: `.` matches any byte including a newline, and classes and case are ASCII.
     #[must_use]
     pub fn regex(mut self, regex: impl Into<String>) -> Self {
         self.regexes.push(regex.into());
         self
     }
 
-    /// Takes entries of this length, of whatever type: a directory has the length the system reports.
+    /// Selects entries of this size, of any type. The size of a directory is the one that the system reports.
     #[must_use]
     pub fn size(mut self, size: Size) -> Self {
         self.inode.sizes.push(size);
         self
     }
 
-    /// Takes entries whose content changed at this moment or later.
+    /// Selects entries modified at this time or later.
     #[must_use]
     pub fn changed_since(mut self, time: Time) -> Self {
         self.inode.since = self.inode.since.max(Some(time));
         self
     }
 
-    /// Takes entries whose content changed before this moment.
+    /// Selects entries modified before this time.
     #[must_use]
     pub fn changed_before(mut self, time: Time) -> Self {
         self.inode.before = Some(self.inode.before.map_or(time, |before| before.min(time)));
         self
     }
 
-    /// Takes entries of this user and group.
+    /// Selects entries of this user and group.
     #[must_use]
     pub fn owner(mut self, owner: Owner) -> Self {
         self.inode.owners.push(owner);
         self
     }
 
-    /// Takes entries with these permission bits.
+    /// Selects entries with these permission bits.
     #[must_use]
     pub fn perm(mut self, perm: Perm) -> Self {
         self.inode.perms.push(perm);
         self
     }
 
-    /// Takes entries with this number of hard links.
+    /// Selects entries with this number of hard links.
     #[must_use]
     pub fn links(mut self, links: Links) -> Self {
         self.inode.links.push(links);
         self
     }
 
-    /// Takes the names of the file with this device and inode number. The inode numbers that listings tell are
-    /// relied on, except those of directories.
+    /// Selects the hard links to the file with this device and inode number.
+    ///
+    /// An entry that is neither a directory nor a followed link is rejected without a system call if its
+    /// listing reports another inode number.
     #[must_use]
     pub fn same_file(mut self, dev: u64, ino: u64) -> Self {
         self.inode.same.push((dev, ino));
         self
     }
 
-    /// Takes regular files of no bytes and directories without entries, for which each directory that passes all
-    /// other tests is opened. Default: no.
+    /// Selects empty regular files and empty directories. Default: no.
+    ///
+    /// This opens each directory that passes all other tests.
     #[must_use]
     pub fn empty(mut self, yes: bool) -> Self {
         self.empty = yes;
         self
     }
 
-    /// Leaves out what matches this glob, with all that lies below it: by name, or by path below the root when
-    /// the glob holds a slash, where `*` matches slashes too. A slash at the beginning only makes it a path, one
-    /// at the end restricts it to directories. Roots are never left out.
+    /// Skips entries that match this glob, and everything below them. Starting points are never skipped.
+    ///
+    /// A glob without a slash matches names. A glob with a slash matches whole paths below the starting
+    /// point, and its `*` matches slashes too. A leading slash only makes it a path. A trailing slash
+    /// restricts it to directories and does not make it a path.
     #[must_use]
     pub fn exclude(mut self, glob: impl Into<Vec<u8>>) -> Self {
         self.excluded.push(glob.into());
         self
     }
 
-    /// Leaves out the regular file with this device and inode number, also where it is a root: one that the run
-    /// itself writes. Of a directory, leaves out all that lies in it.
+    /// Skips the regular file with this device and inode number, even if it is a starting point.
+    ///
+    /// This is for files that the run itself writes. If the number is that of a directory, everything in it
+    /// is skipped.
     #[must_use]
-    pub fn leave_out(mut self, dev: u64, ino: u64) -> Self {
+    pub fn skip_file(mut self, dev: u64, ino: u64) -> Self {
         self.own.push((dev, ino));
         self
     }
 
-    /// Takes nothing above this depth. `0`, the default, is that of a root.
+    /// Skips entries shallower than this depth. Starting points are at depth 0. Default: 0.
     #[must_use]
     pub fn min_depth(mut self, depth: u32) -> Self {
         self.min_depth = depth;
         self
     }
 
-    /// Takes nothing below this depth and lists no directory at it. `0` is that of a root. Default: no bound.
+    /// Skips entries deeper than this depth, and does not list directories at it. Starting points are at
+    /// depth 0. Default: no limit.
     #[must_use]
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.max_depth = Some(depth);
         self
     }
 
-    /// Enters no directory on another device than its root's; the mount point itself is taken. Default: no.
+    /// Does not enter directories on a different device from their starting point. The mount point itself is
+    /// selected. Default: no.
     #[must_use]
     pub fn one_file_system(mut self, yes: bool) -> Self {
         self.one_file_system = yes;
         self
     }
 
-    /// Leaves out what has a name that begins with a dot, with all that lies below it. Roots are never left
-    /// out. Default: no.
+    /// Skips entries whose name begins with a dot, and everything below them. Starting points are never
+    /// skipped. Default: no.
     #[must_use]
     pub fn no_hidden(mut self, yes: bool) -> Self {
         self.no_hidden = yes;
         self
     }
 
-    /// Leaves out what `.gitignore` and `.ignore` files say, with all that lies below it. Roots are never left
-    /// out. Default: no.
+    /// Skips entries that `.gitignore` and `.ignore` files ignore, and everything below them. Starting points
+    /// are never skipped. Default: no.
     ///
-    /// - Both are read in every directory that is walked, and a `.gitignore` counts without a repository too.
-    ///   Deeper files decide before those above them, `.ignore` files before all `.gitignore` files.
-    /// - A repository begins at a directory with a `.git` in it. The `.gitignore` files above it do not count in
-    ///   it, and its `.git/info/exclude` does, after all of them; that of a linked worktree or a submodule, whose
-    ///   `.git` is a file, is not looked for. Where a root lies in a repository, the files between that one's
-    ///   beginning and the root count too, and nothing above it.
-    /// - The user's own ignore file (`core.excludesFile`) is not looked at: the same tree gives the same entries
-    ///   to everybody. Nor is git's index: a file that git tracks although it is ignored is left out.
-    /// - `.git` itself is nothing that anybody ignores.
+    /// - Both files are read in every directory that is walked. A `.gitignore` file applies outside a
+    ///   repository too. Files in deeper directories take precedence over those above them, and `.ignore`
+    ///   files over all `.gitignore` files.
+    /// - A repository begins at a directory that contains `.git`. The `.gitignore` files above it do not
+    ///   apply in it. Its `.git/info/exclude` applies, and comes last. In a linked worktree or a submodule
+    ///   `.git` is a file; the `info/exclude` of these is not read.
+    /// - If a starting point is inside a repository, the files between the repository's directory and the
+    ///   starting point apply too. Files above the repository do not.
+    /// - The user's ignore file (`core.excludesFile`) is not read, so that all users get the same entries.
+    ///   Git's index is not read either: a file that is ignored and tracked is skipped.
+    /// - `.git` itself is not ignored.
     #[must_use]
     pub fn ignore_files(mut self, yes: bool) -> Self {
         self.ignore_files = yes;
@@ -203,12 +219,12 @@ impl SelectionBuilder {
     /// Compiles the patterns.
     ///
     /// # Errors
-    /// When one of them cannot be understood.
+    /// If a pattern is invalid.
     pub fn build(self) -> Result<Selection, PatternError> {
         if let Some((glob, at)) =
             self.names.iter().find_map(|pattern| Some((&pattern.glob, slash(&pattern.glob)?)))
         {
-            let problem = "a name holds no `/`, so nothing would match: this is a path";
+            let problem = "a name cannot contain `/`, so nothing would match: use a filter on paths";
             return Err(PatternError::glob(glob, ParseError::new(at, problem)));
         }
         let excluded = Excluded::new(&self.excluded)?;

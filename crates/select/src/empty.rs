@@ -1,4 +1,4 @@
-//! Whether there is nothing in a file or a directory.
+//! The test for empty files and directories.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -7,8 +7,8 @@ use ftk_walk::{Entry, FileType, Op, WalkError};
 use rustix::fs::{Dir, Mode, OFlags, openat};
 use rustix::io::retry_on_intr;
 
-/// Whether the entry is a regular file of no bytes, or a directory without entries. Asks the system about
-/// nothing else.
+/// Returns whether the entry is an empty regular file or an empty directory. Makes no system call for other
+/// types.
 pub(crate) fn is_empty(entry: &mut Entry<'_>) -> Result<bool, WalkError> {
     match entry.file_type() {
         FileType::Regular => Ok(entry.metadata()?.size == 0),

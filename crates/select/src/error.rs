@@ -1,13 +1,13 @@
-//! What is wrong with a filter as it was written.
+//! Errors in the text of a filter.
 
 use std::fmt::{self, Write as _};
 
-/// A value that cannot be understood: a size, a list of types, a time, an owner.
+/// An invalid value, such as a size, a list of types, a time, or an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Bytes before the place the message is about.
+    /// Byte offset of the error in the text.
     pub at: usize,
-    /// What is wrong there.
+    /// Description of the error.
     pub problem: String,
 }
 
@@ -16,15 +16,15 @@ impl ParseError {
         Self { at, problem: problem.into() }
     }
 
-    /// The same as seen from `bytes` earlier.
-    pub(crate) fn behind(self, bytes: usize) -> Self {
+    /// Returns the same error, with an offset for a text that begins `bytes` earlier.
+    pub(crate) fn offset_by(self, bytes: usize) -> Self {
         Self { at: self.at + bytes, ..self }
     }
 }
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is quoted makes no lines of its own.
+        // Escape control characters in quoted text, so that they cannot start a line or control the terminal.
         for c in self.problem.chars() {
             match u8::try_from(c) {
                 Ok(byte) if byte.is_ascii_control() => write!(f, "{}", byte.escape_ascii())?,
@@ -38,7 +38,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// A glob or a regular expression that cannot be understood; the cause says where.
+/// An invalid glob or regular expression. The [source](std::error::Error::source) is the [`ParseError`].
 #[derive(Clone, Debug)]
 pub struct PatternError {
     pub(crate) kind: &'static str,

@@ -1,6 +1,6 @@
-//! Tests on the end of a name.
+//! The test for file name extensions.
 
-/// Extensions, any of which will do. Empty: no test.
+/// Extensions, one of which must match. If there are none, every name matches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extensions(Vec<Box<[u8]>>);
 
@@ -10,8 +10,7 @@ impl Extensions {
         self.0.push(extension.strip_prefix(b".").unwrap_or(extension).into());
     }
 
-    /// Whether a name has one of the extensions, ASCII case aside. What follows a leading dot is no
-    /// extension: `.bashrc` has none.
+    /// Returns whether a name has one of the extensions, ignoring ASCII case. `.bashrc` has no extension.
     pub(crate) fn matches(&self, name: &[u8]) -> bool {
         self.0.is_empty() || self.0.iter().any(|extension| has(name, extension))
     }
@@ -49,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn no_extension_asked_for_takes_all_and_several_are_alternatives() {
+    fn an_empty_list_matches_all_names_and_several_are_alternatives() {
         let mut extensions = Extensions::default();
         assert!(extensions.matches(b"a") && extensions.matches(b".b"));
         extensions.push(b"c");

@@ -1,4 +1,4 @@
-//! A selection before a visitor.
+//! A visitor that applies a selection.
 
 use std::sync::Arc;
 
@@ -7,46 +7,48 @@ use ftk_walk::{Directory, Entry, FileType, Op, Repeat, Step, Visitor, WalkError}
 use crate::ignoring::IgnoreRules;
 use crate::{Selection, Skipped};
 
-/// A visitor that shows another one only what a selection takes.
+/// A visitor that shows the selected entries to an inner visitor.
 ///
-/// Listing and descending are decided apart: a directory that fails the tests is not shown, but walked all the
-/// same. One that is shown is walked if the inner visitor answers [`Step::Descend`]. Exclusions, ignore files,
-/// hidden names, depth and file systems bound the walk. Starting points are not subject to exclusions and ignore
-/// files, nor left out for a hidden name, since they were asked for by name; everything else holds for them too.
+/// A directory that fails a filter is not shown, but is still walked. A directory that is shown is walked if
+/// the inner visitor answers [`Step::Descend`]. The walk itself is limited by exclusions, ignore files,
+/// hidden names, depth and file systems. Starting points are given by name, so exclusions, ignore files and
+/// hidden names do not apply to them; everything else does.
 #[derive(Debug)]
 pub struct Filtered<'s, V> {
     selection: &'s Selection,
     inner: V,
     skipped: Skipped,
-    /// Whether the depth of the entries being listed lies within the bounds for listing and for descending.
+    /// Whether entries at the current depth may be shown.
     lists: bool,
+    /// Whether directories at the current depth may be entered.
     descends: bool,
-    /// Where paths are needed, that of the directory being listed with a slash behind it: below the root, and in
-    /// front of that what the ignore files above the root must see.
+    /// The path of the directory being listed, with a slash after each name, if any test needs paths. It
+    /// begins at the topmost directory with ignore files that apply, or else below the starting point.
     path: Vec<u8>,
+    /// Length of the part of `path` that is above the starting point's entries.
     above_root: usize,
-    /// What the ignore files say that count in the directory being listed.
+    /// The ignore rules that apply in the directory being listed.
     rules: Option<Arc<IgnoreRules>>,
 }
 
-/// A directory that waits to be listed.
+/// The tag of a queued directory.
 #[derive(Debug)]
 pub struct Tag<D> {
-    /// Bytes of the root and the slash behind it at the front of every path below it.
+    /// Length of the starting point and the slash after it, the prefix of every path below it.
     root_len: usize,
-    /// Those of the directory it lies in, or for a root those above it.
+    /// The ignore rules of the parent, or for a starting point the rules above it.
     rules: Option<Arc<IgnoreRules>>,
     inner: D,
 }
 
 impl<'s, V: Visitor> Filtered<'s, V> {
-    /// Puts `selection` before `inner`.
+    /// Wraps `inner` with `selection`.
     pub fn new(selection: &'s Selection, inner: V) -> Self {
         let (skipped, path) = (Skipped::default(), Vec::new());
         Self { selection, inner, skipped, lists: false, descends: false, path, above_root: 0, rules: None }
     }
 
-    /// The visitor, and how much was left out.
+    /// Returns the inner visitor, and the counts of what was skipped.
     pub fn into_parts(self) -> (V, Skipped) {
         (self.inner, self.skipped)
     }
@@ -56,16 +58,16 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         self.descends = depth < self.selection.max_depth;
     }
 
-    /// Shows the entry if it passes the tests, and says what to do next.
+    /// Shows the entry if it is selected, and returns the next step.
     fn offer<'e>(
         &mut self,
         entry: &mut Entry<'e>,
         is_root: bool,
         show: impl FnOnce(&mut V, &mut Entry<'e>) -> Step,
     ) -> Step {
-        let taken = match self.matches(entry, is_root) {
-            Ok(taken) => taken,
-            // The walk will say the same when it enters the directory.
+        let selected = match self.matches(entry, is_root) {
+            Ok(selected) => selected,
+            // The walk will report the same error when it enters the directory.
             Err(error) if error.op == Op::Open && self.descends => false,
             Err(error) => {
                 if self.inner.error(error) == Step::Stop {
@@ -75,8 +77,8 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             }
         };
         let is_counted = !is_root || entry.file_type() != FileType::Directory;
-        self.skipped.matched += u64::from(taken && is_counted);
-        let step = if taken { show(&mut self.inner, entry) } else { Step::Descend };
+        self.skipped.matched += u64::from(selected && is_counted);
+        let step = if selected { show(&mut self.inner, entry) } else { Step::Descend };
         if step == Step::Descend && !self.descends { Step::Next } else { step }
     }
 
@@ -99,12 +101,12 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         }
     }
 
-    /// The path below the root, where paths are needed.
+    /// Returns the path below the starting point. Only valid if some test needs paths.
     fn below_root(&self) -> &[u8] {
         &self.path[self.above_root..]
     }
 
-    /// Whether the entry is left out with all below it.
+    /// Returns whether the entry and everything below it is skipped.
     fn is_pruned(&mut self, entry: &Entry<'_>) -> bool {
         if let Some(excluded) = &self.selection.excluded
             && excluded.matches(entry.name(), self.below_root(), entry.file_type())
@@ -118,7 +120,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         ignored
     }
 
-    /// Puts the path of a directory together and reads its ignore files.
+    /// Sets `path` to the path of a directory, and reads its ignore files.
     fn look_into(&mut self, tag: &Tag<V::Dir>, dir: &Directory<'_>) -> Step {
         self.path.clear();
         dir.push_path(&mut self.path);

@@ -7,19 +7,21 @@ use globset::{Candidate, GlobBuilder, GlobSet};
 
 use crate::{ParseError, PatternError};
 
-/// Globs, any of which will do.
+/// Globs, one of which must match.
 ///
-/// Most globs that people write are a name, a beginning or an end; those are compared directly. `*` matches
-/// any bytes, leading dots and slashes included, as in `find`; `{a,b}`, `[a-z]` and `[!a-z]` work, and a
-/// backslash takes the next character literally. Ignoring case means ASCII case. Only globs that are compared
-/// directly may be something else than UTF-8.
+/// `*` matches any bytes, including leading dots and slashes, as in `find`. `{a,b}`, `[a-z]` and `[!a-z]`
+/// work, and a backslash escapes the next character. Ignoring case means ASCII case.
+///
+/// Most globs in practice are a whole name, a prefix or a suffix. These are compared directly, and only these
+/// may be something other than UTF-8.
 #[derive(Clone, Debug)]
 pub(crate) struct Globs {
     simple: Vec<Simple>,
     other: GlobSet,
 }
 
-/// A glob for whole paths, as those of a selection are, for paths that no walk shows: `*` takes a `/` too.
+/// A glob for whole paths, for use without a walk. It has the syntax of a selection's globs: `*` matches `/`
+/// too.
 ///
 /// ```
 /// let glob = ftk_select::Glob::new("*/masters/*")?;
@@ -33,24 +35,25 @@ impl Glob {
     /// Compiles a glob.
     ///
     /// # Errors
-    /// When it cannot be understood.
+    /// If the glob is invalid.
     pub fn new(glob: impl Into<Vec<u8>>) -> Result<Self, PatternError> {
         Globs::new([&Pattern { glob: glob.into(), ignore_case: false }]).map(Self)
     }
 
-    /// Whether it takes the whole path.
+    /// Returns whether the glob matches the whole path.
     pub fn is_match(&self, path: &[u8]) -> bool {
         self.0.matches(path)
     }
 }
 
-/// A pattern as it was written, and whether case is ignored.
+/// The text of a glob, and whether case is ignored.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     pub(crate) glob: Vec<u8>,
     pub(crate) ignore_case: bool,
 }
 
+/// A glob that is compared directly.
 #[derive(Clone, Debug)]
 struct Simple {
     shape: Shape,
@@ -61,8 +64,8 @@ struct Simple {
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Whole,
-    Beginning,
-    End,
+    Prefix,
+    Suffix,
 }
 
 impl Globs {
@@ -74,7 +77,8 @@ impl Globs {
                 None => _ = other.add(compile(pattern)?),
             }
         }
-        // Compiling them together can fail only by size, which has no one culprit.
+        // Compiling all globs together fails only if they are too large, so there is no single glob to
+        // report.
         let fail = |error: globset::Error| ParseError::new(0, error.kind().to_string());
         let other = other.build().map_err(|error| PatternError::glob(b"all globs together", fail(error)))?;
         Ok(Self { simple, other })
@@ -94,8 +98,8 @@ impl Simple {
     fn new(pattern: &Pattern) -> Option<Self> {
         let glob = &*pattern.glob;
         let (shape, rest) = match glob {
-            [b'*', end @ ..] => (Shape::End, end),
-            [beginning @ .., b'*'] => (Shape::Beginning, beginning),
+            [b'*', suffix @ ..] => (Shape::Suffix, suffix),
+            [prefix @ .., b'*'] => (Shape::Prefix, prefix),
             whole => (Shape::Whole, whole),
         };
         let is_simple = !rest.iter().any(|byte| b"*?[]{}\\".contains(byte));
@@ -106,8 +110,8 @@ impl Simple {
         let len = self.bytes.len();
         let part = match self.shape {
             Shape::Whole => Some(text),
-            Shape::Beginning => text.get(..len),
-            Shape::End => text.len().checked_sub(len).map(|at| &text[at..]),
+            Shape::Prefix => text.get(..len),
+            Shape::Suffix => text.len().checked_sub(len).map(|at| &text[at..]),
         };
         part.is_some_and(|part| {
             if self.ignore_case { part.eq_ignore_ascii_case(&self.bytes) } else { *part == *self.bytes }
@@ -118,7 +122,8 @@ impl Simple {
 fn compile(pattern: &Pattern) -> Result<globset::Glob, PatternError> {
     let fail = |error| PatternError::glob(&pattern.glob, error);
     let glob = str::from_utf8(&pattern.glob).map_err(|error| {
-        let problem = "what is no UTF-8 can only be a whole name, or have one `*`, at its beginning or end";
+        let problem =
+            "a glob that is not UTF-8 must be a whole name, or have one `*` at its beginning or its end";
         fail(ParseError::new(error.valid_up_to(), problem))
     })?;
     check(glob).map_err(fail)?;
@@ -131,8 +136,10 @@ fn compile(pattern: &Pattern) -> Result<globset::Glob, PatternError> {
         .map_err(|error| fail(ParseError::new(0, error.kind().to_string())))
 }
 
-/// Finds the place of an error, which the matcher does not tell, and refuses what it would take for something
-/// else: it compares bytes, and knows no named classes.
+/// Checks the syntax of a glob, and finds the position of an error.
+///
+/// `globset` does not report positions. It compares bytes and has no named classes, and would misread
+/// brackets that contain either non-ASCII characters or such classes. So these are errors.
 fn check(glob: &str) -> Result<(), ParseError> {
     let fail = |at, problem: &str| Err(ParseError::new(at, problem));
     let mut chars = glob.char_indices().peekable();
@@ -140,7 +147,7 @@ fn check(glob: &str) -> Result<(), ParseError> {
     while let Some((at, outside)) = chars.next() {
         match outside {
             '\\' if chars.next().is_none() => {
-                return fail(at, "the `\\` at the end has nothing to take literally");
+                return fail(at, "the `\\` at the end escapes nothing");
             }
             '{' => braces.push(at),
             '}' if braces.pop().is_none() => {
@@ -153,20 +160,20 @@ fn check(glob: &str) -> Result<(), ParseError> {
     braces.pop().map_or(Ok(()), |at| fail(at, "this `{` has no `}`: write `\\{` for the character"))
 }
 
-/// What stands between brackets, of which the first, at `start`, has been read.
+/// Checks a bracket expression. The `[` at `start` has been read.
 fn class(start: usize, chars: &mut Peekable<CharIndices<'_>>) -> Result<(), ParseError> {
     let fail = |at, problem: &str| Err(ParseError::new(at, problem));
     chars.next_if(|&(_, not)| not == '!' || not == '^');
-    // The first character stands for itself, whatever it is; so does a `-` that has nothing on one side.
-    let (mut before, mut is_range, mut is_behind_range) = (None, false, false);
+    // The first character is literal, whatever it is. So is a `-` at the beginning or the end.
+    let (mut before, mut is_range, mut is_after_range) = (None, false, false);
     while let Some((at, inside)) = chars.next() {
         match (inside, before) {
             (']', Some(_)) => return Ok(()),
             ('[', _) if chars.peek().is_some_and(|&(_, next)| ":.=".contains(next)) => {
                 return fail(at, "classes such as [[:digit:]] are not supported: write [0-9]");
             }
-            ('-', Some(_)) if is_behind_range && chars.peek().is_some_and(|&(_, next)| next != ']') => {
-                return fail(at, "a `-` behind a range: put it at the end of the brackets");
+            ('-', Some(_)) if is_after_range && chars.peek().is_some_and(|&(_, next)| next != ']') => {
+                return fail(at, "a `-` after a range: put it at the end of the brackets");
             }
             ('-', Some(_)) if !is_range => is_range = true,
             (_, Some(first)) if is_range && inside < first => {
@@ -174,9 +181,9 @@ fn class(start: usize, chars: &mut Peekable<CharIndices<'_>>) -> Result<(), Pars
                 return fail(at, &problem);
             }
             _ if !inside.is_ascii() => {
-                return fail(at, "brackets take ASCII only: write {a,b} for anything else");
+                return fail(at, "brackets accept ASCII only: write {a,b} for anything else");
             }
-            _ => (before, is_range, is_behind_range) = (Some(inside), false, is_range),
+            _ => (before, is_range, is_after_range) = (Some(inside), false, is_range),
         }
     }
     fail(start, "this `[` has no `]`: write `\\[` for the character")
@@ -204,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_takes_leading_dots_and_slashes() {
+    fn a_star_matches_leading_dots_and_slashes() {
         assert!(is_match("*rc", false, b".bashrc") && is_match("?bashrc", false, b".bashrc"));
         assert!(is_match("a/*.c", false, b"a/b/x.c") && is_match("*/x.?", false, b"a/b/x.c"));
         assert!(
@@ -215,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn case_is_ignored_where_asked() {
+    fn case_is_ignored_on_request() {
         for glob in ["readme", "read*", "*me", "r?adme", "[r]eadme", "{readme,x}"] {
             assert!(is_match(glob, true, b"ReadMe") && !is_match(glob, false, b"ReadMe"), "{glob}");
         }
     }
 
     #[test]
-    fn a_backslash_takes_what_follows_literally() {
+    fn a_backslash_escapes_the_next_character() {
         assert!(is_match("a\\*", false, b"a*") && !is_match("a\\*", false, b"ab"));
         assert!(is_match("br\\[a\\]ck", false, b"br[a]ck") && !is_match("br[a]ck", false, b"br[a]ck"));
     }
@@ -242,7 +249,7 @@ mod tests {
             ("[a-c-e]", 4, "put it at the end"),
             ("a?}b{", 2, "this `}` has no `{`"),
             ("a?{b{c}", 2, "this `{` has no `}`"),
-            ("\u{e9}?\\", 3, "nothing to take literally"),
+            ("\u{e9}?\\", 3, "escapes nothing"),
         ] {
             let error = Globs::new(&[Pattern { glob: glob.into(), ignore_case: false }]).unwrap_err();
             assert_eq!(error.source.at, at, "{glob}");
@@ -258,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_take_what_is_meant_literally() {
+    fn brackets_accept_literal_characters() {
         for glob in [
             "[]a]*",
             "[!]]*",
@@ -275,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_of_any_bytes_is_compared_directly_or_refused() {
+    fn a_glob_that_is_not_utf8_is_compared_directly_or_refused() {
         let globs = |glob: &[u8]| Globs::new(&[Pattern { glob: glob.into(), ignore_case: false }]);
         assert!(globs(b"\xe9*").unwrap().matches(b"\xe9a") && globs(b"*\xe9").unwrap().matches(b"a\xe9"));
         assert!(globs(b"\xe9").unwrap().matches(b"\xe9") && !globs(b"\xe9").unwrap().matches(b"\xc3\xa9"));
@@ -287,7 +294,7 @@ mod tests {
     proptest! {
         /// The direct comparison and the general matcher agree.
         #[test]
-        fn simple_globs_mean_what_globs_mean(
+        fn simple_globs_match_as_general_globs(
             glob in r"\*?[aA.é]{0,3}\*?",
             ignore_case in any::<bool>(),
             text in proptest::collection::vec(proptest::sample::select(b"aA./*\xc3\xa9\xff\n".to_vec()), 0..5),

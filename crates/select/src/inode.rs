@@ -1,21 +1,23 @@
-//! Tests on what `stat` says.
+//! Tests on metadata.
 
 use ftk_walk::{Entry, FileType, Metadata};
 
 use crate::{Links, Owner, Perm, Size, Time};
 
-/// Tests on metadata. An empty list is no test.
+/// Tests on metadata. An empty list matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inode {
-    /// All must hold.
+    /// All must match.
     pub(crate) sizes: Vec<Size>,
-    /// All must hold.
+    /// All must match.
     pub(crate) links: Vec<Links>,
     pub(crate) since: Option<Time>,
     pub(crate) before: Option<Time>,
+    /// One must match.
     pub(crate) owners: Vec<Owner>,
+    /// One must match.
     pub(crate) perms: Vec<Perm>,
-    /// Device and inode number.
+    /// Device and inode numbers, one of which must match.
     pub(crate) same: Vec<(u64, u64)>,
 }
 
@@ -24,9 +26,11 @@ impl Inode {
         *self == Self::default()
     }
 
-    /// Whether the entry can pass, by what is known without asking the system. A listing tells of a mount point,
-    /// which may be a directory, and of a link what is covered or stands in between.
-    pub(crate) fn may_take(&self, entry: &Entry<'_>) -> bool {
+    /// Returns whether the entry can match, as far as its listing shows. Makes no system call.
+    ///
+    /// For a mount point, the listing reports the inode of the covered directory, and for a followed link
+    /// that of the link. So directories and followed links can always match.
+    pub(crate) fn may_match(&self, entry: &Entry<'_>) -> bool {
         self.same.is_empty()
             || entry.via_link()
             || entry.file_type() == FileType::Directory

@@ -1,17 +1,15 @@
-//! Which entries of a tree a command wants.
+//! Internal to ftk: the filters that select which entries of a tree a command processes.
 //!
-//! A [`Selection`] is compiled once and shared by all workers of a walk; [`Filtered`] puts it before any
-//! visitor, which then sees only what was selected. Tests of one kind are alternatives, and an entry must pass
-//! every kind that was asked for. Everything is included by default, hidden entries too.
+//! All commands share the same selection options. This crate parses their values, compiles them once into a
+//! [`Selection`], and applies it to a walk: [`Filtered`] wraps a visitor, which then sees only selected
+//! entries. All workers of a walk share one [`Selection`].
 //!
-//! Names and paths are bytes. They are looked at before anything that costs a system call, and nothing is
-//! allocated for an entry. Where a test needs metadata, only an entry that passes all tests on its name, type
-//! and path is asked about, and once. What is left out for another reason than a filter is counted in
-//! [`Skipped`].
+//! Everything is selected by default, including hidden entries. Filters of one kind are alternatives, and an
+//! entry must match every kind that was given. [`Skipped`] counts what was not selected, by reason.
 //!
-//! Values come ready made, and all of them can be read from text. The user database is asked by the parser of
-//! [`Owner`] and by nothing else; no clock and no environment is looked at: [`Time::parse`] is told what time it
-//! is and in which zone.
+//! # Example
+//!
+//! This counts the Rust sources directly in `src` that are not empty:
 //!
 //! ```
 //! use ftk_select::{Filtered, Selection};
@@ -36,6 +34,16 @@
 //! assert!(count > 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Cost
+//!
+//! Names and paths are bytes. Tests on name, type and path come first and make no system call. Metadata is
+//! read at most once per entry, and only if the entry passes them. Nothing is allocated per entry.
+//!
+//! # Environment
+//!
+//! Every value can be parsed from text. Only the parser of [`Owner`] asks the user database. No parser reads
+//! the clock or the environment: the caller gives [`Time::parse`] the current time and the time zone.
 #![forbid(unsafe_code)]
 
 mod bound;

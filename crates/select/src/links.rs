@@ -1,17 +1,16 @@
-//! Tests on the number of names.
+//! The test for the number of hard links.
 
 use std::str::FromStr;
 
 use crate::ParseError;
 use crate::bound::Bound;
 
-/// A test on the number of hard links. Written `[+-]N`: `+` is strictly more, `-` strictly less, neither is
-/// exactly.
+/// A test for the number of hard links: `N` exactly, `+N` more, `-N` fewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Links(Bound);
 
 impl Links {
-    /// Whether a number of links passes.
+    /// Returns whether a number of links matches.
     pub fn matches(self, links: u64) -> bool {
         self.0.matches(links)
     }

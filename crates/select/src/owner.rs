@@ -1,4 +1,4 @@
-//! Tests on user and group.
+//! The test for user and group.
 
 use std::str::FromStr;
 
@@ -6,13 +6,12 @@ use nix::unistd::{Group, User};
 
 use crate::ParseError;
 
-/// A test on the user and the group that an entry belongs to.
+/// A test for the user and the group that own an entry.
 ///
-/// Written `USER`, `:GROUP` or `USER:GROUP`, by name or by number; both parts must hold. A `!` before a part
-/// takes everybody else. What is the name of somebody is no number, even if it consists of digits.
+/// The text is `USER`, `:GROUP` or `USER:GROUP`. Each part is a name or a number, and both must match. A `!`
+/// before a part negates it. A name that consists of digits takes precedence over the number.
 ///
-/// Names are looked up when the text is parsed, in whatever database the system is set up to ask, and nowhere
-/// else.
+/// Names are looked up in the system's user database when the text is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     user: Option<Part>,
@@ -26,7 +25,7 @@ struct Part {
 }
 
 impl Owner {
-    /// Whether the entry of this user and group passes.
+    /// Returns whether this user and group match.
     pub fn matches(self, uid: u32, gid: u32) -> bool {
         let is_match = |part: Option<Part>, id| part.is_none_or(|part| (part.id == id) != part.not);
         is_match(self.user, uid) && is_match(self.group, gid)
@@ -39,13 +38,13 @@ impl FromStr for Owner {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let (user, group) = text.split_once(':').unwrap_or((text, ""));
         if user.is_empty() && group.is_empty() {
-            return Err(ParseError::new(0, "nobody is named: write USER, :GROUP or USER:GROUP"));
+            return Err(ParseError::new(0, "no user or group given: write USER, :GROUP or USER:GROUP"));
         }
         let user_id = |name: &str| Ok(User::from_name(name)?.map(|user| user.uid.as_raw()));
         let group_id = |name: &str| Ok(Group::from_name(name)?.map(|group| group.gid.as_raw()));
         Ok(Self {
             user: part(user, "user", user_id)?,
-            group: part(group, "group", group_id).map_err(|error| error.behind(user.len() + 1))?,
+            group: part(group, "group", group_id).map_err(|error| error.offset_by(user.len() + 1))?,
         })
     }
 }
@@ -76,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_numbers_and_what_they_are_not() {
+    fn names_numbers_and_negations() {
         let is_match = |text: &str| {
             [(0, 0), (0, 7), (7, 0), (7, 7)]
                 .map(|(uid, gid)| text.parse::<Owner>().unwrap().matches(uid, gid))
@@ -95,8 +94,8 @@ mod tests {
     #[test]
     fn errors_say_what_is_wrong_and_where() {
         for (text, message) in [
-            ("", "nobody is named: write USER, :GROUP or USER:GROUP (at byte 1)"),
-            (":", "nobody is named: write USER, :GROUP or USER:GROUP (at byte 1)"),
+            ("", "no user or group given: write USER, :GROUP or USER:GROUP (at byte 1)"),
+            (":", "no user or group given: write USER, :GROUP or USER:GROUP (at byte 1)"),
             ("!", "a user is missing (at byte 2)"),
             ("root:!", "a group is missing (at byte 7)"),
             ("no such one", "there is no user `no such one` (at byte 1)"),

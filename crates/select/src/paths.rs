@@ -1,4 +1,4 @@
-//! Tests that look at the path below the root.
+//! Tests on the path below the starting point.
 
 use ftk_walk::FileType;
 use regex::bytes::{RegexSet, RegexSetBuilder};
@@ -7,11 +7,11 @@ use regex_syntax::{Error as SyntaxError, ParserBuilder};
 use crate::glob::{Globs, Pattern};
 use crate::{ParseError, PatternError};
 
-/// Globs and regular expressions, of which one each must match.
+/// Globs and regular expressions for paths. One of each must match, if there are any.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     globs: Globs,
-    /// An empty set would cost every run 70,000 instructions.
+    /// `None` if there are no expressions. Compiling an empty set would cost each run 70,000 instructions.
     regexes: Option<RegexSet>,
 }
 
@@ -19,8 +19,7 @@ impl Paths {
     pub(crate) fn new(mut globs: Vec<Pattern>, regexes: &[String]) -> Result<Self, PatternError> {
         for pattern in &mut globs {
             if pattern.glob.ends_with(b"/") {
-                let problem =
-                    "no path ends with a `/`, so nothing would match: a type says what is a directory";
+                let problem = "paths do not end with `/`, so nothing would match: use a filter on types";
                 let error = ParseError::new(pattern.glob.len() - 1, problem);
                 return Err(PatternError::glob(&pattern.glob, error));
             }
@@ -41,7 +40,7 @@ impl Paths {
 }
 
 fn compile(regexes: &[String]) -> Result<RegexSet, PatternError> {
-    // One by one, for the place of an error.
+    // Parse each by itself to get the position of an error.
     for regex in regexes {
         let mut parser = ParserBuilder::new().unicode(false).utf8(false).dot_matches_new_line(true).build();
         parser.parse(regex).map_err(|error| PatternError::regex(regex, syntax(&error)))?;
@@ -61,13 +60,14 @@ fn syntax(error: &SyntaxError) -> ParseError {
     }
 }
 
-/// A glob on a path, written as a walk of `.` prints it or from the root on.
+/// Removes a leading `./` or `/`, which stands for the starting point.
 fn below_root(glob: &[u8]) -> &[u8] {
     let glob = glob.strip_prefix(b".").filter(|rest| rest.starts_with(b"/")).unwrap_or(glob);
     glob.strip_prefix(b"/").unwrap_or(glob)
 }
 
-/// What is left out with all below it: by name, or by path where the glob holds a slash.
+/// Globs of entries to skip with everything below them. A glob matches names, or paths if it contains a
+/// slash.
 #[derive(Clone, Debug)]
 pub(crate) struct Excluded {
     any: NamesAndPaths,
@@ -81,13 +81,13 @@ struct NamesAndPaths {
 }
 
 impl Excluded {
-    /// A slash at the end of a glob restricts it to directories.
+    /// Compiles the globs. A slash at the end of a glob restricts it to directories.
     pub(crate) fn new(globs: &[Vec<u8>]) -> Result<Self, PatternError> {
         let (dirs, any): (Vec<_>, Vec<_>) = globs.iter().partition(|glob| glob.ends_with(b"/"));
         Ok(Self { any: NamesAndPaths::new(&any)?, dirs: NamesAndPaths::new(&dirs)? })
     }
 
-    /// Whether one of them names this entry; `path` is its path below the root.
+    /// Returns whether a glob matches this entry. `path` is its path below the starting point.
     pub(crate) fn matches(&self, name: &[u8], path: &[u8], file_type: FileType) -> bool {
         let by = |globs: &NamesAndPaths| globs.names.matches(name) || globs.paths.matches(path);
         by(&self.any) || (file_type == FileType::Directory && by(&self.dirs))
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn exclusions_are_on_names_unless_they_hold_a_slash() {
+    fn exclusions_match_names_unless_they_contain_a_slash() {
         let file = FileType::Regular;
         assert!(excludes("*.o", "a/b.o", file) && !excludes("*.o", "a.o/b", file));
         assert!(excludes("a/*.o", "a/b/c.o", file) && !excludes("a/*.o", "b/a/c.o", file));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slash_at_the_end_means_directories() {
+    fn a_slash_at_the_end_matches_only_directories() {
         let (file, dir) = (FileType::Regular, FileType::Directory);
         assert!(excludes("b/", "a/b", dir) && !excludes("b/", "a/b", file));
         assert!(
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn globs_match_whole_paths_and_regular_expressions_parts_of_them() {
+    fn globs_match_whole_paths_and_regular_expressions_match_parts() {
         assert!(is_match(&["a/*.c"], &[], b"a/b/x.c") && !is_match(&["a/*.c"], &[], b"b/a/x.c"));
         assert!(
             is_match(&["/a"], &[], b"a") && is_match(&["./a"], &[], b"a") && !is_match(&["a"], &[], b"b/a")
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn regular_expressions_are_on_bytes() {
+    fn regular_expressions_match_bytes() {
         assert!(is_match(&[], &["^a.b$"], b"a\xffb") && is_match(&[], &["^a.b$"], b"a\nb"));
         assert!(is_match(&[], &["(?i)^A"], b"a") && !is_match(&[], &["(?i)\u{e9}"], "\u{c9}".as_bytes()));
         assert!(is_match(&[], &[r"\xff"], b"\xff") && is_match(&[], &["\u{e9}"], "\u{e9}".as_bytes()));

@@ -1,13 +1,13 @@
-//! Tests on permission bits.
+//! The test for permission bits.
 
 use std::str::FromStr;
 
 use crate::ParseError;
 
-/// A test on the permission bits, set-user-ID, set-group-ID and sticky included.
+/// A test for the permission bits, including set-user-ID, set-group-ID and sticky.
 ///
-/// Written in octal, as for `find -perm`: `644` takes exactly these bits, `-111` at least all of these, `/222`
-/// at least one of them. `/0` takes everything.
+/// The text is octal, as for `find -perm`: `644` matches exactly these bits, `-111` all of these bits and any
+/// others, `/222` at least one of these bits. `/0` matches everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Perm {
     bits: u32,
@@ -22,7 +22,7 @@ enum Test {
 }
 
 impl Perm {
-    /// Whether a mode of at most `0o7777` passes.
+    /// Returns whether a mode matches. The mode is at most `0o7777`.
     pub fn matches(self, mode: u32) -> bool {
         match self.test {
             Test::Exactly => mode == self.bits,

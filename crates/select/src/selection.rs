@@ -1,4 +1,4 @@
-//! The tests, compiled.
+//! The compiled selection.
 
 use ftk_walk::{Entry, FileType, WalkError};
 
@@ -9,17 +9,17 @@ use crate::inode::Inode;
 use crate::paths::{Excluded, Paths};
 use crate::{SelectionBuilder, Types};
 
-/// What a command wants from a tree. Made by [`SelectionBuilder`], shared by all workers.
+/// A compiled selection of entries. [`SelectionBuilder`] makes it, and all workers of a walk share it.
 #[derive(Clone, Debug)]
 pub struct Selection {
     pub(crate) types: Types,
     pub(crate) extensions: Extensions,
-    /// Empty: no test.
+    /// If it is empty, every name matches.
     pub(crate) names: Globs,
     pub(crate) paths: Option<Paths>,
     pub(crate) inode: Option<Inode>,
     pub(crate) empty: bool,
-    /// Device and inode of files left out whatever their name.
+    /// Device and inode numbers of files that the run writes itself. They are skipped under every name.
     pub(crate) own: Vec<(u64, u64)>,
     pub(crate) excluded: Option<Excluded>,
     pub(crate) min_depth: u32,
@@ -27,20 +27,21 @@ pub struct Selection {
     pub(crate) one_file_system: bool,
     pub(crate) no_hidden: bool,
     pub(crate) ignore_files: bool,
-    /// Whether paths must be put together to decide.
+    /// Whether any test needs the path of an entry.
     pub(crate) needs_paths: bool,
 }
 
 impl Selection {
-    /// A selection to be put together, which so far takes everything.
+    /// Returns a builder, which by default selects everything.
     pub fn builder() -> SelectionBuilder {
         SelectionBuilder::default()
     }
 
-    /// Whether an entry passes every test but those on depth. What needs a system call comes last.
+    /// Returns whether an entry passes every test except those on depth. Tests that make system calls come
+    /// last.
     ///
-    /// `path` is the path below the root, where paths are needed. A root has its own last name instead, also as
-    /// its path.
+    /// `path` is the path below the starting point, if any test needs paths. The name and path of a starting
+    /// point are its last name.
     pub(crate) fn matches(
         &self,
         entry: &mut Entry<'_>,
@@ -56,15 +57,17 @@ impl Selection {
             return Ok(false);
         }
         if let Some(inode) = &self.inode
-            && !(inode.may_take(entry) && inode.matches(entry.metadata()?))
+            && !(inode.may_match(entry) && inode.matches(entry.metadata()?))
         {
             return Ok(false);
         }
         Ok(!self.empty || is_empty(entry)?)
     }
 
-    /// Whether this is a file that the run writes itself. Asks the system only where the inode number fits, or
-    /// where a link's target was asked about anyway.
+    /// Returns whether this is a file that the run writes itself.
+    ///
+    /// Reads the metadata only if the inode number matches, or if the entry is a followed link, whose
+    /// metadata is known.
     pub(crate) fn is_own(&self, entry: &mut Entry<'_>) -> Result<bool, WalkError> {
         let may_be = entry.via_link() || self.own.iter().any(|&(_, ino)| ino == entry.ino());
         if !may_be || entry.file_type() != FileType::Regular {
@@ -75,7 +78,7 @@ impl Selection {
     }
 }
 
-/// The name at the end of an argument: slashes behind it do not count, and a path of slashes only is `/`.
+/// Returns the last name of a path, without trailing slashes. A path that consists of slashes gives `/`.
 fn last_part(path: &[u8]) -> &[u8] {
     match path.iter().rposition(|&byte| byte != b'/') {
         Some(end) => path[..=end].rsplit(|&byte| byte == b'/').next().unwrap_or(path),
@@ -88,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_an_argument_is_its_last_part() {
+    fn the_name_of_a_starting_point_is_its_last_part() {
         for (path, name) in [
             ("a", "a"),
             ("a/b", "b"),

@@ -1,18 +1,18 @@
-//! Tests on the length.
+//! The test for sizes.
 
 use std::str::FromStr;
 
 use crate::ParseError;
 use crate::bound::Bound;
 
-/// A test on the length in bytes: exactly, more than, or less than a number. Nothing is rounded.
+/// A test for the size in bytes: `SIZE` exactly, `+SIZE` larger, `-SIZE` smaller.
 ///
-/// Written `[+-]SIZE`: `+` is strictly more, `-` strictly less, neither is exactly; [`parse_bytes`] reads the size.
+/// Sizes are not rounded. [`parse_bytes`] parses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(Bound);
 
 impl Size {
-    /// Whether a length passes.
+    /// Returns whether a size matches.
     pub fn matches(self, bytes: u64) -> bool {
         self.0.matches(bytes)
     }
@@ -26,13 +26,13 @@ impl FromStr for Size {
     }
 }
 
-/// Reads a number of bytes: `N[.N][UNIT]`.
+/// Parses a number of bytes: `N[.N][UNIT]`.
 ///
-/// K, M, G, T and P, in either case, and KiB, MiB, GiB, TiB and PiB are powers of 1,024; kB, MB, GB, TB and PB are
-/// powers of 1,000. Without a unit the number counts bytes. Decimals are exact: `1.5K` is 1,536.
+/// K, M, G, T and P, in either case, and KiB, MiB, GiB, TiB and PiB are powers of 1,024; kB, MB, GB, TB and
+/// PB are powers of 1,000. A number without a unit is in bytes. Decimals are exact: `1.5K` is 1,536.
 ///
 /// # Errors
-/// If the text has another form, gives no whole number of bytes, or gives more than `u64` holds.
+/// If the text has another form, or the result is not a whole number of bytes, or is larger than `u64::MAX`.
 pub fn parse_bytes(text: &str) -> Result<u64, ParseError> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let (whole, rest) = text.split_at(digits(text));
@@ -53,7 +53,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, ParseError> {
     bytes.ok_or_else(|| ParseError::new(0, format!("`{text}` is more than 2^64 - 1 bytes")))
 }
 
-/// The bytes in one of `unit`.
+/// Returns the number of bytes in one `unit`.
 fn scale(unit: &str) -> Result<u64, String> {
     let letter = unit.chars().next().unwrap_or_default().to_ascii_uppercase();
     let power = "KMGTP".find(letter).map_or(0, |at| at as u32 + 1);
@@ -69,9 +69,9 @@ fn scale(unit: &str) -> Result<u64, String> {
     }
 }
 
-/// `scale` times the fraction with these digits, if that is a whole number.
+/// Returns `scale` times the fraction with these digits, if the product is a whole number.
 fn part(fraction: &str, scale: u64) -> Option<u64> {
-    // If the result is whole, so is every step.
+    // If the product is a whole number, the result of every step is one too.
     let product = fraction.bytes().rev().try_fold(0_u128, |below, digit| {
         let tenfold = u128::from(digit - b'0') * u128::from(scale) + below;
         (tenfold % 10 == 0).then_some(tenfold / 10)
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_rounded() {
+    fn sizes_are_not_rounded() {
         assert!(is_match("1K", 1024) && !is_match("1K", 1023) && !is_match("1K", 1025));
         assert!(is_match("+1K", 1025) && !is_match("+1K", 1024));
         assert!(is_match("-1K", 1023) && !is_match("-1K", 1024) && is_match("-1K", 0));

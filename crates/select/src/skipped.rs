@@ -1,37 +1,39 @@
-//! What a selection left out, by reason.
+//! Counts of skipped entries, by reason.
 
 use std::ops::AddAssign;
 
-/// How much was left out, by reason. A directory counts as one, however much lies below it.
+/// Counts of selected and skipped entries, by reason. A directory counts as one, however much is below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// Entries that were not left out; starting directories do not count.
+    /// Entries that were selected. Directories given as starting points do not count.
     pub matched: u64,
-    /// Regular files that a filter rejected.
+    /// Regular files that a filter, an exclusion or a depth limit rejected.
     pub filtered_files: u64,
-    /// Other entries that a filter rejected.
+    /// Other entries that a filter, an exclusion or a depth limit rejected.
     pub filtered_others: u64,
-    /// Entries whose name begins with a dot, where those were to be left out.
+    /// Entries skipped because their name begins with a dot.
     pub hidden: u64,
-    /// Entries that ignore files name, where those were to be left out.
+    /// Entries skipped because of ignore files.
     pub ignored: u64,
-    /// Mount points not entered because one file system was asked for.
+    /// Directories not entered because they are on another file system.
     pub other_file_systems: u64,
-    /// Mount points not entered because nothing is stored there: proc, sysfs and their kin.
+    /// Mount points not entered because they are pseudo file systems, such as proc and sysfs.
     pub pseudo_file_systems: u64,
-    /// Links not followed because they lead back to a directory on their own path. Each is also an error.
+    /// Links not followed because they lead back to a directory above them. Each is also an error.
     pub loops: u64,
-    /// Paths of directories that were entered under another path already, where links are followed.
+    /// Paths of directories that were entered before under another path. Counted only if all links are
+    /// followed.
     pub repeated: u64,
     /// Files that this run writes itself.
     pub own_output: u64,
-    /// Starting points that are the same as one before, and directories not entered because a starting point under
-    /// another name is the same.
+    /// Starting points that were given before, and directories not entered because they are a starting point
+    /// with another name.
     pub covered: u64,
 }
 
 impl Skipped {
-    /// What is left out because of options: filters, exclusions, hidden names, ignore files and depth.
+    /// Returns how many entries were skipped because of options: filters, exclusions, hidden names, ignore
+    /// files and depth.
     pub fn by_options(&self) -> u64 {
         self.filtered_files + self.filtered_others + self.hidden + self.ignored
     }

@@ -1,4 +1,4 @@
-//! Moments that times of change are compared with.
+//! Times that modification times are compared with.
 
 use std::str::FromStr;
 
@@ -7,30 +7,30 @@ use jiff::{Span, Timestamp, Zoned};
 
 use crate::ParseError;
 
-/// A moment, in nanoseconds since the Unix epoch, as in [`ftk_walk::Metadata`].
+/// A point in time, in nanoseconds since the Unix epoch, as in [`ftk_walk::Metadata`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub i128);
 
-/// Examples, for a text that has none of the forms.
+/// Examples of valid texts, for error messages.
 const FORMS: &str = "write 3d, 2024-01-31 or yesterday";
 
 impl Time {
-    /// Reads a moment as people write them.
+    /// Parses a time in one of these forms:
     ///
-    /// - Time back from `now`: `2d`, `3h`, `1week`, `1h30m`, in the [friendly format](jiff::fmt::friendly). Days
-    ///   and longer units are those of the calendar in the time zone of `now`.
-    /// - A date or a date with a time, in the time zone of `now` unless it names an offset: `2024-01-31` (its
-    ///   first moment), `2024-01-31T12:00`, `2024-01-31T12:00:00.5Z`.
-    /// - `today` and `yesterday`: the first moment of that day, in the time zone of `now`.
+    /// - A duration before `now`: `2d`, `3h`, `1week`, `1h30m`, in the [friendly
+    ///   format](jiff::fmt::friendly). Days and longer units are calendar units in the time zone of `now`.
+    /// - A date, or a date with a time: `2024-01-31` (the start of the day), `2024-01-31T12:00`,
+    ///   `2024-01-31T12:00:00.5Z`. Without an offset it is in the time zone of `now`.
+    /// - `today` and `yesterday`: the start of that day, in the time zone of `now`.
     /// - Seconds since the Unix epoch: `@1706702400`, `@1706702400.25`.
     ///
-    /// Neither clock nor time zone is asked for here: both come with `now`.
+    /// Current time and time zone come from `now` only.
     ///
     /// # Errors
-    /// When it is none of these, or lies outside the years -9999 to 9999.
+    /// If the text has another form, or the time is outside the years -9999 to 9999.
     pub fn parse(text: &str, now: &Zoned) -> Result<Self, ParseError> {
         if let Some(seconds) = text.strip_prefix('@') {
-            return epoch(seconds).map_err(|error| error.behind(1));
+            return epoch(seconds).map_err(|error| error.offset_by(1));
         }
         if let Some(days) = ["today", "yesterday"].iter().position(|word| *word == text) {
             return day(days as i32, now).map(|moment| Self(moment.as_nanosecond()));
@@ -42,14 +42,14 @@ impl Time {
     }
 }
 
-/// The first moment of the day that is this many days before that of `now`.
+/// Returns the start of the day that is this many days before the day of `now`.
 fn day(days_ago: i32, now: &Zoned) -> Result<Timestamp, ParseError> {
     let first = now.checked_sub(Span::new().days(days_ago)).and_then(|day| day.start_of_day());
     first.map(|day| day.timestamp()).map_err(|_| ParseError::new(0, OUT_OF_RANGE))
 }
 
 fn date(text: &str, now: &Zoned) -> Result<Timestamp, ParseError> {
-    // The parser would read it as an annotation and ignore it.
+    // The parser would treat a time zone in brackets as an annotation and ignore it.
     if let Some(at) = text.find('[') {
         return Err(ParseError::new(at, "a time zone is written as an offset, such as +02:00"));
     }
@@ -64,19 +64,19 @@ fn date(text: &str, now: &Zoned) -> Result<Timestamp, ParseError> {
 fn ago(text: &str, now: &Zoned) -> Result<Timestamp, ParseError> {
     let span: Span = text.parse().map_err(|_| not_understood::<Span>(text))?;
     if span.is_negative() {
-        return Err(ParseError::new(0, "a duration counts back from now and is not negative"));
+        return Err(ParseError::new(0, "a duration counts back from now and must not be negative"));
     }
     let moment = now.checked_sub(span).map_err(|_| ParseError::new(0, OUT_OF_RANGE))?;
     Ok(moment.timestamp())
 }
 
-/// What the calendar does not have.
-const OUT_OF_RANGE: &str = "the time lies outside the years -9999 to 9999";
+/// The problem with a time that the calendar does not have.
+const OUT_OF_RANGE: &str = "the time is outside the years -9999 to 9999";
 
-/// The place is after the longest beginning that parses.
+/// Makes the error for a text that does not parse. Its position is the end of the longest prefix that parses.
 fn not_understood<T: FromStr>(text: &str) -> ParseError {
-    let mut beginnings = text.char_indices().rev().map(|(end, _)| end);
-    let at = beginnings.find(|&end| text[..end].parse::<T>().is_ok()).unwrap_or(0);
+    let mut prefixes = text.char_indices().rev().map(|(end, _)| end);
+    let at = prefixes.find(|&end| text[..end].parse::<T>().is_ok()).unwrap_or(0);
     ParseError::new(at, format!("`{text}` is not a date, time or duration: {FORMS}"))
 }
 
@@ -91,7 +91,7 @@ fn epoch(text: &str) -> Result<Time, ParseError> {
         let problem = format!("`{fraction}` is not a fraction of at most nine digits");
         return Err(ParseError::new(seconds.len() + 1, problem));
     }
-    let too_large = || ParseError::new(0, format!("`{seconds}` is more seconds than any time has"));
+    let too_large = || ParseError::new(0, format!("`{seconds}` seconds are out of range"));
     let whole: i64 = digits.parse().map_err(|_| too_large())?;
     let part: i128 = format!("{fraction:0<9}").parse().map_err(|_| too_large())?;
     let ns = i128::from(whole) * 1_000_000_000 + part;
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_of_the_calendar_may_have_23_hours() {
+    fn calendar_days_may_have_23_hours() {
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
         let now = "2024-03-31T12:00".parse::<DateTime>().unwrap().to_zoned(zone).unwrap();
         assert_eq!(Time::parse("1d", &now).map(|time| time.0), ns("2024-03-30T12:00+01:00"));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_local_unless_they_say_otherwise() {
+    fn dates_without_an_offset_are_local() {
         for (text, expected) in [
             ("2024-01-31", "2024-01-31T00:00+01:00"),
             ("2024-01-31T12:00", "2024-01-31T12:00+01:00"),
@@ -172,15 +172,15 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_understood_is_refused() {
+    fn invalid_texts_are_refused() {
         for (text, problem) in [
             ("", "`` is not a date, time or duration: write 3d, 2024-01-31 or yesterday (at byte 1)"),
             ("5", "is not a date, time or duration"),
             ("2x", "write 3d"),
             ("tomorrow", "`tomorrow` is not a date"),
             ("Yesterday", "`Yesterday` is not a date"),
-            ("-2d", "not negative"),
-            ("2d ago", "not negative"),
+            ("-2d", "must not be negative"),
+            ("2d ago", "must not be negative"),
             ("99999y", "`99999y` is not"),
             ("15000y", "outside the years"),
             ("2024-02-30", "`2024-02-30` is not a date"),
@@ -194,7 +194,7 @@ mod tests {
             ("@+1", "`+1` is not a number of seconds (at byte 2)"),
             ("@1.x", "`x` is not a fraction of at most nine digits (at byte 4)"),
             ("@1.0000000001", "at most nine digits (at byte 4)"),
-            ("@99999999999999999999", "more seconds than any time has (at byte 2)"),
+            ("@99999999999999999999", "seconds are out of range (at byte 2)"),
         ] {
             let message = parse(text).unwrap_err().to_string();
             assert!(

@@ -1,4 +1,4 @@
-//! Tests on the type.
+//! The test for types.
 
 use std::ops::BitOrAssign;
 use std::str::FromStr;
@@ -7,8 +7,10 @@ use ftk_walk::FileType;
 
 use crate::ParseError;
 
-/// A set of file types. Written as letters with commas between: `f` regular file, `d` directory, `l` symbolic
-/// link, `p` named pipe, `s` socket, `b` block device, `c` character device.
+/// A set of file types.
+///
+/// The text is a list of letters separated by commas: `f` regular file, `d` directory, `l` symbolic link, `p`
+/// named pipe, `s` socket, `b` block device, `c` character device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Types(u8);
 
@@ -16,7 +18,7 @@ impl Types {
     /// Every type.
     pub const ALL: Self = Self(u8::MAX);
 
-    /// Whether a type is in the set.
+    /// Returns whether a type is in the set.
     pub fn matches(self, file_type: FileType) -> bool {
         self.0 & bit(file_type) != 0
     }

@@ -1,4 +1,4 @@
-//! Selections on real trees, held against GNU find.
+//! Selections on real trees, compared with GNU find.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr};
@@ -15,7 +15,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Depth and path of everything shown.
+/// A visitor that records the depth and path of each entry.
 #[derive(Default)]
 struct Shown(Vec<(u32, Vec<u8>)>);
 
@@ -42,14 +42,14 @@ impl Visitor for Shown {
     }
 }
 
-/// What is shown of some roots, sorted, and what was left out.
+/// Returns the selected entries, sorted, and the counts of what was skipped.
 fn shown(selection: &Selection, roots: &[&Path]) -> (Vec<(u32, Vec<u8>)>, Skipped) {
     let roots = roots.iter().map(|root| CString::new(root.as_os_str().as_bytes()).unwrap());
     let parts = Walker::new(roots).threads(2).run(|_| Filtered::new(selection, Shown::default()));
     let (mut all, mut skipped) = (Vec::new(), Skipped::default());
-    for (mut part, left_out) in parts.into_iter().map(Filtered::into_parts) {
+    for (mut part, counts) in parts.into_iter().map(Filtered::into_parts) {
         all.append(&mut part.0);
-        skipped += left_out;
+        skipped += counts;
     }
     all.sort();
     (all, skipped)
@@ -61,7 +61,7 @@ fn paths(selection: SelectionBuilder, root: &Path) -> Vec<String> {
     shown.into_iter().map(|(_, path)| String::from_utf8(below(path)).unwrap()).collect()
 }
 
-/// Filters as a user would write them.
+/// Filters, as texts.
 #[derive(Clone, Debug, Default)]
 struct Request {
     types: Option<&'static str>,
@@ -98,7 +98,8 @@ impl Request {
         builder.build().unwrap()
     }
 
-    /// The same question for GNU find, but for the least depth, which there also keeps from pruning.
+    /// Returns the arguments for GNU find, except the minimum depth: `-mindepth` would also prevent pruning
+    /// above it.
     fn find_arguments(&self, root: &str) -> Vec<String> {
         let mut arguments = vec![root.to_owned()];
         let mut push = |parts: &[&str]| arguments.extend(parts.iter().map(|&part| part.to_owned()));
@@ -145,7 +146,7 @@ impl Request {
     }
 }
 
-/// What GNU find prints, sorted.
+/// Returns what GNU find prints, sorted.
 fn found(request: &Request, root: &Path) -> Vec<(u32, Vec<u8>)> {
     let arguments = request.find_arguments(root.to_str().unwrap());
     let output = Command::new("find").env("LC_ALL", "C").args(arguments).output().expect("GNU find runs");
@@ -165,7 +166,7 @@ fn found(request: &Request, root: &Path) -> Vec<(u32, Vec<u8>)> {
     lines
 }
 
-/// What is on the disk.
+/// An entry of a random tree.
 #[derive(Clone, Debug)]
 enum Node {
     File(u64),
@@ -243,14 +244,14 @@ fn tree(paths: &[&str]) -> tempfile::TempDir {
 }
 
 #[test]
-fn everything_is_taken_by_default() {
+fn everything_is_selected_by_default() {
     let temp = tree(&[".hidden/.x", ".gitignore", "a/b"]);
     let all = ["", "/.gitignore", "/.hidden", "/a", "/.hidden/.x", "/a/b"];
     assert_eq!(paths(Selection::builder(), temp.path()), all);
 }
 
 #[test]
-fn hidden_entries_are_counted_and_roots_are_never_hidden() {
+fn hidden_entries_are_counted_except_roots() {
     let temp = tree(&[".r/.h/x", ".r/.f", ".r/a/.g", ".r/a/b"]);
     let root = temp.path().join(".r");
     let selection = Selection::builder().no_hidden(true).build().unwrap();
@@ -258,12 +259,12 @@ fn hidden_entries_are_counted_and_roots_are_never_hidden() {
     let (shown, skipped) = shown(&selection, &[&root, &file]);
     let expected = [(0, &root), (0, &file), (1, &root.join("a")), (2, &root.join("a/b"))];
     assert_eq!(shown, expected.map(|(depth, path)| (depth, path.as_os_str().as_bytes().to_vec())));
-    // `.h` and `a/.g`; the walk delivers the file once, as an argument.
+    // These are `.h` and `a/.g`. The walk shows `.f` only as a starting point, so it is not hidden.
     assert_eq!(skipped, Skipped { matched: 3, hidden: 2, ..Skipped::default() });
 }
 
 #[test]
-fn roots_are_never_excluded_but_the_other_tests_hold_for_them() {
+fn roots_are_never_excluded_but_filters_apply_to_them() {
     let temp = tree(&["root/root/x", "root/y", "root/z.c"]);
     let root = temp.path().join("root");
     assert_eq!(paths(Selection::builder().exclude("root"), &root), ["", "/y", "/z.c"]);
@@ -274,7 +275,7 @@ fn roots_are_never_excluded_but_the_other_tests_hold_for_them() {
 }
 
 #[test]
-fn paths_for_exclusion_begin_below_the_root_however_it_is_written() {
+fn excluded_paths_begin_below_the_root() {
     let temp = tree(&["a/b/c", "b/c"]);
     for root in ["", "/", "//", "/."] {
         let root = format!("{}{root}", temp.path().display());
@@ -288,7 +289,7 @@ fn paths_for_exclusion_begin_below_the_root_however_it_is_written() {
 }
 
 #[test]
-fn our_own_output_is_left_out_under_every_name() {
+fn own_output_is_skipped_under_every_name() {
     let temp = tree(&["d/out", "d/x", "arguments/out"]);
     fs::hard_link(temp.path().join("d/out"), temp.path().join("d/same")).unwrap();
     symlink("d/out", temp.path().join("link")).unwrap();
@@ -297,9 +298,9 @@ fn our_own_output_is_left_out_under_every_name() {
     let argument = temp.path().join("arguments/out");
     let named = fs::metadata(&argument).unwrap();
     let builder = Selection::builder().types("f".parse().unwrap());
-    let builder = builder.leave_out(own.dev(), own.ino()).leave_out(named.dev(), named.ino());
+    let builder = builder.skip_file(own.dev(), own.ino()).skip_file(named.dev(), named.ino());
     // The same inode number on another device is another file.
-    let selection = builder.leave_out(own.dev() + 1, fs::metadata(temp.path().join("d/x")).unwrap().ino());
+    let selection = builder.skip_file(own.dev() + 1, fs::metadata(temp.path().join("d/x")).unwrap().ino());
     let selection = selection.build().unwrap();
     let roots = [&temp.path().join("d"), &argument, &temp.path().join("link")];
     let roots = roots.map(|root| CString::new(root.as_os_str().as_bytes()).unwrap());
@@ -307,12 +308,12 @@ fn our_own_output_is_left_out_under_every_name() {
     let (shown, skipped) = walker.run(|_| Filtered::new(&selection, Shown::default())).remove(0).into_parts();
     let left: Vec<_> = shown.0.into_iter().map(|(_, path)| path).collect();
     assert_eq!(left, [temp.path().join("d/x").into_os_string().into_encoded_bytes()]);
-    // How often is the walk's affair: it may deliver one file once only.
+    // The exact number depends on the walk, which may show one file only once.
     assert!(skipped.own_output >= 2, "{skipped:?}");
 }
 
 #[test]
-fn mount_points_are_taken_and_not_entered() {
+fn mount_points_are_selected_and_not_entered() {
     let only = || Selection::builder().exclude("{[!p]*,p[!r]*,pr[!o]*,pro[!c]*,proc?*}").max_depth(2);
     let slash = Path::new("/");
     let expected = vec![(0, b"/".to_vec()), (1, b"/proc".to_vec())];
@@ -325,7 +326,7 @@ fn mount_points_are_taken_and_not_entered() {
 }
 
 #[test]
-fn a_pseudo_file_system_is_walked_when_named() {
+fn a_pseudo_file_system_given_as_root_is_walked() {
     let (paths, skipped) =
         shown(&Selection::builder().max_depth(1).build().unwrap(), &[Path::new("/proc/sys")]);
     assert!(paths.contains(&(1, b"/proc/sys/kernel".to_vec())));
@@ -333,7 +334,7 @@ fn a_pseudo_file_system_is_walked_when_named() {
     assert_eq!(Skipped { matched: 0, ..skipped }, Skipped::default());
 }
 
-/// Counts errors instead of failing.
+/// A visitor that counts errors instead of panicking.
 #[derive(Default)]
 struct Tolerant {
     shown: Shown,
@@ -353,7 +354,7 @@ impl Visitor for Tolerant {
 }
 
 #[test]
-fn loops_are_counted_and_delivered() {
+fn loops_are_counted_and_reported() {
     let temp = tree(&["a/b"]);
     symlink("..", temp.path().join("a/up")).unwrap();
     let selection = Selection::builder().build().unwrap();
@@ -366,7 +367,7 @@ fn loops_are_counted_and_delivered() {
 }
 
 #[test]
-fn a_visitor_that_will_not_descend_is_obeyed_and_stop_stops() {
+fn steps_of_the_inner_visitor_are_followed() {
     struct Shallow(Shown, Step);
     impl Visitor for Shallow {
         type Dir = ();
@@ -391,7 +392,7 @@ fn a_visitor_that_will_not_descend_is_obeyed_and_stop_stops() {
 }
 
 #[test]
-fn what_filters_reject_is_counted() -> Result<(), Box<dyn std::error::Error>> {
+fn rejected_entries_are_counted() -> Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     fs::create_dir(dir.path().join("sub"))?;
     for name in ["a.c", "b.h", "sub/c.c"] {

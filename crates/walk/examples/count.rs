@@ -1,4 +1,4 @@
-//! Counts what lies below the arguments: `cargo run --release --example count -- DIR...`
+//! Counts entries and regular files: `cargo run --release --example count -- PATH...`
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example of a program")]
 
 use std::ffi::CString;

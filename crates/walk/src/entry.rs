@@ -1,4 +1,4 @@
-//! What a visitor is shown: one entry, one opened directory.
+//! The values that a visitor is shown: entries, opened directories, and repeated directories.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -7,15 +7,17 @@ use crate::node::{Id, Place};
 use crate::sys::{self, CWD};
 use crate::{FileType, Metadata, Op, WalkError};
 
-/// Whether something open lies on a file system without stored files (proc, sysfs, cgroup and their kin), which makes
-/// up the sizes of its files. Asks the system; where that cannot be asked the answer is `false`.
+/// Returns whether `fd` is on a pseudo file system, such as proc, sysfs or cgroup.
+///
+/// Such a file system stores no files, and the sizes it reports are synthetic. Each call makes a system call.
+/// Returns `false` if that call fails, and on systems other than Linux.
 pub fn is_pseudo(fd: impl AsFd) -> bool {
     sys::is_pseudo(fd.as_fd())
 }
 
-/// A directory whose listing is about to start.
+/// An open directory that is about to be listed.
 ///
-/// [`AsFd`] gives its descriptor, for opening what lies in it however long its path is.
+/// [`AsFd`] gives its descriptor. Opening an entry relative to it works however long the path is.
 #[derive(Debug)]
 pub struct Directory<'a> {
     pub(crate) fd: BorrowedFd<'a>,
@@ -26,37 +28,37 @@ pub struct Directory<'a> {
 }
 
 impl Directory<'_> {
-    /// Device of this directory.
+    /// Returns the device of this directory.
     pub fn dev(&self) -> u64 {
         self.id.dev
     }
-    /// Inode number of this directory.
+    /// Returns the inode number of this directory.
     pub fn ino(&self) -> u64 {
         self.id.ino
     }
-    /// Device of the root this directory was reached from.
+    /// Returns the device of the starting point that this directory was reached from.
     pub fn root_dev(&self) -> u64 {
         self.root_dev
     }
-    /// Directories between this one and its root; `0` for a root.
+    /// Returns the depth: `0` for a starting point, `1` for a directory in it.
     pub fn depth(&self) -> u32 {
         self.place.depth()
     }
-    /// The number of the starting point this was reached from.
+    /// Returns the index of the starting point that this directory was reached from.
     pub fn root(&self) -> usize {
         self.place.root_number()
     }
-    /// Whether it lies on another device than the directory it was found in; `false` for a root.
+    /// Returns whether this directory and its parent are on different devices; `false` for a starting point.
     pub fn is_mount(&self) -> bool {
         self.up_dev.is_some_and(|dev| dev != self.id.dev)
     }
-    /// Whether it lies on a file system without stored files (proc, sysfs, cgroup and their kin).
+    /// Returns whether this directory is on a pseudo file system, such as proc, sysfs or cgroup.
     ///
-    /// Each call asks the system. Where the system cannot be asked the answer is `false`.
+    /// Each call makes a system call. Returns `false` if that call fails, and on systems other than Linux.
     pub fn is_pseudo(&self) -> bool {
         is_pseudo(self.fd)
     }
-    /// Appends the path: the root as given, joined with the names below it.
+    /// Appends the path: the starting point as given, joined with the names below it.
     pub fn push_path(&self, path: &mut Vec<u8>) {
         self.place.push_path(path);
     }
@@ -68,7 +70,7 @@ impl AsFd for Directory<'_> {
     }
 }
 
-/// A directory that is reached again, under another path than the one it was entered under.
+/// A directory that was reached again, under a different path from the one it was entered under.
 #[derive(Debug)]
 pub struct Repeat<'a> {
     pub(crate) place: &'a dyn Place,
@@ -76,11 +78,11 @@ pub struct Repeat<'a> {
 }
 
 impl Repeat<'_> {
-    /// Appends the path that is not entered.
+    /// Appends the path under which the directory is not entered again.
     pub fn push_path(&self, path: &mut Vec<u8>) {
         self.place.push_path(path);
     }
-    /// Appends the path that the directory was entered under.
+    /// Appends the path under which the directory was entered.
     pub fn push_first_path(&self, path: &mut Vec<u8>) {
         self.first.push_path(path);
     }
@@ -93,7 +95,7 @@ pub struct Entry<'a> {
     ino: u64,
     file_type: FileType,
     via_link: bool,
-    /// The directory it lies in; none for a starting point.
+    /// The directory that contains the entry; `None` for a starting point.
     place: Option<&'a dyn Place>,
     fd: BorrowedFd<'a>,
     root: usize,
@@ -101,13 +103,15 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Starting point number `root`; `via_link`: `metadata` is that of a link's target.
+    /// Makes the entry of starting point number `root`. If `via_link`, `metadata` is that of a link's target.
     pub(crate) fn of_root(name: &'a CStr, root: usize, via_link: bool, metadata: Metadata) -> Self {
         let Metadata { ino, file_type, .. } = metadata;
         Self { name, ino, file_type, via_link, place: None, fd: CWD, root, metadata: Some(metadata) }
     }
 
-    /// What the listing of the directory `fd` says about `name`. A type it does not know is asked for.
+    /// Makes an entry from what the listing of the directory `fd` says about `name`.
+    ///
+    /// If the listing does not know the type, this reads the metadata.
     pub(crate) fn listed(
         name: &'a CStr,
         ino: u64,
@@ -126,7 +130,7 @@ impl<'a> Entry<'a> {
         Ok(entry)
     }
 
-    /// Makes a symbolic link stand for its target. One that leads nowhere stays a link.
+    /// Replaces type and metadata of a symbolic link with those of its target. A dangling link stays a link.
     pub(crate) fn follow(&mut self) -> Result<(), WalkError> {
         match sys::stat_at(self.fd, self.name, true) {
             Ok(target) => {
@@ -135,45 +139,50 @@ impl<'a> Entry<'a> {
                 self.metadata = Some(target);
                 Ok(())
             }
-            Err(error) if sys::leads_nowhere(&error) => Ok(()),
-            Err(error) if sys::leads_in_circles(&error) => Err(self.error(Op::Loop, error)),
+            Err(error) if sys::is_dangling(&error) => Ok(()),
+            Err(error) if sys::is_link_loop(&error) => Err(self.error(Op::Loop, error)),
             Err(error) => Err(self.error(Op::Stat, error)),
         }
     }
 
-    /// The name without its directory, as bytes; for a root the path as given.
+    /// Returns the name without its directory, as bytes; for a starting point the path as given.
     pub fn name(&self) -> &[u8] {
         self.name.to_bytes()
     }
-    /// The same, as the system calls want it.
+    /// Returns the name as a C string, for system calls.
     pub fn name_c(&self) -> &CStr {
         self.name
     }
-    /// The inode number the directory records; a mount point's is that of the directory it covers, and a
-    /// followed link's is its own. That of a root is its own, or its target's.
+    /// Returns the inode number that the listing of the directory reports.
+    ///
+    /// For a mount point this is the inode of the directory that the mount covers. For a followed link it is
+    /// the inode of the link. For a starting point it is the inode of the file, or of the target of a
+    /// followed link.
     pub fn ino(&self) -> u64 {
         self.ino
     }
-    /// The type; of the target where links are followed.
+    /// Returns the type; for a followed link, the type of its target.
     pub fn file_type(&self) -> FileType {
         self.file_type
     }
-    /// Whether this is a symbolic link that is being followed.
+    /// Returns whether this is a symbolic link that is being followed.
     pub fn via_link(&self) -> bool {
         self.via_link
     }
-    /// `0` for a root, `1` for what lies directly in it.
+    /// Returns the depth: `0` for a starting point, `1` for an entry directly in it.
     pub fn depth(&self) -> u32 {
         self.place.map_or(0, |place| place.depth() + 1)
     }
-    /// The number of the starting point this was reached from.
+    /// Returns the index of the starting point that this entry was reached from.
     pub fn root(&self) -> usize {
         self.root
     }
-    /// Asks the system once; later calls are free. A followed link's target is what it tells about.
+    /// Returns the metadata; for a followed link, that of its target.
+    ///
+    /// The first call makes a system call, unless the walk has read the metadata already. Later calls do not.
     ///
     /// # Errors
-    /// When the entry cannot be statted, for example because it vanished.
+    /// If `stat` fails, for example because the entry was removed.
     pub fn metadata(&mut self) -> Result<&Metadata, WalkError> {
         let metadata = match self.metadata {
             Some(metadata) => metadata,
@@ -184,7 +193,7 @@ impl<'a> Entry<'a> {
         };
         Ok(self.metadata.insert(metadata))
     }
-    /// Appends the path: the root as given, joined with the names below it.
+    /// Appends the path: the starting point as given, joined with the names below it.
     pub fn push_path(&self, path: &mut Vec<u8>) {
         if let Some(place) = self.place {
             place.push_path(path);
@@ -195,7 +204,7 @@ impl<'a> Entry<'a> {
         path.extend_from_slice(self.name());
     }
 
-    /// What went wrong with this entry.
+    /// Makes the error for a failed operation on this entry.
     pub(crate) fn error(&self, op: Op, source: std::io::Error) -> WalkError {
         let mut path = Vec::new();
         self.push_path(&mut path);
@@ -203,8 +212,10 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The directory the entry lies in, to open the entry by name however long its path is; for a starting point
-/// the working directory. Valid during the call that shows the entry.
+/// The descriptor of the directory that contains the entry; for a starting point, the working directory.
+///
+/// Opening the name relative to it works however long the path is. It is valid during the call that shows the
+/// entry.
 impl AsFd for Entry<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd
@@ -231,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_the_listing_does_not_know_is_asked_for() {
+    fn unknown_types_are_read_with_stat() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("dir")).unwrap();
         std::os::unix::fs::symlink("dir", dir.path().join("link")).unwrap();

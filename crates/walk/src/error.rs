@@ -1,8 +1,8 @@
-//! Errors as values: what was tried, on which path, and why it failed.
+//! The error of a walk: the operation, its path, and the cause.
 
 use std::{fmt, io};
 
-/// What the walk was doing.
+/// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Op {
@@ -10,28 +10,31 @@ pub enum Op {
     Open,
     /// Listing a directory.
     List,
-    /// Asking for metadata.
+    /// Reading metadata.
     Stat,
-    /// Following a link that leads back to a directory on its own path.
+    /// Following a link that leads to a directory above it, or links that lead to each other.
     Loop,
-    /// Reading a file, which the walk leaves to visitors.
+    /// Reading a file. The walk reads none; visitors that do can report their errors with this.
     Read,
 }
 
-/// A path that could not be walked.
+/// A failed operation on one path.
+///
+/// [`Display`](fmt::Display) prints the operation and the path; [`source`](std::error::Error::source) is the
+/// cause.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct WalkError {
-    /// What was tried.
+    /// The operation that failed.
     pub op: Op,
-    /// On which path, as given joined with the names below it.
+    /// The path: the starting point as given, joined with the names below it.
     pub path: Vec<u8>,
     /// The cause.
     pub source: io::Error,
 }
 
 impl WalkError {
-    /// For visitors that ask the system for more: what was tried on which path, and why it failed.
+    /// Makes an error, for visitors that make system calls themselves.
     pub fn new(op: Op, path: Vec<u8>, source: io::Error) -> Self {
         Self { op, path, source }
     }

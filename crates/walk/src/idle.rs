@@ -1,41 +1,43 @@
-//! When to sleep, whom to wake, and how all workers learn that the walk is over.
+//! The idle protocol: when a worker sleeps, who wakes it, and how all workers learn that the walk is over.
 //!
-//! Three facts end a worker's sleep: a deque holds a job, no job is left anywhere, the walk was stopped. Who
-//! makes one of them true and who is about to sleep meet over one bit a worker:
+//! A sleeping worker must wake up when one of three conditions becomes true: a deque holds a job, no job is
+//! left anywhere, or the walk was stopped. Each worker has one bit that is set while it sleeps or is about to
+//! sleep:
 //!
 //! ```text
-//!  idle worker                      whoever has news
+//!  worker about to sleep            thread that makes a condition true
 //!  set my bit                       push a job | pending = 0 | stop = true
 //!  fence(SeqCst)                    fence(SeqCst)
-//!  look for all three facts         take a bit that is set (one for a job, else all)
-//!  none: park                       unpark its owner
+//!  check all three conditions       clear set bits (one bit for a job, else all)
+//!  park if all are false            unpark the owner of each cleared bit
 //! ```
 //!
-//! The two fences order each side's write before its read, so at least one side sees the other: the worker
-//! sees the news, or the other side sees the bit. Without either fence, or without looking again after the
-//! bit is set, a wake-up is lost and the worker sleeps while work waits.
+//! The two fences order each side's write before its read. So at least one side sees the other's write: the
+//! worker sees the condition, or the other thread sees the bit. If either fence is missing, or if the worker
+//! does not check the conditions again after setting its bit, a wake-up can be lost, and the worker sleeps
+//! while work waits.
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use super::primitive::{AtomicBool, AtomicU64, AtomicUsize, Thread, current, fence, park};
 
-/// Bits in a word of the set of sleepers.
+/// The number of workers per word of [`Idle::asleep`].
 const WORD: usize = u64::BITS as usize;
 
-/// What the workers of one walk know of each other.
+/// The state that the workers of one walk share to sleep and to wake each other.
 pub(crate) struct Idle {
-    /// Jobs queued or in progress. Raised before a push, lowered when the job is done.
+    /// Jobs queued or in progress. Increased before a push, decreased when the job is done.
     pending: AtomicUsize,
     stop: AtomicBool,
-    /// One bit a worker: set while it sleeps or is about to.
+    /// One bit per worker, set while it sleeps or is about to sleep.
     asleep: Box<[AtomicU64]>,
-    /// Set by each worker before its bit is set for the first time.
+    /// The workers' threads. Each worker sets its own before it sets its bit for the first time.
     threads: Box<[OnceLock<Thread>]>,
 }
 
 impl Idle {
-    /// For workers numbered from 0 to `workers - 1`.
+    /// Makes the state for workers numbered from 0 to `workers - 1`.
     pub(crate) fn new(workers: usize) -> Self {
         Self {
             pending: AtomicUsize::new(0),
@@ -45,16 +47,17 @@ impl Idle {
         }
     }
 
-    /// Queues `count` jobs by calling `push`, and wakes a sleeper for them.
+    /// Queues `count` jobs by calling `push`, and wakes one sleeping worker.
     pub(crate) fn publish(&self, count: usize, push: impl FnOnce()) {
         self.pending.fetch_add(count, Relaxed);
         push();
         self.wake_one();
     }
 
-    /// The next job of worker `me`, which sleeps until there is one; `None` when the walk is over.
+    /// Returns the next job for worker `me`, or `None` when the walk is over. Sleeps until then.
     ///
-    /// `sweep` looks into every deque and gives up only when each of them said that it is empty.
+    /// `sweep` looks for a job in every deque. It returns `None` only after each deque has reported that it
+    /// is empty.
     pub(crate) fn next<J>(&self, me: usize, mut sweep: impl FnMut() -> Option<J>) -> Option<J> {
         if self.stopped() {
             return None;
@@ -68,7 +71,8 @@ impl Idle {
             word.fetch_or(bit, Release);
             fence(SeqCst);
             if let Some(job) = sweep() {
-                // Whoever took the bit meant it for another job than this one.
+                // If the bit is cleared already, the wake-up was for another job: wake another worker for
+                // that one.
                 if word.fetch_and(!bit, AcqRel) & bit == 0 {
                     self.wake_one();
                 }
@@ -81,7 +85,7 @@ impl Idle {
         }
     }
 
-    /// Wakes one sleeper, if there is any, because a deque holds a job.
+    /// Wakes one sleeping worker, if there is one, because a deque holds a job.
     pub(crate) fn wake_one(&self) {
         fence(SeqCst);
         for (index, word) in self.asleep.iter().enumerate() {
@@ -97,18 +101,19 @@ impl Idle {
         }
     }
 
-    /// A guard to hold while a job is done. Dropped unfinished, as by a panic, it stops the walk.
+    /// Returns a guard to hold while a job is done. If it is dropped unfinished, as by a panic, the walk
+    /// stops.
     pub(crate) fn job(&self) -> Job<'_> {
         Job { idle: self, finished: false }
     }
 
-    /// Ends the walk on all workers.
+    /// Stops the walk on all workers.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Release);
         self.wake_all();
     }
 
-    /// Whether the walk was ended.
+    /// Returns whether the walk was stopped.
     pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Acquire)
     }
@@ -140,7 +145,7 @@ pub(crate) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Nothing of the job is left to do, and what it found is published.
+    /// Ends the job. Everything it found must have been published before.
     pub(crate) fn finish(mut self) {
         self.finished = true;
     }

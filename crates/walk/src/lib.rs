@@ -1,13 +1,20 @@
-//! A parallel directory walker: bounded descriptors, errors as values, nothing shared between workers.
+//! A parallel directory walker: every entry once, every error reported, at any depth, with few descriptors.
 //!
-//! A walk is a [`Walker`] over some starting points and one [`Visitor`] a worker. A visitor is shown every
-//! entry and answers with a [`Step`]: go on, descend, or end the walk. Visitors are handed back when the walk
-//! ends, so what they gathered needs no lock:
+//! You implement [`Visitor`] and give it to a [`Walker`] with some starting points. The walker shows each
+//! entry to the visitor, and the visitor answers with a [`Step`]: continue, descend into the directory, or
+//! stop the walk. Each worker thread has its own visitor. [`Walker::run`] returns all visitors at the end, so
+//! collecting results needs no lock.
+//!
+//! # Examples
+//!
+//! **Count entries.** This is the smallest visitor. [`Step::Descend`] means the same as [`Step::Next`] for
+//! entries that are not directories:
 //!
 //! ```
 //! use ftk_walk::{Entry, Step, Visitor, WalkError, Walker};
 //!
 //! struct Count(usize);
+//!
 //! impl Visitor for Count {
 //!     type Dir = ();
 //!     fn descend(&mut self, _: Option<&()>, _: &Entry<'_>) {}
@@ -21,18 +28,18 @@
 //! }
 //!
 //! let counts = Walker::new([c"src".into()]).run(|_| Count(0));
-//! assert!(counts.iter().map(|count| count.0).sum::<usize>() > 0);
+//! let entries: usize = counts.iter().map(|count| count.0).sum();
+//! assert!(entries > 0);
 //! ```
 //!
-//! # Embedding it
-//!
-//! **Say where to go on.** What [`Visitor::entry`] returns decides about each directory: [`Step::Descend`] lists
-//! it too, [`Step::Next`] leaves it out with all below it. Names are bytes, and looking at one costs nothing:
+//! **Skip directories.** [`Visitor::entry`] decides for each directory: [`Step::Descend`] lists it,
+//! [`Step::Next`] skips everything below it. Names are bytes, and reading one makes no system call:
 //!
 //! ```
 //! # use ftk_walk::{Entry, Step, Visitor, WalkError, Walker};
-//! /// Paths of Rust sources; what is hidden is not entered.
+//! /// Collects the paths of Rust sources and skips hidden directories.
 //! struct Sources(Vec<Vec<u8>>);
+//!
 //! impl Visitor for Sources {
 //!     type Dir = ();
 //!     fn descend(&mut self, _: Option<&()>, _: &Entry<'_>) {}
@@ -56,14 +63,15 @@
 //! assert!(paths.contains(&b"src/lib.rs".to_vec()));
 //! ```
 //!
-//! **Ask for metadata only where it matters.** [`Entry::metadata`] is the only call on an entry that asks the
-//! system, once. It fails like everything else, with a value that names the path:
+//! **Read metadata and keep errors.** [`Entry::metadata`] is the only method of an entry that makes a system
+//! call, and it makes it once. Errors are values that name the operation, the path and the cause:
 //!
 //! ```
 //! # use ftk_walk::{Entry, FileType, Step, Visitor, WalkError, Walker};
-//! /// Bytes in regular files, and what could not be looked at.
+//! /// Adds up the sizes of regular files and keeps all errors.
 //! #[derive(Default)]
 //! struct Usage { bytes: u64, errors: Vec<WalkError> }
+//!
 //! impl Visitor for Usage {
 //!     type Dir = ();
 //!     fn descend(&mut self, _: Option<&()>, _: &Entry<'_>) {}
@@ -82,27 +90,31 @@
 //!     }
 //! }
 //!
-//! let parts = Walker::new([c"src".into(), c"no such name".into()]).run(|_| Usage::default());
+//! let parts = Walker::new([c"src".into(), c"missing".into()]).run(|_| Usage::default());
 //! assert!(parts.iter().map(|part| part.bytes).sum::<u64>() > 0);
-//! assert_eq!(parts.iter().flat_map(|part| &part.errors).next().unwrap().path, b"no such name");
+//! let errors: Vec<_> = parts.iter().flat_map(|part| &part.errors).collect();
+//! assert_eq!(errors[0].path, b"missing");
+//! assert_eq!(errors[0].to_string(), r#"cannot stat "missing""#);
 //! ```
 //!
-//! **Know the directory an entry lies in.** [`Visitor::Dir`] is a value of yours that waits with each directory
-//! that is queued, and is there again, on whichever worker, when its entries come. Here it is the number of
-//! directories above; it could be the rules of an ignore file, or a node of your own tree:
+//! **Pass a value from directory to directory.** [`Visitor::descend`] makes a value of your type
+//! [`Visitor::Dir`] for each directory. The walk keeps it with the directory and passes it to the visitor
+//! that lists the directory, on any worker. Here the value is the directory's depth. It could hold the rules
+//! of an ignore file, or a node of your own tree:
 //!
 //! ```
 //! # use ftk_walk::{Entry, Step, Visitor, WalkError, Walker};
-//! /// The deepest level, and an end to the walk once that is deep enough.
+//! /// Finds the depth of the deepest directory that has entries, and stops at 100.
 //! struct Deepest(u32);
+//!
 //! impl Visitor for Deepest {
 //!     type Dir = u32;
-//!     fn descend(&mut self, above: Option<&u32>, _: &Entry<'_>) -> u32 {
-//!         above.map_or(0, |above| above + 1)
+//!     fn descend(&mut self, parent: Option<&u32>, _: &Entry<'_>) -> u32 {
+//!         parent.map_or(0, |depth| depth + 1)
 //!     }
-//!     fn entry(&mut self, above: &u32, _: &mut Entry<'_>) -> Step {
-//!         self.0 = self.0.max(*above);
-//!         if *above >= 100 { Step::Stop } else { Step::Descend }
+//!     fn entry(&mut self, depth: &u32, _: &mut Entry<'_>) -> Step {
+//!         self.0 = self.0.max(*depth);
+//!         if *depth >= 100 { Step::Stop } else { Step::Descend }
 //!     }
 //! #   fn error(&mut self, _: WalkError) -> Step { Step::Next }
 //! }
@@ -111,44 +123,52 @@
 //! assert!(parts.iter().any(|part| part.0 > 0));
 //! ```
 //!
-//! **Mind the threads.** Each visitor belongs to one worker and is never called by two at once. For an order, sort
-//! what the visitors bring back; for lines that go out at once, let each gather whole lines and hand them to a
-//! lock, directory by directory, in [`Visitor::leave`]. [`Visitor::enter`] has the directory's device and depth,
-//! to stay on one file system or above some level.
+//! # Why use it
 //!
-//! # What is guaranteed
+//! It is made for programs that walk millions of entries, have their own filters and tables, and must not
+//! lose an error:
 //!
-//! - Every entry of every directory that a visitor descends into is shown once, `.` and `..` left out, also where
-//!   starting points overlap ([`Walker::run`] says how).
-//! - All entries of a directory reach one visitor in one piece: `enter`, each `entry`, `leave`.
-//! - Whatever goes wrong is a [`WalkError`] with path and cause, handed to a visitor, and the walk goes on. A panic
-//!   in a visitor ends all workers and surfaces in [`Walker::run`].
-//! - Depth, path length and the descriptor limit are no limits: ten thousand levels, paths beyond `PATH_MAX` and
-//!   16 descriptors are all walked.
-//! - A directory that was swapped for a symbolic link after it was listed is not entered. Links are followed when
-//!   that is asked for, and one that leads back is an error, not an endless walk. Where links lead to one directory in
-//!   several ways, it is entered once ([`Follow::Always`] says under which path).
+//! - **Few system calls.** On Linux a directory costs `openat`, `fstat`, two or more `getdents64`, and
+//!   `close`. An entry costs no system call and no allocation until you ask for its metadata.
+//! - **Nothing shared.** Each visitor belongs to one worker, so two threads never call the same visitor at
+//!   once. There are no channels, and no locks around your data.
+//! - **Small trees start no threads.** The walk starts on the calling thread and adds threads only when
+//!   directories accumulate. Workers without work sleep.
+//! - **Little memory.** A queued directory is its name, a pointer to its parent, and your [`Visitor::Dir`].
 //!
-//! Not guaranteed is any order, or a snapshot: what changes during the walk may or may not be seen.
+//! # Guarantees
 //!
-//! # What it costs
+//! - Every entry of every directory that a visitor descends into is shown once, except `.` and `..`. This
+//!   holds for overlapping starting points too; [`Walker::run`] explains under which path.
+//! - All entries of a directory go to the same visitor, between one [`Visitor::enter`] and one
+//!   [`Visitor::leave`], with no entry of another directory in between.
+//! - Every failure reaches a visitor as a [`WalkError`] with operation, path and cause, and the walk
+//!   continues. A panic in a visitor ends all workers, and [`Walker::run`] resumes it.
+//! - Deep trees, long paths and low descriptor limits do not stop a walk. On Linux, 10,000 levels, paths
+//!   longer than `PATH_MAX`, and a limit of 16 descriptors are tested.
+//! - A directory that is replaced by a symbolic link after it was listed is not entered.
+//! - Links are followed only on request ([`Follow`]). A link that leads back to a directory above it is an
+//!   error. If links lead to one directory in several ways, the directory is entered once; [`Follow::Always`]
+//!   says under which path.
 //!
-//! On Linux a directory costs `openat`, `fstat`, two or more `getdents64` and `close`; an entry costs no system call
-//! and no allocation until its metadata is asked for. A queued directory is its name, a pointer to its parent and
-//! your [`Visitor::Dir`]. The walk starts on the calling thread and adds threads only once directories pile up, so
-//! that a small tree starts none; a worker without work sleeps. Descriptors are bounded by the process's limit,
-//! a few a worker.
+//! # Limits
 //!
-//! # Beside others
+//! - Entries and directories come in no particular order. Sort what the visitors return.
+//! - A walk is not a snapshot. Entries that are created, removed or renamed during the walk may be seen or
+//!   missed.
+//! - The crate has no globs, no ignore files, no sorting and no iterator: the walk calls you.
+//! - Visitors run at the same time. To print during the walk, let each visitor collect whole lines, and write
+//!   them under a lock in [`Visitor::leave`].
+//! - There is no Windows support. On Unixes other than Linux the walk uses `readdir`, needs more descriptors,
+//!   and is less tested.
 //!
-//! `walkdir` is an iterator on one thread, sorts, and runs everywhere: take it where ease counts more than time.
-//! `ignore` walks in parallel with visitors too, and brings ignore files, globs and file types: take it to search
-//! sources. `jwalk` hands a parallel walk out as a sorted iterator. This crate brings none of that. It is for
-//! programs that walk millions of entries, have filters and tables of their own, must not lose an error, and must
-//! not be stopped by a deep tree or a low descriptor limit.
+//! # Alternatives
 //!
-//! There is no Windows. On Unixes other than Linux the walk goes through `readdir`, needs more descriptors, and is
-//! less tested.
+//! - `walkdir` is an iterator on one thread. It sorts and runs everywhere. Use it where simplicity matters
+//!   more than time.
+//! - `ignore` walks in parallel with visitors too, and has ignore files, globs and file types. Use it to
+//!   search sources.
+//! - `jwalk` walks in parallel and returns a sorted iterator.
 #![forbid(unsafe_code)]
 
 mod entry;

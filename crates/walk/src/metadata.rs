@@ -1,4 +1,4 @@
-//! File types and metadata, free of any platform's own structures.
+//! File types and metadata, independent of the platform.
 
 use crate::node::Id;
 
@@ -18,43 +18,44 @@ pub enum FileType {
     Socket,
     /// A block device.
     Block,
-    /// A character device; also what has no type at all, as the anonymous inodes that links in proc lead to.
+    /// A character device; also an inode without a type, such as the anonymous inodes that links in proc lead
+    /// to.
     Char,
 }
 
-/// What `stat` says about an entry. Times are nanoseconds since the Unix epoch, negative before it.
+/// The result of `stat` for an entry. Times are nanoseconds since the Unix epoch, negative before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// The type.
     pub file_type: FileType,
-    /// Permission bits with set-user-ID, set-group-ID and sticky: `0o7777` at most.
+    /// Permission bits, including set-user-ID, set-group-ID and sticky: at most `0o7777`.
     pub mode: u32,
     /// Owner.
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Device the inode lives on.
+    /// Device of the file system that holds the inode.
     pub dev: u64,
-    /// The device that a device file stands for; 0 for what is none.
+    /// Device that a device file stands for; 0 for all other types.
     pub rdev: u64,
     /// Inode number.
     pub ino: u64,
     /// Number of hard links.
     pub nlink: u64,
-    /// Length in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Space taken, in units of 512 bytes.
+    /// Space allocated on disk, in units of 512 bytes.
     pub blocks: u64,
-    /// Last change of the content.
+    /// Time of the last change to the content.
     pub mtime_ns: i128,
-    /// Last change of the inode.
+    /// Time of the last change to the inode.
     pub ctime_ns: i128,
-    /// Last access.
+    /// Time of the last access.
     pub atime_ns: i128,
 }
 
 impl Metadata {
-    /// What tells it from all other inodes.
+    /// Returns the device and inode number, which identify the file.
     pub(crate) fn id(&self) -> Id {
         Id { dev: self.dev, ino: self.ino }
     }

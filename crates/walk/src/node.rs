@@ -1,4 +1,4 @@
-//! A directory on its way through the walk: its name, its parent, and nothing that grows with depth.
+//! A directory of a walk: its name and its parent. Its size does not grow with depth.
 
 use std::cmp::Ordering;
 use std::ffi::CStr;
@@ -6,20 +6,20 @@ use std::fmt;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// What tells one directory from another.
+/// Device and inode number, which identify a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Id {
     pub(crate) dev: u64,
     pub(crate) ino: u64,
 }
 
-/// A directory that waits, is being listed, or has descendants that do.
+/// A directory that is queued or being listed, or that is above such a directory.
 pub(crate) struct Node<T> {
     up: Option<Arc<Node<T>>>,
     name: Box<CStr>,
-    /// The open directory, while some worker's ring keeps it.
+    /// The open directory, while a worker's ring contains this node.
     fd: Mutex<Option<Arc<OwnedFd>>>,
-    /// Set when it is opened, hence known to all its descendants.
+    /// Set when the directory is opened first. So it is set before any descendant exists.
     id: OnceLock<Id>,
     root_dev: u64,
     root: usize,
@@ -30,7 +30,7 @@ pub(crate) struct Node<T> {
 }
 
 impl<T> Node<T> {
-    /// The starting point number `root`, on device `dev`.
+    /// Makes the node of starting point number `root`, on device `dev`.
     pub(crate) fn root(name: &CStr, via_link: bool, root: usize, dev: u64, tag: T) -> Self {
         Self {
             up: None,
@@ -46,7 +46,7 @@ impl<T> Node<T> {
         }
     }
 
-    /// The directory `name` in `up`.
+    /// Makes the node of the directory `name` in `up`.
     pub(crate) fn child(up: &Arc<Self>, name: &CStr, via_link: bool, tag: T) -> Self {
         Self {
             name: name.into(),
@@ -70,17 +70,17 @@ impl<T> Node<T> {
         &self.name
     }
 
-    /// The cell of the open directory. Held for as long as it takes to clone or replace it.
+    /// Locks the open directory. Hold the lock only to clone or replace the descriptor.
     pub(crate) fn fd(&self) -> MutexGuard<'_, Option<Arc<OwnedFd>>> {
         self.fd.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its identity, if it was opened before.
+    /// Returns the identity, if the directory was opened before.
     pub(crate) fn id(&self) -> Option<Id> {
         self.id.get().copied()
     }
 
-    /// Records the identity it had when it was opened first.
+    /// Records the identity, the first time this is called. Later calls have no effect.
     pub(crate) fn set_id(&self, id: Id) {
         self.id.get_or_init(|| id);
     }
@@ -89,17 +89,17 @@ impl<T> Node<T> {
         self.root_dev
     }
 
-    /// Whether it was reached through a symbolic link at its own name.
+    /// Returns whether the name itself is a symbolic link.
     pub(crate) fn via_link(&self) -> bool {
         self.via_link
     }
 
-    /// Whether it was reached through a symbolic link met in the tree, at its own name or above it.
+    /// Returns whether the name or one above it is a symbolic link, the starting point excepted.
     pub(crate) fn below_link(&self) -> bool {
         self.below_link
     }
 
-    /// Which path comes first, by their bytes.
+    /// Compares the paths of the two directories as bytes.
     pub(crate) fn cmp_paths(&self, other: &Self) -> Ordering {
         if self.root != other.root {
             let path = |node: &Self| {
@@ -119,7 +119,7 @@ impl<T> Node<T> {
         while let Some((up, other_up)) = a.up().zip(b.up()).filter(|(up, other)| !Arc::ptr_eq(up, other)) {
             (a, b) = (up, other_up);
         }
-        // Where more follows the name, so does a slash.
+        // In the path, a slash follows each name except the last.
         let key = |node: &Self, end: &Self| {
             let slash = (!std::ptr::eq(node, end)).then_some(b'/');
             node.name.to_bytes().iter().copied().chain(slash).collect::<Vec<_>>()
@@ -131,7 +131,7 @@ impl<T> Node<T> {
         &self.tag
     }
 
-    /// This directory or the nearest above it that is `id`.
+    /// Returns the nearest directory with this identity, from this one upwards.
     pub(crate) fn find(&self, id: Id) -> Option<&Self> {
         let mut node = self;
         while node.id() != Some(id) {
@@ -141,7 +141,7 @@ impl<T> Node<T> {
     }
 }
 
-/// A chain that ends here is taken apart link by link: dropping it recursively would overflow the stack.
+/// Drops the chain of parents in a loop. Recursion would overflow the stack in deep trees.
 impl<T> Drop for Node<T> {
     fn drop(&mut self) {
         let mut up = self.up.take();
@@ -151,7 +151,7 @@ impl<T> Drop for Node<T> {
     }
 }
 
-/// A directory, ordered by its path.
+/// A directory that is ordered by its path.
 pub(crate) struct ByPath<T>(pub(crate) Arc<Node<T>>);
 
 impl<T> Ord for ByPath<T> {
@@ -174,11 +174,12 @@ impl<T> PartialEq for ByPath<T> {
 
 impl<T> Eq for ByPath<T> {}
 
-/// A directory as seen from its entries, whatever its tag is.
+/// A [`Node`] without its type parameter, as [`Entry`](crate::Entry) and [`Directory`](crate::Directory) see
+/// it.
 pub(crate) trait Place {
     fn depth(&self) -> u32;
     fn root_number(&self) -> usize;
-    /// Appends the path: the root as given, joined with the names below it.
+    /// Appends the path: the starting point as given, joined with the names below it.
     fn push_path(&self, path: &mut Vec<u8>);
 }
 
@@ -224,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    /// The node of a path below a root, with every directory above it made anew or taken from `known`.
+    /// Returns the node of a path. Nodes that `known` does not contain are made and added to it.
     fn node(path: &str, known: &mut Vec<Arc<Node<()>>>) -> Arc<Node<()>> {
         let of = |node: &Arc<Node<()>>| {
             let mut bytes = Vec::new();
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_ordered_as_their_paths() {
+    fn nodes_are_ordered_by_path() {
         let names =
             ["r", "r/a", "r/a-b", "r/a-b/x", "r/a/x", "r/a/x/y", "r/a0", "r/a0/x", "r/b", "q", "q/a", "r-/z"];
         let mut known = Vec::new();

@@ -1,9 +1,10 @@
-//! Opens directories, and keeps a bounded number of them open for what lies below them.
+//! Opens directories, and keeps a bounded number of them open for the directories below them.
 //!
-//! The worker that listed a directory owns its descriptor by way of a ring of its last directories, and closes
-//! the one it used longest ago. Who needs a closed one climbs to the nearest ancestor that is open and opens
-//! the names from there down, in as many steps as the longest path a system call takes demands. A worker thus
-//! holds its ring and at most three more: the directory being listed, its parent, one on the way down.
+//! Each worker keeps its most recently listed directories open in a ring, and closes the least recently used
+//! one when the ring is full. If a worker needs a closed directory, it goes up to the nearest open ancestor
+//! and opens the names from there down. One `openat` covers as many names as fit into `PATH_MAX`. So a worker
+//! holds its ring and at most three more descriptors: the directory being listed, its parent, and one on the
+//! way down.
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,25 +18,28 @@ use rustix::path::Arg;
 use crate::node::{Id, Node};
 use crate::sys::{self, CWD, NO_ATIME, PATH_MAX};
 
-/// Descriptors left to the rest of the process.
+/// Descriptors reserved for the rest of the process.
 const SPARE: u64 = 16;
-/// What a worker holds besides its ring.
+/// Descriptors that a worker holds besides its ring.
 const IN_HAND: u64 = 3;
 
-/// How many of the `wanted` workers the process's limit allows, and how many directories each may keep open.
+/// Returns how many of the `wanted` workers the descriptor limit allows, and how many directories each may
+/// keep open.
 ///
-/// Half of [`SPARE`] goes to the workers before one of them has to go: at the limit of 16 two are left.
+/// Half of [`SPARE`] may be used to avoid reducing the number of workers: a limit of 16 allows two workers.
 pub(crate) fn budget(wanted: usize) -> (usize, usize) {
-    let limit = sys::descriptor_limit().unwrap_or(u64::MAX).saturating_sub(taken());
+    let limit = sys::descriptor_limit().unwrap_or(u64::MAX).saturating_sub(in_use());
     let affordable = limit.saturating_sub(SPARE / 2) / (IN_HAND + 1);
     let workers = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX)).max(1);
     let share = limit.saturating_sub(SPARE) / workers as u64;
     (workers, share.saturating_sub(IN_HAND).clamp(1, 64) as usize)
 }
 
-/// Descriptors that were taken before the walk. They are numbered from the lowest that is free, so a new one
-/// tells, unless some in between are free; the three standard streams are in the reserve.
-fn taken() -> u64 {
+/// Returns about how many descriptors are in use before the walk, without the three standard streams.
+///
+/// The system gives the lowest free number to a new descriptor, so that number is the count unless there are
+/// gaps. [`SPARE`] includes the standard streams.
+fn in_use() -> u64 {
     probe().map_or(0, |fd| (fd.as_raw_fd() as u64).saturating_sub(3))
 }
 
@@ -43,22 +47,23 @@ fn probe() -> Result<OwnedFd, Errno> {
     rustix::fs::open("/", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Makes the process's descriptor table large enough for so many workers. To be called before the first thread starts.
+/// Makes the process's descriptor table large enough for this many workers. Call it before the first thread
+/// starts.
 ///
-/// A table begins with room for 64 descriptors. When one that threads share has to grow, Linux waits for an RCU grace
-/// period: every thread that opens something stands still for 10 to 30 ms.
+/// A table begins with room for 64 descriptors. When a table that threads share has to grow, Linux waits for
+/// an RCU grace period, and every thread that opens something waits for 10 to 30 ms.
 pub(crate) fn make_room(workers: usize, ring: usize) {
     let Ok(probe) = probe() else { return };
     let most = workers as u64 * (ring as u64 + IN_HAND) + SPARE;
     let highest = (probe.as_raw_fd() as u64).saturating_add(most);
-    // The table stays as large as the highest number needs when that is closed. Failing costs only the wait.
+    // The table keeps its size when the highest descriptor is closed. If this fails, threads only wait later.
     let limit = sys::descriptor_limit().unwrap_or(u64::MAX).saturating_sub(1);
     if let Ok(highest) = i32::try_from(highest.min(limit)) {
         let _ = rustix::io::fcntl_dupfd_cloexec(&probe, highest);
     }
 }
 
-/// One worker's open directories.
+/// The open directories of one worker.
 pub(crate) struct Opener<T> {
     /// Least recently used first.
     ring: VecDeque<Arc<Node<T>>>,
@@ -71,7 +76,7 @@ impl<T> Opener<T> {
         Self { ring: VecDeque::new(), capacity, extra: NO_ATIME }
     }
 
-    /// Opens `node` and says which directory that is.
+    /// Opens `node`, and returns its descriptor and its identity.
     pub(crate) fn open(&mut self, node: &Node<T>) -> io::Result<(Arc<OwnedFd>, Id)> {
         let fd = match node.up() {
             None => self.open_at(CWD, node.name(), node.via_link())?,
@@ -84,7 +89,7 @@ impl<T> Opener<T> {
         Ok((Arc::new(fd), id))
     }
 
-    /// Keeps `node` open for its children, of whom some are about to be queued.
+    /// Keeps `node` open for its children, some of which are about to be queued.
     pub(crate) fn keep(&mut self, node: &Arc<Node<T>>, fd: &Arc<OwnedFd>) {
         {
             let mut cell = node.fd();
@@ -99,7 +104,7 @@ impl<T> Opener<T> {
         self.ring.push_back(Arc::clone(node));
     }
 
-    /// The descriptor of a directory that was open before.
+    /// Returns the descriptor of a directory that was open before, and opens it again if necessary.
     fn descriptor(&mut self, node: &Arc<Node<T>>) -> io::Result<Arc<OwnedFd>> {
         if let Some(fd) = node.fd().clone() {
             self.touch(node);
@@ -117,7 +122,10 @@ impl<T> Opener<T> {
         self.descend(way, base)
     }
 
-    /// Opens the first of `way`, each of which lies in the next and the last in `base`.
+    /// Opens the first directory of `way`. Each is a child of the next one, and the last is a child of
+    /// `base`.
+    ///
+    /// Fails with `ESTALE` if a directory on the way has another identity than when it was opened first.
     fn descend(
         &mut self,
         mut way: Vec<&Arc<Node<T>>>,
@@ -164,7 +172,7 @@ impl<T> Opener<T> {
         }
     }
 
-    /// Closes the directory used longest ago. `false` if there is none.
+    /// Closes the least recently used directory. Returns `false` if the ring is empty.
     fn evict(&mut self) -> bool {
         self.ring.pop_front().map(|node| node.fd().take()).is_some()
     }

@@ -1,8 +1,8 @@
-//! Starting points, and which of them overlap.
+//! Starting points that overlap.
 //!
-//! With one starting point nothing is remembered and nothing compared. With more, a directory that is itself a
-//! starting point is entered only there, whatever other names the walk meets it under; anything else that was
-//! given by name is left to that starting point.
+//! With one starting point there is nothing to compare. With more, a directory that is a starting point is
+//! entered only as that starting point, whatever other paths the walk finds it under. Any other file that is
+//! a starting point is shown only as that starting point; other hard links to it are shown too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString};
@@ -15,20 +15,21 @@ use crate::{FileType, Follow, Metadata};
 /// Names in one directory.
 pub(crate) type Names = BTreeSet<Box<[u8]>>;
 
-/// What the starting points are, in so far as a walk below one of them can meet another.
+/// The starting points that a walk below another starting point can reach.
 #[derive(Default)]
 pub(crate) struct Roots {
-    /// Directories, with the number and the path of the starting point that each is.
+    /// Directories that are starting points, each with the number and the path of the starting point.
     directories: BTreeMap<Id, (usize, Box<[u8]>)>,
-    /// Everything else, by the directory it lies in.
+    /// Names of all other starting points, by the directory that contains them.
     names: BTreeMap<Id, Names>,
-    /// The directory asked for last: many arguments in a row tend to lie in one.
+    /// The directory looked up last. Consecutive arguments are often in the same directory.
     parent: Option<(Box<[u8]>, Option<Id>)>,
 }
 
 impl Roots {
-    /// Adds a starting point, whose metadata is that of a link's target if `via_link`. `false` if it was one
-    /// already.
+    /// Adds a starting point. Returns `false` if the same one was added before.
+    ///
+    /// If `via_link`, the path is a link and `metadata` is that of its target.
     pub(crate) fn insert(&mut self, number: usize, path: &CStr, metadata: &Metadata, via_link: bool) -> bool {
         let path = path.to_bytes();
         let directory = metadata.file_type == FileType::Directory;
@@ -46,17 +47,18 @@ impl Roots {
         self.names.entry(parent).or_default().insert(name.into()) || directory
     }
 
-    /// The names in the directory `id` that are starting points.
+    /// Returns the names in the directory `id` that are starting points.
     pub(crate) fn names_in(&self, id: Id) -> Option<&Names> {
         self.names.get(&id)
     }
 
-    /// The path of the starting point that a directory met below starting point `root` is, if it is another.
+    /// Returns the path of the starting point that is the directory `id`, unless that is number `root`
+    /// itself.
     pub(crate) fn other(&self, id: Id, root: usize) -> Option<&[u8]> {
         self.directories.get(&id).filter(|(number, _)| *number != root).map(|(_, path)| &**path)
     }
 
-    /// Whether there is nothing to compare with.
+    /// Returns whether there are no starting points to compare with.
     pub(crate) fn is_empty(&self) -> bool {
         self.directories.is_empty() && self.names.is_empty()
     }
@@ -74,8 +76,10 @@ impl Roots {
     }
 }
 
-/// What `path` is, and whether that is a link's target. A link that leads nowhere is an error unless all links
-/// are followed: then it is listed as the link it is, as below a starting point.
+/// Returns the metadata of `path`, and whether it is that of a link's target.
+///
+/// With [`Follow::Roots`] a dangling link is an error. With [`Follow::Always`] it stays a link, as it does
+/// below a starting point.
 pub(crate) fn look_up(path: &CStr, follow: Follow) -> io::Result<(Metadata, bool)> {
     let own = sys::stat_at(CWD, path, false)?;
     if own.file_type != FileType::Symlink || follow == Follow::Never {
@@ -83,12 +87,12 @@ pub(crate) fn look_up(path: &CStr, follow: Follow) -> io::Result<(Metadata, bool
     }
     match sys::stat_at(CWD, path, true) {
         Ok(target) => Ok((target, true)),
-        Err(error) if follow == Follow::Always && sys::leads_nowhere(&error) => Ok((own, false)),
+        Err(error) if follow == Follow::Always && sys::is_dangling(&error) => Ok((own, false)),
         Err(error) => Err(error),
     }
 }
 
-/// The directory a path lies in and its name there, unless the path ends in no name.
+/// Splits a path into its directory and its last name. Returns `None` if the last component is not a name.
 fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = path.iter().rposition(|&byte| byte != b'/')? + 1;
     let start = path[..end].iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);

@@ -1,4 +1,4 @@
-//! The walk itself.
+//! The walk: its options, its starting points, and its threads.
 
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -15,31 +15,33 @@ use crate::roots::{self, Roots};
 use crate::worker::{Shared, Worker};
 use crate::{Entry, FileType, Op, Step, Visitor, WalkError};
 
-/// Directories that must wait before another thread is worth starting.
-const CROWD: usize = 4;
-/// How long the calling thread works alone: most small trees are done by then.
+/// Start another thread when at least this many directories are queued.
+const MIN_QUEUED: usize = 4;
+/// How long the calling thread works alone. Most small trees are done by then.
 const HEAD_START: Duration = Duration::from_micros(200);
 
 type Jobs<T> = Vec<Arc<Node<T>>>;
 
-/// Which symbolic links are followed.
+/// The symbolic links that a walk follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Follow {
-    /// None.
+    /// No links.
     #[default]
     Never,
-    /// Those given as starting points.
+    /// Links given as starting points.
     Roots,
-    /// All; a link back to a directory on its own path is an error and not entered.
+    /// All links. A link that leads back to a directory above it is an error, and is not entered.
     ///
-    /// A directory that links lead to in several ways is entered once, and [`Visitor::again`] is told of every other
-    /// way. Directories are entered in the order of their paths as bytes, so that it is entered under the first of the
-    /// paths that lead to it through directories entered themselves. Which path is the first is known only when all
-    /// before it were entered: this walk uses one worker.
+    /// If links lead to one directory in several ways, the directory is entered once, under the first path in
+    /// byte order. Paths through a directory that is not entered do not count. [`Visitor::again`] reports
+    /// each other path.
+    ///
+    /// Such a walk uses one worker, and enters directories in the byte order of their paths: a path is known
+    /// to be the first only when all paths before it were entered.
     Always,
 }
 
-/// A walk to be started.
+/// A walk that is configured and can be run.
 #[derive(Clone, Debug)]
 pub struct Walker {
     roots: Vec<CString>,
@@ -48,34 +50,36 @@ pub struct Walker {
 }
 
 impl Walker {
-    /// A walk over these starting points: files, directories, anything with a name.
+    /// Makes a walk over these starting points: directories, and files of any type.
     pub fn new(roots: impl IntoIterator<Item = CString>) -> Self {
         Self { roots: roots.into_iter().collect(), threads: 0, follow: Follow::Never }
     }
-    /// How many workers at most, the calling thread included. `0`, the default: one a logical CPU.
+    /// Sets the maximum number of workers, including the calling thread. `0`, the default, means one per
+    /// logical CPU.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
-    /// Which symbolic links are followed. Default: none.
+    /// Sets which symbolic links are followed. The default is [`Follow::Never`].
     #[must_use]
     pub fn follow(self, follow: Follow) -> Self {
         Self { follow, ..self }
     }
-    /// Walks, and hands every worker's visitor back.
+    /// Walks, and returns the visitors of all workers.
     ///
-    /// `make` is called for worker 0, which is shown the starting points, and then, if there is a directory
-    /// among them, for the others, in order, before any is listed. With few descriptors left by the process's
-    /// limit there are fewer workers than asked for, and always one. Which of them get to do anything is
-    /// unspecified: a thread is started only when directories pile up, and one that cannot be started is done
-    /// without.
+    /// `make` makes the visitor of a worker, given its number. It is called first for worker 0, which is
+    /// shown the starting points. If one of them is a directory, it is then called for the other workers, in
+    /// order, before any directory is listed. If the process's descriptor limit is low, there are fewer
+    /// workers than asked for, but at least one. Some visitors may see no entries: a thread is started only
+    /// when directories accumulate, and the walk continues without a thread that cannot be started.
     ///
-    /// A starting point that lies below another is walked once, under its own name: met under another one, a
-    /// directory is shown as an entry and not entered, and anything else is not shown. One that was given before
-    /// is not walked again. Visitors that look at names and depths see each entry once, from where it is walked.
+    /// A starting point below another one is walked once, under its own path. Where the walk finds the same
+    /// directory under a different path, it shows it as an entry and does not enter it. It does not show any
+    /// other file again; a different hard link to the file is a different entry. A starting point that was
+    /// given before is not walked again.
     ///
     /// # Panics
-    /// With the payload of the first visitor that panicked, after all workers have ended.
+    /// If a visitor panics. All workers end first; then the panic of the first such visitor is resumed.
     pub fn run<V: Visitor>(self, mut make: impl FnMut(usize) -> V) -> Vec<V> {
         let mut visitors = vec![make(0)];
         let Some((roots, jobs)) = self.start(&mut visitors[0]) else { return visitors };
@@ -116,16 +120,16 @@ impl Walker {
             let started = Instant::now();
             let Some(caller) = team.next() else { return };
             let helpers = team.len();
-            let mut grow = |waiting| {
+            let mut grow = |queued| {
                 if team.len() > 0
-                    && waiting >= CROWD
+                    && queued >= MIN_QUEUED
                     && started.elapsed() >= HEAD_START
                     && let Some(helper) = team.next()
                 {
                     if team.len() + 1 == helpers {
                         make_room(workers, ring);
                     }
-                    // Should it not start, the others do its share.
+                    // If it does not start, the other workers do its share.
                     let _ = Builder::new().spawn_scoped(scope, move || helper(&mut |_| ()));
                 }
             };
@@ -137,7 +141,7 @@ impl Walker {
         visitors
     }
 
-    /// Shows the starting points to `visitor`. `None` if it stopped the walk.
+    /// Shows the starting points to `visitor`. Returns `None` if it stopped the walk.
     fn start<V: Visitor>(&self, visitor: &mut V) -> Option<(Roots, Jobs<V::Dir>)> {
         let mut roots = Roots::default();
         let mut jobs = Vec::new();

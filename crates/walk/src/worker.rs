@@ -1,4 +1,5 @@
-//! One worker: takes a directory, lists it, queues what its visitor wants listed too.
+//! A worker of a walk: it takes a directory from a deque, lists it, and queues the directories that its
+//! visitor descends into.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -16,7 +17,7 @@ use crate::roots::{Names, Roots};
 use crate::sys::{self, Listing};
 use crate::{Directory, Entry, FileType, Op, Repeat, Step, Visitor, WalkError};
 
-/// What all workers of a walk share.
+/// The state that all workers of a walk share.
 pub(crate) struct Shared<T> {
     pub(crate) idle: Idle,
     pub(crate) stealers: Box<[Stealer<Arc<Node<T>>>]>,
@@ -24,16 +25,17 @@ pub(crate) struct Shared<T> {
     pub(crate) follow: bool,
 }
 
-/// How much of an entry is delivered.
+/// What is done with an entry.
 enum Admission {
-    /// All of it.
+    /// It is shown, and entered if it is a directory.
     Whole,
-    /// A directory, by name only: it is entered elsewhere.
+    /// It is shown. It is a directory that is entered as a starting point, under another name.
     Name,
+    /// It is not shown: a starting point of the same name shows it.
     None,
 }
 
-/// One worker's own things.
+/// One worker and the state that it owns.
 pub(crate) struct Worker<'a, V: Visitor> {
     me: usize,
     shared: &'a Shared<V::Dir>,
@@ -41,14 +43,14 @@ pub(crate) struct Worker<'a, V: Visitor> {
     deque: Deque<Arc<Node<V::Dir>>>,
     opener: Opener<V::Dir>,
     buffer: Vec<u8>,
-    /// Directories found and not yet queued.
+    /// Directories that were found and are not yet queued.
     found: Vec<Arc<Node<V::Dir>>>,
-    /// Where links are followed, the directories that were entered.
+    /// The directories that were entered. Empty unless all links are followed.
     entered: BTreeMap<Id, Arc<Node<V::Dir>>>,
 }
 
 impl<'a, V: Visitor> Worker<'a, V> {
-    /// Worker number `me`, which keeps at most `ring` directories open.
+    /// Makes worker number `me`, which keeps at most `ring` directories open.
     pub(crate) fn new(
         me: usize,
         shared: &'a Shared<V::Dir>,
@@ -60,7 +62,8 @@ impl<'a, V: Visitor> Worker<'a, V> {
         Self { me, shared, visitor, deque, opener, buffer, found, entered: BTreeMap::new() }
     }
 
-    /// Works until the walk is over. `grow` is told how many directories wait whenever that may have changed.
+    /// Works until the walk is over. Calls `grow` with the number of queued directories whenever it may have
+    /// changed.
     pub(crate) fn run(&mut self, grow: &mut dyn FnMut(usize)) {
         while let Some(node) = self.next() {
             let job = self.shared.idle.job();
@@ -72,7 +75,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
     }
 
-    /// Works until the walk is over, alone, and enters directories in the order of their paths.
+    /// Does the whole walk as the only worker, and enters directories in the byte order of their paths.
     pub(crate) fn run_in_order(&mut self) {
         let mut waiting = BinaryHeap::new();
         loop {
@@ -108,7 +111,8 @@ impl<'a, V: Visitor> Worker<'a, V> {
             Err(error) => return self.report(failure(&**node, Op::Open, error)),
         };
         if let Some(up) = node.up() {
-            // What its listing said about a mount point was about the directory that it covers.
+            // For a mount point, the listing reported the inode of the covered directory. So check the opened
+            // one.
             if self.shared.roots.other(id, node.root_number()).is_some() {
                 self.visitor.covered();
                 return Continue(());
@@ -120,7 +124,8 @@ impl<'a, V: Visitor> Worker<'a, V> {
             }
         }
         node.set_id(id);
-        // Directories that share a number although no link leads there are the file system's fault, and not the same.
+        // Without a link on either path the directories differ: their file system gave both the same inode
+        // number.
         if let Some(first) = self.entered.get(&id)
             && (node.below_link() || first.below_link())
         {
@@ -182,7 +187,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         Continue(())
     }
 
-    /// Hands an entry to the visitor, unless it is left to a starting point or leads back.
+    /// Shows an entry to the visitor, unless a starting point shows it or it is a link that leads back.
     fn show(
         &mut self,
         node: &Arc<Node<V::Dir>>,
@@ -219,7 +224,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         Continue(())
     }
 
-    /// How much of an entry of the directory `id` is `node`'s to deliver, where it may be a starting point itself.
+    /// Decides what is done with an entry of the directory `id`, which may itself be a starting point.
     fn admits(
         &self,
         node: &Node<V::Dir>,
@@ -237,7 +242,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         if !(entry.via_link() || other(listed).is_some() || linked && node.find(listed).is_some()) {
             return Ok(Admission::Whole);
         }
-        // What a listing says about a mount point is about the directory that it covers.
+        // For a mount point, the listing reports the inode of the covered directory. So read the entry's own.
         let id = entry.metadata()?.id();
         if linked && let Some(ancestor) = node.find(id) {
             return Err(entry.error(Op::Loop, leads_back_to(ancestor)));
@@ -245,11 +250,12 @@ impl<'a, V: Visitor> Worker<'a, V> {
         let Some(root) = other(id) else { return Ok(Admission::Whole) };
         let mut path = Vec::new();
         entry.push_path(&mut path);
-        // Under another name it is one more entry; under the same it has been delivered.
+        // Under another name the directory is one more entry. Under the same name it was shown as a starting
+        // point.
         Ok(if path == root { Admission::None } else { Admission::Name })
     }
 
-    /// Queues the directories found so far in `node`.
+    /// Queues the directories found in `node` so far.
     fn publish(&mut self, node: &Arc<Node<V::Dir>>, fd: &Arc<OwnedFd>, grow: &mut dyn FnMut(usize)) {
         if self.found.is_empty() {
             return;
@@ -268,7 +274,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
     }
 }
 
-/// The oldest job of another worker. Another thief's luck is no reason to give up.
+/// Steals the oldest job of another worker. Retries until it succeeds or the deque is empty.
 fn steal<J>(victim: &Stealer<J>) -> Option<J> {
     loop {
         match victim.steal() {

@@ -1,5 +1,5 @@
-//! Walks with hardly any descriptors. Alone in its process, whose limit it lowers. The portable twin
-//! copies a descriptor for each listing and makes no such promise.
+//! Walks with few descriptors. This is the only test of its process, because it lowers the process's limit.
+//! The portable listing duplicates a descriptor for each directory, so this holds on Linux only.
 #![cfg(all(target_os = "linux", not(ftk_portable)))]
 
 use std::fs::{self, File};
@@ -60,10 +60,10 @@ fn few_descriptors_are_enough() {
         }
     }
 
-    // A limit that promises more than is left: all but four are taken.
+    // The limit is higher, but only four descriptors are free.
     limit(100);
-    let mut taken: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
-    taken.truncate(taken.len() - 4);
+    let mut in_use: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+    in_use.truncate(in_use.len() - 4);
     assert_eq!(count(dir.path(), 1), entries);
 
     limit(before.current.unwrap_or(1024));

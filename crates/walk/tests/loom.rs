@@ -1,11 +1,12 @@
-//! The idle protocol, checked over the interleavings of two and three threads with two or three
+//! Checks the idle protocol over the interleavings of two and three threads with two or three
 //! preemptions: `RUSTFLAGS="--cfg ftk_loom" cargo test -p ftk-walk --release --test loom`.
 //!
-//! The protocol's own source is compiled against loom's atomics, once as it is and once with fences that do
-//! nothing, which must fail. The deque is not the one that a walk uses: crossbeam's cannot run under loom. A toy of
-//! Chase and Lev's made of loom's atomics stands in for it, so what is shown here is true of the protocol, and says
-//! nothing of that deque. A mutex in its place would order what the protocol's fences have to order, and hide their
-//! absence.
+//! The protocol's source is compiled with loom's atomics twice: unchanged, and with fences that do nothing.
+//! The checks without fences must fail.
+//!
+//! A walk uses crossbeam's deque, which cannot run under loom. Here a simple Chase-Lev deque made of loom's
+//! atomics replaces it. So these tests check the protocol, but not crossbeam's deque. A mutex instead of the
+//! simple deque would order what the fences have to order, and hide their absence.
 #![cfg(ftk_loom)]
 #![expect(clippy::duplicate_mod, reason = "the mutation is the same source against other primitives")]
 
@@ -38,16 +39,18 @@ mod mutated {
     pub(crate) mod idle;
 }
 
-/// A deque that never wraps round; jobs are numbers above zero. Owner and thieves both take the oldest, which
-/// leaves out the owner's end: how that is fought over is the real deque's affair, and `sweep` needs nothing
-/// of it but that `Empty` is the truth.
-struct Toy {
+/// A deque that does not wrap around. Jobs are numbers above zero.
+///
+/// The owner takes the oldest job, as thieves do, so there is no contention at the owner's end. Such
+/// contention is the concern of the real deque: the protocol only requires that a deque that reports `Empty`
+/// is empty.
+struct ToyDeque {
     top: AtomicUsize,
     bottom: AtomicUsize,
     slots: [AtomicUsize; 4],
 }
 
-impl Toy {
+impl ToyDeque {
     fn new() -> Self {
         let slots = [(); 4].map(|()| AtomicUsize::new(0));
         Self { top: AtomicUsize::new(0), bottom: AtomicUsize::new(0), slots }
@@ -81,20 +84,20 @@ macro_rules! models {
 
         struct Walk {
             idle: Idle,
-            deques: [Toy; 2],
+            deques: [ToyDeque; 2],
             done: AtomicUsize,
         }
 
         impl Walk {
             fn next(&self, me: usize) -> Option<usize> {
-                self.idle.next(me, || self.deques.iter().find_map(Toy::steal))
+                self.idle.next(me, || self.deques.iter().find_map(ToyDeque::steal))
             }
 
             fn queue(&self, me: usize, jobs: &[usize]) {
                 self.idle.publish(jobs.len(), || jobs.iter().for_each(|&job| self.deques[me].push(job)));
             }
 
-            /// Does jobs until the walk is over; job `n` queues `n - 1` jobs of number 1.
+            /// Does jobs until the walk is over. Job `n` queues `n - 1` jobs of number 1.
             fn work(&self, me: usize) {
                 while let Some(job) = self.next(me) {
                     let guard = self.idle.job();
@@ -106,7 +109,7 @@ macro_rules! models {
                 }
             }
 
-            /// Does the first job, which queues another, and leaves that to others.
+            /// Does the first job, which queues another one, and lets the other workers do that one.
             fn hand_over(&self, me: usize) {
                 let guard = self.idle.job();
                 self.queue(me, &[1]);
@@ -122,12 +125,12 @@ macro_rules! models {
                 assert_eq!(self.next(me), None);
             }
 
-            /// Does the first job, which queues another and panics.
+            /// Does the first job, which queues another one and panics.
             fn panic(&self, me: usize) {
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
                     let _guard = self.idle.job();
                     self.queue(me, &[1]);
-                    resume_unwind(Box::new("a visitor's"));
+                    resume_unwind(Box::new("a visitor's panic"));
                 }));
                 assert!(outcome.is_err() && self.idle.stopped());
             }
@@ -135,14 +138,17 @@ macro_rules! models {
 
         type Part = fn(&Walk, usize);
 
-        /// Explores a walk of one job, or of one in the hands of the first worker. The model's own thread is
-        /// no worker: loom's join would take an unpark that comes late for its own.
+        /// Explores a walk with one job, which is queued if `queued`, and else is in progress at the first
+        /// worker.
+        ///
+        /// The model's own thread is not a worker, because loom's join would treat a late unpark as its own.
         fn check(queued: Option<usize>, workers: &'static [Part], done: Option<usize>) {
             let mut builder = loom::model::Builder::new();
             builder.preemption_bound = Some(if workers.len() > 2 { 2 } else { 3 });
             builder.check(move || {
                 let idle = Idle::new(workers.len());
-                let walk = Walk { idle, deques: [Toy::new(), Toy::new()], done: AtomicUsize::new(0) };
+                let walk =
+                    Walk { idle, deques: [ToyDeque::new(), ToyDeque::new()], done: AtomicUsize::new(0) };
                 let walk = Arc::new(walk);
                 walk.idle.publish(1, || queued.into_iter().for_each(|job| walk.deques[0].push(job)));
                 let threads: Vec<_> = (0..workers.len())
@@ -174,7 +180,7 @@ macro_rules! models {
     };
 }
 
-/// As it is: every job is done once, and every worker learns of the end, of a stop and of a panic.
+/// The unchanged protocol: each job is done once, and each worker ends after the last job, a stop or a panic.
 mod sound_models {
     models!(sound);
 
@@ -191,42 +197,42 @@ mod sound_models {
         three_workers();
     }
     #[test]
-    fn a_stop_ends_all() {
+    fn a_stop_ends_all_workers() {
         stop();
     }
     #[test]
-    fn a_panic_ends_all() {
+    fn a_panic_ends_all_workers() {
         panic();
     }
 }
 
-/// Without its fences: somebody sleeps for ever, and the models above notice.
+/// The protocol without fences: a worker sleeps forever, and loom reports a deadlock.
 mod mutated_models {
     models!(mutated);
 
     #[test]
     #[should_panic = "deadlock"]
-    fn a_job_wakes_nobody() {
+    fn without_fences_a_job_wakes_no_worker() {
         job_for_a_sleeper();
     }
     #[test]
     #[should_panic = "deadlock"]
-    fn the_end_is_not_heard() {
+    fn without_fences_the_end_wakes_no_worker() {
         jobs_from_jobs();
     }
     #[test]
     #[should_panic = "deadlock"]
-    fn three_workers_do_not_end() {
+    fn without_fences_three_workers_do_not_end() {
         three_workers();
     }
     #[test]
     #[should_panic = "deadlock"]
-    fn a_stop_is_not_heard() {
+    fn without_fences_a_stop_wakes_no_worker() {
         stop();
     }
     #[test]
     #[should_panic = "deadlock"]
-    fn a_panic_is_not_heard() {
+    fn without_fences_a_panic_wakes_no_worker() {
         panic();
     }
 }

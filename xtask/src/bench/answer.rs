@@ -1,23 +1,23 @@
-//! What a command says, in a form in which peers can be compared.
+//! The result of a command, in a form in which it can be compared with that of peers.
 
 use super::groups;
 
-/// How a command prints its answer.
+/// The output format of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// Lines that every peer prints alike, such as paths or a count.
+    /// Lines that all peers print alike, such as paths or a count.
     Lines,
-    /// A digest and a path a line, in any of the forms that sum tools print.
+    /// Lines with a digest and a path, in any of the forms that checksum tools print.
     Sums,
     /// Duplicates, in any of the forms that tools print.
     Groups,
-    /// Whatever has a SHA-256 digest on some of its lines: those count.
+    /// Any lines; only those with a SHA-256 digest count.
     Digests,
-    /// Nothing that peers could agree on, such as a version: only the exit status counts.
+    /// Output that differs between peers, such as a version. Only the exit status counts.
     Status,
 }
 
-/// A sorted answer.
+/// A sorted result.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     lines: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Puts the lines of `output` into one form and in order.
+    /// Normalises and sorts the lines of `output`.
     pub(crate) fn new(output: &[u8], format: Format) -> Self {
         let lines = output.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let mut lines: Vec<Vec<u8>> = match format {
@@ -43,7 +43,7 @@ impl Answer {
         self.lines
     }
 
-    /// The first difference from the answer of `whose`, in words; `None` if there is none.
+    /// Describes the first difference from the result of `whose`; `None` if there is none.
     pub(crate) fn difference(&self, reference: &Self, whose: &str) -> Option<String> {
         if self == reference {
             return None;
@@ -66,8 +66,8 @@ impl Answer {
     }
 }
 
-/// The digest and the name as it is, though some tools escape it; `None` for the comments of hashdeep. A line of no
-/// known form stays as it is, and shows up as a difference.
+/// Returns the digest and the unescaped name. `None` for the comments of hashdeep. A line of an unknown form stays
+/// unchanged and becomes a difference.
 fn plain_sum(line: &[u8]) -> Option<Vec<u8>> {
     if line.starts_with(b"%%%%") || line.starts_with(b"##") {
         return None;
@@ -79,7 +79,7 @@ fn plain_sum(line: &[u8]) -> Option<Vec<u8>> {
     Some([digest, b"  ", &path].concat())
 }
 
-/// The path without the backslashes that `\\`, `\n` and `\r` have in lines that begin with one.
+/// Decodes `\\`, `\n` and `\r` in the path of a line that begins with a backslash.
 fn unescaped(path: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(path.len());
     let mut bytes = path.iter();
@@ -98,7 +98,7 @@ fn unescaped(path: &[u8]) -> Vec<u8> {
 
 type Sum<'l> = (&'l [u8], &'l [u8]);
 
-/// `DIGEST  path`, which xxhsum prefixes with the name of the algorithm.
+/// Parses `DIGEST  path`. xxhsum may prefix the digest with the name of the algorithm.
 fn gnu(line: &[u8]) -> Option<Sum<'_>> {
     let line = line.strip_prefix(b"XXH3_").unwrap_or(line);
     let (digest, rest) = split_at_byte(line, b' ')?;
@@ -106,7 +106,7 @@ fn gnu(line: &[u8]) -> Option<Sum<'_>> {
     is_digest(digest).then_some((digest, path))
 }
 
-/// `NAME (path) = DIGEST` of BSD, `NAME(path)= DIGEST` of openssl.
+/// Parses `NAME (path) = DIGEST` of BSD and `NAME(path)= DIGEST` of openssl.
 fn tagged(line: &[u8]) -> Option<Sum<'_>> {
     let open = line.iter().position(|&byte| byte == b'(')?;
     let close = line.iter().rposition(|&byte| byte == b')')?;
@@ -114,14 +114,14 @@ fn tagged(line: &[u8]) -> Option<Sum<'_>> {
     is_digest(digest).then(|| (digest, &line[open + 1..close]))
 }
 
-/// `size,DIGEST,path`.
+/// Parses `size,DIGEST,path`.
 fn hashdeep(line: &[u8]) -> Option<Sum<'_>> {
     let (size, rest) = split_at_byte(line, b',')?;
     let (digest, path) = split_at_byte(rest, b',')?;
     (size.iter().all(u8::is_ascii_digit) && is_digest(digest)).then_some((digest, path))
 }
 
-/// The first run of exactly 64 hexadecimal digits, if the line does not tell about the list itself.
+/// Returns the first run of exactly 64 hexadecimal digits, unless the line is the footer of a manifest.
 fn sha256(line: &[u8]) -> Option<Vec<u8>> {
     if line.starts_with(br#"{"footer":"#) {
         return None;
@@ -133,7 +133,7 @@ fn is_digest(text: &[u8]) -> bool {
     text.len() >= 16 && text.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// What stands before and after the first `byte`.
+/// Splits the line at the first `byte`, which is dropped.
 fn split_at_byte(line: &[u8], byte: u8) -> Option<(&[u8], &[u8])> {
     let at = line.iter().position(|&b| b == byte)?;
     Some((&line[..at], &line[at + 1..]))
@@ -146,7 +146,7 @@ mod tests {
     const DIGEST: &str = "78af5f94892f3950";
 
     #[test]
-    fn all_forms_of_a_sum_are_one() {
+    fn all_forms_of_checksum_lines_are_equal() {
         for path in ["a", "d/b c", "a (1), b) = x"] {
             let plain = format!("{DIGEST}  {path}");
             for form in [
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn escaped_names_are_the_same_names() {
+    fn escaped_names_are_decoded() {
         let plain = format!("{DIGEST}  a\\x2db\nc");
         let escaped = format!("\\{DIGEST}  a\\\\x2db\\nc");
         assert_eq!(plain_sum(escaped.as_bytes()).unwrap(), plain.as_bytes());
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sum_is_kept_and_comments_are_not() {
+    fn unknown_lines_are_kept_and_comments_are_skipped() {
         assert_eq!(plain_sum(b"no sum").unwrap(), b"no sum");
         assert_eq!(plain_sum(b"xyz  a").unwrap(), b"xyz  a");
         assert_eq!(plain_sum(b"%%%% HASHDEEP-1.0"), None);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_are_found_wherever_they_stand() {
+    fn digests_are_found_anywhere_in_a_line() {
         let digest = DIGEST.repeat(4);
         for line in [
             format!("12,{digest},/a/b"),

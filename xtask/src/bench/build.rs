@@ -1,17 +1,17 @@
-//! The programs that are measured, and that measure.
+//! The programs of a run: ftk, which is measured, and the helper, which measures.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// The profile that `cargo install` builds with: only its times mean anything.
+/// The profile of `cargo install`. Only its times are meaningful.
 pub(crate) const RELEASE: &str = "release";
 
-/// What a run needs.
+/// The programs of a run.
 pub(crate) struct Programs {
     pub(crate) ftk: PathBuf,
-    /// This program: it runs one command at a time, and its getdents64 loop is the yardstick of `find`.
+    /// This program. It runs single commands, and its getdents64 loop is the lower bound for `find`.
     pub(crate) helper: PathBuf,
 }
 
@@ -21,13 +21,13 @@ impl Programs {
     }
 }
 
-/// This program as it must be where times count. It is built apart from ftk, which so has no features that only xtask
-/// asks for.
+/// Builds this program for measurements. It is built separately from ftk, so that ftk gets no dependency features that
+/// only xtask enables.
 pub(crate) fn optimised() -> Result<PathBuf> {
     build("xtask", RELEASE)
 }
 
-/// Builds the program of this name, the only one of its package, and says where it is.
+/// Builds the program `name`, which is the only one of its package, and returns its path.
 fn build(name: &str, profile: &str) -> Result<PathBuf> {
     println!("building {name} with the profile {profile}");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -45,14 +45,14 @@ fn build(name: &str, profile: &str) -> Result<PathBuf> {
         .output()
         .context("cannot start cargo")?;
     ensure!(output.status.success(), "cannot build {name}");
-    let messages = String::from_utf8(output.stdout).context("cargo speaks UTF-8")?;
+    let messages = String::from_utf8(output.stdout).context("the output of cargo is not UTF-8")?;
     match executable(&messages, name) {
         Some(path) => Ok(path),
-        None => bail!("cargo did not say where {name} is"),
+        None => bail!("cargo did not report the path of {name}"),
     }
 }
 
-/// The path of the program `name` in the messages of cargo, which are JSON objects, one a line.
+/// Returns the path of the program `name` from the messages of cargo, which are JSON objects, one per line.
 fn executable(messages: &str, name: &str) -> Option<PathBuf> {
     messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()).find_map(
         |message| {
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_is_told_from_libraries() {
+    fn programs_are_distinguished_from_libraries() {
         let messages = r#"{"reason":"compiler-artifact","target":{"name":"a","kind":["lib"]},"executable":null}
 {"reason":"compiler-artifact","target":{"name":"b","kind":["bin"]},"executable":"/t/b"}
 {"reason":"compiler-artifact","target":{"name":"a","kind":["bin"]},"executable":"/t/a"}

@@ -4,16 +4,16 @@ use std::fmt;
 
 use anyhow::{Context, Result};
 
-/// Whether file contents may be in memory when a run begins.
+/// The state of the page cache when a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cache {
-    /// The run for the answer has read everything once.
+    /// The run that compares the result has read everything.
     Warm,
-    /// Dropped before each run, directory entries and inodes too.
+    /// The cache is dropped before each run, with directory entries and inodes.
     Cold,
 }
 
-/// As records have it.
+/// The word in records.
 impl fmt::Display for Cache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if *self == Self::Warm { "warm" } else { "cold" })
@@ -21,7 +21,7 @@ impl fmt::Display for Cache {
 }
 
 impl Cache {
-    /// Brings the cache into this state as far as a run needs it.
+    /// Brings the cache into this state.
     pub(crate) fn prepare(self) -> Result<()> {
         match self {
             Self::Warm => Ok(()),
@@ -30,13 +30,13 @@ impl Cache {
     }
 }
 
-/// Whether the cache can be dropped; says why if not.
+/// Whether the cache can be dropped. Prints the reason if not.
 pub(crate) fn can_drop() -> bool {
     drop_all().inspect_err(|error| println!(" not measured: {error:#}")).is_ok()
 }
 
 /// # Errors
-/// Without the rights of root.
+/// If the caller is not root.
 fn drop_all() -> Result<()> {
     rustix::fs::sync();
     std::fs::write("/proc/sys/vm/drop_caches", "3").context("cannot drop the page cache (needs root)")

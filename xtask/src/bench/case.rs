@@ -9,18 +9,18 @@ use anyhow::{Context, Result, bail};
 
 use super::answer::{Answer, Format};
 
-/// The words of a command from anything that is a string or a path.
+/// Makes the words of a command from strings and paths.
 macro_rules! words {
     ($($word:expr),* $(,)?) => { vec![$(std::ffi::OsStr::new($word).to_owned()),*] };
 }
 pub(crate) use words;
 
-/// One tool and how it is asked.
+/// One tool and its command.
 pub(crate) struct Case {
-    /// What the tables call it.
+    /// The name in the tables.
     pub(crate) tool: String,
     pub(crate) timed: Pipeline,
-    /// Gives the answer instead, where parallel processes that share a pipe would tear each other's lines.
+    /// Gives the result instead, if parallel processes that share a pipe would mix their lines.
     serial: Option<Pipeline>,
     format: Format,
 }
@@ -30,35 +30,35 @@ impl Case {
         Self { tool: tool.to_owned(), timed, serial: None, format }
     }
 
-    /// Takes the answer from `serial`, which differs from what is timed in nothing but its parallelism.
+    /// Gets the result from `serial`, which differs from the timed command only in its parallelism.
     pub(crate) fn answered_by(self, serial: Pipeline) -> Self {
         Self { serial: Some(serial), ..self }
     }
 
-    /// Starts every process by a shell that forks and waits for it, as most commands are started. A direct start may hand
-    /// down a large descriptor table, which hides what it costs to grow a small one.
+    /// Starts every process from a shell that forks and waits, as most commands are started. A direct start may pass on
+    /// a large descriptor table, which hides the cost of growing a small one.
     pub(crate) fn forked(self) -> Self {
         Self { timed: self.timed.forked(), serial: self.serial.map(Pipeline::forked), ..self }
     }
 
-    /// Calls the row by this name.
+    /// Sets the name of the row.
     pub(crate) fn named(self, tool: &str) -> Self {
         Self { tool: tool.to_owned(), ..self }
     }
 
-    /// Whether this is ftk itself, in whatever mode.
+    /// Whether this is ftk, with any options.
     pub(crate) fn is_ftk(&self) -> bool {
         is_ftk(&self.tool)
     }
 
-    /// Runs the command for its answer.
+    /// Runs the command and returns its result.
     pub(crate) fn answer(&self) -> Result<Answer> {
         let output = self.serial.as_ref().unwrap_or(&self.timed).output()?;
         Ok(Answer::new(&output, self.format))
     }
 }
 
-/// Whether a row of a table is ftk's: `ftk`, or `ftk` with options.
+/// Whether a row of a table belongs to ftk: `ftk`, or `ftk` with options.
 pub(crate) fn is_ftk(tool: &str) -> bool {
     tool.split(' ').next() == Some("ftk")
 }
@@ -67,7 +67,7 @@ pub(crate) fn is_ftk(tool: &str) -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline {
     pub(crate) stages: Vec<Vec<OsString>>,
-    /// What the last process exits with when it did its work: some say "no" with 1.
+    /// The exit status of the last process for success. Some tools report differences with 1.
     pub(crate) status: i32,
 }
 
@@ -81,19 +81,19 @@ impl Pipeline {
         Self { status, ..self }
     }
 
-    /// Starts every process by a shell that forks: one that is not done after its command.
+    /// Starts every process from a shell that forks because it has more work after its command.
     fn forked(self) -> Self {
         let shell = words!["sh", "-c", r#""$@"; exit $?"#, "sh"];
         Self { stages: self.stages.into_iter().map(|stage| [&shell[..], &stage].concat()).collect(), ..self }
     }
 
-    /// Adds a process that reads what the last one prints.
+    /// Adds a process that reads the output of the last one.
     pub(crate) fn pipe(mut self, next: Vec<OsString>) -> Self {
         self.stages.push(next);
         self
     }
 
-    /// How long the whole pipeline takes from the first start to the last end, printing to `/dev/null`.
+    /// Returns the time from the first start to the last end, with output to `/dev/null`.
     pub(crate) fn time(&self) -> Result<Duration> {
         let start = Instant::now();
         let children = self.spawn(Stdio::null())?;
@@ -101,7 +101,7 @@ impl Pipeline {
         Ok(start.elapsed())
     }
 
-    /// What the last process prints.
+    /// Returns the output of the last process.
     pub(crate) fn output(&self) -> Result<Vec<u8>> {
         let mut children = self.spawn(Stdio::piped())?;
         let mut output = Vec::new();
@@ -131,7 +131,7 @@ impl Pipeline {
                     children.push(child);
                 }
                 Err(error) => {
-                    drop(input); // whoever writes into the pipe must not wait for a reader for ever
+                    drop(input); // the process before must not wait forever for a reader of its pipe
                     for mut child in children {
                         child.wait()?;
                     }
@@ -142,7 +142,7 @@ impl Pipeline {
         Ok(children)
     }
 
-    /// Waits for all and fails if one failed.
+    /// Waits for all processes, and fails if one failed.
     fn wait(&self, children: Vec<Child>) -> Result<()> {
         let mut failed = None;
         for (nth, (mut child, words)) in children.into_iter().zip(&self.stages).enumerate() {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_in_any_stage_is_one() {
+    fn a_failure_in_any_stage_is_an_error() {
         let first = Pipeline::new(words!["false"]).pipe(words!["cat"]);
         assert!(first.output().unwrap_err().to_string().starts_with("false ended with"));
         let last = Pipeline::new(words!["true"]).pipe(words!["false"]);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_serial_form_gives_the_answer() {
+    fn the_serial_form_gives_the_result() {
         let case = Case::new("x", Format::Lines, Pipeline::new(words!["echo", "timed"]))
             .answered_by(Pipeline::new(words!["printf", "1\\n2\\n"]));
         assert_eq!(case.answer().unwrap().lines(), 2);
@@ -200,13 +200,13 @@ mod tests {
         let case = case.forked();
         assert_eq!(case.timed.output().unwrap(), b"a b\n$1 'c'\n");
         assert!(Pipeline::new(words!["false"]).forked().ending_with(1).time().is_ok());
-        // Its parent is the shell, and not this process.
+        // The parent must be the shell, not this process.
         let parent = Pipeline::new(words!["sh", "-c", "echo $PPID"]).forked().output().unwrap();
         assert_ne!(String::from_utf8(parent).unwrap().trim(), std::process::id().to_string());
     }
 
     #[test]
-    fn ftk_is_told_by_its_first_word() {
+    fn ftk_is_recognised_by_its_first_word() {
         assert!(is_ftk("ftk") && is_ftk("ftk --io sync"));
         assert!(!is_ftk("find") && !is_ftk("ftkx"));
     }

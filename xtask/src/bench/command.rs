@@ -1,4 +1,4 @@
-//! The command line of the benchmark.
+//! The command line of `cargo xtask bench`.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::peers::Peers;
 use super::record::{self, Outcome, Table};
 use super::{compare, floor, install, interrupt, once, report, tables};
 
-/// Runs what the words after `cargo xtask bench` say.
+/// Runs `cargo xtask bench` with these arguments.
 pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     match args {
         ["peers", rest @ ..] => install::run(folder(rest)?.as_deref())?,
@@ -28,14 +28,14 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
             return report::run(folder, !checks.is_empty());
         }
         ["compare", old, new] => compare::run(Path::new(old), Path::new(new))?,
-        // The rest is what a run calls its own program for.
+        // The benchmark runs this program itself with the following arguments.
         ["floor", root, threads] => floor::run(Path::new(root), threads.parse()?, false)?,
         ["floor", root, threads, "--count"] => floor::run(Path::new(root), threads.parse()?, true)?,
         ["once", status, words @ ..] => once::run(status, words)?,
         _ => {
             let options = Options::parse(args)?;
             if options.profile == RELEASE && cfg!(debug_assertions) {
-                // This build would take longer to compare answers of a million lines than the commands to give them.
+                // A debug build would compare results of a million lines more slowly than the commands produce them.
                 let optimised = build::optimised()?;
                 return Err(Command::new(optimised).arg("bench").args(args).exec().into());
             }
@@ -45,7 +45,8 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says so if a signal is why a run failed; its trees are gone by now. The status is that of a shell for SIGINT.
+/// Reports an interrupt if a signal made the run fail. Its trees are removed by now. The status is that of SIGINT in a
+/// shell.
 fn interrupted(error: anyhow::Error) -> Result<ExitCode> {
     if interrupt::check().is_ok() {
         return Err(error);
@@ -62,18 +63,18 @@ fn folder(args: &[&str]) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Makes the tables, prints them and keeps the record. The status says whether ftk's answers were right.
+/// Makes the tables, prints them and stores the record. The status is 1 if a result of ftk is wrong.
 fn measure(options: Options) -> Result<ExitCode> {
     interrupt::watch()?;
     let programs = Programs::build(&options.profile)?;
     if options.profile != RELEASE {
-        println!("the profile {} is for the answers: its times mean nothing", options.profile);
+        println!("the profile {} only checks results: its times are meaningless", options.profile);
     }
     let peers = Peers::find(options.peers.as_deref());
     let machine = Machine::look(&programs.ftk, &peers)?;
     let missing: Vec<_> = peers.missing().map(|peer| peer.name).collect();
     if !missing.is_empty() {
-        println!("missing, so not measured: {} (see `cargo xtask bench peers`)", missing.join(", "));
+        println!("missing and not measured: {} (see `cargo xtask bench peers`)", missing.join(", "));
     }
     if machine.load > 0.5 {
         println!("this machine is busy (load {:.1}): expect noise", machine.load);
@@ -99,7 +100,10 @@ fn measure(options: Options) -> Result<ExitCode> {
     }
     let wrong: Vec<_> = made.iter().flat_map(Table::wrong).collect();
     if !wrong.is_empty() {
-        println!("ftk gave another answer than its peers, and no record is written:\n{}", wrong.join("\n"));
+        println!(
+            "ftk gave a different result from its peers, so no record is written:\n{}",
+            wrong.join("\n")
+        );
         return Ok(ExitCode::FAILURE);
     }
     println!("\n{}", verdict(&made));
@@ -108,12 +112,12 @@ fn measure(options: Options) -> Result<ExitCode> {
         let folder = bench.options.records.join(machine.slug());
         record::save(&folder, &made)?;
         report::draw(&folder, &record::load(&folder)?)?;
-        println!("the record is in {}; `cargo xtask bench report` shows it in the pages", folder.display());
+        println!("the record is in {}; `cargo xtask bench report` updates the pages", folder.display());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// In a line, how the answers compared.
+/// Summarises in one line how the results compared.
 fn verdict(tables: &[Table]) -> String {
     let (mut alike, mut other) = (0, 0);
     for (.., row) in tables.iter().flat_map(Table::rows) {
@@ -122,5 +126,7 @@ fn verdict(tables: &[Table]) -> String {
             _ => other += 1,
         }
     }
-    format!("{alike} commands gave the answer of the reference, ftk's all; {other} of peers another or none")
+    format!(
+        "{alike} commands gave the result of the reference, including all of ftk; {other} of peers did not"
+    )
 }

@@ -1,4 +1,4 @@
-//! Two records against each other.
+//! Compares two records.
 
 use std::fmt;
 use std::path::Path;
@@ -10,25 +10,25 @@ use super::format;
 use super::record::{self, Outcome, Section, Table};
 use super::stats::Summary;
 
-/// A median that moved by less than this part is not worth a line, however calm the runs.
+/// Smaller relative changes of a median are not reported, even if they exceed the noise.
 const WORTH: f64 = 0.03;
 
-/// Memory that moved by less than this part is not worth one either.
+/// Smaller relative changes of memory are not reported.
 const WORTH_OF_MEMORY: f64 = 0.1;
 
-/// Prints what changed beyond noise from the record `old` to the record `new`.
+/// Prints the changes from the record `old` to the record `new` that exceed the noise.
 pub(crate) fn run(old: &Path, new: &Path) -> Result<()> {
     let (old, new) = (record::load(old)?, record::load(new)?);
     let changes = changes(&old, &new);
     for change in &changes {
         println!("{change}");
     }
-    println!("{} changes beyond noise. {}", changes.len(), drift(&old, &new));
+    println!("{} changes exceed the noise. {}", changes.len(), drift(&old, &new));
     Ok(())
 }
 
-/// A line for each command that is in both and whose runs, but for the outer quarters, are apart, or whose memory
-/// is another; and for each that can no longer be measured.
+/// Returns a line for each command of both records whose middle half of runs does not overlap, whose memory changed, or
+/// that can no longer be measured.
 fn changes(old: &[Table], new: &[Table]) -> Vec<String> {
     let mut changes = Vec::new();
     for (place, before, after) in pairs(old, new) {
@@ -53,7 +53,7 @@ fn changes(old: &[Table], new: &[Table]) -> Vec<String> {
     changes
 }
 
-/// By how much the times of ftk and of its peers moved on the whole: where both did, it was the machine.
+/// Describes the overall change of the times of ftk and of its peers. If both changed, the machine did.
 fn drift(old: &[Table], new: &[Table]) -> String {
     let median = |is_ours: bool| {
         let parts = pairs(old, new).filter(|(place, ..)| is_ftk(place.tool) == is_ours);
@@ -62,7 +62,7 @@ fn drift(old: &[Table], new: &[Table]) -> String {
         Summary::of(&parts.collect::<Vec<_>>()).map_or(0.0, |summary| summary.median * 100.0)
     };
     format!(
-        "The median time of ftk moved by {:+.1} %, that of its peers by {:+.1} %",
+        "The median time of ftk changed by {:+.1} %, that of its peers by {:+.1} %",
         median(true),
         median(false)
     )
@@ -83,7 +83,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// What is in both records.
+/// Returns the commands that are in both records.
 fn pairs<'r>(
     old: &'r [Table],
     new: &'r [Table],
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::bench::record::tests::{example, measured};
 
-    /// The changes when the runs of ftk, which were 19 to 21, are these.
+    /// Returns the changes if the runs of ftk, which were 19 to 21 ms, become these.
     fn changed(outcome: Outcome) -> Vec<String> {
         let mut new = example();
         new.sections[0].groups[0].rows[0].outcome = outcome;
@@ -113,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_no_change() {
+    fn noise_is_not_reported() {
         assert_eq!(changed(measured(&[20.0, 19.0, 21.0])), [""; 0]);
         assert_eq!(changed(measured(&[20.0, 20.4, 29.0])), [""; 0]);
         assert_eq!(changes(&[], &[example()]), [""; 0]);
     }
 
     #[test]
-    fn runs_that_are_apart_are_a_change() {
+    fn runs_that_do_not_overlap_are_reported() {
         assert_eq!(
             changed(measured(&[30.0, 29.0, 31.0])),
             ["find: small, all files, ftk: 20.0 ms -> 30.0 ms (+50 %)"]
@@ -129,25 +129,25 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_fails_now_is_a_change() {
+    fn a_command_that_fails_now_is_reported() {
         let lost = changed(Outcome::Failed("no".into()));
         assert_eq!(lost, ["find: small, all files, ftk: no longer measured"]);
     }
 
     #[test]
-    fn more_memory_is_a_change() {
+    fn more_memory_is_reported() {
         let outcome = Outcome::Measured { median: 20.0, runs: vec![19.0, 21.0], memory_kib: 4096 };
         assert_eq!(changed(outcome), ["find: small, all files, ftk: 2.0 MiB -> 4.0 MiB (+100 %)"]);
     }
 
     #[test]
-    fn a_slower_machine_shows_in_the_peers() {
+    fn the_drift_of_ftk_and_of_peers_is_shown() {
         let mut new = example();
         new.sections[0].groups[0].rows[1].outcome = measured(&[44.0]);
         new.sections[0].groups[0].rows.remove(2);
         assert_eq!(
             drift(&[example()], &[new]),
-            "The median time of ftk moved by +0.0 %, that of its peers by +10.0 %"
+            "The median time of ftk changed by +0.0 %, that of its peers by +10.0 %"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What every table needs to be made.
+//! The context for making tables.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use super::shape::{self, Shape};
 use super::tables::Algorithm;
 use super::tree::Tree;
 
-/// Where every system keeps its programs.
+/// A tree that every system has.
 const SYSTEM: &str = "/usr";
 
 /// Programs, trees and options of one run.
@@ -26,7 +26,7 @@ pub(crate) struct Context {
     pub(crate) peers: Peers,
     pub(crate) scratch: Scratch,
     pub(crate) roles: Roles,
-    /// How many processes or threads peers are given where they do not decide: one a CPU.
+    /// Number of processes or threads for peers that do not choose it themselves: one per CPU.
     pub(crate) jobs: usize,
     /// The tree of real files, if there is one.
     pub(crate) tree: Option<Tree>,
@@ -58,19 +58,19 @@ impl Context {
         Ok(Self { options, programs, peers, scratch, roles, jobs, tree })
     }
 
-    /// The tree of this shape, made if need be.
+    /// Returns the tree of this shape, and makes it if necessary.
     pub(crate) fn shape(&self, shape: &Shape) -> Result<Tree> {
         let path = self.scratch.tree(shape)?;
-        rustix::fs::sync(); // or the first runs share the disk with what is still being written
+        rustix::fs::sync(); // otherwise pending writes would slow down the first runs
         Ok(Tree::generated(shape, path))
     }
 
-    /// The programs and libraries of this system; without the right to read all of it, says so.
+    /// Returns the tree of programs and libraries. If it is not fully readable, prints why and returns `None`.
     pub(crate) fn system(&self) -> Option<Tree> {
         Tree::survey(Path::new(SYSTEM)).inspect_err(|error| println!(" not measured: {error:#}")).ok()
     }
 
-    /// The tree for runs with nothing in memory, if there can be such; says why not.
+    /// Returns the tree for cold runs. If they are impossible, prints why and returns `None`.
     pub(crate) fn cold_tree(&self) -> Option<&Tree> {
         if self.tree.is_none() {
             println!(" not measured: no tree of real files (see --tree)");
@@ -78,7 +78,7 @@ impl Context {
         self.tree.as_ref().filter(|_| cache::can_drop())
     }
 
-    /// Whether the page cache can hold this tree and the programs that read it; says so if not.
+    /// Whether the page cache can hold this tree and the programs that read it. Prints a note if not.
     pub(crate) fn fits_memory(&self, tree: &Tree) -> bool {
         let fits = tree.bytes < memory_bytes() / 2;
         if !fits {
@@ -87,12 +87,13 @@ impl Context {
         fits
     }
 
-    /// How large a generated tree may be, in bytes: it leaves most of the disk and of the memory free.
+    /// Returns the maximum size of a generated tree in bytes: a quarter of the free disk or of the memory, whichever
+    /// is smaller.
     pub(crate) fn room(&self) -> Result<u64> {
         Ok(self.scratch.room()?.min(memory_bytes()) / 4)
     }
 
-    /// The digests that were asked for; if none were, these.
+    /// Returns the requested algorithms, or by default those in `names`.
     pub(crate) fn algorithms(&self, names: &[&str]) -> Result<Vec<&'static Algorithm>> {
         if self.options.algorithms.is_empty() {
             names.iter().map(|name| Algorithm::named(name)).collect()
@@ -101,7 +102,7 @@ impl Context {
         }
     }
 
-    /// A clock for warm runs.
+    /// Returns a meter for warm runs.
     pub(crate) fn clock(&self) -> Meter<'_> {
         Meter {
             helper: &self.programs.helper,
@@ -118,7 +119,7 @@ fn memory_bytes() -> u64 {
     info.totalram as u64 * u64::from(info.mem_unit)
 }
 
-/// The sources of the crates that cargo has downloaded: a tree that every developer has.
+/// Returns the folder of crate sources that cargo downloaded. Every developer has this tree.
 fn registry() -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;

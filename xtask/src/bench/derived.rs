@@ -1,4 +1,4 @@
-//! Trees with duplicates and differences: made from other trees, or to be hard for those who look for them.
+//! Trees with duplicates and differences, copied from other trees or generated as hard cases.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -12,14 +12,14 @@ use super::interrupt;
 use super::shape::mix;
 use super::tree::Tree;
 
-/// What these trees are called.
+/// The names of these trees.
 pub(crate) const NAMES: &[&str] = &["copies", "alike", "links", "copy", "pairs"];
 
-/// Of how many files one is copied into [`copies`], and of how many copies one is altered.
+/// [`copies`] copies one file of this many, and alters one copy of that many.
 const COPIED: usize = 3;
 const ALTERED: usize = 10;
 
-/// A second copy of every third file of `tree`, a tenth of the copies with another last byte.
+/// Copies every third file of `tree`, and changes the last byte of every tenth copy.
 pub(crate) fn copies(bench: &Context, tree: &Tree) -> Result<Tree> {
     let description = format!("every third file of {}, one in ten with another last byte", tree.title);
     let (bytes, files) = (on_disk(tree), tree.files);
@@ -29,7 +29,7 @@ pub(crate) fn copies(bench: &Context, tree: &Tree) -> Result<Tree> {
         {
             interrupt::check()?;
             let to = top.join(file.strip_prefix(&tree.path)?);
-            fs::create_dir_all(to.parent().context("a file lies in a directory")?)?;
+            fs::create_dir_all(to.parent().context("a file is in a directory")?)?;
             fs::copy(file, &to).with_context(|| format!("cannot copy file {nth}"))?;
             copied += 1;
             if copied % ALTERED == 0 {
@@ -41,7 +41,7 @@ pub(crate) fn copies(bench: &Context, tree: &Tree) -> Result<Tree> {
     Ok(Tree { title: format!("copies: {description}"), ..Tree::survey(&path)? })
 }
 
-/// A copy of `tree`, symbolic links included, in which nothing differs but times.
+/// Copies `tree`, including symbolic links. Only times differ.
 pub(crate) fn copy(bench: &Context, tree: &Tree) -> Result<Tree> {
     let description = format!("a copy of {}", tree.title);
     let path = bench
@@ -50,7 +50,8 @@ pub(crate) fn copy(bench: &Context, tree: &Tree) -> Result<Tree> {
     Ok(Tree { title: format!("copy: {description}"), path, ..tree.clone() })
 }
 
-/// Large files in families that begin and end alike: of four, two are equal and two have another byte inside.
+/// Makes large files in families of four that begin and end alike. Two are identical, and the others differ in one
+/// byte inside.
 pub(crate) fn alike(bench: &Context, families: u64, bytes: u64) -> Result<Tree> {
     let description =
         format!("{families} x 4 files of {} KiB that begin and end alike, two of them equal", bytes >> 10);
@@ -74,7 +75,7 @@ pub(crate) fn alike(bench: &Context, families: u64, bytes: u64) -> Result<Tree> 
     Ok(made(&path, format!("alike: {description}"), files, files * bytes))
 }
 
-/// Few inodes with many names each, and of each content two inodes.
+/// Makes few inodes with many names each, and two inodes with each content.
 pub(crate) fn links(bench: &Context, contents: u64, names: u64) -> Result<Tree> {
     let description = format!("{contents} contents in two files each, {names} hard links to each");
     let files = contents * 2 * names;
@@ -96,7 +97,7 @@ pub(crate) fn links(bench: &Context, contents: u64, names: u64) -> Result<Tree> 
     Ok(made(&path, format!("links: {description}"), files, files * 4096))
 }
 
-/// Two files of so many bytes, alike but for the bytes at some places.
+/// Makes two files of `bytes` bytes that differ only at `places`.
 pub(crate) fn pair(bench: &Context, name: &str, bytes: u64, places: &[u64]) -> Result<[PathBuf; 2]> {
     let description = format!("two files of {bytes} bytes that differ at {places:?}");
     let folder = bench.scratch.made(&format!("pairs-{name}"), &description, 2 * bytes, 2, |top| {
@@ -110,7 +111,7 @@ pub(crate) fn pair(bench: &Context, name: &str, bytes: u64, places: &[u64]) -> R
 }
 
 fn made(path: &Path, title: String, files: u64, bytes: u64) -> Tree {
-    rustix::fs::sync(); // or the first runs share the disk with what is still being written
+    rustix::fs::sync(); // otherwise pending writes would slow down the first runs
     Tree {
         title,
         path: path.to_owned(),
@@ -122,12 +123,12 @@ fn made(path: &Path, title: String, files: u64, bytes: u64) -> Tree {
     }
 }
 
-/// What a copy takes at most.
+/// Returns an upper bound of the disk space of a copy.
 fn on_disk(tree: &Tree) -> u64 {
     tree.bytes + tree.files * 4096
 }
 
-/// All regular files below `top`, sorted by path.
+/// Returns all regular files below `top`, sorted by path.
 pub(crate) fn regular_files(top: &Path) -> Result<Vec<PathBuf>> {
     let (mut files, mut dirs) = (Vec::new(), vec![top.to_owned()]);
     while let Some(dir) = dirs.pop() {
@@ -176,7 +177,7 @@ fn fill(path: &Path, seed: u64, bytes: u64) -> Result<()> {
     Ok(file.flush()?)
 }
 
-/// Makes another byte of the one at `place`; a negative place counts from the end. An empty file stays as it is.
+/// Inverts the byte at `place`; a negative place counts from the end. Does nothing if the file has no such byte.
 pub(crate) fn alter(path: &Path, place: i64) -> Result<()> {
     let mut file = File::options().read(true).write(true).open(path)?;
     let len = file.seek(SeekFrom::End(0))?;
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_byte_is_altered_and_back() {
+    fn altering_a_byte_twice_restores_it() {
         let path = std::env::temp_dir().join(format!("ftk-xtask-alter-{}", std::process::id()));
         fill(&path, 3, 21).unwrap();
         let before = fs::read(&path).unwrap();

@@ -1,4 +1,4 @@
-//! The least that listing a tree can cost: `openat`, `getdents64` and printing, and no more.
+//! A minimal lister as a lower bound for `find`: only `openat`, `getdents64` and printing.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -13,15 +13,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use anyhow::{Result, anyhow};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat};
 
-/// How much one `getdents64` may return: large directories take few calls, and it stays in the L2 cache.
+/// Buffer size for `getdents64`: large directories need few calls, and the buffer fits into the L2 cache.
 const LISTING_BYTES: usize = 64 * 1024;
-/// How much a thread gathers before it writes.
+/// Buffered output of a thread before it writes.
 const OUTPUT_BYTES: usize = 64 * 1024;
 
 /// Lists the regular files below `root`, or only counts them.
 ///
 /// # Errors
-/// What cannot be opened, read or written: a floor that leaves something out would be none.
+/// If anything cannot be opened, read or written: an incomplete listing is not a lower bound.
 pub(crate) fn run(root: &Path, threads: usize, is_count: bool) -> Result<()> {
     let root = CString::new(root.as_os_str().as_bytes())?;
     let first = Dir { parent: None, path: root.as_bytes().to_vec(), name: root };
@@ -51,7 +51,7 @@ struct Dir {
 
 struct State {
     dirs: Vec<Dir>,
-    /// Directories that are being read.
+    /// Number of directories that are being read.
     busy: usize,
 }
 
@@ -63,7 +63,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Reads directories until there are none and no other thread can find more.
+    /// Reads directories until none are left and no other thread can find more.
     fn work(&self) -> Result<()> {
         let mut listing = vec![MaybeUninit::uninit(); LISTING_BYTES];
         let mut out =
@@ -137,7 +137,7 @@ impl Queue {
     }
 }
 
-/// Lines gathered by one thread.
+/// Buffered lines of one thread.
 struct Output {
     file: File,
     buf: Vec<u8>,
@@ -151,7 +151,7 @@ impl Output {
         if self.buf.len() >= OUTPUT_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// One thread at a time, or a pipe would mix their lines.
+    /// Writes the buffer. Threads take turns, because a pipe would mix their lines.
     fn flush(&mut self) -> Result<()> {
         static TURN: Mutex<()> = Mutex::new(());
         let turn = TURN.lock();

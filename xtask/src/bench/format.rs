@@ -1,8 +1,8 @@
-//! Figures for readers.
+//! Formats times, memory and ratios.
 
 use super::record::is_behind;
 
-/// Milliseconds, three digits or so, in the unit that suits the size.
+/// Formats milliseconds with about three digits, in a suitable unit.
 pub(crate) fn time(ms: f64) -> String {
     match ms {
         10_000.0.. => format!("{:.1} s", ms / 1e3),
@@ -13,7 +13,7 @@ pub(crate) fn time(ms: f64) -> String {
     }
 }
 
-/// Both ends in the unit of `median`.
+/// Formats a range in the unit of `median`.
 pub(crate) fn range(median: f64, min: f64, max: f64) -> String {
     match median {
         1_000.0.. => format!("{:.2}-{:.2}", min / 1e3, max / 1e3),
@@ -27,7 +27,7 @@ pub(crate) fn memory(kib: u64) -> String {
     if mib < 100.0 { format!("{mib:.1} MiB") } else { format!("{mib:.0} MiB") }
 }
 
-/// With a digit more where ftk loses, as those lie close together.
+/// Formats a ratio, with one more digit if ftk is slower, since these ratios are close together.
 pub(crate) fn ratio(times: f64) -> String {
     if is_behind(times) { format!("{times:.2}x") } else { format!("{times:.1}x") }
 }
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_have_three_digits_or_so() {
+    fn figures_have_about_three_digits() {
         let shown = [0.456, 12.34, 123.4, 1234.0, 12345.0].map(time);
         assert_eq!(shown, ["0.46 ms", "12.3 ms", "123 ms", "1.23 s", "12.3 s"]);
         assert_eq!([512, 2048, 204_800].map(memory), ["0.5 MiB", "2.0 MiB", "200 MiB"]);

@@ -1,4 +1,4 @@
-//! Groups of duplicates in the forms in which tools print them, brought into one.
+//! Parses the groups of duplicates that different tools print into one form.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -7,14 +7,14 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// One line a group: the inodes in it, sorted. Which name of an inode a tool shows, and whether it shows all of them,
-/// is its own affair; names of one inode alone are no duplicates.
+/// Returns one line per group: its inodes, sorted. Tools differ in which names of an inode they print, so names do not
+/// count. A group of one inode is not a group of duplicates.
 pub(crate) fn lines(output: &[u8]) -> Vec<Vec<u8>> {
     let groups = if contains(output, b"\nDUPTYPE_") { of_rdfind(output) } else { blocks(output) };
     groups.iter().filter_map(|paths| inodes(paths)).collect()
 }
 
-/// Paths one a line, groups separated by blank lines: fdupes and who follows it.
+/// Parses the format of fdupes and similar tools: one path per line, groups separated by blank lines.
 fn blocks(output: &[u8]) -> Vec<Vec<&[u8]>> {
     let mut groups = vec![Vec::new()];
     for line in output.split(|&byte| byte == b'\n') {
@@ -26,7 +26,7 @@ fn blocks(output: &[u8]) -> Vec<Vec<&[u8]>> {
     groups
 }
 
-/// The path that a line is, or that czkawka puts between quotes in front of its date.
+/// Returns the path of a line. czkawka puts it between quotes, followed by a date.
 fn path(line: &[u8]) -> Option<&[u8]> {
     let line = line.trim_ascii_end();
     let unquoted = || {
@@ -37,7 +37,7 @@ fn path(line: &[u8]) -> Option<&[u8]> {
     path.starts_with(b"/").then_some(path)
 }
 
-/// `DUPTYPE_... id depth size device inode priority name`, where the id of all but the first is negative.
+/// Parses `DUPTYPE_... id depth size device inode priority name`. The id is negative in all members but the first.
 fn of_rdfind(output: &[u8]) -> Vec<Vec<&[u8]>> {
     let mut groups: BTreeMap<u64, Vec<&[u8]>> = BTreeMap::new();
     for line in output.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"DUPTYPE_")) {
@@ -50,7 +50,7 @@ fn of_rdfind(output: &[u8]) -> Vec<Vec<&[u8]>> {
     groups.into_values().collect()
 }
 
-/// The inodes behind the paths. A path that leads nowhere stays as it is, and shows up as a difference.
+/// Replaces paths by their inodes. A path that does not exist stays unchanged and becomes a difference.
 fn inodes(paths: &[&[u8]]) -> Option<Vec<u8>> {
     let inode = |path: &&[u8]| match fs::symlink_metadata(Path::new(OsStr::from_bytes(path))) {
         Ok(metadata) => format!("{}:{}", metadata.dev(), metadata.ino()).into_bytes(),
@@ -71,8 +71,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_forms_are_one() {
-        // Paths that lead nowhere stand for themselves.
+    fn all_formats_give_the_same_groups() {
+        // Paths that do not exist stay unchanged.
         let expected = [b"/no/a 1 /no/b".to_vec(), b"/no/c /no/d /no/e".to_vec()];
         let blocks = b"/no/b\n/no/a 1\n\n/no/e\n/no/d\n/no/c\n\n\n/no/alone\n";
         let quoted = b"Found 2 groups\n---- 3.0 B\n\"/no/a 1\" - 2026\n\"/no/b\" - 2026\n\n----\n\"/no/c\"\n\"/no/d\"\n\"/no/e\"\n";
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_one_inode_are_no_duplicates() {
+    fn names_of_one_inode_are_not_duplicates() {
         let here = std::env::current_exe().unwrap();
         let line = here.to_str().unwrap();
         assert!(lines(format!("{line}\n{line}\n").as_bytes()).is_empty());

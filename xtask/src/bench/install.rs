@@ -1,4 +1,4 @@
-//! Peers that are missing, installed into a folder of their own.
+//! Installs missing peers into a separate folder.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,8 +9,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::peers::{INSTALLED, Peer, Peers, Source};
 
-/// Lists the peers and installs those that are missing. One that cannot be installed is named, and stays
-/// missing; the benchmark needs none of them.
+/// Lists the peers and installs missing ones. Prints those that cannot be installed; the benchmark works without
+/// them.
 pub(crate) fn run(folder: Option<&Path>) -> Result<()> {
     let peers = Peers::find(folder);
     for (name, version) in peers.versions() {
@@ -35,7 +35,7 @@ fn cargo(package: &str) -> Result<()> {
     succeed(Command::new(cargo).args(["install", "--locked", "--root", INSTALLED, package]))
 }
 
-/// Unpacks a Debian package without installing it, which needs no rights.
+/// Unpacks a Debian package without installing it, which needs no privileges.
 fn debian(peer: &Peer, package: &str) -> Result<()> {
     let unpacked = Path::new(INSTALLED).join("debian");
     let download = unpacked.join(".download");

@@ -1,4 +1,4 @@
-//! Signals that end a run in good order.
+//! Handles signals so that an interrupted run can clean up.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,8 +7,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 
-/// From now on, SIGINT, SIGTERM and SIGHUP only make [`check`] fail, so that whoever made a tree removes it.
-/// They still end the commands that run at the moment: a handler, unlike a mask, is not inherited.
+/// Makes SIGINT, SIGTERM and SIGHUP only cause [`check`] to fail, so that trees are removed before the run ends.
+/// The signals still end running commands, because a handler, unlike a mask, is not inherited.
 pub(crate) fn watch() -> Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, &CAUGHT)?;
@@ -16,8 +16,10 @@ pub(crate) fn watch() -> Result<()> {
     Ok(())
 }
 
+/// Checks for an interrupt.
+///
 /// # Errors
-/// If a signal came.
+/// If a signal arrived.
 pub(crate) fn check() -> Result<()> {
     if CAUGHT.load(Ordering::Relaxed) {
         bail!("interrupted");

@@ -1,4 +1,4 @@
-//! Where and with what a record was made.
+//! The machine and the versions of a record.
 
 use std::fs;
 use std::path::Path;
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use super::peers::Peers;
 
-/// What a reader must know to judge the times.
+/// The facts that a reader needs to judge the times.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Machine {
-    /// Day of the run, as in 2026-01-31, UTC.
+    /// Day of the run in UTC, such as 2026-01-31.
     pub(crate) date: String,
     pub(crate) cpu: String,
     /// Logical CPUs.
     pub(crate) cpus: usize,
     pub(crate) memory_mib: u64,
     pub(crate) kernel: String,
-    /// Processes that were running or waiting in the minute before: noise, if it is not near 0.
+    /// Average number of running or waiting processes in the minute before. Unless near 0, it means noise.
     pub(crate) load: f64,
     /// Version and commit.
     pub(crate) ftk: String,
@@ -30,13 +30,15 @@ pub(crate) struct Machine {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Tool {
     pub(crate) name: String,
-    /// `None`: missing, so not measured.
+    /// `None` if the tool is missing and was not measured.
     pub(crate) version: Option<String>,
 }
 
 impl Machine {
+    /// Collects the facts.
+    ///
     /// # Errors
-    /// If the system does not say.
+    /// If the system does not provide one of them.
     pub(crate) fn look(ftk: &Path, peers: &Peers) -> Result<Self> {
         let (cpu, memory) = (fs::read_to_string("/proc/cpuinfo")?, fs::read_to_string("/proc/meminfo")?);
         let cpu = field(&cpu, "model name");
@@ -56,7 +58,7 @@ impl Machine {
         })
     }
 
-    /// The name of the folder of a record: the day and the CPU.
+    /// Returns the folder name of a record: the day and the CPU.
     pub(crate) fn slug(&self) -> String {
         let words = self.cpu.split(|c: char| !c.is_ascii_alphanumeric());
         let words = words.filter(|word| !matches!(*word, "" | "R" | "TM" | "CPU" | "Processor"));
@@ -65,19 +67,19 @@ impl Machine {
     }
 }
 
-/// The type of the file system that holds `path`.
+/// Returns the type of the file system that contains `path`.
 pub(crate) fn file_system(path: &Path) -> String {
     let df = Command::new("df").arg("--output=fstype").arg(path).output();
     let text = df.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     text.lines().nth(1).unwrap_or("unknown").trim().to_owned()
 }
 
-/// The value after `name` and a colon.
+/// Returns the value after `name` and a colon.
 fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text.lines().find_map(|line| Some(line.strip_prefix(name)?.trim_start().strip_prefix(':')?.trim()))
 }
 
-/// The first line that a command prints, if it does its work.
+/// Returns the first line of output of a command if it succeeds.
 fn said(program: impl AsRef<std::ffi::OsStr>, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.lines().next()?.trim().to_owned())
@@ -117,7 +119,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_success_says_something() {
+    fn output_of_a_failed_command_is_ignored() {
         assert_eq!(said("echo", &["one"]).as_deref(), Some("one"));
         assert_eq!(said("false", &[]), None);
     }

@@ -1,4 +1,4 @@
-//! Tables for readers.
+//! Markdown tables of a record.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ pub(crate) const LEGEND: &str = "Each cell has the median time, the range of all
 ftk's (above 1.0x ftk is faster, **below** it is slower), and the peak memory of the largest process (**bold** if ftk's is more \
 than a tenth larger).";
 
-/// Where a record was made, and with what.
+/// Returns the machine and the versions of a record.
 pub(crate) fn machine(machine: &Machine) -> String {
     let Machine { date, cpu, cpus, memory_mib, kernel, load, ftk, tools } = machine;
     let gib = memory_mib.div_ceil(1024);
@@ -26,12 +26,12 @@ pub(crate) fn machine(machine: &Machine) -> String {
     let missing: Vec<_> =
         tools.iter().filter(|tool| tool.version.is_none()).map(|tool| &*tool.name).collect();
     if !missing.is_empty() {
-        let _ = writeln!(text, "- not installed, so not measured: {}", missing.join(", "));
+        let _ = writeln!(text, "- not installed and not measured: {}", missing.join(", "));
     }
     text
 }
 
-/// All of a table: one grid a section, tools down and groups across; with its chart from the folder `charts`.
+/// Returns a table: one grid per section, with a row per tool and a column per group, and its chart in `charts`.
 pub(crate) fn table(table: &Table, charts: Option<&str>) -> String {
     let Table { name, title, .. } = table;
     let mut text = format!("## {title}\n");
@@ -60,7 +60,7 @@ pub(crate) fn table(table: &Table, charts: Option<&str>) -> String {
     text
 }
 
-/// Where ftk is behind, in a line.
+/// Lists in one line the groups in which ftk is slower.
 fn lost(section: &Section) -> String {
     let mut tools: Vec<(&str, Vec<String>)> = Vec::new();
     for (tool, group, ratio) in section.lost() {
@@ -72,10 +72,14 @@ fn lost(section: &Section) -> String {
     }
     let tools: Vec<_> =
         tools.iter().map(|(tool, places)| format!("{tool} ({})", places.join(", "))).collect();
-    if tools.is_empty() { "- Lost: nothing.".into() } else { format!("- Lost to {}.", tools.join("; ")) }
+    if tools.is_empty() {
+        "- Faster than ftk: none.".into()
+    } else {
+        format!("- Faster than ftk: {}.", tools.join("; "))
+    }
 }
 
-/// One line for each group that `is_shown`: what ftk takes, and how far ahead of the others that is.
+/// Returns one line for each group that `is_shown`: the times of ftk and of the others.
 pub(crate) fn summary(tables: &[Table], is_shown: impl Fn(&Table, &Section, &Group) -> bool) -> String {
     let mut text = "| | ftk | others |\n|---|---:|---|\n".to_owned();
     for table in tables {
@@ -105,7 +109,7 @@ pub(crate) fn summary(tables: &[Table], is_shown: impl Fn(&Table, &Section, &Gro
     text
 }
 
-/// A group out of its table.
+/// Describes a group outside of its table.
 pub(crate) fn what(table: &Table, section: &Section, group: &Group) -> String {
     let command = table.name.split('-').next().unwrap_or_default();
     format!("`{command}` {}, {}, {} cache", group.title, section.name(), section.cache)
@@ -114,11 +118,11 @@ pub(crate) fn what(table: &Table, section: &Section, group: &Group) -> String {
 fn cell(table: &Table, group: &Group, tool: &str) -> String {
     let Some(row) = group.rows.iter().find(|row| row.tool == tool) else { return String::new() };
     let Some(Summary { min, median, max, .. }) = row.outcome.summary() else {
-        return if matches!(row.outcome, Outcome::Differs(_)) { "other answer" } else { "failed" }.into();
+        return if matches!(row.outcome, Outcome::Differs(_)) { "other result" } else { "failed" }.into();
     };
     let mut text = format!("{} ({})", format::time(median), format::range(median, min, max));
     if table.per_file && group.files > 1 {
-        let _ = write!(text, ", {:.1} us a file", median / group.files as f64 * 1e3);
+        let _ = write!(text, ", {:.1} us per file", median / group.files as f64 * 1e3);
     }
     let ratio = ratio(group, row);
     if !ratio.is_empty() {
@@ -132,17 +136,17 @@ fn cell(table: &Table, group: &Group, tool: &str) -> String {
     text
 }
 
-/// What stands below a table about a tool that was not measured.
+/// Returns the remark below a table about a tool that was not measured.
 fn remark(group: &Group, row: &Row) -> Option<String> {
     let (what, why) = match &row.outcome {
         Outcome::Measured { .. } => return None,
-        Outcome::Differs(why) => ("gives another answer", why),
+        Outcome::Differs(why) => ("gives a different result", why),
         Outcome::Failed(why) => ("failed", why),
     };
     Some(format!("- {}, {}: {what}: {why}", group.title, row.tool))
 }
 
-/// How many times ftk's figure this is, bold where ftk loses; empty for ftk itself.
+/// Returns the ratio to ftk's time, bold if ftk is slower; empty for ftk itself.
 fn ratio(group: &Group, row: &Row) -> String {
     let Some(times) = group.ratio(row) else { return String::new() };
     let shown = format::ratio(times);
@@ -166,19 +170,21 @@ mod tests {
     }
 
     #[test]
-    fn losses_and_wrong_answers_are_shown() {
+    fn faster_tools_and_wrong_results_are_shown() {
         let text = table(&example(), None);
         assert!(text.contains("\n| floor | 10.0 ms (10.0-10.0) **0.50x**, 2.0 MiB |\n"), "{text}");
-        assert!(text.contains("\n| bad | other answer |\n"), "{text}");
-        assert!(text.contains("\n- Lost to floor (all files 0.50x).\n"), "{text}");
+        assert!(text.contains("\n| bad | other result |\n"), "{text}");
+        assert!(text.contains("\n- Faster than ftk: floor (all files 0.50x).\n"), "{text}");
         assert!(
-            text.contains("\n- all files, bad: gives another answer: 3 lines, find has 4; only there: x\n"),
+            text.contains(
+                "\n- all files, bad: gives a different result: 3 lines, find has 4; only there: x\n"
+            ),
             "{text}"
         );
     }
 
     #[test]
-    fn a_tool_that_was_not_asked_has_an_empty_cell() {
+    fn a_tool_that_is_not_in_the_group_has_an_empty_cell() {
         let mut example = example();
         let mut group = example.sections[0].groups[0].clone();
         group.title = "count".into();
@@ -190,14 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_of_a_file_is_shown_where_it_matters() {
+    fn the_cost_per_file_is_shown_if_requested() {
         let mut example = example();
         example.per_file = true;
-        assert!(table(&example, None).contains("| ftk | 20.0 ms (19.0-21.0), 20.0 us a file, 2.0 MiB |"));
+        assert!(table(&example, None).contains("| ftk | 20.0 ms (19.0-21.0), 20.0 us per file, 2.0 MiB |"));
     }
 
     #[test]
-    fn memory_is_marked_where_ftk_takes_more() {
+    fn memory_is_marked_where_ftk_uses_more() {
         let mut example = example();
         let ftk = Outcome::Measured { median: 20.0, runs: vec![20.0], memory_kib: 4096 };
         example.sections[0].groups[0].rows[0].outcome = ftk;
@@ -205,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_and_charts_stand_with_their_table() {
+    fn notes_and_charts_are_part_of_a_table() {
         let mut example = example();
         example.sections[0].groups[0].note = Some("2 workers".into());
         let text = table(&example, Some("records/x"));
@@ -224,6 +230,6 @@ mod tests {
     #[test]
     fn missing_peers_are_listed_as_missing() {
         let text = machine(&example().machine);
-        assert!(text.ends_with("- fd: fd 10.5.0\n- not installed, so not measured: bfs\n"), "{text}");
+        assert!(text.ends_with("- fd: fd 10.5.0\n- not installed and not measured: bfs\n"), "{text}");
     }
 }

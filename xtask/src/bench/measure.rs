@@ -1,4 +1,4 @@
-//! Groups of commands, held against each other and then timed in turn.
+//! Compares the results of a group of commands, then times them in turn.
 
 use std::path::Path;
 
@@ -13,9 +13,9 @@ use super::record::{Group, Outcome, Row};
 use super::roles::Roles;
 use super::stats::Summary;
 
-/// Groups that need less than this for all their tools, in milliseconds, are run more often.
+/// A group is run more often if one run of all its tools takes less than this, in milliseconds.
 const SHORT_MS: f64 = 100.0;
-/// How much more often: start-up times scatter more than they differ.
+/// Factor for such groups, because start-up times vary more than they differ.
 const SHORT_TIMES: usize = 8;
 
 /// How groups are measured.
@@ -31,10 +31,10 @@ pub(crate) struct Meter<'p> {
 }
 
 impl Meter<'_> {
-    /// Compares the answers with that of the first case that is not ftk, and measures those that agree.
+    /// Compares the results with that of the first case that is not ftk, and measures the commands that agree.
     ///
     /// # Errors
-    /// An interruption. A tool that fails is an outcome.
+    /// After an interrupt. A tool that fails is an outcome.
     pub(crate) fn group(&self, title: &str, files: u64, cases: Vec<Case>) -> Result<Group> {
         println!("  {title}: {}", cases.iter().map(|case| &*case.tool).collect::<Vec<_>>().join(", "));
         let mut verdicts = compare(&cases)?;
@@ -46,7 +46,7 @@ impl Meter<'_> {
                 if verdict.is_none() {
                     self.cache.prepare()?;
                     let run = once::measure(self.helper, &case.timed);
-                    interrupt::check()?; // first: it may be why the command failed
+                    interrupt::check()?; // checked first, because an interrupt may have made the command fail
                     match run {
                         Ok(run) => runs.push(run),
                         Err(error) => *verdict = Some(Outcome::Failed(format!("{error:#}"))),
@@ -76,7 +76,7 @@ impl Meter<'_> {
     }
 }
 
-/// Times to the microsecond, and the largest memory of all runs.
+/// Returns the times, rounded to microseconds, and the largest memory of all runs.
 fn measured(runs: &[Run]) -> Outcome {
     let rounded = |ms: f64| (ms * 1e3).round() / 1e3;
     let memory_kib = runs.iter().map(|run| run.memory_kib).max().unwrap_or(0);
@@ -85,7 +85,7 @@ fn measured(runs: &[Run]) -> Outcome {
     Outcome::Measured { median, runs, memory_kib }
 }
 
-/// What is wrong with each answer. The reference is the first of a peer, or without peers ftk's own first.
+/// Returns the fault of each result. The reference is the first result of a peer, or without peers the first of ftk.
 fn compare(cases: &[Case]) -> Result<Vec<Option<Outcome>>> {
     let mut reference: Option<(usize, Answer)> = None;
     let mut verdicts: Vec<Option<Outcome>> = cases.iter().map(|_| None).collect();
@@ -93,7 +93,7 @@ fn compare(cases: &[Case]) -> Result<Vec<Option<Outcome>>> {
     order.sort_by_key(|&nth| cases[nth].is_ftk());
     for nth in order {
         let answer = cases[nth].answer();
-        interrupt::check()?; // first: it may be why the command failed
+        interrupt::check()?; // checked first, because an interrupt may have made the command fail
         verdicts[nth] = match (answer, &reference) {
             (Err(error), _) => Some(Outcome::Failed(format!("{error:#}"))),
             (Ok(answer), None) => {
@@ -106,11 +106,11 @@ fn compare(cases: &[Case]) -> Result<Vec<Option<Outcome>>> {
         };
     }
     if let Some((nth, answer)) = reference {
-        println!("    {} lines, says {}", answer.lines(), cases[nth].tool);
+        println!("    {} lines according to {}", answer.lines(), cases[nth].tool);
     }
     for (case, verdict) in cases.iter().zip(&verdicts) {
         match verdict {
-            Some(Outcome::Differs(why)) => println!("    {} gives another answer: {why}", case.tool),
+            Some(Outcome::Differs(why)) => println!("    {} gives a different result: {why}", case.tool),
             Some(Outcome::Failed(why)) => println!("    {} failed: {why}", case.tool),
             _ => {}
         }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn peers_decide_what_is_right() {
+    fn a_peer_is_the_reference() {
         let failing = Case::new("bad", Format::Lines, Pipeline::new(words!["false"]));
         let verdicts =
             compare(&[echo("ftk", "x"), failing, echo("find", "y"), echo("fd", "y"), echo("ftk -j 1", "y")])
@@ -142,14 +142,14 @@ mod tests {
     }
 
     #[test]
-    fn without_peers_ftk_is_held_against_itself() {
+    fn without_peers_ftk_is_compared_with_itself() {
         let verdicts = compare(&[echo("ftk", "x"), echo("ftk --io sync", "y")]).unwrap();
         assert_eq!(verdicts[0], None);
         assert!(matches!(verdicts[1], Some(Outcome::Differs(_))));
     }
 
     #[test]
-    fn only_right_answers_are_timed() {
+    fn only_right_results_are_timed() {
         let helper = std::env::temp_dir().join(format!("ftk-xtask-helper-{}", std::process::id()));
         std::fs::write(&helper, "#!/bin/sh\necho 4.5 1234\n").unwrap();
         std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o700)).unwrap();

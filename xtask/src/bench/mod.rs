@@ -1,7 +1,7 @@
-//! `cargo xtask bench`: whole commands of ftk against its peers.
+//! `cargo xtask bench`: benchmarks of whole commands of ftk and its peers.
 //!
-//! Answers are compared before anything is timed, runs are interleaved, and what is printed is medians with
-//! their spread. [`tables`] says what is run, [`measure`] runs it, [`record`] keeps it, [`report`] shows it.
+//! Results are compared before anything is timed, runs are interleaved, and medians are printed with their spread.
+//! [`tables`] defines the commands, [`measure`] runs them, [`record`] stores the times, [`report`] shows them.
 
 mod answer;
 pub(crate) mod build;

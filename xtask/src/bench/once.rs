@@ -1,8 +1,8 @@
-//! One run of one command, in a process of its own.
+//! Runs one command in a separate process.
 //!
-//! The kernel reports the largest resident set of all children that a process ever waited for, and counts what the
-//! parent held when a child began as the child's. So each run has a small parent that does nothing else, and no
-//! figure is below the few MiB of that.
+//! The kernel reports the largest resident set of all children that a process ever waited for, and counts the memory of
+//! the parent at the start of a child as the child's. So each run has a small parent that does nothing else, and no
+//! figure is below the few MiB of this parent.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,10 +12,10 @@ use nix::sys::resource::{UsageWho, getrusage};
 
 use super::case::{Pipeline, words};
 
-/// Stands between the processes of a pipeline.
+/// Separates the processes of a pipeline.
 const BAR: &str = "|";
 
-/// What is read off a run.
+/// The measurements of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Run {
     pub(crate) milliseconds: f64,
@@ -23,10 +23,10 @@ pub(crate) struct Run {
     pub(crate) memory_kib: u64,
 }
 
-/// Runs `pipeline` by the program at `helper`, which calls [`run`].
+/// Runs `pipeline` with the program `helper`, which calls [`run`].
 ///
 /// # Errors
-/// What is wrong with the command.
+/// If the command cannot be started or fails.
 pub(crate) fn measure(helper: &Path, pipeline: &Pipeline) -> Result<Run> {
     let mut words = words!["bench", "once", &pipeline.status.to_string()];
     for (nth, stage) in pipeline.stages.iter().enumerate() {
@@ -34,7 +34,7 @@ pub(crate) fn measure(helper: &Path, pipeline: &Pipeline) -> Result<Run> {
         words.extend_from_slice(stage);
     }
     let mut command = Command::new(helper);
-    command.args(words).env("RUST_LIB_BACKTRACE", "0"); // its errors are for the record
+    command.args(words).env("RUST_LIB_BACKTRACE", "0"); // its errors go into the record
     let output = command.output().context("cannot start the helper")?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);

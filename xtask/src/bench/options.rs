@@ -1,4 +1,4 @@
-//! What a run of the benchmark is asked for.
+//! The options of `cargo xtask bench`.
 
 use std::path::PathBuf;
 
@@ -12,32 +12,32 @@ use super::tables::{self, Algorithm};
 pub(crate) struct Options {
     /// Names of the tables to make, in the order of [`tables::ALL`].
     pub(crate) tables: Vec<&'static str>,
-    /// Small trees only and no record: for the answers, and to see that all works.
+    /// Small trees only and no record, to check the results.
     pub(crate) is_quick: bool,
     /// A tree of real files.
     pub(crate) tree: Option<PathBuf>,
-    /// Where trees are generated.
+    /// The folder for generated trees.
     pub(crate) scratch: PathBuf,
-    /// Generated trees stay there, and are taken again.
+    /// Keep generated trees, and use them again.
     pub(crate) keep: bool,
-    /// A folder of peers, searched before all others.
+    /// A folder of peers that is searched first.
     pub(crate) peers: Option<PathBuf>,
-    /// How often each command is timed.
+    /// Number of timed runs of each command.
     pub(crate) runs: usize,
-    /// Where records are kept.
+    /// The folder for records.
     pub(crate) records: PathBuf,
-    /// Digests to measure; empty: what each table has for its trees.
+    /// Algorithms to measure; if empty, the default of each table.
     pub(crate) algorithms: Vec<&'static Algorithm>,
-    /// The profile that ftk is built with. Only with the default one a record is kept.
+    /// The profile that ftk is built with. A record is written only with the default one.
     pub(crate) profile: String,
 }
 
-/// Where records are, unless told otherwise.
+/// The default folder for records.
 pub(crate) const RECORDS: &str = "benches/records";
 
 impl Options {
     /// # Errors
-    /// Unknown options and tables.
+    /// If an option or table is unknown, or a value is missing or invalid.
     pub(crate) fn parse(args: &[&str]) -> Result<Self> {
         let mut options = Self {
             tables: Vec::new(),
@@ -83,7 +83,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether what is measured is worth keeping.
+    /// Whether the run writes a record.
     pub(crate) fn keeps_record(&self) -> bool {
         !self.is_quick && self.profile == RELEASE
     }

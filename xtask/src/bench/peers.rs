@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A tool that may be there.
+/// A known tool, which may be missing.
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
-    /// What the program may be called instead.
+    /// Another name of the program.
     alias: Option<&'static str>,
-    /// What makes it print its version.
+    /// The argument that prints the version.
     version: &'static str,
     pub(crate) source: Source,
 }
@@ -21,11 +21,11 @@ pub(crate) enum Source {
     Cargo(&'static str),
     /// Package of this name in Debian.
     Debian(&'static str),
-    /// Every system of this kind has it.
+    /// Part of the operating system.
     System,
 }
 
-/// A peer that answers to `--version`.
+/// Makes a peer that supports `--version`.
 const fn peer(name: &'static str, source: Source) -> Peer {
     Peer { name, alias: None, version: "--version", source }
 }
@@ -60,20 +60,20 @@ pub(crate) const ALL: &[Peer] = &[
     peer("b2sum", Source::System),
 ];
 
-/// The folder of peers that were installed for the benchmark.
+/// The folder of peers that are installed for the benchmark.
 pub(crate) const INSTALLED: &str = "target/peers";
 
-/// What is said of a program that says nothing.
+/// The version of a program that prints none.
 const UNKNOWN: &str = "unknown";
 
-/// The tools that are there.
+/// The tools that were found.
 pub(crate) struct Peers {
     found: BTreeMap<&'static str, PathBuf>,
 }
 
 impl Peers {
-    /// Looks in `folder`, in the folder that `FTK_PEERS` names, in the one of installed peers and on `PATH`;
-    /// the first two with or without a `bin` below them.
+    /// Searches `folder`, the folder in `FTK_PEERS`, the folder of installed peers, and `PATH`, in this order. In
+    /// each of the first three it also searches `bin`.
     pub(crate) fn find(folder: Option<&Path>) -> Self {
         let mut folders = Vec::new();
         let named = std::env::var_os("FTK_PEERS").map(PathBuf::from);
@@ -86,7 +86,7 @@ impl Peers {
         Self::find_in(&folders)
     }
 
-    /// As if none were there.
+    /// Returns an empty set of tools.
     pub(crate) fn none() -> Self {
         Self::find_in(&[])
     }
@@ -108,12 +108,12 @@ impl Peers {
         self.found.get(name).map(PathBuf::as_path)
     }
 
-    /// Names and paths.
+    /// Returns names and paths.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         self.found.iter().map(|(name, path)| (*name, path.as_path()))
     }
 
-    /// Each known peer and the first line with a digit that it prints for its version; `None` if missing.
+    /// Returns each known peer with the first line with a digit of its version output; `None` if it is missing.
     pub(crate) fn versions(&self) -> Vec<(&'static str, Option<String>)> {
         let version = |peer: &Peer| {
             let version = version(self.get(peer.name)?, peer.version);
@@ -135,7 +135,7 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// What the program at `path` calls its version. Some print it to standard error.
+/// Returns the version that the program at `path` prints, on either output.
 fn version(path: &Path, argument: &str) -> String {
     let Ok(output) = Command::new(path).arg(argument).stdin(Stdio::null()).output() else {
         return UNKNOWN.into();
@@ -144,14 +144,14 @@ fn version(path: &Path, argument: &str) -> String {
     first_number(&String::from_utf8_lossy(&text)).unwrap_or(UNKNOWN).to_owned()
 }
 
-/// The version of a package that is installed, for a program that does not say its own.
+/// Returns the version of an installed package, for a program that does not print its own.
 fn packaged(package: &str) -> Option<String> {
     let query = ["-W", "-f", "${Package} ${Version}", package];
     let output = Command::new("dpkg-query").args(query).stdin(Stdio::null()).output().ok()?;
     String::from_utf8(output.stdout).ok().filter(|text| output.status.success() && !text.is_empty())
 }
 
-/// The first line with a digit.
+/// Returns the first line with a digit.
 fn first_number(text: &str) -> Option<&str> {
     text.lines().find(|line| line.contains(|c: char| c.is_ascii_digit())).map(str::trim)
 }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_and_plain_files_are_no_programs() {
+    fn only_executable_files_are_programs() {
         assert!(!is_program(Path::new(".")));
         assert!(!is_program(Path::new("Cargo.toml")));
         assert!(is_program(Path::new("/bin/sh")));

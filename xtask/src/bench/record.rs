@@ -1,4 +1,4 @@
-//! What was measured, as it is kept.
+//! The record of a run: a folder with one JSON file per table.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use super::tree::Tree;
 pub(crate) struct Table {
     pub(crate) name: String,
     pub(crate) title: String,
-    /// Whether the cost of a single file is of interest.
+    /// Whether the cost per file is shown.
     pub(crate) per_file: bool,
     pub(crate) machine: Machine,
     pub(crate) sections: Vec<Section>,
 }
 
-/// All that was measured on one tree.
+/// All measurements on one tree.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Section {
     pub(crate) title: String,
@@ -33,12 +33,12 @@ pub(crate) struct Section {
     pub(crate) groups: Vec<Group>,
 }
 
-/// Tools that were asked the same.
+/// Tools with the same task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Group {
     pub(crate) title: String,
     pub(crate) files: u64,
-    /// What else is to be said.
+    /// An additional remark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
     pub(crate) rows: Vec<Row>,
@@ -48,13 +48,13 @@ pub(crate) struct Group {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) tool: String,
-    /// As it was run, with trees and programs by the part they play.
+    /// The command, with symbolic names for trees and programs.
     pub(crate) command: String,
     #[serde(flatten)]
     pub(crate) outcome: Outcome,
 }
 
-/// What came of it.
+/// The outcome of one tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
@@ -62,11 +62,11 @@ pub(crate) enum Outcome {
         /// Wall time in milliseconds, as are the runs.
         median: f64,
         runs: Vec<f64>,
-        /// The largest resident set of any of the processes, of all runs; 0: not known.
+        /// The largest resident set of any process in all runs; 0 if unknown.
         #[serde(default)]
         memory_kib: u64,
     },
-    /// Another answer than the reference; not measured.
+    /// The result differs from the reference; not measured.
     Differs(String),
     /// The command failed; not measured.
     Failed(String),
@@ -78,12 +78,12 @@ impl Section {
         Self { title, file_system, cache: cache.to_string(), groups }
     }
 
-    /// The part of the title in front of the details.
+    /// Returns the title without the details.
     pub(crate) fn name(&self) -> &str {
         self.title.split(':').next().unwrap_or_default()
     }
 
-    /// The tools in it, in the order in which they first appear.
+    /// Returns the tools in the order of their first appearance.
     pub(crate) fn tools(&self) -> Vec<&str> {
         let mut tools: Vec<&str> = Vec::new();
         for row in self.groups.iter().flat_map(|group| &group.rows) {
@@ -94,7 +94,7 @@ impl Section {
         tools
     }
 
-    /// Who is ahead of ftk, in which group, and how many times ftk's time it takes.
+    /// Returns the tools that are faster than ftk, with the group and the ratio to ftk's time.
     pub(crate) fn lost(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         let rows = self.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
         rows.filter_map(|(group, row)| Some((&*row.tool, &*group.title, group.ratio(row)?)))
@@ -103,7 +103,7 @@ impl Section {
 }
 
 impl Outcome {
-    /// What the times come to; `None` unless there are runs.
+    /// Summarises the times; `None` if there are no runs.
     pub(crate) fn summary(&self) -> Option<Summary> {
         match self {
             Self::Measured { runs, .. } => Summary::of(runs),
@@ -111,7 +111,7 @@ impl Outcome {
         }
     }
 
-    /// Peak memory in KiB; `None` unless it was measured.
+    /// Returns the peak memory in KiB; `None` if it was not measured.
     pub(crate) fn memory_kib(&self) -> Option<u64> {
         match self {
             Self::Measured { memory_kib, .. } => Some(*memory_kib).filter(|kib| *kib > 0),
@@ -121,35 +121,35 @@ impl Outcome {
 }
 
 impl Group {
-    /// The row that others are compared with.
+    /// Returns the row that others are compared with.
     pub(crate) fn ftk(&self) -> Option<&Row> {
         self.rows.iter().find(|row| row.tool == "ftk")
     }
 
-    /// How many times ftk's time this row takes: below 1 where ftk is behind.
+    /// Returns the ratio of the row's time to ftk's: below 1 if ftk is slower.
     pub(crate) fn ratio(&self, row: &Row) -> Option<f64> {
         let ftk = self.ftk().filter(|ftk| ftk.tool != row.tool)?;
         Some(row.outcome.summary()?.median / ftk.outcome.summary()?.median)
     }
 }
 
-/// Whether a ratio is one at which ftk loses. What two digits show as equal is equal.
+/// Whether ftk is slower at this ratio. Times that are equal to two digits count as equal.
 pub(crate) fn is_behind(ratio: f64) -> bool {
     ratio < 0.995
 }
 
 impl Table {
-    /// Every group, with where it is.
+    /// Returns every group with its section.
     pub(crate) fn groups(&self) -> impl Iterator<Item = (&Section, &Group)> {
         self.sections.iter().flat_map(|section| section.groups.iter().map(move |group| (section, group)))
     }
 
-    /// Every row, with where it is.
+    /// Returns every row with its section and group.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&Section, &Group, &Row)> {
         self.groups().flat_map(|(section, group)| group.rows.iter().map(move |row| (section, group, row)))
     }
 
-    /// Where ftk itself gave another answer or failed.
+    /// Lists the commands of ftk that failed or gave a different result.
     pub(crate) fn wrong(&self) -> Vec<String> {
         let wrong = self.rows().filter(|(.., row)| is_ftk(&row.tool) && row.outcome.summary().is_none());
         wrong
@@ -160,7 +160,7 @@ impl Table {
     }
 }
 
-/// Writes the tables into `folder`, each whole or not at all.
+/// Writes the tables into `folder`, each completely or not at all.
 pub(crate) fn save(folder: &Path, tables: &[Table]) -> Result<()> {
     fs::create_dir_all(folder)?;
     for table in tables {
@@ -173,7 +173,7 @@ pub(crate) fn save(folder: &Path, tables: &[Table]) -> Result<()> {
     Ok(())
 }
 
-/// Reads a record, its tables in the order in which they are shown.
+/// Reads a record, with its tables in the order in which they are shown.
 pub(crate) fn load(folder: &Path) -> Result<Vec<Table>> {
     let mut tables = Vec::new();
     for kind in super::tables::ALL {
@@ -181,19 +181,21 @@ pub(crate) fn load(folder: &Path) -> Result<Vec<Table>> {
         if path.exists() {
             let text = fs::read_to_string(&path)?;
             let table =
-                serde_json::from_str(&text).with_context(|| format!("{} is no table", path.display()))?;
+                serde_json::from_str(&text).with_context(|| format!("{} is not a table", path.display()))?;
             tables.push(table);
         }
     }
-    ensure!(!tables.is_empty(), "no tables in {}", folder.display());
+    ensure!(!tables.is_empty(), "there are no tables in {}", folder.display());
     Ok(tables)
 }
 
-/// The record with the latest name, which begins with the day.
+/// Returns the newest record. Names begin with the day.
 pub(crate) fn newest(records: &Path) -> Result<PathBuf> {
     let folders = fs::read_dir(records).into_iter().flatten().flatten().map(|entry| entry.path());
     let newest = folders.filter(|path| path.is_dir()).max();
-    newest.with_context(|| format!("no record in {}; `cargo xtask bench` makes one", records.display()))
+    newest.with_context(|| {
+        format!("there is no record in {}; `cargo xtask bench` makes one", records.display())
+    })
 }
 
 #[cfg(test)]
@@ -209,7 +211,8 @@ pub(crate) mod tests {
         Outcome::Measured { median, runs: runs.to_vec(), memory_kib: 2048 }
     }
 
-    /// ftk takes twice the time of `floor` and half of that of `fd`; `bad` gives another answer.
+    /// Makes a table in which ftk takes twice the time of `floor` and half of that of `fd`, and `bad` gives a different
+    /// result.
     pub(crate) fn example() -> Table {
         let rows = vec![
             row("ftk", measured(&[20.0, 19.0, 21.0])),
@@ -248,7 +251,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_a_wrong_ftk_is_wrong() {
+    fn only_wrong_results_of_ftk_are_listed() {
         let mut table = example();
         assert_eq!(table.wrong(), [""; 0]);
         table.sections[0].groups[0].rows[0].outcome = Outcome::Failed("no".into());

@@ -1,4 +1,4 @@
-//! The pages and charts that show a record.
+//! Generates the pages and charts that show a record.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use super::options::RECORDS;
 use super::record::{self, Group, Section, Table};
 use super::splice::splice;
 
-/// The pages that show a record, and the way from each to the records.
+/// The pages that show a record.
 const FRONT: &str = "README.md";
 const WHOLE: &str = "benches/README.md";
 
-/// Prints the record in `folder`, or the newest, and brings charts and pages up to date; with `is_check` it only
-/// fails if they are not.
+/// Prints the record in `folder`, or the newest, and updates charts and pages. With `is_check` it writes nothing and
+/// fails if one is outdated.
 pub(crate) fn run(folder: Option<&Path>, is_check: bool) -> Result<ExitCode> {
     if is_check {
         return Ok(if is_current(folder)? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
@@ -28,13 +28,13 @@ pub(crate) fn run(folder: Option<&Path>, is_check: bool) -> Result<ExitCode> {
     for (path, text) in charts(&folder, &tables).into_iter().chain(pages(&folder, &tables)?) {
         if !is_equal(&path, &text) {
             fs::write(&path, text)?;
-            println!("{} is up to date", path.display());
+            println!("{} is updated", path.display());
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether charts and pages show the record in `folder`, or the newest; says which do not.
+/// Whether charts and pages show the record in `folder`, or the newest. Prints those that do not.
 fn is_current(folder: Option<&Path>) -> Result<bool> {
     let folder = folder_or_newest(folder)?;
     let tables = record::load(&folder)?;
@@ -46,12 +46,12 @@ fn is_current(folder: Option<&Path>) -> Result<bool> {
     Ok(stale.is_empty())
 }
 
-/// Draws the charts of a record in its folder.
+/// Writes the charts of a record into its folder.
 pub(crate) fn draw(folder: &Path, tables: &[Table]) -> Result<()> {
     charts(folder, tables).into_iter().try_for_each(|(path, text)| Ok(fs::write(path, text)?))
 }
 
-/// All tables, with the charts in the folder `charts`.
+/// Returns all tables, with links to the charts in the folder `charts`.
 pub(crate) fn whole(tables: &[Table], charts: Option<&str>) -> String {
     let Some(first) = tables.first() else { return String::new() };
     let tables: Vec<_> = tables.iter().map(|table| markdown::table(table, charts)).collect();
@@ -66,7 +66,7 @@ fn is_equal(path: &Path, text: &str) -> bool {
     fs::read(path).is_ok_and(|old| old == text.as_bytes())
 }
 
-/// The pages as they should be.
+/// Returns the up-to-date pages.
 fn pages(folder: &Path, tables: &[Table]) -> Result<[(PathBuf, String); 2]> {
     let name = folder.file_name().context("a record has a name")?.display().to_string();
     let whole = whole(tables, Some(&format!("records/{name}")));
@@ -80,7 +80,7 @@ fn pages(folder: &Path, tables: &[Table]) -> Result<[(PathBuf, String); 2]> {
     ])
 }
 
-/// The charts as they should be: one a table, and one for the front page.
+/// Returns the up-to-date charts: one per table, and one for the front page.
 fn charts(folder: &Path, tables: &[Table]) -> Vec<(PathBuf, String)> {
     let mut charts: Vec<_> = tables.iter().map(|table| (&*table.name, chart(table))).collect();
     charts.push(("overview", overview(tables)));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_has_a_chart_and_tables_of_counts_have_lines() {
+    fn every_table_has_a_chart_and_per_file_tables_have_lines() {
         let mut scale = example();
         scale.name = "scale".into();
         scale.per_file = true;

@@ -1,4 +1,4 @@
-//! Paths by the part they play.
+//! Symbolic names for paths.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 
 use super::case::Pipeline;
 
-/// Names for paths, so that a record holds none of this machine.
+/// Symbolic names for paths, so that a record contains no paths of this machine.
 #[derive(Default)]
 pub(crate) struct Roles(Vec<(PathBuf, String)>);
 
-/// Arguments of a command that are shown; the middle of longer ones is left out.
+/// Maximum number of words shown of a command. In longer commands the middle is omitted.
 const SHOWN_WORDS: usize = 24;
 
 impl Roles {
-    /// Shows `path` and what is below it by `role`. Of paths that hold each other, the inner come first.
+    /// Shows `path`, and paths below it, with the name `role`. Add an inner path before the one that contains it.
     pub(crate) fn add(&mut self, path: &Path, role: &str) {
         self.0.push((path.to_owned(), role.to_owned()));
     }
 
-    /// The pipeline as one would type it.
+    /// Returns the pipeline as one would type it.
     pub(crate) fn show(&self, pipeline: &Pipeline) -> String {
         pipeline.stages.iter().map(|words| self.stage(words)).collect::<Vec<_>>().join(" | ")
     }
 
-    /// The text with every path that has a role shown by it.
+    /// Replaces every path with a symbolic name in a text.
     pub(crate) fn hide(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, (path, role)| text.replace(&*path.to_string_lossy(), role))
     }
@@ -32,8 +32,8 @@ impl Roles {
     fn stage(&self, words: &[OsString]) -> String {
         let mut shown: Vec<String> = words.iter().map(|word| self.word(word)).collect();
         if shown.len() > SHOWN_WORDS {
-            let left_out = format!("...{} more...", shown.len() - SHOWN_WORDS / 2);
-            shown.splice(SHOWN_WORDS / 4..words.len() - SHOWN_WORDS / 4, [left_out]);
+            let omitted = format!("...{} more...", shown.len() - SHOWN_WORDS / 2);
+            shown.splice(SHOWN_WORDS / 4..words.len() - SHOWN_WORDS / 4, [omitted]);
         }
         shown.join(" ")
     }
@@ -51,7 +51,7 @@ impl Roles {
     }
 }
 
-/// The word in single quotes if a shell would make something else of it.
+/// Quotes the word if a shell would interpret it.
 fn quoted(word: &OsStr) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=,:+%".contains(byte);
     let text = word.display().to_string();
@@ -64,7 +64,7 @@ mod tests {
     use crate::bench::case::words;
 
     #[test]
-    fn commands_name_no_paths_of_the_machine() {
+    fn commands_contain_no_paths_of_the_machine() {
         let mut roles = Roles::default();
         roles.add(Path::new("/m/tools/fd"), "fd");
         roles.add(Path::new("/m/trees/small"), "$SMALL");
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_name_no_paths_of_the_machine() {
+    fn reasons_contain_no_paths_of_the_machine() {
         let mut roles = Roles::default();
         roles.add(Path::new("/m/tools/rg"), "rg");
         roles.add(Path::new("/m/trees"), "$SCRATCH");

@@ -7,34 +7,35 @@ use anyhow::{Context, Result, ensure};
 
 use super::shape::Shape;
 
-/// What folders of runs are called, before the number of the process.
+/// The prefix of folders of runs, followed by the process id.
 const RUN: &str = "run-";
 
-/// Makes trees when they are first asked for, and removes them at the end unless they are to be kept.
+/// Makes trees on first use, and removes them at the end unless they are kept.
 pub(crate) struct Scratch {
     folder: PathBuf,
     keep: bool,
 }
 
 impl Scratch {
-    /// A folder below `parent`: always the same one if trees are kept there.
+    /// Makes a folder below `parent`. With `keep` it is always the same one.
     pub(crate) fn new(parent: &Path, keep: bool) -> Result<Self> {
         remove_left_over(parent);
         let name = if keep { "trees".to_owned() } else { format!("{RUN}{}", std::process::id()) };
         let folder = parent.join(name);
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         Ok(Self { folder: folder.canonicalize()?, keep })
     }
 
-    /// Where the tree, file or folder of this name is or would be.
+    /// Returns the path of the tree, file or folder of this name, which need not exist.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// The tree of this shape.
+    /// Returns the tree of this shape, and makes it if necessary.
     ///
     /// # Errors
-    /// Too little room, a failure of the file system, an interruption; what was made is removed then.
+    /// If there is too little space, on a failure of the file system, and after an interrupt. A partial tree is
+    /// removed.
     pub(crate) fn tree(&self, shape: &Shape) -> Result<PathBuf> {
         self.made(shape.name, &shape.to_string(), shape.disk_bytes(), shape.files(), |top| {
             fs::create_dir(top)?;
@@ -42,11 +43,11 @@ impl Scratch {
         })
     }
 
-    /// What is called `name`, made by `make` unless something of this description is there already. It takes up to
-    /// `bytes` on disk, and so many files.
+    /// Returns the tree `name`. Calls `make` unless a complete tree with this description exists. The tree needs up to
+    /// `bytes` bytes on disk and `files` files.
     ///
     /// # Errors
-    /// As [`tree`](Self::tree).
+    /// As for [`tree`](Self::tree).
     pub(crate) fn made(
         &self,
         name: &str,
@@ -73,7 +74,7 @@ impl Scratch {
         Ok(top)
     }
 
-    /// How many bytes are free.
+    /// Returns the number of free bytes.
     pub(crate) fn room(&self) -> Result<u64> {
         let disk = rustix::fs::statvfs(&self.folder)?;
         Ok(disk.f_bavail * disk.f_frsize)
@@ -84,12 +85,12 @@ impl Scratch {
         let free = disk.f_bavail * disk.f_frsize;
         ensure!(
             free >= bytes,
-            "the {name} tree takes up to {} MiB, and {} has {} MiB free; name another place with --scratch",
+            "the {name} tree needs up to {} MiB, and {} has {} MiB free; choose another folder with --scratch",
             bytes >> 20,
             self.folder.display(),
             free >> 20,
         );
-        // Some file systems make inodes as they need them, and say 0.
+        // Some file systems create inodes on demand, and report 0.
         ensure!(
             disk.f_files == 0 || disk.f_favail >= files,
             "the file system of {} has too few inodes left for {files} files",
@@ -109,20 +110,20 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes the folders of runs that were killed before they could do it themselves. What cannot be removed
-/// stays: it is in nobody's way.
+/// Removes folders of runs that were killed. A folder that cannot be removed is ignored, since its name is not used
+/// again.
 fn remove_left_over(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {
         let process = path.file_name().and_then(|name| name.to_str()?.strip_prefix(RUN)?.parse::<u32>().ok());
         if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
-            println!("removing {}, which an earlier run left behind", path.display());
+            println!("removing {}, a leftover of an earlier run", path.display());
             let _ = fs::remove_dir_all(path);
         }
     }
 }
 
-/// Removes a file or a tree that may not be there.
+/// Removes a file or a tree if it exists.
 fn remove(path: &Path) -> Result<()> {
     let result = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     match result {
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
     use crate::bench::shape;
 
-    /// A folder that only the test of this name uses.
+    /// Returns a folder for the test of this name.
     fn parent(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("ftk-xtask-{name}-{}", std::process::id()));
         remove(&folder).unwrap();
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_go_with_the_run() {
+    fn trees_are_removed_at_the_end_of_the_run() {
         let parent = parent("trees-go");
         let scratch = Scratch::new(&parent, false).unwrap();
         let tree = scratch.tree(&shape::DEEP).unwrap();
@@ -157,19 +158,19 @@ mod tests {
     }
 
     #[test]
-    fn too_little_room_is_said_before_anything_is_made() {
+    fn too_little_space_is_reported_before_anything_is_made() {
         let parent = parent("no-room");
         let scratch = Scratch::new(&parent, false).unwrap();
         let shape = shape::BULK.grown(1 << 20);
         let error = scratch.tree(&shape).unwrap_err().to_string();
-        assert!(error.starts_with("the bulk tree takes up to ") && error.contains("--scratch"), "{error}");
+        assert!(error.starts_with("the bulk tree needs up to ") && error.contains("--scratch"), "{error}");
         assert!(!scratch.path(shape.name).exists());
         drop(scratch);
         fs::remove_dir(parent).unwrap();
     }
 
     #[test]
-    fn what_a_killed_run_left_is_removed() {
+    fn leftovers_of_a_killed_run_are_removed() {
         let parent = parent("killed");
         let (dead, other) = (parent.join("run-4294967295/small"), parent.join("runs"));
         fs::create_dir_all(&dead).unwrap();
@@ -180,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_tree_is_taken_again_if_it_is_whole() {
+    fn a_kept_tree_is_used_again_if_it_is_complete() {
         let parent = parent("kept-tree");
         let make = || Scratch::new(&parent, true).unwrap().tree(&shape::DEEP).unwrap();
         let tree = make();
         fs::write(tree.join("extra"), "").unwrap();
         assert!(make().join("extra").exists(), "the complete tree was made again");
         fs::write(parent.join("trees/deep.complete"), "of another shape").unwrap();
-        assert!(!make().join("extra").exists(), "the incomplete tree was taken");
+        assert!(!make().join("extra").exists(), "the incomplete tree was used");
         fs::remove_dir_all(parent).unwrap();
     }
 }

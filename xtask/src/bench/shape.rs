@@ -11,14 +11,14 @@ use anyhow::{Context, Result, anyhow};
 
 use super::interrupt;
 
-/// Where the pseudo-random numbers begin. Another seed would make other trees, and records incomparable.
+/// The seed of the pseudo-random numbers. Another seed would make different trees, and records incomparable.
 const SEED: u64 = 0x66_74_6b;
-/// Extensions and how many of 100 files have them.
+/// Extensions, with the percentage of files that have them.
 const EXTENSIONS: &[(&str, u64)] =
     &[("jpg", 40), ("png", 30), ("txt", 10), ("json", 10), ("py", 5), ("bin", 5)];
-/// How much of a file is written at once.
+/// Size of one write.
 const BLOCK_BYTES: u64 = 64 << 10;
-/// A file and its inode take up to this more on disk than its bytes.
+/// Maximum overhead of a file and its inode on disk.
 const DISK_BYTES: u64 = 4096 + 512;
 
 /// A kind of tree.
@@ -31,9 +31,9 @@ pub(crate) struct Shape {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// Directories beside each other.
+    /// Directories next to each other.
     Flat { dirs: usize, files: usize },
-    /// Each directory has `branching` more, down to `depth`; `files` in each, the top too.
+    /// Each directory has `branching` subdirectories, down to `depth`, and `files` files; so has the top.
     Deep { branching: usize, depth: usize, files: usize },
 }
 
@@ -41,8 +41,8 @@ enum Layout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sizes {
     All(u64),
-    /// As many files between a power of two and the next as between any other two, up to this one; one file in
-    /// fifty is empty. Such a tree also has what tools disagree on: see [`Shape::oddities`].
+    /// The same number of files between each power of two and the next, up to this size; one file in fifty is empty.
+    /// Such a tree also has the special cases of [`Shape::oddities`].
     UpTo(u64),
 }
 
@@ -60,14 +60,14 @@ pub(crate) const DEEP: Shape = Shape {
     sizes: Sizes::All(100),
 };
 pub(crate) const MIXED: Shape = flat("mixed", 100, 100, Sizes::UpTo(2 << 20));
-/// What is left of [`MIXED`] where only the answers count.
+/// A small variant of [`MIXED`] for checking results.
 pub(crate) const MIXED_SMALL: Shape = flat("mixed-small", 10, 50, Sizes::UpTo(128 << 10));
 pub(crate) const BULK: Shape = flat("bulk", 4, 4, Sizes::All(128 << 20));
 pub(crate) const HUGE: Shape = flat("huge", 1, 1, Sizes::All(1 << 30));
 
 pub(crate) const ALL: &[Shape] = &[SMALL, MEDIUM, LARGE, WIDE, DEEP, MIXED, MIXED_SMALL, BULK, HUGE];
 
-/// In words, for records: two trees of one description are the same.
+/// The description for records. Trees with the same description are identical.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.layout {
@@ -84,7 +84,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// A number of bytes.
+/// Formats a number of bytes.
 pub(crate) fn in_words(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),
@@ -95,7 +95,7 @@ pub(crate) fn in_words(bytes: u64) -> String {
 }
 
 impl Shape {
-    /// The same with files of half the size, and half of that, until all takes at most `room` bytes.
+    /// Halves the file size until the tree needs at most `room` bytes.
     pub(crate) fn within(mut self, room: u64) -> Self {
         while let Sizes::All(bytes) = &mut self.sizes
             && *bytes > BLOCK_BYTES
@@ -106,7 +106,7 @@ impl Shape {
         self
     }
 
-    /// The same with files of `times` the size: more than any disk holds, for tests.
+    /// Multiplies the file size by `times`, for tests with trees that fit on no disk.
     #[cfg(test)]
     pub(crate) fn grown(mut self, times: u64) -> Self {
         if let Sizes::All(bytes) = &mut self.sizes {
@@ -119,12 +119,12 @@ impl Shape {
         self.layout.files() + if self.is_odd() { ODDITIES } else { 0 }
     }
 
-    /// What the tree takes on disk at most.
+    /// Returns an upper bound of the disk space of the tree.
     pub(crate) fn disk_bytes(&self) -> u64 {
         (0..self.layout.files()).map(|number| self.size(number) + DISK_BYTES).sum()
     }
 
-    /// A size that most of the files exceed, in bytes: filters by size are tried with it.
+    /// Returns a size in bytes that many files exceed, for filters by size.
     pub(crate) fn threshold(&self) -> u64 {
         match self.sizes {
             Sizes::All(bytes) => bytes / 2,
@@ -148,7 +148,7 @@ impl Shape {
         }
     }
 
-    /// Directories that hold files, relative to the top; a parent comes before its children.
+    /// Returns the directories that contain files, relative to the top, parents before children.
     pub(crate) fn dirs(&self) -> Vec<PathBuf> {
         match self.layout {
             Layout::Flat { dirs, .. } => (0..dirs).map(|n| format!("dir_{n:04}").into()).collect(),
@@ -168,17 +168,17 @@ impl Shape {
         }
     }
 
-    /// Paths of the files in directory number `dir`, which is at `path`.
+    /// Returns the paths of the files in directory number `dir`, whose path is `path`.
     pub(crate) fn files_in(&self, dir: usize, path: &Path) -> Vec<PathBuf> {
         let files = self.layout.files_a_dir();
         let first = (dir * files) as u64;
         (first..).take(files).map(|number| path.join(file_name(number))).collect()
     }
 
-    /// Makes the tree at `top`, which is new, with as many threads as there are CPUs.
+    /// Makes the tree in the new directory `top`, with one thread per CPU.
     ///
     /// # Errors
-    /// Of the file system, or if a signal came; the tree is incomplete then.
+    /// On a failure of the file system, and after an interrupt. The tree is then incomplete.
     pub(crate) fn make(&self, top: &Path) -> Result<()> {
         let dirs = self.dirs();
         for dir in &dirs {
@@ -206,8 +206,8 @@ impl Shape {
         if self.is_odd() { self.oddities(top) } else { Ok(()) }
     }
 
-    /// Adds what tools see only with the right options: hidden and ignored files, names with blanks or what lists
-    /// escape, and hard links; and what none may follow: symbolic links, one of them in a circle.
+    /// Adds special cases. Tools see some only with the right options: hidden and ignored files, names with blanks or
+    /// escaped characters, and hard links. They must not follow the others: symbolic links, one of them a loop.
     fn oddities(&self, top: &Path) -> Result<()> {
         let target = &self.files_in(0, &top.join("dir_0000"))[0];
         fs::create_dir_all(top.join(".hidden/.deeper"))?;
@@ -222,7 +222,7 @@ impl Shape {
     }
 }
 
-/// How many files [`Shape::oddities`] adds.
+/// Number of files that [`Shape::oddities`] adds.
 const ODDITIES: u64 = 5;
 
 impl Layout {
@@ -252,9 +252,9 @@ fn file_name(number: u64) -> String {
     unreachable!("the shares add up to 100")
 }
 
-/// Writes a file that begins otherwise than all others, if it is long enough for its number.
+/// Writes a file whose first bytes are unique, if it is long enough for its number.
 ///
-/// Blocks differ in their first bytes only, as making random ones takes longer than writing them.
+/// Blocks differ only in their first bytes, because generating random blocks takes longer than writing them.
 fn write(path: &Path, number: u64, size: u64) -> Result<()> {
     let mut block = block(number, size.min(BLOCK_BYTES));
     let mut file = File::create(path)?;
@@ -277,7 +277,7 @@ fn block(number: u64, bytes: u64) -> Vec<u8> {
 }
 
 /// The output function of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
-/// generators", 2014), here as a hash of a number.
+/// generators", 2014), used here to hash a number.
 pub(crate) fn mix(number: u64) -> u64 {
     let z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_have_the_files_they_promise() {
+    fn shapes_have_the_stated_number_of_files() {
         let counts = [SMALL, MEDIUM, LARGE, DEEP, WIDE, BULK, HUGE].map(|shape| shape.files());
         assert_eq!(counts, [10_000, 100_000, 1_000_000, 364 * 20, 100_000, 16, 1]);
         assert_eq!(DEEP.dirs().len(), 364);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_tell_trees_apart() {
+    fn descriptions_distinguish_trees() {
         assert_eq!(SMALL.to_string(), "100 directories x 100 files, 100 bytes each");
         assert_eq!(MIXED.to_string(), "100 directories x 100 files, up to 2 MiB each, and oddities");
         assert_eq!(HUGE.to_string(), "one file, 1024 MiB each");
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_shrink_to_the_room_there_is() {
+    fn trees_shrink_to_the_available_space() {
         assert_eq!(BULK.within(u64::MAX), BULK);
         let shrunk = BULK.within(1 << 30);
         assert_eq!(shrunk.to_string(), "4 directories x 4 files, 32 MiB each");
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn names_follow_each_other_from_directory_to_directory() {
+    fn file_numbers_continue_across_directories() {
         let files = SMALL.files_in(2, Path::new("x"));
         assert_eq!(files.len(), 100);
         assert!(files[0].to_str().unwrap().starts_with("x/file_000200."));

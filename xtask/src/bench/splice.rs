@@ -1,14 +1,14 @@
-//! Generated text inside a page that people write.
+//! Replaces generated text inside a page that is written by hand.
 
 use anyhow::{Context, Result};
 
-/// `page` with `block` between the two markers of this name, as in `<!-- bench -->` and `<!-- /bench -->`.
+/// Returns `page` with `block` between the two markers of this name, such as `<!-- bench -->` and `<!-- /bench -->`.
 ///
 /// # Errors
-/// If the page has no such place.
+/// If the page lacks these markers.
 pub(crate) fn splice(page: &str, name: &str, block: &str) -> Result<String> {
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    let missing = || format!("no place for what is generated: {} and {end}", begin.trim_end());
+    let missing = || format!("the page lacks the markers {} and {end}", begin.trim_end());
     let (before, rest) = page.split_once(&begin).with_context(missing)?;
     let (_, after) = rest.split_once(&end).with_context(missing)?;
     Ok(format!("{before}{begin}\n{}\n\n{end}{after}", block.trim()))
@@ -27,7 +27,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_markers_is_refused() {
+    fn a_page_without_markers_is_an_error() {
         assert!(splice("# Title\n", "bench", "x").is_err());
         assert!(splice("<!-- bench -->\nx", "bench", "x").is_err());
         assert!(splice("<!-- /bench -->\n<!-- bench -->\n", "bench", "x").is_err());

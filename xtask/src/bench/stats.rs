@@ -1,19 +1,19 @@
-//! The middle and the spread of a few runs.
+//! Median and spread of a few runs.
 
-/// Five numbers that describe runs of one command, in the unit of the runs.
+/// Five statistics of the runs of a command, in the unit of the runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub(crate) min: f64,
-    /// A quarter of the runs lie below.
+    /// The first quartile.
     pub(crate) low: f64,
     pub(crate) median: f64,
-    /// A quarter of the runs lie above.
+    /// The third quartile.
     pub(crate) high: f64,
     pub(crate) max: f64,
 }
 
 impl Summary {
-    /// `None` without a single run.
+    /// Computes the statistics; `None` if there are no runs.
     pub(crate) fn of(runs: &[f64]) -> Option<Self> {
         let mut sorted = runs.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -26,13 +26,13 @@ impl Summary {
         })
     }
 
-    /// Whether the middle halves of the two have nothing in common.
+    /// Whether the ranges between the quartiles do not overlap.
     pub(crate) fn is_apart(&self, other: &Self) -> bool {
         self.high < other.low || other.high < self.low
     }
 }
 
-/// The value below which the part `q` of `sorted` lies, interpolated between neighbours.
+/// Returns the quantile `q` of `sorted`, interpolated between neighbours.
 fn quantile(sorted: &[f64], q: f64) -> f64 {
     let at = q * (sorted.len() - 1) as f64;
     let below = sorted[at.floor() as usize];
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn one_slow_run_does_not_set_summaries_apart() {
+    fn one_slow_run_does_not_separate_summaries() {
         let calm = Summary::of(&[10.0, 10.0, 11.0, 11.0, 12.0]).unwrap();
         let spiky = Summary::of(&[10.0, 11.0, 11.0, 12.0, 90.0]).unwrap();
         let slower = Summary::of(&[20.0, 20.0, 21.0, 22.0, 10.0]).unwrap();

@@ -1,4 +1,4 @@
-//! A tree to measure on.
+//! A tree for measurements.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use rustix::fs::{Access, access};
 use super::shape::Shape;
 use super::{interrupt, machine};
 
-/// Where it is, and what is in it.
+/// The path and the properties of a tree.
 #[derive(Clone)]
 pub(crate) struct Tree {
     pub(crate) title: String,
@@ -19,7 +19,7 @@ pub(crate) struct Tree {
     pub(crate) files: u64,
     pub(crate) bytes: u64,
     pub(crate) file_system: String,
-    /// The most frequent extensions, the first the most.
+    /// The most frequent extensions, most frequent first.
     pub(crate) extensions: Vec<String>,
     /// A size in bytes that some files exceed.
     pub(crate) threshold: u64,
@@ -38,12 +38,12 @@ impl Tree {
         }
     }
 
-    /// Looks at a tree of real files.
+    /// Collects the properties of a tree of real files.
     ///
     /// # Errors
-    /// If there is something in it that may not be read: tools would disagree on what to do.
+    /// If anything in it is not readable, because tools differ in how they handle this.
     pub(crate) fn survey(path: &Path) -> Result<Self> {
-        println!("looking at {}", path.display());
+        println!("surveying {}", path.display());
         let mut extensions: HashMap<OsString, u64> = HashMap::new();
         let (mut files, mut bytes) = (0, 0);
         let mut dirs = vec![path.to_owned()];
@@ -102,7 +102,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_tree_that_is_not_there_is_named() {
+    fn an_error_names_a_missing_tree() {
         assert_eq!(Tree::survey(Path::new("no/tree")).err().unwrap().to_string(), "cannot read no/tree");
     }
 }

@@ -1,4 +1,4 @@
-//! The command line of the table of failures.
+//! The command line of `cargo xtask horrors`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,18 +21,18 @@ use crate::bench::splice::splice;
 /// The page with the results.
 const PAGE: &str = "docs/horrors.md";
 
-/// What a run is asked for.
+/// The options of a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
-    /// Peers are run too, from this folder first if one is named.
+    /// Run peers too; the inner option is the folder to search first.
     peers: Option<Option<PathBuf>>,
-    /// Numbers of entries; empty: all.
+    /// Run only the scenarios of these entries; if empty, all.
     only: Vec<u8>,
-    /// The page is brought up to date.
+    /// Update the page.
     writes: bool,
-    /// What every line printed is shown.
+    /// Show the output of every command.
     is_verbose: bool,
-    /// Judged instead of what is built here.
+    /// The program to judge; by default ftk is built first.
     ftk: Option<PathBuf>,
 }
 
@@ -58,7 +58,7 @@ impl Options {
         }
         ensure!(
             !options.writes || options.peers.is_some() && options.only.is_empty(),
-            "the page shows all scenarios with --peers, or it is not written"
+            "--write needs --peers and all scenarios"
         );
         Ok(options)
     }
@@ -68,8 +68,8 @@ impl Options {
     }
 }
 
-/// Runs what the words after `cargo xtask horrors` say. The status is 1 if ftk comes out badly anywhere, except at
-/// entries that are untested as a whole.
+/// Runs `cargo xtask horrors` with these arguments. The status is 1 if ftk fails in any scenario, except those of
+/// entries that are marked as untested as a whole.
 pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     interrupt::watch()?;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
         None => Programs::build("dev")?.ftk,
     };
     let peers = options.peers.as_ref().map_or_else(Peers::none, |folder| Peers::find(folder.as_deref()));
-    // Not below the workspace, which other users may not be allowed to enter.
+    // Outside the workspace, because the other user may not have access to it.
     let scratch = Scratch::new(&std::env::temp_dir().join("ftk-horrors"), false)?;
     let programs = scratch.path("bin");
     fs::create_dir(&programs)?;
@@ -96,11 +96,11 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
                 let Some(lines) = scenario.lines(tool).filter(|_| is_there) else { continue };
                 nth += 1;
                 let place = Place::new(scratch.path(&format!("{nth}-{tool}")), &programs)?;
-                let met = family
-                    .meet(scenario, &place, lines)
+                let outcome = family
+                    .run(scenario, &place, lines)
                     .with_context(|| format!("{}, {}, {tool}", scenario.number, scenario.title))?;
-                let Some((verdict, seen)) = met else {
-                    println!("    {tool:11} not run: nothing can be mounted");
+                let Some((verdict, seen)) = outcome else {
+                    println!("    {tool:11} not run: the file system cannot be mounted");
                     continue;
                 };
                 println!("    {tool:11} {} {}", verdict.word().trim_matches('*'), verdict.why());
@@ -127,22 +127,22 @@ fn verdict_of_the_run(report: &Report) -> ExitCode {
     let failures: Vec<_> = report.of("ftk").filter(|(_, verdict)| verdict.is_failure()).collect();
     for (scenario, verdict) in &failures {
         let known = if is_known(scenario) { " (known)" } else { "" };
-        println!("ftk fails at {}, {}: {}{known}", scenario.number, scenario.title, verdict.why());
+        println!("ftk fails {}, {}: {}{known}", scenario.number, scenario.title, verdict.why());
     }
     let passed = report.of("ftk").count() - failures.len();
-    println!("ftk comes through {passed} of {} scenarios", passed + failures.len());
+    println!("ftk passes {passed} of {} scenarios", passed + failures.len());
     let is_worse = failures.iter().any(|(scenario, _)| !is_known(scenario));
-    // A run of nothing proves nothing.
+    // A run without a result proves nothing.
     ExitCode::from(u8::from(is_worse || passed == 0))
 }
 
-/// Whether the page says that ftk has nothing against this failure yet.
+/// Whether the page lists this failure as one that ftk does not prevent yet.
 fn is_known(scenario: &Scenario) -> bool {
     let is_entry = |entry: &&Entry| entry.number == scenario.number;
     ENTRIES.iter().find(is_entry).is_some_and(|entry| matches!(entry.untested, Untested::All(_)))
 }
 
-/// Puts a program where every user can run it.
+/// Puts a program at a path where every user can run it.
 fn install(program: &Path, to: &Path) -> std::io::Result<()> {
     let program = program.canonicalize()?;
     fs::hard_link(&program, to).or_else(|_| fs::copy(&program, to).map(drop))
@@ -174,15 +174,15 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_a_part_is_not_written() {
+    fn partial_results_are_not_written() {
         for args in [&["--write"][..], &["--write", "--peers", "--only", "1"]] {
-            assert!(Options::parse(args).unwrap_err().to_string().ends_with("it is not written"));
+            assert!(Options::parse(args).unwrap_err().to_string().starts_with("--write needs"));
         }
         assert!(Options::parse(&["--write", "--peers"]).unwrap().writes);
     }
 
     #[test]
-    fn a_failure_of_ftk_is_one_of_the_run_and_so_is_nothing() {
+    fn a_failure_of_ftk_or_an_empty_run_fails() {
         let scenario = &FAMILIES[0].scenarios[0];
         let code = |tool, verdict| {
             let mut report = Report::new(machine::tests::example());
@@ -196,6 +196,6 @@ mod tests {
         let mut report = Report::new(machine::tests::example());
         report.add(scenario, "ftk", Verdict::Passes);
         report.add(known, "ftk", Verdict::Hangs(String::new()));
-        assert_eq!(verdict_of_the_run(&report), ExitCode::SUCCESS, "the page says so");
+        assert_eq!(verdict_of_the_run(&report), ExitCode::SUCCESS, "the failure is known");
     }
 }

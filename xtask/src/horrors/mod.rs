@@ -1,7 +1,8 @@
-//! The failures that file tools have had, each of them with tests, and `cargo xtask horrors`: which tools have them.
+//! The list of failures that file tools have had, and `cargo xtask horrors`, which reproduces them with ftk and its
+//! peers.
 //!
-//! [`scenarios`] says what is made to happen and what is typed, [`place`] runs it, [`seen`] is what is judged,
-//! [`page`] shows it.
+//! [`scenarios`] defines the trees, the commands and the judges; [`place`] runs the commands; [`seen`] is what a judge
+//! sees; [`page`] prints the results.
 
 mod command;
 mod entries;

@@ -1,4 +1,4 @@
-//! The results, for readers.
+//! The page with the results.
 
 use std::fmt::Write;
 use std::ptr;
@@ -9,39 +9,39 @@ use super::scenarios::FAMILIES;
 use super::verdict::Verdict;
 use crate::bench::machine::Machine;
 
-/// Entries without a scenario, and why. ftk's own tests have them, unless it says otherwise below.
+/// Entries without a scenario, and the reasons. ftk's own tests cover them, except those listed as untested.
 const NOT_RUN: &[(u8, &str)] = &[
     (3, "no two tools read the same reports"),
-    (9, "a race, of which one run proves nothing"),
+    (9, "a race: one run proves nothing"),
     (10, "needs a file system that shares blocks"),
     (14, "ftk removes no directories"),
     (23, "needs a fuzzer for each tool"),
-    (24, "is about whoever reads the output"),
+    (24, "concerns the programs that read the output"),
     (25, "no peer has an option for it"),
-    (30, "a race, of which one run proves nothing"),
+    (30, "a race: one run proves nothing"),
     (31, "ftk keeps no digests between runs"),
-    (37, "needs file systems made for it"),
-    (40, "each tool has filters of its own"),
-    (41, "ftk says nothing of whole directories yet"),
-    (42, "what is freed depends on the file system"),
+    (37, "needs special file systems"),
+    (40, "each tool has different filters"),
+    (41, "ftk does not report whole directories yet"),
+    (42, "the freed space depends on the file system"),
     (43, "no two tools plan alike"),
-    (55, "a matter of speed, and in the [benchmarks](../benches/README.md)"),
-    (56, "a matter of memory, and in the [benchmarks](../benches/README.md)"),
+    (55, "about speed: see the [benchmarks](../benches/README.md)"),
+    (56, "about memory: see the [benchmarks](../benches/README.md)"),
     (57, "no peer calibrates"),
-    (59, "needs a file system made for it"),
-    (62, "no peer keeps digests that it updates itself"),
+    (59, "needs a special file system"),
+    (62, "no peer updates its own record of digests"),
     (68, "needs a file system that shares blocks"),
     (69, "needs a file system that shares blocks"),
-    (70, "what is freed depends on the file system"),
+    (70, "the freed space depends on the file system"),
     (74, "needs files of more than 4 GiB, which take longer than 30 seconds to read"),
     (75, "takes longer than 30 seconds"),
-    (76, "the names that break a parser are different for each tool"),
+    (76, "the names that break a parser differ for each tool"),
     (77, "no two tools count alike"),
-    (78, "needs a file system made for it"),
+    (78, "needs a special file system"),
     (81, "no peer keeps a journal"),
 ];
 
-/// What came of a run.
+/// The results of a run.
 pub(crate) struct Report {
     machine: Machine,
     results: Vec<(&'static Scenario, &'static str, Verdict)>,
@@ -68,20 +68,20 @@ impl Report {
         self.of(tool).find(|(of, _)| ptr::eq(*of, scenario)).map(|(_, verdict)| verdict)
     }
 
-    /// Whether the tool was there.
+    /// Whether the tool was run.
     fn has(&self, tool: &str) -> bool {
         self.of(tool).next().is_some()
     }
 }
 
-/// What stands between the markers of the page.
+/// Returns the text between the markers of the page.
 pub(crate) fn page(report: &Report) -> String {
     [versions(report), tables(report), not_run(), details(report)]
         .map(|part| part.trim_end().to_owned())
         .join("\n\n")
 }
 
-/// Where and with what.
+/// Returns the date, the machine and the versions of the tools.
 fn versions(report: &Report) -> String {
     let Machine { date, kernel, ftk, tools, .. } = &report.machine;
     let mut text = format!("Run on {date}, {kernel}.\n\n- ftk: {ftk}\n");
@@ -91,7 +91,7 @@ fn versions(report: &Report) -> String {
     text
 }
 
-/// A table for each kind of tool, with the entries down and the tools across.
+/// Returns a table for each kind of tool, with a row for each scenario and a column for each tool.
 pub(crate) fn tables(report: &Report) -> String {
     let mut text = String::new();
     for family in FAMILIES {
@@ -109,7 +109,7 @@ pub(crate) fn tables(report: &Report) -> String {
         let names: Vec<_> = tools.iter().map(|tool| **tool).collect();
         let _ = writeln!(
             text,
-            "| | what happens: here | {} |\n|---:|---|{}",
+            "| | failure: scenario | {} |\n|---:|---|{}",
             names.join(" | "),
             "---|".repeat(tools.len())
         );
@@ -129,13 +129,13 @@ pub(crate) fn tables(report: &Report) -> String {
     text
 }
 
-/// The entry and what is special.
+/// Returns the titles of the entry and of the scenario.
 fn about(scenario: &Scenario) -> String {
     let entry = ENTRIES.iter().find(|entry| entry.number == scenario.number);
     format!("{}: {}", entry.map_or("unknown", |entry| entry.title), scenario.title)
 }
 
-/// Entries without a scenario, and what no test says anything about.
+/// Lists the entries without a scenario, and the untested cases.
 fn not_run() -> String {
     let mut text = "## Not run here\n\n".to_owned();
     for entry in ENTRIES {
@@ -143,7 +143,7 @@ fn not_run() -> String {
             let _ = writeln!(text, "- {number}, {}: {why}", entry.title);
         }
     }
-    text.push_str("\nNot tested at all, here or in ftk's own tests:\n\n");
+    text.push_str("\nTested neither here nor in ftk's own tests:\n\n");
     for entry in ENTRIES {
         match entry.untested {
             Untested::Nothing => {}
@@ -158,9 +158,9 @@ fn not_run() -> String {
     text
 }
 
-/// How each line came about, for whoever wants to see it again.
+/// Returns the commands and the result of each scenario and tool.
 fn details(report: &Report) -> String {
-    let mut text = "## How to see it again\n".to_owned();
+    let mut text = "## How to reproduce the results\n".to_owned();
     for family in FAMILIES {
         let _ = writeln!(text, "\n### {}", family.title);
         for scenario in family.scenarios {
@@ -203,18 +203,18 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_says_what_was_run_and_nothing_else() {
+    fn cells_hold_the_verdicts_of_the_run() {
         let text = tables(&example());
         let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines[2], "| | what happens: here | ftk | fdupes | yadf |");
-        assert!(lines[4].starts_with("| 1 | a symbolic link is counted as the copy that stays: "), "{text}");
+        assert_eq!(lines[2], "| | failure: scenario | ftk | fdupes | yadf |");
+        assert!(lines[4].starts_with("| 1 | a symbolic link counts as the copy to keep: "), "{text}");
         assert!(lines[4].ends_with(" | passes | **loses data** | n/a |"), "{text}");
         assert!(lines[5].ends_with(" | passes | not run | passes |"), "{text}");
         assert_eq!(lines.len(), 7, "{text}");
     }
 
     #[test]
-    fn details_say_what_was_typed_and_seen() {
+    fn details_hold_commands_and_results() {
         let text = details(&example());
         let scenario = &FAMILIES[0].scenarios[0];
         assert!(text.contains(scenario.setup));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn scenarios_are_of_known_entries_and_tools() {
+    fn scenarios_have_known_entries_and_tools() {
         for family in FAMILIES {
             for scenario in family.scenarios {
                 assert!(ENTRIES.iter().any(|entry| entry.number == scenario.number), "{}", scenario.title);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_is_run_or_it_is_said_why_not() {
+    fn every_entry_has_a_scenario_or_a_reason() {
         let run: BTreeSet<u8> =
             FAMILIES.iter().flat_map(|family| family.scenarios).map(|it| it.number).collect();
         for Entry { number, .. } in ENTRIES {
@@ -247,8 +247,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_tested_is_said() {
+    fn untested_entries_are_listed() {
         let text = not_run();
-        assert!(text.contains("- 31, a stale or poisoned cache is believed: "), "{text}");
+        assert!(text.contains("- 31, a stale or poisoned cache is trusted: "), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! A directory in which one tool meets one failure.
+//! A directory in which one tool runs in one scenario.
 
 use std::fs::{self, File};
 use std::os::unix::fs::chown;
@@ -14,32 +14,33 @@ use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 use super::seen::{Run, Seen, has};
 use crate::bench::interrupt;
 
-/// After this time a line hangs. None has work for more than seconds, but the machine may be busy.
+/// A command that runs longer than this counts as hanging. Every command needs only seconds, but the machine may be
+/// busy.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How much a line may have mapped, in KiB, so that what eats memory without end does not eat that of the machine.
+/// Limit of the address space of a command, in KiB, to protect the machine from unbounded allocation.
 const MEMORY_KIB: u64 = 8 << 20;
 
-/// User and group of `nobody`, whom permissions hold back.
-const NOBODY: u32 = 65534;
+/// User and group without privileges, for whom permissions apply.
+const UNPRIVILEGED: u32 = 65534;
 
-/// An empty tree, a home of its own, and room for what is printed; all gone when it is dropped.
+/// An empty tree, a private home directory, and files for the output. Dropping it removes them all.
 pub(crate) struct Place {
     folder: PathBuf,
-    /// Where programs are looked for.
+    /// The value of `PATH`.
     path: String,
 }
 
 impl Place {
     /// # Errors
-    /// Of the file system.
+    /// If a directory cannot be created.
     pub(crate) fn new(folder: PathBuf, programs: &Path) -> Result<Self> {
         let place = Self { folder, path: format!("{}:/usr/bin:/bin", programs.display()) };
         for name in ["", "tree", "home", "tmp"] {
             let dir = place.folder.join(name);
-            fs::create_dir(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
+            fs::create_dir(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
             if geteuid().is_root() {
-                chown(dir, Some(NOBODY), Some(NOBODY))?;
+                chown(dir, Some(UNPRIVILEGED), Some(UNPRIVILEGED))?;
             }
         }
         Ok(place)
@@ -50,18 +51,18 @@ impl Place {
     }
 
     /// # Errors
-    /// If the script does.
+    /// If the script fails.
     pub(crate) fn set_up(&self, script: &str) -> Result<()> {
         let run = self.line(&format!("set -e\n{script}"))?;
-        ensure!(run.status == Some(0), "the tree cannot be made: {}", run.err_text());
+        ensure!(run.status == Some(0), "cannot set up the tree: {}", run.err_text());
         Ok(())
     }
 
-    /// Runs a command as root in the tree, which mounts something there. `false`, with the reason printed, if only root
-    /// could or the command fails.
+    /// Runs a command as root that mounts a file system in the tree. Returns `false` if the caller is not root or the
+    /// command fails.
     ///
     /// # Errors
-    /// If there is no shell.
+    /// If the shell cannot be started.
     pub(crate) fn mount(&self, command: &str) -> Result<bool> {
         if !geteuid().is_root() {
             return Ok(false);
@@ -71,15 +72,15 @@ impl Place {
         Ok(status.success())
     }
 
-    /// Runs each line in a shell of its own; one that hangs is the last.
+    /// Runs each line in a separate shell, and stops after a line that hangs.
     ///
     /// # Errors
-    /// If a program is missing.
+    /// If a program is missing or strace cannot trace.
     pub(crate) fn run(&self, lines: &str) -> Result<Seen> {
         let mut runs = Vec::new();
         for line in lines.lines() {
             let run = self.line(line)?;
-            // Nothing is proven by what could not be done, nor by a failure that could not be injected.
+            // A command that could not run, or a fault that could not be injected, proves nothing.
             if matches!(run.status, Some(126 | 127)) || has(&run.err, b"strace: ") {
                 bail!("{line}: {}", run.err_text());
             }
@@ -101,7 +102,7 @@ impl Place {
         command.env("HOME", self.folder.join("home")).env("TMPDIR", self.folder.join("tmp"));
         command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
         if geteuid().is_root() {
-            command.uid(NOBODY).gid(NOBODY);
+            command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
         }
         let begun = Instant::now();
         let mut child = command.spawn().context("cannot start a shell")?;
@@ -118,13 +119,13 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What was mounted would be emptied.
+        // Unmount first, or `rm` would delete the files of mounted file systems.
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         let points = mounts.lines().filter_map(|line| line.split(' ').nth(1));
         for point in points.filter(|point| Path::new(point).starts_with(&self.folder)) {
             _ = Command::new("umount").args(["-l", point]).status();
         }
-        // Not the standard library: it keeps a descriptor for each level of a deep tree.
+        // `remove_dir_all` keeps a descriptor for each level, and the tree may be deep.
         for words in [&["chmod", "-R", "u+rwX"][..], &["rm", "-rf"]] {
             let command =
                 Command::new(words[0]).args(&words[1..]).arg(&self.folder).stderr(Stdio::null()).status();
@@ -133,7 +134,7 @@ impl Drop for Place {
     }
 }
 
-/// Waits until the child ends; `None` if it did not in time. What it has started is ended in any case.
+/// Waits until the child ends, and returns `None` if it hangs. In both cases its whole process group is killed.
 fn wait(child: &mut Child, begun: Instant) -> Result<Option<ExitStatus>> {
     let group = Pid::from_child(child);
     let status = loop {
@@ -151,7 +152,7 @@ fn wait(child: &mut Child, begun: Instant) -> Result<Option<ExitStatus>> {
     Ok(status)
 }
 
-/// The status as a shell has it.
+/// Returns the status as a shell reports it: 128 and the number of the signal for a signal.
 fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
 }
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_run_one_after_the_other_in_the_tree() {
+    fn lines_run_in_order_in_the_tree() {
         let place = place("lines");
         place.set_up("mkdir d; echo content > d/a").unwrap();
         let seen = place.run("cat d/a; echo said >&2\ncd d; rm a; exit 3").unwrap();
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn permissions_hold_whoever_runs_this() {
+    fn permissions_apply_even_if_root_runs_this() {
         let place = place("permissions");
         place.set_up("echo content > a; chmod 0 a; mkdir locked; chmod 0 locked").unwrap();
         assert!(!place.run("cat a").unwrap().last().is_success());
@@ -190,21 +191,21 @@ mod tests {
     }
 
     #[test]
-    fn a_home_of_its_own() {
+    fn commands_have_a_private_home() {
         let place = place("home");
         let seen = place.run("echo $HOME; env | grep -c ^XDG; true").unwrap();
         assert_eq!(seen.last().out, format!("{}\n0\n", place.folder.join("home").display()).as_bytes());
     }
 
     #[test]
-    fn signals_have_the_status_of_a_shell() {
+    fn signals_have_the_status_that_a_shell_reports() {
         let place = place("signals");
         assert_eq!(place.run("kill -SEGV $$").unwrap().last().status, Some(139));
         assert_eq!(place.run("sh -c 'kill -SEGV $$'; exit $?").unwrap().last().status, Some(139));
     }
 
     #[test]
-    fn what_cannot_be_done_proves_nothing() {
+    fn commands_that_cannot_run_are_errors() {
         let place = place("cannot");
         assert!(place.set_up("false; true").is_err());
         assert!(place.run("no-such-program").err().unwrap().to_string().starts_with("no-such-program: "));

@@ -1,4 +1,4 @@
-//! What is left when a tool has run.
+//! What a tool printed, and the tree after it ran.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -10,10 +10,10 @@ use std::{fmt, fs};
 use super::place::PATIENCE;
 use super::verdict::Verdict;
 
-/// One line that was typed.
+/// One command, and its outcome.
 pub(crate) struct Run {
     pub(crate) line: String,
-    /// As a shell has it, more than 128 for a signal; `None` if it did not end.
+    /// As a shell reports it, more than 128 for a signal; `None` if the command did not end.
     pub(crate) status: Option<i32>,
     pub(crate) seconds: f64,
     pub(crate) out: Vec<u8>,
@@ -38,7 +38,7 @@ impl Run {
         has(&self.out, part)
     }
 
-    /// Whether this is anywhere in what was printed, on either output.
+    /// Whether standard output or standard error contains `part`.
     pub(crate) fn says(&self, part: &str) -> bool {
         has(&self.out, part.as_bytes()) || has(&self.err, part.as_bytes())
     }
@@ -56,7 +56,7 @@ impl fmt::Display for Run {
     }
 }
 
-/// All lines, and the tree as it is now.
+/// All commands, and the tree afterwards.
 pub(crate) struct Seen {
     /// At least one.
     pub(crate) runs: Vec<Run>,
@@ -68,10 +68,10 @@ impl Seen {
         self.runs.last().expect("a scenario has lines")
     }
 
-    /// What needs no judge: a line that did not end, or ended by a signal of the processor, an abort or a panic.
-    pub(crate) fn misfortune(&self) -> Option<Verdict> {
+    /// Returns the verdict if a command hung, or ended by a signal of the processor, an abort or a panic.
+    pub(crate) fn hang_or_crash(&self) -> Option<Verdict> {
         self.runs.iter().find_map(|run| match run.status {
-            None => Some(Verdict::Hangs(format!("had not ended after {} s", PATIENCE.as_secs()))),
+            None => Some(Verdict::Hangs(format!("did not end within {} s", PATIENCE.as_secs()))),
             Some(status @ (132 | 134 | 135 | 136 | 139)) => {
                 Some(Verdict::Crashes(format!("ended by signal {}", status - 128)))
             }
@@ -84,34 +84,34 @@ impl Seen {
         self.tree.join(path)
     }
 
-    /// Whether a file of this content can be read under this name, through links or not.
+    /// Whether this name leads to a file with this content, directly or through links.
     pub(crate) fn holds(&self, path: impl AsRef<Path>, content: &[u8]) -> bool {
         fs::read(self.path(path)).is_ok_and(|found| found == content)
     }
 
-    /// Whether something has this name, be it a link that leads nowhere.
+    /// Whether this name exists, even as a dangling link.
     pub(crate) fn exists(&self, path: impl AsRef<Path>) -> bool {
         self.path(path).symlink_metadata().is_ok()
     }
 
-    /// Device and inode number of what a name is, links not followed.
+    /// Returns device and inode number without following links.
     pub(crate) fn identity(&self, path: impl AsRef<Path>) -> Option<(u64, u64)> {
         self.path(path).symlink_metadata().ok().map(|meta| (meta.dev(), meta.ino()))
     }
 
-    /// Permission bits.
+    /// Returns the permission bits without following links.
     pub(crate) fn mode(&self, path: impl AsRef<Path>) -> Option<u32> {
         self.path(path).symlink_metadata().ok().map(|meta| meta.mode() & 0o7777)
     }
 
-    /// Names in a directory of the tree.
+    /// Returns the names in a directory of the tree.
     pub(crate) fn names(&self, dir: impl AsRef<Path>) -> BTreeSet<Vec<u8>> {
         let entries = fs::read_dir(self.path(dir)).into_iter().flatten().flatten();
         entries.map(|entry| entry.file_name().into_vec()).collect()
     }
 }
 
-/// A name that may hold any bytes, for functions that take paths.
+/// Converts any bytes to a path.
 pub(crate) fn name(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
@@ -120,7 +120,7 @@ pub(crate) fn has(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// Names for a message.
+/// Formats names for a message.
 pub(crate) fn shown(names: &BTreeSet<Vec<u8>>) -> String {
     let names: Vec<_> = names.iter().map(|name| name.escape_ascii().to_string()).collect();
     if names.is_empty() { "nothing".into() } else { names.join(", ") }
@@ -142,17 +142,17 @@ mod tests {
     }
 
     #[test]
-    fn misfortunes_need_no_judge() {
-        assert!(matches!(seen(None, b"").misfortune(), Some(Verdict::Hangs(_))));
-        assert_eq!(seen(Some(139), b"").misfortune(), Some(Verdict::Crashes("ended by signal 11".into())));
+    fn hangs_and_crashes_need_no_judge() {
+        assert!(matches!(seen(None, b"").hang_or_crash(), Some(Verdict::Hangs(_))));
+        assert_eq!(seen(Some(139), b"").hang_or_crash(), Some(Verdict::Crashes("ended by signal 11".into())));
         let panic = b"thread 'main' panicked at src/main.rs:1:1:";
-        assert_eq!(seen(Some(101), panic).misfortune(), Some(Verdict::Crashes("panicked".into())));
+        assert_eq!(seen(Some(101), panic).hang_or_crash(), Some(Verdict::Crashes("panicked".into())));
     }
 
     #[test]
-    fn a_status_or_a_signal_that_was_sent_is_none() {
+    fn ordinary_statuses_and_sent_signals_are_left_to_the_judge() {
         for status in [0, 1, 2, 101, 124, 137, 143] {
-            assert_eq!(seen(Some(status), b"no room").misfortune(), None, "{status}");
+            assert_eq!(seen(Some(status), b"no room").hang_or_crash(), None, "{status}");
         }
     }
 

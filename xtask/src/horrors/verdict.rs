@@ -1,21 +1,21 @@
-//! What is said of a tool that met a failure.
+//! The verdict on a tool in a scenario.
 
-/// How a tool came through, and for all but the first, what was seen.
+/// The result of one tool in one scenario. All but the first hold the observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Passes,
-    /// It says that it does not do this, with a status that is not 0, and nothing is lost.
+    /// The tool reports, with a status other than 0, that it does not do this, and nothing is lost.
     Refuses(String),
-    /// Content, a name or metadata that was there before is gone, without having been asked for.
+    /// Content, a name or metadata is lost although its removal was not requested.
     LosesData(String),
-    /// What it says, or what it did, is not so.
+    /// The output, the exit status or the resulting tree is wrong.
     WrongAnswer(String),
     Hangs(String),
     Crashes(String),
 }
 
 impl Verdict {
-    /// The word in the table.
+    /// Returns the word in the table.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Passes => "passes",
@@ -27,7 +27,7 @@ impl Verdict {
         }
     }
 
-    /// What was seen; empty if there is nothing to say.
+    /// Returns the observation; empty for a pass.
     pub(crate) fn why(&self) -> &str {
         match self {
             Self::Passes => "",
@@ -39,13 +39,13 @@ impl Verdict {
         }
     }
 
-    /// Whether this is what the entry is about.
+    /// Whether the failure of the entry happened.
     pub(crate) fn is_failure(&self) -> bool {
         !matches!(self, Self::Passes | Self::Refuses(_))
     }
 }
 
-/// Ends a judge with a wrong answer unless a condition holds.
+/// Returns [`Verdict::WrongAnswer`] from a judge unless a condition holds.
 macro_rules! right {
     ($holds:expr, $($why:tt)+) => {
         if !$holds {
@@ -55,7 +55,7 @@ macro_rules! right {
 }
 pub(super) use right;
 
-/// The same where data is gone.
+/// Returns [`Verdict::LosesData`] from a judge unless a condition holds.
 macro_rules! kept {
     ($holds:expr, $($why:tt)+) => {
         if !$holds {

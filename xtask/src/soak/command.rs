@@ -1,4 +1,4 @@
-//! The command line of the long runs.
+//! The command line of `cargo xtask soak`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,18 +16,18 @@ use crate::bench::peers::Peers;
 use crate::bench::roles::Roles;
 use crate::bench::scratch::Scratch;
 
-/// What every part needs.
+/// The context of every part.
 pub(super) struct Soak {
     pub(super) options: Options,
-    /// The program under trial.
+    /// The program under test.
     pub(super) ftk: PathBuf,
-    /// This program, which measures the memory of others.
+    /// This program, which also serves as the helper that measures memory.
     pub(super) helper: PathBuf,
     pub(super) peers: Peers,
     pub(super) scratch: Scratch,
 }
 
-/// Runs what the words after `cargo xtask soak` say. The status tells whether all was as it must be.
+/// Runs `cargo xtask soak` with these arguments. The status is 1 if a part found a deviation.
 pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     interrupt::watch()?;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     let mut roles = Roles::default();
     roles.add(&soak.ftk, "ftk");
     roles.add(&soak.scratch.path(""), "$SCRATCH/");
-    let mut is_well = true;
+    let mut is_ok = true;
     for part in &soak.options.parts {
         println!("{}: {}", part.name, part.title);
         let (begun, mut figures) = (Instant::now(), Figures::default());
@@ -52,15 +52,15 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
             println!("  {:>12} {}", count.n, count.what);
         }
         println!("  {} deviations, {seconds} s", figures.deviations);
-        is_well &= figures.deviations == 0;
+        is_ok &= figures.deviations == 0;
         figures.hide(&roles);
         if !soak.options.is_quick {
             let (name, title, ftk) = (part.name.to_owned(), part.title.to_owned(), machine.ftk.clone());
             let folder = soak.options.records.join(machine.slug());
-            // At once: the next part may take hours, and fail.
+            // Written now, because the next part may take hours and fail.
             record::add(&folder, &machine, Outcome { name, title, ftk, seconds, figures })?;
             println!("  the record is in {}", folder.display());
         }
     }
-    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if is_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,4 +1,4 @@
-//! Tests that take too long for every run: those marked `#[ignore]`.
+//! Runs the tests that are marked `#[ignore]` because they take too long.
 
 use anyhow::Result;
 
@@ -6,12 +6,12 @@ use super::command::Soak;
 use super::figures::Figures;
 use crate::ci;
 
-/// Ignored because it is no test: other tests run it as a process of theirs.
+/// This function is not a test: other tests run it as a child process.
 const NO_TEST: &str = "output::tests::child";
 
 pub(super) fn run(_: &Soak, figures: &mut Figures) -> Result<()> {
     let mut command = ci::cargo("test --locked --workspace --no-fail-fast -- --ignored --skip");
-    command.arg(NO_TEST).env("CI", "1"); // a tool that is missing is a failure
+    command.arg(NO_TEST).env("CI", "1"); // a missing tool is a failure
     let (status, tally) = ci::test(command, &mut std::io::stdout())?;
     figures.count("tests passed", tally.passed);
     figures.count("tests failed", tally.failed);

@@ -1,32 +1,32 @@
-//! What a long run counts, and what it finds.
+//! The counts and findings of a long test.
 
 use serde::{Deserialize, Serialize};
 
 use crate::bench::roles::Roles;
 
-/// After so many findings the rest is only counted: one defect often shows in every run.
+/// Further findings are only counted, because one defect often shows in every run.
 const SHOWN: usize = 20;
 
-/// What is known of one part; kept in the record.
+/// The results of one part, as kept in the record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Figures {
     pub(super) counts: Vec<Count>,
-    /// Digests that all runs had in common.
+    /// The expected digests, which all runs must print.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) digests: Vec<Digest>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) peaks: Vec<Peak>,
-    /// What was not tried, and why.
+    /// Skipped cases, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) skipped: Vec<String>,
-    /// How much was not as it must be.
+    /// Number of deviations.
     pub(super) deviations: u64,
-    /// The first of it, in words.
+    /// Descriptions of the first deviations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) findings: Vec<String>,
 }
 
-/// How often something happened.
+/// The number of times that something happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Count {
     pub(super) what: String,
@@ -51,7 +51,7 @@ pub(super) struct Peak {
 }
 
 impl Figures {
-    /// Adds to a count, which is there from then on even if it stays 0.
+    /// Adds to a count. Creates the count even if `n` is 0.
     pub(super) fn count(&mut self, what: &str, n: u64) {
         match self.counts.iter_mut().find(|count| count.what == what) {
             Some(count) => count.n += n,
@@ -59,7 +59,7 @@ impl Figures {
         }
     }
 
-    /// Something is not as it must be.
+    /// Records a deviation.
     pub(super) fn deviation(&mut self, what: String) {
         println!("  DEVIATION: {what}");
         self.deviations += 1;
@@ -68,14 +68,14 @@ impl Figures {
         }
     }
 
-    /// Shows paths of this machine by the part they play.
+    /// Replaces paths of this machine by symbolic names.
     pub(super) fn hide(&mut self, roles: &Roles) {
         for text in self.findings.iter_mut().chain(&mut self.skipped) {
             *text = roles.hide(text);
         }
     }
 
-    /// Something is not tried.
+    /// Records a skipped case.
     pub(super) fn skip(&mut self, what: String) {
         println!("  skipped: {what}");
         self.skipped.push(what);
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_add_up_in_the_order_in_which_they_came() {
+    fn counts_add_up_in_order_of_first_use() {
         let mut figures = Figures::default();
         for (what, n) in [("runs", 0), ("swaps", 7), ("runs", 1), ("runs", 1)] {
             figures.count(what, n);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn all_deviations_are_counted_and_the_first_are_told() {
+    fn all_deviations_are_counted_and_the_first_are_kept() {
         let mut figures = Figures::default();
         (0..=SHOWN).for_each(|nth| figures.deviation(nth.to_string()));
         assert_eq!((figures.deviations, figures.findings.len()), (SHOWN as u64 + 1, SHOWN));

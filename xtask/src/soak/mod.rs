@@ -1,12 +1,12 @@
-//! `cargo xtask soak`: what takes too long to run at every change.
+//! `cargo xtask soak`: tests that take too long to run at every change.
 //!
-//! [`parts`] says what there is. Each part counts what it did, and fails if anything was not as it must be; a
-//! [`record`] keeps both.
+//! [`parts`] lists them. Each part counts what it did, and fails if it found a deviation. A [`record`] keeps both.
 
 mod command;
 mod exhaustive;
 mod figures;
-mod ground;
+mod fixture;
+mod limits;
 mod options;
 mod parts;
 mod peaks;
@@ -14,7 +14,6 @@ mod process;
 mod races;
 mod record;
 mod shapes;
-mod squeeze;
 mod stress;
 mod swapper;
 

@@ -1,4 +1,4 @@
-//! What a long run is asked for.
+//! The options of `cargo xtask soak`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,27 +11,27 @@ use crate::bench::options::RECORDS;
 /// Options of a run.
 #[derive(Debug)]
 pub(super) struct Options {
-    /// In the order of [`parts::ALL`], unless they were named in another.
+    /// In the order given, or that of [`parts::ALL`].
     pub(super) parts: Vec<&'static Part>,
-    /// After so long, a part that repeats something ends with what it has.
+    /// A part that repeats its work ends after this time.
     pub(super) limit: Option<Duration>,
-    /// Small trees, few repetitions and no record: to see that all works.
+    /// Small trees, few repetitions and no record, to check that the parts work.
     pub(super) is_quick: bool,
-    /// The program to try; else it is built as it is shipped.
+    /// The program to test; by default the release build.
     pub(super) ftk: Option<PathBuf>,
-    /// Where trees are made.
+    /// The folder for test trees.
     pub(super) scratch: PathBuf,
-    /// The tree of a million files stays there, and is taken again.
+    /// Keep the tree of a million files, and use it again.
     pub(super) keep: bool,
-    /// A folder of peers, searched before all others.
+    /// A folder of peers that is searched first.
     pub(super) peers: Option<PathBuf>,
-    /// Where records are kept.
+    /// The folder for records.
     pub(super) records: PathBuf,
 }
 
 impl Options {
     /// # Errors
-    /// Unknown options and parts.
+    /// If an option or part is unknown, or a value is missing or invalid.
     pub(super) fn parse(args: &[&str]) -> Result<Self> {
         let mut options = Self {
             parts: Vec::new(),

@@ -1,4 +1,4 @@
-//! What commands take of the memory on trees of extreme shapes, and that the answer is whole there.
+//! Measures the memory of commands on trees of extreme shapes, and checks that their results are complete.
 
 use std::fs;
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::bench::case::{Pipeline, words};
 use crate::bench::interrupt;
 use crate::bench::once;
 
-/// Commands of ftk, and how many bytes they may take of each file beside its name, where that is promised. In these
-/// trees all files of one size are equal, so that of `dup` all are copies, and in its groups.
+/// Commands of ftk, and the promised maximum of bytes per file besides its name, if any. In these trees all files of
+/// one size are identical, so `dup` has every file in a group.
 const COMMANDS: &[(&str, Option<u64>)] = &[
     ("find", None),
     ("find --sort", Some(96)),
@@ -23,13 +23,13 @@ const COMMANDS: &[(&str, Option<u64>)] = &[
     ("manifest create", None),
 ];
 
-/// What every run may take beside its tables: program, libraries, stacks and buffers.
+/// Memory that every run may use besides its tables: program, libraries, stacks and buffers.
 const BASE_BYTES: u64 = 32 << 20;
 
-/// A `--memory` with which tables of this many files, or more, do not fit.
+/// A `--memory` limit, in bytes too, that is too small for the tables of this many files or more.
 const TOO_LITTLE: (&str, u64, u64) = ("16M", 16 << 20, 1_000_000);
 
-/// Peers whose memory is measured beside: they only list.
+/// Peers whose memory is measured too. They only list files.
 const PEERS: &[(&str, &[&str])] = &[("find", &[]), ("bfs", &[]), ("fd", &["-u", "--search-path"])];
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
@@ -61,26 +61,22 @@ fn measured(soak: &Soak, tree: &Extreme, top: &Path, figures: &mut Figures) -> R
             words.extend(command.split(' ').map(Into::into).chain(roots.iter().map(Into::into)));
             Pipeline::new(words)
         };
-        let Some(taken) = peak(soak, tree, command, with("--stats", &stats), figures)? else { continue };
+        let Some(used) = peak(soak, tree, command, with("--stats", &stats), figures)? else { continue };
         if let Err(error) = is_whole(tree, command, &stats) {
             figures.deviation(format!("{}: {command}: {error:#}", tree.name));
         }
         let Some(bytes_a_file) = promised else { continue };
         let most = tree.files() * (bytes_a_file + tree.name_bytes()) + BASE_BYTES;
-        if taken * 1024 > most {
-            figures.deviation(format!(
-                "{}: {command} takes {taken} KiB, more than {}",
-                tree.name,
-                most >> 10
-            ));
+        if used * 1024 > most {
+            figures.deviation(format!("{}: {command} uses {used} KiB, more than {}", tree.name, most >> 10));
         }
         let (size, bytes, files) = TOO_LITTLE;
         if tree.files() >= files {
             let (shown, too_little) =
                 (format!("{command} --memory {size}"), with("--memory", Path::new(size)));
-            let taken = peak(soak, tree, &shown, too_little.ending_with(2), figures)?.unwrap_or_default();
-            if taken * 1024 > bytes + BASE_BYTES {
-                figures.deviation(format!("{}: {shown} takes {taken} KiB", tree.name));
+            let used = peak(soak, tree, &shown, too_little.ending_with(2), figures)?.unwrap_or_default();
+            if used * 1024 > bytes + BASE_BYTES {
+                figures.deviation(format!("{}: {shown} uses {used} KiB", tree.name));
             }
         }
     }
@@ -95,7 +91,7 @@ fn measured(soak: &Soak, tree: &Extreme, top: &Path, figures: &mut Figures) -> R
     Ok(())
 }
 
-/// Runs a command and notes its peak in KiB. If it fails, that is a deviation where it is ours.
+/// Runs a command and records its peak in KiB. A failure of ftk is a deviation; a peer that fails is skipped.
 fn peak(
     soak: &Soak,
     tree: &Extreme,
@@ -105,7 +101,7 @@ fn peak(
 ) -> Result<Option<u64>> {
     let is_ours = pipeline.stages[0][0] == soak.ftk;
     let run = once::measure(&soak.helper, &pipeline);
-    interrupt::check()?; // first: it may be why the command failed
+    interrupt::check()?; // checked first, because an interrupt may have made the command fail
     figures.count("runs", 1);
     match run {
         Ok(run) => {
@@ -132,15 +128,15 @@ fn peak(
     }
 }
 
-/// Whether the run that wrote these statistics saw all of the tree and failed nowhere.
+/// Checks in its statistics that a run saw the whole tree and that no file failed.
 fn is_whole(tree: &Extreme, command: &str, stats: &Path) -> Result<()> {
     let stats: Value = serde_json::from_str(&fs::read_to_string(stats)?)?;
     let phases = stats["phases"].as_array().context("no phases")?;
     let walked: u64 = phases.iter().filter_map(|phase| phase["entries"].as_u64()).sum();
     let expected = tree.entries();
-    ensure!(walked == expected, "it saw {walked} of {expected} entries");
+    ensure!(walked == expected, "it found {walked} of {expected} entries");
     let failed: u64 = phases.iter().filter_map(|phase| phase["failed"].as_u64()).sum();
-    ensure!(failed == 0, "it failed with {failed} files");
+    ensure!(failed == 0, "{failed} files failed");
     if command == "hash" {
         let hashed: u64 = phases.iter().filter_map(|phase| phase["files"].as_u64()).sum();
         ensure!(hashed == tree.files(), "it hashed {hashed} of {} files", tree.files());

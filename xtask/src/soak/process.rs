@@ -1,4 +1,4 @@
-//! One run of the program under trial.
+//! One run of the program under test.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use super::command::Soak;
 use crate::bench::interrupt;
 
-/// How it ended and what it said.
+/// The result of a run.
 #[derive(Debug)]
 pub(super) struct Ended {
     /// The exit status; more than 128 for a signal, as in a shell.
@@ -21,15 +21,15 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Whether it ended in one of the ways that are promised: with an answer, or an error that is told.
+    /// Whether it ended as promised: with a result, or with a reported error.
     pub(super) fn is_orderly(&self) -> bool {
-        // In these words the standard library says that a thread did not get its memory.
+        // The standard library panics with this message if it cannot allocate the signal stack of a thread.
         let panicked =
             self.err.contains("panicked") && !self.err.contains("failed to allocate an alternative stack");
         matches!(self.code, 0..=2) && !panicked && (self.code != 2 || !self.err.is_empty())
     }
 
-    /// For a finding: the status, and how the messages begin.
+    /// Describes the result for a finding: the status, and the beginning of the messages.
     pub(super) fn in_words(&self) -> String {
         let err: String = self.err.chars().take(300).collect();
         format!("status {}, {} bytes, {err:?}", self.code, self.out.len())
@@ -37,17 +37,17 @@ impl Ended {
 }
 
 impl Soak {
-    /// Runs `ftk` with these arguments in the directory `place`, which is where its own files go too.
+    /// Runs `ftk` with these arguments in the directory `place`. Its state and cache directories are there too.
     ///
     /// # Errors
-    /// If it cannot be started, or a signal came.
+    /// If it cannot be started, or after an interrupt.
     pub(super) fn ftk<A: AsRef<OsStr>>(&self, place: &Path, args: &[A]) -> Result<Ended> {
         let mut command = Command::new(&self.ftk);
         command.args(args);
         end(command, place)
     }
 
-    /// The same with limits of the shell set before, as `-n 16`.
+    /// Like [`Self::ftk`], after `ulimit` with these options, such as `-n 16`.
     pub(super) fn ftk_under<A: AsRef<OsStr>>(&self, limits: &str, place: &Path, args: &[A]) -> Result<Ended> {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("ulimit {limits} && exec \"$@\""), "sh"]).arg(&self.ftk).args(args);
@@ -55,7 +55,7 @@ impl Soak {
     }
 }
 
-/// Runs a command to its end, without anything of ours in its environment.
+/// Runs a command to its end, without `FTK_` variables in its environment.
 fn end(mut command: Command, place: &Path) -> Result<Ended> {
     interrupt::check()?;
     let ours = |name: &OsStr| name.as_encoded_bytes().starts_with(b"FTK_");
@@ -69,7 +69,7 @@ fn end(mut command: Command, place: &Path) -> Result<Ended> {
     Ok(Ended { code, out: output.stdout, err: String::from_utf8_lossy(&output.stderr).into_owned() })
 }
 
-/// The SHA-256 of `content`, by the tool of that name.
+/// Returns the SHA-256 of `content`, computed by sha256sum.
 pub(super) fn sha256(content: &[u8]) -> Result<String> {
     let mut child = Command::new("sha256sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     child.stdin.take().context("stdin is a pipe")?.write_all(content)?;

@@ -1,4 +1,4 @@
-//! While somebody exchanges a parent directory with a link to elsewhere, nothing elsewhere changes or is told of.
+//! Runs commands while a parent directory is exchanged with a link out of the tree: nothing outside may change or leak.
 
 use std::time::Instant;
 
@@ -6,29 +6,29 @@ use anyhow::{Result, ensure};
 
 use super::command::Soak;
 use super::figures::Figures;
-use super::ground::{ELSEWHERE_ONLY, Ground};
+use super::fixture::{ELSEWHERE_ONLY, Fixture};
 use super::process::Ended;
 use super::swapper::Swapper;
 
-/// How many exchanges there are in all, and how often each command runs, at least.
+/// Minimum number of exchanges in all, and of runs of each command.
 const SWAPS: u64 = 100_000;
 const QUICK_SWAPS: u64 = 1_000;
 const ROUNDS: u64 = 50;
 const QUICK_ROUNDS: u64 = 2;
 
-/// One way to be led astray. Everything runs beside `root`, so paths are relative.
+/// One command that could follow the link. It runs in the parent of `root`, so paths are relative.
 struct Trial {
     name: &'static str,
-    /// What is run while all is quiet.
+    /// The command that prepares the trial, without exchanges; empty if there is none.
     before: &'static str,
-    /// What is run while names are exchanged.
+    /// The command that runs while names are exchanged.
     raced: &'static str,
-    /// What would tell of elsewhere in its output, beside the digests of secrets.
-    told: &'static str,
+    /// Text that the output must not contain, besides digests of secret content.
+    leak: &'static str,
 }
 
 const fn trial(name: &'static str, before: &'static str, raced: &'static str) -> Trial {
-    Trial { name, before, raced, told: ELSEWHERE_ONLY }
+    Trial { name, before, raced, leak: ELSEWHERE_ONLY }
 }
 
 const TRIALS: &[Trial] = &[
@@ -43,7 +43,7 @@ const TRIALS: &[Trial] = &[
     trial("undo", "dup prune --action hardlink --journal journal --yes root", "dup undo journal"),
     trial("check", "", "hash --check --json --root root ours.sums"),
     Trial {
-        told: "\"verdict\":\"ok\"",
+        leak: "\"verdict\":\"ok\"",
         ..trial("check of secrets", "", "hash --check --json --root root theirs.sums")
     },
     trial("hash", "", "hash root"),
@@ -56,10 +56,10 @@ const TRIALS: &[Trial] = &[
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
     let (swaps, rounds) = if soak.options.is_quick { (QUICK_SWAPS, QUICK_ROUNDS) } else { (SWAPS, ROUNDS) };
-    let ground = Ground::new(&soak.scratch.path("races"))?;
+    let fixture = Fixture::new(&soak.scratch.path("races"))?;
     let trials: Vec<_> = TRIALS
         .iter()
-        .filter_map(|trial| quiet(soak, &ground, trial, figures).transpose())
+        .filter_map(|trial| quiet(soak, &fixture, trial, figures).transpose())
         .collect::<Result<_>>()?;
     let begun = Instant::now();
     let (mut swapped, mut round) = (0, 0);
@@ -69,7 +69,7 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
             break;
         }
         for (nth, trial) in trials.iter().enumerate() {
-            swapped += raced(soak, &ground, trial, round << 8 | nth as u64, figures)?;
+            swapped += raced(soak, &fixture, trial, round << 8 | nth as u64, figures)?;
         }
         round += 1;
     }
@@ -78,69 +78,69 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
     Ok(())
 }
 
-/// The trial, if it does its work where nobody interferes.
+/// Runs the trial without exchanges, and returns it unless this file system does not support it.
 fn quiet(
     soak: &Soak,
-    ground: &Ground,
+    fixture: &Fixture,
     trial: &'static Trial,
     figures: &mut Figures,
 ) -> Result<Option<&'static Trial>> {
-    let ended = prepared(soak, ground, trial)?;
+    let ended = prepared(soak, fixture, trial)?;
     if ended.code == 2 && trial.name.contains("reflink") {
         figures.skip(format!("{}: not on this file system", trial.name));
         return Ok(None);
     }
-    judge(ground, trial, &ended, "undisturbed", figures)?;
+    judge(fixture, trial, &ended, "undisturbed", figures)?;
     if ended.code == 2 {
         figures.deviation(format!("{}, undisturbed: {}", trial.name, ended.in_words()));
     }
     Ok(Some(trial))
 }
 
-/// Makes the ground anew and runs the trial on it.
-fn prepared(soak: &Soak, ground: &Ground, trial: &Trial) -> Result<Ended> {
-    prepare(soak, ground, trial)?;
-    soak.ftk(ground.top(), &words(trial.raced))
+/// Makes the fixture again and runs the trial on it.
+fn prepared(soak: &Soak, fixture: &Fixture, trial: &Trial) -> Result<Ended> {
+    prepare(soak, fixture, trial)?;
+    soak.ftk(fixture.top(), &words(trial.raced))
 }
 
-fn prepare(soak: &Soak, ground: &Ground, trial: &Trial) -> Result<()> {
-    ground.renew()?;
+fn prepare(soak: &Soak, fixture: &Fixture, trial: &Trial) -> Result<()> {
+    fixture.renew()?;
     if !trial.before.is_empty() {
-        let before = soak.ftk(ground.top(), &words(trial.before))?;
+        let before = soak.ftk(fixture.top(), &words(trial.before))?;
         ensure!(before.code == 0, "{}: {}", trial.before, before.in_words());
     }
     Ok(())
 }
 
-/// Runs the trial while names are exchanged, and says how often they were.
-fn raced(soak: &Soak, ground: &Ground, trial: &Trial, seed: u64, figures: &mut Figures) -> Result<u64> {
-    prepare(soak, ground, trial)?;
-    let [a, b] = ground.names();
+/// Runs the trial while names are exchanged, and returns the number of exchanges.
+fn raced(soak: &Soak, fixture: &Fixture, trial: &Trial, seed: u64, figures: &mut Figures) -> Result<u64> {
+    prepare(soak, fixture, trial)?;
+    let [a, b] = fixture.names();
     let swapper = Swapper::start(&a, &b, seed);
-    let ended = soak.ftk(ground.top(), &words(trial.raced));
+    let ended = soak.ftk(fixture.top(), &words(trial.raced));
     let swaps = swapper.stop()?;
     let ended = ended?;
     figures.count(&format!("{}: runs", trial.name), 1);
-    // An error here is a swap that was met: undisturbed, there is none.
+    // An error means that the command noticed an exchange: without exchanges there are none.
     figures.count(&format!("{}: runs that refused something", trial.name), u64::from(ended.code == 2));
-    judge(ground, trial, &ended, &format!("seed {seed}"), figures)?;
+    judge(fixture, trial, &ended, &format!("seed {seed}"), figures)?;
     Ok(swaps)
 }
 
-/// Notes what must not have happened.
-fn judge(ground: &Ground, trial: &Trial, ended: &Ended, when: &str, figures: &mut Figures) -> Result<()> {
+/// Records deviations of a run.
+fn judge(fixture: &Fixture, trial: &Trial, ended: &Ended, when: &str, figures: &mut Figures) -> Result<()> {
     let mut deviation = |what: &str| figures.deviation(format!("{}, {when}: {what}", trial.name));
     if !ended.is_orderly() {
         deviation(&ended.in_words());
     }
-    for harm in ground.damage()? {
+    for harm in fixture.damage()? {
         deviation(&harm);
     }
     let out = String::from_utf8_lossy(&ended.out);
-    if out.contains(trial.told)
-        || trial.told == ELSEWHERE_ONLY && ground.secrets().any(|secret| out.contains(secret))
+    if out.contains(trial.leak)
+        || trial.leak == ELSEWHERE_ONLY && fixture.secrets().any(|secret| out.contains(secret))
     {
-        deviation("its output tells of elsewhere");
+        deviation("its output shows files outside the tree");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What long runs came to, as it is kept: beside the benchmark's tables, since it is of the same machine and day.
+//! The record of long tests. It is stored next to the benchmark records of the same machine and day.
 
 use std::fs;
 use std::path::Path;
@@ -11,32 +11,32 @@ use crate::bench::machine::Machine;
 
 const NAME: &str = "soak.json";
 
-/// The newest run of each part on one machine and day.
+/// The newest result of each part on one machine and day.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) machine: Machine,
     pub(super) parts: Vec<Outcome>,
 }
 
-/// What came of one part.
+/// The result of one part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Outcome {
     pub(super) name: String,
     pub(super) title: String,
-    /// Version and commit of what was tried.
+    /// Version and commit of the tested program.
     pub(super) ftk: String,
     pub(super) seconds: f64,
     #[serde(flatten)]
     pub(super) figures: Figures,
 }
 
-/// Puts the outcome into the record in `folder`, in the place of an earlier one of the same part.
+/// Adds the outcome to the record in `folder`, replacing an earlier one of the same part.
 pub(super) fn add(folder: &Path, machine: &Machine, outcome: Outcome) -> Result<()> {
     let path = folder.join(NAME);
     let mut record = Record { machine: machine.clone(), parts: Vec::new() };
     if let Ok(text) = fs::read_to_string(&path) {
         let old: Record =
-            serde_json::from_str(&text).with_context(|| format!("{} is no record", path.display()))?;
+            serde_json::from_str(&text).with_context(|| format!("{} is not a record", path.display()))?;
         record.parts = old.parts;
     }
     match record.parts.iter_mut().find(|part| part.name == outcome.name) {
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_run_again_takes_the_place_of_its_last_run() {
+    fn a_new_run_of_a_part_replaces_the_last_one() {
         let folder = std::env::temp_dir().join(format!("ftk-xtask-soak-{}", std::process::id()));
         let machine = crate::bench::machine::tests::example();
         for outcome in [outcome("a", 1.0), outcome("b", 2.0), outcome("a", 3.0), outcome("c", 4.0)] {

@@ -1,4 +1,4 @@
-//! Trees of extreme shapes. Their files are short holes, which take an inode and no block.
+//! Trees of extreme shapes. Their files are short holes, which use an inode and no block.
 
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
@@ -11,16 +11,16 @@ use rustix::fs::{Mode, OFlags, mkdirat, openat};
 
 use crate::bench::interrupt;
 
-/// A tree to be made, measured and removed.
+/// A tree to make, measure and remove.
 pub(super) struct Extreme {
     pub(super) name: &'static str,
     layout: Layout,
 }
 
 enum Layout {
-    /// Directories with as many files in each, whose names have so many bytes at least.
+    /// Directories with the same number of files each, whose names have at least `name_bytes` bytes.
     Flat { dirs: u64, files: u64, name_bytes: usize },
-    /// Each directory lies in the one before; every so many levels there is a file.
+    /// A chain of nested directories, with a file every `every` levels.
     Chain { depth: u64, every: u64 },
 }
 
@@ -38,7 +38,7 @@ pub(super) const ALL: &[Extreme] = &[
     flat("ten million files", 10_000, 1_000, 0),
 ];
 
-/// What is left of them where only the way counts.
+/// Small variants for `--quick`.
 pub(super) const QUICK: &[Extreme] = &[
     flat("empty directory", 1, 0, 0),
     flat("60 roots", 60, 10, 0),
@@ -55,7 +55,7 @@ impl Extreme {
         }
     }
 
-    /// Files and directories, starting points included.
+    /// Returns the number of files and directories, including starting points.
     pub(super) fn entries(&self) -> u64 {
         match self.layout {
             Layout::Flat { dirs, files, .. } => dirs + dirs * files + u64::from(!self.has_many_roots()),
@@ -63,12 +63,12 @@ impl Extreme {
         }
     }
 
-    /// Whether its directories are given one by one.
+    /// Whether each directory is a starting point.
     fn has_many_roots(&self) -> bool {
         matches!(self.layout, Layout::Flat { dirs: 2..=60, .. })
     }
 
-    /// Bytes of a name, at least and without its directory; what tables must hold of it.
+    /// Returns an upper bound of the bytes that tables need for a file name.
     pub(super) fn name_bytes(&self) -> u64 {
         match self.layout {
             Layout::Flat { files, name_bytes, .. } => name(files.max(1) * 10_000, name_bytes).len() as u64,
@@ -76,7 +76,7 @@ impl Extreme {
         }
     }
 
-    /// The starting points of a tree made at `top`.
+    /// Returns the starting points of a tree made at `top`.
     pub(super) fn roots(&self, top: &Path) -> Vec<PathBuf> {
         match self.layout {
             Layout::Flat { dirs, .. } if self.has_many_roots() => {
@@ -86,7 +86,7 @@ impl Extreme {
         }
     }
 
-    /// Makes it at `top`, which is new.
+    /// Makes the tree in the new directory `top`.
     pub(super) fn make(&self, top: &Path) -> Result<()> {
         fs::create_dir_all(top)?;
         match self.layout {
@@ -96,7 +96,7 @@ impl Extreme {
     }
 }
 
-/// Removes a tree however deep it is.
+/// Removes a tree of any depth.
 pub(super) fn remove(top: &Path) -> Result<()> {
     let status = Command::new("rm").arg("-rf").arg(top).status()?;
     ensure!(status.success(), "cannot remove {}", top.display());
@@ -111,7 +111,7 @@ fn name(number: u64, bytes: usize) -> String {
     format!("{number:0bytes$}")
 }
 
-/// Size of a hole: some dozens of files in each thousand are as long as some others.
+/// Returns the size of a file, from 1 to 64, so that many files have the same size.
 fn size(number: u64) -> u64 {
     1 + number % 64
 }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trees_have_what_they_promise() {
+    fn trees_have_the_stated_number_of_entries() {
         let parent = std::env::temp_dir().join(format!("ftk-xtask-shapes-{}", std::process::id()));
         for tree in QUICK {
             let top = parent.join(tree.name);

@@ -1,4 +1,4 @@
-//! The same tree listed and hashed over and over: no race may ever show in an answer.
+//! Lists and hashes the same tree many times, to find races that change the result.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::bench::case::{Pipeline, words};
 use crate::bench::interrupt;
 use crate::bench::shape::{self, mix};
 
-/// How often each command runs.
+/// Number of runs of each command.
 const RUNS: u64 = 100;
 const QUICK_RUNS: u64 = 5;
 
 const WORKERS: &[&str] = &["mono", "2", "3", "4", "8", "16", "auto"];
 const READERS: &[&str] = &["auto", "sync", "uring"];
 const KERNELS: &[&str] = &["portable", "avx2", "sha-ni", "avx512"];
-/// Digests whose tools print them as `ftk` does, and these tools.
+/// Algorithms, each with a tool that prints the same lines as ftk.
 const ALGORITHMS: &[(&str, &[&str])] = &[
     ("sha256", &["sha256sum"]),
     ("sha1", &["sha1sum"]),
@@ -74,10 +74,10 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
     Ok(())
 }
 
-/// Digests of what other tools say of the tree, sorted.
+/// Digests of the sorted output of other tools for the tree.
 struct Answers {
     find: String,
-    /// By the names of the algorithms.
+    /// Pairs of algorithm and digest.
     hashes: Vec<(&'static str, String)>,
 }
 
@@ -95,7 +95,7 @@ impl Answers {
             reader.extend(tool.iter().map(Into::into));
             let files = inside(tree, words!["find", ".", "-type", "f", "-print0"]).pipe(words!["sort", "-z"]);
             let sha256 = digest(&files.pipe(reader))?;
-            println!("  {} says {sha256}", tool[0]);
+            println!("  {} gives {sha256}", tool[0]);
             figures.digests.push(Digest { of: tool.join(" "), sha256: sha256.clone() });
             hashes.push((*name, sha256));
         }
@@ -104,17 +104,17 @@ impl Answers {
     }
 }
 
-/// The command, run in `dir`: names are then the same on every machine, and so are digests of lists.
+/// Runs the command in `dir`, so that names and digests of lists are the same on every machine.
 fn inside(dir: &Path, command: Vec<OsString>) -> Pipeline {
     let mut words = words!["env", "-C", dir];
     words.extend(command);
     Pipeline::new(words)
 }
 
-/// Runs a command and compares the digest of what it prints.
+/// Runs a command and compares the digest of its output.
 fn compare(figures: &mut Figures, what: &str, pipeline: &Pipeline, expected: &str) -> Result<()> {
     let digest = digest(pipeline);
-    interrupt::check()?; // first: it may be why the command failed
+    interrupt::check()?; // checked first, because an interrupt may have made the command fail
     figures.count("runs", 1);
     match digest {
         Ok(digest) if digest == expected => {}
@@ -124,7 +124,7 @@ fn compare(figures: &mut Figures, what: &str, pipeline: &Pipeline, expected: &st
     Ok(())
 }
 
-/// Choices that look random and are the same in every run.
+/// Pseudo-random choices that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -133,7 +133,7 @@ impl Dice {
     }
 }
 
-/// Those of `all` with which ftk works on this machine.
+/// Returns those of `all` that ftk supports on this machine.
 fn usable<'t>(
     figures: &mut Figures,
     all: &[&'t str],
@@ -143,11 +143,11 @@ fn usable<'t>(
         let output = Command::new("env").args(command(it)).stdin(Stdio::null()).output();
         output.is_ok_and(|output| output.status.success())
     });
-    others.iter().for_each(|it| figures.skip(format!("{it}: not on this machine")));
+    others.iter().for_each(|it| figures.skip(format!("{it}: not supported on this machine")));
     usable
 }
 
-/// The SHA-256 of what a pipeline prints.
+/// Returns the SHA-256 of the output of a pipeline.
 fn digest(pipeline: &Pipeline) -> Result<String> {
     let said = pipeline.clone().pipe(words!["sha256sum"]).output()?;
     let said = String::from_utf8(said)?;

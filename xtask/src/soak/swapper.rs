@@ -1,4 +1,4 @@
-//! Somebody who exchanges two names as fast as he can.
+//! A thread that exchanges two names as fast as possible.
 
 use std::io;
 use std::path::Path;
@@ -12,28 +12,28 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::bench::shape::mix;
 
-/// Pauses between two exchanges are shorter than this, in microseconds, and of any length: whatever the other side
-/// does between two of its calls, some exchange comes there.
+/// Pauses between two exchanges are shorter than this, in microseconds. They vary, so that an exchange can fall between
+/// any two system calls of the tested program.
 const LONGEST_PAUSE: u64 = 300;
 
-/// An exchange of two names going on.
+/// A running exchange of two names.
 pub(super) struct Swapper {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<io::Result<u64>>,
 }
 
 impl Swapper {
-    /// Begins; `seed` decides on the pauses.
+    /// Starts the thread; `seed` determines the pauses.
     pub(super) fn start(a: &Path, b: &Path, seed: u64) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let (a, b, is_over) = (a.to_owned(), b.to_owned(), Arc::clone(&stop));
         Self { stop, thread: thread::spawn(move || swap(&a, &b, seed, &is_over)) }
     }
 
-    /// Ends with both names as they were, and says how many exchanges there were.
+    /// Restores both names, ends the thread, and returns the number of exchanges.
     ///
     /// # Errors
-    /// If an exchange failed: then somebody took a name away.
+    /// If an exchange failed, because another process removed a name.
     pub(super) fn stop(self) -> Result<u64> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| anyhow!("the swapper panicked"))?.context("names cannot be exchanged")
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_as_they_were_at_the_end() {
+    fn names_are_restored_at_the_end() {
         let folder = std::env::temp_dir().join(format!("ftk-xtask-swapper-{}", std::process::id()));
         fs::create_dir_all(folder.join("a")).unwrap();
         fs::write(folder.join("b"), "").unwrap();

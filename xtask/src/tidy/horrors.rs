@@ -1,12 +1,12 @@
-//! Rules for the tests of failures that other tools have had.
+//! Rules for the tests of failures that file tools have had.
 
 use super::tree::{Finding, Tree};
 use crate::horrors::{ENTRIES, Entry, Untested};
 
-/// Where the entries are published.
+/// The page that lists the entries.
 const PAGE: &str = "docs/horrors.md";
 
-/// Every entry has a test that bears its number, `h08_a_stale_result`, unless it is said why not.
+/// Every entry has a test that bears its number, such as `h08_a_stale_result`, unless a reason is given.
 pub(crate) fn every_horror_is_tested(tree: &Tree) -> Vec<Finding> {
     let tested: Vec<u8> = tree
         .ending(".rs")
@@ -15,12 +15,12 @@ pub(crate) fn every_horror_is_tested(tree: &Tree) -> Vec<Finding> {
         .collect();
     let unknown = tested.iter().filter(|n| !ENTRIES.iter().any(|entry| entry.number == **n));
     let mut findings: Vec<_> = unknown
-        .map(|n| Finding::file("tests/horrors", format!("a test of h{n:02}, which is no entry")))
+        .map(|n| Finding::file("tests/horrors", format!("there is a test for h{n:02}, but no such entry")))
         .collect();
     for entry in ENTRIES {
         let has_test = tested.contains(&entry.number);
         match entry.untested {
-            Untested::All(_) if has_test => findings.push(about(entry, "is tested and called untested")),
+            Untested::All(_) if has_test => findings.push(about(entry, "is tested but marked as untested")),
             Untested::Nothing | Untested::Parts(_) if !has_test => findings.push(about(entry, "has no test")),
             _ => {}
         }
@@ -28,21 +28,22 @@ pub(crate) fn every_horror_is_tested(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// What is not tested stands where the results do, with the reason.
+/// The page lists every untested case with its reason.
 pub(crate) fn gaps_are_published(tree: &Tree) -> Vec<Finding> {
     let Some(page) = tree.get(PAGE).map(words) else { return Vec::new() };
     let mut findings = Vec::new();
     for entry in ENTRIES {
-        let untold = match entry.untested {
+        let is_missing = match entry.untested {
             Untested::Nothing => false,
             Untested::Parts(parts) => {
                 parts.iter().any(|part| !page.contains(&words(part.what)) || !page.contains(&words(part.why)))
             }
             Untested::All(why) => !page.contains(&words(why)),
         };
-        if untold {
+        if is_missing {
             let Entry { number, title, .. } = entry;
-            findings.push(Finding::file(PAGE, format!("does not say what is untested of {number}: {title}")));
+            findings
+                .push(Finding::file(PAGE, format!("does not list the untested cases of {number}: {title}")));
         }
     }
     findings
@@ -54,21 +55,21 @@ fn about(entry: &Entry, what: &str) -> Finding {
     Finding::file("tests/horrors", format!("h{number:02} ({}: {title}) {what}", kinds.join(", ")))
 }
 
-/// Names of functions that begin like a test of an entry.
+/// Returns the names of functions that begin like a test of an entry.
 fn tests(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .filter_map(|line| line.trim_start().strip_prefix("fn "))
         .filter(|name| numbers(name).next().is_some())
 }
 
-/// The numbers of `h25_h35_a_name`.
+/// Returns the numbers at the beginning of a name such as `h25_h35_a_name`.
 fn numbers(name: &str) -> impl Iterator<Item = u8> {
     name.split('_').map_while(|part| {
         part.strip_prefix('h').filter(|number| number.len() == 2).and_then(|number| number.parse().ok())
     })
 }
 
-/// The text as it is however its lines are broken.
+/// Replaces runs of white space by one blank, so that line breaks do not matter.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -77,7 +78,7 @@ fn words(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Sources with a test for each of the numbers.
+    /// Returns source text with a test for each of the numbers.
     fn sources(numbers: impl Iterator<Item = u8>) -> String {
         numbers.map(|number| format!("    #[test]\n    fn h{number:02}_x() {{}}\n")).collect()
     }
@@ -106,14 +107,14 @@ mod tests {
             assert!(of_it.len() == 1 && of_it[0].contains(&format!("h{missing:02} ")), "{of_it:?}");
             assert_eq!(found(&format!("{rest}fn h07_h{missing:02}_both() {{}}"), "tests/a.rs"), [""; 0]);
         }
-        assert!(found(&(sources(needed()) + "fn h99_x() {}"), "tests/a.rs")[0].contains("no entry"));
+        assert!(found(&(sources(needed()) + "fn h99_x() {}"), "tests/a.rs")[0].contains("no such entry"));
         let waiting = ENTRIES.iter().find(|entry| !is_tested(entry)).unwrap().number;
         let all = sources(needed().chain([waiting]));
-        assert!(found(&all, "tests/a.rs")[0].contains("called untested"));
+        assert!(found(&all, "tests/a.rs")[0].contains("marked as untested"));
     }
 
     #[test]
-    fn an_unpublished_gap_is_found() {
+    fn an_unlisted_gap_is_found() {
         let has_gap = |entry: &&Entry| !matches!(entry.untested, Untested::Nothing);
         let gaps = ENTRIES.iter().filter(has_gap).count();
         assert_eq!(gaps_are_published(&Tree::of(&[(PAGE, "nothing")])).len(), gaps);

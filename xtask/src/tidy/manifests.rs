@@ -2,10 +2,10 @@
 
 use super::tree::{Finding, Tree};
 
-/// What every package takes from the workspace. A package that is not published has no version to take.
+/// Fields that every package inherits from the workspace. Unpublished packages need not inherit the version.
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 
-/// Which of our crates each library crate may build on. A crate that is not here has no place yet.
+/// The workspace crates that each library crate may depend on. Every library crate must be listed.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("ftk-apply", &["ftk-compare", "ftk-inventory", "ftk-read", "ftk-record", "ftk-sched"]),
     ("ftk-compare", &["ftk-inventory", "ftk-read", "ftk-sched", "ftk-walk"]),
@@ -27,10 +27,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ftk-walk", &[]),
 ];
 
-/// What only a program needs.
+/// Dependencies that only a program may have.
 const FOR_PROGRAMS: &[&str] = &["anstream", "anyhow", "clap", "indicatif"];
 
-/// Fields, lints and versions of dependencies are stated once, in the root manifest.
+/// Packages inherit fields, lints and versions of dependencies from the root manifest.
 pub(crate) fn inherited_fields(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.ending("Cargo.toml") {
@@ -39,17 +39,17 @@ pub(crate) fn inherited_fields(tree: &Tree) -> Vec<Finding> {
             let inherits =
                 |e: Entry<'_>| e.section == "package" && e.line == format!("{field}.workspace = true");
             if !entries(text).any(inherits) {
-                findings.push(Finding::file(path, format!("`{field}` is not taken from the workspace")));
+                findings.push(Finding::file(path, format!("`{field}` is not inherited from the workspace")));
             }
         }
         if !entries(text).any(|e| (e.section, e.line) == ("lints", "workspace = true")) {
-            findings.push(Finding::file(path, "the lints are not taken from the workspace"));
+            findings.push(Finding::file(path, "the lints are not inherited from the workspace"));
         }
         for entry in
             entries(text).filter(|e| is_dependencies(e.section) && e.section != WORKSPACE_DEPENDENCIES)
         {
             if !["workspace = true", "workspace=true"].iter().any(|inherits| entry.line.contains(inherits)) {
-                let what = format!("`{}` does not take its version from the workspace", entry.name());
+                let what = format!("`{}` does not inherit its version from the workspace", entry.name());
                 findings.push(Finding::line(path, entry.number, what));
             }
         }
@@ -57,7 +57,7 @@ pub(crate) fn inherited_fields(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The crates build on each other only as laid down here.
+/// Crates depend on each other only as listed in [`MAY_USE`].
 pub(crate) fn crate_dependencies(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.ending("/Cargo.toml").filter(|(path, _)| path.starts_with("crates/")) {
@@ -65,7 +65,10 @@ pub(crate) fn crate_dependencies(tree: &Tree) -> Vec<Finding> {
             .find_map(|e| (e.section == "package").then(|| e.line.strip_prefix("name = "))?)
             .map_or("", |name| name.trim_matches('"'));
         let Some((_, allowed)) = MAY_USE.iter().find(|(crate_name, _)| *crate_name == name) else {
-            findings.push(Finding::file(path, format!("xtask does not say what `{name}` may build on")));
+            findings.push(Finding::file(
+                path,
+                format!("xtask does not list the crates that `{name}` may depend on"),
+            ));
             continue;
         };
         for entry in
@@ -76,7 +79,7 @@ pub(crate) fn crate_dependencies(tree: &Tree) -> Vec<Finding> {
                 findings.push(Finding::line(
                     path,
                     entry.number,
-                    format!("`{name}` may not build on `{used}`"),
+                    format!("`{name}` may not depend on `{used}`"),
                 ));
             }
             if FOR_PROGRAMS.contains(&used) {
@@ -96,11 +99,11 @@ pub(super) fn normal_dependencies(text: &str) -> impl Iterator<Item = &str> {
     entries(text).filter(move |entry| is_normal(entry.section)).map(|entry| entry.name())
 }
 
-/// Where the versions of all dependencies stand.
+/// The section with the versions of all dependencies.
 const WORKSPACE_DEPENDENCIES: &str = "workspace.dependencies";
 
-/// Whether each line of the section is a dependency. The form `[dependencies.name]` is not one of them: its
-/// lines would be taken for packages, and found for want of a version.
+/// Whether the section lists dependencies. The lines of a section `[dependencies.name]` are then treated as packages
+/// and reported, because that form is not allowed.
 fn is_dependencies(section: &str) -> bool {
     section.ends_with("dependencies") || section.contains("dependencies.")
 }
@@ -108,19 +111,19 @@ fn is_dependencies(section: &str) -> bool {
 /// A line of a manifest.
 struct Entry<'t> {
     section: &'t str,
-    /// Without the comment after it.
+    /// The line without its comment.
     line: &'t str,
     number: usize,
 }
 
 impl<'t> Entry<'t> {
-    /// The key: `serde` of `serde.workspace = true`.
+    /// Returns the key: `serde` in `serde.workspace = true`.
     fn name(&self) -> &'t str {
         self.line.split(['.', ' ', '=']).next().unwrap_or_default()
     }
 }
 
-/// The lines of a manifest that state something. This reads the plain TOML that manifests here consist of.
+/// Returns the lines of a manifest except comments and headers. It parses only the simple TOML used here.
 fn entries(text: &str) -> impl Iterator<Item = Entry<'_>> {
     let mut section = "";
     text.lines().zip(1..).filter_map(move |(line, number)| {
@@ -168,7 +171,7 @@ workspace = true
         found.map(|finding| finding.to_string()).collect()
     }
 
-    /// What is found when `from` in the good manifest is replaced.
+    /// Returns the only finding after `from` is replaced in the good manifest.
     fn changed(from: &str, to: &str) -> String {
         assert!(GOOD.contains(from));
         let found = both(&GOOD.replacen(from, to, 1));
@@ -188,10 +191,10 @@ workspace = true
     }
 
     #[test]
-    fn a_field_of_its_own_is_found() {
+    fn a_field_that_is_not_inherited_is_found() {
         for field in INHERITED {
             let found = changed(&format!("{field}.workspace = true"), &format!("{field} = \"1\""));
-            assert!(found.contains(&format!("`{field}` is not taken")), "{found}");
+            assert!(found.contains(&format!("`{field}` is not inherited")), "{found}");
         }
         assert!(changed("[lints]\nworkspace = true", "").contains("lints"));
     }
@@ -204,11 +207,11 @@ workspace = true
     }
 
     #[test]
-    fn a_version_of_its_own_is_found() {
+    fn a_version_that_is_not_inherited_is_found() {
         let found = changed("rustix.workspace = true", "rustix = \"1.1\"");
         assert_eq!(
             found,
-            "crates/inventory/Cargo.toml:10: `rustix` does not take its version from the workspace"
+            "crates/inventory/Cargo.toml:10: `rustix` does not inherit its version from the workspace"
         );
         assert!(changed("{ workspace = true, ", "{ version = \"0.7\", ").contains("`io-uring`"));
         assert!(changed("[lints]", "[dependencies.serde]\nversion = \"1\"\n\n[lints]").contains("`version`"));
@@ -217,7 +220,7 @@ workspace = true
     #[test]
     fn a_forbidden_crate_is_found() {
         let found = changed("rustix.workspace = true", "ftk-hash.workspace = true");
-        assert_eq!(found, "crates/inventory/Cargo.toml:10: `ftk-inventory` may not build on `ftk-hash`");
+        assert_eq!(found, "crates/inventory/Cargo.toml:10: `ftk-inventory` may not depend on `ftk-hash`");
         let found = changed("io-uring = { workspace = true", "ftk-read = { workspace = true");
         assert!(found.contains("`ftk-read`"), "{found}");
         for program in FOR_PROGRAMS {
@@ -227,8 +230,8 @@ workspace = true
     }
 
     #[test]
-    fn a_crate_without_a_place_is_found() {
+    fn an_unlisted_crate_is_found() {
         let found = changed("name = \"ftk-inventory\"", "name = \"ftk-core\"");
-        assert!(found.ends_with("xtask does not say what `ftk-core` may build on"), "{found}");
+        assert!(found.ends_with("xtask does not list the crates that `ftk-core` may depend on"), "{found}");
     }
 }

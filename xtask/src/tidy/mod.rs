@@ -1,6 +1,6 @@
-//! Conventions turned into failures.
+//! Checks of the conventions of the project.
 //!
-//! Each rule is a function from the tracked files to findings, so that its tests can show it a bad tree.
+//! Each rule is a function from the tracked files to findings, so that its tests can pass it a bad tree.
 
 mod architecture;
 mod documents;

@@ -2,7 +2,7 @@
 
 use super::tree::{Finding, Tree};
 
-/// Passages that show each licence to be there from its beginning to its end.
+/// Passages from the beginning and the end of each licence.
 const LICENCE_PASSAGES: &[&str] = &[
     "Permission is hereby granted, free of charge",
     "OUT OF OR IN CONNECTION WITH THE SOFTWARE",
@@ -10,11 +10,11 @@ const LICENCE_PASSAGES: &[&str] = &[
     "END OF TERMS AND CONDITIONS",
 ];
 
-/// Top-level folders that exist on one machine only. Their names stand here without the slashes around them,
-/// or this file would be the first finding.
+/// Top-level folders that exist on one machine only. They are written without slashes, because this file is checked
+/// too.
 const MACHINE_FOLDERS: &[&str] = &["root", "work", "bench"];
 
-/// `LICENSE` holds both licences that the manifests name.
+/// `LICENSE` contains both licences that the manifests name.
 pub(crate) fn licences(tree: &Tree) -> Vec<Finding> {
     let text = tree.get("LICENSE").unwrap_or_default();
     LICENCE_PASSAGES
@@ -24,7 +24,7 @@ pub(crate) fn licences(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// The changelog is open for the next change.
+/// The changelog begins with a section for unreleased changes.
 pub(crate) fn changelog(tree: &Tree) -> Vec<Finding> {
     let text = tree.get("CHANGELOG.md").unwrap_or_default();
     let newest = text.lines().find(|line| line.starts_with("## "));
@@ -34,20 +34,24 @@ pub(crate) fn changelog(tree: &Tree) -> Vec<Finding> {
     vec![Finding::file("CHANGELOG.md", "the first heading is not \"## Unreleased\"")]
 }
 
-/// No file names a place that exists on one machine only.
+/// No file contains a path that exists on one machine only.
 pub(crate) fn machine_paths(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.ending("") {
         for (line, number) in text.lines().zip(1..) {
             for folder in MACHINE_FOLDERS.iter().filter(|folder| has_top_level(line, folder)) {
-                findings.push(Finding::line(path, number, format!("a path of one machine, below /{folder}")));
+                findings.push(Finding::line(
+                    path,
+                    number,
+                    format!("the path below /{folder} exists on one machine only"),
+                ));
             }
         }
     }
     findings
 }
 
-/// Whether `line` holds an absolute path into the folder. `target/bench/` is not one.
+/// Whether `line` contains an absolute path into the folder. `target/bench/` is not one.
 fn has_top_level(line: &str, folder: &str) -> bool {
     line.match_indices(&format!("/{folder}/"))
         .any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-})*".contains(c)))
@@ -69,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_changelog_is_found() {
+    fn a_changelog_without_unreleased_section_is_found() {
         assert_eq!(
             changelog(&Tree::of(&[("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n## 0.1.0\n")])),
             []
@@ -82,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_one_machine_is_found() {
+    fn a_path_that_exists_on_one_machine_is_found() {
         for folder in MACHINE_FOLDERS {
             let bad = [format!("see /{folder}/x"), format!("\"/{folder}/\""), format!("=/{folder}/a")];
             for text in bad {

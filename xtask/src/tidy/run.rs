@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::tree::{Finding, Tree};
 use super::{architecture, documents, guarantees, horrors, manifests, repository, sources, words};
 
-/// Every rule there is.
+/// All rules.
 const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     sources::module_docs,
     sources::silent_libraries,
@@ -27,12 +27,12 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     words::plain_words,
 ];
 
-/// Prints what breaks a rule; the status says whether there was anything.
+/// Prints all findings; the status is 1 if there are any.
 pub(crate) fn run() -> Result<ExitCode> {
     Ok(if is_clean()? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints what breaks a rule, and says whether nothing did.
+/// Prints all findings and returns whether there are none.
 pub(crate) fn is_clean() -> Result<bool> {
     let tree = Tree::of_repository()?;
     let findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(&tree)).collect();

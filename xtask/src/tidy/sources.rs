@@ -2,10 +2,10 @@
 
 use super::tree::{Finding, Tree};
 
-/// The longest file there may be: nine in ten of the projects we learn from stay under it.
+/// The maximum length of a file. Nine in ten model projects stay below it.
 const MAX_LINES: usize = 1100;
 
-/// What makes a library speak, exit or depend on its surroundings.
+/// Words that make a library print, exit or depend on its environment.
 const LOUD: &[&str] = &[
     "println!",
     "print!",
@@ -18,7 +18,7 @@ const LOUD: &[&str] = &[
     "clap",
 ];
 
-/// What changes the names in a directory, or which blocks a file has.
+/// Calls that change the names in a directory or the blocks of a file.
 const TREE_CHANGES: &[&str] = &[
     "FICLONE",
     "FICLONERANGE",
@@ -40,13 +40,13 @@ const TREE_CHANGES: &[&str] = &[
     "unlinkat",
 ];
 
-/// The only sources that may: complete-or-nothing output, and the action engine.
+/// The only sources that may use them: complete-or-nothing output, and the action engine.
 const MAY_CHANGE_TREES: &[&str] = &["crates/record/src/temp.rs", "crates/apply/src/"];
 
-/// What makes directories.
+/// Calls that create directories.
 const NEW_DIRECTORIES: &[&str] = &["create_dir", "create_dir_all", "mkdirat", "DirBuilder"];
 
-/// The sources that may, beside those above: each where the user has named the place or it is for such things.
+/// More sources that may create directories: in a place that the user named, or that is meant for such files.
 const MAY_MAKE_DIRECTORIES: &[&str] = &[
     "crates/cli/calibrate.rs",   // files to measure with
     "crates/cli/dup/journal.rs", // the state directory
@@ -54,7 +54,7 @@ const MAY_MAKE_DIRECTORIES: &[&str] = &[
     "crates/sched/src/store.rs", // the cache directory
 ];
 
-/// Every source begins with its module documentation.
+/// Every source begins with module documentation.
 pub(crate) fn module_docs(tree: &Tree) -> Vec<Finding> {
     tree.ending(".rs")
         .filter(|(_, text)| !text.starts_with("//!"))
@@ -62,23 +62,28 @@ pub(crate) fn module_docs(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Library crates do not print, exit or read the environment, and know no command line.
+/// Library crates do not print, exit, read the environment or parse a command line.
 pub(crate) fn silent_libraries(tree: &Tree) -> Vec<Finding> {
-    uses(tree, LOUD, is_library, "does not belong into a library crate")
+    uses(tree, LOUD, is_library, "does not belong in a library crate")
 }
 
-/// Only few places rename, link or unlink, or make directories.
+/// Only listed sources rename, link or unlink, or create directories.
 pub(crate) fn tree_changes(tree: &Tree) -> Vec<Finding> {
     let is_in = |path: &str, places: &[&str]| places.iter().any(|place| path.starts_with(place));
     let concerned = |path: &str| path.starts_with("crates/") && !is_in(path, MAY_CHANGE_TREES);
     let mut findings =
-        uses(tree, TREE_CHANGES, concerned, "changes a tree, which only the action engine may");
+        uses(tree, TREE_CHANGES, concerned, "changes a tree; only the action engine may do so");
     let concerned = |path: &str| concerned(path) && !is_in(path, MAY_MAKE_DIRECTORIES);
-    findings.extend(uses(tree, NEW_DIRECTORIES, concerned, "makes directories, which few places may"));
+    findings.extend(uses(
+        tree,
+        NEW_DIRECTORIES,
+        concerned,
+        "creates directories; only listed sources may do so",
+    ));
     findings
 }
 
-/// No file outgrows its reader.
+/// No file exceeds the maximum length.
 pub(crate) fn file_length(tree: &Tree) -> Vec<Finding> {
     tree.ending(".rs")
         .map(|(path, text)| (path, text.lines().count()))
@@ -91,7 +96,7 @@ fn is_library(path: &str) -> bool {
     path.starts_with("crates/") && !path.starts_with("crates/cli/")
 }
 
-/// Where the code of concerned files, tests and comments apart, uses one of `words`.
+/// Finds uses of `words` in the code of concerned files, ignoring tests and comments.
 fn uses(tree: &Tree, words: &[&str], concerned: impl Fn(&str) -> bool, why: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.ending(".rs").filter(|&(path, _)| concerned(path) && !is_test(path)) {
@@ -105,18 +110,18 @@ fn uses(tree: &Tree, words: &[&str], concerned: impl Fn(&str) -> bool, why: &str
     findings
 }
 
-/// Whether the whole file is only for tests, benchmarks or readers.
+/// Whether the file contains only tests, benchmarks or examples.
 fn is_test(path: &str) -> bool {
     path.ends_with("/tests.rs") || ["/tests/", "/benches/", "/examples/"].iter().any(|dir| path.contains(dir))
 }
 
-/// Lines with their numbers, up to the test module at the end of the file.
+/// Returns the lines before the test module at the end of the file, with their numbers.
 fn shipped_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let tests = text.find("\n#[cfg(test)]\nmod ").unwrap_or(text.len());
     text[..tests].lines().zip(1..).map(|(line, number)| (number, line))
 }
 
-/// Whether `word` is in `code` and is not part of a longer name.
+/// Whether `code` contains `word` other than as a part of a longer name.
 fn has_word(code: &str, word: &str) -> bool {
     let in_name = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word).any(|(at, _)| {
@@ -181,13 +186,13 @@ mod tests {
     }
 
     #[test]
-    fn code_after_a_test_only_import_is_still_looked_at() {
+    fn code_after_a_test_only_import_is_checked() {
         let text = "#[cfg(test)]\nuse std::fs;\nfn f() { dbg!(1); }\n";
         assert_eq!(silent_libraries(&Tree::of(&[("crates/a/src/b.rs", text)])).len(), 1);
     }
 
     #[test]
-    fn a_change_to_a_tree_is_found_outside_its_place() {
+    fn a_change_to_a_tree_is_found_in_other_sources() {
         for word in TREE_CHANGES {
             let text = format!("fn f() {{ {word}(a, b); }}\n");
             let tree = Tree::of(&[
@@ -206,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_made_is_found_outside_its_places() {
+    fn a_created_directory_is_found_in_other_sources() {
         for word in NEW_DIRECTORIES {
             let text = format!("fn f() {{ {word}(a); }}\n");
             let mut files =
@@ -219,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_make_directories_may_not_change_names() {
+    fn sources_that_create_directories_may_not_change_names() {
         for place in MAY_MAKE_DIRECTORIES {
             let tree = Tree::of(&[(place, "fn f() { unlinkat(a, b, c); }\n")]);
             assert_eq!(tree_changes(&tree).len(), 1, "{place}");

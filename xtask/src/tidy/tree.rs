@@ -1,4 +1,4 @@
-//! The files that rules look at.
+//! The files that rules check.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,17 +14,17 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The files that git tracks, and those it would if they were added.
+    /// Reads the files that git tracks, and untracked files that it does not ignore.
     pub(crate) fn of_repository() -> Result<Self> {
         let listed = Command::new("git")
-            .args(["-c", "safe.directory=*"]) // CI may run as another user than the one who cloned
+            .args(["-c", "safe.directory=*"]) // CI may run as a different user than the one who cloned
             .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .output()
             .context("git is needed to list the files")?;
         ensure!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr));
         let mut files = BTreeMap::new();
         for path in String::from_utf8(listed.stdout)?.split_terminator('\0') {
-            // A file may have been deleted and not yet staged, and a symbolic link may point at a directory.
+            // A file may have been deleted without staging, and a symbolic link may point to a directory.
             if let Ok(bytes) = fs::read(path) {
                 files.insert(path.to_owned(), String::from_utf8_lossy(&bytes).into_owned());
             }
@@ -33,7 +33,7 @@ impl Tree {
         Ok(Self { files })
     }
 
-    /// A tree made up by a test.
+    /// Makes a tree for a test.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         Self { files: files.iter().map(|&(path, text)| (path.to_owned(), text.to_owned())).collect() }
@@ -53,17 +53,17 @@ impl Tree {
         self.files.keys().any(|file| file.starts_with(&inside))
     }
 
-    /// Paths and texts of the files whose path ends so.
+    /// Returns paths and texts of the files whose path ends with `end`.
     pub(crate) fn ending<'t>(&'t self, end: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
         self.files.iter().filter(move |(path, _)| path.ends_with(end)).map(|(path, text)| (&**path, &**text))
     }
 }
 
-/// Something that breaks a rule.
+/// A violation of a rule.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     path: String,
-    /// From 1, or 0 for the file as a whole.
+    /// Counted from 1; 0 for the file as a whole.
     line: usize,
     what: String,
 }

@@ -1,4 +1,4 @@
-//! Files that change meanwhile, and comparisons that are ended early.
+//! Files that change while being read, and comparisons that end early.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use crate::{End, Method, Options, Side};
 
 const LEN: usize = 6 << 20;
 
-/// Two files that differ in their second byte, where the test does what it does, and in the last.
+/// Creates two files that differ in their second byte, where the test acts, and in the last byte.
 fn files() -> Files {
     let a = random(LEN);
     let mut b = a.clone();
@@ -27,7 +27,7 @@ fn ways() -> impl Iterator<Item = (Options, usize)> {
     [Method::Mapped, Method::Stream].into_iter().flat_map(move |method| [1, 4].map(|n| (options(method), n)))
 }
 
-/// Compares, and does something when the first mismatch is handed out.
+/// Compares, and calls `act` at the first mismatch.
 fn compare_and(files: &Files, options: &Options, workers: usize, mut act: impl FnMut()) -> (Side, Failure) {
     let mut is_first = true;
     let mut found = |_| {
@@ -40,7 +40,7 @@ fn compare_and(files: &Files, options: &Options, workers: usize, mut act: impl F
 }
 
 #[test]
-fn a_file_cut_off_meanwhile_has_changed_however_it_is_read() {
+fn a_file_truncated_meanwhile_is_an_error_with_every_method() {
     for (options, workers) in ways() {
         for side in [Side::A, Side::B] {
             for len in [0, 4096, 2 << 20] {
@@ -57,7 +57,7 @@ fn a_file_cut_off_meanwhile_has_changed_however_it_is_read() {
 }
 
 #[test]
-fn a_file_that_grows_has_changed() {
+fn a_file_that_grows_is_an_error() {
     for (options, workers) in ways() {
         for side in [Side::A, Side::B] {
             let files = files();
@@ -69,7 +69,7 @@ fn a_file_that_grows_has_changed() {
 }
 
 #[test]
-fn one_who_has_heard_enough_ends_it() {
+fn break_from_the_callback_ends_the_comparison() {
     for (options, workers) in ways() {
         for enough in [1, 2] {
             let mut heard = 0;
@@ -86,7 +86,7 @@ fn one_who_has_heard_enough_ends_it() {
 }
 
 #[test]
-fn a_stop_ends_it() {
+fn the_stop_flag_ends_the_comparison() {
     for (options, workers) in ways() {
         let (stop, mut heard) = (Stop::new(), 0);
         let mut found = |_| {
@@ -97,6 +97,6 @@ fn a_stop_ends_it() {
         let outcome = files().try_compare(&options, workers, Tuning::DEFAULT, &stop, &mut found).unwrap();
         assert_eq!((outcome.end, outcome.lines, outcome.mismatches), (End::Stopped, None, 1));
         let outcome = files().try_compare(&options, workers, Tuning::DEFAULT, &stop, &mut found).unwrap();
-        assert_eq!((outcome.end, outcome.mismatches, heard), (End::Stopped, 0, 1), "raised before");
+        assert_eq!((outcome.end, outcome.mismatches, heard), (End::Stopped, 0, 1), "raised before the start");
     }
 }

@@ -1,4 +1,4 @@
-//! What a loop over bytes says, and what a comparison says.
+//! The expected results from a loop over bytes, and the results of a comparison.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::files::Tuning;
 use crate::testing::open;
 use crate::{End, FileResources, Lines, Mismatch, Options, Outcome, Side, Source};
 
-/// All that a comparison says.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) found: Vec<Mismatch>,
@@ -21,7 +21,7 @@ pub(super) struct Answer {
     pub(super) lines: Option<Lines>,
 }
 
-/// The answer, byte by byte.
+/// Computes the expected result byte by byte.
 pub(super) fn naive(a: &[u8], b: &[u8], options: &Options) -> Answer {
     let cut = |bytes: &[u8], skip: u64| -> Vec<u8> {
         let limit = options.limit.unwrap_or(u64::MAX) as usize;
@@ -57,7 +57,7 @@ pub(super) fn naive(a: &[u8], b: &[u8], options: &Options) -> Answer {
     Answer { found, end, lines }
 }
 
-/// Two files in a directory of their own.
+/// Two files in a temporary directory.
 pub(super) struct Files {
     pub(super) dir: TempDir,
     pub(super) a: File,
@@ -84,7 +84,7 @@ impl Files {
         self.dir.path().join(if side == Side::A { "a" } else { "b" })
     }
 
-    /// Compares them.
+    /// Compares the two files.
     pub(super) fn compare(&self, options: &Options, workers: usize, tuning: Tuning) -> Answer {
         let (mut found, stop) = (Vec::new(), Stop::new());
         let outcome = self
@@ -104,8 +104,8 @@ impl Files {
         stop: &Stop,
         found: &mut dyn FnMut(Mismatch) -> ControlFlow<()>,
     ) -> Result<Outcome, (Side, Failure)> {
-        let env = FileResources { workers, memory: 1 << 30, stop, done: &AtomicU64::new(0) };
-        compare_tuned(Source::File(&self.a), Source::File(&self.b), options, &env, found, tuning)
+        let resources = FileResources { workers, memory: 1 << 30, stop, done: &AtomicU64::new(0) };
+        compare_tuned(Source::File(&self.a), Source::File(&self.b), options, &resources, found, tuning)
     }
 }
 

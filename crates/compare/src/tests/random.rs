@@ -1,4 +1,4 @@
-//! Random pairs of files, with everything that may be asked for and all that must have no influence.
+//! Random pairs of files, with random options, and with random settings that must not affect the result.
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;
@@ -12,32 +12,32 @@ use crate::files::Tuning;
 use crate::testing::random;
 use crate::{Method, Options};
 
-/// Some of a file.
+/// A part of a file.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     len: usize,
-    /// Nothing is written: mostly a hole.
+    /// Nothing is written, so this part is mostly a hole.
     is_hole: bool,
-    /// Bytes are zeros, or else lines of letters.
+    /// The bytes are zeros; otherwise they are lines of letters.
     is_zero: bool,
 }
 
-/// What becomes of a piece in the second file.
+/// How a piece is changed in the second file.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     None,
-    /// What was a hole is written, and what was not and is zeros is not.
+    /// A hole becomes written zeros, and written zeros become a hole.
     Hole,
     Byte(Index),
     All,
-    /// It is cut short.
+    /// The piece is cut short.
     Cut(Index),
 }
 
 #[derive(Clone, Debug, Default)]
 struct Content {
     bytes: Vec<u8>,
-    /// Where something is to be written.
+    /// The ranges to be written.
     written: Vec<(usize, usize)>,
 }
 
@@ -132,7 +132,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 600, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_a_loop_over_bytes_says(
+    fn agrees_with_a_loop_over_bytes(
         pieces in pieces(),
         options in options(),
         tuning in tuning(),

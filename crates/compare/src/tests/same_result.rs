@@ -1,4 +1,4 @@
-//! The same pair in every way there is: the answer is always the same.
+//! The same pair with all methods, numbers of workers and block sizes: the result must be the same.
 
 use super::oracle::{Files, naive};
 use crate::files::Tuning;
@@ -8,10 +8,10 @@ use crate::{End, Method, Options};
 const METHODS: [Method; 2] = [Method::Mapped, Method::Stream];
 
 #[test]
-fn workers_blocks_and_methods_change_nothing() {
+fn the_result_does_not_depend_on_workers_blocks_or_method() {
     let a = random(700_001);
     let mut b = a.clone();
-    // Some alone, some in a row, some on both sides of the borders of blocks.
+    // Some single bytes, some runs, and some on both sides of a block boundary.
     let alone = [70_000, 131_071, 131_072, 262_143, 262_144, 511_999, 700_000];
     for at in (300_000..300_040).chain(400_000..400_900).chain(alone) {
         b[at] ^= 1;
@@ -39,7 +39,7 @@ fn workers_blocks_and_methods_change_nothing() {
 }
 
 #[test]
-fn large_files_as_they_come() {
+fn large_files_with_default_tuning() {
     let a = random(1 << 20).repeat(20);
     let mut b = a.clone();
     for at in [(1 << 20) - 1, 1 << 20, 5_000_000, 16_777_215, 16_777_216, b.len() - 1] {

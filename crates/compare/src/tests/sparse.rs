@@ -1,4 +1,4 @@
-//! What is not read: holes, the same file, sizes that say it all.
+//! Cases in which nothing is read: holes, the same file, and different sizes.
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;
@@ -14,7 +14,7 @@ use crate::{End, FileResources, Lines, Method, Mismatch, Options, Side, Source, 
 
 const TIB: u64 = 1 << 40;
 
-/// A file of so many bytes that holds nothing but these.
+/// Creates a file of `len` bytes that contains only the given bytes.
 fn sparse(path: &Path, len: u64, bytes: &[(u64, u8)]) {
     let file = fs::File::create(path).unwrap();
     file.set_len(len).unwrap();
@@ -23,7 +23,7 @@ fn sparse(path: &Path, len: u64, bytes: &[(u64, u8)]) {
     }
 }
 
-/// To read a tebibyte would take minutes.
+/// Reading a tebibyte would take minutes.
 #[test]
 fn holes_are_not_read() {
     let both = [(0, 1), (TIB / 3, 2), (TIB / 2, b'\n')];
@@ -48,7 +48,7 @@ fn holes_are_not_read() {
 }
 
 #[test]
-fn what_lies_behind_the_last_mismatch_wanted_is_not_read() {
+fn nothing_after_the_last_wanted_mismatch_is_read() {
     const AT: u64 = 3 << 20;
     let files = Files::made_by(|a, b| {
         sparse(a, TIB, &[]);
@@ -65,7 +65,7 @@ fn what_lies_behind_the_last_mismatch_wanted_is_not_read() {
 }
 
 #[test]
-fn a_stop_ends_a_long_search() {
+fn the_stop_flag_ends_a_long_search() {
     let files = Files::made_by(|a, b| {
         sparse(a, TIB, &[]);
         sparse(b, TIB, &[]);
@@ -74,7 +74,7 @@ fn a_stop_ends_a_long_search() {
         for workers in [1, 3] {
             let options = Options { method, shortcuts: false, ..Options::default() };
             let (stop, done) = (Stop::new(), AtomicU64::new(0));
-            let env = FileResources { workers, memory: 1 << 30, stop: &stop, done: &done };
+            let resources = FileResources { workers, memory: 1 << 30, stop: &stop, done: &done };
             let (a, b) = (Source::File(&files.a), Source::File(&files.b));
             let outcome = std::thread::scope(|scope| {
                 scope.spawn(|| {
@@ -83,7 +83,7 @@ fn a_stop_ends_a_long_search() {
                     }
                     stop.raise();
                 });
-                compare(a, b, &options, &env, &mut |_| unreachable!("nothing differs"))
+                compare(a, b, &options, &resources, &mut |_| unreachable!("nothing differs"))
             });
             assert_eq!(outcome.unwrap().end, End::Stopped);
             assert!(done.load(Relaxed) < TIB);
@@ -92,7 +92,7 @@ fn a_stop_ends_a_long_search() {
 }
 
 #[test]
-fn a_hole_is_zeros() {
+fn a_hole_equals_zeros() {
     const LEN: usize = 20 << 20;
     let files = Files::made_by(|a, b| {
         sparse(a, LEN as u64, &[]);
@@ -105,7 +105,7 @@ fn a_hole_is_zeros() {
 }
 
 #[test]
-fn a_file_is_the_same_as_itself_unless_it_is_shifted() {
+fn a_file_equals_itself_unless_different_bytes_are_skipped() {
     let mut files = Files::new(b"aaab", b"");
     files.b = open(&files.path(Side::A));
     assert_eq!(files.compare(&Options::default(), 1, Tuning::DEFAULT).end, End::Together);
@@ -129,7 +129,7 @@ fn all_of_a_file_may_be_skipped() {
 }
 
 #[test]
-fn sizes_say_it_all_where_they_can_be_believed() {
+fn different_sizes_prove_a_difference_unless_synthetic() {
     let files = Files::new(&[1; 10_000], &[1; 10_001]);
     fs::File::open(files.path(Side::A)).unwrap().sync_all().unwrap();
     fs::File::open(files.path(Side::B)).unwrap().sync_all().unwrap();
@@ -141,46 +141,46 @@ fn sizes_say_it_all_where_they_can_be_believed() {
     assert!(!sizes_differ(&a, &open(Path::new("/proc/self/limits")), &Options::default()));
 }
 
-/// The kernel says 0 bytes of the one and 4096 of the other.
+/// The kernel reports a size of 0 bytes for one file and of 4096 for the others.
 #[test]
-fn sizes_that_lie_are_not_believed() {
-    for lie in ["/proc/self/limits", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/kernel/notes"] {
-        let lie = Path::new(lie);
-        let Ok(bytes) = fs::read(lie) else { continue };
+fn synthetic_sizes_of_small_files_are_not_trusted() {
+    for file in ["/proc/self/limits", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/kernel/notes"] {
+        let file = Path::new(file);
+        let Ok(bytes) = fs::read(file) else { continue };
         let mut files = Files::new(b"", &bytes);
-        files.a = open(lie);
+        files.a = open(file);
         for limit in [None, Some(20)] {
             let options = Options { limit, ..Options::default() };
             let answer = files.compare(&options, 2, Tuning::DEFAULT);
-            assert_eq!((answer.end, answer.found.len()), (End::Together, 0), "{lie:?} {limit:?}");
+            assert_eq!((answer.end, answer.found.len()), (End::Together, 0), "{file:?} {limit:?}");
         }
     }
 }
 
-/// The kernel says more bytes than the calling thread alone would compare, and there are fewer.
+/// The kernel reports more bytes than the calling thread compares alone, but the files have fewer.
 #[test]
-fn sizes_that_lie_are_not_believed_of_large_files_either() {
-    let lies = ["/sys/kernel/mm/transparent_hugepage/enabled", "/sys/class/net/lo/mtu"].map(Path::new);
-    let lie = lies.into_iter().find(|path| path.exists()).expect("a kernel that shows files of its own");
+fn synthetic_sizes_of_large_files_are_not_trusted() {
+    let files = ["/sys/kernel/mm/transparent_hugepage/enabled", "/sys/class/net/lo/mtu"].map(Path::new);
+    let file = files.into_iter().find(|path| path.exists()).expect("no file with a synthetic size found");
     let mut files = Files::new(b"", b"");
-    (files.a, files.b) = (open(lie), open(lie));
+    (files.a, files.b) = (open(file), open(file));
     let options = Options { shortcuts: false, ..Options::default() };
     let answer = files.compare(&options, 2, Tuning { alone: 1, ..Tuning::DEFAULT });
     assert_eq!((answer.end, answer.found.len()), (End::Together, 0));
 }
 
-/// A file of which the kernel says 0 bytes, and another that is large.
+/// One file for which the kernel reports 0 bytes, and one that is larger.
 #[test]
-fn what_a_large_file_is_compared_with_is_read_to_its_end() {
-    let lie = Path::new("/proc/self/limits");
-    let Ok(bytes) = fs::read(lie) else { return };
+fn a_file_with_synthetic_size_is_read_to_its_end() {
+    let file = Path::new("/proc/self/limits");
+    let Ok(bytes) = fs::read(file) else { return };
     let tuning = Tuning { alone: bytes.len() as u64 / 2, ..Tuning::DEFAULT };
     for (other, end) in [
         (bytes.clone(), End::Together),
         ([&bytes[..], b"more"].concat(), End::Shorter { side: Side::A, bytes: bytes.len() as u64 }),
     ] {
         let mut files = Files::new(b"", &other);
-        files.a = open(lie);
+        files.a = open(file);
         let answer = files.compare(&Options::default(), 2, tuning);
         assert_eq!((answer.end, answer.found.len()), (end, 0));
     }

@@ -1,4 +1,4 @@
-//! Inputs that can only be read on.
+//! Inputs that can only be read from front to back.
 
 use std::io::{self, ErrorKind, Read};
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use super::oracle::{Answer, Files, answer, naive};
 use crate::testing::random;
 use crate::{FileResources, Options, Side, Source, Way, compare};
 
-/// Gives its bytes in pieces of some lengths, with an interruption before each.
+/// Returns its bytes in pieces of the given lengths, with an interruption before each.
 struct Dribs<'d> {
     bytes: &'d [u8],
     lens: std::iter::Cycle<std::slice::Iter<'d, usize>>,
@@ -39,9 +39,10 @@ impl Read for Dribs<'_> {
 }
 
 fn run(a: Source<'_>, b: Source<'_>, options: &Options) -> Result<Answer, (Side, Failure)> {
-    let env = FileResources { workers: 4, memory: 1 << 20, stop: &Stop::new(), done: &AtomicU64::new(0) };
+    let resources =
+        FileResources { workers: 4, memory: 1 << 20, stop: &Stop::new(), done: &AtomicU64::new(0) };
     let mut found = Vec::new();
-    let outcome = compare(a, b, options, &env, &mut |mismatch| {
+    let outcome = compare(a, b, options, &resources, &mut |mismatch| {
         found.push(mismatch);
         ControlFlow::Continue(())
     })?;
@@ -53,7 +54,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn streams_in_dribs_are_compared_as_files_are(
+    fn streams_with_short_reads_are_compared_like_files(
         (a_len, b_len) in prop_oneof![(0..9000_usize).prop_map(|len| (len, len)), (0..9000_usize, 0..9000_usize)],
         changes in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
         lens in prop::collection::vec(1..4000_usize, 1..8),
@@ -86,7 +87,7 @@ proptest! {
 }
 
 #[test]
-fn a_stream_that_fails_is_an_error_of_its_side() {
+fn a_failing_stream_is_an_error_with_its_side() {
     struct Fails;
     impl Read for Fails {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

@@ -1,4 +1,4 @@
-//! What two entries of one name are to each other, as far as that can be said without reading.
+//! How two entries with the same path differ, as far as this is known without reading their content.
 
 use ftk_inventory::Keep;
 use ftk_walk::FileType;
@@ -6,59 +6,59 @@ use ftk_walk::FileType;
 use super::facts::Facts;
 use super::merge::Entry;
 
-/// What counts as a difference, and what is believed.
+/// What counts as a difference, and which shortcuts are allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TreeCriteria {
-    /// Mode, owner, group and time of the last change count too, the time not for directories.
+    /// Compare the mode, owner, group and mtime too. The mtime of directories is ignored.
     pub metadata: bool,
-    /// Files of equal size and time are taken for equal, and none is read.
+    /// Treat files of equal size and mtime as equal, without reading any file.
     pub quick: bool,
-    /// Two names of one inode are read like any other pair.
+    /// Read also files with the same inode number, like any other pair.
     pub no_shortcuts: bool,
 }
 
 impl TreeCriteria {
-    /// What the tables of the walks have to keep. Where nothing else is compared than content, regular files are not
-    /// asked what `stat` says before they are opened: once is enough.
+    /// Returns what the inventories must keep. If only content is compared, the walk does not call `stat` for
+    /// regular files, because they are opened later anyway.
     pub fn keep(&self) -> Keep {
         Keep::Stats { files: self.metadata || self.quick }
     }
 }
 
-/// What two entries are to each other.
+/// How two entries differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Relation {
-    /// Of one type, and no different content.
+    /// The same type, and no known difference in content.
     Same,
     Type,
     Size(u64, u64),
-    /// Symbolic links to different names.
+    /// Symbolic links with different targets.
     Target,
     /// Device files for different devices.
     Device,
-    /// Files that have to be opened.
+    /// Regular files that must be opened.
     Unread,
 }
 
-pub(crate) fn classify(a: &Entry, b: &Entry, rules: TreeCriteria) -> Relation {
+pub(crate) fn classify(a: &Entry, b: &Entry, criteria: TreeCriteria) -> Relation {
     if a.file_type != b.file_type {
         return Relation::Type;
     }
-    // A target that could not be read is an error of the walk, and was told as such.
+    // A target that could not be read was already reported as an error of the walk.
     let targets_differ = a.has_target && b.has_target && a.target != b.target;
     match a.file_type {
-        FileType::Regular => files(a, b, rules),
+        FileType::Regular => files(a, b, criteria),
         FileType::Symlink if targets_differ => Relation::Target,
         FileType::Block | FileType::Char if a.metadata().rdev != b.metadata().rdev => Relation::Device,
         _ => Relation::Same,
     }
 }
 
-fn files(a: &Entry, b: &Entry, rules: TreeCriteria) -> Relation {
+fn files(a: &Entry, b: &Entry, criteria: TreeCriteria) -> Relation {
     let (Some(a), Some(b)) = (&a.metadata, &b.metadata) else { return Relation::Unread };
-    match Facts::sizes(a.into(), b.into(), rules.quick) {
+    match Facts::sizes(a.into(), b.into(), criteria.quick) {
         Some((a, b)) => Relation::Size(a, b),
-        None if rules.quick => Relation::Same,
+        None if criteria.quick => Relation::Same,
         None => Relation::Unread,
     }
 }

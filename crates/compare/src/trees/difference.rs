@@ -1,4 +1,4 @@
-//! What can differ between two trees.
+//! The kinds of differences between two trees.
 
 use ftk_inventory::Metadata;
 use ftk_read::Failure;
@@ -11,57 +11,58 @@ use crate::Side;
 /// One difference.
 #[derive(Debug)]
 pub struct Difference<'d> {
-    /// Where: the path below both starting points, empty for these themselves.
+    /// The path below both starting points; empty for the starting points themselves.
     pub path: &'d [u8],
-    /// What it is.
+    /// What differs.
     pub what: What<'d>,
 }
 
-/// What differs. Of two values the first is that of the first tree.
+/// What differs. If there are two values, the first one belongs to the first tree.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum What<'d> {
-    /// It is there on this side only.
+    /// The entry exists only on this side.
     Only(Side, FileType),
-    /// It is of another type.
+    /// The entries have different types.
     Type(FileType, FileType),
-    /// The files are of different length.
+    /// The files have different sizes.
     Size(u64, u64),
-    /// The files hold different bytes.
+    /// The files have different content.
     Content {
-        /// The first of them, from 0. Where one file ends before a byte differs, its length.
+        /// The offset of the first byte that differs, from 0. If one file is a prefix of the other, its
+        /// length.
         first: u64,
     },
-    /// The symbolic links lead to different names.
+    /// The symbolic links have different targets.
     Target(&'d [u8], &'d [u8]),
-    /// The device files stand for different devices, of these numbers.
+    /// The device files have these different device numbers.
     Device(u64, u64),
-    /// What is known of the entries differs.
+    /// The metadata of the entries differs.
     Metadata {
-        /// In what.
+        /// The fields that differ.
         fields: &'d [Field],
-        /// What is known of the first.
+        /// The metadata of the first entry.
         a: &'d Metadata,
-        /// What is known of the second.
+        /// The metadata of the second entry.
         b: &'d Metadata,
     },
-    /// The files could not be compared, because of the one on this side.
+    /// The files could not be compared because of an error on this side.
     Failed(Side, &'d Failure),
-    /// The files were not compared: the run was stopped before.
+    /// The files were not compared, because the run was stopped before.
     Pending,
 }
 
-/// A part of what is known of an entry.
+/// A field of an entry's metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Field {
-    /// Permission bits with set-user-ID, set-group-ID and sticky.
+    /// Permission bits, including set-user-ID, set-group-ID and sticky.
     Mode,
     /// Owner.
     Uid,
     /// Group.
     Gid,
-    /// Last change of the content.
+    /// Time of the last modification.
     Mtime,
 }
 
@@ -75,21 +76,21 @@ pub(crate) struct Differing {
 }
 
 impl Differing {
-    /// Those that count.
-    pub(crate) fn between(a: &Entry, b: &Entry, relation: Relation, rules: TreeCriteria) -> Self {
+    /// Returns the fields that differ, as far as the criteria include them.
+    pub(crate) fn between(a: &Entry, b: &Entry, relation: Relation, criteria: TreeCriteria) -> Self {
         let mut differing = Self { fields: FIELDS, len: 0 };
-        // Of entries of different types everything differs somehow.
-        if a.file_type != b.file_type || !rules.metadata && !rules.quick {
+        // The metadata of entries of different types is not comparable.
+        if a.file_type != b.file_type || !criteria.metadata && !criteria.quick {
             return differing;
         }
         let file_type = a.file_type;
         let (a, b) = (a.metadata(), b.metadata());
         for field in FIELDS {
             let (differs, counts) = match field {
-                Field::Mode => (a.mode != b.mode, rules.metadata),
-                Field::Uid => (a.uid != b.uid, rules.metadata),
-                Field::Gid => (a.gid != b.gid, rules.metadata),
-                Field::Mtime => (a.mtime_ns != b.mtime_ns, counts_mtime(file_type, relation, rules)),
+                Field::Mode => (a.mode != b.mode, criteria.metadata),
+                Field::Uid => (a.uid != b.uid, criteria.metadata),
+                Field::Gid => (a.gid != b.gid, criteria.metadata),
+                Field::Mtime => (a.mtime_ns != b.mtime_ns, counts_mtime(file_type, relation, criteria)),
             };
             if differs && counts {
                 differing.fields[differing.len] = field;
@@ -104,12 +105,12 @@ impl Differing {
     }
 }
 
-fn counts_mtime(file_type: FileType, relation: Relation, rules: TreeCriteria) -> bool {
+fn counts_mtime(file_type: FileType, relation: Relation, criteria: TreeCriteria) -> bool {
     match file_type {
-        // It changes with whatever is made in it, also while a faithful copy is made.
+        // Any change in a directory updates its mtime, even making an exact copy of it.
         FileType::Directory => false,
-        // Where the content is not looked at, the time stands for it.
-        FileType::Regular if rules.quick && relation == Relation::Same => true,
-        _ => rules.metadata,
+        // Without reading the content, the mtime decides whether it is the same.
+        FileType::Regular if criteria.quick && relation == Relation::Same => true,
+        _ => criteria.metadata,
     }
 }

@@ -1,33 +1,35 @@
-//! What two files are to each other, as far as that can be said without a look at their bytes.
+//! How two files compare, as far as this is known without reading them.
 
 use ftk_inventory::Metadata;
 use ftk_read::Stat;
 
-/// What is known of a file.
+/// The metadata of a file that matters here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     dev: u64,
     ino: u64,
     size: u64,
-    /// Space taken, in units of 512 bytes.
+    /// Disk space, in units of 512 bytes.
     blocks: u64,
 }
 
 impl Facts {
-    /// The sizes of two files if they differ and can be believed, or count whatever they are.
+    /// Returns the sizes of two files if they differ and are not synthetic. With `sizes_count`, synthetic
+    /// sizes count too.
     pub(crate) fn sizes(a: Self, b: Self, sizes_count: bool) -> Option<(u64, u64)> {
-        let is_told = a.size != b.size && (sizes_count || a.is_size_true() && b.is_size_true());
-        is_told.then_some((a.size, b.size))
+        let differ = a.size != b.size && (sizes_count || a.has_plausible_size() && b.has_plausible_size());
+        differ.then_some((a.size, b.size))
     }
 
-    /// Whether both have one device and inode number. That makes them one file only on a file system that is
+    /// Whether both have the same device and inode number. They are one file only if their file system is
     /// [trusted](crate::is_trusted).
     pub(crate) fn has_identity_of(self, other: Self) -> bool {
         (self.dev, self.ino) == (other.dev, other.ino)
     }
 
-    /// Whether the size can be believed. Kernels show files of their own with made-up sizes, which take no space.
-    fn is_size_true(self) -> bool {
+    /// Whether the size may be correct. Kernel file systems report synthetic sizes for files without disk
+    /// space.
+    fn has_plausible_size(self) -> bool {
         self.blocks > 0
     }
 }
@@ -44,7 +46,7 @@ impl From<&Stat> for Facts {
     }
 }
 
-/// Of a file that was not opened.
+/// For a file that was not opened.
 impl From<&rustix::fs::Stat> for Facts {
     #[allow(clippy::unnecessary_cast, reason = "the widths of the fields differ between platforms")]
     fn from(stat: &rustix::fs::Stat) -> Self {

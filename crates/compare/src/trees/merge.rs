@@ -1,4 +1,4 @@
-//! Two tables gone through side by side, in path order.
+//! Merges two inventories in path order.
 
 use std::cmp::Ordering;
 
@@ -21,29 +21,31 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// Returns the entry's metadata.
+    ///
     /// # Panics
-    /// When it is a regular file of a table that keeps nothing of those.
+    /// If it is a regular file, and the inventory does not keep the metadata of regular files.
     pub(crate) fn metadata(&self) -> &Metadata {
-        self.metadata.as_ref().expect("the table keeps what the rules ask for")
+        self.metadata.as_ref().expect("the inventory keeps the metadata that the criteria need")
     }
 }
 
-/// What stands at a path.
+/// The entries at one path.
 #[derive(Debug)]
 pub(crate) enum Step<'m> {
     Only(Side, &'m Entry),
     Both(&'m Entry, &'m Entry),
 }
 
-/// Goes through both. What lies below a directory that is on one side only, or that could not be listed on one side, is
-/// left out.
+/// Merges two trees. Entries below a directory are skipped if the directory exists on one side only, or could
+/// not be listed on one side.
 #[derive(Debug)]
 pub(crate) struct Merge<'t> {
     a: Cursor<'t>,
     b: Cursor<'t>,
-    /// What the entries returned last were.
+    /// How the paths of the last two entries compare.
     last: Option<Ordering>,
-    /// Where one of the walks failed and the merge has not come yet, the next one last.
+    /// Paths where a walk failed and that the merge has not reached yet, in reverse order.
     failed: Vec<&'t [u8]>,
     closed: Closed,
 }
@@ -59,7 +61,7 @@ impl<'t> Merge<'t> {
         Self { a, b, last: None, failed, closed: Closed::default() }
     }
 
-    /// The next path; the entries are valid until the next call.
+    /// Returns the next path. The entries are valid until the next call.
     pub(crate) fn next(&mut self) -> Option<Step<'_>> {
         loop {
             match self.last {
@@ -83,7 +85,7 @@ impl<'t> Merge<'t> {
                 (Some(a), Some(b)) => a.path.cmp(&b.path),
             };
             self.last = Some(order);
-            if self.is_told(order) {
+            if self.is_reportable(order) {
                 break;
             }
         }
@@ -95,8 +97,8 @@ impl<'t> Merge<'t> {
         })
     }
 
-    /// Whether anything can be said of what stands at the current path, and closes it if that goes for nothing below.
-    fn is_told(&mut self, order: Ordering) -> bool {
+    /// Whether the current path can be reported. Closes the path if the entries below it must be skipped.
+    fn is_reportable(&mut self, order: Ordering) -> bool {
         let first = if order.is_le() { &self.a.entry } else { &self.b.entry };
         let path = &first.path;
         let mut has_failed = false;
@@ -114,13 +116,13 @@ impl<'t> Merge<'t> {
         if !has_below {
             self.closed.close(path);
         }
-        // Where one walk failed, it may be there on both sides.
+        // If a walk failed here, the entry may exist on both sides.
         order.is_eq() || !has_failed
     }
 }
 
-/// Directories of which nothing below is told. Each is a prefix of the next one: paths come in order, so what is no
-/// prefix of the current one will be none of any that follows.
+/// Directories whose entries are skipped. Each is a prefix of the next one. A directory that is not a prefix
+/// of the current path can be dropped, because paths come in order.
 #[derive(Debug, Default)]
 struct Closed(Vec<Vec<u8>>);
 
@@ -130,7 +132,7 @@ impl Closed {
         self.0.push(path.to_vec());
     }
 
-    /// Whether the path lies below one of them.
+    /// Whether the path is below one of these directories.
     fn holds(&mut self, path: &[u8]) -> bool {
         self.pass(path);
         let is_below = |dir: &Vec<u8>| match dir.len() {
@@ -145,12 +147,12 @@ impl Closed {
     }
 }
 
-/// One of the two.
+/// The position in one of the trees.
 #[derive(Debug)]
 struct Cursor<'t> {
     root: &'t [u8],
     order: PathOrder<'t>,
-    /// The current entry, in memory used again and again.
+    /// The current entry. Its buffers are reused.
     entry: Entry,
     has_ended: bool,
 }
@@ -188,7 +190,7 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// The path without the starting point.
+/// Returns the path relative to the starting point.
 fn below<'p>(path: &'p [u8], root: &[u8]) -> &'p [u8] {
     let below = path.get(root.len()..).unwrap_or_default();
     below.strip_prefix(b"/").unwrap_or(below)

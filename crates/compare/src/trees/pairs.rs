@@ -1,4 +1,4 @@
-//! The files that have to be opened, two by two.
+//! The pairs of files that must be opened, and the result for each.
 
 use ftk_inventory::FileNo;
 use ftk_read::Failure;
@@ -6,36 +6,36 @@ use ftk_read::Failure;
 use super::difference::What;
 use crate::Side;
 
-/// The pairs that have to be opened, by path, and what is known of them.
+/// The pairs of files that must be opened, in path order, and the result for each.
 #[derive(Debug)]
 pub struct PairTable {
     pub(crate) pairs: Vec<Pair>,
-    /// How many differences there are beside those of pairs.
+    /// The number of differences that are not differences of these pairs.
     pub(crate) others: u64,
-    /// Why the failed ones failed, in their order.
+    /// The failures, in the order of their pairs.
     pub(crate) reasons: Vec<Failed>,
 }
 
-/// Two files of one name.
+/// Two files with the same path.
 #[derive(Debug)]
 pub(crate) struct Pair {
     pub(crate) a: FileNo,
     pub(crate) b: FileNo,
-    pub(crate) verdict: PairState,
+    pub(crate) state: PairState,
 }
 
-/// What is known of a pair.
+/// The result for a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PairState {
-    /// Nothing yet; the larger of the sizes, or 0 as long as nobody has asked.
+    /// Not compared yet. The value is the larger of the two sizes, or 0 if they are not known yet.
     Pending(u64),
-    /// All bytes were compared.
+    /// All bytes were compared and are equal.
     Equal,
-    /// From this byte on.
+    /// The content differs from this offset on.
     Differs(u64),
-    /// In their sizes, which are these.
+    /// The files have these different sizes.
     Sizes(u64, u64),
-    /// Both are one file.
+    /// Both paths are the same file.
     OneFile,
     Failed,
 }
@@ -47,7 +47,7 @@ impl PairState {
 /// A pair that could not be compared.
 #[derive(Debug)]
 pub(crate) struct Failed {
-    /// Its place in the plan.
+    /// The index of the pair in the table.
     pub(crate) pair: usize,
     pub(crate) side: Side,
     pub(crate) failure: Failure,
@@ -58,32 +58,33 @@ impl PairTable {
         Self { pairs, others, reasons: Vec::new() }
     }
 
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub fn pairs(&self) -> u64 {
         self.pairs.len() as u64
     }
 
-    /// How many of them were read, and not told apart, or to be one file, before.
+    /// Returns the number of pairs whose content was compared. Pairs of different size, and pairs that are
+    /// one file, are not read.
     pub fn read(&self) -> u64 {
-        let is_read = |pair: &&Pair| matches!(pair.verdict, PairState::Equal | PairState::Differs(_));
+        let is_read = |pair: &&Pair| matches!(pair.state, PairState::Equal | PairState::Differs(_));
         self.pairs.iter().filter(is_read).count() as u64
     }
 
-    /// How many of them could not be compared.
+    /// Returns the number of pairs that could not be compared.
     pub fn failed(&self) -> u64 {
         self.reasons.len() as u64
     }
 
-    /// How many differences there are, pairs that were not compared included.
+    /// Returns the number of differences. Pairs that were not compared count as differences.
     pub(crate) fn differences(&self) -> u64 {
-        let is_equal = |pair: &&Pair| matches!(pair.verdict, PairState::Equal | PairState::OneFile);
+        let is_equal = |pair: &&Pair| matches!(pair.state, PairState::Equal | PairState::OneFile);
         self.others + self.pairs() - self.pairs.iter().filter(is_equal).count() as u64
     }
 
-    /// What was found of each pair; `None`: its files are equal.
+    /// Returns the difference of each pair; `None` if its files are equal.
     pub(crate) fn found(&self) -> impl Iterator<Item = Option<What<'_>>> {
         let mut reasons = self.reasons.iter();
-        self.pairs.iter().map(move |pair| match pair.verdict {
+        self.pairs.iter().map(move |pair| match pair.state {
             PairState::Equal | PairState::OneFile => None,
             PairState::Differs(first) => Some(What::Content { first }),
             PairState::Sizes(a, b) => Some(What::Size(a, b)),
@@ -98,20 +99,20 @@ impl PairTable {
 
 impl Pair {
     pub(crate) fn new(a: FileNo, b: FileNo) -> Self {
-        Self { a, b, verdict: PairState::UNKNOWN }
+        Self { a, b, state: PairState::UNKNOWN }
     }
 
-    /// Its size, or 0 where that is not known yet, if it still has to be compared.
+    /// Returns the pair's size if it is still pending; 0 if the size is not known yet.
     pub(crate) fn pending(&self) -> Option<u64> {
-        match self.verdict {
+        match self.state {
             PairState::Pending(size) => Some(size),
             _ => None,
         }
     }
 
-    /// Whether it still has to be compared and, as far as is known, has at most so many bytes.
-    pub(crate) fn is_pending(&self, most: u64) -> bool {
-        self.pending().is_some_and(|size| size <= most)
+    /// Whether the pair is still pending and not known to be larger than `max` bytes.
+    pub(crate) fn is_pending(&self, max: u64) -> bool {
+        self.pending().is_some_and(|size| size <= max)
     }
 }
 

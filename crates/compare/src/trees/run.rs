@@ -1,4 +1,5 @@
-//! A run over the plan: sample, choose, small pairs, those that are put off as they are seen to be larger, large ones.
+//! Compares the pairs of a table: sample, choice, small pairs, larger pairs that were deferred, and large
+//! pairs.
 #![expect(unsafe_code, reason = "workers leave the shared descriptor table")]
 
 use std::cmp::Reverse;
@@ -13,139 +14,151 @@ use super::pairs::{Failed, Pair, PairTable};
 use super::worker::{SMALL, Worker};
 use super::{Trees, large, sample};
 
-/// A pair of larger files is compared by all workers together. One worker takes some 10 ms for a pair of this size, in
-/// memory: the most that the others may have to wait for it.
+/// A pair of larger files is compared by all workers together. One worker needs some 10 ms for a pair of this
+/// size in memory. This is the longest time that the other workers may have to wait for it.
 const SINGLE_WORKER_MAX: u64 = 32 << 20;
 
 /// What a run may use.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeResources<'e> {
-    /// Decides how many workers there are.
+    /// The model that decides how many workers there are.
     pub model: &'e Model,
-    /// What it may choose from. Reader and `ring` are not looked at, nor is `cpus` when it is 0.
+    /// The choices of the model. Its reader and `ring` are ignored. If `cpus` is 0, the CPUs are counted
+    /// here.
     pub limits: Limits,
-    /// Bytes that both files of a large pair may have together to be mapped.
+    /// A large pair is mapped if both files together have at most this size, in bytes.
     pub memory: u64,
-    /// Ends the run early; what was not compared by then is pending.
+    /// Ends the run early; pairs that were not compared stay pending.
     pub stop: &'e Stop,
-    /// Told how far the run is.
+    /// Updated during the run, to show progress.
     pub done: &'e Done,
 }
 
-/// How far a run is, for whoever wants to show it.
+/// The progress of a run.
 #[derive(Debug, Default)]
 pub struct Done {
     pairs: AtomicU64,
     bytes: AtomicU64,
-    /// How far the large pair is that is being compared.
+    /// The offset reached in the current large pair.
     large: AtomicU64,
 }
 
 impl Done {
-    /// Pairs that were compared, or failed.
+    /// Returns the number of pairs that were compared or have failed.
     pub fn pairs(&self) -> u64 {
         self.pairs.load(Relaxed)
     }
 
-    /// Bytes that were compared, of both trees.
+    /// Returns the number of bytes compared, in both trees together.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Relaxed) + 2 * self.large.load(Relaxed)
     }
 
     fn add(&self, pairs: u64, bytes: u64) {
-        // Relaxed, as everywhere here: each number stands for itself.
+        // Relaxed, as everywhere here: the counters do not depend on each other.
         self.pairs.fetch_add(pairs, Relaxed);
         self.bytes.fetch_add(bytes, Relaxed);
     }
 }
 
-/// How a run went. What it found is in the plan.
+/// How a run went. Its results are in the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
-    /// What was measured on the first pairs, two files each.
+    /// The measurements on the first pairs, with two files in each.
     pub sample: Sample,
-    /// What the model made of it; `None` when the sample was all there was.
+    /// The model's choice; `None` if the sample contained all pairs.
     pub choice: Option<Choice>,
-    /// Time that the pairs of usual size took after the sample, in nanoseconds: what the choice forecast.
+    /// Time for the pairs that one worker compares, after the sample, in nanoseconds. This is the time that
+    /// the choice forecasts.
     pub took_nanos: u64,
-    /// Pairs that were compared by all workers together.
+    /// The number of pairs that were compared by all workers together.
     pub large: u64,
 }
 
-pub(crate) fn compare(trees: &Trees<'_>, plan: &mut PairTable, env: &TreeResources<'_>) -> Report {
-    let mut caller = Worker::new(trees, env.memory, env.stop);
-    let sample = sample::compare(&mut caller, plan, SINGLE_WORKER_MAX);
-    env.done.add(u64::from(sample.files) / 2, sample.bytes);
+pub(crate) fn compare(trees: &Trees<'_>, table: &mut PairTable, resources: &TreeResources<'_>) -> Report {
+    let mut caller = Worker::new(trees, resources.memory, resources.stop);
+    let sample = sample::compare(&mut caller, table, SINGLE_WORKER_MAX);
+    resources.done.add(u64::from(sample.files) / 2, sample.bytes);
     let mut report = Report { sample, choice: None, took_nanos: 0, large: 0 };
     let pending =
-        |plan: &PairTable, most| plan.pairs.iter().filter(|pair| pair.is_pending(most)).count() as u64;
-    let usual = pending(plan, SINGLE_WORKER_MAX);
-    if usual > 0 {
-        let cpus = if env.limits.cpus == 0 { logical_cpus() } else { env.limits.cpus };
-        let limits = Limits { backend: Some(Backend::Sync), ring: false, cpus, ..env.limits };
-        let choice = env.model.choose(sample, 2 * usual, limits);
+        |table: &PairTable, max| table.pairs.iter().filter(|pair| pair.is_pending(max)).count() as u64;
+    let single = pending(table, SINGLE_WORKER_MAX);
+    if single > 0 {
+        let cpus = if resources.limits.cpus == 0 { logical_cpus() } else { resources.limits.cpus };
+        let limits = Limits { backend: Some(Backend::Sync), ring: false, cpus, ..resources.limits };
+        let choice = resources.model.choose(sample, 2 * single, limits);
         let start = Instant::now();
-        for most in [SMALL, SINGLE_WORKER_MAX] {
-            if pending(plan, most) > 0 {
-                caller.failed.extend(by_team(trees, &mut plan.pairs, choice.workers, most, env));
+        for max in [SMALL, SINGLE_WORKER_MAX] {
+            if pending(table, max) > 0 {
+                caller.failed.extend(by_team(trees, &mut table.pairs, choice.workers, max, resources));
             }
         }
         report.choice = Some(choice);
         report.took_nanos = start.elapsed().as_nanos() as u64;
     }
-    report.large = pending(plan, u64::MAX);
+    report.large = pending(table, u64::MAX);
     if report.large > 0 {
-        compare_large(&mut caller, trees, &mut plan.pairs, env);
+        compare_large(&mut caller, trees, &mut table.pairs, resources);
     }
     caller.failed.sort_unstable_by_key(|failed| failed.pair);
-    plan.reasons = caller.failed;
+    table.reasons = caller.failed;
     report
 }
 
-/// Compares the pairs of at most so many bytes, each by one worker.
+/// Compares all pending pairs of at most `max` bytes. Each pair is compared by one worker.
 fn by_team(
     trees: &Trees<'_>,
     pairs: &mut [Pair],
     workers: usize,
-    most: u64,
-    env: &TreeResources<'_>,
+    max: u64,
+    resources: &TreeResources<'_>,
 ) -> Vec<Failed> {
-    let claims = PairClaims::new(pairs, workers, most);
-    let parts = Team::new(workers).run(env.stop, |worker| {
+    let claims = PairClaims::new(pairs, workers, max);
+    let parts = Team::new(workers).run(resources.stop, |worker| {
         if worker > 0 {
-            // SAFETY: the first call on a new thread. The trees hold no descriptor, the worker is made here and dropped
-            // here, and the failures that it returns hold none either.
+            // SAFETY: this is the first call on a new thread. The trees hold no descriptor. The worker is
+            // created and dropped in this closure, and the failures that it returns hold no descriptor.
             unsafe { leave_shared_descriptors() };
         }
-        let mut worker = Worker::new(trees, env.memory, env.stop);
-        while !env.stop.is_raised()
+        let mut worker = Worker::new(trees, resources.memory, resources.stop);
+        while !resources.stop.is_raised()
             && let Some((first, run)) = claims.claim()
         {
             let (bytes, mut pairs) = (worker.bytes, 0);
             for (nth, pair) in (first..).zip(run) {
-                pairs += u64::from(worker.compare(nth, pair, most));
+                pairs += u64::from(worker.compare(nth, pair, max));
             }
-            env.done.add(pairs, worker.bytes - bytes);
+            resources.done.add(pairs, worker.bytes - bytes);
         }
         worker.failed
     });
     parts.into_iter().flatten().collect()
 }
 
-/// Compares the large pairs, largest first, each by all workers.
-fn compare_large(caller: &mut Worker<'_>, trees: &Trees<'_>, pairs: &mut [Pair], env: &TreeResources<'_>) {
+/// Compares the large pairs, largest first. Each pair is compared by all workers.
+fn compare_large(
+    caller: &mut Worker<'_>,
+    trees: &Trees<'_>,
+    pairs: &mut [Pair],
+    resources: &TreeResources<'_>,
+) {
     let mut large: Vec<_> = (0..pairs.len()).filter(|&nth| pairs[nth].pending().is_some()).collect();
     large.sort_by_key(|&nth| Reverse(pairs[nth].pending()));
-    let workers = match env.limits.threads {
+    let workers = match resources.limits.threads {
         Threads::Auto => 0,
         Threads::Fixed(workers) => workers.max(1),
     };
-    let all = crate::FileResources { workers, memory: env.memory, stop: env.stop, done: &env.done.large };
+    let all = crate::FileResources {
+        workers,
+        memory: resources.memory,
+        stop: resources.stop,
+        done: &resources.done.large,
+    };
     for nth in large {
         let pair = &mut pairs[nth];
-        let found = caller.with(pair, |_, a, b| large::compare(a, b, trees.rules, &all));
-        let bytes = 2 * env.done.large.swap(0, Relaxed);
-        env.done.add(1, bytes);
+        let found = caller.with(pair, |_, a, b| large::compare(a, b, trees.criteria, &all));
+        let bytes = 2 * resources.done.large.swap(0, Relaxed);
+        resources.done.add(1, bytes);
         caller.settle(nth, pair, found);
     }
 }

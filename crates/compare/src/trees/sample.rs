@@ -1,4 +1,4 @@
-//! The sample: a few pairs spread over the plan, compared by the calling thread and measured.
+//! Compares and measures the sample: a few pairs spread over the table, on the calling thread.
 
 use std::time::{Duration, Instant};
 
@@ -10,21 +10,21 @@ use super::worker::Worker;
 /// Pairs in the sample.
 const PAIRS: usize = 16;
 
-/// Neighbours sampled together: directories are opened for whole runs of their files.
+/// Neighbouring pairs sampled together, because a directory is opened once for a whole run of its files.
 const RUN: usize = 4;
 
-/// When the sample has told enough.
+/// Maximum duration of the sample.
 const TIME: Duration = Duration::from_millis(20);
 
-/// Compares a few pairs of at most so many bytes and says what their files cost, two for each.
-pub(crate) fn compare(worker: &mut Worker<'_>, plan: &mut PairTable, most: u64) -> Sample {
+/// Compares a few pairs of at most `max` bytes, and measures the cost of their files (two for each pair).
+pub(crate) fn compare(worker: &mut Worker<'_>, table: &mut PairTable, max: u64) -> Sample {
     let (start, waits) = (Instant::now(), voluntary_switches());
     let mut sample = Sample::default();
-    for nth in spread(plan.pairs.len()) {
+    for nth in spread(table.pairs.len()) {
         if start.elapsed() > TIME {
             break;
         }
-        if worker.compare(nth, &mut plan.pairs[nth], most) {
+        if worker.compare(nth, &mut table.pairs[nth], max) {
             sample.files += 2;
         }
     }
@@ -34,7 +34,8 @@ pub(crate) fn compare(worker: &mut Worker<'_>, plan: &mut PairTable, most: u64) 
     sample
 }
 
-/// Which of so many pairs are sampled: all of few, else runs in the middle of equal parts, ascending.
+/// Returns the pairs to sample, in ascending order: all of a few pairs, otherwise runs in the middle of equal
+/// parts.
 fn spread(pairs: usize) -> impl Iterator<Item = usize> {
     let (runs, run) = if pairs < PAIRS { (1, pairs) } else { (PAIRS / RUN, RUN) };
     let start = move |nth: usize| {

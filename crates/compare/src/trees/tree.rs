@@ -1,4 +1,4 @@
-//! The two trees, gone through side by side.
+//! The public interface for comparing two trees.
 
 use std::cell::Cell;
 
@@ -10,41 +10,41 @@ use super::merge::{Entry, Merge, Step};
 use super::pairs::{Pair, PairTable};
 use super::run::{self, Report, TreeResources};
 
-/// What a walk of one tree found.
+/// The result of walking one tree.
 #[derive(Clone, Copy, Debug)]
 pub struct WalkedTree<'t> {
-    /// Its entries: all of them, with what [`TreeCriteria::keep`] says is to be known of each.
+    /// All entries of the tree, with the metadata that [`TreeCriteria::keep`] requests.
     pub inventory: &'t Inventory,
-    /// The one starting point, as the walk was given it.
+    /// The starting point, exactly as given to the walk.
     pub root: &'t [u8],
-    /// Paths of what the walk could not look at. Nothing is claimed of what is missing there and below.
+    /// Paths that the walk could not read. Entries missing at or below these paths are not reported.
     pub failed: &'t [Vec<u8>],
 }
 
-/// Two trees and what counts as a difference.
+/// Two trees, and what counts as a difference.
 #[derive(Clone, Copy, Debug)]
 pub struct Trees<'t> {
-    /// The first.
+    /// The first tree.
     pub a: WalkedTree<'t>,
-    /// The second.
+    /// The second tree.
     pub b: WalkedTree<'t>,
-    /// What counts.
-    pub rules: TreeCriteria,
+    /// What counts as a difference.
+    pub criteria: TreeCriteria,
 }
 
 impl Trees<'_> {
-    /// The files that have to be opened: those of one name on both sides, less those which the tables tell apart. No
-    /// file is touched.
+    /// Lists the pairs of files that must be opened: files with the same path, unless the inventories already
+    /// show how they differ. This opens no file.
     ///
     /// # Errors
-    /// When the list of them might not fit into the budget.
+    /// If the list might not fit into the budget.
     ///
     /// # Panics
-    /// When an inventory lacks entries or what is to be known of them.
+    /// If an inventory lacks entries or metadata that the criteria need.
     pub fn plan(&self, budget: &Budget) -> Result<PairTable, Full> {
-        if !self.rules.quick {
-            let most = self.a.inventory.files().min(self.b.inventory.files());
-            budget.reserve(u64::from(most) * size_of::<Pair>() as u64)?;
+        if !self.criteria.quick {
+            let max = self.a.inventory.files().min(self.b.inventory.files());
+            budget.reserve(u64::from(max) * size_of::<Pair>() as u64)?;
         }
         let file = |entry: &Entry| entry.file.expect("only regular files are opened");
         let (mut pairs, mut others) = (Vec::new(), 0);
@@ -54,38 +54,38 @@ impl Trees<'_> {
                 others += 1;
                 continue;
             };
-            let relation = classify(a, b, self.rules);
+            let relation = classify(a, b, self.criteria);
             match relation {
                 Relation::Unread => pairs.push(Pair::new(file(a), file(b))),
                 Relation::Same => {}
                 _ => others += 1,
             }
-            others += u64::from(!Differing::between(a, b, relation, self.rules).fields().is_empty());
+            others += u64::from(!Differing::between(a, b, relation, self.criteria).fields().is_empty());
         }
         Ok(PairTable::new(pairs, others))
     }
 
-    /// Compares the pairs of the plan: those of usual size by several workers side by side, each by one of them, and
-    /// then the large ones, largest first, each by all of them. What they find is in the plan.
+    /// Compares the pairs of the table and stores the results in it. Pairs up to 32 MiB are compared in
+    /// parallel, each by one worker. Then the large ones follow, largest first, each by all workers.
     ///
     /// # Panics
-    /// When a worker panics, after all have ended.
-    pub fn compare(&self, plan: &mut PairTable, env: &TreeResources<'_>) -> Report {
-        run::compare(self, plan, env)
+    /// When a worker panics, after all workers have ended.
+    pub fn compare(&self, table: &mut PairTable, resources: &TreeResources<'_>) -> Report {
+        run::compare(self, table, resources)
     }
 
-    /// Hands every difference to `each`, by path, and those of one path one after the other.
+    /// Calls `each` for every difference, in path order. Several differences at one path follow each other.
     ///
-    /// A directory that is on one side only is one difference, whatever it holds. A pair that was not compared is
-    /// [`What::Pending`], never equal.
+    /// A directory that exists on one side only is one difference, whatever it contains. A pair that was not
+    /// compared is reported as [`What::Pending`].
     ///
     /// # Panics
-    /// When the plan is one of other trees or rules.
-    pub fn differences(&self, plan: &PairTable, mut each: impl FnMut(Difference<'_>)) {
-        let mut found = plan.found();
+    /// If the table was made for other trees or criteria.
+    pub fn differences(&self, table: &PairTable, mut each: impl FnMut(Difference<'_>)) {
+        let mut found = table.found();
         let mut merge = Merge::new(&self.a, &self.b);
-        // Behind the last one there is nothing to be looked for.
-        let left = Cell::new(plan.differences());
+        // Stop after the last difference.
+        let left = Cell::new(table.differences());
         let mut each = |difference: Difference<'_>| {
             left.set(left.get() - 1);
             each(difference);
@@ -101,19 +101,19 @@ impl Trees<'_> {
                 Step::Both(a, b) => (a, b),
             };
             let path = &a.path;
-            let relation = classify(a, b, self.rules);
+            let relation = classify(a, b, self.criteria);
             let what = match relation {
                 Relation::Same => None,
                 Relation::Type => Some(What::Type(a.file_type, b.file_type)),
                 Relation::Size(a, b) => Some(What::Size(a, b)),
                 Relation::Target => Some(What::Target(&a.target, &b.target)),
                 Relation::Device => Some(What::Device(a.metadata().rdev, b.metadata().rdev)),
-                Relation::Unread => found.next().expect("the plan is that of these trees"),
+                Relation::Unread => found.next().expect("the table was made for these trees"),
             };
             if let Some(what) = what {
                 each(Difference { path, what });
             }
-            let differing = Differing::between(a, b, relation, self.rules);
+            let differing = Differing::between(a, b, relation, self.criteria);
             let fields = differing.fields();
             if !fields.is_empty() {
                 let what = What::Metadata { fields, a: a.metadata(), b: b.metadata() };

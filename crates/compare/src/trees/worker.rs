@@ -1,4 +1,4 @@
-//! One worker's half of the comparison: its open directories, its buffers, and what it has found.
+//! One worker of the comparison: its open directories, its buffers, and its failures.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::AtomicU64;
@@ -14,19 +14,19 @@ use super::{TreeCriteria, Trees, WalkedTree, large};
 use crate::input::{Cursor, Input as _};
 use crate::{FileResources, Side, first_difference, is_trusted};
 
-/// Bytes of each file that are compared at a time: two buffers of this length fit the second-level cache.
+/// Bytes of each file compared at a time: two buffers of this size fit into the second-level cache.
 const BUF: usize = 128 << 10;
 
-/// A pair of larger files is put off when it is opened, so that nobody is left with several of them in the end: before,
-/// nobody knows its size. Then it is worth being mapped.
+/// Pairs of larger files are deferred when they are opened, because their size is not known before. Otherwise
+/// one worker might be left with several of them at the end. Files of more than this size are worth mapping.
 pub(crate) const SMALL: u64 = 1 << 20;
 
-/// Lives on the thread that it was made on.
+/// A worker. It must stay on the thread that created it.
 #[derive(Debug)]
 pub(crate) struct Worker<'t> {
-    a: Half<'t>,
-    b: Half<'t>,
-    rules: TreeCriteria,
+    a: TreeView<'t>,
+    b: TreeView<'t>,
+    criteria: TreeCriteria,
     memory: u64,
     stop: &'t Stop,
     /// Bytes read from both trees.
@@ -34,39 +34,40 @@ pub(crate) struct Worker<'t> {
     pub(crate) failed: Vec<Failed>,
 }
 
-/// What it has of one tree.
+/// One tree as seen by one worker.
 #[derive(Debug)]
-struct Half<'t> {
+struct TreeView<'t> {
     side: Side,
     tree: WalkedTree<'t>,
     opener: Opener<'t>,
-    /// The directory of the file opened last: mostly that of the next one.
+    /// The directory of the last file. The next file is mostly in the same one.
     dir: DirNo,
     buf: Vec<u8>,
 }
 
 impl<'t> Worker<'t> {
-    /// Nothing is open yet. Two files may take so many bytes of memory to be mapped.
+    /// Creates a worker with no open directories. Two files may be mapped if they have at most `memory` bytes
+    /// together.
     pub(crate) fn new(trees: &Trees<'t>, memory: u64, stop: &'t Stop) -> Self {
-        let half = |side, tree: WalkedTree<'t>| Half {
+        let view = |side, tree: WalkedTree<'t>| TreeView {
             side,
             tree,
             opener: Opener::new(tree.inventory),
             dir: DirNo(0),
             buf: vec![0; BUF],
         };
-        let (a, b) = (half(Side::A, trees.a), half(Side::B, trees.b));
-        Self { a, b, rules: trees.rules, memory, stop, bytes: 0, failed: Vec::new() }
+        let (a, b) = (view(Side::A, trees.a), view(Side::B, trees.b));
+        Self { a, b, criteria: trees.criteria, memory, stop, bytes: 0, failed: Vec::new() }
     }
 
-    /// Compares a pair of the plan, whose place in it is `nth`, unless that is done or it has more than `most` bytes, of
-    /// which a note is made. Says whether it was compared.
-    pub(crate) fn compare(&mut self, nth: usize, pair: &mut Pair, most: u64) -> bool {
-        if !pair.is_pending(most) {
+    /// Compares pair number `nth`, unless it is done or larger than `max` bytes. In the latter case its size
+    /// is recorded. Returns whether the pair is now done.
+    pub(crate) fn compare(&mut self, nth: usize, pair: &mut Pair, max: u64) -> bool {
+        if !pair.is_pending(max) {
             return false;
         }
         let found = self.with(pair, |worker, a, b| match a.stat().size.max(b.stat().size) {
-            size if size > most => Ok(PairState::Pending(size)),
+            size if size > max => Ok(PairState::Pending(size)),
             size if size > SMALL => worker.map(a, b),
             _ => worker.read(a, b),
         });
@@ -74,7 +75,7 @@ impl<'t> Worker<'t> {
         pair.pending().is_none()
     }
 
-    /// What is found of a pair by `read`, which is called with both files open if that has to be.
+    /// Determines the result for a pair. Calls `read` with both files open if they must be read.
     pub(crate) fn with(
         &mut self,
         pair: &Pair,
@@ -82,67 +83,67 @@ impl<'t> Worker<'t> {
     ) -> Result<PairState, (Side, Failure)> {
         let (a, b) = match self.open(pair) {
             Ok(files) => files,
-            // Who may not read a file may still know its size.
-            Err(failed) => return self.tell_closed(pair).ok_or(failed),
+            // Files that may not be read may still have known sizes.
+            Err(failed) => return self.compare_unopened(pair).ok_or(failed),
         };
         let facts = (a.stat().into(), b.stat().into());
-        if let Some(verdict) = tell(facts.0, facts.1, self.rules, &a) {
-            return Ok(verdict);
+        if let Some(state) = compare_facts(facts.0, facts.1, self.criteria, &a) {
+            return Ok(state);
         }
         Ok(match read(self, &a, &b)? {
-            // The sizes were not believed.
+            // The sizes were not trusted before, but reading has confirmed them.
             PairState::Differs(_)
-                if a.stat().size != b.stat().size && is_size_true(&a) && is_size_true(&b) =>
+                if a.stat().size != b.stat().size && is_size_correct(&a) && is_size_correct(&b) =>
             {
                 PairState::Sizes(a.stat().size, b.stat().size)
             }
-            verdict => verdict,
+            state => state,
         })
     }
 
-    fn tell_closed(&mut self, pair: &Pair) -> Option<PairState> {
+    fn compare_unopened(&mut self, pair: &Pair) -> Option<PairState> {
         let (a, b) = (self.a.ask(pair.a)?, self.b.ask(pair.b)?);
         let dir = self.a.dir_of(pair.a);
-        tell(a, b, self.rules, self.a.opener.open(dir).ok()?)
+        compare_facts(a, b, self.criteria, self.a.opener.open(dir).ok()?)
     }
 
-    /// Both files of a pair, opened.
+    /// Opens both files of a pair.
     fn open(&mut self, pair: &Pair) -> Result<(File, File), (Side, Failure)> {
         Ok((self.a.open(pair.a)?, self.b.open(pair.b)?))
     }
 
-    /// Writes down what was found.
+    /// Stores the result of a pair.
     pub(crate) fn settle(&mut self, nth: usize, pair: &mut Pair, found: Result<PairState, (Side, Failure)>) {
-        pair.verdict = found.unwrap_or_else(|(side, failure)| {
+        pair.state = found.unwrap_or_else(|(side, failure)| {
             self.failed.push(Failed { pair: nth, side, failure });
             PairState::Failed
         });
     }
 
-    /// As `read`, for files that are not small.
+    /// Does the same as `read`, for files that are not small.
     fn map(&mut self, a: &File, b: &File) -> Result<PairState, (Side, Failure)> {
         let done = AtomicU64::new(0);
-        let env = FileResources { workers: 1, memory: self.memory, stop: self.stop, done: &done };
-        let found = large::compare(a, b, self.rules, &env);
+        let resources = FileResources { workers: 1, memory: self.memory, stop: self.stop, done: &done };
+        let found = large::compare(a, b, self.criteria, &resources);
         self.bytes += 2 * done.into_inner();
         found
     }
 
-    /// Where the files differ first. Once stopped, nothing is known.
+    /// Finds the first difference of two files. Once the run is stopped, the result is unknown.
     fn read(&mut self, a: &File, b: &File) -> Result<PairState, (Side, Failure)> {
         let (mut in_a, mut in_b) = (Cursor::new(a, 0), Cursor::new(b, 0));
         let (a, b) = (&mut self.a.buf[..], &mut self.b.buf[..]);
         let mut at = 0;
-        let mut verdict = PairState::UNKNOWN;
-        while verdict == PairState::UNKNOWN && !self.stop.is_raised() {
+        let mut state = PairState::UNKNOWN;
+        while state == PairState::UNKNOWN && !self.stop.is_raised() {
             let len_a = in_a.fill(a).map_err(|failure| (Side::A, failure))?;
             let len_b = in_b.fill(b).map_err(|failure| (Side::B, failure))?;
             self.bytes += (len_a + len_b) as u64;
             let common = len_a.min(len_b);
-            verdict = match first_difference(&a[..common], &b[..common]) {
+            state = match first_difference(&a[..common], &b[..common]) {
                 Some(differs) => PairState::Differs(at + differs as u64),
                 None if len_a != len_b => PairState::Differs(at + common as u64),
-                // Fewer than there was room for are the end of both.
+                // A buffer that is not full means that both files have ended.
                 None if common < BUF => PairState::Equal,
                 None => PairState::UNKNOWN,
             };
@@ -150,18 +151,18 @@ impl<'t> Worker<'t> {
         }
         in_a.verify(0).map_err(|failure| (Side::A, failure))?;
         in_b.verify(0).map_err(|failure| (Side::B, failure))?;
-        Ok(verdict)
+        Ok(state)
     }
 }
 
-/// Whether a file ends where its size says, which is found out by reading there.
-fn is_size_true(file: &File) -> bool {
+/// Whether the file ends where its size says. This is checked by reading there.
+fn is_size_correct(file: &File) -> bool {
     let size = file.stat().size;
     let has_byte = |at| file.read_at(&mut [0], at).ok().map(|read| read > 0);
     has_byte(size) == Some(false) && size.checked_sub(1).is_none_or(|last| has_byte(last) == Some(true))
 }
 
-impl Half<'_> {
+impl TreeView<'_> {
     fn open(&mut self, file: FileNo) -> Result<File, (Side, Failure)> {
         let inventory = self.tree.inventory;
         let dir = self.dir_of(file);
@@ -172,7 +173,7 @@ impl Half<'_> {
         opened.map_err(|failure| (self.side, failure))
     }
 
-    /// What is known of a regular file without opening it.
+    /// Returns the metadata of a regular file without opening it.
     fn ask(&mut self, file: FileNo) -> Option<Facts> {
         let inventory = self.tree.inventory;
         let dir = self.dir_of(file);
@@ -190,9 +191,9 @@ impl Half<'_> {
     }
 }
 
-/// What is known of two files without a look at their bytes; `beside` is a descriptor on the file system of the first.
-fn tell(a: Facts, b: Facts, rules: TreeCriteria, beside: impl AsFd) -> Option<PairState> {
-    if !rules.no_shortcuts && a.has_identity_of(b) && is_trusted(beside) {
+/// Compares two files without reading them. `on_a` is a descriptor on the file system of the first file.
+fn compare_facts(a: Facts, b: Facts, criteria: TreeCriteria, on_a: impl AsFd) -> Option<PairState> {
+    if !criteria.no_shortcuts && a.has_identity_of(b) && is_trusted(on_a) {
         return Some(PairState::OneFile);
     }
     Facts::sizes(a, b, false).map(|(a, b)| PairState::Sizes(a, b))
@@ -218,7 +219,8 @@ mod tests {
         Inventory::merge(Walker::new([root]).threads(1).run(collect)).unwrap()
     }
 
-    /// What is found of two files, opened, and then changed by `change`, which is given the directory of both trees.
+    /// Compares two files that were opened and then changed by `change`. The argument of `change` is the
+    /// directory that contains both trees.
     fn read(a: &[u8], b: &[u8], change: impl FnOnce(&Path)) -> Result<PairState, (Side, Failure)> {
         let dir = tempfile::tempdir().unwrap();
         for (tree, bytes) in [("a", a), ("b", b)] {
@@ -232,7 +234,7 @@ mod tests {
             root: roots[nth].as_os_str().as_bytes(),
             failed: &[],
         };
-        let trees = Trees { a: tree(&a, 0), b: tree(&b, 1), rules: TreeCriteria::default() };
+        let trees = Trees { a: tree(&a, 0), b: tree(&b, 1), criteria: TreeCriteria::default() };
         let stop = Stop::new();
         let mut worker = Worker::new(&trees, 1 << 30, &stop);
         let (a, b) = worker.open(&Pair::new(FileNo(0), FileNo(0)))?;
@@ -241,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_byte_that_differs_round_the_borders_of_buffers() {
+    fn the_first_difference_is_found_near_buffer_boundaries() {
         for len in [0, 1, BUF - 1, BUF, BUF + 1, 2 * BUF, 2 * BUF + 1] {
             let bytes = vec![7; len];
             assert_eq!(read(&bytes, &bytes, |_| {}).unwrap(), PairState::Equal, "{len}");
@@ -250,7 +252,7 @@ mod tests {
                 other[at] = 8;
                 let differs = PairState::Differs(at as u64);
                 assert_eq!(read(&bytes, &other, |_| {}).unwrap(), differs, "{at} of {len}");
-                // Where one ends, the other differs.
+                // If one file ends early, it differs from there on.
                 assert_eq!(read(&bytes, &bytes[..at], |_| {}).unwrap(), differs, "{at} of {len}");
                 assert_eq!(read(&bytes[..at], &bytes, |_| {}).unwrap(), differs, "{at} of {len}");
             }
@@ -258,11 +260,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changes_is_equal_to_nothing() {
+    fn a_file_that_changes_is_an_error_with_its_side() {
         for (side, name) in [(Side::A, "a/x"), (Side::B, "b/x")] {
             for content in ["same", "", "same and more"] {
                 let found = read(b"same", b"same", |dir| {
-                    sleep(Duration::from_millis(20)); // more than a tick of the clock of files
+                    sleep(Duration::from_millis(20)); // more than one tick of file timestamps
                     fs::write(dir.join(name), content).unwrap();
                 });
                 assert!(matches!(&found, Err((of, Failure::Changed { .. })) if *of == side), "{found:?}");

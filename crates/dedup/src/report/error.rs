@@ -1,4 +1,4 @@
-//! Why a report cannot be written or used.
+//! Errors of writing or reading a report.
 
 use std::fmt;
 
@@ -8,23 +8,23 @@ use ftk_record::SealError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The starting points and arguments make a header that no reader would take.
+    /// The starting points and arguments make a header that is too long to be read back.
     HeaderTooLong,
-    /// It is not complete, or not as it was written.
+    /// The report is incomplete, or has changed since it was written.
     Seal(SealError),
-    /// There is not even a header.
+    /// The report has no header.
     Empty,
-    /// A line makes no sense.
+    /// A line is invalid.
     Line {
-        /// Its number, from 1.
+        /// The line number, from 1.
         number: u64,
-        /// What is wrong with it.
+        /// The problem with the line.
         problem: String,
     },
 }
 
 impl ReportError {
-    /// Whether all of it could be read, and only the footer does not match: it may have been edited on purpose.
+    /// Whether the report is complete and only its footer does not match. It may have been edited on purpose.
     pub fn is_seal_broken(&self) -> bool {
         matches!(self, Self::Seal(SealError::WrongCount | SealError::WrongDigest))
     }
@@ -33,9 +33,9 @@ impl ReportError {
 impl fmt::Display for ReportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::HeaderTooLong => f.write_str("there are too many starting points for one report"),
-            Self::Seal(_) => f.write_str("not as it was written"),
-            Self::Empty => f.write_str("empty: a report begins with a header"),
+            Self::HeaderTooLong => f.write_str("the starting points and arguments are too long for a report"),
+            Self::Seal(_) => f.write_str("incomplete, or changed since it was written"),
+            Self::Empty => f.write_str("the report has no header"),
             Self::Line { number, problem } => write!(f, "line {number}: {problem}"),
         }
     }

@@ -1,4 +1,4 @@
-//! A group that stands for itself.
+//! A group that needs no inventory.
 
 use std::collections::HashMap;
 
@@ -6,20 +6,20 @@ use ftk_hash::Digest;
 
 use crate::Member;
 
-/// Files with the same content, and what is known of each name.
+/// Identical files, with the metadata of each name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Length of each file in bytes.
+    /// The size of each file, in bytes.
     pub size: u64,
-    /// Of their content.
+    /// The digest of the content.
     pub digest: Digest,
-    /// By path, hard links included.
+    /// All names, sorted by path, including hard links.
     pub members: Vec<Member>,
 }
 
 impl Group {
-    /// Numbers the files as they first appear, one number a member: members with the same one are hard links of one
-    /// file.
+    /// Returns one file number for each member. Files are numbered in order of appearance; members with the
+    /// same number are hard links of one file.
     pub fn clusters(&self) -> Vec<usize> {
         let mut seen = HashMap::new();
         let number = |member: &Member| {

@@ -1,4 +1,5 @@
-//! Reports of duplicates as files: JSON, one object a line, sealed by a footer. `docs/dup-report.md` describes them.
+//! Reports of duplicates as files: JSON with one object per line, sealed by a footer. `docs/dup-report.md`
+//! describes the format.
 //!
 //! ```
 //! use ftk_dedup::report::{Group, Header, Writer, read};
@@ -38,8 +39,8 @@ pub use group::Group;
 pub use read::{Report, read};
 pub use write::{Header, Writer};
 
-/// What the first line says the file is.
+/// The kind of file, as named in the first line.
 const KIND: &str = "dup-report";
 
-/// The version of the format that is written, and the only one that is read.
+/// The version of the format. Other versions are not read.
 const VERSION: u32 = 1;

@@ -1,4 +1,4 @@
-//! ReportParser a report back. Nothing is guessed: one record that is not right refuses the whole of it.
+//! Reads a report. One invalid record makes the whole report invalid; nothing is guessed.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,50 +11,51 @@ use serde::Deserialize;
 use super::{Group, KIND, ReportError, VERSION};
 use crate::Member;
 
-/// What a report says.
+/// The contents of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Where relative paths begin, if that is known.
+    /// The directory to which relative paths refer, if it is known.
     pub directory: Option<Vec<u8>>,
-    /// Starting points, by their numbers.
+    /// The starting points; members refer to their indices.
     pub roots: Vec<Vec<u8>>,
-    /// In the order of the file.
+    /// The groups, in the order of the file.
     pub groups: Vec<Group>,
 }
 
-/// Reads a report to its end. `is_edited`: whether a footer that no longer matches will do; one there must be.
+/// Reads a report to its end. If `is_edited`, the footer need not match, but it must exist.
 ///
-/// That the record of a member is well formed says nothing of the file: whoever acts on it has to look.
+/// A valid record does not prove that the file still exists or is unchanged. Callers must check files before
+/// they act on them.
 ///
 /// # Errors
-/// When it is incomplete or damaged, or a record makes no sense. Then nothing of it is to be used.
+/// If the report is incomplete or damaged, or a record is invalid. No part of it may be used then.
 pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError> {
     let mut reader = SealedReader::new(input);
-    let mut reading = ReportParser::default();
+    let mut parser = ReportParser::default();
     loop {
         match reader.next_line() {
             Ok(Some(line)) => {
-                let taken = reading.take(line);
-                taken.map_err(|problem| ReportError::Line { number: reader.number(), problem })?;
+                let added = parser.add(line);
+                added.map_err(|problem| ReportError::Line { number: reader.number(), problem })?;
             }
             Ok(None) => break,
             Err(SealError::WrongCount | SealError::WrongDigest) if is_edited => break,
             Err(error) => return Err(ReportError::Seal(error)),
         }
     }
-    match reading.algorithm {
-        Some(_) => Ok(Report { directory: reading.directory, roots: reading.roots, groups: reading.groups }),
+    match parser.algorithm {
+        Some(_) => Ok(Report { directory: parser.directory, roots: parser.roots, groups: parser.groups }),
         None => Err(ReportError::Empty),
     }
 }
 
-/// Those that are long enough to tell contents apart.
+/// The algorithms whose digests are long enough to tell contents apart.
 const ALGORITHMS: [Algorithm; 3] = [Algorithm::Xxh128, Algorithm::Blake3, Algorithm::Sha256];
 
-/// What has been read so far.
+/// The records read so far.
 #[derive(Debug, Default)]
 struct ReportParser {
-    /// Known once the header has been read.
+    /// Set once the header has been read.
     algorithm: Option<Algorithm>,
     directory: Option<Vec<u8>>,
     roots: Vec<Vec<u8>>,
@@ -65,7 +66,7 @@ struct ReportParser {
 }
 
 impl ReportParser {
-    fn take(&mut self, line: &[u8]) -> Result<(), String> {
+    fn add(&mut self, line: &[u8]) -> Result<(), String> {
         match self.algorithm {
             None => self.header(line),
             Some(algorithm) => self.group(line, algorithm),
@@ -79,10 +80,13 @@ impl ReportParser {
             return Err("this is not a report of `ftk dup --json`".into());
         }
         if header.version != VERSION {
-            return Err(format!("report version {}, and this ftk reads version {VERSION}", header.version));
+            return Err(format!(
+                "report version {} is not supported; this ftk reads version {VERSION}",
+                header.version
+            ));
         }
         let algorithm = header.algorithm.parse().ok().filter(|it| ALGORITHMS.contains(it));
-        self.algorithm = Some(algorithm.ok_or("the algorithm of the digests is unknown")?);
+        self.algorithm = Some(algorithm.ok_or("unknown digest algorithm")?);
         if header.directory.is_some() || header.directory_b64.is_some() {
             let name = NameRecord { path: header.directory, path_b64: header.directory_b64 };
             self.directory = Some(name.path()?);
@@ -98,14 +102,14 @@ impl ReportParser {
             serde_json::from_slice(line).map_err(|error| format!("not a group: {error}"))?;
         let digest = Digest::from_hex(record.digest.as_bytes())
             .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
-            .ok_or_else(|| format!("the digest is not one of {algorithm}"))?;
+            .ok_or_else(|| format!("the digest is not a {algorithm} digest"))?;
         let (number, size) = (record.group, record.size_bytes);
         let members = record.members.into_iter().map(|Object(member)| self.member(member, size));
         let mut members = members.collect::<Result<Vec<_>, _>>()?;
         match self.groups.last_mut() {
             Some(group) if number == self.number => {
                 if (group.size, group.digest) != (size, digest) {
-                    return Err(format!("group {number} has two contents"));
+                    return Err(format!("group {number} has different sizes or digests"));
                 }
                 group.members.append(&mut members);
             }
@@ -137,7 +141,7 @@ impl ReportParser {
     }
 }
 
-/// Whether a path is that starting point or below it, without a way back up.
+/// Whether a path is the starting point or below it, and has no `..` after it.
 fn is_below(path: &[u8], root: &[u8]) -> bool {
     let Some(rest) = path.strip_prefix(root) else { return false };
     let is_apart = rest.is_empty() || root.ends_with(b"/") || rest.starts_with(b"/");

@@ -1,4 +1,4 @@
-//! What is written is read back, and what is not right is refused.
+//! Reports survive a round trip, and invalid ones are refused.
 
 use ftk_hash::{Algorithm, Digest};
 use ftk_record::{Seal, SealError};
@@ -30,7 +30,7 @@ fn written(header: &Header<'_>, groups: &[Group]) -> Vec<u8> {
     file
 }
 
-/// A member below the first or second starting point; its number makes its path the only one of its kind.
+/// A member below the first or second starting point. Its number makes its path unique.
 fn member() -> impl Strategy<Value = Member> {
     let name = vec(prop_oneof![1..=b'.' - 1, b'0'..=255], 1..9);
     let numbers = (any::<u64>(), any::<u64>(), any::<u64>(), 0..u64::MAX / 512, any::<u64>());
@@ -60,7 +60,7 @@ fn groups() -> impl Strategy<Value = Vec<Group>> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(groups in groups()) {
+    fn reports_survive_a_round_trip(groups in groups()) {
         let roots = vec![b"a".to_vec(), b"/\xff/".to_vec()];
         let report = read(&written(&header(roots.clone()), &groups)[..], false).unwrap();
         prop_assert_eq!(report.directory, header(Vec::new()).directory);
@@ -69,7 +69,7 @@ proptest! {
     }
 }
 
-/// A report of one group, sealed anew after this has become of its lines.
+/// Reads a report of one group after `change` was applied to its lines. The footer is made to match.
 fn changed(change: impl Fn(&str) -> String) -> Result<super::Report, ReportError> {
     let member = |name: &str, ino| Member {
         root: 0,
@@ -98,7 +98,7 @@ fn changed(change: impl Fn(&str) -> String) -> Result<super::Report, ReportError
 }
 
 #[test]
-fn records_that_make_no_sense_are_refused() {
+fn invalid_records_are_refused() {
     assert!(changed(str::to_owned).is_ok());
     assert!(changed(|lines| lines.replace("sha256", "\\u0073ha256")).is_ok());
     let digest = "07".repeat(32);
@@ -109,8 +109,8 @@ fn records_that_make_no_sense_are_refused() {
         (1, "\"roots\":", "\"starts\":", "not the header of a report"),
         (1, "{\"path\":\"a\"}", "[\"a\",null]", "not the header of a report"),
         (2, "\"members\":[{", "\"members\":[[\"a/z\",null,0,1,12,1,4096,0,0],{", "expected an object"),
-        (2, &*digest, &digest[2..], "the digest is not one of sha256"),
-        (2, &digest, "", "the digest is not one of sha256"),
+        (2, &*digest, &digest[2..], "the digest is not a sha256 digest"),
+        (2, &digest, "", "the digest is not a sha256 digest"),
         (2, "\"digest\":", "\"other\":", "missing field `digest`"),
         (2, "\"ino\":11", "\"in\":11", "missing field `ino`"),
         (2, "\"ino\":11", "\"ino\":10,\"ino\":11", "duplicate field `ino`"),
@@ -132,7 +132,7 @@ fn records_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_broken_seal_will_do_only_where_it_was_said() {
+fn a_broken_seal_is_accepted_only_on_request() {
     let file = written(&header(vec![b"a".to_vec()]), &[]);
     let edited =
         String::from_utf8(file.clone()).unwrap().replace("\"program\":\"1.0\"", "\"program\":\"2.0\"");
@@ -145,15 +145,15 @@ fn a_broken_seal_will_do_only_where_it_was_said() {
 }
 
 #[test]
-fn a_report_of_nothing_is_none() {
+fn a_report_without_header_is_an_error() {
     let mut empty = Vec::new();
     Seal::new().footer(&mut empty);
     assert!(matches!(read(&empty[..], true), Err(ReportError::Empty)));
 }
 
-/// Longer than a line may be, a group goes on in the next one, and comes back whole.
+/// A group that is too long for one line is split over several lines, and read back as one.
 #[test]
-fn a_group_of_any_length_is_one_group() {
+fn a_group_split_over_lines_is_read_back_as_one_group() {
     let member = |nth: usize| Member {
         root: 0,
         path: [b"a/".as_slice(), &vec![1; 4000], nth.to_string().as_bytes()].concat(),

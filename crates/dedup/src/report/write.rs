@@ -1,4 +1,4 @@
-//! Writing a report.
+//! Writes a report.
 
 use std::io::Write as _;
 
@@ -8,35 +8,36 @@ use ftk_record::{Seal, write_path, write_string};
 use super::{Group, KIND, ReportError, VERSION};
 use crate::Member;
 
-/// A group whose object grows longer than this goes on in another one: a reader refuses lines of any length.
+/// A group whose line becomes longer than this continues in another line, because readers limit the length of
+/// lines.
 const LONG: usize = 8 << 20;
 
-/// What is said before any group.
+/// The header of a report.
 #[derive(Clone, Debug)]
 pub struct Header<'h> {
-    /// The version of the program that writes it, for people.
+    /// The version of the program that writes the report, for information.
     pub program: &'h str,
-    /// Of the digests.
+    /// The algorithm of the digests.
     pub algorithm: Algorithm,
     /// Whether bytes were compared too.
     pub is_verified: bool,
-    /// Between which sizes files were looked at, both included.
+    /// The smallest file size that was included.
     pub min_size: u64,
-    /// `None`: any.
+    /// The largest file size that was included; `None` means no limit.
     pub max_size: Option<u64>,
-    /// When the run began, in nanoseconds since the Unix epoch.
+    /// The start of the run, in nanoseconds since the Unix epoch.
     pub start_ns: u128,
-    /// Where relative paths begin, if that could be found out.
+    /// The directory to which relative paths refer, if it is known.
     pub directory: Option<Vec<u8>>,
-    /// Starting points, by their numbers.
+    /// The starting points; members refer to their indices.
     pub roots: Vec<Vec<u8>>,
-    /// The words of the command line behind the program's name: among them are all options.
+    /// The command line without the program's name, including all options.
     pub arguments: Vec<Vec<u8>>,
 }
 
 impl Header<'_> {
     fn push(&self, out: &mut Vec<u8>) {
-        // A Vec takes everything.
+        // Writing to a `Vec` cannot fail.
         let _ = write!(out, "{{\"ftk\":\"{KIND}\",\"version\":{VERSION},\"program\":");
         write_string(out, self.program);
         let _ = write!(
@@ -58,11 +59,11 @@ impl Header<'_> {
     }
 }
 
-/// Makes the lines of a report and seals them.
+/// Writes the lines of a report and seals them.
 #[derive(Debug)]
 pub struct Writer {
     seal: Seal,
-    /// Those written so far.
+    /// The number of groups written so far.
     groups: u64,
 }
 
@@ -70,7 +71,7 @@ impl Writer {
     /// Begins a report: appends its header to `out`.
     ///
     /// # Errors
-    /// When the header is longer than a line may be.
+    /// If the header is longer than the maximum line.
     pub fn new(header: &Header<'_>, out: &mut Vec<u8>) -> Result<Self, ReportError> {
         let mut line = Vec::new();
         header.push(&mut line);
@@ -82,7 +83,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Appends a group, in one line or, if it is very long, in several.
+    /// Appends a group, in several lines if it is very long.
     pub fn group(&mut self, group: &Group, out: &mut Vec<u8>) {
         self.groups += 1;
         let (number, Group { size, digest, members }) = (self.groups, group);
@@ -93,7 +94,7 @@ impl Writer {
             is_begun = true;
             self.line(out, |out| {
                 let start = out.len();
-                // A Vec takes everything.
+                // Writing to a `Vec` cannot fail.
                 let _ = write!(
                     out,
                     "{{\"group\":{number},\"size_bytes\":{size},\"digest\":\"{digest}\",\"members\":["
@@ -122,7 +123,7 @@ impl Writer {
     }
 }
 
-/// `,"members":[{"name":"a"},{"name_b64":"/w=="}]`
+/// Appends a list of names, such as `,"members":[{"name":"a"},{"name_b64":"/w=="}]`.
 fn push_names(out: &mut Vec<u8>, members: &str, name: &str, names: &[Vec<u8>]) {
     let _ = write!(out, ",\"{members}\":[");
     for (nth, bytes) in names.iter().enumerate() {
@@ -138,7 +139,7 @@ fn push_member(out: &mut Vec<u8>, member: &Member, cluster: usize) {
     out.push(b'{');
     write_path(out, "path", path);
     let allocated = blocks.saturating_mul(512);
-    // A Vec takes everything.
+    // Writing to a `Vec` cannot fail.
     let _ = write!(
         out,
         ",\"root\":{root},\"cluster\":{cluster},\"dev\":{dev},\"ino\":{ino},\"nlink\":{nlink},\"allocated_bytes\":{allocated},\"mtime_ns\":{mtime_ns},\"ctime_ns\":{ctime_ns}"

@@ -1,4 +1,4 @@
-//! Groups proved byte by byte.
+//! Groups that are proved byte by byte.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,9 +7,9 @@ use ftk_sched::{Stop, Team};
 
 use super::tree::{SMALL, Settings, Tree, listed, path, run};
 
-/// Contents change after they were read, which looks like a collision of digests.
+/// The contents change after the digests were computed, which looks like a digest collision.
 #[test]
-fn a_group_falls_into_the_contents_it_really_has() {
+fn a_group_of_different_contents_is_split() {
     for workers in [1, 4] {
         let tree = Tree::new();
         let names: Vec<_> = ["a", "b", "c", "d", "e", "f"].map(String::from).to_vec();
@@ -33,13 +33,13 @@ fn a_group_falls_into_the_contents_it_really_has() {
 }
 
 #[test]
-fn what_cannot_be_compared_leaves_its_group() {
+fn files_that_cannot_be_compared_leave_their_group() {
     let tree = Tree::new();
     ["a", "b", "c", "d"].iter().for_each(|name| tree.write(name, [0; 500]));
     ["x", "y"].iter().for_each(|name| tree.write(name, [1; 500]));
     let inventory = tree.inventory();
     let mut found = run(&inventory, Settings::default(), 1, &SMALL, |_| ());
-    // The first of a group, another one, and the first of two.
+    // The first file of a group, a later one, and the first of a pair.
     ["a", "c", "x"].iter().for_each(|name| fs::remove_file(tree.path(name)).unwrap());
     found.compare(Team::new(2), &Stop::new(), &AtomicU64::new(0));
     let failed: Vec<_> = found.failed.iter().map(|failed| path(&inventory, failed.file)).collect();
@@ -48,7 +48,7 @@ fn what_cannot_be_compared_leaves_its_group() {
 }
 
 #[test]
-fn what_was_stopped_is_not_proved() {
+fn a_stopped_proof_keeps_no_group() {
     let tree = Tree::new();
     ["a", "b"].iter().for_each(|name| tree.write(name, [0; 500]));
     let inventory = tree.inventory();

@@ -1,4 +1,4 @@
-//! Files that are nearly equal, at the sizes that are really used.
+//! Files that are almost identical, with realistic sizes.
 
 use std::os::unix::fs::symlink;
 
@@ -8,10 +8,10 @@ use ftk_walk::Follow;
 
 use super::tree::{SMALL, Settings, Tree, groups, listed, run};
 use crate::Pass;
-use crate::pass::Cuts;
+use crate::pass::Thresholds;
 
-/// The usual lines, but nothing needs to be very large to be huge.
-const HUGE_AT_1_MIB: Cuts = Cuts { whole: 128 << 10, piece: 16 << 10, pieces: 16, huge: 1 << 20 };
+/// The default thresholds, except that files of 1 MiB are already huge.
+const HUGE_AT_1_MIB: Thresholds = Thresholds { whole: 128 << 10, piece: 16 << 10, pieces: 16, huge: 1 << 20 };
 
 fn noise(len: usize) -> Vec<u8> {
     let mut state = 88_172_645_463_325_252_u64;
@@ -24,7 +24,7 @@ fn noise(len: usize) -> Vec<u8> {
     std::iter::repeat_with(&mut byte).take(len).collect()
 }
 
-/// The content itself, and every way in which others have taken another one for it.
+/// Returns the content itself, and variants that other tools have mistaken for it.
 fn variants(len: usize) -> Vec<(String, Vec<u8>)> {
     let base = noise(len);
     let mut variants = vec![("same".to_owned(), base.clone())];
@@ -45,12 +45,12 @@ fn variants(len: usize) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn one_byte_or_swapped_blocks_make_another_content() {
-    for (len, cuts) in [
-        (100 << 10, Cuts::default()),
-        (128 << 10, Cuts::default()),
-        ((128 << 10) + 1, Cuts::default()),
-        (300 << 10, Cuts::default()),
+fn one_byte_or_swapped_blocks_are_a_different_content() {
+    for (len, thresholds) in [
+        (100 << 10, Thresholds::default()),
+        (128 << 10, Thresholds::default()),
+        ((128 << 10) + 1, Thresholds::default()),
+        (300 << 10, Thresholds::default()),
         ((1 << 20) + 4097, HUGE_AT_1_MIB),
     ] {
         let tree = Tree::new();
@@ -59,7 +59,7 @@ fn one_byte_or_swapped_blocks_make_another_content() {
             tree.write(&format!("two/{name}"), &bytes);
         }
         let inventory = tree.inventory();
-        let (mut found, passes) = groups(tree.0.path(), &inventory, &cuts);
+        let (mut found, passes) = groups(tree.0.path(), &inventory, &thresholds);
         found.sort();
         let mut expected: Vec<_> = variants(len)
             .iter()
@@ -92,7 +92,7 @@ fn images_that_differ_inside_are_not_read_whole() {
 }
 
 #[test]
-fn names_of_one_file_are_read_once_and_stay_together() {
+fn hard_links_are_read_once_and_stay_together() {
     let tree = Tree::new();
     tree.write("b/file", noise(1000));
     ["a", "b/other", "z/third"].iter().for_each(|name| tree.link("b/file", name));
@@ -100,9 +100,9 @@ fn names_of_one_file_are_read_once_and_stay_together() {
     tree.write("alone", noise(77));
     tree.link("alone", "alone-too");
     let inventory = tree.inventory();
-    let (_, passes) = groups(tree.0.path(), &inventory, &Cuts::default());
+    let (_, passes) = groups(tree.0.path(), &inventory, &Thresholds::default());
     assert_eq!(passes, [(Pass::Ends, 2)]);
-    let found = run(&inventory, Settings::default(), 1, &Cuts::default(), |stage| {
+    let found = run(&inventory, Settings::default(), 1, &Thresholds::default(), |stage| {
         assert_eq!(stage.bytes, 2000);
         assert!(stage.memory() >= 2 * 17);
     });
@@ -115,9 +115,9 @@ fn names_of_one_file_are_read_once_and_stay_together() {
     assert_eq!(group.digest, Algorithm::Xxh128.hash_one(Platform::detect(), &noise(1000)).as_bytes());
 }
 
-/// A link that is followed is no hard link, but leads to the same inode.
+/// A symbolic link that is followed is not a hard link, but leads to the same inode.
 #[test]
-fn a_file_is_no_duplicate_of_itself() {
+fn a_file_is_not_a_duplicate_of_itself() {
     let tree = Tree::new();
     ["twin/a", "twin/b", "alone/c"].iter().for_each(|name| tree.write(name, noise(500 + name.len() % 2)));
     symlink("a", tree.path("twin/link-to-a")).unwrap();
@@ -131,9 +131,10 @@ fn a_file_is_no_duplicate_of_itself() {
 }
 
 #[test]
-fn the_largest_waste_comes_first_then_the_first_path() {
+fn groups_are_sorted_by_waste_then_by_path() {
     let tree = Tree::new();
-    // In the table the files of a directory come before those below it, in paths `a/b` comes before `b`.
+    // The inventory lists the files of a directory before its subdirectories; in path order, `a/b` comes
+    // before `b`.
     for (name, len) in [("a/b/x", 10), ("z", 10), ("b", 20), ("m/n", 20), ("a/c", 5), ("c", 5), ("d", 5)] {
         tree.write(name, noise(len));
     }
@@ -143,19 +144,22 @@ fn the_largest_waste_comes_first_then_the_first_path() {
 }
 
 #[test]
-fn empty_files_only_when_asked_for() {
+fn empty_files_are_reported_only_on_request() {
     let tree = Tree::new();
     ["a", "b"].iter().for_each(|name| tree.write(name, ""));
     let inventory = tree.inventory();
     let count = |min_size| {
-        run(&inventory, Settings::default(), min_size, &Cuts::default(), |_| ()).into_groups().totals().files
+        run(&inventory, Settings::default(), min_size, &Thresholds::default(), |_| ())
+            .into_groups()
+            .totals()
+            .files
     };
     assert_eq!((count(0), count(1)), (2, 0));
 }
 
-/// On either side of the sample that decides whether more workers start.
+/// The numbers of files are below and above the size of the sample. Above it, more workers may start.
 #[test]
-fn the_plan_does_not_change_the_answer() {
+fn threads_and_reader_do_not_change_the_result() {
     for files in [2, 31, 33, 200] {
         let tree = Tree::new();
         for nth in 0..files {
@@ -168,7 +172,7 @@ fn the_plan_does_not_change_the_answer() {
         for threads in [Threads::Auto, Threads::Fixed(1), Threads::Fixed(2), Threads::Fixed(4)] {
             for backend in [Backend::Sync, Backend::Uring] {
                 let settings = Settings { threads, backend, ..Settings::default() };
-                let groups = run(&inventory, settings, 1, &Cuts::default(), |_| ()).into_groups();
+                let groups = run(&inventory, settings, 1, &Thresholds::default(), |_| ()).into_groups();
                 assert_eq!(listed(&inventory, &groups), expected, "{settings:?} of {files} files");
             }
         }

@@ -1,4 +1,4 @@
-//! Random trees of files that are nearly equal: the funnel says what comparing everything says.
+//! Random trees of almost identical files: the funnel must agree with a comparison of all bytes.
 
 use ftk_hash::Algorithm;
 use ftk_sched::{Backend, Threads};
@@ -8,19 +8,19 @@ use proptest::sample::{Index, select};
 
 use super::tree::{SMALL, Settings, Tree, listed, run};
 
-/// A file: what is in it, or another one that it is a further name of.
+/// A file with this content, or a hard link to another file.
 #[derive(Clone, Debug)]
 enum Node {
     Content { fill: u8, len: usize, edits: Vec<usize> },
     Link(Index),
 }
 
-/// Lengths around all that divides files: pieces, what is read whole, what is huge.
+/// Lengths around all thresholds: pieces, files read whole, huge files.
 fn length() -> impl Strategy<Value = usize> {
     select(vec![0, 1, 15, 16, 17, 32, 33, 63, 64, 65, 66, 80, 100, 399, 400, 401, 1000])
 }
 
-/// Places at the ends, at the edges of pieces, in the middle, and anywhere.
+/// Positions at the ends, at the edges of pieces, in the middle, and anywhere.
 fn edit(len: usize) -> impl Strategy<Value = usize> {
     let places: Vec<_> =
         [0, 1, 15, 16, len / 2, len.wrapping_sub(17), len.wrapping_sub(16), len.wrapping_sub(1)]
@@ -37,7 +37,7 @@ fn node() -> impl Strategy<Value = Node> {
     prop_oneof![5 => content, 1 => any::<Index>().prop_map(Node::Link)]
 }
 
-/// Names whose order as paths is not that of directories and files.
+/// Names for which path order differs from the order of the inventory.
 fn name() -> impl Strategy<Value = String> {
     (select(vec!["", "a/", "a/b/", "a-b/", "a.c/"]), select(vec!["a", "b", "m-", "z"]))
         .prop_map(|(dir, file)| format!("{dir}{file}"))
@@ -58,7 +58,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn groups_are_those_of_equal_bytes(
+    fn groups_match_a_comparison_of_all_bytes(
         nodes in vec((name(), node()), 0..90),
         settings in vec(settings(), 3),
         min_size in 0..3_u64,

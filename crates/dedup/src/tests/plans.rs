@@ -1,11 +1,11 @@
-//! Each rule by example.
+//! One example for each rule.
 
 use std::os::unix::fs::MetadataExt as _;
 
 use super::tree::{SMALL, Settings, Tree, run};
-use crate::{KeepRule, KeepRules, Left, Member, MemberDecision, Survey, Why, plan};
+use crate::{KeepRule, KeepRules, Member, MemberDecision, SkipReason, Survey, Why, plan};
 
-/// A file of one name below the first starting point.
+/// A file with one name below the first starting point.
 fn member(path: &str, ino: u64, mtime_ns: i128) -> Member {
     Member {
         root: 0,
@@ -25,8 +25,8 @@ fn goes(keeper: usize) -> MemberDecision {
     MemberDecision::Goes { keeper, outside: 0, frees: 4096 }
 }
 
-fn verdicts(members: &[Member], rules: &KeepRules) -> Vec<MemberDecision> {
-    plan(members, rules).verdicts
+fn decisions(members: &[Member], rules: &KeepRules) -> Vec<MemberDecision> {
+    plan(members, rules).decisions
 }
 
 fn keep(keep: Vec<KeepRule>) -> KeepRules {
@@ -38,7 +38,7 @@ fn glob(part: &'static str) -> KeepRule {
 }
 
 #[test]
-fn rules_decide_in_their_order() {
+fn earlier_rules_have_precedence() {
     let members = [member("b/long", 1, 30), member("a/longer", 2, 10), member("c/s", 3, 30)];
     for (rules, keeper, why) in [
         (vec![], 1, Why::First),
@@ -54,108 +54,108 @@ fn rules_decide_in_their_order() {
         let rules = keep(rules);
         let mut expected = [goes(keeper); 3];
         expected[keeper] = MemberDecision::Stays(why);
-        assert_eq!(verdicts(&members, &rules), expected, "{rules:?}");
+        assert_eq!(decisions(&members, &rules), expected, "{rules:?}");
     }
     let mut arguments = members;
     arguments[1].root = 1;
     assert_eq!(
-        verdicts(&arguments, &keep(vec![]))[0],
+        decisions(&arguments, &keep(vec![]))[0],
         MemberDecision::Stays(Why::First),
         "arguments before paths"
     );
 }
 
 #[test]
-fn references_stay_and_are_copies() {
+fn references_stay_and_count_as_copies() {
     let mut members = [member("a", 1, 0), member("ref/b", 2, 0), member("ref/c", 3, 0), member("d", 4, 0)];
     (members[1].root, members[2].root) = (1, 1);
     let mut rules = KeepRules { references: [1].into(), ..KeepRules::default() };
     let reference = MemberDecision::Stays(Why::Reference);
-    assert_eq!(verdicts(&members, &rules), [goes(1), reference, reference, goes(1)]);
+    assert_eq!(decisions(&members, &rules), [goes(1), reference, reference, goes(1)]);
     rules.min_copies = 3;
     assert_eq!(
-        verdicts(&members, &rules),
+        decisions(&members, &rules),
         [MemberDecision::Stays(Why::First), reference, reference, goes(1)]
     );
-    // What is the same file as a reference is no copy that could go.
+    // Another name of a reference's file is not a copy that may be removed.
     (members[0].ino, members[0].nlink, members[1].nlink) = (2, 2, 2);
     let same = MemberDecision::Stays(Why::SameFile);
     rules.min_copies = 0;
-    assert_eq!(verdicts(&members, &rules), [same, reference, reference, goes(1)]);
+    assert_eq!(decisions(&members, &rules), [same, reference, reference, goes(1)]);
 }
 
 #[test]
-fn isolated_copies_go_only_from_other_arguments() {
+fn isolate_removes_only_copies_below_other_starting_points() {
     let mut members = [member("a/1", 1, 5), member("a/2", 2, 9), member("b/1", 3, 1), member("b/2", 4, 7)];
     (members[2].root, members[3].root) = (1, 1);
     let isolate = |keep| KeepRules { keep, isolate: true, ..KeepRules::default() };
-    let isolated = MemberDecision::Left(Left::Isolated);
-    let first = verdicts(&members, &isolate(vec![]));
+    let isolated = MemberDecision::Skipped(SkipReason::Isolated);
+    let first = decisions(&members, &isolate(vec![]));
     assert_eq!(first, [MemberDecision::Stays(Why::First), isolated, goes(0), goes(0)]);
-    let oldest = verdicts(&members, &isolate(vec![KeepRule::Oldest]));
+    let oldest = decisions(&members, &isolate(vec![KeepRule::Oldest]));
     assert_eq!(oldest, [goes(2), goes(2), MemberDecision::Stays(Why::Oldest), isolated]);
-    // Only where the reference has the content does something go.
+    // Copies are removed only if the reference has the content.
     let rules = KeepRules { references: [2].into(), ..isolate(vec![]) };
-    let one = verdicts(&members[..2], &rules);
+    let one = decisions(&members[..2], &rules);
     assert_eq!(one, [MemberDecision::Stays(Why::Enough), isolated]);
     members[3].root = 2;
-    let reference = verdicts(&members, &rules);
+    let reference = decisions(&members, &rules);
     assert_eq!(reference, [goes(3), goes(3), goes(3), MemberDecision::Stays(Why::Reference)]);
 }
 
 #[test]
-fn names_of_a_file_go_together_and_free_it_with_the_last() {
+fn hard_links_are_removed_together_and_the_last_one_frees_space() {
     let mut members = [member("x", 1, 0), member("b", 2, 1), member("a", 2, 1), member("c", 3, 2)];
     (members[1].nlink, members[2].nlink, members[3].nlink) = (2, 2, 3);
     let rules = keep(vec![KeepRule::Oldest]);
     let step = |outside, frees| MemberDecision::Goes { keeper: 0, outside, frees };
     let expected = [MemberDecision::Stays(Why::Oldest), step(0, 4096), step(0, 0), step(2, 0)];
-    assert_eq!(verdicts(&members, &rules), expected);
-    // The other way round the file with two names is one copy.
+    assert_eq!(decisions(&members, &rules), expected);
+    // In the reverse order, the file with two names counts as one copy.
     let rules = KeepRules { min_copies: 2, ..keep(vec![KeepRule::Newest]) };
     let (newest, same) = (MemberDecision::Stays(Why::Newest), MemberDecision::Stays(Why::SameFile));
-    assert_eq!(verdicts(&members, &rules), [goes(3), same, newest, newest]);
+    assert_eq!(decisions(&members, &rules), [goes(3), same, newest, newest]);
 }
 
 #[test]
-fn a_symbolic_link_neither_stays_for_others_nor_goes() {
-    let left = MemberDecision::Left(Left::ViaLink);
+fn a_followed_symbolic_link_is_neither_kept_nor_removed() {
+    let skipped = MemberDecision::Skipped(SkipReason::ViaLink);
     let link = |path, ino| Member { via_link: true, ..member(path, ino, 0) };
     let members = [link("a", 1), member("b", 2, 0), member("c", 3, 0)];
-    assert_eq!(verdicts(&members, &keep(vec![])), [left, MemberDecision::Stays(Why::First), goes(1)]);
-    // The file behind the link.
+    assert_eq!(decisions(&members, &keep(vec![])), [skipped, MemberDecision::Stays(Why::First), goes(1)]);
+    // A link to the file that stays.
     let members = [link("a", 2), member("b", 2, 0), member("c", 3, 0)];
-    assert_eq!(verdicts(&members, &keep(vec![])), [left, MemberDecision::Stays(Why::First), goes(1)]);
+    assert_eq!(decisions(&members, &keep(vec![])), [skipped, MemberDecision::Stays(Why::First), goes(1)]);
     let members = [link("a", 3), member("b", 2, 0), member("c", 3, 0)];
-    assert_eq!(verdicts(&members, &keep(vec![])), [left, MemberDecision::Stays(Why::Enough), left]);
+    assert_eq!(decisions(&members, &keep(vec![])), [skipped, MemberDecision::Stays(Why::Enough), skipped]);
     let members = [link("a", 2), link("b", 3)];
-    assert_eq!(verdicts(&members, &keep(vec![])), [left, left]);
+    assert_eq!(decisions(&members, &keep(vec![])), [skipped, skipped]);
 }
 
 #[test]
-fn an_inode_number_that_is_no_identity_removes_nothing() {
+fn files_with_unreliable_inode_numbers_are_not_removed() {
     let members = [member("a", 1, 0), member("b", 2, 0), member("c", 2, 0)];
-    let left = MemberDecision::Left(Left::Unidentified);
-    assert_eq!(verdicts(&members, &keep(vec![])), [MemberDecision::Stays(Why::Enough), left, left]);
+    let skipped = MemberDecision::Skipped(SkipReason::Unidentified);
+    assert_eq!(decisions(&members, &keep(vec![])), [MemberDecision::Stays(Why::Enough), skipped, skipped]);
     assert_eq!(
-        verdicts(&members[1..], &keep(vec![])),
+        decisions(&members[1..], &keep(vec![])),
         [MemberDecision::Stays(Why::Enough), MemberDecision::Stays(Why::SameFile)]
     );
 }
 
 #[test]
-fn the_keeper_is_on_the_same_device_if_one_is() {
+fn the_keeper_is_on_the_same_device_if_possible() {
     let mut members = [member("a", 1, 0), member("b", 2, 0), member("c", 3, 0), member("d", 4, 0)];
     (members[1].dev, members[3].dev) = (2, 2);
     let rules = KeepRules { min_copies: 2, ..KeepRules::default() };
     let first = MemberDecision::Stays(Why::First);
-    assert_eq!(verdicts(&members, &rules), [first, first, goes(0), goes(1)]);
+    assert_eq!(decisions(&members, &rules), [first, first, goes(0), goes(1)]);
     members[2].dev = 3;
-    assert_eq!(verdicts(&members, &rules)[2], goes(0));
+    assert_eq!(decisions(&members, &rules)[2], goes(0));
 }
 
 #[test]
-fn a_survey_says_what_the_rules_ask_for() {
+fn a_survey_returns_the_current_metadata() {
     let tree = Tree::new();
     tree.write("a", [1; 5000]);
     tree.write("b/c", [1; 5000]);

@@ -1,4 +1,4 @@
-//! What every plan promises, whatever the group and the rules.
+//! Guarantees of every plan, for any group and any rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,9 +6,10 @@ use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::{KeepRule, KeepRules, Left, Member, MemberDecision, Why, plan};
+use crate::{KeepRule, KeepRules, Member, MemberDecision, SkipReason, Why, plan};
 
-/// A file with one or more names here and perhaps some elsewhere; few values, so that ties are common.
+/// A file with one or more names in the group and perhaps some elsewhere. There are few different values, so
+/// that ties are common.
 #[derive(Clone, Debug)]
 struct Inode {
     dev: u64,
@@ -75,22 +76,22 @@ proptest! {
 
     #[test]
     fn enough_copies_stay_and_references_are_untouched(members in members(), rules in rules()) {
-        let verdicts = plan(&members, &rules).verdicts;
-        prop_assert_eq!(verdicts.len(), members.len());
+        let decisions = plan(&members, &rules).decisions;
+        prop_assert_eq!(decisions.len(), members.len());
         let identity = |nth: usize| (members[nth].dev, members[nth].ino);
-        let is_gone = |nth: usize| matches!(verdicts[nth], MemberDecision::Goes { .. });
+        let is_gone = |nth: usize| matches!(decisions[nth], MemberDecision::Goes { .. });
         let regular = |nth: &usize| !members[*nth].via_link;
         let all = 0..members.len();
         let before: BTreeSet<_> = all.clone().filter(regular).map(identity).collect();
         let after: BTreeSet<_> =
             all.clone().filter(regular).filter(|&nth| !is_gone(nth)).map(identity).collect();
-        prop_assert!(after.len() >= before.len().min(rules.min_copies.max(1)), "{:?}", verdicts);
+        prop_assert!(after.len() >= before.len().min(rules.min_copies.max(1)), "{:?}", decisions);
 
         let mut freed: BTreeMap<_, u64> = BTreeMap::new();
         for nth in all.clone() {
-            let MemberDecision::Goes { keeper, outside, frees } = verdicts[nth] else { continue };
+            let MemberDecision::Goes { keeper, outside, frees } = decisions[nth] else { continue };
             prop_assert!(!rules.references.contains(&members[nth].root), "nothing below a reference goes");
-            prop_assert!(matches!(verdicts[keeper], MemberDecision::Stays(_)) && !members[keeper].via_link);
+            prop_assert!(matches!(decisions[keeper], MemberDecision::Stays(_)) && !members[keeper].via_link);
             prop_assert!(identity(keeper) != identity(nth), "a file is no copy of itself");
             let same_file = || all.clone().filter(|&other| identity(other) == identity(nth));
             prop_assert!(same_file().all(is_gone), "all names go or none");
@@ -98,12 +99,12 @@ proptest! {
             prop_assert_eq!(same_file().count() as u64 + outside, members[nth].nlink);
             *freed.entry((identity(nth), outside)).or_default() += frees;
             let is_near = |at: usize| members[at].dev == members[nth].dev;
-            let near = |&at: &usize| matches!(verdicts[at], MemberDecision::Stays(why) if why != Why::SameFile)
+            let near = |&at: &usize| matches!(decisions[at], MemberDecision::Stays(why) if why != Why::SameFile)
                 && regular(&at) && is_near(at);
             prop_assert_eq!(is_near(keeper), all.clone().any(|at| near(&at)));
             if rules.isolate {
                 let roots: BTreeSet<_> = same_file().map(|at| members[at].root).collect();
-                let kept = all.clone().filter(|&at| matches!(verdicts[at], MemberDecision::Stays(_)) && regular(&at));
+                let kept = all.clone().filter(|&at| matches!(decisions[at], MemberDecision::Stays(_)) && regular(&at));
                 prop_assert!(kept.into_iter().all(|at| !roots.contains(&members[at].root)));
             }
         }
@@ -111,26 +112,26 @@ proptest! {
             prop_assert_eq!(bytes, if outside == 0 { 4096 } else { 0 });
         }
         for nth in all.filter(|&nth| rules.references.contains(&members[nth].root)) {
-            prop_assert!(matches!(verdicts[nth], MemberDecision::Stays(Why::Reference)));
+            prop_assert!(matches!(decisions[nth], MemberDecision::Stays(Why::Reference)));
         }
-        let isolated = verdicts.contains(&MemberDecision::Left(Left::Isolated));
+        let isolated = decisions.contains(&MemberDecision::Skipped(SkipReason::Isolated));
         prop_assert!(rules.isolate || !isolated);
     }
 
     #[test]
-    fn no_more_stays_than_has_to(members in members(), mut rules in rules()) {
+    fn no_unnecessary_copies_stay(members in members(), mut rules in rules()) {
         rules.isolate = false;
-        let verdicts = plan(&members, &rules).verdicts;
+        let decisions = plan(&members, &rules).decisions;
         let inodes = |is_one: &dyn Fn(usize) -> bool| -> BTreeSet<_> {
             let those = (0..members.len()).filter(|&nth| is_one(nth));
             those.map(|nth| (members[nth].dev, members[nth].ino)).collect()
         };
-        let stays = inodes(&|nth| matches!(verdicts[nth], MemberDecision::Stays(_)));
+        let stays = inodes(&|nth| matches!(decisions[nth], MemberDecision::Stays(_)));
         let references = inodes(&|nth| rules.references.contains(&members[nth].root));
         let files = inodes(&|nth| !members[nth].via_link);
         let wanted = rules.min_copies.max(1).saturating_sub(references.intersection(&files).count());
         let others = files.difference(&references).count().min(wanted);
-        prop_assert_eq!(stays.len(), references.len() + others, "{:?}", verdicts);
+        prop_assert_eq!(stays.len(), references.len() + others, "{:?}", decisions);
         prop_assert!(stays.is_superset(&references));
     }
 
@@ -140,14 +141,14 @@ proptest! {
         rules in rules(),
     ) {
         let by_path = |members: &[Member]| -> BTreeMap<Vec<u8>, (String, Option<Vec<u8>>)> {
-            let verdicts = plan(members, &rules).verdicts;
-            let verdict = |verdict: MemberDecision| match verdict {
+            let decisions = plan(members, &rules).decisions;
+            let decision = |decision: MemberDecision| match decision {
                 MemberDecision::Goes { keeper, outside, frees } => {
                     (format!("goes {outside} {frees}"), Some(members[keeper].path.clone()))
                 }
                 other => (format!("{other:?}"), None),
             };
-            members.iter().map(|member| member.path.clone()).zip(verdicts.into_iter().map(verdict)).collect()
+            members.iter().map(|member| member.path.clone()).zip(decisions.into_iter().map(decision)).collect()
         };
         prop_assert_eq!(by_path(&members), by_path(&shuffled));
     }

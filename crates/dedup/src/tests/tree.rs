@@ -1,4 +1,4 @@
-//! A tree on the disk, what is really equal in it, and what the funnel says.
+//! A tree on disk, the identical files in it, and the result of the funnel.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ use ftk_sched::{Backend, Constants, Limits, Model, Stop, Threads};
 use ftk_walk::{Follow, Walker};
 
 use crate::find::find_with;
-use crate::pass::Cuts;
+use crate::pass::Thresholds;
 use crate::{Found, Funnel, Groups, Pass, Stage};
 
-/// A size, and the names of each of the files.
+/// A size, and the names of each file.
 pub(super) type Listed = (u64, Vec<Vec<PathBuf>>);
 
 /// The names of files, by device and inode number.
@@ -27,7 +27,7 @@ type Names = BTreeMap<(u64, u64), Vec<PathBuf>>;
 
 pub(super) struct Tree(pub(super) tempfile::TempDir);
 
-/// How the work is done, which must not be seen in what comes out.
+/// Settings that must not affect the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) algorithm: Algorithm,
@@ -41,8 +41,8 @@ impl Default for Settings {
     }
 }
 
-/// Small enough for trees that are made by the hundred.
-pub(super) const SMALL: Cuts = Cuts { whole: 64, piece: 16, pieces: 5, huge: 400 };
+/// Thresholds small enough for hundreds of test trees.
+pub(super) const SMALL: Thresholds = Thresholds { whole: 64, piece: 16, pieces: 5, huge: 400 };
 
 impl Tree {
     pub(super) fn new() -> Self {
@@ -75,7 +75,7 @@ impl Tree {
         Inventory::merge(walker.run(|worker| Collect::new(worker, Keep::Sizes))).unwrap()
     }
 
-    /// All files of at least this size whose whole content another file has, in the order of a report.
+    /// Returns all files of at least `min_size` that have an identical copy, in the order of a report.
     pub(super) fn really_equal(&self, min_size: u64) -> Vec<Listed> {
         let mut contents = BTreeMap::<Vec<u8>, Names>::new();
         let mut dirs = vec![self.0.path().to_path_buf()];
@@ -107,7 +107,7 @@ impl Tree {
     }
 }
 
-/// What paths are ordered by; they themselves compare name by name.
+/// Returns the bytes of a path, which define the order. `Path` itself compares component by component.
 fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
 }
@@ -117,17 +117,17 @@ pub(super) fn run<'i>(
     inventory: &'i Inventory,
     settings: Settings,
     min_size: u64,
-    cuts: &Cuts,
+    thresholds: &Thresholds,
     mut before: impl FnMut(&Stage<'_>),
 ) -> Found<'i> {
     let Settings { algorithm, threads, backend } = settings;
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     let limits = Limits { threads, backend: Some(backend), ring: true, cpus: 4 };
-    let env = Resources { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None };
+    let resources = Resources { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None };
     let funnel = Funnel { inventory, algorithm, platform: Platform::detect(), sizes: min_size..=u64::MAX };
-    let Ok(found) = find_with(&funnel, cuts, |stage, rows| {
+    let Ok(found) = find_with(&funnel, thresholds, |stage, rows| {
         before(stage);
-        Ok::<_, Infallible>(process(&stage.work, rows, &env))
+        Ok::<_, Infallible>(process(&stage.work, rows, &resources))
     });
     assert_eq!(found.pending, 0);
     found
@@ -145,14 +145,14 @@ pub(super) fn path(inventory: &Inventory, file: FileNo) -> PathBuf {
     OsString::from_vec(path).into()
 }
 
-/// The groups of a tree as it is, and which passes it took with how many files.
+/// Returns the groups of the tree, and each pass with its number of files.
 pub(super) fn groups(
     tree: &Path,
     inventory: &Inventory,
-    cuts: &Cuts,
+    thresholds: &Thresholds,
 ) -> (Vec<Vec<String>>, Vec<(Pass, u32)>) {
     let mut passes = Vec::new();
-    let found = run(inventory, Settings::default(), 1, cuts, |stage| {
+    let found = run(inventory, Settings::default(), 1, thresholds, |stage| {
         passes.push((stage.pass, stage.work.files()));
     });
     assert!(found.failed.is_empty());

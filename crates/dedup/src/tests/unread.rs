@@ -1,4 +1,4 @@
-//! What was not read, or changed, is in no group.
+//! Files that were not read, or that changed, are in no group.
 
 use std::convert::Infallible;
 use std::fs;
@@ -11,7 +11,7 @@ use ftk_sched::{Backend, Constants, Limits, Model, Stop, Threads};
 use super::tree::{SMALL, Settings, Tree, listed, path, run};
 use crate::{Funnel, Pass, find};
 
-/// A tree of three equal files of so many bytes, and of three others that are equal.
+/// Creates three identical files of `len` bytes, and three others that are identical to each other.
 fn tree(len: usize) -> Tree {
     let tree = Tree::new();
     for name in ["a", "b", "c"] {
@@ -23,7 +23,7 @@ fn tree(len: usize) -> Tree {
 
 #[test]
 fn files_that_vanish_are_in_no_group() {
-    // Decided by the first pass, by the second and third.
+    // The result comes from the first pass, or from the second and third.
     for (len, last) in [(60, Pass::Ends), (300, Pass::Whole), (1000, Pass::Inside), (1000, Pass::Whole)] {
         for backend in [Backend::Sync, Backend::Uring] {
             for threads in [1, 4] {
@@ -51,7 +51,7 @@ fn files_that_vanish_are_in_no_group() {
 }
 
 #[test]
-fn nothing_read_is_nothing_found() {
+fn files_that_cannot_be_read_are_in_no_group() {
     let tree = tree(60);
     let inventory = tree.inventory();
     let found =
@@ -61,10 +61,10 @@ fn nothing_read_is_nothing_found() {
 }
 
 #[test]
-fn a_file_of_another_size_than_was_walked_has_changed() {
+fn a_file_whose_size_differs_from_the_walk_has_changed() {
     let tree = tree(60);
     let inventory = tree.inventory();
-    // They grow past what is read whole, and differ where they are not looked at.
+    // They grow beyond the size that is read whole, and differ in a part that the pass does not read.
     let found = run(&inventory, Settings::default(), 1, &SMALL, |_| {
         for (nth, name) in ["a", "b", "c"].iter().enumerate() {
             let mut bytes = vec![1; 500];
@@ -78,7 +78,7 @@ fn a_file_of_another_size_than_was_walked_has_changed() {
 }
 
 #[test]
-fn a_file_changed_between_two_passes_is_judged_by_the_last() {
+fn a_file_changed_between_passes_is_grouped_by_the_last_pass() {
     let tree = tree(300);
     let inventory = tree.inventory();
     let found = run(&inventory, Settings::default(), 1, &SMALL, |stage| {
@@ -92,29 +92,30 @@ fn a_file_changed_between_two_passes_is_judged_by_the_last() {
 }
 
 #[test]
-fn a_run_that_is_stopped_finds_nothing_and_says_so() {
+fn a_stopped_run_finds_nothing_and_counts_pending_files() {
     let tree = tree(60);
     let inventory = tree.inventory();
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     stop.raise();
     let limits = Limits { threads: Threads::Fixed(1), backend: None, ring: false, cpus: 1 };
-    let env = ftk_process::Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
+    let resources =
+        ftk_process::Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
     let (algorithm, platform) = (Algorithm::Blake3, Platform::detect());
     let funnel = Funnel { inventory: &inventory, algorithm, platform, sizes: 1..=100 };
     let Ok(found) =
-        find(&funnel, |stage, rows| Ok::<_, Infallible>(ftk_process::process(&stage.work, rows, &env)));
+        find(&funnel, |stage, rows| Ok::<_, Infallible>(ftk_process::process(&stage.work, rows, &resources)));
     assert_eq!(found.pending, 6);
     assert!(found.into_groups().is_empty());
 }
 
 #[test]
-fn an_error_of_the_caller_ends_the_search() {
+fn an_error_returned_by_run_ends_the_search() {
     let tree = tree(60);
     let inventory = tree.inventory();
     let (algorithm, platform) = (Algorithm::Blake3, Platform::detect());
     let funnel = Funnel { inventory: &inventory, algorithm, platform, sizes: 1..=100 };
     assert_eq!(find(&funnel, |_, _| Err("no memory")).unwrap_err(), "no memory");
-    // Nothing has a size in this range, so nothing is to be run.
+    // No file has a size in this range, so `run` is not called.
     let funnel = Funnel { sizes: 61..=100, ..funnel };
     assert!(find(&funnel, |_, _| Err("no memory")).unwrap().into_groups().is_empty());
 }

@@ -1,4 +1,4 @@
-//! Each compression function, once, for vectors of any kind.
+//! The compression functions, written once for vectors of any kind.
 
 mod blake2b;
 mod blake3;
@@ -14,13 +14,13 @@ pub(crate) use sha1::sha1;
 pub(crate) use sha2::K256;
 pub(crate) use sha2::{sha256, sha512};
 
-/// Number of blocks of `size` bytes in each lane.
+/// Returns the number of blocks of `size` bytes in each lane.
 ///
 /// # Panics
 /// If the lanes differ in length.
 #[inline(always)]
 fn blocks<const L: usize>(data: &[&[u8]; L], size: usize) -> usize {
     let len = data[0].len();
-    assert!(data.iter().all(|lane| lane.len() == len), "lanes of different lengths");
+    assert!(data.iter().all(|lane| lane.len() == len), "the lanes have different lengths");
     len / size
 }

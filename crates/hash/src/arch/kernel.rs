@@ -1,31 +1,33 @@
-//! What a compression function looks like to the engine.
+//! The interface of compression functions to the engines.
 
 use crate::function::Function;
 
-/// What BLAKE2b mixes in beside the data. The others ignore it.
+/// The counters that BLAKE2b mixes in besides the data. Other functions ignore them.
 #[derive(Clone, Copy)]
 pub(crate) struct Counters<const L: usize> {
-    /// Bytes of the message up to and with the first block given.
+    /// Number of message bytes up to and including the first block of the call.
     pub(crate) count: [u64; L],
-    /// All ones where that block is the last of its message (it then comes alone), else zero.
+    /// All ones if that block is the last of its message, otherwise zero. A last block is always passed
+    /// alone.
     pub(crate) last: [u64; L],
 }
 
-/// Compresses blocks of `L` messages side by side. A value of the type proves that this CPU can.
+/// Compresses blocks of `L` messages side by side. A value of the type proves that this CPU has the
+/// instructions.
 pub(crate) trait Kernel<F: Function<W>, const L: usize, const W: usize>: Copy {
-    /// Compresses all blocks of `data`, which has equally many bytes for each lane, into the lanes of `state`.
+    /// Compresses all blocks of `data` into the lanes of `state`. All lanes have equally many bytes.
     ///
     /// # Panics
     /// If the lanes differ in length.
     fn compress(self, state: &mut [[F::Word; L]; W], data: &[&[u8]; L], counters: &Counters<L>);
 }
 
-/// Compresses blocks of one or two messages: for when there are too few to fill the lanes.
+/// Compresses blocks of one or two messages, for engines with too few messages to fill the lanes.
 pub(crate) trait Narrow<F: Function<W>, const W: usize>: Copy {
     /// Compresses all blocks of one message.
     fn one(self, state: &mut [F::Word; W], data: &[u8], counters: &Counters<1>);
 
-    /// Compresses all blocks of two messages, equally many of each.
+    /// Compresses all blocks of two messages with equally many blocks.
     fn two(self, state: [&mut [F::Word; W]; 2], data: [&[u8]; 2], counters: &Counters<2>) {
         let [first, second] = state;
         let Counters { count, last } = counters;
@@ -34,32 +36,34 @@ pub(crate) trait Narrow<F: Function<W>, const W: usize>: Copy {
     }
 }
 
-/// What BLAKE3 mixes in beside the data of `L` nodes.
+/// The values that BLAKE3 mixes in besides the data, for `L` nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Nodes<const L: usize> {
-    /// The number of the chunk, zero for a parent. Messages hashed side by side are short: 32 bits are plenty.
+    /// The chunk number, or zero for a parent. 32 bits suffice, since messages that are hashed side by side
+    /// are short.
     pub(crate) chunk: [u32; L],
-    /// The flags of every first block.
+    /// The flags of the first block of every node.
     pub(crate) first: u32,
-    /// The flags that the last block has beside.
+    /// The additional flags of the last block.
     pub(crate) last: [u32; L],
     /// The index of the last block.
     pub(crate) last_block: [u32; L],
-    /// The bytes in that block.
+    /// The number of bytes in the last block.
     pub(crate) last_len: [u32; L],
 }
 
 impl<const L: usize> Nodes<L> {
-    /// Nodes of one block without bytes, whose first flags are these.
+    /// Creates nodes of one block with zero bytes, whose first block has the flags `first`.
     pub(crate) fn new(first: u32) -> Self {
         Self { chunk: [0; L], first, last: [0; L], last_block: [0; L], last_len: [0; L] }
     }
 }
 
-/// Hashes `L` nodes of BLAKE3 trees side by side. A value of the type proves that this CPU can.
+/// Hashes `L` nodes of BLAKE3 trees side by side. A value of the type proves that this CPU has the
+/// instructions.
 pub(crate) trait NodeKernel<const L: usize>: Copy {
-    /// The words of the chaining value of each node, whose blocks are at the start of `data` with zeros after
-    /// the last byte.
+    /// Returns the words of the chaining value of each node. The blocks of a node are at the start of its
+    /// `data`, with zeros after the last byte.
     ///
     /// # Panics
     /// If the lanes differ in length.
@@ -72,7 +76,7 @@ pub(super) mod tests {
     use crate::arch::Portable;
     use crate::function::{Md5, Sha1, Sha256, Sha512};
 
-    /// Bytes and words without a pattern (the generator of Steele, Lea and Flood, SplitMix64).
+    /// A pseudo-random number generator (SplitMix64 by Steele, Lea and Flood).
     pub(crate) fn random(seed: &mut u64) -> u64 {
         *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = *seed;
@@ -81,9 +85,9 @@ pub(super) mod tests {
         z ^ (z >> 31)
     }
 
-    /// The portable kernel against crates that go on from a raw state.
+    /// Compares the portable kernel with external crates that can start from any state.
     #[test]
-    fn portable() {
+    fn portable_kernel_matches_external_crates() {
         let mut seed = 2;
         for n_blocks in 0..40 {
             let data: Vec<u8> = (0..n_blocks * 128).map(|_| random(&mut seed) as u8).collect();

@@ -1,9 +1,9 @@
-//! Plain words, for every CPU.
+//! Vector operations on single words, for every CPU.
 
 use super::{Counters, Kernel, Narrow, NodeKernel, Nodes, Vector, generic};
 use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 
-/// Needs nothing of the CPU. Lanes are worked on one after the other.
+/// A kernel without special CPU instructions. It processes the lanes one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
 
@@ -103,7 +103,7 @@ where
 {
     fn compress(self, state: &mut [[F::Word; L]; W], data: &[&[u8]; L], counters: &Counters<L>) {
         let len = data[0].len();
-        assert!(data.iter().all(|lane| lane.len() == len), "lanes of different lengths");
+        assert!(data.iter().all(|lane| lane.len() == len), "the lanes have different lengths");
         for lane in 0..L {
             let mut words = state.each_ref().map(|row| row[lane]);
             let counters = Counters { count: [counters.count[lane]], last: [counters.last[lane]] };

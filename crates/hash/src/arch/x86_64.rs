@@ -1,6 +1,6 @@
 //! Vector operations of x86-64.
 
-#![expect(unsafe_code, reason = "intrinsics need it to load, to store, and to vouch for the CPU")]
+#![expect(unsafe_code, reason = "intrinsics that load, store, or need a CPU feature are unsafe")]
 
 mod avx2;
 mod avx512;
@@ -12,8 +12,8 @@ pub(crate) use avx512::Avx512;
 pub(crate) use cpu::CPU;
 pub(crate) use sha_ni::ShaNi;
 
-/// Makes the compression functions kernels of a vector type, each instantiated in a function that has the
-/// target features.
+/// Implements `Kernel` for a vector type. Instantiates each compression function inside a function that has
+/// the target features.
 macro_rules! kernels {
     ($proof:ident, $features:literal: $($function:ty, $word:ty, $lanes:literal x $words:literal, $compress:path;)*) => {$(
         impl Kernel<$function, $lanes, $words> for $proof {
@@ -32,7 +32,7 @@ macro_rules! kernels {
                 ) {
                     $compress(proof, state, data, counters);
                 }
-                // SAFETY: a value of this type exists only if its `detect` saw these features on this CPU.
+                // SAFETY: a value of this type exists only if its `detect` found these features on this CPU.
                 unsafe { run(self, state, data, counters) }
             }
         }
@@ -40,7 +40,7 @@ macro_rules! kernels {
 }
 use kernels;
 
-/// Makes the hash of BLAKE3 nodes a kernel of a vector type, as `kernels` does.
+/// Implements `NodeKernel` for a vector type in the same way as `kernels`.
 macro_rules! node_kernel {
     ($proof:ident, $features:literal, $lanes:literal) => {
         impl NodeKernel<$lanes> for $proof {
@@ -49,7 +49,7 @@ macro_rules! node_kernel {
                 fn run(proof: $proof, data: &[&[u8]; $lanes], nodes: &Nodes<$lanes>) -> [[u32; $lanes]; 8] {
                     generic::blake3(proof, data, nodes)
                 }
-                // SAFETY: a value of this type exists only if its `detect` saw these features on this CPU.
+                // SAFETY: a value of this type exists only if its `detect` found these features on this CPU.
                 unsafe { run(self, data, nodes) }
             }
         }
@@ -59,15 +59,16 @@ use node_kernel;
 
 #[cfg(test)]
 mod tests {
-    //! A kernel that this CPU lacks is passed over here; the tests of whole engines report it.
+    //! These tests skip kernels that this CPU does not support. The tests of whole engines report the skipped
+    //! ones.
 
     use super::*;
     use crate::arch::kernel::tests::random;
     use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Portable};
     use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 
-    /// Holds `kernel` against the portable one: any state, any data at any alignment, one to six blocks, and
-    /// counters past 32 bits.
+    /// Compares `kernel` with the portable one, for random states, random data at any alignment, zero to six
+    /// blocks, and random 64-bit counters.
     fn check<F, K, const L: usize, const W: usize>(kernel: K)
     where
         F: Function<W, Word: TryFrom<u64> + PartialEq + std::fmt::Debug>,
@@ -97,7 +98,7 @@ mod tests {
         }
     }
 
-    /// The same for nodes: lanes that end in any block, with any flags.
+    /// Compares a node kernel with the portable one, for lanes that end in any block, with any flags.
     fn check_nodes<K: NodeKernel<L>, const L: usize>(kernel: K) {
         let mut seed = 3;
         for n_blocks in (1..=16).cycle().take(70) {
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn avx512() {
+    fn avx512_kernels_match_the_portable_ones() {
         let Some(avx512) = Avx512::detect() else { return };
         check::<Sha256, _, 16, 8>(avx512);
         check::<Sha1, _, 16, 5>(avx512);
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn avx2() {
+    fn avx2_kernels_match_the_portable_ones() {
         let Some(avx2) = Avx2::detect() else { return };
         check::<Sha256, _, 8, 8>(avx2);
         check::<Sha1, _, 8, 5>(avx2);
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn sha_ni() {
+    fn sha_ni_kernel_matches_the_portable_one() {
         let Some(sha_ni) = ShaNi::detect() else { return };
         check::<Sha256, _, 2, 8>(sha_ni);
     }

@@ -6,7 +6,7 @@ use crate::Digest;
 pub(crate) struct Blake2b;
 
 impl Blake2b {
-    /// The initialisation vector is SHA-512's (section 2.6).
+    /// The initialization vector, which is SHA-512's (section 2.6).
     pub(crate) const IV: [u64; 8] = Sha512::INIT;
 }
 
@@ -20,7 +20,7 @@ impl Function<8> for Blake2b {
     const SHORT: usize = Self::BLOCK;
     const TAIL: usize = Self::BLOCK;
 
-    /// The last block is compressed in another way than the others, so what may be the last is held back.
+    /// The last block is compressed differently from the others. So a block that may be the last must wait.
     fn blocks(len: usize) -> usize {
         len.saturating_sub(1) / Self::BLOCK
     }

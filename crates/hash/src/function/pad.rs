@@ -1,13 +1,14 @@
-//! The padding that MD5 and SHA share: a one bit, zeros, and the length of the message in bits.
+//! The padding of MD5 and SHA: a one bit, zeros, and the length of the message in bits.
 
 use super::Tail;
 
-/// The most bytes that fit in `room` bytes with the one bit and a length of `length` bytes.
+/// Returns the most message bytes that fit into `room` bytes together with the one bit and a length field of
+/// `length` bytes.
 pub(super) const fn longest(room: usize, length: usize) -> usize {
     room - length - 1
 }
 
-/// Pads `used` bytes to blocks of `block` bytes that end with `length`, and returns their number.
+/// Pads `used` bytes to blocks of `block` bytes that end with `length`. Returns the number of blocks.
 pub(super) fn merkle_damgard<const N: usize>(
     tail: &mut Tail,
     used: usize,
@@ -27,7 +28,7 @@ mod tests {
     use crate::function::{Function, Md5, Sha1, Sha256, Sha512};
 
     #[test]
-    fn lengths_past_32_bits_are_written_whole() {
+    fn lengths_beyond_32_bits_are_written_completely() {
         let total = (1 << 33) + 5;
         let mut tail = [0xee; 256];
         assert_eq!(Sha256::pad(&mut tail, 5, total), 1);
@@ -43,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn short_is_what_makes_one_block() {
+    fn up_to_short_bytes_make_one_block() {
         let mut tail = [0; 256];
         for used in [0, Sha256::SHORT, Sha256::SHORT + 1, Sha256::TAIL] {
             assert_eq!(Sha256::pad(&mut tail, used, 0), 1 + usize::from(used > Sha256::SHORT));

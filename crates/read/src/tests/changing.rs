@@ -1,4 +1,4 @@
-//! A file that changes while it is read has no digest.
+//! A file that changes while being read is reported as changed.
 
 use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use super::harness::{BUF, Tree, content, read_one, readers};
 use crate::Span;
 
-/// Writes a file whose content seems as old as can be, so that any later write moves its time.
+/// Writes a file with the oldest possible mtime, so that any later write changes it.
 fn old_file(path: &Path, len: usize) {
     fs::write(path, content(len, 1)).unwrap();
     File::options()
@@ -36,7 +36,7 @@ fn rewrite(path: &Path) {
     File::options().write(true).open(path).unwrap().write_all_at(b"other", 1).unwrap();
 }
 
-/// The old file loses its name, which is a change of its inode.
+/// Replaces the file by another of the same name. Unlinking the old file changes its ctime.
 fn replace(path: &Path) {
     let other = path.with_extension("new");
     fs::write(&other, b"other").unwrap();
@@ -44,9 +44,10 @@ fn replace(path: &Path) {
 }
 
 #[test]
-fn between_two_chunks_or_before_the_verdict() {
+fn changes_between_chunks_or_before_finish_are_noticed() {
     let tree = Tree::new();
-    // The short file is read by one call; it is young, so that it is asked twice all the same.
+    // The short file is read by one call. It was created just now, so that `fstat` is called again
+    // nevertheless.
     for len in [10, BUF, 8 * BUF + 1] {
         for (how, change) in [
             ("shrinks", shrink as fn(&Path)),

@@ -1,4 +1,4 @@
-//! Descriptors: given back, enough when few, and never those of another directory.
+//! Descriptors are closed, few of them suffice, and none is mistaken for another directory.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -12,14 +12,14 @@ use rustix::thread::set_thread_res_uid;
 use super::harness::{BUF, Tree, bytes_of, content, name, open_dir, read_all, readers, start};
 use crate::{Reader, Ready, SyncReader, Uring};
 
-/// How often this process holds `path` open.
+/// Returns how many of this process's descriptors refer to `path`.
 fn held(path: &Path) -> usize {
     let fds = fs::read_dir("/proc/self/fd").unwrap();
     fds.filter(|fd| fs::read_link(fd.as_ref().unwrap().path()).is_ok_and(|target| target == path)).count()
 }
 
 #[test]
-fn cancel_and_finish_and_drop_give_them_back() {
+fn cancel_finish_and_drop_close_the_file() {
     let tree = Tree::new();
     tree.file("file", &content(8 * BUF, 1));
     let path: PathBuf = fs::canonicalize(tree.path("file")).unwrap();
@@ -48,7 +48,7 @@ fn cancel_and_finish_and_drop_give_them_back() {
 }
 
 #[test]
-fn a_directory_closed_by_the_caller_keeps_its_number_until_the_open() {
+fn a_directory_closed_by_the_caller_stays_open_until_the_files_open() {
     let tree = Tree::new();
     let n = 64;
     for i in 0..n {
@@ -59,7 +59,7 @@ fn a_directory_closed_by_the_caller_keeps_its_number_until_the_open() {
         let slots = reader.slots().min(n);
         let mut last: Option<Rc<OwnedFd>> = None;
         for slot in 0..slots {
-            // Whatever number was given back by the caller is taken by the next directory.
+            // If the caller's drop freed a descriptor number, the next directory reuses it.
             drop(last.take());
             let dir = open_dir(&tree.path(&format!("{slot}")));
             start(&mut *reader, slot as u32, &dir, &name("file"));
@@ -76,15 +76,16 @@ fn a_directory_closed_by_the_caller_keeps_its_number_until_the_open() {
 }
 
 #[test]
-#[expect(unsafe_code, reason = "to leave the shared table has a duty")]
-fn a_thread_that_leaves_the_table_has_only_the_standard_streams() {
+#[expect(unsafe_code, reason = "leave_shared_descriptors is unsafe")]
+fn a_private_table_contains_only_the_standard_streams() {
     let tree = Tree::new();
     tree.file("file", b"content");
     let dir = tree.open();
     let path = fs::canonicalize(tree.path("")).unwrap();
     let numbers = || fs::read_dir("/proc/thread-self/fd").unwrap().count();
     let seen = std::thread::spawn(move || {
-        // SAFETY: what the thread opens from here on, it closes.
+        // SAFETY: this is the first call of the thread, which uses no older descriptor and closes all that it
+        // opens.
         unsafe { crate::leave_shared_descriptors() };
         let targets = fs::read_dir("/proc/thread-self/fd").unwrap();
         let holds =
@@ -92,24 +93,25 @@ fn a_thread_that_leaves_the_table_has_only_the_standard_streams() {
         (targets.filter_map(|fd| holds(fd).then_some(())).count(), numbers())
     });
     let (held, numbers) = seen.join().unwrap();
-    assert_eq!(held, 0, "the directory is open in the table that was left");
-    assert!(numbers <= 4, "{numbers}: the standard streams, and the listing");
+    assert_eq!(held, 0, "the private table contains the directory");
+    assert!(numbers <= 4, "{numbers} descriptors, more than the standard streams and the listing");
     let mut reader = SyncReader::new(1, BUF);
     bytes_of(read_all(&mut reader, &dir, &["file"]).remove(0))
-        .expect("the caller's descriptors are as they were");
+        .expect("the caller's descriptors are unchanged");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-#[expect(unsafe_code, reason = "to leave the shared table has a duty")]
-fn there_is_room_for_as_many_as_are_asked_for() {
+#[expect(unsafe_code, reason = "leave_shared_descriptors is unsafe")]
+fn make_room_grows_the_table_as_requested() {
     let room = || {
         let status = fs::read_to_string("/proc/thread-self/status").unwrap();
         let size = status.lines().find_map(|line| line.strip_prefix("FDSize:")).unwrap();
         size.trim().parse::<usize>().unwrap()
     };
     let rooms = std::thread::spawn(move || {
-        // SAFETY: the thread closes all that it opens.
+        // SAFETY: this is the first call of the thread, which uses no older descriptor and closes all that it
+        // opens.
         unsafe { crate::leave_shared_descriptors() };
         [0, 200, 1000].map(|more| {
             crate::make_room(more);
@@ -120,15 +122,15 @@ fn there_is_room_for_as_many_as_are_asked_for() {
     assert!(before < 200 && (200..=1000).contains(&some) && most > 1000, "{before} {some} {most}");
 }
 
-/// Runs a test again, in a process of its own that it may limit as it likes. `true` in that process.
-fn is_alone(test: &str) -> bool {
-    const ALONE: &str = "FTK_READ_TEST_ALONE";
-    if std::env::var_os(ALONE).is_some() {
+/// Runs a test again in a separate process, which it may limit. Returns `true` in that process.
+fn is_separate_process(test: &str) -> bool {
+    const SEPARATE: &str = "FTK_READ_TEST_SEPARATE";
+    if std::env::var_os(SEPARATE).is_some() {
         return true;
     }
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--test-threads=1", "--nocapture"])
-        .env(ALONE, "1")
+        .env(SEPARATE, "1")
         .output()
         .unwrap();
     let stdout = String::from_utf8_lossy(&child.stdout);
@@ -140,21 +142,21 @@ fn is_alone(test: &str) -> bool {
     false
 }
 
-/// Lets this process open `n` more files.
+/// Limits this process so that it can open `n` more files.
 fn leave_descriptors(n: usize) {
     let maximum = getrlimit(Resource::Nofile).maximum;
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
     let listed: Vec<_> = fs::read_dir("/proc/self/fd").unwrap().map(|fd| fd.unwrap().path()).collect();
     let is_free = |fd: &u64| !listed.contains(&format!("/proc/self/fd/{fd}").into());
-    // The listing had a descriptor too, which is free again.
+    // The listing itself used a descriptor, which is free again.
     let is_free = |fd: &u64| is_free(fd) || fs::read_link(format!("/proc/self/fd/{fd}")).is_err();
     let current = (0..).filter(is_free).nth(n);
     setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
 }
 
 #[test]
-fn few_are_enough() {
-    if !is_alone("tests::descriptors::few_are_enough") {
+fn few_descriptors_suffice() {
+    if !is_separate_process("tests::descriptors::few_descriptors_suffice") {
         return;
     }
     let tree = Tree::new();
@@ -176,8 +178,8 @@ fn few_are_enough() {
 }
 
 #[test]
-fn none_is_an_error_and_no_hang() {
-    if !is_alone("tests::descriptors::none_is_an_error_and_no_hang") {
+fn without_descriptors_every_open_fails() {
+    if !is_separate_process("tests::descriptors::without_descriptors_every_open_fails") {
         return;
     }
     let tree = Tree::new();
@@ -185,7 +187,7 @@ fn none_is_an_error_and_no_hang() {
     let dir = tree.open();
     let mut readers = readers();
     leave_descriptors(0);
-    assert!(Uring::new(8, BUF).is_err(), "a ring is a descriptor too");
+    assert!(Uring::new(8, BUF).is_err(), "a ring needs a descriptor too");
     for (which, reader) in &mut readers {
         let names = vec!["file"; reader.slots() + 1];
         for outcome in read_all(&mut **reader, &dir, &names) {
@@ -197,8 +199,8 @@ fn none_is_an_error_and_no_hang() {
 }
 
 #[test]
-fn a_held_chunk_delays_an_open_but_does_not_fail_it() {
-    if !is_alone("tests::descriptors::a_held_chunk_delays_an_open_but_does_not_fail_it") {
+fn with_too_few_descriptors_an_open_waits_for_finish() {
+    if !is_separate_process("tests::descriptors::with_too_few_descriptors_an_open_waits_for_finish") {
         return;
     }
     let tree = Tree::new();
@@ -218,7 +220,7 @@ fn a_held_chunk_delays_an_open_but_does_not_fail_it() {
         is_out(&mut **reader, 1, b"b");
         start(&mut **reader, 2, &dir, &name("c"));
         for _ in 0..3 {
-            assert!(reader.poll(true).is_none(), "there is no descriptor, and nothing to wait for");
+            assert!(reader.poll(true).is_none(), "no descriptor is free, and nothing else is in progress");
         }
         reader.finish(1).unwrap();
         is_out(&mut **reader, 2, b"c");
@@ -229,7 +231,7 @@ fn a_held_chunk_delays_an_open_but_does_not_fail_it() {
 }
 
 #[test]
-fn files_of_other_people_are_read_without_noatime() {
+fn files_of_other_users_are_read_without_noatime() {
     use std::os::unix::fs::PermissionsExt;
     let tree = Tree::new();
     let (dir, file) = match rustix::process::geteuid() {
@@ -245,15 +247,18 @@ fn files_of_other_people_are_read_without_noatime() {
         scope.spawn(|| {
             let dir = open_dir(&dir);
             if rustix::process::geteuid().is_root() {
-                let nobody = rustix::process::Uid::from_raw(65534);
-                set_thread_res_uid(nobody, nobody, nobody).unwrap();
+                let unprivileged = rustix::process::Uid::from_raw(65534);
+                set_thread_res_uid(unprivileged, unprivileged, unprivileged).unwrap();
             }
             for (which, mut reader) in readers() {
                 for outcome in read_all(&mut *reader, &dir, &[file; 20]) {
                     assert_eq!(bytes_of(outcome).as_ref(), Ok(&expected), "{which}");
                 }
             }
-            assert!(!crate::file::open_flags(false).contains(rustix::fs::OFlags::NOATIME), "was not refused");
+            assert!(
+                !crate::file::open_flags(false).contains(rustix::fs::OFlags::NOATIME),
+                "O_NOATIME was not refused"
+            );
         });
     });
 }

@@ -1,5 +1,6 @@
-//! A ring made of plain system calls, that performs operations late, in any order, and as wrongly as told.
-#![expect(unsafe_code, reason = "it does what the kernel does with pointers")]
+//! A fake ring made of plain system calls. It performs operations late, in any order, and with the faults of
+//! its script.
+#![expect(unsafe_code, reason = "it uses pointers as the kernel does")]
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -16,23 +17,23 @@ use crate::ring::{Completion, Op, Ring};
 
 use super::harness::BUF;
 
-/// The error of the nth operation, if it is to fail.
+/// Returns the error of the nth operation, or `None` if it succeeds.
 pub(crate) type Fault = dyn FnMut(usize, &Op) -> Option<Errno>;
 
-/// What a fake ring is to do, and what it did.
+/// What a fake ring does, and what happened to it.
 pub(crate) struct Script {
     random: u64,
-    /// Whether reads return less than asked.
+    /// Whether reads return fewer bytes than asked for.
     is_short: bool,
-    /// Whether completions come twice, the second time at any time.
-    stutters: bool,
-    pub(crate) echoes: usize,
+    /// Whether completions come twice. The second time can be any time later.
+    repeats_completions: bool,
+    pub(crate) repeated: usize,
     pub(crate) fault: Box<Fault>,
-    /// The error of the nth submission, if it is to fail.
+    /// Returns the error of the nth submission, or `None` if it succeeds.
     pub(crate) submit_fault: Box<dyn FnMut(usize) -> Option<Errno>>,
     pub(crate) performed: usize,
     pub(crate) submits: usize,
-    /// The ring was closed.
+    /// Whether the ring was closed.
     pub(crate) is_closed: bool,
     /// Operations that had no completion when the ring was closed.
     pub(crate) orphans: Vec<Op>,
@@ -44,8 +45,8 @@ impl Script {
         Self {
             random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
             is_short: false,
-            stutters: false,
-            echoes: 0,
+            repeats_completions: false,
+            repeated: 0,
             fault: Box::new(|_, _| None),
             submit_fault: Box::new(|_| None),
             performed: 0,
@@ -61,8 +62,8 @@ impl Script {
         self.shared()
     }
 
-    pub(crate) fn stuttering(mut self) -> Shared {
-        self.stutters = true;
+    pub(crate) fn with_repeated_completions(mut self) -> Shared {
+        self.repeats_completions = true;
         self.shared()
     }
 
@@ -83,43 +84,44 @@ pub(crate) type Shared = Rc<RefCell<Script>>;
 pub(crate) struct Fake {
     script: Shared,
     queue: VecDeque<(u64, Op)>,
-    taken: Vec<(u64, Op)>,
+    submitted: Vec<(u64, Op)>,
     done: Vec<Completion>,
-    /// Completions that were given already.
+    /// Completions that were returned and can be returned again.
     given: Vec<Completion>,
 }
 
 impl Fake {
     pub(crate) fn reader(script: &Shared, depth: usize) -> Uring {
-        let (queue, taken, done, given) = Default::default();
-        let fake = Self { script: Rc::clone(script), queue, taken, done, given };
+        let (queue, submitted, done, given) = Default::default();
+        let fake = Self { script: Rc::clone(script), queue, submitted, done, given };
         Uring::on(Box::new(fake), depth, BUF)
     }
 
     fn perform(&mut self, nth: usize) {
-        let (key, op) = self.taken.swap_remove(nth);
+        let (key, op) = self.submitted.swap_remove(nth);
         let mut script = self.script.borrow_mut();
         script.performed += 1;
         let performed = script.performed - 1;
         let result = match ((script.fault)(performed, &op), op) {
             (Some(errno), _) => Err(errno),
             (None, Op::Open { dir, name, flags }) => {
-                // SAFETY: `push` was promised that the directory stays open and the name in place.
+                // SAFETY: the caller of `push` guarantees that the directory stays open and the name valid.
                 let (dir, name) = unsafe { (BorrowedFd::borrow_raw(dir), CStr::from_ptr(name)) };
                 rustix::fs::openat(dir, name, flags, Mode::empty()).map(IntoRawFd::into_raw_fd)
             }
             (None, Op::Read { file, into, len, offset }) => {
                 let len = if script.is_short { 1 + script.below(len as usize) } else { len as usize };
-                // SAFETY: `push` was promised that file and buffer stay in place, the buffer untouched.
+                // SAFETY: the caller of `push` guarantees that the file stays open, and that nothing else
+                // accesses the buffer.
                 let (file, into) =
                     unsafe { (BorrowedFd::borrow_raw(file), std::slice::from_raw_parts_mut(into, len)) };
                 rustix::io::pread(file, into, offset).map(|got| got as i32)
             }
             (None, Op::Cancel { key }) => {
                 script.cancelled += 1;
-                let target = self.taken.iter().position(|&(taken, _)| taken == key);
+                let target = self.submitted.iter().position(|&(submitted, _)| submitted == key);
                 if let Some(target) = target {
-                    self.taken.swap_remove(target);
+                    self.submitted.swap_remove(target);
                     self.done.push(Completion { key, result: -Errno::CANCELED.raw_os_error() });
                 }
                 target.map(|_| 0).ok_or(Errno::NOENT)
@@ -146,20 +148,20 @@ impl Ring for Fake {
             script.submits += 1;
             let submits = script.submits - 1;
             let fault = (script.submit_fault)(submits);
-            (fault, self.taken.len() + self.queue.len())
+            (fault, self.submitted.len() + self.queue.len())
         };
-        self.taken.extend(self.queue.drain(..));
+        self.submitted.extend(self.queue.drain(..));
         if let Some(errno) = fault {
             return Err(errno.into());
         }
-        assert!(!wait || n + self.done.len() > 0, "waits for ever");
+        assert!(!wait || n + self.done.len() > 0, "a wait without any operation never ends");
         let least = usize::from(wait && self.done.is_empty());
         let n = if n > 0 { least + self.script.borrow_mut().below(n + 1 - least) } else { 0 };
         for _ in 0..n {
-            if self.taken.is_empty() {
+            if self.submitted.is_empty() {
                 break;
             }
-            let nth = self.script.borrow_mut().below(self.taken.len());
+            let nth = self.script.borrow_mut().below(self.submitted.len());
             self.perform(nth);
         }
         Ok(())
@@ -169,7 +171,7 @@ impl Ring for Fake {
         let mut script = self.script.borrow_mut();
         if !self.given.is_empty() && script.below(2) == 0 {
             let nth = script.below(self.given.len());
-            script.echoes += 1;
+            script.repeated += 1;
             return Some(self.given.swap_remove(nth));
         }
         if self.done.is_empty() {
@@ -177,7 +179,7 @@ impl Ring for Fake {
         }
         let nth = script.below(self.done.len());
         let completion = self.done.swap_remove(nth);
-        if script.stutters {
+        if script.repeats_completions {
             self.given.push(completion);
         }
         Some(completion)
@@ -188,16 +190,20 @@ impl Drop for Fake {
     fn drop(&mut self) {
         let mut script = self.script.borrow_mut();
         script.is_closed = true;
-        script.orphans.extend(self.queue.drain(..).chain(self.taken.drain(..)).map(|(_, op)| op));
-        assert!(self.done.is_empty() || std::thread::panicking(), "completions were left behind");
+        script.orphans.extend(self.queue.drain(..).chain(self.submitted.drain(..)).map(|(_, op)| op));
+        assert!(
+            self.done.is_empty() || std::thread::panicking(),
+            "the ring was closed with unread completions"
+        );
     }
 }
 
-/// What a closed ring may still do: write into the buffers of reads that had no completion.
-pub(crate) fn haunt(script: &Shared) {
+/// Does what a closed ring may still do: writes to the buffers of reads that had no completion.
+pub(crate) fn write_to_orphans(script: &Shared) {
     for op in &script.borrow().orphans {
         if let Op::Read { into, len, .. } = *op {
-            // SAFETY: `push` was promised that the buffer stays in place even if the ring is closed.
+            // SAFETY: the caller of `push` guarantees that the buffer stays valid even after the ring is
+            // dropped.
             unsafe { std::ptr::write_bytes(into, 0xEE, len as usize) };
         }
     }

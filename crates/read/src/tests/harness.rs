@@ -1,4 +1,4 @@
-//! A tree to read, every reader there is, and a driver that reads whole files through one.
+//! A directory of files, all readers, and functions that read whole files through a reader.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
@@ -10,10 +10,10 @@ use std::rc::Rc;
 use crate::tests::fake::{Fake, Script};
 use crate::{Ahead, Buf, Failure, Open, Part, Reader, Ready, Span, Stat, SyncReader, Uring};
 
-/// Bytes of a buffer in these tests: small, so that few bytes make many chunks.
+/// Buffer size in these tests: small, so that few bytes make many chunks.
 pub(crate) const BUF: usize = 4096;
 
-/// A directory of its own, removed at the end.
+/// A temporary directory.
 pub(crate) struct Tree {
     pub(crate) dir: tempfile::TempDir,
 }
@@ -45,7 +45,7 @@ pub(crate) fn name(name: &str) -> CString {
     CString::new(name).unwrap()
 }
 
-/// Bytes that differ at every place and from seed to seed.
+/// Returns pseudo-random bytes that depend on the seed.
 pub(crate) fn content(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = || {
@@ -57,8 +57,8 @@ pub(crate) fn content(len: usize, seed: u64) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
-/// Every reader, with what to call it in a message.
-#[expect(clippy::print_stderr, reason = "a test that cannot run must say so")]
+/// Returns every reader with its name for messages.
+#[expect(clippy::print_stderr, reason = "a test that cannot run must be reported")]
 pub(crate) fn readers() -> Vec<(String, Box<dyn Reader>)> {
     let mut all: Vec<(String, Box<dyn Reader>)> = Vec::new();
     for slots in [1, 2, 16] {
@@ -73,9 +73,9 @@ pub(crate) fn readers() -> Vec<(String, Box<dyn Reader>)> {
         match Uring::new(depth, BUF) {
             Ok(ring) => all.push((format!("uring {depth}"), Box::new(ring))),
             Err(e) if std::env::var_os("FTK_REQUIRE_URING").is_none() => {
-                eprintln!("io_uring is not tested here, since there is none: {e}");
+                eprintln!("io_uring is not available, and is not tested: {e}");
             }
-            Err(e) => panic!("io_uring was to be tested: {e}"),
+            Err(e) => panic!("io_uring is required here, but not available: {e}"),
         }
     }
     all
@@ -90,7 +90,7 @@ pub(crate) fn start_span(reader: &mut dyn Reader, slot: u32, dir: &Rc<OwnedFd>, 
     reader.start(slot, Open { dir, name, follow: false, span }, buf);
 }
 
-/// The bytes of a file and its `fstat`, or why there are none.
+/// The bytes and the `fstat` of a file, or its failure.
 pub(crate) type Outcome = Result<(Vec<u8>, Stat), Failure>;
 
 /// Reads files of one directory through all slots of `reader`, and checks the order of parts.
@@ -98,7 +98,7 @@ pub(crate) fn read_all(reader: &mut dyn Reader, dir: &Rc<OwnedFd>, names: &[&str
     read_spans(reader, dir, names, Span::Whole)
 }
 
-/// The same for what is wanted of each file.
+/// Like [`read_all`], but reads `span` of each file.
 pub(crate) fn read_spans(
     reader: &mut dyn Reader,
     dir: &Rc<OwnedFd>,
@@ -121,14 +121,14 @@ pub(crate) fn read_spans(
             Ready::Failed { slot, failure, .. } => (slot, Err(failure)),
             Ready::Data(chunk) => {
                 let slot = chunk.slot;
-                let (_, bytes) = busy.get_mut(&slot).expect("a chunk of a file that was started");
+                let (_, bytes) = busy.get_mut(&slot).expect("only started files have chunks");
                 if chunk.part.is_start() {
                     assert!(bytes.is_empty(), "{:?} after other bytes", chunk.part);
                 } else {
                     assert!(!bytes.is_empty(), "{:?} before other bytes", chunk.part);
                 }
                 if matches!(chunk.part, Part::First | Part::Middle) {
-                    assert!(!chunk.as_ref().is_empty(), "only the end may be empty");
+                    assert!(!chunk.as_ref().is_empty(), "only the last chunk may be empty");
                 }
                 bytes.extend_from_slice(chunk.as_ref());
                 if !chunk.part.is_end() {
@@ -143,15 +143,15 @@ pub(crate) fn read_spans(
                 )
             }
         };
-        let (nth, _) = busy.remove(&slot).expect("an answer for a file that was started");
+        let (nth, _) = busy.remove(&slot).expect("only started files have results");
         outcomes[nth] = Some(outcome);
         free.push(slot);
     }
-    assert!(busy.is_empty(), "nothing is under way, but slots {:?} never answered", busy.keys());
+    assert!(busy.is_empty(), "the reader is idle, but slots {:?} have no result", busy.keys());
     outcomes.into_iter().map(|o| o.expect("every file was started")).collect()
 }
 
-/// What became of a file, without what differs from run to run.
+/// Reduces an outcome to the parts that are equal in every run.
 pub(crate) fn bytes_of(outcome: Outcome) -> Result<Vec<u8>, String> {
     match outcome {
         Ok((bytes, _)) => Ok(bytes),
@@ -161,7 +161,7 @@ pub(crate) fn bytes_of(outcome: Outcome) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Reads what is wanted of one file through slot 0, and calls `between` each time a chunk is out that is not the end.
+/// Reads `span` of one file through slot 0. Calls `between` after each chunk.
 pub(crate) fn read_one(
     reader: &mut dyn Reader,
     dir: &Rc<OwnedFd>,
@@ -172,7 +172,7 @@ pub(crate) fn read_one(
     start_span(reader, 0, dir, &name(file), span);
     let mut bytes = Vec::new();
     loop {
-        match reader.poll(true).expect("a file is under way") {
+        match reader.poll(true).expect("a file is in progress") {
             Ready::Failed { failure, .. } => return bytes_of(Err(failure)),
             Ready::Data(chunk) => {
                 bytes.extend_from_slice(chunk.as_ref());

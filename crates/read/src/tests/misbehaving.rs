@@ -1,4 +1,5 @@
-//! The ring reader on a ring that refuses, fails, breaks down, or is dropped with work in flight.
+//! The io_uring reader on a ring that refuses operations, fails, breaks down, or is dropped with operations
+//! in flight.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -6,7 +7,7 @@ use std::rc::Rc;
 
 use rustix::io::Errno;
 
-use super::fake::{Fake, Script, haunt};
+use super::fake::{Fake, Script, write_to_orphans};
 use super::harness::{BUF, Tree, bytes_of, content, name, read_all, start};
 use crate::ring::Op;
 use crate::{Reader, Uring};
@@ -14,8 +15,8 @@ use crate::{Reader, Uring};
 const REFUSALS: [Errno; 6] =
     [Errno::INVAL, Errno::OPNOTSUPP, Errno::NOMEM, Errno::AGAIN, Errno::INTR, Errno::CANCELED];
 
-/// 40 files of up to three buffers, and their names.
-fn forty() -> (Tree, Vec<String>) {
+/// Creates 40 files of up to three buffers. Returns the directory and their names.
+fn forty_files() -> (Tree, Vec<String>) {
     let tree = Tree::new();
     let names: Vec<String> = (0..40).map(|i| format!("file {i}")).collect();
     for (i, name) in names.iter().enumerate() {
@@ -24,8 +25,8 @@ fn forty() -> (Tree, Vec<String>) {
     (tree, names)
 }
 
-/// Reads all files, and requires that each comes out as it is.
-fn all_come_out(tree: &Tree, names: &[String], reader: &mut dyn Reader) {
+/// Reads all files and checks their bytes.
+fn assert_all_are_read(tree: &Tree, names: &[String], reader: &mut dyn Reader) {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     for (name, outcome) in names.iter().zip(read_all(reader, &tree.open(), &names)) {
         assert_eq!(bytes_of(outcome), Ok(fs::read(tree.path(name)).unwrap()), "{name}");
@@ -34,23 +35,24 @@ fn all_come_out(tree: &Tree, names: &[String], reader: &mut dyn Reader) {
 
 #[test]
 fn a_ring_that_cannot_be_made_is_an_error() {
-    // More entries than any kernel gives.
+    // More entries than any kernel allows.
     assert!(Uring::new(1 << 20, BUF).is_err());
     assert!(Uring::new(usize::MAX, BUF).is_err());
 }
 
 #[test]
 fn the_eighth_refusal_retires_the_ring() {
-    let (tree, names) = forty();
+    let (tree, names) = forty_files();
     for errno in REFUSALS {
         for is_wanted in [|op: &Op| matches!(op, Op::Open { .. }), |op: &Op| matches!(op, Op::Read { .. })] {
             let mut script = Script::new(7);
             script.fault = Box::new(move |_, op| is_wanted(op).then_some(errno));
             let script = script.shared();
             let mut reader = Fake::reader(&script, 4);
-            all_come_out(&tree, &names, &mut reader);
+            assert_all_are_read(&tree, &names, &mut reader);
             assert!(script.borrow().is_closed, "{errno:?}: the ring is still used");
-            // Eight are refused; at most three more were in flight, and a file takes two operations at least.
+            // Eight are refused, and at most three more were in flight. Each file needs at least two
+            // operations.
             assert!(script.borrow().performed <= 2 * (8 + 3), "{errno:?}");
             assert!(script.borrow().orphans.is_empty(), "{errno:?}");
         }
@@ -58,18 +60,18 @@ fn the_eighth_refusal_retires_the_ring() {
 }
 
 #[test]
-fn seven_refusals_do_not() {
-    let (tree, names) = forty();
+fn seven_refusals_do_not_retire_the_ring() {
+    let (tree, names) = forty_files();
     let mut script = Script::new(3);
     script.fault = Box::new(|nth, _| (nth < 7).then_some(Errno::INVAL));
     let script = script.shared();
     let mut reader = Fake::reader(&script, 4);
-    all_come_out(&tree, &names, &mut reader);
+    assert_all_are_read(&tree, &names, &mut reader);
     assert!(!script.borrow().is_closed);
 }
 
 #[test]
-fn an_error_of_the_file_is_the_files() {
+fn an_error_of_one_file_leaves_the_ring_in_use() {
     let tree = Tree::new();
     tree.file("a", b"abc").file("b", b"abc");
     let outcomes = |fault: fn(usize, &Op) -> Option<Errno>| {
@@ -78,7 +80,7 @@ fn an_error_of_the_file_is_the_files() {
         let script = script.shared();
         let mut reader = Fake::reader(&script, 1);
         let outcomes = read_all(&mut reader, &tree.open(), &["a", "b", "none"]);
-        assert!(!script.borrow().is_closed, "an error of a file is no reason to retire");
+        assert!(!script.borrow().is_closed, "the error of a file retired the ring");
         outcomes.into_iter().map(bytes_of).collect::<Vec<_>>()
     };
     let abc = Ok(b"abc".to_vec());
@@ -88,7 +90,7 @@ fn an_error_of_the_file_is_the_files() {
     assert_eq!(outcomes(first_read), [eio("read"), abc.clone(), none.clone()]);
     let first_open = |nth, op: &Op| (nth == 0 && matches!(op, Op::Open { .. })).then_some(Errno::IO);
     assert_eq!(outcomes(first_open), [eio("open"), abc.clone(), none.clone()]);
-    // Not permitted and no descriptor: the plain system call does better.
+    // After EPERM and EMFILE, the plain system call succeeds.
     for fault in
         [|nth, _: &Op| (nth == 0).then_some(Errno::PERM), |nth, _: &Op| (nth == 0).then_some(Errno::MFILE)]
     {
@@ -97,12 +99,12 @@ fn an_error_of_the_file_is_the_files() {
 }
 
 #[test]
-fn a_file_that_says_it_is_empty_is_not_waited_for() {
+fn files_of_size_0_are_not_read_through_the_ring() {
     let tree = Tree::new();
     tree.file("empty", b"");
     let mut script = Script::new(1);
     script.fault = Box::new(|_, op| match op {
-        Op::Read { .. } => panic!("the ring would wait with /proc/kmsg"),
+        Op::Read { .. } => panic!("the ring would block on /proc/kmsg"),
         _ => None,
     });
     let mut reader = Fake::reader(&script.shared(), 2);
@@ -110,29 +112,29 @@ fn a_file_that_says_it_is_empty_is_not_waited_for() {
 }
 
 #[test]
-fn a_ring_that_breaks_down_anywhere_changes_nothing() {
-    let (tree, names) = forty();
+fn a_broken_ring_does_not_change_what_is_read() {
+    let (tree, names) = forty_files();
     let mut is_orphaned = false;
     for broken_from in 0..60 {
         for errno in [Errno::IO, Errno::BADF, Errno::BUSY, Errno::AGAIN] {
             let mut script = Script::new(broken_from as u64);
             script.submit_fault = Box::new(move |nth| (nth >= broken_from).then_some(errno));
             let script = script.shared();
-            let mut reader = Haunted { reader: Fake::reader(&script, 5), script: Rc::clone(&script) };
-            all_come_out(&tree, &names, &mut reader);
+            let mut reader = LateWrites { reader: Fake::reader(&script, 5), script: Rc::clone(&script) };
+            assert_all_are_read(&tree, &names, &mut reader);
             is_orphaned |= script.borrow().orphans.iter().any(|op| matches!(op, Op::Read { .. }));
         }
     }
     assert!(is_orphaned, "no read was ever in flight when the ring broke down");
 }
 
-/// A reader whose closed ring writes into its old buffers between any two calls.
-struct Haunted {
+/// A reader whose closed ring writes to its old buffers after every call.
+struct LateWrites {
     reader: Uring,
     script: super::fake::Shared,
 }
 
-impl Reader for Haunted {
+impl Reader for LateWrites {
     fn slots(&self) -> usize {
         self.reader.slots()
     }
@@ -141,15 +143,15 @@ impl Reader for Haunted {
     }
     fn start(&mut self, slot: u32, file: crate::Open<'_>, buf: crate::Buf) {
         self.reader.start(slot, file, buf);
-        haunt(&self.script);
+        write_to_orphans(&self.script);
     }
     fn more(&mut self, slot: u32, buf: crate::Buf) {
         self.reader.more(slot, buf);
-        haunt(&self.script);
+        write_to_orphans(&self.script);
     }
     fn poll(&mut self, wait: bool) -> Option<crate::Ready> {
         let ready = self.reader.poll(wait);
-        haunt(&self.script);
+        write_to_orphans(&self.script);
         ready
     }
     fn stat(&self, slot: u32) -> &crate::Stat {
@@ -164,35 +166,35 @@ impl Reader for Haunted {
 }
 
 #[test]
-fn interrupted_and_busy_submissions_are_tried_again() {
-    let (tree, names) = forty();
+fn interrupted_and_busy_submissions_are_retried() {
+    let (tree, names) = forty_files();
     for errno in [Errno::INTR, Errno::BUSY, Errno::AGAIN] {
         let mut script = Script::new(11);
         script.submit_fault = Box::new(move |nth| (nth % 3 != 2).then_some(errno));
         let script = script.shared();
         let mut reader = Fake::reader(&script, 5);
-        all_come_out(&tree, &names, &mut reader);
+        assert_all_are_read(&tree, &names, &mut reader);
         assert!(!script.borrow().is_closed, "{errno:?}");
     }
 }
 
 #[test]
-fn a_completion_that_comes_twice_counts_once() {
-    let (tree, names) = forty();
-    let mut echoes = 0;
+fn duplicate_completions_are_ignored() {
+    let (tree, names) = forty_files();
+    let mut repeated = 0;
     for seed in 0..20 {
-        let script = Script::new(seed).stuttering();
-        all_come_out(&tree, &names, &mut Fake::reader(&script, 1 + seed as usize % 7));
-        echoes += script.borrow().echoes;
+        let script = Script::new(seed).with_repeated_completions();
+        assert_all_are_read(&tree, &names, &mut Fake::reader(&script, 1 + seed as usize % 7));
+        repeated += script.borrow().repeated;
     }
-    assert!(echoes > 500, "{echoes}");
+    assert!(repeated > 500, "{repeated}");
 }
 
-/// Whatever single operation fails, and however: its file has the right bytes or an error, all others are right, and it
-/// comes to an end.
+/// If a single operation fails, its file has the right bytes or an error, all other files have the right
+/// bytes, and the reader reaches the end.
 #[test]
-fn any_operation_that_fails_is_the_files_alone() {
-    let (tree, names) = forty();
+fn a_failed_operation_affects_only_its_file() {
+    let (tree, names) = forty_files();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     for errno in [Errno::IO, Errno::AGAIN, Errno::CANCELED, Errno::NOENT, Errno::STALE] {
         for failing in (0..110).step_by(3) {
@@ -209,15 +211,15 @@ fn any_operation_that_fails_is_the_files_alone() {
                     Err(_) => failed += 1,
                 }
             }
-            let is_told = matches!(errno, Errno::IO | Errno::NOENT | Errno::STALE);
-            assert_eq!(failed, usize::from(is_told), "{errno:?} {failing}");
+            let is_file_error = matches!(errno, Errno::IO | Errno::NOENT | Errno::STALE);
+            assert_eq!(failed, usize::from(is_file_error), "{errno:?} {failing}");
         }
     }
 }
 
 #[test]
-fn dropped_in_flight_it_waits_for_every_completion() {
-    let (tree, names) = forty();
+fn drop_waits_for_every_completion() {
+    let (tree, names) = forty_files();
     let dir = tree.open();
     let mut cancelled = 0;
     for seed in 0..50 {
@@ -239,8 +241,8 @@ fn dropped_in_flight_it_waits_for_every_completion() {
 }
 
 #[test]
-fn dropped_on_a_broken_ring_it_leaves_the_buffers_to_it() {
-    let (tree, names) = forty();
+fn after_the_ring_broke_drop_leaks_its_buffers() {
+    let (tree, names) = forty_files();
     let dir = tree.open();
     let mut script = Script::new(5);
     script.submit_fault = Box::new(|nth| (nth > 4).then_some(Errno::IO));
@@ -252,6 +254,6 @@ fn dropped_on_a_broken_ring_it_leaves_the_buffers_to_it() {
     reader.poll(false);
     drop(reader);
     assert!(!script.borrow().orphans.is_empty(), "the ring did not break down");
-    haunt(&script);
+    write_to_orphans(&script);
     assert_eq!(Rc::strong_count(&dir), 1);
 }

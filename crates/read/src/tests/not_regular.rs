@@ -1,4 +1,4 @@
-//! What is not a regular file is refused, and nothing is waited for.
+//! Everything except regular files is refused, without blocking.
 
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -8,7 +8,7 @@ use super::harness::{Tree, bytes_of, name, open_dir, read_all, readers};
 use crate::{Buf, Open, Ready, Span};
 
 #[test]
-fn fifo_symlink_socket_directory_device() {
+fn only_regular_files_are_read() {
     let tree = Tree::new();
     assert!(Command::new("mkfifo").arg(tree.path("fifo")).status().unwrap().success());
     tree.file("target", b"content");
@@ -35,17 +35,17 @@ fn fifo_symlink_socket_directory_device() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_regular_file_that_waits_for_news() {
+fn reading_kmsg_does_not_block() {
     for (which, mut reader) in readers() {
         let outcome = bytes_of(read_all(&mut *reader, &open_dir("/proc".as_ref()), &["kmsg"]).remove(0));
-        // Who may not open it learns no more than that.
+        // Without permission to open the file, only that error shows.
         let expected = ["read: WouldBlock", "open: PermissionDenied", "open: NotFound"];
         assert!(outcome.as_ref().is_err_and(|e| expected.contains(&e.as_str())), "{which}: {outcome:?}");
     }
 }
 
 #[test]
-fn a_link_is_followed_when_asked() {
+fn links_are_followed_on_request() {
     let tree = Tree::new();
     symlink("target", tree.path("link")).unwrap();
     tree.file("target", b"content");
@@ -60,7 +60,7 @@ fn a_link_is_followed_when_asked() {
 }
 
 #[test]
-fn vanished() {
+fn missing_files_fail_to_open() {
     let tree = Tree::new();
     for (which, mut reader) in readers() {
         let outcome = read_all(&mut *reader, &tree.open(), &["gone"]).remove(0);

@@ -1,4 +1,4 @@
-//! Any files, any order of calls: every reader has the same to say.
+//! With random files and random orders of calls, every reader returns the same.
 
 use std::collections::HashMap;
 use std::fs;
@@ -28,13 +28,13 @@ fn kinds() -> impl Strategy<Value = Vec<Kind>> {
     prop::collection::vec(kind, 1..20)
 }
 
-/// Bytes read, a failure, or `None` when the file was cancelled.
-type Said = Option<Result<Vec<u8>, String>>;
+/// The bytes, a failure, or `None` if the file was cancelled.
+type Answer = Option<Result<Vec<u8>, String>>;
 
-/// Does what `choices` say as far as it can be done, then all that is left.
-fn run(reader: &mut dyn Reader, tree: &Tree, n: usize, choices: &[u8]) -> Vec<Said> {
+/// Performs the calls that `choices` select, where possible, and then everything that remains.
+fn run(reader: &mut dyn Reader, tree: &Tree, n: usize, choices: &[u8]) -> Vec<Answer> {
     let dir = tree.open();
-    let mut said: Vec<Said> = vec![None; n];
+    let mut answers: Vec<Answer> = vec![None; n];
     let mut next = 0;
     let mut free: Vec<u32> = (0..reader.slots() as u32).collect();
     let mut files: HashMap<u32, (usize, Vec<u8>)> = HashMap::new();
@@ -49,7 +49,7 @@ fn run(reader: &mut dyn Reader, tree: &Tree, n: usize, choices: &[u8]) -> Vec<Sa
                 files.insert(slot, (next, Vec::new()));
                 next += 1;
             }
-            2 if !out.is_empty() => act(reader, &mut out, &mut files, &mut free, &mut said, choice),
+            2 if !out.is_empty() => act(reader, &mut out, &mut files, &mut free, &mut answers, choice),
             which => {
                 let must_come = files.len() > out.len();
                 match reader.poll(which != 3) {
@@ -59,17 +59,17 @@ fn run(reader: &mut dyn Reader, tree: &Tree, n: usize, choices: &[u8]) -> Vec<Sa
                     }
                     Some(Ready::Failed { slot, failure, .. }) => {
                         let (file, _) = files.remove(&slot).unwrap();
-                        said[file] = Some(bytes_of(Err(failure)));
+                        answers[file] = Some(bytes_of(Err(failure)));
                         free.push(slot);
                     }
                     None => {
-                        assert!(which == 3 || !must_come, "something is under way");
+                        assert!(which == 3 || !must_come, "a file is in progress");
                         if choice.is_none() {
                             if out.is_empty() && next == n {
-                                return said;
+                                return answers;
                             }
                             if !out.is_empty() {
-                                act(reader, &mut out, &mut files, &mut free, &mut said, None);
+                                act(reader, &mut out, &mut files, &mut free, &mut answers, None);
                             }
                         }
                     }
@@ -79,13 +79,13 @@ fn run(reader: &mut dyn Reader, tree: &Tree, n: usize, choices: &[u8]) -> Vec<Sa
     }
 }
 
-/// Goes on with a chunk that is out: the next bytes, the verdict, or now and then neither.
+/// Handles one chunk: requests the next bytes, finishes, or sometimes cancels.
 fn act(
     reader: &mut dyn Reader,
     out: &mut Vec<Chunk>,
     files: &mut HashMap<u32, (usize, Vec<u8>)>,
     free: &mut Vec<u32>,
-    said: &mut [Said],
+    answers: &mut [Answer],
     choice: Option<u8>,
 ) {
     let chunk = out.swap_remove(choice.map_or(0, usize::from) / 4 % out.len());
@@ -96,7 +96,7 @@ fn act(
         free.push(slot);
     } else if part.is_end() {
         let (file, bytes) = files.remove(&slot).unwrap();
-        said[file] = Some(bytes_of(reader.finish(slot).map(|stat| (bytes, stat))));
+        answers[file] = Some(bytes_of(reader.finish(slot).map(|stat| (bytes, stat))));
         free.push(slot);
     } else {
         reader.more(slot, chunk.into_buf());
@@ -107,7 +107,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_reader_says_the_same(
+    fn all_readers_return_the_same(
         kinds in kinds(),
         choices in prop::collection::vec(any::<u8>(), 0..200),
     ) {
@@ -122,15 +122,15 @@ proptest! {
             }
         }
         for (which, mut reader) in readers() {
-            let said = run(&mut *reader, &tree, kinds.len(), &choices);
-            for (i, said) in said.into_iter().enumerate() {
+            let answers = run(&mut *reader, &tree, kinds.len(), &choices);
+            for (i, answers) in answers.into_iter().enumerate() {
                 let expected = match kinds[i] {
                     Kind::File(len) => Ok(content(len, i as u64)),
                     Kind::Missing => Err("open: NotFound".to_owned()),
                     Kind::Link | Kind::Dir => Err("not regular".to_owned()),
                 };
-                if let Some(said) = said {
-                    prop_assert!(said == expected, "{which}: file {i}, {:?}", kinds[i]);
+                if let Some(answers) = answers {
+                    prop_assert!(answers == expected, "{which}: file {i}, {:?}", kinds[i]);
                 }
             }
         }

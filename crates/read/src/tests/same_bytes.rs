@@ -1,11 +1,11 @@
-//! Whole files come out as they are, whatever their length.
+//! Whole files are read correctly, whatever their length.
 
 use std::fs;
 
 use super::harness::{BUF, Tree, content, open_dir, read_all, readers};
 
 #[test]
-fn every_length_around_a_buffer() {
+fn lengths_around_the_buffer_size_are_read_correctly() {
     let lengths = [0, 1, 100, BUF - 1, BUF, BUF + 1, 2 * BUF, 3 * BUF + 7];
     let tree = Tree::new();
     let names: Vec<String> = (0..40).map(|i| format!("{i}")).collect();
@@ -24,7 +24,7 @@ fn every_length_around_a_buffer() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn files_whose_size_lies_are_read_whole() {
+fn files_with_a_wrong_size_are_read_whole() {
     for (dir, file) in [("/proc", "version"), ("/proc", "filesystems"), ("/sys/devices/system/cpu", "online")]
     {
         let expected = fs::read(std::path::Path::new(dir).join(file)).unwrap();
@@ -32,7 +32,7 @@ fn files_whose_size_lies_are_read_whole() {
         for (which, mut reader) in readers() {
             let outcome = read_all(&mut *reader, &open_dir(dir.as_ref()), &[file]).remove(0);
             let (bytes, stat) = outcome.unwrap_or_else(|e| panic!("{which}: {file}: {e:?}"));
-            assert_ne!(stat.size, bytes.len() as u64, "{file} tells the truth");
+            assert_ne!(stat.size, bytes.len() as u64, "{file} reports its real size");
             assert!(bytes == expected, "{which}: {file}");
         }
     }

@@ -1,4 +1,4 @@
-//! Of a large file the pieces that were asked for come out, and nothing else.
+//! Exactly the requested pieces of a large file are read.
 
 use std::fs::{File, FileTimes};
 use std::os::unix::fs::FileExt;
@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use super::harness::{BUF, Tree, content, read_one, read_spans, readers};
 use crate::Span;
 
-/// The bytes of the sample, by the formula: whole at most so long, or pieces from both ends and in between.
+/// Computes the expected sample: the whole file up to `whole` bytes, otherwise pieces from start to end.
 fn expected(content: &[u8], whole: usize, piece: usize, pieces: usize) -> Vec<u8> {
     let size = content.len();
     if size <= whole || size <= piece * pieces {
@@ -18,8 +18,8 @@ fn expected(content: &[u8], whole: usize, piece: usize, pieces: usize) -> Vec<u8
 }
 
 #[test]
-fn every_length_around_the_bounds() {
-    // Pieces that fit into a buffer, that fill it, that straddle buffers, and that take several each.
+fn lengths_around_the_limits_are_sampled_correctly() {
+    // Pieces smaller than a buffer, as large as one, across two, and larger than several.
     for (piece, pieces) in
         [(1, 1), (1, 2), (100, 1), (100, 7), (BUF / 4, 4), (3_000, 3), (BUF + 1, 2), (9_000, 3)]
     {
@@ -51,16 +51,16 @@ fn every_length_around_the_bounds() {
 }
 
 #[test]
-fn a_change_anywhere_in_the_file_is_noticed() {
+fn changes_outside_the_pieces_are_noticed() {
     let tree = Tree::new();
     let path = tree.path("file");
-    // In one chunk, and in several.
+    // Samples of one chunk and of several.
     for (piece, pieces) in [(100, 1), (100, 4), (3_000, 4)] {
         let span = Span::Sample { whole: 0, piece, pieces };
         for (how, change) in [
             ("shrinks", (|file: File| file.set_len(10)) as fn(File) -> std::io::Result<()>),
             ("grows", |file: File| file.set_len(60_000)),
-            ("is rewritten where nobody looks", |file: File| file.write_all_at(b"other", 5_000)),
+            ("is rewritten between the pieces", |file: File| file.write_all_at(b"other", 5_000)),
         ] {
             for (which, mut reader) in readers() {
                 tree.file("file", &content(50_000, 1));

@@ -1,17 +1,19 @@
-//! What stands between brackets in a pattern.
+//! Bracket expressions in a pattern.
 
-/// A set of bytes.
+/// The set of bytes that a bracket expression matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Brackets([u64; 4]);
 
 impl Brackets {
-    /// Reads what stands after a `[`, and says how many bytes that are, the `]` included. `None` if the brackets are not
-    /// closed, or name a class that does not exist: then git matches nothing.
+    /// Parses the text after a `[`. Returns the set, and the length of the expression including the `]`.
+    ///
+    /// Returns `None` if the brackets are not closed, or contain a class that does not exist. Then git
+    /// matches nothing.
     pub(super) fn parse(text: &[u8]) -> Option<(Self, usize)> {
         let is_negated = matches!(text, [b'!' | b'^', ..]);
         let mut brackets = Self([0; 4]);
         let mut at = usize::from(is_negated);
-        // What may be the start of a range.
+        // The byte before, if it may start a range.
         let mut before = None;
         loop {
             let byte = *text.get(at)?;
@@ -70,7 +72,7 @@ impl Brackets {
     }
 }
 
-/// The classes of git, whose space is neither a form feed nor a vertical tab.
+/// Returns the class of this name, as in git: `space` contains neither form feed nor vertical tab.
 fn class(name: &[u8]) -> Option<fn(&u8) -> bool> {
     Some(match name {
         b"alnum" => u8::is_ascii_alphanumeric,
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_closed_or_no_class_matches_nothing() {
+    fn unclosed_brackets_and_unknown_classes_match_nothing() {
         for text in
             [&b""[..], b"a", b"]", b"!]", b"a-", b"a\\", b"a-\\", b"[:alpha:]", b"[:no:]]", b"[:", b"[::]]"]
         {

@@ -10,15 +10,17 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::line::Line;
 
-/// What is larger was not written by anybody, and matching it would take for ever.
-const LONGEST: u64 = 4 << 20;
+/// Larger ignore files are errors. They are not written by hand, and matching them would be too slow.
+const MAX_LEN: u64 = 4 << 20;
 
 /// The lines of one ignore file.
 #[derive(Debug, Default)]
 pub(super) struct Lines(Box<[Line]>);
 
 impl Lines {
-    /// Those of the file `path`, seen from `at`, and why it could not be read. None where there is no such file.
+    /// Reads the file `path`, relative to `at`. If that fails, returns no lines, and the error.
+    ///
+    /// A file that does not exist or is not a regular file has no lines, and is not an error.
     pub(super) fn read(at: BorrowedFd<'_>, path: &Path) -> (Self, Option<io::Error>) {
         match content(at, path) {
             Ok(content) => (Self::parse(&content), None),
@@ -36,9 +38,9 @@ impl Lines {
         self.0.is_empty()
     }
 
-    /// Whether they ignore an entry, or say that it is not ignored: the last line that matches. `path` begins at the
-    /// directory of the file.
-    pub(super) fn verdict(&self, path: &[u8], is_dir: bool) -> Option<bool> {
+    /// Returns `Some(true)` if the last line that matches ignores the entry, `Some(false)` if it is negated,
+    /// and `None` if no line matches. `path` is relative to the directory of the file.
+    pub(super) fn ignores(&self, path: &[u8], is_dir: bool) -> Option<bool> {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
         let line = self.0.iter().rev().find(|line| line.matches(path, name, is_dir))?;
         Some(!line.is_negated)
@@ -46,20 +48,20 @@ impl Lines {
 }
 
 fn content(at: BorrowedFd<'_>, path: &Path) -> io::Result<Vec<u8>> {
-    // A pipe of that name must not be waited for.
+    // Opening a pipe must not block.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut content = Vec::new();
     let fd = match retry_on_intr(|| openat(at, path, flags, Mode::empty())) {
         Ok(fd) => fd,
-        // A socket cannot be opened at all.
+        // NXIO is the error for a socket.
         Err(Errno::NOENT | Errno::NOTDIR | Errno::NXIO) => return Ok(content),
         Err(error) => return Err(error.into()),
     };
     if FileType::from_raw_mode(fstat(&fd)?.st_mode) == FileType::RegularFile {
-        File::from(fd).take(LONGEST + 1).read_to_end(&mut content)?;
+        File::from(fd).take(MAX_LEN + 1).read_to_end(&mut content)?;
     }
-    if content.len() as u64 > LONGEST {
-        return Err(io::Error::other(format!("it is longer than {} MiB", LONGEST >> 20)));
+    if content.len() as u64 > MAX_LEN {
+        return Err(io::Error::other(format!("the file is larger than {} MiB", MAX_LEN >> 20)));
     }
     Ok(content)
 }

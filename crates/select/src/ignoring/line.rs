@@ -1,39 +1,40 @@
-//! A line of an ignore file as git understands it (`dir.c` and `wildmatch.c` of git): bytes, in no encoding.
+//! A line of an ignore file, with the same meaning as in git (`dir.c` and `wildmatch.c`). Lines are bytes.
 
 use super::brackets::Brackets;
 use super::tokens::{Token, matches};
 
-/// A pattern, and what it says of what it matches.
+/// A pattern of an ignore file and its flags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
-    /// What matches is not ignored: the line begins with `!`.
+    /// Matching entries are not ignored: the line begins with `!`.
     pub(super) is_negated: bool,
     /// Only directories match: the line ends with a slash.
     is_for_directories: bool,
-    /// The pattern has no other slash, and is matched against names.
+    /// Names are matched instead of paths: the pattern contains no other slash.
     is_for_names: bool,
     pattern: Pattern,
 }
 
-/// Most patterns are a name or an end of names; those are compared directly.
+/// The compiled text of a pattern. Most patterns are a whole name or a suffix, and are compared directly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Pattern {
     Whole(Box<[u8]>),
-    End(Box<[u8]>),
+    Suffix(Box<[u8]>),
     Glob(Box<[Token]>),
 }
 
 impl Line {
-    /// Reads a line, which comes without its end. `None` where there is no pattern, or one that matches nothing.
+    /// Parses a line without its newline. Returns `None` if it contains no pattern, or one that matches
+    /// nothing.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        // To git a NUL is the end.
+        // Git treats a NUL as the end of the line.
         let line = line.split(|&byte| byte == 0).next().unwrap_or_default();
-        let line = without_spaces_at_the_end(line);
+        let line = trim_trailing_spaces(line);
         if line.starts_with(b"#") {
             return None;
         }
         let (is_negated, text) = line.strip_prefix(b"!").map_or((false, line), |text| (true, text));
-        // Also one that a backslash stands before.
+        // This includes a slash after a backslash.
         let (is_for_directories, text) = text.strip_suffix(b"/").map_or((false, text), |text| (true, text));
         let is_for_names = !text.contains(&b'/');
         let text = text.strip_prefix(b"/").unwrap_or(text);
@@ -48,28 +49,29 @@ impl Line {
         })
     }
 
-    /// Whether an entry matches. `path` begins at the directory of the ignore file, `name` is its last name.
+    /// Returns whether an entry matches. `path` is relative to the directory of the ignore file, `name` is
+    /// its last name.
     pub(super) fn matches(&self, path: &[u8], name: &[u8], is_dir: bool) -> bool {
         let text = if self.is_for_names { name } else { path };
         (is_dir || !self.is_for_directories)
             && match &self.pattern {
                 Pattern::Whole(whole) => **whole == *text,
-                Pattern::End(end) => text.ends_with(end),
+                Pattern::Suffix(suffix) => text.ends_with(suffix),
                 Pattern::Glob(tokens) => matches(tokens, text),
             }
     }
 }
 
 impl Pattern {
-    /// `None` if nothing matches.
+    /// Compiles a pattern. Returns `None` if it matches nothing.
     fn parse(text: &[u8], is_for_names: bool) -> Option<Self> {
         let is_special = |byte: &u8| b"*?[\\".contains(byte);
         let Some(literal) = text.iter().position(is_special) else { return Some(Self::Whole(text.into())) };
-        if let Some(end) = text.strip_prefix(b"*")
+        if let Some(suffix) = text.strip_prefix(b"*")
             && is_for_names
-            && !end.iter().any(is_special)
+            && !suffix.iter().any(is_special)
         {
-            return Some(Self::End(end.into()));
+            return Some(Self::Suffix(suffix.into()));
         }
         let mut tokens = Vec::new();
         let mut at = 0;
@@ -80,7 +82,8 @@ impl Pattern {
                     let start = at - 1;
                     at += text[at..].iter().take_while(|byte| **byte == b'*').count();
                     let rest = &text[at..];
-                    // Git matches the literal part at the start by itself, and what follows as if it were the start.
+                    // Git compares the literal prefix by itself, and treats the rest as a pattern of its own.
+                    // So a `**` directly after the prefix is at the start of a component.
                     let is_alone = start == literal || text[start - 1] == b'/';
                     match rest {
                         _ if at - start == 1 || !is_alone => Token::Star,
@@ -109,7 +112,8 @@ impl Pattern {
     }
 }
 
-fn without_spaces_at_the_end(line: &[u8]) -> &[u8] {
+/// Removes trailing spaces that are not escaped.
+fn trim_trailing_spaces(line: &[u8]) -> &[u8] {
     let mut end = 0;
     let mut at = 0;
     while at < line.len() {
@@ -169,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slash_at_the_end_is_for_directories() {
+    fn a_slash_at_the_end_restricts_to_directories() {
         for (line, name) in [("a/", "a"), ("x\\\\/", "x\\"), ("/a/", "a"), ("!a/", "a")] {
             let line = Line::parse(line.as_bytes()).unwrap();
             assert!(line.matches(name.as_bytes(), name.as_bytes(), true));
@@ -179,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn some_lines_are_no_patterns_and_some_match_nothing() {
+    fn lines_without_a_pattern_and_invalid_patterns_match_nothing() {
         for line in
             ["", "  ", "#a", "!", "/", "!/", "a\\", "x\\/", "[a", "[!", "[]", "[[:no:]]", "[[:alpha:]", "\0a"]
         {
@@ -187,9 +191,9 @@ mod tests {
         }
     }
 
-    /// What would take for ever if all ways were tried.
+    /// Trying all possible matches would never end.
     #[test]
-    fn stars_upon_stars() {
+    fn many_stars_are_matched_quickly() {
         let line = "*a".repeat(50) + "/**" + &"*a".repeat(50) + "b";
         let path = "a".repeat(200) + "/" + &"a".repeat(2000);
         assert!(!is_match(line.as_bytes(), path.as_bytes()));

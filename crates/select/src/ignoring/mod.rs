@@ -1,7 +1,7 @@
-//! What `.gitignore` and `.ignore` files say.
+//! The rules of `.gitignore` and `.ignore` files.
 //!
-//! Each directory in which there are such files adds a level to the rules of the directory above it. Patterns are bytes
-//! and mean what they mean to git, which the tests ask.
+//! Each directory that contains such files adds a level to the rules of its parent. Patterns are bytes and
+//! have the same meaning as in git. The tests compare them with git.
 
 mod brackets;
 mod file;

@@ -1,4 +1,4 @@
-//! Levels of ignore files, from a directory up to where they begin to count.
+//! Levels of ignore files, from a directory up to the topmost one whose files apply.
 
 use std::ffi::{CStr, OsStr};
 use std::io;
@@ -13,13 +13,14 @@ use rustix::fs::{AtFlags, CWD, statat};
 
 use super::file::Lines;
 
-/// The ignore files of a directory, and through it of those above.
+/// The ignore files of a directory, with a link to those of the directories above.
 #[derive(Debug)]
 pub(crate) struct IgnoreRules {
     up: Option<Arc<IgnoreRules>>,
-    /// The way from the topmost directory of all to the root of the walk, with a slash behind each name.
+    /// The path from the topmost directory whose files apply to the starting point, with a slash after each
+    /// name.
     above_root: Arc<[u8]>,
-    /// Bytes before the names of the directory's entries in their paths from the topmost directory.
+    /// Length of the directory's path from the topmost directory, with a slash after each name.
     skip: usize,
     files: Files,
 }
@@ -28,14 +29,16 @@ pub(crate) struct IgnoreRules {
 struct Files {
     ignore: Lines,
     git: Lines,
-    /// What the repository says that begins here.
+    /// The lines of `.git/info/exclude`, if a repository begins here.
     exclude: Lines,
     is_repository: bool,
 }
 
 impl IgnoreRules {
-    /// The rules above the walk's root `path`: those between it and the beginning of the repository it lies in.
-    /// None if it lies in none, begins one, or cannot be looked at from above.
+    /// Returns the rules above the starting point `path`, up to the directory in which its repository begins.
+    ///
+    /// Returns `None` if the starting point is not in a repository, or is where one begins, or if its
+    /// canonical path cannot be determined. The errors are those of ignore files that could not be read.
     pub(crate) fn above(path: &CStr) -> (Option<Arc<Self>>, Vec<WalkError>) {
         let mut errors = Vec::new();
         let Ok(real) = Path::new(OsStr::from_bytes(path.to_bytes())).canonicalize() else {
@@ -44,20 +47,22 @@ impl IgnoreRules {
         let begins = real.ancestors().position(|dir| begins_repository(CWD, dir));
         let mut dirs: Vec<_> = real.ancestors().take(begins.map_or(0, |nth| nth + 1)).skip(1).collect();
         dirs.reverse();
-        let behind = |dir: &Path| dir.as_os_str().len() + usize::from(dir.parent().is_some());
-        let Some(top) = dirs.first().map(|top| behind(top)) else { return (None, errors) };
+        let len_with_slash = |dir: &Path| dir.as_os_str().len() + usize::from(dir.parent().is_some());
+        let Some(top) = dirs.first().map(|top| len_with_slash(top)) else { return (None, errors) };
         let above_root: Arc<[u8]> = [&real.as_os_str().as_bytes()[top..], b"/"].concat().into();
         let mut up = None;
         for dir in dirs {
             let (files, failed) = Files::read(CWD, dir);
             errors.extend(failed.map(|(name, error)| failure(dir.as_os_str().as_bytes(), name, error)));
             let above_root = Arc::clone(&above_root);
-            up = Some(Arc::new(Self { up, above_root, skip: behind(dir) - top, files }));
+            up = Some(Arc::new(Self { up, above_root, skip: len_with_slash(dir) - top, files }));
         }
         (up, errors)
     }
 
-    /// The rules in `dir`. `skip` is the length of its path from the topmost directory, a slash behind each name.
+    /// Returns the rules that apply in `dir`, and the errors of ignore files that could not be read.
+    ///
+    /// `skip` is the length of its path from the topmost directory, with a slash after each name.
     pub(crate) fn of(
         dir: &Directory<'_>,
         up: Option<&Arc<Self>>,
@@ -70,28 +75,28 @@ impl IgnoreRules {
             failure(&path, name, error)
         });
         let errors = errors.collect();
-        if files.say_nothing() {
+        if files.have_no_effect() {
             return (up.cloned(), errors);
         }
         let above_root = up.map_or_else(Arc::default, |up| Arc::clone(&up.above_root));
         (Some(Arc::new(Self { up: up.cloned(), above_root, skip, files })), errors)
     }
 
-    /// The way from the topmost directory whose files count to the root of the walk.
+    /// Returns the path from the topmost directory whose files apply to the starting point.
     pub(crate) fn above_root(&self) -> &[u8] {
         &self.above_root
     }
 
-    /// Whether an entry is ignored; `path` begins at the topmost directory.
+    /// Returns whether an entry is ignored. `path` begins at the topmost directory whose files apply.
     pub(crate) fn ignore(&self, path: &[u8], is_dir: bool) -> bool {
         let levels = || successors(Some(self), |level| level.up.as_deref());
-        let verdict = |level: &Self, by: &Lines| by.verdict(&path[level.skip..], is_dir);
-        if let Some(ignored) = levels().find_map(|level| verdict(level, &level.files.ignore)) {
+        let ignores = |level: &Self, lines: &Lines| lines.ignores(&path[level.skip..], is_dir);
+        if let Some(ignored) = levels().find_map(|level| ignores(level, &level.files.ignore)) {
             return ignored;
         }
         for level in levels() {
             let files = &level.files;
-            let ignored = verdict(level, &files.git).or_else(|| verdict(level, &files.exclude));
+            let ignored = ignores(level, &files.git).or_else(|| ignores(level, &files.exclude));
             if ignored.is_some() || files.is_repository {
                 return ignored == Some(true);
             }
@@ -100,7 +105,7 @@ impl IgnoreRules {
     }
 }
 
-/// A chain is taken apart link by link: dropping it recursively would overflow the stack.
+/// Drops the chain of levels in a loop. Recursion would overflow the stack in deep trees.
 impl Drop for IgnoreRules {
     fn drop(&mut self) {
         let mut up = self.up.take();
@@ -111,7 +116,8 @@ impl Drop for IgnoreRules {
 }
 
 impl Files {
-    /// Those in the directory `dir`, seen from `at`, and which of them could not be read as a whole.
+    /// Reads the files in the directory `dir`, relative to `at`. Returns the names and errors of those that
+    /// failed too.
     fn read(at: BorrowedFd<'_>, dir: &Path) -> (Self, impl Iterator<Item = (&'static str, io::Error)>) {
         let mut failed = Vec::new();
         let mut read = |name| {
@@ -125,7 +131,7 @@ impl Files {
         (Self { ignore, git, exclude, is_repository }, failed.into_iter())
     }
 
-    fn say_nothing(&self) -> bool {
+    fn have_no_effect(&self) -> bool {
         self.ignore.is_empty() && self.git.is_empty() && self.exclude.is_empty() && !self.is_repository
     }
 }

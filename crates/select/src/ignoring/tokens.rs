@@ -1,15 +1,15 @@
-//! A pattern in pieces, and what they match.
+//! The tokens of a pattern, and the matcher.
 
 use super::brackets::Brackets;
 
-/// A piece of a pattern.
+/// A token of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Byte(u8),
-    /// `?`: any byte but a slash.
+    /// `?`: any byte except a slash.
     One,
     Brackets(Brackets),
-    /// `*`: any bytes but slashes.
+    /// `*`: any bytes except slashes.
     Star,
     /// `**` at the end: any bytes.
     Anything,
@@ -18,7 +18,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// Whether a piece of one byte matches this one.
+    /// Returns whether this token matches exactly one byte, and `byte` is one that it matches.
     fn is_match(&self, byte: u8) -> bool {
         match self {
             Self::Byte(own) => *own == byte,
@@ -29,12 +29,13 @@ impl Token {
     }
 }
 
-/// Whether the pieces match the whole text.
+/// Returns whether the tokens match the whole text.
 ///
-/// Only the last `*` and the last `**` are ever tried again. What lies between two `*` matches as early as it can,
-/// which leaves the later one the most; and a `*` ends where the next slash is, however often it is tried.
+/// Backtracking tries only the last `*` and the last `**` again, so the time is bounded. This is enough: the
+/// tokens between two `*` match at the earliest position, which leaves the longest text to the later `*`. And
+/// a `*` ends at the next slash, whatever came before.
 pub(super) fn matches(tokens: &[Token], text: &[u8]) -> bool {
-    // The piece after the last `*`, and where it was tried last; the same for `**`.
+    // The token after the last `*`, and the position where it was tried last; the same for `**`.
     let (mut star, mut stars) = (None::<(usize, usize)>, None::<(usize, usize)>);
     let (mut token, mut at) = (0, 0);
     loop {

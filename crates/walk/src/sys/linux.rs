@@ -1,4 +1,4 @@
-//! Linux: `getdents64` into a buffer that is reused, and file systems told by their magic numbers.
+//! Linux: listings with `getdents64` into a reused buffer, and pseudo file systems by magic number.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -6,10 +6,10 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{OFlags, RawDir, RawDirEntry, fstatfs};
 use rustix::io::Errno;
 
-/// Keeps a walk from writing to the disk. Refused with `EPERM` on directories of other users.
+/// Prevents updates of access times, which are writes. Fails with `EPERM` for directories of other users.
 pub(crate) const NO_ATIME: OFlags = OFlags::NOATIME;
 
-/// 32, 64 and 256 KiB were measured equal.
+/// Size of the buffer for `getdents64`. 32, 64 and 256 KiB were equally fast.
 const BUFFER: usize = 64 << 10;
 
 /// A listing in progress.
@@ -18,17 +18,18 @@ pub(crate) struct Listing<'a> {
 }
 
 impl<'a> Listing<'a> {
-    /// Lists the directory `fd` from where it stands, by way of `buffer`, which grows at its first use.
+    /// Lists the directory `fd` from its current offset. `buffer` is allocated at its first use.
     pub(crate) fn new(fd: BorrowedFd<'a>, buffer: &'a mut Vec<u8>) -> io::Result<Self> {
         buffer.reserve_exact(BUFFER);
         Ok(Self { raw: RawDir::new(fd, buffer.spare_capacity_mut()) })
     }
 
-    /// The next name, `.` and `..` included. A directory that was removed meanwhile has no more.
+    /// Returns the next entry, including `.` and `..`. A directory that was removed meanwhile has no more
+    /// entries.
     ///
-    /// Only an empty answer is the end. One that leaves room in the buffer is not, although taking it for the
-    /// end would spare a call a directory: a pending signal, such as that of Ctrl-Z, cuts a listing short too
-    /// (`filldir64` in fs/readdir.c of Linux).
+    /// Only an empty result of `getdents64` is the end of the directory. A result that leaves room in the
+    /// buffer may not be: a pending signal, such as that of Ctrl-Z, also cuts a result short (`filldir64` in
+    /// fs/readdir.c of Linux). So the last call per directory cannot be saved.
     pub(crate) fn next(&mut self) -> Option<io::Result<RawDirEntry<'_>>> {
         match self.raw.next()? {
             Err(Errno::NOENT) => None,
@@ -36,14 +37,15 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Whether the next call of `next` enters the kernel: a good moment to let go of what was gathered.
+    /// Returns whether the next call of `next` makes a system call. Then found directories are queued first.
     pub(crate) fn drained(&self) -> bool {
         self.raw.is_buffer_empty()
     }
 }
 
-/// File systems that show the kernel's state instead of stored files. Numbers from `linux/magic.h`; those it
-/// lacks from the file systems' own sources.
+/// Magic numbers of file systems that show the kernel's state instead of stored files.
+///
+/// The numbers come from `linux/magic.h`, the others from the sources named.
 const PSEUDO: [u64; 31] = [
     0x9fa0,      // proc
     0x6265_6572, // sysfs
@@ -78,7 +80,7 @@ const PSEUDO: [u64; 31] = [
     0x5345_434d, // secretmem
 ];
 
-/// Whether `fd` lies on a file system without stored files.
+/// Returns whether `fd` is on a pseudo file system.
 pub(crate) fn is_pseudo(fd: BorrowedFd<'_>) -> bool {
     #[allow(clippy::unnecessary_cast, reason = "the width of this field differs between architectures")]
     fstatfs(fd).is_ok_and(|fs| PSEUDO.contains(&u64::from(fs.f_type as u32)))

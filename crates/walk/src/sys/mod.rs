@@ -1,4 +1,4 @@
-//! The system calls of a walk. What is particular to Linux has a portable twin.
+//! The system calls of a walk. The Linux-specific ones are in `linux`, their replacements in `portable`.
 
 use std::ffi::CStr;
 use std::io;
@@ -23,10 +23,10 @@ pub(crate) use linux::{Listing, NO_ATIME, is_pseudo};
 pub(crate) use portable::{Listing, NO_ATIME, is_pseudo};
 pub(crate) use rustix::fs::CWD;
 
-/// Longest path a system call takes, its terminating NUL included; also what Linux calls `PATH_MAX`.
+/// The size of the longest path that a system call accepts, including its terminating NUL.
 pub(crate) const PATH_MAX: usize = if cfg!(target_os = "linux") { 4096 } else { 1024 };
 
-/// Opens a directory, never anything else. A symbolic link as its last component is refused unless followed.
+/// Opens a directory. Fails for all other types, and for a symbolic link unless `follow`.
 pub(crate) fn open_directory(
     at: BorrowedFd<'_>,
     path: impl Arg + Copy,
@@ -40,30 +40,30 @@ pub(crate) fn open_directory(
     retry_on_intr(|| openat(at, path, flags, Mode::empty()))
 }
 
-/// Which directory this is.
+/// Returns the identity of an open directory.
 pub(crate) fn identity(fd: impl AsFd) -> io::Result<Id> {
     let Metadata { dev, ino, .. } = metadata(&fstat(fd)?);
     Ok(Id { dev, ino })
 }
 
-/// What `stat` says about `path`, or about the target where it is a link to be followed.
+/// Returns the metadata of `path`; if `path` is a link and `follow`, that of its target.
 pub(crate) fn stat_at(at: BorrowedFd<'_>, path: &CStr, follow: bool) -> io::Result<Metadata> {
     let flags = if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
     let stat = retry_on_intr(|| statat(at, path, flags))?;
     Ok(metadata(&stat))
 }
 
-/// Whether following a link failed because nothing is there, not because it could not be looked at.
-pub(crate) fn leads_nowhere(error: &io::Error) -> bool {
+/// Returns whether following a link failed because its target does not exist.
+pub(crate) fn is_dangling(error: &io::Error) -> bool {
     [Errno::NOENT, Errno::NOTDIR].contains(&errno(error))
 }
 
-/// Whether following a link led from link to link without end.
-pub(crate) fn leads_in_circles(error: &io::Error) -> bool {
+/// Returns whether following a link failed because links lead to each other without end.
+pub(crate) fn is_link_loop(error: &io::Error) -> bool {
     errno(error) == Errno::LOOP
 }
 
-/// Descriptors this process may have open. `None` without a limit.
+/// Returns how many descriptors this process may have open. `None` means no limit.
 pub(crate) fn descriptor_limit() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
@@ -72,7 +72,7 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// The type a listing or a mode names. None where the file system does not say.
+/// Converts the type that a listing or a mode contains. Returns `None` if the file system does not report it.
 pub(crate) fn file_type(raw: RawType) -> Option<FileType> {
     Some(match raw {
         RawType::RegularFile => FileType::Regular,
@@ -96,7 +96,7 @@ fn metadata(stat: &Stat) -> Metadata {
         uid: stat.st_uid,
         gid: stat.st_gid,
         dev: stat.st_dev as u64,
-        // Some file systems leave their own number there for other types.
+        // For other types some file systems report the number of their own device here.
         rdev: if matches!(file_type, FileType::Block | FileType::Char) { stat.st_rdev as u64 } else { 0 },
         ino: stat.st_ino as u64,
         nlink: stat.st_nlink as u64,

@@ -1,4 +1,4 @@
-//! Any Unix: `readdir` through the C library's streams.
+//! Any Unix: listings with `readdir` from the C library.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -6,10 +6,10 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{Dir, DirEntry, OFlags};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
-/// Not known everywhere.
+/// Empty, because not every system has `O_NOATIME`.
 pub(crate) const NO_ATIME: OFlags = OFlags::empty();
 
-/// Entries between two moments at which found directories are let go of.
+/// Found directories are queued after this many entries.
 const BATCH: usize = 1024;
 
 /// A listing in progress.
@@ -19,12 +19,13 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Lists the directory `fd` from where it stands.
+    /// Lists the directory `fd` from its current offset.
     pub(crate) fn new(fd: BorrowedFd<'_>, _buffer: &mut Vec<u8>) -> io::Result<Self> {
         Ok(Self { dir: Dir::new(fcntl_dupfd_cloexec(fd, 0)?)?, entries: 0 })
     }
 
-    /// The next name, `.` and `..` included. A directory that was removed meanwhile has no more.
+    /// Returns the next entry, including `.` and `..`. A directory that was removed meanwhile has no more
+    /// entries.
     pub(crate) fn next(&mut self) -> Option<io::Result<DirEntry>> {
         self.entries += 1;
         match self.dir.read()? {
@@ -33,13 +34,13 @@ impl Listing {
         }
     }
 
-    /// Whether this is a good moment to let go of what was gathered.
+    /// Returns whether found directories are to be queued now.
     pub(crate) fn drained(&self) -> bool {
         self.entries.is_multiple_of(BATCH)
     }
 }
 
-/// There is no portable way to tell: none is.
+/// Returns `false`: there is no portable way to find out.
 pub(crate) fn is_pseudo(_fd: BorrowedFd<'_>) -> bool {
     false
 }

@@ -1,4 +1,4 @@
-//! Stopping, panics, metadata, and directories that are not what they were.
+//! Stops, panics, metadata, and directories that change during the walk.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -43,7 +43,7 @@ fn call<F: FnMut(&mut Entry<'_>) -> Step + Send>(
     Call { enter: |_: &Directory<'_>| Step::Descend, entry, errors: Vec::new() }
 }
 
-/// Enough directories, and deep enough, that helpers are started.
+/// Makes a tree large enough for helper threads to start.
 fn wide() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for outer in 0..40 {
@@ -74,7 +74,7 @@ fn stop_ends_the_walk() {
 }
 
 #[test]
-fn a_panic_surfaces_with_its_payload() {
+fn a_panic_is_resumed_with_its_payload() {
     let dir = wide();
     for threads in [1, 4] {
         let seen = AtomicUsize::new(0);
@@ -94,7 +94,7 @@ fn a_panic_surfaces_with_its_payload() {
 }
 
 #[test]
-fn visitors_are_made_first_and_all_handed_back() {
+fn all_visitors_are_made_first_and_returned() {
     let dir = tree(&["f"]);
     let mut made = Vec::new();
     let visitors = Walker::new([c(dir.path())]).threads(3).run(|worker| {
@@ -106,13 +106,13 @@ fn visitors_are_made_first_and_all_handed_back() {
 }
 
 #[test]
-fn more_than_64_workers_see_everything() {
+fn more_than_64_workers_find_everything() {
     let dir = wide();
     assert_eq!(walk(&[dir.path()], Follow::Never, 100).seen.len(), 841);
 }
 
 #[test]
-fn next_leaves_a_directory_out() {
+fn next_skips_a_directory() {
     let dir = tree(&["in/", "in/f", "out/", "out/g"]);
     let names = Mutex::new(Vec::new());
     Walker::new([c(dir.path())]).threads(1).run(|_| {
@@ -127,7 +127,7 @@ fn next_leaves_a_directory_out() {
 }
 
 #[test]
-fn metadata_is_that_of_the_entry() {
+fn metadata_matches_stat() {
     let dir = tree(&["file", "link -> file"]);
     let expected = fs::metadata(dir.path().join("file")).unwrap();
     for follow in [Follow::Never, Follow::Always] {
@@ -207,7 +207,7 @@ fn a_directory_replaced_by_a_link_is_not_entered() {
 }
 
 #[test]
-fn a_directory_knows_where_it_lies() {
+fn directories_report_device_and_depth() {
     let dir = tree(&["d/"]);
     let dev = {
         use std::os::unix::fs::MetadataExt;

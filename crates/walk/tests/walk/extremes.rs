@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 
 use crate::support::c;
 
-/// Counts, and remembers the path of the deepest entry only: all of them would fill the memory.
+/// Counts entries, and keeps only the path of the deepest one. All paths together would fill the memory.
 #[derive(Default)]
 struct Deepest {
     entries: usize,
@@ -36,7 +36,7 @@ impl Visitor for Deepest {
     }
 }
 
-/// How many entries there are below `root`, and the deepest of them.
+/// Returns the number of entries below `root`, and the deepest one.
 fn walk(root: &Path, threads: usize) -> (usize, Deepest) {
     let parts = Walker::new([c(root)]).threads(threads).run(|_| Deepest::default());
     let entries = parts.iter().map(|part| part.entries).sum();
@@ -47,21 +47,21 @@ fn open(at: impl AsFd, path: impl rustix::path::Arg) -> OwnedFd {
     openat(at, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap()
 }
 
-/// A chain of directories whose path no system call would take, gone again when dropped.
+/// A chain of directories whose path is longer than system calls accept. Removed on drop.
 struct Chain<'a> {
     root: &'a Path,
     names: Vec<String>,
 }
 
 impl<'a> Chain<'a> {
-    /// At every level `siblings` more directories lie beside the one that leads on.
+    /// Makes a chain of `depth` directories. Each has `siblings` more directories next to it.
     fn new(root: &'a Path, depth: usize, siblings: usize) -> Self {
         let mut at = open(CWD, root);
         let names: Vec<String> = (0..depth).map(|level| format!("down-{level:05}")).collect();
         for name in &names {
             mkdirat(&at, name.as_str(), Mode::RWXU).unwrap();
             for sibling in 0..siblings {
-                mkdirat(&at, format!("beside-{sibling}"), Mode::RWXU).unwrap();
+                mkdirat(&at, format!("sibling-{sibling}"), Mode::RWXU).unwrap();
             }
             at = open(&at, name.as_str());
         }
@@ -79,7 +79,7 @@ impl Drop for Chain<'_> {
             at = open(&at, "..");
             unlinkat(&at, name.as_str(), AtFlags::REMOVEDIR).unwrap();
             for sibling in 0.. {
-                if unlinkat(&at, format!("beside-{sibling}"), AtFlags::REMOVEDIR).is_err() {
+                if unlinkat(&at, format!("sibling-{sibling}"), AtFlags::REMOVEDIR).is_err() {
                     break;
                 }
             }
@@ -88,7 +88,7 @@ impl Drop for Chain<'_> {
 }
 
 #[test]
-fn ten_thousand_levels() {
+fn ten_thousand_levels_are_walked() {
     let dir = tempfile::tempdir().unwrap();
     let chain = Chain::new(dir.path(), 10_000, 0);
     for threads in [1, 4] {
@@ -101,7 +101,7 @@ fn ten_thousand_levels() {
 }
 
 #[test]
-fn siblings_at_every_level_are_reached_on_the_way_back() {
+fn siblings_at_every_level_are_walked() {
     let dir = tempfile::tempdir().unwrap();
     let _chain = Chain::new(dir.path(), 1_500, 3);
     for threads in [1, 4] {
@@ -110,7 +110,7 @@ fn siblings_at_every_level_are_reached_on_the_way_back() {
 }
 
 #[test]
-fn more_entries_than_a_buffer_holds() {
+fn listings_larger_than_the_buffer_are_complete() {
     let dir = tempfile::tempdir().unwrap();
     for entry in 0..1_000 {
         let path = dir.path().join(format!("{entry:0200}"));

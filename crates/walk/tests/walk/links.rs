@@ -1,4 +1,4 @@
-//! Symbolic links: left alone, followed as roots, followed everywhere.
+//! Symbolic links: not followed, followed as roots, followed everywhere.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::support::{below, c, tree, walk};
 
 #[test]
-fn are_left_alone_by_default() {
+fn links_are_not_followed_by_default() {
     let dir = tree(&["d/", "d/f", "l -> d"]);
     let record = walk(&[dir.path()], Follow::Never, 1);
     assert_eq!(below(dir.path(), &record.paths()), ["d", "d/f", "l"]);
@@ -16,7 +16,7 @@ fn are_left_alone_by_default() {
 }
 
 #[test]
-fn as_roots_lead_to_what_they_name() {
+fn links_given_as_roots_are_followed() {
     let dir = tree(&["d/", "d/f", "d/inner -> .", "l -> d"]);
     let link = dir.path().join("l");
     assert_eq!(walk(&[&link], Follow::Never, 1).seen.len(), 1);
@@ -29,7 +29,7 @@ fn as_roots_lead_to_what_they_name() {
 }
 
 #[test]
-fn leading_nowhere_are_listed_as_links() {
+fn dangling_links_are_listed_as_links() {
     let dir = tree(&["f", "gone -> nowhere", "through -> f/x"]);
     let record = walk(&[dir.path()], Follow::Always, 1);
     assert!(record.errors.is_empty());
@@ -38,7 +38,7 @@ fn leading_nowhere_are_listed_as_links() {
 }
 
 #[test]
-fn leading_nowhere_are_errors_as_followed_roots() {
+fn dangling_links_given_as_followed_roots_are_errors() {
     let dir = tree(&["gone -> nowhere"]);
     let link = dir.path().join("gone");
     let record = walk(&[&link], Follow::Roots, 1);
@@ -48,7 +48,7 @@ fn leading_nowhere_are_errors_as_followed_roots() {
 }
 
 #[test]
-fn leading_back_are_errors_and_not_entered() {
+fn links_to_a_directory_above_are_errors() {
     let dir = tree(&["d/e/", "d/e/up -> ../..", "d/e/self -> self"]);
     for threads in [1, 4] {
         let mut record = walk(&[dir.path()], Follow::Always, threads);
@@ -62,8 +62,8 @@ fn leading_back_are_errors_and_not_entered() {
 }
 
 #[test]
-fn re_entering_by_ordinary_names_end_there() {
-    // The link leads beside the root, and from there an ordinary name leads to the root itself.
+fn links_back_into_the_tree_are_not_followed() {
+    // The link leads to the root's parent. From there an ordinary name leads to the root.
     let dir = tree(&["outer/root/", "outer/root/f", "outer/root/out -> .."]);
     let root = dir.path().join("outer/root");
     let record = walk(&[&root], Follow::Always, 1);
@@ -73,16 +73,16 @@ fn re_entering_by_ordinary_names_end_there() {
 }
 
 #[test]
-fn to_one_directory_are_both_followed() {
+fn several_links_to_one_directory_are_reported_as_repeats() {
     let dir = tree(&["d/", "d/f", "one -> d", "two -> d"]);
     let record = walk(&[dir.path()], Follow::Always, 1);
     assert_eq!(below(dir.path(), &record.paths()), ["d", "d/f", "one", "two"]);
     assert_eq!(record.repeats(dir.path()), [["one", "d"], ["two", "d"]]);
 }
 
-/// The path decides, not whether it leads through a link.
+/// A path through a link comes first if it is first in byte order.
 #[test]
-fn the_first_path_is_the_one_that_is_entered() {
+fn a_directory_is_entered_under_its_first_path() {
     let dir = tree(&["d/", "d/f", "a -> d", "x/", "x-y/", "x/l -> ../y", "x-y/l -> ../y", "y/", "y/f"]);
     let record = walk(&[dir.path()], Follow::Always, 1);
     let expected = ["a", "a/f", "d", "x", "x-y", "x-y/l", "x-y/l/f", "x/l", "y"];
@@ -92,7 +92,7 @@ fn the_first_path_is_the_one_that_is_entered() {
 
 /// A directory that a visitor does not descend into under one path is entered under another.
 #[test]
-fn what_is_left_out_does_not_count() {
+fn skipped_paths_do_not_count_as_entered() {
     let dir = tree(&["d/", "d/f", "a -> d"]);
     let parts = Walker::new([c(dir.path())]).follow(Follow::Always).run(|_| Picky::default());
     assert_eq!(parts[0].0, ["a", "d", "f"]);
@@ -115,7 +115,8 @@ impl Visitor for Picky {
     }
 }
 
-/// Each of `n` directories has links `links` to others, by number.
+/// Makes `n` directories and links between them. Each link is a pair of numbers: the directory it is in, its
+/// target.
 fn linked(n: usize, links: &[(usize, usize)]) -> tempfile::TempDir {
     let mut entries: Vec<_> = (0..n).flat_map(|dir| [format!("{dir}/"), format!("{dir}/f")]).collect();
     let link = |(nth, (from, to)): (usize, &(usize, usize))| format!("{from}/l{nth} -> ../{to}");
@@ -123,10 +124,11 @@ fn linked(n: usize, links: &[(usize, usize)]) -> tempfile::TempDir {
     tree(&entries.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// What a walk shows below each of the directories, entered in the order of all paths as bytes, each directory once.
+/// Models the walk: enters paths in byte order, each directory once. Returns the paths shown, the number of
+/// repeats, and the number of loops.
 fn model(n: usize, links: &[(usize, usize)]) -> (Vec<String>, usize, usize) {
     let (mut shown, mut repeats, mut loops) = (Vec::new(), 0, 0);
-    // Path, directory, and the directories it lies in.
+    // Path, directory, and the directories above it.
     let mut waiting: BTreeSet<(String, usize, Vec<usize>)> = BTreeSet::new();
     let mut entered = BTreeSet::new();
     for dir in 0..n {

@@ -1,4 +1,4 @@
-//! The walker against real trees.
+//! Tests of the walker on real trees.
 
 mod control;
 mod extremes;

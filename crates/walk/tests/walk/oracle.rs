@@ -1,4 +1,4 @@
-//! Random trees, against the simplest walk there is and against `find -L`.
+//! Random trees, compared with a naive recursive walk and with `find -L`.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -35,8 +35,8 @@ fn entries() -> impl Strategy<Value = Vec<(Vec<usize>, Kind)>> {
     prop::collection::vec((prop::collection::vec(0..NAMES.len(), 1..6), kind), 0..40)
 }
 
-/// Makes what can be made: where a file is in the way, nothing is, and nothing through a link, which may lead
-/// out of the tree.
+/// Makes the entries. Skips an entry whose parent is a file, and one below a link, which may lead out of the
+/// tree.
 fn make(root: &Path, entries: &[(Vec<usize>, Kind)]) {
     for (names, kind) in entries {
         let mut path: PathBuf = root.into();
@@ -82,7 +82,7 @@ fn find(root: &Path) -> Vec<Vec<u8>> {
     paths
 }
 
-/// Those that are left if each directory is entered once, under the first of its paths.
+/// Returns the paths that remain if each directory is entered once, under the first of its paths.
 fn once(sorted: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let (mut entered, mut known) = (BTreeSet::new(), BTreeSet::new());
     let is_shown = |path: &Vec<u8>| {
@@ -105,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn shows_what_is_there(entries in entries()) {
+    fn shows_the_same_as_a_naive_walk(entries in entries()) {
         let dir = tempfile::tempdir().unwrap();
         make(dir.path(), &entries);
         let mut expected = Vec::new();
@@ -120,7 +120,7 @@ proptest! {
 
     #[test]
     fn follows_links_as_find_does_but_enters_each_directory_once(entries in entries()) {
-        // No target leads further up than to the outermost directory.
+        // The root is two levels deep so that no link target is outside the temporary directory.
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("outer/root");
         fs::create_dir_all(&root).unwrap();

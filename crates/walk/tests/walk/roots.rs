@@ -1,4 +1,4 @@
-//! Starting points: how they are named, and each file once where they overlap.
+//! Starting points: their names, and overlaps, in which each file is shown once.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use ftk_walk::{FileType, Follow, Op};
 use crate::support::{below, tree, walk};
 
 #[test]
-fn missing_and_empty_ones_are_errors() {
+fn missing_and_empty_roots_are_errors() {
     let dir = tree(&["f"]);
     let record = walk(&[PathBuf::new(), dir.path().join("none"), dir.path().join("f")], Follow::Never, 1);
     assert_eq!(record.seen.len(), 1);
@@ -20,7 +20,7 @@ fn missing_and_empty_ones_are_errors() {
 }
 
 #[test]
-fn are_joined_with_one_slash() {
+fn roots_are_joined_with_one_slash() {
     let dir = tree(&["d/", "d/f"]);
     let slash = format!("{}/", dir.path().display());
     let record = walk(&[&slash], Follow::Never, 1);
@@ -28,7 +28,7 @@ fn are_joined_with_one_slash() {
 }
 
 #[test]
-fn given_twice_are_walked_once_under_the_first_name() {
+fn a_root_given_twice_is_walked_once_under_its_first_name() {
     let dir = tree(&["d/", "d/f", "l -> d"]);
     let [d, l] = ["d", "l"].map(|name| dir.path().join(name));
     let dotted = dir.path().join("d/../d");
@@ -43,7 +43,7 @@ fn given_twice_are_walked_once_under_the_first_name() {
 }
 
 #[test]
-fn below_others_are_left_to_themselves() {
+fn a_root_below_another_is_walked_once_under_its_own_name() {
     let dir = tree(&["a/b/c/", "a/b/f", "a/b/c/g", "a/h"]);
     let name = |name| dir.path().join(name);
     let all = ["a", "a/b", "a/b/c", "a/b/c/g", "a/b/f", "a/h"];
@@ -52,17 +52,17 @@ fn below_others_are_left_to_themselves() {
         for roots in [[name("a"), name("a/b"), name("a/h")], [name("a/h"), name("a/b"), name("a")]] {
             let record = walk(&roots, Follow::Never, threads);
             assert_eq!(below(dir.path(), &record.paths()), all);
-            assert_eq!(record.covered, 0, "all are walked under the same names");
+            assert_eq!(record.covered, 0, "all names are the same");
         }
         let record = walk(&[&name("a"), &dotted], Follow::Never, threads);
         let expected = ["a", "a/../a/b/c", "a/../a/b/c/g", "a/b", "a/b/c", "a/b/f", "a/h"];
         assert_eq!(below(dir.path(), &record.paths()), expected);
-        assert_eq!(record.covered, 1, "a/b/c is shown there and walked elsewhere");
+        assert_eq!(record.covered, 1, "a/b/c is shown, and walked under another name");
     }
 }
 
 #[test]
-fn a_link_is_not_the_directory_that_is_a_starting_point_by_way_of_it() {
+fn a_link_is_shown_besides_the_root_that_it_leads_to() {
     let dir = tree(&["d/", "d/f", "l -> d"]);
     let slash = format!("{}/", dir.path().join("l").display());
     let roots = [dir.path().to_str().unwrap(), &slash];
@@ -71,7 +71,7 @@ fn a_link_is_not_the_directory_that_is_a_starting_point_by_way_of_it() {
 }
 
 #[test]
-fn that_are_links_are_left_to_themselves() {
+fn a_link_given_as_root_is_shown_only_as_root() {
     let dir = tree(&["d/", "d/f", "d/to-file -> f", "d/to-other -> ../e", "e/", "e/g"]);
     let roots = ["d", "d/to-file", "d/to-other"].map(|name| dir.path().join(name));
     let record = walk(&roots, Follow::Roots, 1);
@@ -80,7 +80,7 @@ fn that_are_links_are_left_to_themselves() {
 }
 
 #[test]
-fn that_are_hard_links_are_different_names() {
+fn hard_links_given_as_roots_are_all_shown() {
     let dir = tree(&["d/", "d/f"]);
     fs::hard_link(dir.path().join("d/f"), dir.path().join("d/g")).unwrap();
     let roots = ["d/f", "d", "d/g"].map(|name| dir.path().join(name));
@@ -89,7 +89,7 @@ fn that_are_hard_links_are_different_names() {
 }
 
 #[test]
-fn in_the_hundreds_are_each_shown() {
+fn hundreds_of_roots_are_all_shown() {
     let dir = tree(&["d/"]);
     let files: Vec<PathBuf> = (0..300).map(|n| dir.path().join(format!("d/{n:03}"))).collect();
     files.iter().for_each(|file| fs::write(file, "").unwrap());

@@ -1,4 +1,4 @@
-//! A visitor that remembers all it is shown, and the trees it is shown.
+//! A visitor that records everything, and functions that make trees.
 
 use std::ffi::CString;
 use std::fs;
@@ -15,9 +15,9 @@ pub(crate) type Seen = (Vec<u8>, FileType, u32);
 pub(crate) struct Record {
     pub(crate) seen: Vec<Seen>,
     pub(crate) errors: Vec<WalkError>,
-    /// How often something was left to a starting point that is the same.
+    /// Number of calls of `covered`.
     pub(crate) covered: usize,
-    /// Each path that was not entered, and that of the same directory that was.
+    /// Each path that was not entered again, and the path under which the directory was entered.
     pub(crate) repeats: Vec<[String; 2]>,
     entered: usize,
     left: usize,
@@ -31,12 +31,12 @@ impl Record {
         Step::Descend
     }
 
-    /// The paths below `dir` that were not entered again, each before that which was entered.
+    /// Returns the repeats below `dir`: the path that was not entered again, and the one that was entered.
     pub(crate) fn repeats(&self, dir: &Path) -> Vec<[String; 2]> {
         self.repeats.iter().map(|pair| below(dir, pair).try_into().unwrap()).collect()
     }
 
-    /// The paths, in order.
+    /// Returns the paths, in order.
     pub(crate) fn paths(&self) -> Vec<String> {
         self.seen.iter().map(|(path, ..)| String::from_utf8_lossy(path).into_owned()).collect()
     }
@@ -98,7 +98,7 @@ pub(crate) fn c(path: impl AsRef<Path>) -> CString {
     CString::new(path.as_ref().as_os_str().as_bytes()).unwrap()
 }
 
-/// Everything a walk over `roots` shows, sorted by path.
+/// Walks `roots` and returns everything that was shown, sorted by path.
 pub(crate) fn walk<P: AsRef<Path>>(roots: &[P], follow: Follow, threads: usize) -> Record {
     let mut all = Record::default();
     for part in Walker::new(roots.iter().map(c)).follow(follow).threads(threads).run(|_| Record::default()) {
@@ -113,7 +113,8 @@ pub(crate) fn walk<P: AsRef<Path>>(roots: &[P], follow: Follow, threads: usize) 
     all
 }
 
-/// A fresh directory with these in it: `dir/` is a directory, `link -> target` a link, the rest files.
+/// Makes a temporary directory with these entries: `dir/` is a directory, `link -> target` a link, the rest
+/// are files.
 pub(crate) fn tree(entries: &[&str]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for entry in entries {
@@ -128,7 +129,7 @@ pub(crate) fn tree(entries: &[&str]) -> TempDir {
     dir
 }
 
-/// What is below `dir` of `paths`, whose root is `dir` itself.
+/// Returns those of `paths` that are below `dir`, relative to it.
 pub(crate) fn below(dir: &Path, paths: &[String]) -> Vec<String> {
     let prefix = format!("{}/", dir.display());
     paths.iter().filter_map(|path| path.strip_prefix(&prefix)).map(str::to_owned).collect()

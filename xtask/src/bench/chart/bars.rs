@@ -1,38 +1,44 @@
-//! Bars: the shorter, the faster.
+//! Bar charts of times.
 
 use super::svg::{Svg, WIDTH};
 use crate::bench::case::is_ftk;
 use crate::bench::format;
 use crate::bench::record::{Group, Row, is_behind};
 
-/// Panels side by side.
+/// Number of panels in a row.
 const COLUMNS: usize = 3;
 const MARGIN: f64 = 16.0;
-/// What a bar and its space take.
+/// Height of a bar and the space below it.
 const STEP: f64 = 17.0;
 const BAR: f64 = 12.0;
-/// Room for the name of a tool in front of its bar, and for the figures behind the longest bar.
+/// Width for the name of a tool before its bar, and for the figures after the longest bar.
 const NAME: f64 = 104.0;
 const FIGURES: f64 = 90.0;
 const HEAD: f64 = 22.0;
 
-/// One question, and how long each tool took for its answer.
+/// One task, with the time of each tool.
 pub(crate) struct Panel<'r> {
     pub(crate) title: String,
     pub(crate) group: &'r Group,
 }
 
 impl<'r> Panel<'r> {
-    /// With the title that the group has in its section.
+    /// Makes a panel with the title of the group in its section.
     pub(crate) fn of(group: &'r Group) -> Self {
         Self { title: group.title.clone(), group }
     }
 }
 
-/// Panels below the title of their section, if that is not empty. Each panel has a scale of its own, from zero.
+/// Draws panels below the title of their section, unless it is empty. Each panel has its own scale, from zero.
 pub(crate) fn bars(title: &str, sections: &[(String, Vec<Panel<'_>>)]) -> String {
     let mut svg = Svg::default();
-    svg.text("faint", WIDTH - MARGIN, 28.0, true, "time, and how many times ftk's; orange: ahead of ftk");
+    svg.text(
+        "faint",
+        WIDTH - MARGIN,
+        28.0,
+        true,
+        "time, and its ratio to that of ftk; orange: faster than ftk",
+    );
     let mut top = 44.0;
     for (section, panels) in sections {
         if !section.is_empty() {
@@ -51,7 +57,7 @@ pub(crate) fn bars(title: &str, sections: &[(String, Vec<Panel<'_>>)]) -> String
     svg.finish(title, top + 6.0)
 }
 
-/// Names, times and ratios of what was measured.
+/// Returns names, times and ratios of the measured rows.
 fn measured(group: &Group) -> impl Iterator<Item = (&Row, f64, Option<f64>)> {
     group.rows.iter().filter_map(|row| Some((row, row.outcome.summary()?.median, group.ratio(row))))
 }
@@ -89,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_in_proportion() {
+    fn lengths_are_proportional_to_times() {
         let picture = picture();
         let width = |class: &str| -> f64 {
             let bar = picture.split_once(&format!(r#"<rect class="{class}""#)).unwrap().1;
@@ -100,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_measured_is_drawn() {
+    fn only_measured_tools_are_drawn() {
         let picture = picture();
         assert!(!picture.contains(">bad<"));
         assert_eq!(picture.matches(">40.0 ms 2.0x<").count(), 4);

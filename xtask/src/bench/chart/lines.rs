@@ -1,19 +1,19 @@
-//! Lines: time over the number of files, both scales logarithmic.
+//! Line charts of times over the number of files, both scales logarithmic.
 
 use super::svg::{Svg, WIDTH};
 use crate::bench::format;
 use crate::bench::record::{Group, Section};
 
 const LEFT: f64 = 70.0;
-/// Where the names of the lines begin.
+/// Width for the names of the lines.
 const RIGHT: f64 = 120.0;
 const TOP: f64 = 60.0;
 const HEIGHT: f64 = 300.0;
 const BELOW: f64 = 40.0;
-/// What a line of text takes, so that names do not lie on each other.
+/// Height of a line of text, so that names do not overlap.
 const TEXT: f64 = 14.0;
 
-/// A line for each tool of a section whose groups are numbers of files.
+/// Draws a line for each tool of a section whose groups are numbers of files.
 pub(crate) fn lines(title: &str, section: &Section) -> String {
     let points = |tool: &str| -> Vec<(f64, f64)> {
         let of = |group: &Group| {
@@ -41,7 +41,7 @@ pub(crate) fn lines(title: &str, section: &Section) -> String {
     }
     let mut names: Vec<(f64, &str, &str)> = Vec::new();
     for (nth, (tool, points)) in lines.iter().enumerate() {
-        // ftk is in front of its other modes, and peers have the colour that is neither.
+        // ftk comes first; its other modes have the grey class, and peers the orange one.
         let class = if nth == 0 {
             "ftk"
         } else if tool.starts_with("ftk") {
@@ -62,21 +62,21 @@ pub(crate) fn lines(title: &str, section: &Section) -> String {
     svg.finish(title, TOP + HEIGHT + BELOW)
 }
 
-/// A logarithmic scale from a power of ten to another.
+/// A logarithmic scale between two powers of ten.
 struct Axis {
     low: i32,
     high: i32,
 }
 
 impl Axis {
-    /// From the power at or below all values to that at or above.
+    /// Makes the smallest scale that contains all values.
     fn around(values: impl Iterator<Item = f64> + Clone) -> Self {
         let low = values.clone().fold(f64::INFINITY, f64::min).max(1e-6).log10().floor() as i32;
         let high = values.fold(0.0, f64::max).max(1e-6).log10().ceil() as i32;
         Self { low, high: high.max(low + 1) }
     }
 
-    /// Where `value` lies: 0 at the low end, 1 at the high one.
+    /// Returns the position of `value`: 0 at the low end, 1 at the high end.
     fn part(&self, value: f64) -> f64 {
         (value.log10() - f64::from(self.low)) / f64::from(self.high - self.low)
     }

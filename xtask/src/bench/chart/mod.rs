@@ -1,4 +1,4 @@
-//! Charts of a record, drawn from nothing but the record.
+//! Charts of a record, drawn only from the record.
 
 mod bars;
 mod lines;

@@ -1,11 +1,11 @@
-//! A drawing, as text.
+//! Writes SVG drawings.
 
 use std::fmt::Write as _;
 
-/// Width of every drawing in pixels: what a page of text has room for.
+/// Width of every drawing in pixels, which fits into a page of text.
 pub(super) const WIDTH: f64 = 880.0;
 
-/// Colours by role, on a ground of their own: whoever shows the picture may have chosen the other brightness.
+/// Colours by class. The drawing has its own background, because the page may be light or dark.
 const STYLE: &str = "\
 text{font:11px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2328}
 .title{font-size:15px;font-weight:600}.section{font-size:13px;font-weight:600}.group{font-weight:600}
@@ -17,12 +17,12 @@ text{fill:#f0f6fc}.faint,text.peer{fill:#9198a1}.ground{fill:#0d1117;stroke:#3d4
 .ftk{fill:#4493f8;stroke:#4493f8}.peer{fill:#656c76;stroke:#9198a1}.ahead{fill:#db6d28;stroke:#db6d28}.line{fill:none}}
 ";
 
-/// What has been drawn so far.
+/// The drawing so far.
 #[derive(Default)]
 pub(super) struct Svg(String);
 
 impl Svg {
-    /// Text of this class whose line is at `y`; it begins at `x`, or ends there if `is_end`.
+    /// Draws text with its base line at `y`. It begins at `x`, or ends there if `is_end`.
     pub(super) fn text(&mut self, class: &str, x: f64, y: f64, is_end: bool, text: &str) {
         let anchor = if is_end { r#" text-anchor="end""# } else { "" };
         let text = escaped(text);
@@ -36,13 +36,13 @@ impl Svg {
         );
     }
 
-    /// A line through these points.
+    /// Draws a line through these points.
     pub(super) fn path(&mut self, class: &str, points: &[(f64, f64)]) {
         let points: Vec<_> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = writeln!(self.0, r#"<polyline class="{class}" points="{}"/>"#, points.join(" "));
     }
 
-    /// The whole picture, with a name for those who do not see it.
+    /// Returns the whole drawing, with a title for screen readers.
     pub(super) fn finish(self, title: &str, height: f64) -> String {
         let (title, body) = (escaped(title), self.0);
         let (inner_width, inner_height) = (WIDTH - 1.0, height - 1.0);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn both_kinds_of_screen_have_colours() {
+    fn light_and_dark_screens_have_colours() {
         let picture = Svg::default().finish("x", 40.0);
         let dark = picture.split_once("@media(prefers-color-scheme:dark){").unwrap().1;
         for class in [".ground", ".ftk", ".peer", ".ahead", ".faint", ".grid"] {

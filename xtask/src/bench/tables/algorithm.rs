@@ -1,12 +1,12 @@
-//! Digests, and which peers know them.
+//! Algorithms, and the peers that support them.
 
 use anyhow::{Context, Result};
 
-/// A digest as ftk names it.
+/// An algorithm with its name in ftk.
 #[derive(Debug)]
 pub(crate) struct Algorithm {
     pub(crate) name: &'static str,
-    /// The tool of its own that it has, and the options for one thread and this digest.
+    /// The usual tool for it, with the options for one thread and this algorithm.
     pub(crate) tool: &'static [&'static str],
     /// The option of `openssl dgst`.
     pub(crate) openssl: Option<&'static str>,
@@ -14,7 +14,7 @@ pub(crate) struct Algorithm {
 }
 
 impl Algorithm {
-    /// The algorithm of this name.
+    /// Returns the algorithm of this name.
     pub(crate) fn named(name: &str) -> Result<&'static Self> {
         let mut all = ALL.iter();
         all.find(|algorithm| algorithm.name == name).with_context(|| format!("unknown algorithm {name:?}"))

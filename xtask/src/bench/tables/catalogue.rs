@@ -6,14 +6,14 @@ use super::{cmp, dup, find, hash, kernels, lists, manifest, scale, startup, thre
 use crate::bench::context::Context;
 use crate::bench::record::Section;
 
-/// A table that can be made.
+/// A kind of table.
 pub(crate) struct Kind {
-    /// On the command line and in records.
+    /// The name on the command line and in records.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    /// Whether the cost of a single file is of interest.
+    /// Whether the cost per file is shown.
     pub(crate) per_file: bool,
-    /// Measures; without sections, there is no such table on this machine, and it has said why.
+    /// Measures and returns the sections. If the table is impossible on this machine, prints why and returns none.
     pub(crate) make: fn(&Context) -> Result<Vec<Section>>,
 }
 
@@ -21,7 +21,7 @@ const fn kind(name: &'static str, title: &'static str, make: fn(&Context) -> Res
     Kind { name, title, per_file: false, make }
 }
 
-/// In the order in which they are made and shown.
+/// All tables, in the order in which they are made and shown.
 pub(crate) const ALL: &[Kind] = &[
     kind("find", "Listing files", find::warm),
     kind("find-cold", "Listing files with nothing in memory", find::cold),

@@ -23,7 +23,7 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     println!(" {}", tree.title);
     let copy = derived::copy(bench, &tree)?;
     let same = trees(bench, "a tree and its copy", &tree.path, &copy.path, tree.files, 0)?;
-    // One byte in one file: that both see it shows that both have looked.
+    // One byte in one file differs. A tool that reports it has read the files.
     let files = derived::regular_files(&copy.path)?;
     let altered = files.iter().rfind(|path| path.metadata().is_ok_and(|metadata| metadata.len() > 0));
     let altered = altered.context("the tree has no file to alter")?;
@@ -34,7 +34,7 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     Ok(sections)
 }
 
-/// Pairs of files, from some KiB to as much as memory holds.
+/// Measures pairs of files from a few KiB to the size that fits into memory.
 fn files(bench: &Context) -> Result<Section> {
     let is_quick = bench.options.is_quick;
     let large: u64 = if is_quick { 1_000_000 } else { 640_000_000 };
@@ -58,7 +58,7 @@ fn files(bench: &Context) -> Result<Section> {
         let title = format!("{}, {title}", in_words(bytes));
         groups.push(pair(bench, &title, &a, &b, places)?);
         if name == "huge" {
-            // As if there were little memory: both are streamed.
+            // Both files are streamed, as with little memory.
             groups.push(streamed(bench, &format!("{title}, streamed"), &a, &b)?);
         }
         if !bench.options.keep {
@@ -74,7 +74,7 @@ fn pair(bench: &Context, title: &str, a: &Path, b: &Path, places: &[u64]) -> Res
     let case = |tool: &str, words: Vec<OsString>, format| {
         Case::new(tool, format, Pipeline::new(words).ending_with(status))
     };
-    // All positions are the answer where there are several; else whether they differ.
+    // With several differences the result is all positions; otherwise whether the files differ.
     let (option, format) = if places.len() > 1 { ("-l", Format::Lines) } else { ("-s", Format::Status) };
     let ours = if places.len() > 1 { "-l" } else { "-q" };
     let mut cases = vec![case("ftk", words![&bench.programs.ftk, "cmp", ours, a, b], format)];

@@ -1,4 +1,4 @@
-//! Finding duplicates, with their contents in memory and without.
+//! Finding duplicates, with a warm and a cold cache.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,15 +15,15 @@ use crate::bench::record::Section;
 use crate::bench::shape;
 use crate::bench::tree::Tree;
 
-/// How often at most: a cold run takes seconds.
+/// Maximum number of cold runs, which take seconds.
 const COLD_RUNS: usize = 3;
 
-/// A peer, what it is told in front of the trees, and what in front of each of them.
+/// A peer, its options before the trees, and its option before each tree.
 type Peer = (&'static str, &'static [&'static str], Option<&'static str>);
 
-/// Options are such that all look at every file but empty ones, and that nothing is kept for a later run.
+/// The options make all tools consider every file except empty ones, and store nothing for a later run.
 const PEERS: &[Peer] = &[
-    ("jdupes", &["-r", "-q"], None), // compares bytes, so that its answer is the reference
+    ("jdupes", &["-r", "-q"], None), // compares bytes, so its result is the reference
     ("fdupes", &["-r", "-q", "-n"], None),
     ("rdfind", &["-dryrun", "true", "-makeresultsfile", "true", "-outputname", "/dev/stdout"], None),
     ("rmlint", &["-T", "df", "--hidden", "-o", "fdupes:stdout"], None),
@@ -32,7 +32,7 @@ const PEERS: &[Peer] = &[
     ("czkawka_cli", &["dup", "-m", "1", "--disable-cache", "-W"], Some("-d")),
 ];
 
-/// Which of them are asked where a run takes seconds.
+/// The peers for long runs.
 const FAST: &[&str] = &["jdupes", "rdfind", "yadf", "fclones", "czkawka_cli"];
 
 pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
@@ -71,7 +71,7 @@ pub(crate) fn cold(bench: &Context) -> Result<Vec<Section>> {
     Ok(vec![of_copies(bench, meter, tree, |peer| FAST.contains(&peer))?])
 }
 
-/// The tree, and copies of some of its files.
+/// Measures the tree together with copies of some of its files.
 fn of_copies(
     bench: &Context,
     meter: Meter<'_>,
@@ -83,19 +83,19 @@ fn of_copies(
     section(bench, meter, &title, &[tree, &copies], is_asked)
 }
 
-/// From few files to many, of which none are equal: who is asked about a hundred files waits too.
+/// Measures small to large numbers of files without duplicates, because small runs matter too.
 fn sizes(bench: &Context) -> Result<Section> {
     let shape = if bench.options.is_quick { shape::SMALL } else { shape::LARGE };
     let tree = bench.shape(&shape)?;
     let dirs: Vec<PathBuf> = shape.dirs().iter().map(|dir| tree.path.join(dir)).collect();
     let a_dir = shape.files() / dirs.len() as u64;
     let mut groups = Vec::new();
-    let mut taken = 1;
-    while taken <= dirs.len() {
-        let files = taken as u64 * a_dir;
-        let cases = cases(bench, &dirs[..taken], |peer| FAST.contains(&peer));
+    let mut count = 1;
+    while count <= dirs.len() {
+        let files = count as u64 * a_dir;
+        let cases = cases(bench, &dirs[..count], |peer| FAST.contains(&peer));
         groups.push(bench.clock().group(&format!("{files} files"), files, cases)?);
-        taken *= 10;
+        count *= 10;
     }
     let title = format!("directories of {}", tree.title);
     Ok(Section { title, ..Section::new(&tree, Cache::Warm, groups) })
@@ -115,7 +115,7 @@ fn section(
     Ok(Section { title: title.to_owned(), ..Section::new(trees[0], meter.cache, vec![group]) })
 }
 
-/// ftk and its peers, asked for the duplicates below `paths`.
+/// Returns the commands that find duplicates below `paths`.
 fn cases(bench: &Context, paths: &[PathBuf], is_asked: impl Fn(&str) -> bool) -> Vec<Case> {
     let paths_with = |option: Option<&str>| -> Vec<OsString> {
         paths.iter().flat_map(|path| option.map(OsString::from).into_iter().chain([path.into()])).collect()

@@ -1,4 +1,4 @@
-//! Listing a tree: every tool with the options that make it see every file, hidden and ignored ones too.
+//! Listing a tree. Every tool has the options that include hidden and ignored files.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -14,25 +14,25 @@ use crate::bench::record::Section;
 use crate::bench::shape;
 use crate::bench::tree::Tree;
 
-/// What is looked for: regular files, and of these the ones that pass the tests that are set.
+/// A search for regular files that pass all tests that are set.
 pub(super) struct Scenario {
     title: String,
-    /// One of these extensions, in either case.
+    /// One of these extensions, ignoring case.
     extensions: Vec<String>,
-    /// A name that matches this.
+    /// A glob that the name must match.
     glob: Option<&'static str>,
-    /// More bytes than this.
+    /// The file must have more bytes than this.
     larger: Option<u64>,
-    /// Only how many there are.
+    /// Print only the number of files.
     is_count: bool,
-    /// Whether a shell that forks starts every tool.
+    /// Start every tool from a shell that forks.
     is_forked: bool,
 }
 
-/// Matches a part of the names in every tree.
+/// A glob that matches some of the names in every tree.
 const GLOB: &str = "*e*1*";
 
-/// How often at most, with nothing in memory.
+/// Maximum number of cold runs.
 const COLD_RUNS: usize = 3;
 
 pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
@@ -89,7 +89,7 @@ fn scenarios(tree: &Tree) -> Vec<Scenario> {
 }
 
 impl Scenario {
-    /// All regular files.
+    /// Makes a search for all regular files.
     pub(super) fn plain(title: &str) -> Self {
         Self {
             title: title.into(),
@@ -102,10 +102,10 @@ impl Scenario {
     }
 }
 
-/// GNU find comes first of the peers, as its answer is the reference. It has one thread; the others have `threads`,
-/// or what they choose.
+/// Returns the commands. GNU find is the first of the peers, because its result is the reference. It has one thread;
+/// the others have `threads`, or their default.
 pub(super) fn cases(bench: &Context, scenario: &Scenario, top: &Path, threads: Option<&str>) -> Vec<Case> {
-    // `-j4` is understood by all but GNU find.
+    // All but GNU find support `-j4`.
     let with = |program: &Path| {
         let mut words = words![program];
         words.extend(threads.map(|threads| format!("-j{threads}").into()));
@@ -120,10 +120,10 @@ pub(super) fn cases(bench: &Context, scenario: &Scenario, top: &Path, threads: O
     if let Some(program) = bench.peers.get("find") {
         cases.push(case("find", [words![program], find(scenario, top)].concat()));
     }
-    type Asked = fn(&Scenario, &Path) -> Vec<OsString>;
-    let peers: [(&str, Asked); 3] = [("bfs", find), ("fd", fd), ("rg", rg)];
+    type Arguments = fn(&Scenario, &Path) -> Vec<OsString>;
+    let peers: [(&str, Arguments); 3] = [("bfs", find), ("fd", fd), ("rg", rg)];
     for (name, words) in peers {
-        // ripgrep lists by name only.
+        // ripgrep has no filter by size.
         if let Some(program) = bench.peers.get(name).filter(|_| name != "rg" || scenario.larger.is_none()) {
             cases.push(case(name, [with(program), words(scenario, top)].concat()));
         }
@@ -137,7 +137,7 @@ pub(super) fn cases(bench: &Context, scenario: &Scenario, top: &Path, threads: O
     if scenario.is_forked { cases.into_iter().map(Case::forked).collect() } else { cases }
 }
 
-/// Counts the lines for a tool that cannot count.
+/// Counts the lines of output of a tool that cannot count.
 fn counted(bench: &Context, pipeline: Pipeline) -> Pipeline {
     pipeline.pipe(words![bench.peers.get("wc").unwrap_or(Path::new("wc")), "-l"])
 }
@@ -158,7 +158,7 @@ fn ftk(scenario: &Scenario, top: &Path) -> Vec<OsString> {
     words
 }
 
-/// The common language of GNU find and bfs.
+/// Returns the arguments of GNU find and bfs.
 fn find(scenario: &Scenario, top: &Path) -> Vec<OsString> {
     let mut words = words![top, "-type", "f"];
     for (nth, extension) in scenario.extensions.iter().enumerate() {
@@ -180,7 +180,7 @@ fn fd(scenario: &Scenario, top: &Path) -> Vec<OsString> {
         words.extend(words!["--extension", extension]);
     }
     if let Some(bytes) = scenario.larger {
-        words.extend(words!["--size", &format!("+{}b", bytes + 1)]); // its + is "at least"
+        words.extend(words!["--size", &format!("+{}b", bytes + 1)]); // in fd + means "at least"
     }
     match scenario.glob {
         Some(glob) => words.extend(words!["--glob", glob]),

@@ -1,8 +1,8 @@
-//! Hashing trees and files, with their contents in memory and without.
+//! Hashing trees and files, with a warm and a cold cache.
 
 use anyhow::Result;
 
-use super::hashers::Question;
+use super::hashers::Task;
 use crate::bench::cache::Cache;
 use crate::bench::case::Case;
 use crate::bench::context::Context;
@@ -11,26 +11,26 @@ use crate::bench::record::Section;
 use crate::bench::shape;
 use crate::bench::tree::Tree;
 
-/// What ftk can compute.
+/// All algorithms of ftk.
 const ALL: &[&str] = &["sha256", "sha1", "sha512", "blake2b", "md5", "blake3", "xxh3", "xxh128", "xxh64"];
-/// The same without `xxh64`, which is there for old lists.
+/// All except `xxh64`, which exists for old lists.
 const MOST: &[&str] = ALL.split_at(8).0;
-/// What people use most.
+/// The most used algorithms.
 const COMMON: &[&str] = &["sha256", "md5", "blake3", "xxh3", "xxh128"];
-/// For where a run takes long: the best peer of each kind shows all there is to see.
+/// Two algorithms for long runs.
 const SLOWEST_AND_FASTEST: &[&str] = &["sha256", "xxh3"];
-/// What waits for the disk, and not for the digest.
+/// Algorithms that are faster than the disk.
 const COLD: &[&str] = &["sha256", "blake3", "xxh3"];
 
-/// The digest that is also computed by tools that a shell starts: the fastest, of which the start is most of all.
+/// The algorithm for runs that a shell starts. It is the fastest, so that the start has the largest share.
 const FORKED: &str = "xxh3";
 
-/// How often at most: a cold run takes seconds, and the disk is calmer than the cache.
+/// Maximum number of cold runs, which take seconds and vary less than warm ones.
 const COLD_RUNS: usize = 3;
 
 pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
     let mut sections = Vec::new();
-    let mut add = |tree: &Tree, names: &[&str], peers: fn(&Question<'_>) -> Vec<Case>| -> Result<()> {
+    let mut add = |tree: &Tree, names: &[&str], peers: fn(&Task<'_>) -> Vec<Case>| -> Result<()> {
         if bench.fits_memory(tree) {
             sections.push(section(bench, bench.clock(), tree, names, peers)?);
         }
@@ -52,17 +52,17 @@ pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
     let folder = bench.shape(&huge)?;
     let path = huge.files_in(0, &folder.path.join(&huge.dirs()[0])).swap_remove(0);
     add(&Tree { path, ..folder }, MOST, parallel_peers)?;
-    add(&bench.shape(&shape::LARGE)?, SLOWEST_AND_FASTEST, |question| question.tool().into_iter().collect())?;
+    add(&bench.shape(&shape::LARGE)?, SLOWEST_AND_FASTEST, |task| task.tool().into_iter().collect())?;
     Ok(sections)
 }
 
 pub(crate) fn cold(bench: &Context) -> Result<Vec<Section>> {
     let Some(tree) = bench.cold_tree() else { return Ok(Vec::new()) };
     let meter = Meter { cache: Cache::Cold, runs: bench.options.runs.min(COLD_RUNS), ..bench.clock() };
-    Ok(vec![section(bench, meter, tree, COLD, |question| {
-        let mut cases = vec![question.ftk(&["--io", "sync"])];
-        // sha256sum waits for its own arithmetic.
-        cases.extend(parallel_peers(question).into_iter().filter(|case| case.tool != "sha256sum"));
+    Ok(vec![section(bench, meter, tree, COLD, |task| {
+        let mut cases = vec![task.ftk(&["--io", "sync"])];
+        // sha256sum is slower than the disk.
+        cases.extend(parallel_peers(task).into_iter().filter(|case| case.tool != "sha256sum"));
         cases
     })?])
 }
@@ -72,15 +72,15 @@ fn section(
     meter: Meter<'_>,
     tree: &Tree,
     names: &[&str],
-    peers: impl Fn(&Question<'_>) -> Vec<Case>,
+    peers: impl Fn(&Task<'_>) -> Vec<Case>,
 ) -> Result<Section> {
     println!(" {}", tree.title);
     let mut groups = Vec::new();
     for algorithm in bench.algorithms(names)? {
-        let question = Question::new(bench, algorithm, &tree.path, tree.files);
+        let task = Task::new(bench, algorithm, &tree.path, tree.files);
         let cases = || {
-            let mut cases = vec![question.ftk(&[])];
-            cases.extend(peers(&question));
+            let mut cases = vec![task.ftk(&[])];
+            cases.extend(peers(&task));
             cases
         };
         groups.push(meter.group(algorithm.name, tree.files, cases())?);
@@ -92,16 +92,16 @@ fn section(
     Ok(Section::new(tree, meter.cache, groups))
 }
 
-/// Every peer that knows the algorithm.
-fn every_peer(question: &Question<'_>) -> Vec<Case> {
-    let mut cases = parallel_peers(question);
-    cases.extend(question.hashdeep());
+/// Returns every peer that supports the algorithm.
+fn every_peer(task: &Task<'_>) -> Vec<Case> {
+    let mut cases = parallel_peers(task);
+    cases.extend(task.hashdeep());
     cases
 }
 
-/// The peers that `xargs` runs in parallel, and b3sum, which has threads of its own.
-fn parallel_peers(question: &Question<'_>) -> Vec<Case> {
-    let mut cases: Vec<_> = question.tool().into_iter().chain(question.openssl()).collect();
-    cases.extend(question.b3sum());
+/// Returns the peers that `xargs` runs in parallel, and b3sum, which has its own threads.
+fn parallel_peers(task: &Task<'_>) -> Vec<Case> {
+    let mut cases: Vec<_> = task.tool().into_iter().chain(task.openssl()).collect();
+    cases.extend(task.b3sum());
     cases
 }

@@ -1,4 +1,4 @@
-//! How ftk and its peers are asked for digests.
+//! The commands of ftk and its peers that compute digests.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,34 +8,34 @@ use crate::bench::answer::Format;
 use crate::bench::case::{Case, Pipeline, words};
 use crate::bench::context::Context;
 
-/// How many files a process of openssl is given: its time grows with the square of their number.
+/// Maximum number of files for a process of openssl, because its time grows with the square of their number.
 const OPENSSL_FILES: u64 = 256;
-/// How many processes each of those that `xargs` runs at a time is followed by, at least: with fewer the last one
-/// would work alone for long.
+/// Minimum number of processes that `xargs` runs one after the other in each slot. With fewer, the last one would run
+/// alone for a long time.
 const TURNS: u64 = 4;
-/// A process is not worth it for fewer files, unless there are so few that some CPU would have none.
+/// A process gets at least this many files, unless a CPU would then have none.
 const FIT: u64 = 1_000;
 
-/// The question: the digests of all regular files that are, or are below, some paths.
+/// A task: the digests of all regular files at or below some paths.
 #[derive(Clone)]
-pub(super) struct Question<'b> {
+pub(super) struct Task<'b> {
     pub(super) bench: &'b Context,
     pub(super) algorithm: &'b Algorithm,
     /// Files, or directories.
     pub(super) paths: Vec<PathBuf>,
-    /// How many files that is.
+    /// Number of files.
     pub(super) files: u64,
-    /// Processes or threads of the peers.
+    /// Number of processes or threads of the peers.
     pub(super) jobs: usize,
 }
 
-impl<'b> Question<'b> {
-    /// About one tree or file.
+impl<'b> Task<'b> {
+    /// Makes a task for one tree or file.
     pub(super) fn new(bench: &'b Context, algorithm: &'b Algorithm, path: &Path, files: u64) -> Self {
         Self { bench, algorithm, paths: vec![path.to_owned()], files, jobs: bench.jobs }
     }
 
-    /// ftk with these options before the command.
+    /// Returns ftk with these options before the command.
     pub(super) fn ftk(&self, options: &[&str]) -> Case {
         let mut words = words![&self.bench.programs.ftk];
         words.extend(options.iter().map(OsString::from));
@@ -44,7 +44,7 @@ impl<'b> Question<'b> {
         self.direct(&tool, words)
     }
 
-    /// The tool that the digest has of its own: its answer is the reference.
+    /// Returns the usual tool for the algorithm. Its result is the reference.
     pub(super) fn tool(&self) -> Option<Case> {
         let (name, options) = self.algorithm.tool.split_first()?;
         self.parallel(name, name, options, None)
@@ -54,7 +54,7 @@ impl<'b> Question<'b> {
         self.parallel("openssl", "openssl", &["dgst", self.algorithm.openssl?], Some(OPENSSL_FILES))
     }
 
-    /// The other ways to run b3sum: which is best depends on the tree.
+    /// Returns other ways to run b3sum; which one is fastest depends on the tree.
     pub(super) fn b3sum(&self) -> Vec<Case> {
         if self.algorithm.name != "blake3" {
             return Vec::new();
@@ -64,14 +64,14 @@ impl<'b> Question<'b> {
         no_mmap.into_iter().chain(threads).collect()
     }
 
-    /// Regular files only: otherwise it would follow symbolic links.
+    /// Returns hashdeep for regular files only, because it would otherwise follow symbolic links.
     pub(super) fn hashdeep(&self) -> Option<Case> {
         let program = self.bench.peers.get("hashdeep").filter(|_| self.algorithm.hashdeep)?;
         let threads = format!("-j{}", self.jobs);
         Some(self.direct("hashdeep", words![program, "-c", self.algorithm.name, &threads, "-o", "f", "-r"]))
     }
 
-    /// A tool that is given files: directly, or by `find` and `xargs` from a tree.
+    /// Returns a tool that gets files as arguments: directly, or from a tree by `find` and `xargs`.
     fn parallel(&self, tool: &str, program: &str, options: &[&str], most: Option<u64>) -> Option<Case> {
         let peers = &self.bench.peers;
         let mut words = words![peers.get(program)?];
@@ -93,14 +93,14 @@ impl<'b> Question<'b> {
         Some(Case::new(tool, Format::Sums, with(self.jobs)).answered_by(with(1)))
     }
 
-    /// A tool that is given the paths.
+    /// Returns a tool that gets the paths as arguments.
     fn direct(&self, tool: &str, mut words: Vec<OsString>) -> Case {
         words.extend(self.paths.iter().map(OsString::from));
         Case::new(tool, Format::Sums, Pipeline::new(words))
     }
 }
 
-/// How many files a process is given when `jobs` run at a time; `None` is as many as fit on a command line.
+/// Returns the number of files per process when `jobs` run at a time; `None` if only the command line limits it.
 fn batch(files: u64, jobs: u64, most: Option<u64>) -> Option<u64> {
     let fair = (files / (jobs * TURNS)).max(1);
     let fair = Some(fair).filter(|&fair| jobs > 1 && fair < FIT);

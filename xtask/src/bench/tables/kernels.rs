@@ -1,4 +1,4 @@
-//! Digests in memory, without a file: what the criterion benches of `benches/` say.
+//! Digests of data in memory, measured by the criterion benches of `benches/`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,18 +16,17 @@ use crate::bench::interrupt;
 use crate::bench::record::{Group, Outcome, Row, Section};
 use crate::bench::stats::Summary;
 
-/// The time of each figure is short, or hundreds of them would take an hour; ten samples show how far it can
-/// be trusted.
+/// The time per figure is short, because hundreds of them would otherwise take an hour. Ten samples show the noise.
 const OPTIONS: &str = "--warm-up-time 0.03 --measurement-time 0.1 --sample-size 10 --nresamples 1000";
 
-/// One by one only for the kernel that ftk chooses.
+/// The figures to measure. "One by one" is measured only for the kernel that ftk chooses.
 const DIGESTS: &str = "/(ftk|ftk one by one|ftk [a-z0-9-]+|[a-z0-9-]+)/[0-9]+$";
 
 const GIB: u64 = 1 << 30;
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     if bench.options.is_quick {
-        println!(" not measured: the answers are for `cargo test -p ftk-benches --benches`");
+        println!(" not measured: `cargo test -p ftk-benches --benches` checks the results");
         return Ok(Vec::new());
     }
     let features = features();
@@ -40,20 +39,20 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     Ok(sections)
 }
 
-/// What cargo is told so that OpenSSL is a peer, if its headers are there.
+/// Returns the argument for cargo that makes OpenSSL a peer, if its headers are installed.
 fn features() -> &'static str {
     let openssl = Command::new("pkg-config").args(["--atleast-version=3", "openssl"]).status();
     if openssl.is_ok_and(|status| status.success()) {
         return "--features openssl ";
     }
-    println!(" no headers of OpenSSL 3 (libssl-dev), so it is not among the peers");
+    println!(" OpenSSL is not measured: the headers of version 3 (libssl-dev) are missing");
     ""
 }
 
-/// How a bench is run.
+/// The command of a bench.
 struct Criterion {
     bench: &'static str,
-    /// As one would type it, up to the options of criterion.
+    /// The arguments of cargo, up to the options of criterion.
     cargo: String,
 }
 
@@ -62,10 +61,10 @@ impl Criterion {
         Self { bench, cargo: format!("bench -p ftk-benches {features}--bench {bench}") }
     }
 
-    /// Runs what matches `filter`, with a folder of its own for what criterion writes.
+    /// Runs the benches that match `filter`. Criterion writes into `folder`, which is emptied first.
     ///
     /// # Errors
-    /// Whatever keeps the bench from being built or run to its end: a wrong answer, for one.
+    /// If the bench cannot be built or fails, for example because of a wrong result.
     fn run(&self, filter: &str, folder: &Path) -> Result<Vec<Figure>> {
         println!(" {}: some minutes, {}", self.bench, self.typed(""));
         match fs::remove_dir_all(folder) {
@@ -92,7 +91,7 @@ impl Criterion {
         Ok(figures)
     }
 
-    /// The command for one figure, or for all.
+    /// Returns the command for one figure, or for all if `id` is empty.
     fn typed(&self, id: &str) -> String {
         let exact = if id.is_empty() { String::new() } else { format!(" --exact '{id}'") };
         format!("cargo {} -- {OPTIONS}{exact}", self.cargo)
@@ -107,12 +106,12 @@ struct Figure {
     parameter: u64,
     /// Bytes or strings in one iteration.
     amount: u64,
-    /// Milliseconds of one iteration, as each sample says.
+    /// Milliseconds per iteration of each sample.
     samples: Vec<f64>,
     command: String,
 }
 
-/// The part of `sample.json` that is of interest.
+/// The required part of `sample.json`.
 #[derive(Deserialize)]
 struct Samples {
     iters: Vec<f64>,
@@ -121,7 +120,7 @@ struct Samples {
 }
 
 impl Figure {
-    /// Reads what criterion wrote into `folder`.
+    /// Reads the files that criterion wrote into `folder`.
     fn read(folder: &Path, command: impl Fn(&str) -> String) -> Result<Self> {
         let text = |name: &str| {
             let path = folder.join(name);
@@ -142,7 +141,7 @@ impl Figure {
         })
     }
 
-    /// The figure as a row: the time of so many bytes or strings.
+    /// Converts the figure to a row with the time of `amount` bytes or strings.
     fn into_row(self, amount: u64) -> Row {
         let factor = amount as f64 / self.amount as f64;
         let runs: Vec<_> = self.samples.iter().map(|ms| (ms * factor * 1e3).round() / 1e3).collect();
@@ -155,12 +154,14 @@ impl Figure {
     }
 }
 
-/// Where criterion put the newest figures, anywhere below `folder`.
+/// Returns the folders with the newest figures of criterion below `folder`.
 fn folders_of_figures(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).with_context(|| format!("no figures in {}", folder.display()))? {
+        for entry in
+            fs::read_dir(&folder).with_context(|| format!("there are no figures in {}", folder.display()))?
+        {
             let path = entry?.path();
             if path.ends_with("new") {
                 found.push(path);
@@ -180,19 +181,19 @@ fn by_group(figures: Vec<Figure>) -> impl Iterator<Item = (String, Vec<Figure>)>
     groups.into_iter()
 }
 
-/// What the figures of a section have in common.
+/// The common properties of the figures of a section.
 struct Frame {
     title: String,
-    /// Bytes or strings whose time is given, whatever a single iteration had.
+    /// The number of bytes or strings that times refer to, whatever the size of an iteration.
     amount: u64,
-    /// What is counted by the second, and how many bytes or strings that is.
+    /// The unit of the rate, and its size in bytes or strings.
     rate: (&'static str, u64),
-    /// The title of what has this parameter.
+    /// Returns the title of the column for a parameter.
     column: fn(u64) -> String,
 }
 
 impl Frame {
-    /// One digest: sizes of messages across.
+    /// The section of one digest: a column per message size.
     fn digest(group: &str) -> Self {
         let digest = group.strip_prefix("digests/").unwrap_or(group);
         Self {
@@ -203,7 +204,7 @@ impl Frame {
         }
     }
 
-    /// Many short strings: threads across.
+    /// The section of many short strings: a column per number of threads.
     fn lines(figures: &[Figure]) -> Self {
         let amount = figures.first().map_or(0, |figure| figure.amount);
         Self {
@@ -214,7 +215,7 @@ impl Frame {
         }
     }
 
-    /// One group for each parameter, ftk's rows first in each.
+    /// Makes one group per parameter, with the rows of ftk first.
     fn section(&self, figures: Vec<Figure>) -> Section {
         let mut groups: BTreeMap<u64, Vec<Figure>> = BTreeMap::new();
         for figure in figures {
@@ -233,7 +234,7 @@ impl Frame {
         }
     }
 
-    /// The medians by the second: `GiB/s: ftk 3.41; sha2 1.62`.
+    /// Returns the median rates: `GiB/s: ftk 3.41; sha2 1.62`.
     fn rates(&self, rows: &[Row]) -> String {
         let (unit, size) = self.rate;
         let rates = rows.iter().filter_map(|row| {
@@ -256,7 +257,7 @@ fn bytes(count: u64) -> String {
 mod tests {
     use super::*;
 
-    /// A folder as criterion leaves it: one figure, of two samples.
+    /// Writes a folder as criterion does: one figure with two samples.
     fn write(folder: &Path, group: &str, row: &str, parameter: u64, throughput: &str, ns: f64) {
         let folder = folder.join(format!("{}/{row}/{parameter}", group.replace('/', "_")));
         for version in ["base", "new"] {
@@ -302,7 +303,7 @@ mod tests {
             group.rows.iter().map(|row| &*row.tool).collect::<Vec<_>>(),
             ["ftk", "ftk portable", "sha2"]
         );
-        // 1 and 2 ms for a MiB, as the two samples have it.
+        // The two samples have 1 and 2 ms per MiB.
         assert_eq!(
             group.rows[0].outcome,
             Outcome::Measured { median: 1536.0, runs: vec![1024.0, 2048.0], memory_kib: 0 }

@@ -1,4 +1,4 @@
-//! Lists of digests: made, checked, and compared with each other.
+//! Making, checking and comparing checksum lists.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 
 use super::Algorithm;
-use super::hashers::Question;
+use super::hashers::Task;
 use crate::bench::answer::Format;
 use crate::bench::cache::Cache;
 use crate::bench::case::{Case, Pipeline, words};
@@ -17,7 +17,7 @@ use crate::bench::record::{Group, Section};
 use crate::bench::shape::{self, mix};
 use crate::bench::tree::Tree;
 
-/// Of how many lines one is changed in the second of two lists.
+/// One line of this many differs between two lists.
 const CHANGED: u64 = 1_000;
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
@@ -41,12 +41,12 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     ])
 }
 
-/// Checks the list of a tree, in which one digest is wrong: who says 1 has seen it. Making the list is what a check
-/// has to be held against.
+/// Checks the list of a tree with one wrong digest. Exit status 1 shows that a tool found it. The time to make the list
+/// is measured for comparison.
 fn check(bench: &Context, tree: &Tree, algorithm: &Algorithm) -> Result<Group> {
     let list = bench.scratch.path(&format!("list-{}", algorithm.name));
-    let question = Question::new(bench, algorithm, &tree.path, tree.files);
-    let making = question.ftk(&[]).timed;
+    let task = Task::new(bench, algorithm, &tree.path, tree.files);
+    let making = task.ftk(&[]).timed;
     fs::write(&list, with_wrong_line(making.output()?)?)?;
     let case = |tool: &str, words: Vec<OsString>| {
         Case::new(tool, Format::Status, Pipeline::new(words).ending_with(1))
@@ -63,16 +63,16 @@ fn check(bench: &Context, tree: &Tree, algorithm: &Algorithm) -> Result<Group> {
     bench.clock().group(&format!("check {}", algorithm.name), tree.files, cases)
 }
 
-/// `list` with another first digit, which a backslash precedes if the name is escaped.
+/// Changes the first digit of `list`, which follows a backslash if the name is escaped.
 fn with_wrong_line(mut list: Vec<u8>) -> Result<Vec<u8>> {
     let at = usize::from(list.first() == Some(&b'\\'));
     let first = list.get_mut(at).context("the list is empty")?;
-    ensure!(first.is_ascii_hexdigit(), "the list begins with no digest");
+    ensure!(first.is_ascii_hexdigit(), "the list does not begin with a digest");
     *first = if *first == b'0' { b'1' } else { b'0' };
     Ok(list)
 }
 
-/// Compares two lists without reading what they name.
+/// Compares two lists without reading the listed files.
 fn diff(bench: &Context, lines: u64) -> Result<Group> {
     let [old, new] = [("old", 0), ("new", 1)].map(|(name, version)| {
         let path = bench.scratch.path(&format!("list-{name}"));
@@ -92,7 +92,7 @@ fn diff(bench: &Context, lines: u64) -> Result<Group> {
     bench.clock().group("differences", lines, cases)
 }
 
-/// A list in which the digest of every so many lines depends on `version`.
+/// Makes a list in which the digest of one line in [`CHANGED`] depends on `version`.
 fn list(lines: u64, version: u64) -> String {
     let mut text = String::new();
     for line in 0..lines {

@@ -1,4 +1,4 @@
-//! Manifests: made, verified, updated and compared.
+//! Making, verifying, updating and comparing manifests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::bench::record::{Group, Section};
 use crate::bench::shape;
 use crate::bench::tree::Tree;
 
-/// What `update` has to know of every file, by `find`.
+/// The format with which `find` prints what `update` needs to know of every file.
 const FIELDS: &str = "%p %y %s %m %U %G %T@ %C@ %i %D %n\n";
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
@@ -33,7 +33,7 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     Ok(sections)
 }
 
-/// A tree and what the tools have said of it.
+/// A tree, and the files in which the tools recorded it.
 struct Lists<'b> {
     bench: &'b Context,
     tree: &'b Tree,
@@ -65,7 +65,7 @@ impl<'b> Lists<'b> {
     }
 }
 
-/// Every tool makes its own, with SHA-256.
+/// Every tool makes its own manifest, with SHA-256.
 fn create(lists: &Lists<'_>) -> Result<Group> {
     let Lists { bench, tree, .. } = lists;
     let path = &tree.path;
@@ -81,14 +81,14 @@ fn create(lists: &Lists<'_>) -> Result<Group> {
             words![program, "-c", "-p", path, "-k", "type,size,mode,uid,gid,time,link,sha256"],
         ));
     }
-    // Kept for what follows.
+    // The manifests are used by the next groups.
     for (case, list) in cases.iter().zip([&lists.ftk, &lists.hashdeep, &lists.mtree]) {
         fs::write(list, case.timed.output()?)?;
     }
     bench.clock().group("create", tree.files, cases)
 }
 
-/// The same, beside a tool whose digests are in another form.
+/// Makes manifests with ftk and with aide, whose digests have another form, so only the status is compared.
 fn create_beside_aide(lists: &Lists<'_>) -> Result<Group> {
     let Lists { bench, tree, .. } = lists;
     let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words));
@@ -99,7 +99,7 @@ fn create_beside_aide(lists: &Lists<'_>) -> Result<Group> {
     bench.clock().group("create, status only", tree.files, cases)
 }
 
-/// The tree is still as all have seen it.
+/// Every tool verifies the unchanged tree.
 fn verify(lists: &Lists<'_>) -> Result<Group> {
     let Lists { bench, tree, .. } = lists;
     let path = &tree.path;
@@ -120,7 +120,7 @@ fn verify(lists: &Lists<'_>) -> Result<Group> {
     bench.clock().group("verify", tree.files, cases)
 }
 
-/// Nothing has changed: whoever asks for the same fields has to do as much.
+/// Updates without changes. `find` prints the same fields for comparison, which takes the same work.
 fn update(lists: &Lists<'_>) -> Result<Group> {
     let Lists { bench, tree, .. } = lists;
     let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words));
@@ -132,8 +132,7 @@ fn update(lists: &Lists<'_>) -> Result<Group> {
     bench.clock().group("update, nothing changed", tree.files, cases)
 }
 
-/// One file in a thousand is written again, with another first byte: what two manifests say of it, and who sees
-/// that a single one has changed.
+/// Compares two manifests, and verifies a tree, after the first byte of one file in a thousand has changed.
 fn changed(bench: &Context, tree: &Tree) -> Result<Vec<Group>> {
     let [old, new] = ["manifest-old", "manifest-new"].map(|name| bench.scratch.path(name));
     let make = |list: &Path| -> Result<()> {
@@ -156,6 +155,6 @@ fn changed(bench: &Context, tree: &Tree) -> Result<Vec<Group>> {
         let verify = bench.clock().group("verify, one file in 1,000 changed", tree.files, cases)?;
         Ok(vec![diff, verify])
     });
-    alter()?; // back again, whatever came of it
+    alter()?; // restore the files, even after a failure
     groups
 }

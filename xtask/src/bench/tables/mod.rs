@@ -1,4 +1,4 @@
-//! What is measured: one file a table.
+//! The tables of the benchmark, one file each.
 
 mod algorithm;
 mod catalogue;

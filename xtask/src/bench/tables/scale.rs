@@ -1,11 +1,11 @@
-//! From one file to a million: where each way of working begins to pay.
+//! Hashing one file to a million, to see at which size each mode pays off.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 
 use super::Algorithm;
-use super::hashers::Question;
+use super::hashers::Task;
 use crate::bench::cache::Cache;
 use crate::bench::context::Context;
 use crate::bench::record::Section;
@@ -21,9 +21,9 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let mut files = 1;
     while files <= shape.files() {
         let paths = paths(&shape, &tree, files);
-        let question = Question { paths, ..Question::new(bench, sha256, &tree.path, files) };
-        let mut cases = vec![question.ftk(&[]), question.ftk(&["-j", "mono"])];
-        cases.extend(question.tool());
+        let task = Task { paths, ..Task::new(bench, sha256, &tree.path, files) };
+        let mut cases = vec![task.ftk(&[]), task.ftk(&["-j", "mono"])];
+        cases.extend(task.tool());
         groups.push(bench.clock().group(&files.to_string(), files, cases)?);
         files *= 10;
     }
@@ -35,17 +35,17 @@ fn a_dir(shape: &Shape) -> u64 {
     shape.files() / shape.dirs().len() as u64
 }
 
-/// The arguments for so many files: files of the first directory, or whole directories, or the top.
+/// Returns the arguments for `count` files: files of the first directory, whole directories, or the top.
 fn paths(shape: &Shape, tree: &Tree, count: u64) -> Vec<PathBuf> {
     let dirs = shape.dirs();
-    let taken = count as usize;
+    let files = count as usize;
     if count == shape.files() {
         vec![tree.path.clone()]
     } else if count <= a_dir(shape) {
-        shape.files_in(0, &tree.path.join(&dirs[0])).into_iter().take(taken).collect()
+        shape.files_in(0, &tree.path.join(&dirs[0])).into_iter().take(files).collect()
     } else {
-        let taken = taken / a_dir(shape) as usize;
-        dirs.iter().take(taken).map(|dir| tree.path.join(dir)).collect()
+        let whole = files / a_dir(shape) as usize;
+        dirs.iter().take(whole).map(|dir| tree.path.join(dir)).collect()
     }
 }
 
@@ -55,7 +55,7 @@ mod tests {
     use crate::bench::tree::tests::example;
 
     #[test]
-    fn arguments_hold_as_many_files_as_asked_for() {
+    fn arguments_contain_the_requested_number_of_files() {
         let of = |count| paths(&shape::SMALL, &example(), count);
         assert_eq!(of(10).len(), 10);
         assert!(of(1)[0].starts_with("t/dir_0000"));

@@ -1,4 +1,4 @@
-//! What a command costs that has next to nothing to do.
+//! The cost of commands with almost no work.
 
 use std::ffi::OsString;
 use std::fs;

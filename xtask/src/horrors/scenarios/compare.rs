@@ -10,11 +10,11 @@ pub(super) const FAMILY: Family =
 const SCENARIOS: &[Scenario] = &[
     Scenario {
         number: 20,
-        title: "a file that differs has a name that is not UTF-8",
+        title: "a file that differs, with a name that is not UTF-8",
         setup: "mkdir a b; for d in a b; do printf $d > \"$d/$(printf 'x\\377')\"; done",
         tools: TREES,
         judge: |seen| {
-            right!(seen.last().status == Some(1), "status {}, and not 1", seen.last().status.unwrap_or(-1));
+            right!(seen.last().status == Some(1), "status {} instead of 1", seen.last().status.unwrap_or(-1));
             Verdict::Passes
         },
     },
@@ -35,7 +35,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 27,
-        title: "a file that may not be read, among others that are equal",
+        title: "an unreadable file among equal ones",
         setup: "mkdir a b; for f in a/1 b/1 a/2 b/2 a/3 b/3; do printf content > $f; done; chmod 0 b/2",
         tools: TREES,
         judge: trouble,
@@ -70,18 +70,18 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 36,
-        title: "links that lead in a circle, alike in both trees",
+        title: "links that form loops, alike in both trees",
         setup: "mkdir a b; for d in a b; do printf content > $d/x; ln -s . $d/here; ln -s .. $d/up; done",
         tools: TREES,
         judge: |seen| match seen.last().status {
             Some(0) => Verdict::Passes,
-            Some(1) => Verdict::WrongAnswer("equal trees are said to differ".into()),
+            Some(1) => Verdict::WrongAnswer("equal trees are reported as different".into()),
             status => Verdict::Refuses(format!("status {}", status.unwrap_or(-1))),
         },
     },
     Scenario {
         number: 36,
-        title: "links with the same text, of which one leads out of the tree",
+        title: "links with the same text, one of which leads out of its tree",
         setup: "mkdir -p p/a b; ln -s ../x p/a/link; ln -s ../x b/link; printf content > p/x; printf other > x",
         tools: &[
             ("ftk", "ftk cmp p/a b"),
@@ -94,7 +94,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 38,
-        title: "a hole and as many zeros",
+        title: "a hole and the same number of zeros",
         setup: "truncate -s 5M a; printf x >> a; truncate -s 10M a
 head -c 5242880 /dev/zero > b; printf x >> b; head -c 5242879 /dev/zero >> b",
         tools: FILES,
@@ -110,14 +110,14 @@ head -c 5242880 /dev/zero > b; printf x >> b; head -c 5242879 /dev/zero >> b",
 for d in a b; do (cd $d; n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$name; n=$((n + 1)); done; printf $d > deep); done",
         tools: TREES,
         judge: |seen| match seen.last().status {
-            Some(0) => Verdict::WrongAnswer("the trees are called equal".into()),
+            Some(0) => Verdict::WrongAnswer("the trees are reported as equal".into()),
             Some(1) => Verdict::Passes,
             status => Verdict::Refuses(format!("status {}", status.unwrap_or(-1))),
         },
     },
     Scenario {
         number: 46,
-        title: "a file of the kernel whose size lies, and a copy of it",
+        title: "a kernel file that reports a wrong size, and a copy of it",
         setup: "cat /proc/version > copy",
         tools: &[
             ("ftk", "ftk cmp /proc/version copy"),
@@ -126,7 +126,7 @@ for d in a b; do (cd $d; n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); 
             ("busybox", "busybox cmp /proc/version copy"),
         ],
         judge: |seen| {
-            right!(seen.last().is_success(), "they are equal, and the status is {}", seen.last().status.unwrap_or(-1));
+            right!(seen.last().is_success(), "the files are equal, and the status is {}", seen.last().status.unwrap_or(-1));
             Verdict::Passes
         },
     },
@@ -141,13 +141,13 @@ for d in a b; do (cd $d; n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); 
             ("busybox", "busybox cmp a b > /dev/full"),
         ],
         judge: |seen| {
-            right!(seen.last().status != Some(1), "status 1, as if it had been printed");
+            right!(seen.last().status != Some(1), "status 1, as if the output had been printed");
             trouble(seen)
         },
     },
     Scenario {
         number: 48,
-        title: "a directory that may not be read, in trees that are equal otherwise",
+        title: "an unreadable directory in otherwise equal trees",
         setup: "mkdir -p a/locked b/locked; printf content > a/x; printf content > b/x; chmod 0 b/locked",
         tools: TREES,
         judge: trouble,
@@ -178,7 +178,7 @@ for d in a b; do (cd $d; n=0; while [ $n -lt 500 ]; do mkdir e; cd -P ./e; n=$((
             ("busybox", "ulimit -n 64; busybox diff -rq a b"),
         ],
         judge: |seen| match seen.last().status {
-            Some(0) => Verdict::WrongAnswer("the trees are called equal".into()),
+            Some(0) => Verdict::WrongAnswer("the trees are reported as equal".into()),
             Some(1) if seen.last().out_has(b"deep") => Verdict::Passes,
             Some(1) => Verdict::WrongAnswer("status 1, and the file is not named".into()),
             status => Verdict::Refuses(format!("status {}", status.unwrap_or(-1))),
@@ -186,7 +186,7 @@ for d in a b; do (cd $d; n=0; while [ $n -lt 500 ]; do mkdir e; cd -P ./e; n=$((
     },
     Scenario {
         number: 67,
-        title: "a block of zeros but for its last byte",
+        title: "a block of zeros except for its last byte",
         setup: "truncate -s 1M a; cp a b; printf x | dd of=b bs=1 seek=4095 conv=notrunc 2> /dev/null",
         tools: FILES,
         judge: differ,
@@ -197,7 +197,7 @@ for d in a b; do (cd $d; n=0; while [ $n -lt 500 ]; do mkdir e; cd -P ./e; n=$((
         setup: "mkdir a b; printf content > a/x; printf other > b/x",
         tools: AS_DIFF,
         judge: |seen| match seen.last().status {
-            Some(0) => Verdict::WrongAnswer("they differ, and the status is 0".into()),
+            Some(0) => Verdict::WrongAnswer("there are differences, and the status is 0".into()),
             Some(1) => Verdict::Passes,
             status => Verdict::Refuses(format!("status {}", status.unwrap_or(-1))),
         },
@@ -208,7 +208,7 @@ for d in a b; do (cd $d; n=0; while [ $n -lt 500 ]; do mkdir e; cd -P ./e; n=$((
 const FILES: &[(&str, &str)] =
     &[("ftk", "ftk cmp a b"), ("cmp", "cmp a b"), ("diff", "diff -q a b"), ("busybox", "busybox cmp a b")];
 
-/// Compares them with the options of diff.
+/// Compares the directories `a` and `b` with the options of diff.
 const AS_DIFF: &[(&str, &str)] =
     &[("ftk", "ftk cmp -rq a b"), ("diff", "diff -rq a b"), ("busybox", "busybox diff -rq a b")];
 
@@ -219,13 +219,13 @@ const TREES: &[(&str, &str)] =
 fn differ(seen: &Seen) -> Verdict {
     right!(
         seen.last().status == Some(1),
-        "they differ, and the status is {}",
+        "there are differences, and the status is {}",
         seen.last().status.unwrap_or(-1)
     );
     Verdict::Passes
 }
 
-/// What could not be compared is neither equal nor different.
+/// A comparison that failed must not end with status 0.
 fn trouble(seen: &Seen) -> Verdict {
     right!(!seen.last().is_success(), "status 0");
     Verdict::Passes

@@ -13,7 +13,7 @@ pub(super) const FAMILY: Family = Family {
     scenarios: SCENARIOS,
 };
 
-/// How each tool links copies, while every link that it makes meets with this.
+/// The commands with which each tool links copies, while strace injects `$fate` into every link call.
 macro_rules! links {
     ($fate:literal) => {
         &[
@@ -46,7 +46,7 @@ const SCENARIOS: &[Scenario] = &[
         judge: |seen| {
             kept!(
                 seen.holds("d/real", b"content") || seen.holds("d/link", b"content"),
-                "left: {}, and the content is gone",
+                "the content is lost; remaining: {}",
                 shown(&seen.names("d"))
             );
             Verdict::Passes
@@ -83,7 +83,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 4,
-        title: "a directory is to be kept as it is",
+        title: "one directory must be kept unchanged",
         setup: "mkdir keep other; for f in keep/a keep/b other/c other/d; do printf content > $f; done",
         tools: &[
             ("ftk", "ftk dup prune --yes --action delete --reference keep other"),
@@ -97,10 +97,10 @@ const SCENARIOS: &[Scenario] = &[
         judge: |seen| {
             kept!(
                 seen.holds("keep/a", b"content") && seen.holds("keep/b", b"content"),
-                "of the directory there is left: {}",
+                "remaining in the directory: {}",
                 shown(&seen.names("keep"))
             );
-            right!(seen.names("other").len() < 2, "nothing is deleted in the other directory either");
+            right!(seen.names("other").len() < 2, "nothing is deleted in the other directory");
             Verdict::Passes
         },
     },
@@ -120,22 +120,22 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 6,
-        title: "killed when it makes the hard link",
+        title: "killed while creating the hard link",
         setup: "mkdir d; printf content > d/a; printf content > d/b",
         tools: links!("signal=KILL"),
         judge: |seen| {
-            kept!(seen.holds("d/a", b"content") && seen.holds("d/b", b"content"), "left: {}", shown(&seen.names("d")));
+            kept!(seen.holds("d/a", b"content") && seen.holds("d/b", b"content"), "remaining: {}", shown(&seen.names("d")));
             Verdict::Passes
         },
     },
     Scenario {
         number: 7,
-        title: "names of 255 bytes are linked",
+        title: "files with names of 255 bytes are linked",
         setup: "mkdir d; for n in 1 2; do printf content > d/$(printf %0255d $n); done",
         tools: LINKING,
         judge: |seen| {
             let [a, b] = [1, 2].map(|n| format!("d/{n:0255}"));
-            kept!(seen.holds(&a, b"content") && seen.holds(&b, b"content"), "{} names are left", seen.names("d").len());
+            kept!(seen.holds(&a, b"content") && seen.holds(&b, b"content"), "{} names remain", seen.names("d").len());
             linked(seen, &[&a, &b])
         },
     },
@@ -152,7 +152,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 8,
-        title: "the same, and its time is set back",
+        title: "the same, and its mtime is restored",
         setup: "mkdir d; printf content > d/a; printf content > d/b",
         tools: &[
             ("ftk", "ftk dup --json -o r.json d\nsleep 1; touch -r d/b stamp; printf CHANGED > d/b; touch -r stamp d/b\nftk dup apply r.json --yes --action delete"),
@@ -176,13 +176,13 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 12,
-        title: "two files of two names each are linked",
+        title: "two files with two hard links each are linked",
         setup: "mkdir d; printf content > d/a1; printf content > d/b1; ln d/a1 d/a2; ln d/b1 d/b2",
         tools: LINKING,
         judge: |seen| {
             let names = ["d/a1", "d/a2", "d/b1", "d/b2"];
             for name in names {
-                kept!(seen.holds(name, b"content"), "{name} is gone");
+                kept!(seen.holds(name, b"content"), "{name} is lost");
             }
             linked(seen, &names)
         },
@@ -201,22 +201,22 @@ const SCENARIOS: &[Scenario] = &[
         tools: PLAIN,
         judge: |seen| {
             let names: BTreeSet<Vec<u8>> = ["a", "b", "empty", "link", "none"].map(|name| name.as_bytes().to_vec()).into();
-            kept!(seen.names("d") == names, "left: {}", shown(&seen.names("d")));
+            kept!(seen.names("d") == names, "remaining: {}", shown(&seen.names("d")));
             kept!(seen.holds("d/a", b"content") && seen.holds("d/b", b"content"), "content has changed");
             Verdict::Passes
         },
     },
     Scenario {
         number: 16,
-        title: "own files in the working directory",
+        title: "the user's files in the working directory",
         setup: "mkdir d; for f in results.txt rmlint.sh rmlint.json d/a d/b; do printf mine > $f; done",
         tools: PLAIN,
         judge: |seen| {
             let files = seen.names("");
             let mine = files.iter().filter(|file| seen.holds(name(file), b"mine")).count();
-            kept!(mine >= 3, "of results.txt, rmlint.sh and rmlint.json, {} is overwritten", 3 - mine);
+            kept!(mine >= 3, "overwritten files among results.txt, rmlint.sh and rmlint.json: {}", 3 - mine);
             for file in ["results.txt", "rmlint.sh", "rmlint.json"] {
-                right!(seen.holds(file, b"mine"), "{file} has been given another name");
+                right!(seen.holds(file, b"mine"), "{file} was renamed");
             }
             Verdict::Passes
         },
@@ -239,18 +239,18 @@ const SCENARIOS: &[Scenario] = &[
                 serde_json::Deserializer::from_slice(out).into_iter().collect();
             let values = match values {
                 Ok(values) => values,
-                Err(error) => return Verdict::WrongAnswer(format!("no valid JSON: {error}")),
+                Err(error) => return Verdict::WrongAnswer(format!("invalid JSON: {error}")),
             };
             let mut names = BTreeSet::new();
             for value in &values {
                 strings(value, &mut |text| {
-                    // The second is how the first begins in base64.
+                    // The latter is the beginning of the former in base64.
                     if text.contains("d/name") || text.starts_with("ZC9uYW1l") {
                         names.insert(text.to_owned());
                     }
                 });
             }
-            right!(names.len() >= 2, "the two names cannot be told from each other, nor had back");
+            right!(names.len() >= 2, "the two names cannot be distinguished or restored");
             Verdict::Passes
         },
     },
@@ -315,12 +315,12 @@ for f in \"a'b\" 'a\"b' '$(touch owned)' '`touch owned`' ';touch owned;' '&touch
     },
     Scenario {
         number: 27,
-        title: "a file that may not be read",
+        title: "an unreadable file",
         setup: "mkdir d; printf content > d/a; printf content > d/b; printf content > d/locked; chmod 0 d/locked",
         tools: LISTING,
         judge: |seen| {
             let last = seen.last();
-            right!(last.says("d/a") && last.says("d/b") || seen.holds("results.txt", b""), "the others are not found");
+            right!(last.says("d/a") && last.says("d/b") || seen.holds("results.txt", b""), "the other files are not found");
             right!(!last.is_success(), "status 0");
             Verdict::Passes
         },
@@ -341,7 +341,7 @@ put diff2 x 8; put diff3 A 3; put diff3 B 7; put diff4 B 3; put diff4 A 7",
     },
     Scenario {
         number: 33,
-        title: "two files with the same MD5, and where there is a choice, by that",
+        title: "two files with the same MD5; tools that can compare by MD5 do so",
         setup: "mkdir d
 half() { printf '\\321\\061\\335\\002\\305\\346\\356\\304\\151\\075\\232\\006\\230\\257\\371\\134\\057\\312\\265'
 printf \"\\\\$1\"'\\022\\106\\176\\253\\100\\004\\130\\076\\270\\373\\177\\211\\125\\255\\064\\006\\011\\364\\263\\002\\203\\344\\210\\203\\045'
@@ -363,7 +363,7 @@ half 207 161 362 > d/a; other 264 250 053 >> d/a; half 007 361 162 > d/b; other 
             ("czkawka_cli", "czkawka_cli dup -m 1 -W -d \"$PWD/d\" -D AEO"),
         ],
         judge: |seen| {
-            kept!(seen.exists("d/a") && seen.exists("d/b"), "one of them is deleted as a copy of the other");
+            kept!(seen.exists("d/a") && seen.exists("d/b"), "one file is deleted as a copy of the other");
             Verdict::Passes
         },
     },
@@ -373,13 +373,13 @@ half 207 161 362 > d/a; other 264 250 053 >> d/a; half 007 361 162 > d/b; other 
         setup: "mkdir d; printf content > d/a; printf content > d/b; mkfifo d/fifo",
         tools: LISTING,
         judge: |seen| {
-            right!(seen.last().says("d/a") && seen.last().says("d/b"), "the files beside it are not found");
+            right!(seen.last().says("d/a") && seen.last().says("d/b"), "the regular files are not found");
             Verdict::Passes
         },
     },
     Scenario {
         number: 36,
-        title: "links that lead in a circle are followed",
+        title: "links that form loops are followed",
         setup: "mkdir d; printf content > d/a; printf content > d/b; ln -s . d/here; ln -s ../d d/there",
         tools: &[
             ("ftk", "ftk dup -L d"),
@@ -405,20 +405,20 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
             if seen.last().says("/deep") {
                 return Verdict::Passes;
             }
-            right!(!seen.last().is_success(), "it is not found, and the status is 0");
+            right!(!seen.last().is_success(), "the copy is not found, and the status is 0");
             Verdict::Refuses(format!("status {}", seen.last().status.unwrap_or(-1)))
         },
     },
     Scenario {
         number: 44,
-        title: "two files of one size that may not be read",
+        title: "two unreadable files of the same size",
         setup: "mkdir d; for f in a b; do printf content > d/$f; printf 'other %s' $f > d/locked$f; done; truncate -s 7 d/*; chmod 0 d/locked*",
         tools: LISTING,
         judge: |seen| {
-            // Other lines with their names say that they could not be read.
+            // Lines that contain the name elsewhere are messages that the file could not be read.
             let listed = |name| seen.last().lines().any(|line| unquoted(line).ends_with(name));
-            right!(!listed(b"d/lockeda") && !listed(b"d/lockedb"), "they are called equal");
-            right!(seen.last().says("d/a") && seen.last().says("d/b"), "the others are not found");
+            right!(!listed(b"d/lockeda") && !listed(b"d/lockedb"), "the unreadable files are called equal");
+            right!(seen.last().says("d/a") && seen.last().says("d/b"), "the other files are not found");
             Verdict::Passes
         },
     },
@@ -443,7 +443,7 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
     },
     Scenario {
         number: 48,
-        title: "a directory that may not be read",
+        title: "an unreadable directory",
         setup: "mkdir -p d/locked; printf content > d/a; printf content > d/b; chmod 0 d/locked",
         tools: LISTING,
         judge: |seen| {
@@ -465,7 +465,7 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
             ("czkawka_cli", "timeout --foreground 2 czkawka_cli dup -W -d \"$PWD/d\""),
             ("yadf", "timeout --foreground 2 yadf d"),
         ],
-        judge: |_| Verdict::Passes, // one that carries on does not end in time
+        judge: |_| Verdict::Passes, // a tool that continues is a hang
     },
     Scenario {
         number: 52,
@@ -492,7 +492,7 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
     },
     Scenario {
         number: 64,
-        title: "two applications have a file in common, copies deleted",
+        title: "two applications contain the same file, copies deleted",
         setup: "mkdir -p d/A.app d/B.app; for app in A B; do printf content > d/$app.app/version.plist; printf $app > d/$app.app/program; done",
         tools: &[
             ("ftk", "ftk dup prune --yes --action delete d"),
@@ -516,13 +516,13 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
         setup: "mkdir d; truncate -s 100G d/a d/b",
         tools: LISTING,
         judge: |seen| {
-            right!(seen.last().says("d/a") && seen.last().says("d/b"), "they are not found");
+            right!(seen.last().says("d/a") && seen.last().says("d/b"), "the copies are not found");
             Verdict::Passes
         },
     },
     Scenario {
         number: 67,
-        title: "a block of zeros but for its last byte",
+        title: "a block of zeros except for its last byte",
         setup: "mkdir d; head -c 1048576 /dev/zero > d/zeros; truncate -s 1M d/hole; cp d/zeros d/other
 printf x | dd of=d/other bs=1 seek=4095 conv=notrunc 2> /dev/null",
         tools: LISTING,
@@ -534,7 +534,7 @@ printf x | dd of=d/other bs=1 seek=4095 conv=notrunc 2> /dev/null",
     },
     Scenario {
         number: 71,
-        title: "a tree that may not be read",
+        title: "an unreadable tree",
         setup: "mkdir -p d; printf content > d/a; printf content > d/b; chmod 0 d",
         tools: LISTING,
         judge: |seen| {
@@ -544,7 +544,7 @@ printf x | dd of=d/other bs=1 seek=4095 conv=notrunc 2> /dev/null",
     },
     Scenario {
         number: 72,
-        title: "files of one size and one beginning are linked, with what is quickest",
+        title: "files of equal size and beginning are linked, with the fastest options",
         setup: "mkdir d; head -c 1048576 /dev/zero > d/a; head -c 1048575 /dev/zero > d/b; printf x >> d/b",
         tools: &[
             ("ftk", "ftk dup prune --yes --action hardlink --metadata-may-differ d"),
@@ -557,13 +557,13 @@ printf x | dd of=d/other bs=1 seek=4095 conv=notrunc 2> /dev/null",
             let ends = |name: &str, byte: u8| {
                 std::fs::read(seen.path(name)).is_ok_and(|it| it.len() == 1 << 20 && it.last() == Some(&byte))
             };
-            kept!(ends("d/a", 0) && ends("d/b", b'x'), "one content is gone");
+            kept!(ends("d/a", 0) && ends("d/b", b'x'), "the content of one file is lost");
             Verdict::Passes
         },
     },
     Scenario {
         number: 73,
-        title: "a directory is to be kept, and is listed twice",
+        title: "a directory to keep is given twice",
         setup: "mkdir d; printf content > d/x",
         tools: &[
             ("ftk", "ftk dup prune --yes --action delete --reference d --reference d d d"),
@@ -590,13 +590,13 @@ printf x | dd of=d/other bs=1 seek=4095 conv=notrunc 2> /dev/null",
             if seen.last().says("d/a") && seen.last().says("d/sub/b") {
                 return Verdict::Passes;
             }
-            right!(!seen.last().is_success(), "it finds nothing, and the status is 0");
+            right!(!seen.last().is_success(), "the copies are not found, and the status is 0");
             Verdict::Refuses(format!("status {}", seen.last().status.unwrap_or(-1)))
         },
     },
 ];
 
-/// What one types first.
+/// The command without special options.
 const PLAIN: &[(&str, &str)] = &[
     ("ftk", "ftk dup d"),
     ("jdupes", "jdupes -r d"),
@@ -608,7 +608,7 @@ const PLAIN: &[(&str, &str)] = &[
     ("yadf", "yadf d"),
 ];
 
-/// How each tool links copies below `d`.
+/// Links copies below `d`.
 const LINKING: &[(&str, &str)] = &[
     ("ftk", "ftk dup prune --yes --action hardlink d"),
     ("jdupes", "jdupes -r -L d"),
@@ -618,7 +618,7 @@ const LINKING: &[(&str, &str)] = &[
     ("czkawka_cli", "czkawka_cli dup -m 1 -W -d \"$PWD/d\" -D HARD"),
 ];
 
-/// How each tool lists duplicates below `d`.
+/// Lists duplicates below `d`.
 const LISTING: &[(&str, &str)] = &[
     ("ftk", "ftk dup d"),
     ("jdupes", "jdupes -r d"),
@@ -630,7 +630,7 @@ const LISTING: &[(&str, &str)] = &[
     ("yadf", "yadf d"),
 ];
 
-/// A line without the quotation mark at its end.
+/// Removes the quotation mark at the end of a line.
 fn unquoted(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"'").or_else(|| line.strip_suffix(b"\"")).unwrap_or(line)
 }
@@ -640,27 +640,27 @@ fn the_only_copy(seen: &Seen) -> Verdict {
     Verdict::Passes
 }
 
-/// Nothing was linked, and nothing else was done instead.
+/// Nothing must have been linked, and no other action taken.
 fn a_failed_link(seen: &Seen) -> Verdict {
     let names = seen.names("d");
     for name in ["d/a", "d/b"] {
-        kept!(seen.holds(name, b"content"), "{name} is gone; left: {}", shown(&names));
+        kept!(seen.holds(name, b"content"), "{name} is lost; remaining: {}", shown(&names));
         let is_link = seen.path(name).symlink_metadata().is_ok_and(|meta| meta.is_symlink());
         right!(!is_link, "{name} is a symbolic link now");
     }
-    right!(seen.identity("d/a") != seen.identity("d/b"), "they are linked all the same");
-    right!(names.len() == 2, "something is left behind: {}", shown(&names));
+    right!(seen.identity("d/a") != seen.identity("d/b"), "the files are linked nevertheless");
+    right!(names.len() == 2, "there are leftover files: {}", shown(&names));
     Verdict::Passes
 }
 
-/// What was in the one, and what was written into the other, is there.
+/// The old content of one file and the new content of the other must exist.
 fn both_contents(seen: &Seen) -> Verdict {
     kept!(seen.holds("d/a", b"content"), "the last copy of the old content is deleted");
     kept!(seen.holds("d/b", b"CHANGED"), "the new content is deleted");
     Verdict::Passes
 }
 
-/// All these names are one file now, unless it was said that they could not be.
+/// All these names must be one file now, unless the status reports a failure.
 fn linked(seen: &Seen, names: &[&str]) -> Verdict {
     let files: BTreeSet<_> = names.iter().map(|name| seen.identity(name)).collect();
     if files.len() == 1 {
@@ -670,21 +670,21 @@ fn linked(seen: &Seen, names: &[&str]) -> Verdict {
     Verdict::Refuses(format!("status {}", seen.last().status.unwrap_or(-1)))
 }
 
-/// Copies are deleted but for one.
+/// Exactly one copy must remain, unless the status reports a failure.
 fn one_is_left(seen: &Seen) -> Verdict {
     let names = seen.names("d");
     kept!(
         names.iter().any(|file| seen.holds(name(&[b"d/", &file[..]].concat()), b"content")),
-        "no copy is left"
+        "no copy remains"
     );
     if names.len() == 1 {
         return Verdict::Passes;
     }
-    right!(!seen.last().is_success(), "{} copies are left, and the status is 0", names.len());
-    Verdict::Refuses(format!("{} copies are left, status {}", names.len(), seen.last().status.unwrap_or(-1)))
+    right!(!seen.last().is_success(), "{} copies remain, and the status is 0", names.len());
+    Verdict::Refuses(format!("{} copies remain, status {}", names.len(), seen.last().status.unwrap_or(-1)))
 }
 
-/// Every string in a JSON value.
+/// Calls `each` with every string in a JSON value.
 fn strings(value: &serde_json::Value, each: &mut impl FnMut(&str)) {
     match value {
         serde_json::Value::String(text) => each(text),

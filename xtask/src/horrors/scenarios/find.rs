@@ -20,7 +20,7 @@ const SCENARIOS: &[Scenario] = &[
         tools: FILES,
         judge: |seen| {
             for name in [b"d/name\xfe", b"d/name\xff"] {
-                right!(seen.last().lines().any(|line| line == name), "a name is printed as another one");
+                right!(seen.last().lines().any(|line| line == name), "a name is printed wrongly");
             }
             Verdict::Passes
         },
@@ -45,18 +45,18 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 27,
-        title: "a directory that may not be read",
+        title: "an unreadable directory",
         setup: "mkdir -p d/locked; : > d/a; chmod 0 d/locked",
         tools: FILES,
         judge: |seen| {
-            right!(seen.last().lines().any(|line| line == b"d/a"), "the rest is not listed");
+            right!(seen.last().lines().any(|line| line == b"d/a"), "the other files are not listed");
             right!(!seen.last().is_success(), "status 0");
             Verdict::Passes
         },
     },
     Scenario {
         number: 27,
-        title: "a starting point that is not there",
+        title: "a starting point that does not exist",
         setup: "mkdir d; : > d/a",
         tools: &[
             ("ftk", "ftk find -t f d none"),
@@ -68,18 +68,18 @@ const SCENARIOS: &[Scenario] = &[
         ],
         judge: |seen| {
             right!(!seen.last().is_success(), "status 0");
-            right!(seen.last().lines().any(|line| line == b"d/a"), "what is there is not listed");
+            right!(seen.last().lines().any(|line| line == b"d/a"), "the files of the other starting point are not listed");
             Verdict::Passes
         },
     },
     Scenario {
         number: 36,
-        title: "links that lead in a circle are followed",
+        title: "links that form loops are followed",
         setup: "mkdir -p d/sub; : > d/a; : > d/sub/b; ln -s . d/here; ln -s ../../d d/sub/there; ln -s sub d/other",
         tools: FOLLOWING,
         judge: |seen| {
             let files = |name: &[u8]| seen.last().lines().filter(|line| line.ends_with(name)).count();
-            right!(files(b"/a") == 1, "a file outside the circles is listed {} times", files(b"/a"));
+            right!(files(b"/a") == 1, "a file outside the loops is listed {} times", files(b"/a"));
             right!((1..=2).contains(&files(b"/b")), "a file with two paths is listed {} times", files(b"/b"));
             Verdict::Passes
         },
@@ -94,7 +94,7 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
             if seen.last().lines().any(|line| line.ends_with(b"/deep")) {
                 return Verdict::Passes;
             }
-            right!(!seen.last().is_success(), "it is not listed, and the status is 0");
+            right!(!seen.last().is_success(), "the file is not listed, and the status is 0");
             Verdict::Refuses(format!("status {}", seen.last().status.unwrap_or(-1)))
         },
     },
@@ -130,7 +130,7 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
     },
     Scenario {
         number: 48,
-        title: "a directory that may not be read, with four threads",
+        title: "an unreadable directory, with four threads",
         setup: "mkdir -p d/locked d/1 d/2 d/3; : > d/1/a; chmod 0 d/locked",
         tools: &[
             ("ftk", "ftk find -j 4 -t f d"),
@@ -157,7 +157,7 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
         ],
         judge: |seen| {
             let lines: Vec<_> = seen.last().lines().collect();
-            right!(lines == [b"br[a]ck/right"], "another directory is listed, or none");
+            right!(lines == [b"br[a]ck/right"], "the wrong directory is listed, or none");
             Verdict::Passes
         },
     },
@@ -201,7 +201,7 @@ ln -s file link; ln -s nowhere broken; mkfifo sub/fifo; : > sub/deep",
             ]
             .map(str::as_bytes)
             .into();
-            // Some list the starting point, and some end directories with a slash.
+            // Some tools list the starting point, and some end directories with a slash.
             let listed: Vec<&[u8]> = seen.last().lines().map(|line| line.strip_suffix(b"/").unwrap_or(line)).filter(|line| *line != b"d").collect();
             let set: BTreeSet<&[u8]> = listed.iter().copied().collect();
             right!(set == expected && listed.len() == expected.len(), "{} of {} entries are listed", set.len(), expected.len());
@@ -210,11 +210,11 @@ ln -s file link; ln -s nowhere broken; mkfifo sub/fifo; : > sub/deep",
     },
     Scenario {
         number: 54,
-        title: "links are followed, and many circles cross",
+        title: "links are followed, and many loops cross",
         setup: "mkdir d; for a in 1 2 3 4 5 6; do mkdir d/$a; : > d/$a/file; for b in 1 2 3 4 5 6; do ln -s ../$b d/$a/to$b; done; done",
         tools: FOLLOWING,
         judge: |seen| {
-            // Each under at least one of its paths.
+            // Each file is listed under at least one of its paths.
             let listed = seen.last().lines().filter(|line| line.ends_with(b"/file")).count();
             right!(listed >= 6, "{listed} of 6 files are listed");
             Verdict::Passes
@@ -246,14 +246,14 @@ ln -s file link; ln -s nowhere broken; mkfifo sub/fifo; : > sub/deep",
         setup: "mkdir d; n=0; while [ $n -lt 30 ]; do mkdir d/$n; ln -s ../$((n + 1)) d/$n/a; ln -s ../$((n + 1)) d/$n/b; n=$((n + 1)); done; mkdir d/30; : > d/30/file",
         tools: FOLLOWING,
         judge: |seen| {
-            // Under one of its paths: which, is for each tool to decide.
+            // Any of its paths will do.
             right!(seen.last().lines().any(|line| line.ends_with(b"/file")), "the file is not listed");
             Verdict::Passes
         },
     },
 ];
 
-/// Files below `d`.
+/// Lists the files below `d`.
 const FILES: &[(&str, &str)] = &[
     ("ftk", "ftk find -t f d"),
     ("find", "find d -type f"),
@@ -263,7 +263,7 @@ const FILES: &[(&str, &str)] = &[
     ("rg", "rg --files -uu d"),
 ];
 
-/// Files below `d`, through links.
+/// Lists the files below `d` and follows links.
 const FOLLOWING: &[(&str, &str)] = &[
     ("ftk", "ftk find -L -t f d"),
     ("find", "find -L d -type f"),

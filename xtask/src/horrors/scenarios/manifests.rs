@@ -11,7 +11,8 @@ pub(super) const FAMILY: Family = Family {
     scenarios: SCENARIOS,
 };
 
-/// What aide is told in its file, one option a line: all that it can see, and where its data goes.
+/// Writes the configuration of aide (all attributes that it can record, and the place of its data), then runs a
+/// command.
 macro_rules! aide {
     ($out:literal, $command:literal) => {
         concat!(
@@ -23,7 +24,7 @@ macro_rules! aide {
     };
 }
 
-/// The tree is recorded, something happens, and the tree is verified.
+/// Records the tree, runs `$after`, and verifies the tree.
 macro_rules! recorded {
     ($after:literal) => {
         &[
@@ -63,7 +64,7 @@ macro_rules! changed_below {
     };
 }
 
-/// A tree with one of each.
+/// Makes a tree with files, a directory and a link.
 const TREE: &str = "mkdir -p d/sub; printf content > d/a; printf other > d/b; printf more > d/sub/c; ln -s a d/link; touch -d '2020-01-02' d/a d/b d/sub/c";
 
 const SCENARIOS: &[Scenario] = &[
@@ -97,7 +98,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 27,
-        title: "a file that may not be read is recorded",
+        title: "an unreadable file is recorded",
         setup: "mkdir d; for f in a b c; do printf $f > d/$f; done; chmod 0 d/b",
         tools: &[
             ("ftk", "ftk manifest create d"),
@@ -109,28 +110,28 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 28,
-        title: "content, with the old size and time",
+        title: "new content with the old size and time",
         setup: TREE,
         tools: recorded!("printf CONTENT > d/a; touch -d '2020-01-02' d/a", hashdeep),
         judge: reported,
     },
     Scenario {
         number: 28,
-        title: "a file more",
+        title: "an added file",
         setup: TREE,
         tools: recorded!("printf new > d/sub/new", hashdeep),
         judge: reported,
     },
     Scenario {
         number: 28,
-        title: "a file less",
+        title: "a removed file",
         setup: TREE,
         tools: recorded!("rm d/sub/c", hashdeep),
         judge: reported,
     },
     Scenario {
         number: 28,
-        title: "two files have changed names",
+        title: "two files swapped names",
         setup: TREE,
         tools: recorded!("mv d/a x; mv d/b d/a; mv x d/b", hashdeep),
         judge: reported,
@@ -144,7 +145,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 28,
-        title: "an empty directory more",
+        title: "an added empty directory",
         setup: TREE,
         tools: recorded!("touch -r d/sub stamp; mkdir d/sub/new; touch -r stamp d/sub"),
         judge: reported,
@@ -172,7 +173,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 28,
-        title: "where a link leads",
+        title: "the target of a link",
         setup: TREE,
         tools: recorded!("touch -h -r d/link stamp; ln -sfn b d/link; touch -h -r stamp d/link"),
         judge: reported,
@@ -186,7 +187,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 29,
-        title: "the end of the manifest is missing, and so are the files in it",
+        title: "the end of the manifest is missing, and so are the files that it listed",
         setup: "mkdir d; for f in a b c y z; do printf $f > d/$f; done; touch -d '2020-01-02' d d/*",
         tools: &[
             ("ftk", "ftk manifest create d > m\nrm d/y d/z; touch -d '2020-01-02' d; sed -i '/\"y\"/,$d' m\nftk manifest verify d m"),
@@ -205,7 +206,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 36,
-        title: "links that lead in a circle",
+        title: "links that form loops",
         setup: "mkdir d; printf content > d/a; ln -s . d/here; ln -s ../d d/there",
         tools: recorded!(":", hashdeep),
         judge: as_recorded,
@@ -238,7 +239,7 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
     },
     Scenario {
         number: 48,
-        title: "a directory that may not be read is recorded",
+        title: "an unreadable directory is recorded",
         setup: "mkdir -p d/locked; printf content > d/a; chmod 0 d/locked",
         tools: &[
             ("ftk", "ftk manifest create d"),
@@ -262,7 +263,7 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
     },
     Scenario {
         number: 51,
-        title: "odd names, recorded and verified",
+        title: "unusual names, recorded and verified",
         setup: "mkdir d; for f in plain 'new
 line' 'back\\slash' ' lead' 'trail ' '#hash' '*' \"$(printf 'cr\\r')\" \"$(printf '\\377')\" \"$(printf '\\033')\"; do printf \"%s\" \"$f\" > \"d/$f\"; done",
         tools: recorded!(":", hashdeep),
@@ -282,7 +283,7 @@ line' 'back\\slash' ' lead' 'trail ' '#hash' '*' \"$(printf 'cr\\r')\" \"$(print
     },
     Scenario {
         number: 53,
-        title: "a file has changed, looks as before, and cannot be opened any more",
+        title: "a file with new content but old size and time can no longer be opened",
         setup: TREE,
         tools: &[
             ("ftk", "ftk manifest create d > m\nprintf CONTENT > d/a; touch -d '2020-01-02' d/a\nstrace -f --quiet=all -o /dev/null -P a -P ./a -P d/a -P \"$PWD/d/a\" -e inject=open,openat,openat2:error=EACCES ftk manifest verify d m"),
@@ -294,7 +295,7 @@ line' 'back\\slash' ' lead' 'trail ' '#hash' '*' \"$(printf 'cr\\r')\" \"$(print
     },
     Scenario {
         number: 60,
-        title: "the tree is empty for a while, as where a mount failed, and the record is brought up to date",
+        title: "the record is updated while the tree is empty, as after a failed mount",
         setup: TREE,
         tools: &[
             ("ftk", "ftk manifest create d > m\nmv d d.off; mkdir d; ftk manifest update d m -o m; rmdir d; mv d.off d\nftk manifest verify d m"),
@@ -306,7 +307,7 @@ line' 'back\\slash' ' lead' 'trail ' '#hash' '*' \"$(printf 'cr\\r')\" \"$(print
     },
     Scenario {
         number: 61,
-        title: "a directory may not be read for a while, and the record is brought up to date",
+        title: "the record is updated while a directory is unreadable",
         setup: TREE,
         tools: &[
             ("ftk", "ftk manifest create d > m\nchmod 0 d/sub; ftk manifest update d m -o m; chmod 755 d/sub\nftk manifest verify --ignore mode d m"),
@@ -323,7 +324,7 @@ line' 'back\\slash' ' lead' 'trail ' '#hash' '*' \"$(printf 'cr\\r')\" \"$(print
         judge: |seen| {
             let names = |name: &str| seen.last().lines().any(|line| has(line, name.as_bytes()));
             right!(!seen.last().is_success() && (names(" a") || names("/a") || names("a:") || names("\ta\t")), "the change is not reported");
-            right!(!names("sub/c") && !names("  c"), "files whose times alone have shifted are reported, too");
+            right!(!names("sub/c") && !names("  c"), "files of which only the times shifted are reported too");
             Verdict::Passes
         },
     },
@@ -342,14 +343,14 @@ line' 'back\\slash' ' lead' 'trail ' '#hash' '*' \"$(printf 'cr\\r')\" \"$(print
             let good = said.split(|&byte| byte == b'\n').filter(|line| has(line, b"as recorded")).find_map(|line| {
                 String::from_utf8_lossy(line).split_whitespace().find_map(|word| word.parse::<u32>().ok())
             });
-            // The directory itself is as recorded.
-            right!(good.is_none_or(|n| n <= 1), "{} of 100 damaged files are called good", good.unwrap_or(0));
+            // The directory itself counts as recorded.
+            right!(good.is_none_or(|n| n <= 1), "{} of 100 damaged files are counted as intact", good.unwrap_or(0));
             Verdict::Passes
         },
     },
     Scenario {
         number: 82,
-        title: "a file is damaged, and the tree is recorded again in the same place",
+        title: "a file is damaged, and the tree is recorded again to the same file",
         setup: TREE,
         tools: &[
             ("ftk", "ftk manifest create d -o m\nprintf CONTENT > d/a; touch -d '2020-01-02' d/a\nftk manifest create d -o m\nftk manifest verify d m"),
@@ -358,23 +359,23 @@ line' 'back\\slash' ' lead' 'trail ' '#hash' '*' \"$(printf 'cr\\r')\" \"$(print
             ("hashdeep", "hashdeep -r -l d > m\nprintf CONTENT > d/a; touch -d '2020-01-02' d/a\nhashdeep -r -l d > m\nhashdeep -r -l -a -k m d"),
         ],
         judge: |seen| {
-            kept!(!seen.last().is_success(), "the old record is gone, and the damage with it");
+            kept!(!seen.last().is_success(), "the old record is lost, and the damage is no longer detected");
             Verdict::Passes
         },
     },
 ];
 
-/// The tree is as it was, and so is the record.
+/// The tree is unchanged, so a record that was kept must verify.
 fn record_is_kept(seen: &Seen) -> Verdict {
-    kept!(seen.last().is_success(), "what was recorded before is gone");
+    kept!(seen.last().is_success(), "the old record is lost");
     Verdict::Passes
 }
 
-/// Something is wrong, and the status says so.
+/// The status must report the fault.
 fn reported(seen: &Seen) -> Verdict {
     let last = seen.last();
     let mut lines = last.lines();
-    // A single line is a remark, more are the report that there is in any case.
+    // A single line is a remark on the fault; more lines are the usual report.
     match (last.is_success(), lines.next(), lines.next()) {
         (true, Some(line), None) => Verdict::WrongAnswer(format!(
             "status 0; it prints \"{}\"",
@@ -385,12 +386,16 @@ fn reported(seen: &Seen) -> Verdict {
     }
 }
 
-/// Nothing has changed, and that is the answer.
+/// Nothing changed, so recording and verification must succeed.
 fn as_recorded(seen: &Seen) -> Verdict {
     let failed = seen.runs.iter().find(|run| !run.is_success());
     if let Some(run) = failed {
-        right!(std::ptr::eq(run, seen.last()), "it cannot be recorded: status {}", run.status.unwrap_or(-1));
-        right!(false, "nothing has changed, and the status is {}", run.status.unwrap_or(-1));
+        right!(
+            std::ptr::eq(run, seen.last()),
+            "the tree cannot be recorded: status {}",
+            run.status.unwrap_or(-1)
+        );
+        right!(false, "nothing changed, and the status is {}", run.status.unwrap_or(-1));
     }
     Verdict::Passes
 }

@@ -1,4 +1,4 @@
-//! What is made to happen, a table for each kind of tool.
+//! The scenarios, one table for each kind of tool.
 
 mod compare;
 mod duplicates;
@@ -9,6 +9,6 @@ mod views;
 
 use super::scenario::Family;
 
-/// All tables, in the order of the page. One place in memory: scenarios are told by their address.
+/// All tables, in the order of the page. A static, because reports identify scenarios by their address.
 pub(crate) static FAMILIES: &[Family] =
     &[duplicates::FAMILY, views::FAMILY, sums::FAMILY, manifests::FAMILY, compare::FAMILY, find::FAMILY];

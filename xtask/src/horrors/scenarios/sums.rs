@@ -1,17 +1,17 @@
-//! Tools that print digests and check lists of them.
+//! Tools that print digests and check lists.
 
 use super::super::scenario::{Family, Scenario};
 use super::super::seen::{Run, Seen, has};
 use super::super::verdict::{Verdict, right};
 
 pub(super) const FAMILY: Family = Family {
-    title: "Lists of digests",
+    title: "Checksum lists",
     peers: &["sha256sum", "busybox", "b3sum", "xxhsum", "hashdeep"],
     mount: None,
     scenarios: SCENARIOS,
 };
 
-/// Reads a file before, while and after it changes, first at its beginning and then at its end.
+/// Reads a file before, during and after a change of its first and then its last byte.
 macro_rules! changing {
     ($read:literal) => {
         concat!(
@@ -24,21 +24,21 @@ macro_rules! changing {
     };
 }
 
-/// Reads a file that is truncated before its end is reached.
+/// Reads a file that is truncated before the reader reaches its end.
 macro_rules! truncating {
     ($read:literal) => {
         concat!($read, " & p=$!; sleep 0.05; kill -STOP $p; truncate -s 0 f; kill -CONT $p; wait $p")
     };
 }
 
-/// The digests that are planted: no file has them.
+/// Digests planted in names: no file has them.
 const PLANTED: [&str; 2] =
     ["d00dfeedd00dfeedd00dfeedd00dfeedd00dfeedd00dfeedd00dfeedd00dfeed", "d00dfeedd00dfeed"];
 
 const SCENARIOS: &[Scenario] = &[
     Scenario {
         number: 17,
-        title: "the list of a directory lies in it, and is checked",
+        title: "the list of a directory is written into it and checked",
         setup: "mkdir d; printf content > d/a; : > d/old",
         tools: &[
             ("ftk", "cd d; ftk hash . > list\ncd d; ftk hash --check list"),
@@ -49,13 +49,13 @@ const SCENARIOS: &[Scenario] = &[
             ("hashdeep", "cd d; hashdeep -r -l . > list\ncd d; hashdeep -r -l -a -k list ."),
         ],
         judge: |seen| {
-            right!(seen.last().is_success(), "the list names itself, and does not check out");
+            right!(seen.last().is_success(), "the list contains itself, and its check fails");
             Verdict::Passes
         },
     },
     Scenario {
         number: 18,
-        title: "names with lines of a list in them",
+        title: "names that contain checksum lines",
         setup: "h=d00dfeedd00dfeed; d=$h$h$h$h
 for line in \"$d  victim\" \"$h  victim\" \"5,$d,victim\"; do printf content > \"name
 $line\"; done",
@@ -66,7 +66,7 @@ $line\"; done",
                     [format!("{digest}  victim"), format!("5,{digest},victim")].iter().any(|planted| line == planted.as_bytes())
                 })
             };
-            right!(!seen.last().lines().any(planted), "a record of a file that is not there");
+            right!(!seen.last().lines().any(planted), "a record names a file that does not exist");
             Verdict::Passes
         },
     },
@@ -104,14 +104,14 @@ $line\"; done",
     },
     Scenario {
         number: 26,
-        title: "a text that is no list",
+        title: "a text that is not a list",
         setup: "printf 'this is\\nno list\\n' > list; printf content > a",
         tools: CHECK,
         judge: not_intact,
     },
     Scenario {
         number: 26,
-        title: "a line that lost six digits, of a file that has changed; as strict as there is an option for",
+        title: "a line lost six digits and its file changed; checked with the strictest options",
         setup: "printf content > a; printf other > b",
         tools: &[
             ("ftk", "ftk hash a b > list\nsed -i '/a$/s/[0-9a-f]\\{6\\}//' list; printf changed > a\nftk hash --check --strict list"),
@@ -125,21 +125,21 @@ $line\"; done",
     },
     Scenario {
         number: 27,
-        title: "one of three files may not be read",
+        title: "one of three files is unreadable",
         setup: "for f in a b c; do printf $f > $f; done; chmod 0 b",
         tools: ALL_HERE,
         judge: |seen| {
             let last = seen.last();
             let listed = |name: &str| last.lines().any(|line| line.ends_with(name.as_bytes()));
-            right!(listed("a") && listed("c"), "the others have no digest");
-            right!(!listed("b"), "it has a digest");
+            right!(listed("a") && listed("c"), "the other files have no digest");
+            right!(!listed("b"), "the unreadable file has a digest");
             right!(!last.is_success(), "status 0");
             Verdict::Passes
         },
     },
     Scenario {
         number: 29,
-        title: "the list was cut off in its last line, and the file changed",
+        title: "the last line of the list is truncated, and its file changed",
         setup: "printf content > a; printf other > b",
         tools: &[
             ("ftk", "ftk hash a b > list\ntruncate -s -14 list; printf changed > b\nftk hash --check list"),
@@ -153,7 +153,7 @@ $line\"; done",
     },
     Scenario {
         number: 34,
-        title: "both ends of a file of 512 MiB are rewritten while it is read, the first before the last",
+        title: "both ends of a file of 512 MiB are rewritten while it is read, the first byte before the last",
         setup: "truncate -s 512M f",
         tools: &[
             ("ftk", changing!("ftk hash f")),
@@ -165,7 +165,7 @@ $line\"; done",
         ],
         judge: |seen| {
             let [before, during, after] = &seen.runs[..] else { return Verdict::WrongAnswer("no three digests".into()) };
-            right!(before.is_success() && after.is_success(), "no digest of a file at rest");
+            right!(before.is_success() && after.is_success(), "an unchanging file has no digest");
             right!(
                 !during.is_success() || during.out == before.out || during.out == after.out,
                 "a digest of content that the file never had"
@@ -175,7 +175,7 @@ $line\"; done",
     },
     Scenario {
         number: 35,
-        title: "a list names what is a FIFO now",
+        title: "a listed file has become a FIFO",
         setup: "printf content > a; printf other > b",
         tools: &[
             ("ftk", "ftk hash a b > list\nrm a; mkfifo a\nftk hash --check list"),
@@ -196,14 +196,14 @@ $line\"; done",
     },
     Scenario {
         number: 36,
-        title: "links that lead in a circle are followed",
+        title: "links that form loops are followed",
         setup: "mkdir d; printf content > d/a; ln -s . d/here; ln -s ../d d/there",
         tools: &[("ftk", "ftk hash -L d"), ("hashdeep", "hashdeep -r -l d")],
         judge: once,
     },
     Scenario {
         number: 38,
-        title: "a hole and as many zeros",
+        title: "a hole and the same number of zeros",
         setup: "truncate -s 5M hole; printf x >> hole; truncate -s 10M hole
 head -c 5242880 /dev/zero > zeros; printf x >> zeros; head -c 5242879 /dev/zero >> zeros",
         tools: ALL_HERE,
@@ -223,13 +223,13 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
             if seen.last().out_has(b"/deep") {
                 return Verdict::Passes;
             }
-            right!(!seen.last().is_success(), "it has no digest, and the status is 0");
+            right!(!seen.last().is_success(), "the file has no digest, and the status is 0");
             Verdict::Refuses(format!("status {}", seen.last().status.unwrap_or(-1)))
         },
     },
     Scenario {
         number: 46,
-        title: "a file of the kernel whose size lies",
+        title: "a kernel file that reports a wrong size",
         setup: "cat /proc/version > copy",
         tools: &[
             ("ftk", "ftk hash /proc/version copy"),
@@ -241,7 +241,7 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
         ],
         judge: |seen| {
             let digests: Vec<_> = digests(seen.last()).collect();
-            right!(digests.len() == 2 && digests[0] == digests[1], "not the digest of what can be read");
+            right!(digests.len() == 2 && digests[0] == digests[1], "the digest is not that of the content");
             Verdict::Passes
         },
     },
@@ -264,7 +264,7 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
     },
     Scenario {
         number: 48,
-        title: "a directory that may not be read",
+        title: "an unreadable directory",
         setup: "mkdir -p d/locked; printf content > d/a; chmod 0 d/locked",
         tools: &[("ftk", "ftk hash d"), ("hashdeep", "hashdeep -r -l d")],
         judge: |seen| {
@@ -302,8 +302,8 @@ n=0; while [ $n -lt 50 ]; do name=$(printf %0100d $n); mkdir $name; cd -P ./$nam
             ("hashdeep", "hashdeep -l 'br[a]ck'"),
         ],
         judge: |seen| {
-            right!(seen.last().is_success() && seen.last().out_has(b"br[a]ck"), "it has no digest");
-            right!(!seen.last().out_has(b"brack"), "another file is taken for it");
+            right!(seen.last().is_success() && seen.last().out_has(b"br[a]ck"), "the file has no digest");
+            right!(!seen.last().out_has(b"brack"), "another file is hashed");
             Verdict::Passes
         },
     },
@@ -338,7 +338,7 @@ line'; do printf content > \"$f\"; done",
     },
     Scenario {
         number: 53,
-        title: "a file that has changed and may not be read any more",
+        title: "a file that changed and became unreadable",
         setup: "printf content > a; printf other > b",
         tools: &[
             ("ftk", "ftk hash a b > list\nprintf CHANGED > a; chmod 0 a\nftk hash --check list"),
@@ -393,13 +393,13 @@ line'; do printf content > \"$f\"; done",
             if seen.last().says("d/a") && seen.last().says("d/sub/b") {
                 return Verdict::Passes;
             }
-            right!(!seen.last().is_success(), "it lists nothing, and the status is 0");
+            right!(!seen.last().is_success(), "the files are not listed, and the status is 0");
             Verdict::Refuses(format!("status {}", seen.last().status.unwrap_or(-1)))
         },
     },
     Scenario {
         number: 84,
-        title: "a list that never ends is checked",
+        title: "an endless list is checked",
         setup: "printf content > a",
         tools: &[
             ("ftk", "ftk hash --check /dev/zero"),
@@ -413,7 +413,7 @@ line'; do printf content > \"$f\"; done",
     },
 ];
 
-/// Digests of all files in the working directory.
+/// Prints the digests of all files in the working directory.
 const ALL_HERE: &[(&str, &str)] = &[
     ("ftk", "ftk hash *"),
     ("sha256sum", "sha256sum *"),
@@ -433,7 +433,7 @@ const CHECK: &[(&str, &str)] = &[
     ("hashdeep", "hashdeep -l -a -k list a"),
 ];
 
-/// Writes a list of the files in the working directory, and checks them by it.
+/// Writes a list of the files in the working directory, and checks it.
 const LIST_AND_CHECK: &[(&str, &str)] = &[
     ("ftk", "ftk hash ./* > \"$HOME/list\"\nftk hash --check \"$HOME/list\""),
     ("sha256sum", "sha256sum ./* > \"$HOME/list\"\nsha256sum -c \"$HOME/list\""),
@@ -449,24 +449,24 @@ fn not_intact(seen: &Seen) -> Verdict {
     Verdict::Passes
 }
 
-/// A list that was written can be used.
+/// A list that was written with status 0 must pass its check.
 fn round_trip(seen: &Seen) -> Verdict {
     let first = &seen.runs[0];
     if !first.is_success() {
         return Verdict::Refuses(format!("status {}", first.status.unwrap_or(-1)));
     }
-    right!(seen.last().is_success(), "the list, which was written with status 0, does not check out");
+    right!(seen.last().is_success(), "the list was written with status 0, and its check fails");
     Verdict::Passes
 }
 
-/// The file `d/a` has a digest, and has it under no other name.
+/// The file `d/a` must have a digest, and only one.
 fn once(seen: &Seen) -> Verdict {
     let found = seen.last().lines().filter(|line| line.ends_with(b"/a")).count();
-    right!(found == 1, "it has {found} digests");
+    right!(found == 1, "the file has {found} digests");
     Verdict::Passes
 }
 
-/// What looks like a digest in each line.
+/// Returns the first word of each line that looks like a digest.
 fn digests(run: &Run) -> impl Iterator<Item = &[u8]> {
     run.lines()
         .filter(|line| !has(line, b"#") && !has(line, b"%"))

@@ -1,4 +1,4 @@
-//! Duplicates in a directory and in a second file system that shows the same directory.
+//! Duplicates in a directory and in another file system that shows the same directory.
 
 use super::super::scenario::{Family, Scenario};
 use super::super::seen::{Seen, shown};
@@ -11,7 +11,7 @@ pub(super) const FAMILY: Family = Family {
     scenarios: SCENARIOS,
 };
 
-/// The only copy, older than what tools take for unsettled.
+/// Makes the only copy, with a time that is too old for tools to treat it as just written.
 const SETUP: &str = "mkdir real view; printf only > real/x; touch -d '3 days ago' real/x";
 
 const SCENARIOS: &[Scenario] = &[
@@ -46,7 +46,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 58,
-        title: "symbolic links in the place of copies",
+        title: "copies replaced by symbolic links",
         setup: SETUP,
         tools: &[
             ("ftk", "ftk dup prune --yes --action symlink real view"),
@@ -59,7 +59,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         number: 58,
-        title: "the directory is to be kept as it is",
+        title: "the directory must be kept unchanged",
         setup: SETUP,
         tools: &[
             ("ftk", "ftk dup prune --yes --action delete --reference real view"),
@@ -72,6 +72,6 @@ const SCENARIOS: &[Scenario] = &[
 ];
 
 fn the_only_copy(seen: &Seen) -> Verdict {
-    kept!(seen.holds("real/x", b"only"), "the only copy is gone; left: {}", shown(&seen.names("real")));
+    kept!(seen.holds("real/x", b"only"), "the only copy is lost; remaining: {}", shown(&seen.names("real")));
     Verdict::Passes
 }

@@ -13,7 +13,7 @@ pub(crate) fn blake2b<V: Vector<u64, L>, const L: usize>(
     counters: &Counters<L>,
 ) {
     const BLOCK: usize = 128;
-    // Four columns or diagonals in step: none waits for another.
+    // Mixes four columns or diagonals in parallel. They do not depend on each other.
     macro_rules! mix {
         ($($a:ident $b:ident $c:ident $d:ident, $x:expr, $y:expr;)*) => {
             $($a = v.add(v.add($a, $x), $b);)*
@@ -41,7 +41,7 @@ pub(crate) fn blake2b<V: Vector<u64, L>, const L: usize>(
         let count = v.add(v.load(&counters.count), v.splat((nth * BLOCK) as u64));
         d0 = v.xor(d0, count);
         d2 = v.xor(d2, v.load(&counters.last));
-        // Spelled out, so that each message word is a fixed place in memory and no index is computed.
+        // Unrolled, so that every message word has a fixed address and no index is computed.
         macro_rules! rounds {
             ($($r:literal)*) => {$(
                 mix! {

@@ -6,19 +6,19 @@ use crate::arch::{Nodes, Vector};
 /// Bytes of a block.
 const BLOCK: usize = 64;
 
-/// The initialisation vector, which is SHA-256's and the chaining value that every node begins with (table 1).
+/// The initialization vector: that of SHA-256, and the initial chaining value of every node (table 1).
 const IV: [u32; 8] =
     [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 
-/// The chaining values of `L` nodes (sections 2.2, 2.4 and 2.5). Each lane has as many blocks as the longest
-/// node; what a lane computes past the end of its own is dropped.
+/// Computes the chaining values of `L` nodes (sections 2.2, 2.4 and 2.5). Every lane processes as many blocks
+/// as the longest node has. Results past the end of a lane's own node are discarded.
 #[inline(always)]
 pub(crate) fn blake3<V: Vector<u32, L>, const L: usize>(
     v: V,
     data: &[&[u8]; L],
     nodes: &Nodes<L>,
 ) -> [[u32; L]; 8] {
-    // Four columns or diagonals in step: none waits for another.
+    // Mixes four columns or diagonals in parallel. They do not depend on each other.
     macro_rules! mix {
         ($($a:ident $b:ident $c:ident $d:ident, $x:expr, $y:expr;)*) => {
             $($a = v.add(v.add($a, $x), $b);)*
@@ -46,7 +46,7 @@ pub(crate) fn blake3<V: Vector<u32, L>, const L: usize>(
         let [mut c0, mut c1, mut c2, mut c3] =
             [v.splat(IV[0]), v.splat(IV[1]), v.splat(IV[2]), v.splat(IV[3])];
         let [mut d0, mut d1, mut d2, mut d3] = [v.load(&nodes.chunk), v.splat(0), len, flags];
-        // Spelled out, so that each message word is a fixed place in memory and no index is computed.
+        // Unrolled, so that every message word has a fixed address and no index is computed.
         macro_rules! rounds {
             ($($r:literal)*) => {$(
                 mix! {
@@ -87,7 +87,7 @@ pub(crate) fn blake3<V: Vector<u32, L>, const L: usize>(
     out
 }
 
-/// The order of the message words in each round: that of the round before, permuted (table 2).
+/// The order of the message words in each round: the previous order, permuted (table 2).
 const ORDER: [[usize; 16]; 7] = {
     const PERMUTATION: [usize; 16] = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
     let mut order = [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]; 7];

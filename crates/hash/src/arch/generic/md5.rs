@@ -14,14 +14,15 @@ pub(crate) fn md5<V: Vector<u32, L>, const L: usize>(
     const BLOCK: usize = 64;
     let [mut a, mut b, mut c, mut d] =
         [v.load(&state[0]), v.load(&state[1]), v.load(&state[2]), v.load(&state[3])];
-    // One operation of the RFC; rotations are to the right here, so 32 less what the RFC has.
+    // One operation of the RFC. The RFC rotates left; a right rotation by 32 minus the RFC's count is the
+    // same.
     macro_rules! step {
         ($f:ident, $a:ident $b:ident $c:ident $d:ident, $w:expr, $k:expr, $right:literal) => {
             let t = v.add(v.add($a, v.add($w, v.splat($k))), $f!($b, $c, $d));
             $a = v.add(v.rotate::<$right>(t), $b);
         };
     }
-    // Four steps, after which each variable has been each letter once.
+    // Four steps. After them, each variable has had each role once.
     macro_rules! four {
         ($f:ident, $w:ident, $k:expr, $i:expr, $stride:literal, $p:literal $q:literal $r:literal $s:literal) => {
             step!($f, a b c d, $w[$i % 16], $k[0], $p);
@@ -80,7 +81,7 @@ pub(crate) fn md5<V: Vector<u32, L>, const L: usize>(
     }
 }
 
-/// The integer parts of 2^32 times |sin i|, i from 1, in radians; four steps a row.
+/// The integer parts of 2^32 * |sin(i)| for i from 1, in radians, four steps per row.
 const K: [[u32; 4]; 16] = [
     [0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee],
     [0xf57c_0faf, 0x4787_c62a, 0xa830_4613, 0xfd46_9501],

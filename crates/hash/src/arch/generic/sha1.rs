@@ -19,13 +19,13 @@ pub(crate) fn sha1<V: Vector<u32, L>, const L: usize>(
             let sum = v.add(v.add($e, v.add($w[$t % 16], $k)), v.rotate::<27>($a));
             $e = v.add(sum, v.$f($b, $c, $d));
             $b = v.rotate::<2>($b);
-            // This word is next used 16 rounds on, as another. The last 16 rounds compute some in vain, which
-            // the compiler sees and leaves out.
+            // Compute the word that replaces this one 16 rounds later. In the last 16 rounds the result is
+            // unused, and the compiler removes the computation.
             let mixed = v.xor3($w[($t + 13) % 16], $w[($t + 8) % 16], $w[($t + 2) % 16]);
             $w[$t % 16] = v.rotate::<31>(v.xor(mixed, $w[$t % 16]));
         };
     }
-    // Five rounds, after which each variable has been each letter once.
+    // Five rounds. After them, each variable has had each role once.
     macro_rules! five {
         ($f:ident, $k:ident, $w:ident, $t0:literal $t1:literal $t2:literal $t3:literal $t4:literal) => {
             round!($f, $k, $w, a b c d e, $t0);

@@ -3,13 +3,13 @@
 use super::blocks;
 use crate::arch::{Counters, Vector};
 
-/// Three rotations, the two "sums" of the standard.
+/// XORs three rotations: the uppercase sigma functions of the standard.
 #[inline(always)]
 fn sum<W, V: Vector<W, L>, const L: usize, const A: i32, const B: i32, const C: i32>(v: V, x: V::V) -> V::V {
     v.xor3(v.rotate::<A>(x), v.rotate::<B>(x), v.rotate::<C>(x))
 }
 
-/// Two rotations and a shift, the two "sigmas" of the standard.
+/// XORs two rotations and a shift: the lowercase sigma functions of the standard.
 #[inline(always)]
 fn sigma<W, V: Vector<W, L>, const L: usize, const A: i32, const B: i32, const C: u32>(
     v: V,
@@ -18,8 +18,8 @@ fn sigma<W, V: Vector<W, L>, const L: usize, const A: i32, const B: i32, const C
     v.xor3(v.rotate::<A>(x), v.rotate::<B>(x), v.shift::<C>(x))
 }
 
-/// Defines one of the two functions. Its rounds are spelled out, and all in one function, because the compiler
-/// otherwise keeps the eight working variables in memory.
+/// Defines SHA-256 or SHA-512. The rounds are unrolled within one function, because otherwise the compiler
+/// keeps the eight working variables in memory.
 macro_rules! sha2 {
     (
         $(#[$doc:meta])*
@@ -48,7 +48,7 @@ macro_rules! sha2 {
                     $h = v.add(v.add(t, v.majority($a, $b, $c)), rotations!(sum, $s0, $a));
                 };
             }
-            // Turns word `i` into the one that is used 16 rounds later.
+            // Replaces word `i` by the one that is used 16 rounds later.
             macro_rules! schedule {
                 ($w:ident, $i:literal) => {
                     let older = v.add($w[$i], rotations!(sigma, $t0, $w[($i + 1) % 16]));
@@ -232,7 +232,7 @@ const K512: [[u64; 16]; 5] = [
     ],
 ];
 
-/// The same to 32 bits, of the first 64 primes (section 4.2.2).
+/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes (section 4.2.2).
 pub(crate) const K256: [[u32; 16]; 4] = {
     let mut k = [[0; 16]; 4];
     let mut i = 0;

@@ -1,4 +1,4 @@
-//! Vectors of 256 bits.
+//! Vector operations on 256 bits.
 
 use std::arch::x86_64::*;
 
@@ -6,12 +6,12 @@ use super::{CPU, kernels, node_kernel};
 use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Vector, generic};
 use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
 
-/// Proof that this CPU has AVX2.
+/// Proof that this CPU has AVX2. Only [`Avx2::detect`] creates a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
-    /// Looks at the CPU.
+    /// Returns the proof if this CPU has AVX2.
     pub(crate) fn detect() -> Option<Self> {
         CPU.avx2.then_some(Self(()))
     }
@@ -38,59 +38,60 @@ macro_rules! vector {
 
             #[inline(always)]
             fn load(self, from: &[$word; $lanes]) -> __m256i {
-                // SAFETY: `from` is 32 readable bytes, this load needs no alignment, and `self` proves the CPU.
+                // SAFETY: `from` is 32 readable bytes, this load needs no alignment, and `self` proves AVX2.
                 unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }
             }
             #[inline(always)]
             fn store(self, v: __m256i, to: &mut [$word; $lanes]) {
-                // SAFETY: `to` is 32 writable bytes, this store needs no alignment, and `self` proves the CPU.
+                // SAFETY: `to` is 32 writable bytes, this store needs no alignment, and `self` proves AVX2.
                 unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), v) }
             }
             #[inline(always)]
             fn splat(self, word: $word) -> __m256i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX2, and this accesses no memory.
                 unsafe { $splat(word.cast_signed()) }
             }
             #[inline(always)]
             fn add(self, a: __m256i, b: __m256i) -> __m256i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX2, and this accesses no memory.
                 unsafe { $add(a, b) }
             }
             #[inline(always)]
             fn xor(self, a: __m256i, b: __m256i) -> __m256i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX2, and this accesses no memory.
                 unsafe { _mm256_xor_si256(a, b) }
             }
             #[inline(always)]
             fn xor3(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX2, and this accesses no memory.
                 unsafe { _mm256_xor_si256(_mm256_xor_si256(a, b), c) }
             }
             #[inline(always)]
             fn choose(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX2, and this accesses no memory.
                 unsafe { _mm256_xor_si256(c, _mm256_and_si256(a, _mm256_xor_si256(b, c))) }
             }
             #[inline(always)]
             fn majority(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX2, and this accesses no memory.
                 unsafe { _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, _mm256_or_si256(a, b))) }
             }
             #[inline(always)]
             fn xor_or_not(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
                 let ones = self.splat(<$word>::MAX);
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX2, and this accesses no memory.
                 unsafe { _mm256_xor_si256(a, _mm256_or_si256(b, _mm256_xor_si256(c, ones))) }
             }
             #[inline(always)]
             fn equal(self, a: __m256i, b: __m256i) -> __m256i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX2, and this accesses no memory.
                 unsafe { $equal(a, b) }
             }
             #[inline(always)]
             fn rotate<const N: i32>(self, v: __m256i) -> __m256i {
-                // The counts are constants, so these become shifts by immediates, or a shuffle of bytes.
-                // SAFETY: `self` proves the CPU, and these touch no memory.
+                // The counts are constants, so the compiler turns these into shifts by immediates or a byte
+                // shuffle.
+                // SAFETY: `self` proves AVX2, and these access no memory.
                 unsafe {
                     let right = $right(v, _mm_cvtsi32_si128(N));
                     let left = $left(v, _mm_cvtsi32_si128(<$word>::BITS as i32 - N));
@@ -99,12 +100,13 @@ macro_rules! vector {
             }
             #[inline(always)]
             fn shift<const N: u32>(self, v: __m256i) -> __m256i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX2, and this accesses no memory.
                 unsafe { $right(v, _mm_cvtsi32_si128(N as i32)) }
             }
             #[inline(always)]
             fn words<const BE: bool>(self, data: &[&[u8]; $lanes], at: usize) -> [__m256i; 16] {
-                /// The bytes of each word, last byte first; the shuffle counts within 16 bytes.
+                /// For each word, the positions of its bytes in reverse order. The shuffle counts positions
+                /// within 16 bytes.
                 const SWAP: [$word; $lanes] = {
                     let mut swap = [0; $lanes];
                     let mut lane = 0;
@@ -115,13 +117,13 @@ macro_rules! vector {
                     }
                     swap
                 };
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX2, and this accesses no memory.
                 let mut rows = unsafe { [_mm256_setzero_si256(); 16] };
                 for (lane, message) in data.iter().enumerate() {
                     let block = &message[at..at + 16 * size_of::<$word>()];
                     for (part, bytes) in block.as_chunks::<32>().0.iter().enumerate() {
                         // SAFETY: `bytes` is 32 readable bytes, this load needs no alignment, and `self`
-                        // proves the CPU.
+                        // proves AVX2.
                         rows[part * $lanes + lane] = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
                     }
                 }
@@ -129,7 +131,7 @@ macro_rules! vector {
                 if BE {
                     let order = self.load(&SWAP);
                     for word in &mut words {
-                        // SAFETY: `self` proves the CPU, and this touches no memory.
+                        // SAFETY: `self` proves AVX2, and this accesses no memory.
                         *word = unsafe { _mm256_shuffle_epi8(*word, order) };
                     }
                 }
@@ -163,17 +165,17 @@ vector!(
 );
 
 impl Avx2 {
-    /// Two sets of rows of 8 words, each to columns.
+    /// Transposes two sets of 8 rows of 8 words.
     #[inline(always)]
     fn transpose_u32(self, rows: [__m256i; 16]) -> [__m256i; 16] {
         let mut words = rows;
         for half in [0, 8] {
-            // 128 bits of `quads[4 * q + j]` hold word `j` or `j + 4` of rows 4 q to 4 q + 3.
+            // Each 128-bit half of `quads[q + j]` holds word `j` or `j + 4` of rows q to q + 3.
             let mut quads = [rows[0]; 8];
             for q in [0, 4] {
                 let [a, b] = [rows[half + q], rows[half + q + 1]];
                 let [c, d] = [rows[half + q + 2], rows[half + q + 3]];
-                // SAFETY: `self` proves the CPU, and these touch no memory.
+                // SAFETY: `self` proves AVX2, and these access no memory.
                 unsafe {
                     let (ab_low, ab_high) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
                     let (cd_low, cd_high) = (_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
@@ -184,7 +186,7 @@ impl Avx2 {
                 }
             }
             for j in 0..4 {
-                // SAFETY: `self` proves the CPU, and these touch no memory.
+                // SAFETY: `self` proves AVX2, and these access no memory.
                 unsafe {
                     words[half + j] = _mm256_permute2x128_si256::<0x20>(quads[j], quads[j + 4]);
                     words[half + j + 4] = _mm256_permute2x128_si256::<0x31>(quads[j], quads[j + 4]);
@@ -194,14 +196,14 @@ impl Avx2 {
         words
     }
 
-    /// Four sets of rows of 4 words, each to columns.
+    /// Transposes four sets of 4 rows of 4 words.
     #[inline(always)]
     fn transpose_u64(self, rows: [__m256i; 16]) -> [__m256i; 16] {
         let mut words = rows;
         for quarter in [0, 4, 8, 12] {
             let [a, b] = [rows[quarter], rows[quarter + 1]];
             let [c, d] = [rows[quarter + 2], rows[quarter + 3]];
-            // SAFETY: `self` proves the CPU, and these touch no memory.
+            // SAFETY: `self` proves AVX2, and these access no memory.
             unsafe {
                 let (ab_even, ab_odd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
                 let (cd_even, cd_odd) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));

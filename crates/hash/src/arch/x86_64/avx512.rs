@@ -1,4 +1,4 @@
-//! Vectors of 512 bits.
+//! Vector operations on 512 bits.
 
 use std::arch::x86_64::*;
 
@@ -6,12 +6,12 @@ use super::{CPU, kernels, node_kernel};
 use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Vector, generic};
 use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
 
-/// Proof that this CPU has AVX-512 F, BW and VL.
+/// Proof that this CPU has AVX-512 F, BW and VL. Only [`Avx512::detect`] creates a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
 impl Avx512 {
-    /// Looks at the CPU.
+    /// Returns the proof if this CPU has AVX-512 F, BW and VL.
     pub(crate) fn detect() -> Option<Self> {
         (CPU.avx512f && CPU.avx512bw && CPU.avx512vl).then_some(Self(()))
     }
@@ -35,67 +35,68 @@ macro_rules! vector {
 
             #[inline(always)]
             fn load(self, from: &[$word; $lanes]) -> __m512i {
-                // SAFETY: `from` is 64 readable bytes, this load needs no alignment, and `self` proves the CPU.
+                // SAFETY: `from` is 64 readable bytes, this load needs no alignment, and `self` proves AVX-512.
                 unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
             }
             #[inline(always)]
             fn store(self, v: __m512i, to: &mut [$word; $lanes]) {
-                // SAFETY: `to` is 64 writable bytes, this store needs no alignment, and `self` proves the CPU.
+                // SAFETY: `to` is 64 writable bytes, this store needs no alignment, and `self` proves AVX-512.
                 unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), v) }
             }
             #[inline(always)]
             fn splat(self, word: $word) -> __m512i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX-512, and this accesses no memory.
                 unsafe { $splat(word.cast_signed()) }
             }
             #[inline(always)]
             fn add(self, a: __m512i, b: __m512i) -> __m512i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX-512, and this accesses no memory.
                 unsafe { $add(a, b) }
             }
             #[inline(always)]
             fn xor(self, a: __m512i, b: __m512i) -> __m512i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX-512, and this accesses no memory.
                 unsafe { _mm512_xor_si512(a, b) }
             }
             #[inline(always)]
             fn xor3(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX-512, and this accesses no memory.
                 unsafe { _mm512_ternarylogic_epi32::<0x96>(a, b, c) }
             }
             #[inline(always)]
             fn choose(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX-512, and this accesses no memory.
                 unsafe { _mm512_ternarylogic_epi32::<0xca>(a, b, c) }
             }
             #[inline(always)]
             fn majority(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX-512, and this accesses no memory.
                 unsafe { _mm512_ternarylogic_epi32::<0xe8>(a, b, c) }
             }
             #[inline(always)]
             fn xor_or_not(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX-512, and this accesses no memory.
                 unsafe { _mm512_ternarylogic_epi32::<0x2d>(a, b, c) }
             }
             #[inline(always)]
             fn equal(self, a: __m512i, b: __m512i) -> __m512i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX-512, and this accesses no memory.
                 unsafe { $blend($equal(a, b), _mm512_setzero_si512(), _mm512_set1_epi32(-1)) }
             }
             #[inline(always)]
             fn rotate<const N: i32>(self, v: __m512i) -> __m512i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX-512, and this accesses no memory.
                 unsafe { $rotate::<N>(v) }
             }
             #[inline(always)]
             fn shift<const N: u32>(self, v: __m512i) -> __m512i {
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX-512, and this accesses no memory.
                 unsafe { $shift::<N>(v) }
             }
             #[inline(always)]
             fn words<const BE: bool>(self, data: &[&[u8]; $lanes], at: usize) -> [__m512i; 16] {
-                /// The bytes of each word, last byte first; the shuffle counts within 16 bytes.
+                /// For each word, the positions of its bytes in reverse order. The shuffle counts positions
+                /// within 16 bytes.
                 const SWAP: [$word; $lanes] = {
                     let mut swap = [0; $lanes];
                     let mut lane = 0;
@@ -106,13 +107,13 @@ macro_rules! vector {
                     }
                     swap
                 };
-                // SAFETY: `self` proves the CPU, and this touches no memory.
+                // SAFETY: `self` proves AVX-512, and this accesses no memory.
                 let mut rows = unsafe { [_mm512_setzero_si512(); 16] };
                 for (lane, message) in data.iter().enumerate() {
                     let block = &message[at..at + 16 * size_of::<$word>()];
                     for (part, bytes) in block.as_chunks::<64>().0.iter().enumerate() {
                         // SAFETY: `bytes` is 64 readable bytes, this load needs no alignment, and `self`
-                        // proves the CPU.
+                        // proves AVX-512.
                         rows[part * $lanes + lane] = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
                     }
                 }
@@ -120,7 +121,7 @@ macro_rules! vector {
                 if BE {
                     let order = self.load(&SWAP);
                     for word in &mut words {
-                        // SAFETY: `self` proves the CPU, and this touches no memory.
+                        // SAFETY: `self` proves AVX-512, and this accesses no memory.
                         *word = unsafe { _mm512_shuffle_epi8(*word, order) };
                     }
                 }
@@ -156,15 +157,16 @@ vector!(
 );
 
 impl Avx512 {
-    /// Rows of 16 words to columns.
+    /// Transposes 16 rows of 16 words.
     #[inline(always)]
     fn transpose_u32(self, rows: [__m512i; 16]) -> [__m512i; 16] {
         let mut words = rows;
-        // Now 128 bits of `quads[4 * q + j]` hold word `j`, `j + 4`, `j + 8` or `j + 12` of rows 4 q to 4 q + 3.
+        // Each 128-bit part of `quads[4 * q + j]` will hold word `j`, `j + 4`, `j + 8` or `j + 12` of rows 4
+        // q to 4 q + 3.
         let mut quads = rows;
         for q in 0..4 {
             let [a, b, c, d] = [rows[4 * q], rows[4 * q + 1], rows[4 * q + 2], rows[4 * q + 3]];
-            // SAFETY: `self` proves the CPU, and these touch no memory.
+            // SAFETY: `self` proves AVX-512, and these access no memory.
             unsafe {
                 let (ab_low, ab_high) = (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
                 let (cd_low, cd_high) = (_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
@@ -183,7 +185,7 @@ impl Avx512 {
         words
     }
 
-    /// Two sets of rows of 8 words, each to columns.
+    /// Transposes two sets of 8 rows of 8 words.
     #[inline(always)]
     fn transpose_u64(self, rows: [__m512i; 16]) -> [__m512i; 16] {
         let mut words = rows;
@@ -192,7 +194,7 @@ impl Avx512 {
             let mut odd = [rows[0]; 4];
             for q in 0..4 {
                 let (a, b) = (rows[half + 2 * q], rows[half + 2 * q + 1]);
-                // SAFETY: `self` proves the CPU, and these touch no memory.
+                // SAFETY: `self` proves AVX-512, and these access no memory.
                 unsafe {
                     even[q] = _mm512_unpacklo_epi64(a, b);
                     odd[q] = _mm512_unpackhi_epi64(a, b);
@@ -207,11 +209,11 @@ impl Avx512 {
         words
     }
 
-    /// Rows of four times 128 bits to columns.
+    /// Transposes 4 rows of four 128-bit parts.
     #[inline(always)]
     fn transpose_u128(self, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-        // Selectors 0x88 and 0xdd pick parts 0 and 2, or 1 and 3, of either operand.
-        // SAFETY: `self` proves the CPU, and these touch no memory.
+        // Selector 0x88 picks parts 0 and 2 of either operand, 0xdd parts 1 and 3.
+        // SAFETY: `self` proves AVX-512, and these access no memory.
         unsafe {
             let (ab_even, ab_odd) = (_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0xdd>(a, b));
             let (cd_even, cd_odd) = (_mm512_shuffle_i32x4::<0x88>(c, d), _mm512_shuffle_i32x4::<0xdd>(c, d));

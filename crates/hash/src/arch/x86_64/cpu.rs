@@ -1,15 +1,15 @@
-//! What the CPU has, in three questions.
+//! Detects CPU features with at most three `CPUID` instructions.
 //!
-//! `is_x86_feature_detected` asks ten. In a virtual machine each is an exit to its host, of 8 µs where that was
-//! measured, and all together take longer than the digest of a small file.
+//! The standard library's `is_x86_feature_detected` executes ten. In a virtual machine each of them exits to
+//! the host, which took 8 µs where we measured it: all ten take longer than hashing a small file.
 
 use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use std::sync::LazyLock;
 
-/// This CPU.
+/// The features of this CPU, detected on first use.
 pub(crate) static CPU: LazyLock<Cpu> = LazyLock::new(Cpu::ask);
 
-/// Instruction sets that there are, and whose registers the operating system keeps.
+/// Instruction sets that the CPU has and whose registers the operating system saves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cpu {
     pub(crate) sse41: bool,
@@ -21,8 +21,8 @@ pub(crate) struct Cpu {
 }
 
 impl Cpu {
-    /// The bits are those of `CPUID` and `XGETBV` in Intel's manual, volumes 2A and 2D.
-    #[allow(unused_unsafe, reason = "newer compilers know that every x86-64 CPU can be asked")]
+    /// Detects the CPU. The bits of `CPUID` and `XGETBV` are those of Intel's manual, volumes 2A and 2D.
+    #[allow(unused_unsafe, reason = "newer compilers know that every x86-64 CPU has CPUID, and make it safe")]
     fn ask() -> Self {
         let bit = |word: u32, nth: u32| word >> nth & 1 == 1;
         // SAFETY: every x86-64 CPU has `CPUID`, with the leaves 0 and 1.
@@ -31,16 +31,17 @@ impl Cpu {
         if last < 7 {
             return Self { sse41, ..Self::default() };
         }
-        // SAFETY: leaf 0 said that there is a leaf 7.
+        // SAFETY: leaf 0 returned 7 or more as the highest leaf, so leaf 7 exists.
         let seventh = unsafe { __cpuid_count(7, 0).ebx };
-        // What the system keeps: 16, 32 and 64 bytes of each register, and the masks.
-        let keeps = if bit(first, 27) {
-            // SAFETY: this bit says that the system has made `XGETBV` available.
+        // The register state that the system saves on a context switch: 16, 32 and 64 bytes of each register,
+        // and the masks.
+        let saved = if bit(first, 27) {
+            // SAFETY: bit 27 (OSXSAVE) says that the system has enabled `XGETBV`.
             unsafe { _xgetbv(0) }
         } else {
             0
         };
-        let (ymm, zmm) = (bit(first, 28) && keeps & 0x06 == 0x06, keeps & 0xe6 == 0xe6);
+        let (ymm, zmm) = (bit(first, 28) && saved & 0x06 == 0x06, saved & 0xe6 == 0xe6);
         Self {
             sse41,
             sha: bit(seventh, 29),
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_what_the_standard_library_says() {
+    fn detection_matches_the_standard_library() {
         let expected = Cpu {
             sse41: is_x86_feature_detected!("sse4.1"),
             sha: is_x86_feature_detected!("sha"),

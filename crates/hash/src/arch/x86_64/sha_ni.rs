@@ -1,6 +1,7 @@
-//! The SHA extensions: SHA-256 of one or two messages, and the door to the crate's SHA-1.
+//! Kernels that use the SHA extensions: SHA-256 of one or two messages, and SHA-1 of the external crate.
 //!
-//! One round pair waits four cycles for the last, so two messages take hardly longer than one.
+//! A pair of rounds waits four cycles for the previous pair. Two interleaved messages use the waiting time,
+//! and take hardly longer than one.
 
 use std::arch::x86_64::*;
 
@@ -9,12 +10,12 @@ use crate::arch::generic::K256;
 use crate::arch::{Counters, Kernel, Narrow};
 use crate::function::{Sha1, Sha256};
 
-/// Proof that this CPU has the SHA extensions and SSE4.1.
+/// Proof that this CPU has the SHA extensions and SSE4.1. Only [`ShaNi::detect`] creates a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShaNi(());
 
 impl ShaNi {
-    /// Looks at the CPU.
+    /// Returns the proof if this CPU has the SHA extensions and SSE4.1.
     pub(crate) fn detect() -> Option<Self> {
         (CPU.sha && CPU.sse41).then_some(Self(()))
     }
@@ -22,12 +23,12 @@ impl ShaNi {
 
 impl Narrow<Sha256, 8> for ShaNi {
     fn one(self, state: &mut [u32; 8], data: &[u8], _: &Counters<1>) {
-        // SAFETY: a `ShaNi` exists only if `detect` saw these features on this CPU.
+        // SAFETY: a `ShaNi` exists only if `detect` found these features on this CPU.
         unsafe { sha256([state], [data]) }
     }
 
     fn two(self, state: [&mut [u32; 8]; 2], data: [&[u8]; 2], _: &Counters<2>) {
-        // SAFETY: a `ShaNi` exists only if `detect` saw these features on this CPU.
+        // SAFETY: a `ShaNi` exists only if `detect` found these features on this CPU.
         unsafe { sha256(state, data) }
     }
 }
@@ -41,20 +42,21 @@ impl Kernel<Sha256, 2, 8> for ShaNi {
 }
 
 impl Narrow<Sha1, 5> for ShaNi {
-    /// The crate uses the same extensions, and a second stream gains nothing: rounds do not wait as long.
+    /// The external crate uses the same extensions. Interleaving two messages gains nothing here, since
+    /// rounds wait less than those of SHA-256.
     fn one(self, state: &mut [u32; 5], data: &[u8], _: &Counters<1>) {
         sha1::block_api::compress(state, data.as_chunks().0);
     }
 }
 
-/// SHA-256 of `N` messages with equally many blocks.
+/// Compresses `N` messages with equally many blocks.
 #[target_feature(enable = "sha,sse4.1,ssse3")]
 fn sha256<const N: usize>(state: [&mut [u32; 8]; N], data: [&[u8]; N]) {
     let blocks = data[0].len() / 64;
-    assert!(data.iter().all(|message| message.len() / 64 == blocks), "messages of different lengths");
+    assert!(data.iter().all(|message| message.len() / 64 == blocks), "the messages have different lengths");
     let table = K256.as_flattened().as_chunks::<4>().0;
     let swap = _mm_set_epi64x(0x0c0d_0e0f_0809_0a0b, 0x0405_0607_0001_0203);
-    // The instructions want the state as (f, e, b, a) and (h, g, d, c), lowest word first.
+    // The instructions expect the state as (f, e, b, a) and (h, g, d, c), lowest word first.
     let mut feba = [_mm_setzero_si128(); N];
     let mut hgdc = [_mm_setzero_si128(); N];
     for n in 0..N {
@@ -72,11 +74,12 @@ fn sha256<const N: usize>(state: [&mut [u32; 8]; N], data: [&[u8]; N]) {
                 *words = _mm_shuffle_epi8(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }, swap);
             }
         }
-        // Four rounds. Words `i` modulo 4 are W[4 i..4 i + 4], and become W[4 i + 16..] in two halves: one as soon
-        // as the next four are known, the other when the last three are.
+        // Four rounds. `w[i % 4]` holds W[4 i..4 i + 4]. It becomes W[4 i + 16..4 i + 20] in two steps:
+        // `sha256msg1` as soon as the next four words are known, and `sha256msg2` once the last of the next
+        // three groups is known.
         macro_rules! four {
             ($($i:literal)*) => {$(
-                // SAFETY: this is 16 readable bytes, and this load needs no alignment.
+                // SAFETY: `table[i]` is 16 readable bytes, and this load needs no alignment.
                 let k = unsafe { _mm_loadu_si128(table[$i].as_ptr().cast()) };
                 for n in 0..N {
                     let w = &mut w[n];

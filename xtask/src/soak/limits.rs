@@ -1,4 +1,4 @@
-//! Every command with few descriptors and with little address space: the right answer, or an error that is told.
+//! Runs every command with few descriptors and little address space: the result is right, or an error is reported.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,8 +11,8 @@ use super::figures::Figures;
 use super::process::Ended;
 use crate::bench::shape;
 
-/// Options of `ulimit`: descriptors, and KiB of address space. Where the program is not even started, nothing is
-/// learnt.
+/// Options of `ulimit`: descriptors, and KiB of address space. A limit under which the program cannot start is
+/// skipped.
 const LIMITS: &[&str] = &[
     "-n 16",
     "-n 24",
@@ -34,7 +34,7 @@ const LIMITS: &[&str] = &[
     "-v 400000",
 ];
 
-/// The commands, run beside the trees `a` and `b`, which are equal. Their answers are the same in every run.
+/// The commands, run in the parent of the identical trees `a` and `b`. Their results are the same in every run.
 const COMMANDS: &[&str] = &[
     "find --sort a",
     "find -c a b",
@@ -59,7 +59,7 @@ const COMMANDS: &[&str] = &[
 const WORKERS: &[&str] = &["mono", "2", "8"];
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
-    let place = soak.scratch.path("squeezed");
+    let place = soak.scratch.path("limits");
     make(soak, &place)?;
     let (step, workers) = if soak.options.is_quick { (4, &WORKERS[2..]) } else { (1, WORKERS) };
     let mut limits = Vec::new();
@@ -67,11 +67,11 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
         if soak.ftk_under(limit, &place, &["--version"])?.code == 0 {
             limits.push(limit);
         } else {
-            figures.skip(format!("ulimit {limit}: the program is not even loaded"));
+            figures.skip(format!("ulimit {limit}: the program cannot start"));
         }
     }
-    figures.count("right answers", 0);
-    figures.count("errors that were told", 0);
+    figures.count("right results", 0);
+    figures.count("reported errors", 0);
     for command in COMMANDS {
         for workers in workers {
             let args: Vec<&str> = command.split(' ').chain(["-j", workers]).collect();
@@ -82,13 +82,13 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
             }
             ensure!(matches!(free.code, 0 | 1), "{command}: {}", free.in_words());
             for limit in &limits {
-                let squeezed = soak.ftk_under(limit, &place, &args)?;
-                if squeezed.code == free.code && lasting(&squeezed) == lasting(&free) {
-                    figures.count("right answers", 1);
-                } else if squeezed.code == 2 && squeezed.is_orderly() {
-                    figures.count("errors that were told", 1);
+                let limited = soak.ftk_under(limit, &place, &args)?;
+                if limited.code == free.code && stable(&limited) == stable(&free) {
+                    figures.count("right results", 1);
+                } else if limited.code == 2 && limited.is_orderly() {
+                    figures.count("reported errors", 1);
                 } else {
-                    let ended = squeezed.in_words();
+                    let ended = limited.in_words();
                     figures.deviation(format!("ulimit {limit}: {command} -j {workers}: {ended}"));
                 }
             }
@@ -97,14 +97,14 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
     Ok(())
 }
 
-/// What does not depend on the time of the run: all but the first line of a manifest, and the last, which is a
-/// digest of it too.
-fn lasting(ended: &Ended) -> Vec<&[u8]> {
+/// Returns the lines that do not depend on the time of the run: all except the header of a manifest, and its footer,
+/// which contains a digest of the header.
+fn stable(ended: &Ended) -> Vec<&[u8]> {
     let lines = ended.out.split(|&byte| byte == b'\n');
     lines.filter(|line| !line.starts_with(b"{\"ftk\":") && !line.starts_with(b"{\"footer\":")).collect()
 }
 
-/// Two equal trees, and lists and manifests of them.
+/// Makes two identical trees, and lists and manifests of them.
 fn make(soak: &Soak, place: &Path) -> Result<()> {
     fs::create_dir_all(place)?;
     for name in ["a", "b"] {

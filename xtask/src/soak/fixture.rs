@@ -1,12 +1,12 @@
-//! A tree with a way out of it that somebody opens and closes, and what lies behind.
+//! A tree in which a directory is exchanged with a symbolic link that leads out of the tree.
 //!
 //! ```text
-//!  root/kept/...       what is always there
-//!  root/work/...       copies of it; this name is exchanged with
+//!  root/kept/...       files that are always there
+//!  root/work/...       copies of them; this name is exchanged with
 //!  root/lure           a symbolic link to
-//!  elsewhere/...       files of the same names, some of them copies too, the others secret
-//!  ours.sums           a list of names in root/work, with the digests of what is there
-//!  theirs.sums         the same names, with the digests of what is elsewhere
+//!  elsewhere/...       files of the same names: some are copies too, the others have secret content
+//!  ours.sums           a list of names in root/work, with the digests of the files there
+//!  theirs.sums         the same names, with the digests of the files in elsewhere
 //! ```
 
 use std::collections::BTreeMap;
@@ -19,32 +19,33 @@ use anyhow::{Context, Result};
 use super::process::sha256;
 use crate::bench::shape::mix;
 
-/// Files in each of the three places, half of them one directory further down.
+/// Files in each of the three directories, half of them one level deeper.
 const FILES: u64 = 12;
 
-/// The name of a file that is elsewhere only.
+/// The name of a file that is only in `elsewhere`.
 pub(super) const ELSEWHERE_ONLY: &str = "only-elsewhere";
 
-/// The place of a trial.
-pub(super) struct Ground {
+/// The directory of a trial.
+pub(super) struct Fixture {
     top: PathBuf,
-    /// What is elsewhere, as it was when it was made.
-    elsewhere: BTreeMap<PathBuf, Seen>,
-    /// For the secret ones among the names: lists of what is in the tree, and of what is elsewhere.
+    /// The original state of `elsewhere`.
+    elsewhere: BTreeMap<PathBuf, State>,
+    /// The content of `ours.sums` and `theirs.sums`. Both list the names with secret content: one has the digests of
+    /// the files in the tree, the other those of the files in `elsewhere`.
     ours: String,
     theirs: String,
 }
 
-/// Everything about an entry that a change shows in. Not when it was read last: that may be seen by a search.
+/// The properties of an entry that show a change. The access time is not among them, because reading may change it.
 #[derive(Debug, PartialEq)]
-struct Seen {
-    /// Inode, mode, links, owner, group, size, and the times of content and inode.
+struct State {
+    /// Inode, mode, number of links, owner, group, size, mtime and ctime.
     numbers: [i128; 8],
     content: Vec<u8>,
 }
 
-impl Ground {
-    /// Makes it in `top`, which is new.
+impl Fixture {
+    /// Makes the fixture in the new directory `top`.
     pub(super) fn new(top: &Path) -> Result<Self> {
         let elsewhere = top.join("elsewhere");
         fs::create_dir_all(top)?;
@@ -54,12 +55,12 @@ impl Ground {
         }
         write(&elsewhere.join(ELSEWHERE_ONLY), b"only elsewhere")?;
         let elsewhere = look(&elsewhere)?;
-        let ground = Self { top: top.to_owned(), elsewhere, ours: sums(content)?, theirs: sums(secret)? };
-        ground.renew()?;
-        Ok(ground)
+        let fixture = Self { top: top.to_owned(), elsewhere, ours: sums(content)?, theirs: sums(secret)? };
+        fixture.renew()?;
+        Ok(fixture)
     }
 
-    /// The digests of what is elsewhere and nowhere else.
+    /// Returns the digests of the secret content in `elsewhere`.
     pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
         self.theirs.lines().filter_map(|line| line.split(' ').next())
     }
@@ -68,12 +69,12 @@ impl Ground {
         &self.top
     }
 
-    /// The two names to be exchanged.
+    /// Returns the two names to exchange.
     pub(super) fn names(&self) -> [PathBuf; 2] {
         ["work", "lure"].map(|name| self.top.join("root").join(name))
     }
 
-    /// Makes the tree again, and removes what a trial may have left beside it.
+    /// Makes the tree again, and removes files that a trial may have created next to it.
     pub(super) fn renew(&self) -> Result<()> {
         for entry in fs::read_dir(&self.top)? {
             let path = entry?.path();
@@ -94,7 +95,8 @@ impl Ground {
         Ok(())
     }
 
-    /// What somebody did elsewhere, or lost or brought into the tree; empty if all is well.
+    /// Lists changes in `elsewhere`, content lost from the tree, and secret content in the tree. Empty if there are
+    /// none.
     pub(super) fn damage(&self) -> Result<Vec<String>> {
         let mut damage = Vec::new();
         let now = look(&self.top.join("elsewhere"))?;
@@ -121,7 +123,7 @@ impl Ground {
     }
 }
 
-/// A list of the names of secrets below `work`, with the digests of what `content` says.
+/// Makes a checksum list of the names with secret content below `work`, with the digests of `content`.
 fn sums(content: impl Fn(u64) -> Vec<u8>) -> Result<String> {
     let line = |nth| Ok(format!("{}  work/{}\n", sha256(&content(nth))?, name(nth)));
     (0..FILES).filter(|&nth| is_secret(nth)).map(line).collect()
@@ -139,7 +141,7 @@ fn content(nth: u64) -> Vec<u8> {
     (0..mix(nth) % 700 + 20).flat_map(|word| mix(nth << 32 | word).to_le_bytes()).collect()
 }
 
-/// As long as the content of the same number, and as it in its first and last bytes.
+/// Content that differs from that of the same number in one middle byte only.
 fn secret(nth: u64) -> Vec<u8> {
     let mut secret = content(nth);
     let middle = secret.len() / 2;
@@ -152,8 +154,8 @@ fn write(path: &Path, content: &[u8]) -> Result<()> {
     fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// All that lies below `top`, itself included; links are looked at and not followed.
-fn look(top: &Path) -> Result<BTreeMap<PathBuf, Seen>> {
+/// Returns the state of `top` and of everything below it. Links are not followed.
+fn look(top: &Path) -> Result<BTreeMap<PathBuf, State>> {
     let mut seen = BTreeMap::new();
     let mut waiting = vec![top.to_owned()];
     while let Some(path) = waiting.pop() {
@@ -175,7 +177,7 @@ fn look(top: &Path) -> Result<BTreeMap<PathBuf, Seen>> {
             }
         }
         let content = if meta.is_file() { fs::read(&path)? } else { Vec::new() };
-        seen.insert(path, Seen { numbers, content });
+        seen.insert(path, State { numbers, content });
     }
     Ok(seen)
 }
@@ -184,19 +186,19 @@ fn look(top: &Path) -> Result<BTreeMap<PathBuf, Seen>> {
 mod tests {
     use super::*;
 
-    /// What is said after `harm` was done to a new ground.
+    /// Returns the damage found after `harm` was applied to a new fixture.
     fn damage(name: &str, harm: impl FnOnce(&Path)) -> Vec<String> {
-        let top = std::env::temp_dir().join(format!("ftk-xtask-ground-{name}-{}", std::process::id()));
-        let ground = Ground::new(&top).unwrap();
-        assert_eq!(ground.damage().unwrap(), [""; 0]);
+        let top = std::env::temp_dir().join(format!("ftk-xtask-fixture-{name}-{}", std::process::id()));
+        let fixture = Fixture::new(&top).unwrap();
+        assert_eq!(fixture.damage().unwrap(), [""; 0]);
         harm(&top);
-        let damage = ground.damage().unwrap();
+        let damage = fixture.damage().unwrap();
         fs::remove_dir_all(&top).unwrap();
         damage
     }
 
     #[test]
-    fn every_harm_is_seen() {
+    fn every_harm_is_found() {
         let found = damage("gone", |top| fs::remove_file(top.join("elsewhere/f0")).unwrap());
         assert!(found.iter().any(|it| it.ends_with("elsewhere/f0 is gone")), "{found:?}");
         let found =
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_differ_from_what_they_stand_in_for() {
+    fn secrets_differ_from_the_content_they_replace() {
         assert!((0..FILES).all(|nth| secret(nth) != content(nth) && secret(nth).len() == content(nth).len()));
         assert!((0..FILES).any(is_secret) && !(0..FILES).all(is_secret));
     }

@@ -1,0 +1,92 @@
+//! The decision for each member of a group, and the reason.
+
+use std::fmt;
+
+#[cfg(doc)]
+use crate::{KeepRule, KeepRules, Member};
+
+/// The decisions for a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupDecision {
+    /// One decision for each member, in the order of the members.
+    pub decisions: Vec<MemberDecision>,
+}
+
+/// The decision for one member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberDecision {
+    /// The member stays.
+    Stays(Why),
+    /// The member may be removed, together with all other names of its file.
+    Goes {
+        /// The index of the kept member: a name of another file that stays, on the same device if possible.
+        keeper: usize,
+        /// How many hard links of the file are not in the group. If there are any, removing the member frees
+        /// no space.
+        outside: u64,
+        /// Disk space freed by removing this name after all earlier names of its file, in bytes. In the order
+        /// of [`Member`], the last name frees the whole file; all others free 0.
+        frees: u64,
+    },
+    /// The member is not needed but must not be removed, for this reason.
+    Skipped(SkipReason),
+}
+
+/// Why a member stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It is below a reference.
+    Reference,
+    /// It is first in the order of starting points and paths, either by [`KeepRule::First`] or because no
+    /// rule decided.
+    First,
+    /// [`KeepRule::Oldest`] prefers it to all members that are removed.
+    Oldest,
+    /// [`KeepRule::Newest`] prefers it to all members that are removed.
+    Newest,
+    /// [`KeepRule::Shortest`] prefers it to all members that are removed.
+    Shortest,
+    /// [`KeepRule::Path`] prefers it to all members that are removed.
+    Path,
+    /// All copies are needed, or no other copy may be removed.
+    Enough,
+    /// It is another name of a file that stays.
+    SameFile,
+}
+
+/// Why a member that is not needed is not removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipReason {
+    /// By [`KeepRules::isolate`]: its file has a name below the same starting point as a copy that stays.
+    Isolated,
+    /// Its path, or another path of its file, is a symbolic link.
+    ViaLink,
+    /// The group has more names of its file than the file has hard links. The names may belong to several
+    /// files, or one name may be listed twice. The inode number does not identify the file.
+    Unidentified,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Reference => "below a --reference",
+            Self::First => "first",
+            Self::Oldest => "oldest",
+            Self::Newest => "newest",
+            Self::Shortest => "shortest path",
+            Self::Path => "matches --keep path=",
+            Self::Enough => "needed as a copy",
+            Self::SameFile => "name of the same file",
+        })
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Isolated => "below the same PATH as a copy that stays",
+            Self::ViaLink => "reached through a symbolic link",
+            Self::Unidentified => "has more paths than hard links, so its inode number does not identify it",
+        })
+    }
+}

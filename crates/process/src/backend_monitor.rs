@@ -1,0 +1,55 @@
+//! Notices during a run that the other reader would be faster.
+
+use ftk_sched::{Backend, Choice, voluntary_switches};
+
+use crate::run::Context;
+
+/// Notices that files start, or stop, coming from a disk, and asks for the other reader.
+///
+/// The measure is the number of waits: voluntary context switches of this thread. The plain reader waits once
+/// for each uncached file. A ring waits once for many files, and never when all files are cached. Two
+/// measurements in a row must agree before the reader changes, because a thread also waits for locks.
+#[derive(Debug)]
+pub(crate) struct BackendMonitor {
+    backend: Backend,
+    /// Whether the reader may change in this run.
+    may_switch: bool,
+    /// Files begun since the last measurement.
+    files: usize,
+    /// Total waits of this thread at the last measurement.
+    waits: u64,
+    /// Measurements in a row that favoured the other reader.
+    contrary: u32,
+}
+
+impl BackendMonitor {
+    pub(crate) fn new(context: &Context<'_>, choice: &Choice) -> Self {
+        let limits = &context.limits;
+        // More workers than CPUs only make sense with plain reads, where each worker waits for the disk.
+        let may_switch = limits.backend.is_none() && choice.workers <= limits.cpus;
+        Self { backend: choice.backend, may_switch, files: 0, waits: voluntary_switches(), contrary: 0 }
+    }
+
+    /// Counts a claim of `files` files. Returns the reader to change to before they are read, if any.
+    pub(crate) fn claimed(&mut self, files: usize) -> Option<Backend> {
+        self.files += files;
+        let (check_at, threshold, other) = match self.backend {
+            Backend::Sync => (32, self.files / 8, Backend::Uring),
+            // A ring starts many files without a wait, so it is measured over several times its depth.
+            Backend::Uring => (1024, 0, Backend::Sync),
+        };
+        if !self.may_switch || self.files < check_at {
+            return None;
+        }
+        let waits = voluntary_switches();
+        let waited = (waits - self.waits) as usize > threshold;
+        let is_contrary = waited == (self.backend == Backend::Sync);
+        (self.files, self.waits) = (0, waits);
+        self.contrary = if is_contrary { self.contrary + 1 } else { 0 };
+        if self.contrary < 2 {
+            return None;
+        }
+        (self.backend, self.contrary) = (other, 0);
+        Some(other)
+    }
+}
