@@ -102,7 +102,6 @@ fn version() {
     assert_eq!(page(&["-V"]), page(&["--version"]));
 }
 
-/// With --help, no other argument is opened or created.
 #[test]
 fn help_touches_no_argument() {
     let dir = Dir::new();

@@ -106,7 +106,7 @@ fn h57_stored_figures_do_not_change_the_result() {
             dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("built-in figures: ");
         }
     } else {
-        // On a busy machine the measured figures may be implausible; then they are not stored.
+        // On a busy machine what was measured may be no figure to believe: then it is not kept.
         run.status(2).stderr_has("cannot believe what was measured");
         assert!(!dir.aside("cache/ftk/constants").exists());
     }
