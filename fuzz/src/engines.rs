@@ -78,17 +78,13 @@ impl Run<'_> {
     fn step(&mut self) {
         self.engine.step(&mut self.events);
         let has_pieces = self.messages.iter().flatten().any(|message| message.piece.is_some());
-        assert_eq!(
-            self.events.is_empty(),
-            !has_pieces,
-            "a step says something unless there is nothing to do"
-        );
+        assert_eq!(self.events.is_empty(), !has_pieces, "a step has events if and only if there is work");
         for event in self.events.drain(..) {
             let (Event::Dry { key, data } | Event::Done { key, data, .. }) = &event;
             let place = &mut self.messages[*key as usize];
             let message = place.as_mut().expect("it is under way");
             let (piece, is_last) = message.piece.take().expect("the engine has a piece of it");
-            assert!(std::ptr::eq(*data, piece), "the piece comes back");
+            assert!(std::ptr::eq(*data, piece), "the piece is returned");
             assert_eq!(is_last, matches!(event, Event::Done { .. }));
             if let Event::Done { key, digest, .. } = event {
                 let whole = &BYTES[key as usize..][..message.fed];

@@ -44,7 +44,7 @@ fn read(journal: &[u8]) -> Option<Vec<Step>> {
     stop.raise();
     let mut found = Vec::new();
     let read = undo(journal, &stop, |step, outcome| {
-        assert!(outcome.is_err(), "it was to stop");
+        assert!(outcome.is_err(), "the run was stopped");
         found.insert(0, (step.path.clone(), step.action.to_string()));
     });
     let steps = by_hand(journal);

@@ -132,7 +132,7 @@ pub fn json_paths(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     if let Ok(name) = read_path(None, Some(text)) {
         assert!(!name.contains(&0));
-        assert_eq!(data_encoding::BASE64.encode(&name), text, "one spelling a name");
+        assert_eq!(data_encoding::BASE64.encode(&name), text, "each name has one encoding");
     }
     if let Ok(name) = read_path(Some(text), None) {
         assert_eq!(&*name, data);

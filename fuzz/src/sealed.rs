@@ -11,7 +11,7 @@ pub fn sealed(data: &[u8]) {
     assert_eq!(whole.0, pieces.0);
     assert_eq!(whole.1.is_ok(), pieces.1.is_ok());
     if whole.1.is_ok() {
-        assert_eq!(seal(&whole.0), data, "one file a list of lines");
+        assert_eq!(seal(&whole.0), data, "a list of lines has one file");
     }
     let texts = texts(data);
     let file = seal(&texts);

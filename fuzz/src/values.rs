@@ -153,7 +153,7 @@ pub fn constants(data: &[u8]) {
             assert_eq!(constants.check(), Ok(()));
             assert_eq!(Constants::parse(&constants.to_string()).as_ref(), Ok(&constants));
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-            assert_eq!(constants.to_string().lines().count(), lines.count(), "no line is passed over");
+            assert_eq!(constants.to_string().lines().count(), lines.count(), "every line is read");
         }
         Err(ConstantsError { line, .. }) => assert!((1..=text.lines().count() + 1).contains(&line)),
     }

@@ -117,7 +117,7 @@ fn a_closed_pipe_is_success() {
         run.check(!run.out.is_empty(), "something came");
         let status = fs::read_to_string(dir.aside("status")).unwrap();
         run.check(status == "0\n", &format!("the status is {status}"));
-        run.check(!run.err.contains("roken pipe"), "nothing is said");
+        run.check(!run.err.contains("roken pipe"), "no message is printed");
     }
 }
 

@@ -67,9 +67,9 @@ fn on_a_terminal() {
         dir.ftk([] as [&str; 0]).instead(&dir, ["script", "-qec", &line, "/dev/null"]).run().status(0)
     };
     let drawn = run("--progress always -a sha512 -j mono");
-    drawn.check(drawn.text().contains("ing  "), "there was a line");
+    drawn.check(drawn.text().contains("ing  "), "a progress line was drawn");
     let last = drawn.text().rsplit('\r').next().unwrap();
-    drawn.check(!last.contains("ing  "), "and it is gone");
+    drawn.check(!last.contains("ing  "), "the progress line is removed");
     assert_eq!(fs::read_to_string(dir.path("list")).unwrap().lines().count(), 2);
     run("--progress never").stdout("");
 }

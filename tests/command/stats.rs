@@ -103,7 +103,7 @@ fn a_file_that_cannot_be_written_is_an_error() {
         .stdout("")
         .stderr("ftk: cannot write 'missing/s': no such file or directory\n");
     let run = dir.ftk(["hash", "x", "--stats", "/dev/full"]).run().status(2);
-    run.check(run.err.contains("ftk: cannot write '/dev/full'"), "it is said");
+    run.check(run.err.contains("ftk: cannot write '/dev/full'"), "the message is printed");
     run.check(!run.out.is_empty(), "the work was done");
 }
 

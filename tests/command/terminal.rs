@@ -42,7 +42,7 @@ fn find_shows_names_escaped() {
     needs!("script");
     let dir = dangerous();
     let run = on_a_terminal(&dir, "find --sort --color never").status(0);
-    run.check(is_safe(run.text()), "nothing acts");
+    run.check(is_safe(run.text()), "no control characters");
     let expected = [
         ".",
         "./\\x1b[31mred",
@@ -65,7 +65,7 @@ fn hash_shows_names_escaped() {
     needs!("script");
     let dir = dangerous();
     let run = on_a_terminal(&dir, "hash -q --color never .").status(0);
-    run.check(is_safe(run.text()), "nothing acts");
+    run.check(is_safe(run.text()), "no control characters");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn wrong_arguments_are_escaped() {
     for option in ["--no", "--owner="] {
         let args = format!("--color always find \"$(printf -- '{option}x\\033[31m\\007\\342\\200\\256')\"");
         let run = on_a_terminal(&dir, &args).status(2);
-        run.check(is_safe(run.text()), "nothing acts");
+        run.check(is_safe(run.text()), "no control characters");
         run.check(run.text().contains("x\\x1b[31m\\x07\\u{202e}"), "the argument is there, escaped");
     }
 }
@@ -85,7 +85,7 @@ fn messages_are_escaped() {
     needs!("script");
     let dir = Dir::new();
     let run = on_a_terminal(&dir, "hash --color never \"$(printf 'no\\033[31m\\r\\007')\"").status(2);
-    run.check(is_safe(run.text()), "nothing acts");
+    run.check(is_safe(run.text()), "no control characters");
     run.check(run.text().contains("'no\\x1b[31m\\r\\x07'"), "the name is there, escaped");
 }
 
@@ -122,11 +122,11 @@ fn colours_of_help() {
 
         let args: Vec<_> = args.split(' ').collect();
         let run = dir.ftk(&args).run();
-        run.check(!is_coloured(&run), "a pipe gets none");
+        run.check(!is_coloured(&run), "a pipe gets no colours");
         let run = dir.ftk(&args).args(["--color=always"]).run();
-        run.check(is_coloured(&run), "unless asked");
+        run.check(is_coloured(&run), "a pipe gets colours if requested");
         let forced = dir.ftk(&args).under(&dir, ["env", "CLICOLOR_FORCE=1"]).run();
-        forced.check(is_coloured(&forced), "or forced");
+        forced.check(is_coloured(&forced), "a pipe gets colours if forced");
     }
 }
 
@@ -169,12 +169,12 @@ fn cmp_shows_names_escaped() {
     let dir = dangerous();
     dir.dir("../empty").file("../x", b"abc");
     let run = on_a_terminal(&dir, "cmp --color never . ../empty").status(1);
-    run.check(is_safe(run.text()), "nothing acts");
-    run.check(run.text().contains("only in .          '\\x1b[31mred'"), "and what is meant can be told");
+    run.check(is_safe(run.text()), "no control characters");
+    run.check(run.text().contains("only in .          '\\x1b[31mred'"), "the names are printed, escaped");
     dir.raw_file(b"\x1b[31mred", b"abd");
     let run = on_a_terminal(&dir, "cmp --color never ../x \"$(printf '\\033[31mred')\"").status(1);
-    run.check(is_safe(run.text()), "nothing acts");
-    run.check(run.text().contains("../x \\x1b[31mred differ: byte 3, line 1"), "the words of cmp");
+    run.check(is_safe(run.text()), "no control characters");
+    run.check(run.text().contains("../x \\x1b[31mred differ: byte 3, line 1"), "the message of cmp");
 }
 
 /// Verdicts, differences and groups are coloured on a terminal, unless colours are turned off.

@@ -139,7 +139,7 @@ fn h08_files_changed_since_the_report_are_refused() {
             let report = dir.aside("report");
             let run = dir.ftk(["dup", "apply", "--yes", "--action", action]).arg(&report).run().status(2);
             run.check(run.text().contains("  refuse   ./b "), what);
-            run.check(!run.text().contains("os error"), "causes are words");
+            run.check(!run.text().contains("os error"), "the cause is in words");
             if what == "nothing" {
                 run.check(run.text().contains("cannot open the victim: no such file or directory\n"), what);
             }

@@ -63,7 +63,7 @@ fn h22_names_are_escaped_on_a_terminal() {
     ] {
         let run = on_a_terminal(args);
         let acts = |c: char| (c.is_control() && c != '\r' && c != '\n') || c == '\u{202e}';
-        run.check(!run.text().contains(acts), "nothing acts");
+        run.check(!run.text().contains(acts), "no control characters");
     }
     let run = on_a_terminal("dup -q -0");
     run.check(run.out.windows(5).any(|part| part == b"\x1b[31m"), "-0 is raw");
@@ -74,7 +74,7 @@ fn hard_links_are_marked_with_the_name_they_link_to() {
     let dir = Dir::new();
     dir.file("1", b"same").file("2", b"same").hard_link("1", "3");
     let run = dir.ftk(["dup", "--format", "screen"]).run().status(0);
-    run.check(run.text().contains("    ./3   ⛓ hard link of './1'\n"), "the one it is a link of is named");
+    run.check(run.text().contains("    ./3   ⛓ hard link of './1'\n"), "the linked name is printed");
 }
 
 #[test]

@@ -78,9 +78,9 @@ fn h04_no_content_is_lost_and_no_reference_changes() {
         }
         run.check(after.keys().all(|content| before.contains_key(content)), "no content is new");
         if let (Some(reference), Some(kept)) = (&reference, kept) {
-            run.check(untouched(&dir, reference) == kept, "a reference has changed");
+            run.check(untouched(&dir, reference) == kept, "the reference is unchanged");
         }
         let again = prune(&["--yes"]).stderr_has("  nothing to do\n");
-        again.check(copies(&dir) == after, "the second run did something");
+        again.check(copies(&dir) == after, "the second run changed nothing");
     }
 }

@@ -231,7 +231,7 @@ fn the_journal_is_written_to_the_given_path() {
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "t/log", "t"]).run();
     run.status(2).stderr_has("ftk: cannot make the journal 't/log': file exists");
     let state = fs::read_dir(dir.aside("state")).map_or(0, |entries| entries.count());
-    assert_eq!(state, 0, "and nowhere else");
+    assert_eq!(state, 0, "no other journal is written");
 }
 
 #[test]
@@ -306,7 +306,10 @@ fn a_failure_names_its_cause() {
     let args = ["dup", "prune", "--yes", "--journal", "log/journal", "--action", "delete", "t"];
     let run = dir.ftk(args).unprivileged(&dir).run().status(2);
     let failure = "cannot rename the file: permission denied\n";
-    run.check(run.text().contains("  fail     t/b ") && run.text().contains(failure), "it is said");
+    run.check(
+        run.text().contains("  fail     t/b ") && run.text().contains(failure),
+        "the message is printed",
+    );
     fs::set_permissions(dir.path("t"), fs::Permissions::from_mode(0o755)).unwrap();
     assert!(dir.path("t/b").exists());
 }

@@ -77,8 +77,8 @@ fn files_created_since_are_not_overwritten() {
     dir.ftk(["dup", "prune", "--action", "move=away", "--yes"]).run().status(0);
     dir.file("b", b"a new file of that name");
     let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(2);
-    run.check(run.text().contains("  restore  ./c"), "one comes back");
-    run.check(run.text().contains("  fail     ./b "), "the other cannot");
+    run.check(run.text().contains("  restore  ./c"), "one file is restored");
+    run.check(run.text().contains("  fail     ./b "), "the other is not restored");
     run.stderr_has("  restored 1 file; 1 file could not be restored\n");
     assert_eq!(fs::read(dir.path("b")).unwrap(), b"a new file of that name");
 }
@@ -91,7 +91,7 @@ fn deleted_files_are_reported_as_lost() {
     let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(2);
     run.check(
         run.text().contains("  fail     ./b ") && run.text().contains("deleted for good"),
-        "it is said",
+        "the message is printed",
     );
 }
 
@@ -119,7 +119,7 @@ fn undo_rejoins_hard_links_if_only_some_were_replaced() {
         dir.ftk(["dup", "prune", "--action", action, "--yes"]).run().status(0);
         fs::rename(dir.aside("c"), dir.path("c")).unwrap();
         let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
-        run.check(run.text().contains("  leave    ./c"), "it is left");
+        run.check(run.text().contains("  leave    ./c"), "the hard link is unchanged");
         let [a, b, c] = ["a", "b", "c"].map(|path| fs::symlink_metadata(dir.path(path)).unwrap().ino());
         assert!(a != b && b == c, "{action}");
     }

@@ -162,10 +162,10 @@ impl Stage {
             let (Some(verb), Some(path)) = (words.next(), words.next()) else { continue };
             let path = path.trim_start_matches("./");
             if ["link", "symlink", "delete", "move"].contains(&verb) && !is_acted_on(path) {
-                return Err(format!("it lies: {line}"));
+                return Err(format!("false report: {line}"));
             }
             if verb == "restore" && !is_restored(path) {
-                return Err(format!("it lies: {line}"));
+                return Err(format!("false report: {line}"));
             }
         }
         Ok(())

@@ -40,7 +40,7 @@ fn play(command: Command, action: Action, extent: Extent) {
                 || run.text().contains("  fail ")
                 || run.text().contains("  refuse ");
             if has_failed && !is_said && !call.line.starts_with("write(2") {
-                return Err("nothing is said".into());
+                return Err("the failure is not reported".into());
             }
             if is_right && command == Command::Undo {
                 stage.check_unchanged()?;

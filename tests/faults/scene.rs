@@ -94,7 +94,7 @@ impl Scene {
         let before = snapshot(&dir.aside(""));
         let args = ["--io", "sync", "-j", "mono"];
         let (run, calls) = calls(dir.ftk(self.args).args(args), &dir);
-        run.check(!run.err.contains("ftk: "), "without a fault there is none");
+        run.check(!run.err.contains("ftk: "), "a run without a fault has no error");
         let clean = Clean { code: run.code(), lines: self.lines(&dir, &run), out: run.out };
         let faults = faults(&calls, extent);
         let (mut reported, mut problems) = (0, Vec::new());
@@ -165,7 +165,7 @@ impl Scene {
             let is_noticed = !self.is_essential(call)
                 || !has_failed(dir, call)
                 || ["EINTR", "EMFILE", "ENFILE"].contains(&error);
-            return if is_noticed { Ok(false) } else { Err("it goes unnoticed".into()) };
+            return if is_noticed { Ok(false) } else { Err("the failure goes unnoticed".into()) };
         }
         if is_out_of_memory(call) && run.code() == 134 && run.err.contains("memory allocation of ") {
             return Ok(true);
@@ -181,12 +181,12 @@ impl Scene {
         for line in lines.difference(&clean.lines) {
             let is_said = self.says.iter().any(|says| line.starts_with(says.as_bytes()));
             if !is_said && line != b"old" && !is_kept(line) {
-                return Err(format!("it lies: {}", String::from_utf8_lossy(line)));
+                return Err(format!("false report: {}", String::from_utf8_lossy(line)));
             }
             is_reported |= is_said;
         }
         if !is_reported {
-            return Err("nothing is said".into());
+            return Err("the failure is not reported".into());
         }
         let file = fs::read(dir.aside(OUT)).map_err(|error| format!("the old output: {error}"))?;
         if !is_whole(&file) {

@@ -21,7 +21,7 @@ pub(super) fn calls(ftk: Ftk, dir: &Dir) -> (Run, Vec<Call>) {
     let run = ftk.under(dir, ["strace", "-f", "-y", "-s", "4096", "-o", log.to_str().unwrap()]).run();
     let calls = parse(&fs::read_to_string(&log).unwrap());
     fs::remove_file(&log).unwrap();
-    run.check(!calls.is_empty(), "no call was seen");
+    run.check(!calls.is_empty(), "strace saw the calls");
     (run, calls)
 }
 

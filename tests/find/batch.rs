@@ -38,7 +38,7 @@ fn one_run_if_possible() {
     for threads in ["mono", "8"] {
         let run = dir.ftk(["find", "-j", threads, "--exec-batch"]).args(COUNT).run().status(0).stderr("");
         let (sizes, arguments) = runs(&run.out);
-        run.check(sizes == [7] && sorted(arguments) == records(&paths, 0), "all in one");
+        run.check(sizes == [7] && sorted(arguments) == records(&paths, 0), "all in one run");
         let run = dir.ftk(["find", "--sort", "-j", threads, "--exec-batch"]).args(COUNT).run().status(0);
         run.check(runs(&run.out).1 == records(&paths, 0), "and in order");
     }
@@ -80,10 +80,10 @@ fn as_many_runs_as_the_argument_limit_needs() {
         let ftk = dir.ftk(["find", "-j", "4", "--exec-batch"]).args(COUNT).under(&dir, ["env", environment]);
         let run = ftk.limit(&dir, &format!("-s {stack}")).run().status(0).stderr("");
         let (sizes, arguments) = runs(&run.out);
-        run.check(arguments.len() == paths.len(), "each once");
-        run.check(arguments.into_iter().collect::<BTreeSet<_>>() == paths, "and each");
+        run.check(arguments.len() == paths.len(), "each path once");
+        run.check(arguments.into_iter().collect::<BTreeSet<_>>() == paths, "every path is there");
         let least = bytes.div_ceil(space);
-        run.check(sizes.len() >= least, "the space is what the kernel grants");
+        run.check(sizes.len() >= least, "the space is what the kernel allows");
         // Subtracts the environment of the test and the kernel's reserve.
         let most = bytes.div_ceil(space - 20_000) + 1;
         run.check(sizes.len() <= most, &format!("{} runs, where {least} to {most} will do", sizes.len()));

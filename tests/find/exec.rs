@@ -102,7 +102,7 @@ fn as_many_commands_at_once_as_threads() {
         let args = ["find", "files", "-t", "f", "-j", threads, "--exec", "sh", "-c", &script, "sh", "{/}"];
         let run = dir.ftk(args).run().status(0).stderr("");
         let counts: Vec<usize> = run.text().lines().map(|line| line.trim().parse().unwrap()).collect();
-        run.check(counts.len() == 12 && counts.iter().all(|&n| n <= most), "as many as asked");
+        run.check(counts.len() == 12 && counts.iter().all(|&n| n <= most), "the requested number");
         fs::remove_dir_all(dir.path("now")).unwrap();
         fs::remove_dir_all(dir.path("begun")).unwrap();
     }
@@ -165,7 +165,7 @@ fn a_missing_command_is_reported_once() {
     }
     // If the entry itself is the program, the search goes on after a failure.
     let run = dir.ftk(["find", "-t", "f", "--exec", "{}"]).run().status(2);
-    run.check(run.err.lines().count() == 201, "each is said");
+    run.check(run.err.lines().count() == 201, "each failure is reported");
 }
 
 #[test]
@@ -176,7 +176,10 @@ fn one_worker_passes_standard_input_to_commands() {
         ["find", "-t", "f", "--sort", "--exec", "sh", "-c", "read -r line; echo \"$1 $line\"", "sh", "{/}"];
     dir.ftk(args).args([";", "-j", "mono"]).stdin(b"1\n2\n").run().status(0).stdout("x 1\ny 2\n");
     let run = dir.ftk(args).args([";", "-j", "2"]).stdin(b"1\n2\n").run().status(0);
-    run.check(sorted(records(&run.out, b'\n')) == [b"x ", b"y "], "side by side none has");
+    run.check(
+        sorted(records(&run.out, b'\n')) == [b"x ", b"y "],
+        "commands that run at once have no standard input",
+    );
 }
 
 #[test]
@@ -187,7 +190,7 @@ fn sorted_and_limited_entries() {
     for sorting in [&[][..], &["--sort"]] {
         let args = ["find", "--max-results", "3", "--exec", "echo", "found"];
         let run = dir.ftk(args).args([";"]).args(sorting).run().status(0);
-        run.check(run.text().matches("found").count() == 3, "three");
+        run.check(run.text().matches("found").count() == 3, "three results");
     }
 }
 

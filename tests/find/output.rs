@@ -113,14 +113,17 @@ fn max_results() {
             let expected = n.min(521);
             let args = ["find", "-j", threads, "--max-results", &n.to_string()];
             let run = dir.ftk(args).run().status(0).stderr("");
-            run.check(run.text().lines().count() == expected, "as many as asked");
-            run.check(run.text().lines().all(|line| all.text().lines().any(|one| one == line)), "of those");
+            run.check(run.text().lines().count() == expected, "the requested number");
+            run.check(
+                run.text().lines().all(|line| all.text().lines().any(|one| one == line)),
+                "results are entries of the tree",
+            );
             let run = dir.ftk(args).args(["--format", "{path}"]).run().status(0);
-            run.check(run.text().lines().count() == expected, "in any form");
+            run.check(run.text().lines().count() == expected, "in every format");
             dir.ftk(args).arg("-c").run().status(0).stdout(format!("{expected}\n"));
             for form in [&["--sort"][..], &["--sort", "--format", "{path}"]] {
                 let run = dir.ftk(args).args(form).run().status(0);
-                run.check(run.text().lines().eq(all.text().lines().take(n)), "the first");
+                run.check(run.text().lines().eq(all.text().lines().take(n)), "the first entries in order");
             }
         }
     }

@@ -206,7 +206,7 @@ fn invalid_arguments_are_refused() {
     dir.file("a", b"a").file("b", b"b");
     for args in [&["a", "b"][..], &["-a", "md5,sha1", "a"], &["--tag", "a"], &["-e", "txt", "a"]] {
         let run = dir.ftk(["hash", "--lines"]).args(args).run().status(2).stdout("");
-        run.check(!run.err.is_empty(), "no reason is given");
+        run.check(!run.err.is_empty(), "a reason is given");
     }
 }
 

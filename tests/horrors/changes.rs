@@ -115,7 +115,10 @@ fn h34_a_growing_file_has_the_digest_of_one_of_its_states() {
             }
         }
         let states = writer.join().unwrap();
-        assert!(seen.iter().all(|digest| states.contains(digest)), "a digest of what never was");
+        assert!(
+            seen.iter().all(|digest| states.contains(digest)),
+            "each digest is that of a state of the file"
+        );
     });
 }
 
@@ -161,8 +164,8 @@ fn h44_unreadable_files_have_no_digest() {
     dir.file("open", b"the same size");
     for plan in [["-j", "mono"], ["-j", "8"], ["--io", "sync"]] {
         let run = dir.ftk(["hash", "-q", "."]).args(plan).unprivileged(&dir).run().status(2);
-        run.check(run.err.lines().count() == 200, "each is an error");
-        run.check(run.err.lines().all(|line| line.ends_with(": permission denied")), "and says why");
+        run.check(run.err.lines().count() == 200, "each file is an error");
+        run.check(run.err.lines().all(|line| line.ends_with(": permission denied")), "the reason is printed");
         run.stdout(format!("{}  ./open\n", sha256(b"the same size")));
     }
 }

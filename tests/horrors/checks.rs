@@ -30,7 +30,7 @@ fn h22_names_in_verdicts_are_escaped_on_a_terminal() {
     run.check(run.text().contains("\\x1b]0;title\\x07\\u{202e}x: OK"), "the name is shown");
     let acts = |c: char| (c.is_control() && !"\r\n".contains(c)) || c == '\u{202e}';
     let plain = without_colours(run.text());
-    run.check(!plain.chars().any(acts), "nothing acts");
+    run.check(!plain.chars().any(acts), "no control characters");
 }
 
 /// Returns the text without the colours that ftk gives its messages.
@@ -127,7 +127,7 @@ fn h25_h35_a_list_opens_no_fifo_and_no_device() {
         let wrapper = ["strace", "-f", "-qq", "-e", "trace=openat,open,openat2", "-o", log.to_str().unwrap()];
         let run = run.under(&dir, wrapper).run().status(2).stdout(format!("{shown}x: OK\n"));
         let log = fs::read_to_string(log).unwrap();
-        run.check(log.contains("\"x\""), "what is opened is seen");
+        run.check(log.contains("\"x\""), "opened files are in the log");
         for name in &names[..6] {
             let name = name.rsplit('/').next().unwrap();
             run.check(!log.contains(&format!("\"{name}\"")), name);

@@ -31,7 +31,7 @@ fn h02_a_file_is_no_copy_of_itself() {
         dir.ftk(["dup"]).args(args).run().status(0).stdout("");
         for action in ["hardlink", "symlink", "delete", "move=away"] {
             let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).args(args).run();
-            run.check(run.code() != 1 && fs::read(dir.path("d/x")).is_ok(), "the only name is there");
+            run.check(run.code() != 1 && fs::read(dir.path("d/x")).is_ok(), "the file is there");
         }
     }
 }
@@ -52,8 +52,8 @@ fn h02_a_bind_mount_makes_no_copies() {
     for action in ACTIONS {
         for args in [&["d", "e"][..], &["e", "d/x"], &["d/x", "e/x"], &["f", "g"], &["f/x", "g"]] {
             let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).args(args).run();
-            run.check(fs::read(dir.path("d/x")).is_ok(), "the only name is there");
-            run.check(fs::read(other.path("h/x")).is_ok(), "the other, too");
+            run.check(fs::read(dir.path("d/x")).is_ok(), "the file is there");
+            run.check(fs::read(other.path("h/x")).is_ok(), "the other file is there");
             run.check(run.out.is_empty(), "there are no copies");
         }
         let args = ["dup", "prune", "--yes", "--action", action, "--keep", "path=*y"];
@@ -112,7 +112,7 @@ fn h37_inodes_of_subvolumes_repeat() {
     let both = format!("{one}/b\n{two}/b\n\n");
     dir.ftk(["dup", &one, &two]).run().status(0).stdout(&both);
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", &one, &two]).run().status(2);
-    run.check(run.text().contains("another file system"), "no hard link joins them");
+    run.check(run.text().contains("another file system"), "no hard link is made");
     dir.ftk(["cmp", &one, &two]).run().status(1).stdout("content differs\ta\tfirst at byte 1\n");
     dir.ftk(["dup", "prune", "--action", "delete", "--yes", &one, &two]).run().status(0);
     assert!(mounted.path("one/b").exists() && !mounted.path("two/b").exists());
@@ -135,9 +135,9 @@ fn h03_h44_unreadable_files_are_in_no_group() {
             let run = dir.ftk(args).unprivileged(&dir).run().status(2);
             run.check(
                 run.text().lines().filter(|line| !line.is_empty()).count() == 30,
-                "those that were read",
+                "the files that were read",
             );
-            run.check(!run.text().contains("locked"), "and no others");
+            run.check(!run.text().contains("locked"), "no unreadable files");
             run.stderr_has("ftk: cannot open 'locked/29': permission denied\n");
         }
         let args = ["dup", "prune", "--action", "delete", "--yes", "locked", "same", "--io", io];
@@ -159,8 +159,11 @@ fn h44_vanished_files_are_in_no_group() {
     let run = dir.ftk(["dup", "--io", "sync", "-j", "1"]);
     let run =
         run.under(&dir, strace.iter().copied().chain(["-e", "inject=openat:error=ENOENT"])).run().status(2);
-    run.check(!run.text().lines().any(|line| line == "./7" || line == "./8"), "they are not there");
-    run.check(run.text().lines().filter(|line| !line.is_empty()).count() == 18, "the others are");
+    run.check(
+        !run.text().lines().any(|line| line == "./7" || line == "./8"),
+        "vanished files are not listed",
+    );
+    run.check(run.text().lines().filter(|line| !line.is_empty()).count() == 18, "the others are listed");
     run.stderr_has("ftk: cannot open './7': no such file or directory\n");
 }
 
@@ -315,7 +318,7 @@ fn h33_colliding_contents_are_never_treated_as_copies() {
         for algorithm in algorithms {
             let run = dir.ftk(["hash", "-a", algorithm, "a", "b"]).run().status(0);
             let digests: Vec<_> = run.text().lines().map(|line| line.split(' ').next()).collect();
-            run.check(digests[0] == digests[1], "they do collide");
+            run.check(digests[0] == digests[1], "the digests collide");
         }
         // Comparing bytes, or a digest without known collisions, tells them apart.
         for args in [&["dup", "--verify"][..], &["dup", "-a", "sha256"], &["dup", "-a", "blake3"]] {
@@ -328,11 +331,11 @@ fn h33_colliding_contents_are_never_treated_as_copies() {
         for action in ACTIONS {
             for args in [&["prune"][..], &["prune", "--verify"], &["apply", "../report"]] {
                 let run = dir.ftk(["dup"]).args(args).args(["--yes", "--action", action]).run();
-                run.check(run.code() != 1, "it is refused, or there is nothing to do");
+                run.check(run.code() != 1, "refused or nothing to do");
                 for (name, content) in ["a", "b"].iter().zip(&pair) {
                     let metadata = fs::symlink_metadata(dir.path(name)).unwrap();
                     run.check(metadata.is_file() && metadata.nlink() == 1, "both are files");
-                    run.check(fs::read(dir.path(name)).unwrap() == *content, "and what they were");
+                    run.check(fs::read(dir.path(name)).unwrap() == *content, "their content is unchanged");
                 }
             }
             let script = dir.ftk(["dup", "prune", "--script", "--action", action]).run();
@@ -348,7 +351,7 @@ fn h33_colliding_contents_are_never_treated_as_copies() {
         file.write_all_at(&pair[0], 0).unwrap();
         file.set_modified(before).unwrap();
         let run = dir.ftk(["manifest", "verify", ".", "../manifest"]).run().status(1);
-        run.check(run.text().starts_with("corrupted\tb\t"), "it is told");
+        run.check(run.text().starts_with("corrupted\tb\t"), "the rot is reported");
     }
 }
 

@@ -278,7 +278,7 @@ fn h82_a_baseline_is_not_replaced_by_accident() {
     dir.ftk(["manifest", "update", "t", "short", "-o", "short"]).run().status(0);
     // The old baseline still detects the rot.
     let run = dir.ftk(["manifest", "verify", "t", "old"]).run().status(1);
-    run.check(run.text().starts_with("corrupted\ta\t"), "the rot is told");
+    run.check(run.text().starts_with("corrupted\ta\t"), "the rot is reported");
 }
 
 /// An unreadable file may be a manifest.
@@ -337,7 +337,10 @@ fn h76_hostile_names_at_every_filter() {
     ];
     for filter in filters {
         let make = dir.ftk(["manifest", "create", "t", "-o", "../m", "--force"]).args(filter).run().status(0);
-        make.check(Manifest::read(&dir.aside("m")).paths.len() <= 2 * names.len() + 2, "no name became two");
+        make.check(
+            Manifest::read(&dir.aside("m")).paths.len() <= 2 * names.len() + 2,
+            "no name was recorded twice",
+        );
         let empty = Manifest::read(&dir.aside("m")).paths.is_empty();
         for args in [&[][..], &["--json", "--all"], &["--sample", "50%"], &["--exit-on-first"], &["-j", "4"]]
         {
@@ -354,7 +357,7 @@ fn h76_hostile_names_at_every_filter() {
             let acts = |byte: &u8| {
                 *byte < b' ' && *byte != b'\n' && *byte != b'\t' || *byte == 0x7f || *byte == 0xff
             };
-            run.check(!run.out.iter().any(acts) && !run.text().contains('\u{202e}'), "nothing acts");
+            run.check(!run.out.iter().any(acts) && !run.text().contains('\u{202e}'), "no control characters");
             run.check([0, 1, 2].contains(&run.code()), "a documented status");
             run.check(
                 args.is_empty()

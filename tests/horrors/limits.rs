@@ -70,10 +70,10 @@ fn h52_few_descriptors_at_depth() {
             let ftk = dir.ftk(["hash", ".", "-j", threads, "--io", io]).limit(dir, "-n 16");
             let run = ftk.run().status(0);
             let lines = hash_lines(&run.out);
-            run.check(lines.len() == 1000, "every file has a line");
+            run.check(lines.len() == 1000, "each file has a line");
             for level in 1..=1000 {
                 let digest = &lines[&chain.file(level)];
-                run.check(*digest == sha256(level.to_string().as_bytes()), "and its own digest");
+                run.check(*digest == sha256(level.to_string().as_bytes()), "the digest is right");
             }
         }
     }
@@ -93,10 +93,10 @@ fn h52_few_descriptors_at_width() {
         for io in readers() {
             let run = dir.ftk(["hash", ".", "-j", threads, "--io", io]).limit(&dir, "-n 16").run().status(0);
             let lines = hash_lines(&run.out);
-            run.check(lines.len() == 1000, "every file has a line");
+            run.check(lines.len() == 1000, "each file has a line");
             for (path, digest) in &lines {
                 let nth = path.split(|&byte| byte == b'/').nth(1).unwrap();
-                run.check(*digest == sha256(nth), "and its own digest");
+                run.check(*digest == sha256(nth), "the digest is right");
             }
         }
     }
@@ -141,7 +141,7 @@ fn h27_h44_h53_every_command_names_unreadable_files() {
                 let others = run.out.iter().filter(|byte| **byte == b'\n').count();
                 run.check(
                     command[0] == "cmp" || command[1] == "verify" || others >= 49,
-                    "the others are there",
+                    "the others have their lines",
                 );
                 run.check(command[1] == "verify" || !run.text().contains("3/33\""), "it is not recorded");
             }

@@ -83,7 +83,7 @@ fn h26_files_that_are_not_lists_are_errors_of_every_reader() {
         for (what, bytes) in bad {
             let run = read(&dir, reader, &bytes);
             run.check(run.code() == 2, what);
-            run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "the reason is said");
+            run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "the reason is printed");
         }
         if kind != "journal" {
             let run = read_plan(&dir, reader, good);
@@ -179,7 +179,7 @@ fn h29_truncated_reports_and_lists_are_incomplete() {
     for len in (first + 1..list.len() - 1).step_by(5) {
         for reader in [["hash", "--diff", "LIST", "../list"], ["hash", "--diff", "../list", "LIST"]] {
             let run = read(&dir, &reader, &list[..len]);
-            run.check(run.code() != 0, "half a line is no list");
+            run.check(run.code() != 0, "half a line is an error");
         }
     }
 }

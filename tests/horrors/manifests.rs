@@ -390,8 +390,8 @@ fn h51_every_name_comes_back() {
     let said = records(&run.out, b'\n');
     let different: std::collections::BTreeSet<_> = said.iter().collect();
     assert_eq!((said.len(), different.len()), (names.len(), names.len()));
-    run.check(run.text().chars().all(|c| c == '\n' || c == '\t' || !c.is_control()), "nothing acts");
-    run.check(!run.text().contains('\u{202e}'), "nothing turns around");
+    run.check(run.text().chars().all(|c| c == '\n' || c == '\t' || !c.is_control()), "no control characters");
+    run.check(!run.text().contains('\u{202e}'), "no character reverses the text");
 }
 
 /// With few descriptors no entry of a deep tree is lost.
@@ -423,7 +423,10 @@ fn h53_unreadable_is_never_ok() {
         let run =
             dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).args(mode).unprivileged(&dir);
         let run = run.run().status(2);
-        run.check(run.text().lines().any(|line| line.starts_with("unreadable\t7\t")), "and says so");
+        run.check(
+            run.text().lines().any(|line| line.starts_with("unreadable\t7\t")),
+            "the file is listed as unreadable",
+        );
     }
 }
 
@@ -527,6 +530,6 @@ fn h25_a_hostile_manifest() {
         run.check(!opened("secret\"") && !opened("passwd\""), "nothing outside is looked at");
         let open =
             |call: &&str| call.contains("open") && (call.contains("\"fifo\"") || call.contains("/fifo\""));
-        run.check(calls.lines().find(open).is_none(), "no pipe is opened");
+        run.check(calls.lines().find(open).is_none(), "no FIFO is opened");
     }
 }

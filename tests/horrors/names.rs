@@ -112,8 +112,8 @@ fn h22_names_in_messages_are_escaped() {
             let run = dir.ftk([command, &missing, name]).run().status(2);
             for line in run.err.lines() {
                 let acts = |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c);
-                run.check(!line.chars().any(acts), "nothing acts");
-                run.check(!line.starts_with("ftk: all is well"), "no line is made up");
+                run.check(!line.chars().any(acts), "no control characters");
+                run.check(!line.starts_with("ftk: all is well"), "no forged line");
             }
         }
     }
@@ -258,7 +258,7 @@ fn h20_json_of_every_command() {
         &["cmp", "--json", "t", "empty"],
     ] {
         let run = dir.ftk(args).run();
-        run.check(run.code() < 2, "it is done");
+        run.check(run.code() < 2, "the command succeeds");
         let found = strings(&run);
         for name in names {
             // For a directory in one tree only, just its own name is reported.
@@ -322,8 +322,8 @@ fn h22_every_command_escapes_names_on_a_terminal() {
         let line = line.join(" ") + " --color never";
         let run = dir.ftk([""; 0]).instead(dir, ["script", "-qec", &line, "/dev/null"]).run();
         let acts = |c: char| (c.is_control() && !"\r\n".contains(c)) || c == '\u{202e}';
-        run.check(!run.text().replace("\t", " ").contains(acts), "nothing acts");
-        run.check(!run.text().contains("\nftk: all is well"), "no line is made up");
+        run.check(!run.text().replace("\t", " ").contains(acts), "no control characters");
+        run.check(!run.text().contains("\nftk: all is well"), "no forged line");
         run.check(!run.text().contains("a\rb"), "no line is written over");
         run.check(
             args.contains(&"--script") == run.text().contains("act on the terminal"),
@@ -373,8 +373,8 @@ fn h22_messages_of_every_command_are_escaped() {
             let run = dir.ftk(args).run().status(2);
             for line in run.err.lines() {
                 let acts = |c: char| (c.is_control() && c != '\t') || ('\u{202a}'..='\u{202e}').contains(&c);
-                run.check(!line.contains(acts), "nothing acts");
-                run.check(!line.starts_with("ftk: all is well"), "no line is made up");
+                run.check(!line.contains(acts), "no control characters");
+                run.check(!line.starts_with("ftk: all is well"), "no forged line");
             }
         }
     }

@@ -123,7 +123,7 @@ fn h47_write_errors_of_every_command_are_reported() {
         let run = dir.ftk(args).stdout(full()).run();
         run.check(run.code() == 2, "it is an error");
         let is_page = ["--help", "--version", "completions"].iter().any(|page| args.contains(page));
-        run.check(is_page || run.err.contains("no space left on device"), "that is said");
+        run.check(is_page || run.err.contains("no space left on device"), "the error is printed");
     }
     for args in every().chain([&["cmp", "t", "u"][..], &["dup", "--summary"]]) {
         let run = dir.ftk(args).args(["--stats", "/dev/full"]).run().status(2);

@@ -31,7 +31,7 @@ fn h01_a_symbolic_link_is_not_a_copy() {
             let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).args(args).run();
             run.check(fs::read(dir.path("real")).is_ok_and(|it| it == b"content"), "real is there");
             run.check(fs::symlink_metadata(dir.path("real")).unwrap().is_file(), "and a file");
-            run.check(fs::read(dir.path("dir/a")).is_ok_and(|it| it == b"more"), "the other, too");
+            run.check(fs::read(dir.path("dir/a")).is_ok_and(|it| it == b"more"), "the other file is there");
             run.check(fs::symlink_metadata(dir.path("dir/a")).unwrap().is_file(), "and a file");
         }
     }
@@ -111,7 +111,7 @@ fn h05_another_file_system_is_an_error() {
     run.check(run.text().contains("  refuse   "), "refused");
     run.check(
         run.text().contains("other file system") || run.text().contains("another file system"),
-        "and why",
+        "the reason is printed",
     );
     let after = fs::symlink_metadata(there.path().join("b")).unwrap();
     assert_eq!((after.ino(), after.nlink(), after.is_file()), (before.ino(), 1, true));
@@ -229,7 +229,7 @@ fn h11_files_whose_metadata_would_be_lost_are_refused() {
         dir.file("a", b"content").file("b", b"content");
         fs::set_permissions(dir.path("b"), fs::Permissions::from_mode(0o755)).unwrap();
         let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).run().status(2);
-        run.check(run.text().contains("permissions differ"), "and why");
+        run.check(run.text().contains("permissions differ"), "the reason is printed");
         assert_eq!(fs::metadata(dir.path("b")).unwrap().mode() & 0o7777, 0o755);
         assert!(fs::symlink_metadata(dir.path("b")).unwrap().is_file());
     }
@@ -329,7 +329,7 @@ fn h13_the_limit_of_links() {
     ];
     let ftk = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "-j", "1"]);
     let run = ftk.under(&dir, args).run().status(0);
-    run.check(run.text().contains("as many hard links as the file system allows"), "and why");
+    run.check(run.text().contains("as many hard links as the file system allows"), "the reason is printed");
     for nth in 0..5 {
         assert_eq!(fs::read(dir.path(format!("{nth}"))).unwrap(), b"content");
     }

@@ -127,7 +127,7 @@ fn h45_every_command_works_without_io_uring() {
             let how = format!("error=ENOMEM:when={from}+");
             let run = failing(ftk, &scene.dir, call, &how).run().status(0);
             assert!(has_failed(&scene.dir), "{command:?} {call} {from}");
-            run.check(lines(&run.out) == expected, "the same with half a ring");
+            run.check(lines(&run.out) == expected, "the same if the ring fails later");
         }
     }
 }
@@ -153,7 +153,7 @@ fn h45_little_memory_for_io_uring() {
                 enough += 1;
             } else {
                 let run = run.status(2);
-                run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "an error of ours");
+                run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "an error message of ftk");
                 too_little += 1;
             }
         }

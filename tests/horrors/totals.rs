@@ -33,8 +33,11 @@ fn h68_a_file_that_cannot_share_blocks_is_refused_once() {
         for args in [&[][..], &["--keep", "newest"]] {
             let run = dir.ftk(["dup", "prune", "--yes", "--action", "reflink"]).args(args).arg(&tree).run();
             let run = run.status(2).stderr_has("; 1 refused");
-            run.check(run.text().matches("  refuse   ").count() == 1, "once");
-            run.check(run.text().contains("does not support this action on these files"), "and why");
+            run.check(run.text().matches("  refuse   ").count() == 1, "refused once");
+            run.check(
+                run.text().contains("does not support this action on these files"),
+                "the reason is printed",
+            );
             for name in ["a", "b"] {
                 assert!(fs::read(tree.join(name)).unwrap() == content, "{name}");
             }
@@ -95,7 +98,7 @@ fn h70_a_second_run_frees_nothing() {
         wait_until(|| said.abs_diff(before - mounted.used()) <= 3 * 4096);
         let after = mounted.used();
         let summary = dir.ftk(["dup", "--summary", "--json"]).arg(&tree).run().status(0);
-        summary.check(summary.text().contains("\"free_bytes\":0,"), "nothing is promised");
+        summary.check(summary.text().contains("\"free_bytes\":0,"), "nothing would be freed");
         assert_eq!(prune(&dir, action, &tree), (0, 0), "{action}");
         assert_eq!(mounted.used(), after, "{action}");
     }

@@ -81,7 +81,7 @@ fn h54_the_same_entries_as_find() {
     let expected = gnu_find(&dir, &["."]);
     for threads in ["mono", "2", "8"] {
         let run = dir.ftk(["find", "-0", "-j", threads]).run().status(0);
-        run.check(sorted(records(&run.out, 0)) == expected, "as find");
+        run.check(sorted(records(&run.out, 0)) == expected, "the entries of GNU find");
     }
 }
 
@@ -116,7 +116,7 @@ fn h54_the_same_entries_as_find_with_links_followed() {
     let expected = find_despite_loops(&dir, ".");
     for threads in ["mono", "2", "8"] {
         let run = dir.ftk(["find", "-L", "-0", "-j", threads]).run().status(2);
-        run.check(sorted(records(&run.out, 0)) == expected, "as find -L");
+        run.check(sorted(records(&run.out, 0)) == expected, "the entries of GNU find -L");
         run.stderr_has("ftk: cannot follow './here': ");
     }
 }
@@ -291,11 +291,11 @@ fn h39_width() {
     let expected = gnu_find(&dir, &["."]);
     for threads in ["mono", "8"] {
         let run = dir.ftk(["find", "-0", "--sort", "-j", threads]).run().status(0);
-        run.check(records(&run.out, 0) == expected, "as find");
+        run.check(records(&run.out, 0) == expected, "the entries of GNU find");
         let run = dir.ftk(["hash", "-a", "xxh64", "-j", threads, "."]).run().status(0);
         let lines = hash_lines(&run.out);
         run.check(lines.len() == FILES, "a line for each");
-        run.check(lines.values().all(|digest| digest == "ef46db3751d8e999"), "the digest of nothing");
+        run.check(lines.values().all(|digest| digest == "ef46db3751d8e999"), "the digest of an empty file");
     }
 }
 
@@ -366,7 +366,7 @@ fn h35_h36_no_command_waits_for_special_files() {
     for command in every() {
         for threads in ["mono", "8"] {
             let run = scene.ftk(command).args(["-j", threads]).run().status(0).stderr_lacks("ftk: ");
-            run.check(command[0] != "dup" || run.text().contains("u/a/x"), "the files are");
+            run.check(command[0] != "dup" || run.text().contains("u/a/x"), "the files are found");
         }
     }
     // With -L special files are not read, either. `top` is removed because it leads to the whole file system.
@@ -534,7 +534,7 @@ fn h43_workers_and_readers_do_not_change_the_output() {
         for command in every().filter(|command| command[0] != "find" || command.contains(&"--sort")) {
             let lines = |threads: &str, io: &str| {
                 let run = scene.ftk(command).args(["-j", threads, "--io", io]).run();
-                run.check(run.code() < 2, "it is done");
+                run.check(run.code() < 2, "the command succeeds");
                 let is_of_the_run =
                     |line: &&[u8]| line.starts_with(b"{\"ftk\":") || line.starts_with(b"{\"footer\":");
                 let lines = run.out.split(|&byte| byte == b'\n').filter(|line| !is_of_the_run(line));
@@ -561,7 +561,7 @@ fn h46_synthetic_sizes_are_not_trusted_by_any_command() {
         groups.entry(fs::read(path).unwrap()).or_default().push(path.to_str().unwrap());
     }
     let mut expected: Vec<_> = groups.into_values().filter(|paths| paths.len() > 1).collect();
-    assert!(!expected.is_empty(), "some say the same");
+    assert!(!expected.is_empty(), "some have equal content");
     expected.iter_mut().for_each(|paths| paths.sort_unstable());
     expected.sort_unstable();
     let dir = Dir::new();
@@ -575,11 +575,11 @@ fn h46_synthetic_sizes_are_not_trusted_by_any_command() {
             // Files with a synthetic size use no space.
             run.stderr_has("pruning would free about 0 B\n");
             let run = dir.ftk(["dup", "--summary", system, "--io", io, "-j", threads]).run().status(0);
-            run.check(run.text() == "pruning would free nothing\n", "nothing is wasted");
+            run.check(run.text() == "pruning would free nothing\n", "nothing would be freed");
             let run = dir.ftk(["manifest", "create", system, "--io", io, "-j", threads]).run().status(0);
             for path in &files {
                 let digest = sha256(&fs::read(path).unwrap());
-                run.check(run.text().contains(&digest), "the digest of what it says");
+                run.check(run.text().contains(&digest), "the digest of its content");
             }
         }
     }

@@ -99,7 +99,7 @@ fn assert_true(dir: &Dir, manifest: &Manifest, root: &str) {
     }
     assert_eq!(found.len(), oracle.len());
     assert_eq!(manifest.paths[0], b".");
-    assert!(manifest.paths[1..].is_sorted(), "in the order of paths as bytes");
+    assert!(manifest.paths[1..].is_sorted(), "sorted by the bytes of the paths");
 }
 
 fn os(bytes: &[u8]) -> std::ffi::OsString {

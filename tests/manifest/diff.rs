@@ -48,8 +48,8 @@ fn every_change_is_listed_by_path() {
         ("modified", "sub/traded"),
     ];
     run.check(words == expected, "what happened");
-    run.check(details[4] == "\u{2192} sub/to" && details[6] == "mode 0644 \u{2192} 0600", "and how");
-    run.check(details[1].starts_with("size 6 \u{2192} 5, mtime "), "and how");
+    run.check(details[4] == "\u{2192} sub/to" && details[6] == "mode 0644 \u{2192} 0600", "the details");
+    run.check(details[1].starts_with("size 6 \u{2192} 5, mtime "), "the details");
     run.check(details[1].contains("sha256 ") && !details[1].contains("md5"), "the digest that both have");
     run.stderr("  4 of 13 the same; 3 modified, 1 metadata, 1 moved, 3 added, 1 removed   (status 1)\n");
     for plan in [["-j", "mono"], ["-j", "4"]] {
@@ -86,9 +86,9 @@ fn as_json() {
 fn mode_and_ignore_select_what_is_compared() {
     let dir = before_and_after();
     let lines = |args: &[&str]| diff(&dir, "old", "new", args).text().lines().count();
-    assert_eq!(lines(&["--mode", "content"]), 8, "all but the mode");
+    assert_eq!(lines(&["--mode", "content"]), 8, "the mode is not compared");
     assert_eq!(lines(&["--ignore", "mode"]), 8);
-    assert_eq!(lines(&["--ignore", "size,mtime,digest,mode"]), 6, "and no content");
+    assert_eq!(lines(&["--ignore", "size,mtime,digest,mode"]), 6, "neither metadata nor content is compared");
 }
 
 /// Verifying a tree is the same as comparing its manifest with a new one.

@@ -136,7 +136,7 @@ fn check_finds_rot() {
     // It is not forgotten.
     assert_eq!(Manifest::read(&dir.aside("new")).entry("42")["digests"]["sha256"], sha256(b"what it was"));
     let run = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("new")).run().status(1);
-    run.check(run.text().starts_with("corrupted\t42\t"), "verify tells it too");
+    run.check(run.text().starts_with("corrupted\t42\t"), "verify reports it, too");
     update(&dir, &["--check", "0"]).status(2);
 }
 

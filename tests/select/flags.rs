@@ -8,7 +8,7 @@ use crate::harness::{Dir, needs};
 /// Returns the sorted paths without a leading `./`.
 fn found(dir: &Dir, args: &[&str]) -> String {
     let run = dir.ftk(["find", "--sort"]).args(args).run().status(0);
-    run.check(run.err.is_empty() || run.out.is_empty(), "only an empty list is explained");
+    run.check(run.err.is_empty() || run.out.is_empty(), "messages only for an empty list");
     run.text().replace("./", "").replace('\n', " ").trim_end().to_owned()
 }
 

@@ -154,7 +154,7 @@ fn verdicts_as_json() {
     ]);
     assert_eq!(Value::Array(records), expected);
     let run = dir.ftk(["hash", "-c", "--json", "-q"]).stdin(&list).run().status(2);
-    assert_eq!(run.text().lines().count(), 3, "without those that are ok");
+    assert_eq!(run.text().lines().count(), 3, "files that are ok are omitted");
 }
 
 #[test]
