@@ -92,13 +92,13 @@ fn make(dir: &Dir, path: &Path, node: &Node) {
         Kind::Link("dir") => {
             // A separate directory for each link: find lists a directory once for each link, ftk only once.
             let to = dir
-                .aside("beside")
-                .join(format!("dir{}", fs::read_dir(dir.aside("beside")).unwrap().count()));
+                .aside("outside")
+                .join(format!("dir{}", fs::read_dir(dir.aside("outside")).unwrap().count()));
             make_link_target(&to);
             symlink(to, path).unwrap();
         }
-        Kind::Link(to) => symlink(dir.aside("beside").join(to), path).unwrap(),
-        Kind::Name => fs::hard_link(dir.aside("beside").join("file"), path).unwrap(),
+        Kind::Link(to) => symlink(dir.aside("outside").join(to), path).unwrap(),
+        Kind::Name => fs::hard_link(dir.aside("outside").join("file"), path).unwrap(),
         Kind::Special(what) => mknodat(CWD, path, *what, Mode::from_raw_mode(0o644), 0).unwrap(),
         Kind::Dir(entries) => {
             fs::create_dir(path).unwrap();
@@ -226,7 +226,7 @@ fn search() -> impl Strategy<Value = Search> {
     });
     let since = times.clone().map(|(at, before)| both(&["--changed-within", &at], &["-newermt", &before]));
     let before = times.map(|(at, before)| both(&["--changed-before", &at], &["!", "-newermt", &before]));
-    let newer = [both(&["--newer", "../beside/file"], &["-newer", "../beside/file"])];
+    let newer = [both(&["--newer", "../outside/file"], &["-newer", "../outside/file"])];
     let owners = [
         both(&["--owner", "root"], &["-user", "root"]),
         both(&["--owner", ":7"], &["-gid", "7"]),
@@ -236,7 +236,7 @@ fn search() -> impl Strategy<Value = Search> {
     let perms = ["644", "-111", "/6000", "-0", "/0", "/022", "4755", "-2000"]
         .map(|mode| both(&["--perm", mode], &["-perm", mode]));
     let links = ["1", "+1", "-3", "2", "-1"].map(|n| both(&["--links", n], &["-links", n]));
-    let same = ["../beside/file", "."].map(|file| both(&["--samefile", file], &["-samefile", file]));
+    let same = ["../outside/file", "."].map(|file| both(&["--samefile", file], &["-samefile", file]));
     let empty = [both(&["--empty"], &["-empty"])];
     let pruned = [
         both(&["-E", "a"], &["-name", "a"]),
@@ -284,8 +284,8 @@ fn h40_random_filters_select_what_find_selects() {
     let tree = btree_map(select(NAMES.to_vec()), node(), 1..8);
     proptest!(ProptestConfig::with_cases(24), |(tree in tree, searches in vec(search(), 10))| {
         let dir = Dir::new();
-        fs::create_dir(dir.aside("beside")).unwrap();
-        make_file(&dir.aside("beside").join("file"), 1024);
+        fs::create_dir(dir.aside("outside")).unwrap();
+        make_file(&dir.aside("outside").join("file"), 1024);
         for (name, node) in &tree {
             make(&dir, &dir.path(OsStr::from_bytes(name)), node);
         }
