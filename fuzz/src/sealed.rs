@@ -44,7 +44,7 @@ pub(crate) fn seal(lines: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// Returns the lines before the end or an error, and which of these it was.
+/// Returns the lines before the end or the first error, and the error if there was one.
 fn lines<R: std::io::BufRead>(mut reader: SealedReader<R>) -> (Vec<Vec<u8>>, Result<(), SealError>) {
     let mut lines = Vec::new();
     loop {

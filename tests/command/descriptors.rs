@@ -21,7 +21,7 @@ fn trace(dir: &Dir, args: &[&str]) -> Vec<(String, String)> {
 /// Returns the size of the descriptor table that this call requests, if it does.
 fn room(call: &str) -> Option<u64> {
     let (_, number) = call.strip_prefix("fcntl(")?.split_once(", F_DUPFD_CLOEXEC, ")?;
-    // strace splits a call into two parts if another thread interrupts it.
+    // strace prints a call in two parts if another thread runs during it.
     number.split([')', ' ']).next()?.parse().ok()
 }
 

@@ -32,7 +32,8 @@ fn parse(log: &str) -> Vec<Call> {
     let mut calls = Vec::new();
     for line in log.lines() {
         let (thread, line) = line.split_once(' ').unwrap();
-        // If another thread interrupts a call, its end is printed on a later line, which is not needed.
+        // If another thread runs during a call, strace prints the end of the call on a later line. That part
+        // is not needed.
         let line = line.trim_start().trim_end_matches(" <unfinished ...>");
         let Some((name, rest)) = line.split_once('(') else { continue };
         if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {

@@ -173,7 +173,7 @@ fn h26_files_that_are_not_checksum_lists_are_errors() {
     let marked = format!("\u{feff}{good}{good}");
     let run = dir.ftk(["hash", "-c"]).stdin(marked.as_bytes()).run().status(2).stdout("x: OK\n");
     run.stderr_has("ftk: '-', line 1: cannot check it: byte order mark at the start of the line\n");
-    // Of two different digests of one path, one must fail.
+    // At least one of two different digests of one path fails.
     let twice = good.clone() + &line("x", b"2");
     dir.ftk(["hash", "-c"]).stdin(twice.as_bytes()).run().status(1).stdout("x: OK\nx: FAILED\n");
 }

@@ -268,7 +268,7 @@ fn h82_a_baseline_is_not_replaced_by_accident() {
         }
         assert_eq!(fs::read(dir.path(name)).unwrap(), before, "{name}");
     }
-    // Other files are replaced, as by any command; manifests with --force.
+    // Files that are not manifests are replaced, as by any command; manifests only with --force.
     for (name, content) in [("empty", &b""[..]), ("text", b"hello\n"), ("list", b"{\"a\":1}\n")] {
         dir.file(name, content).ftk(["manifest", "create", "t", "-o", name]).run().status(0);
         Manifest::read(&dir.path(name));

@@ -120,7 +120,7 @@ fn h81_only_a_regular_file_is_a_journal() {
     }
 }
 
-/// Both for the file in the tree and for one elsewhere that the journal names.
+/// Neither the file in the tree nor one elsewhere that the journal names gets set-ID bits.
 #[test]
 fn h81_undo_adds_no_set_id_bits() {
     for action in ["hardlink", "symlink"] {

@@ -102,8 +102,8 @@ fn h52_few_descriptors_at_width() {
     }
 }
 
-/// Empty or tiny trees need little memory. The limit is on writable memory, which is more than what is
-/// written; 8 MiB are less than a tenth of what a careless tool used.
+/// Empty or tiny trees need little memory. The limit applies to writable memory, which is more than the
+/// memory in use. 8 MiB is less than a tenth of what a careless implementation needed.
 #[test]
 fn h56_little_memory_for_little_work() {
     let dir = Dir::new();

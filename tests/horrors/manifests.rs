@@ -367,7 +367,7 @@ fn h47_write_errors_are_reported() {
 
 /// Every possible file name is recorded byte for byte.
 #[test]
-fn h51_every_name_comes_back() {
+fn h51_every_name_is_preserved() {
     let dir = Dir::new();
     let mut names: Vec<Vec<u8>> =
         (1..=255_u8).filter(|byte| *byte != b'/').map(|byte| vec![b'x', byte]).collect();

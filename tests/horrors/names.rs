@@ -393,8 +393,8 @@ fn h22_control_characters_in_arguments_do_not_change_help_or_messages() {
     dir.ftk(["hash", "--nonsense", "\n"]).run().status(2).stderr(&message);
 }
 
-/// The first field of a line is the digest: with -z for every name, with --json as a member, and for standard
-/// input, whose name is never escaped.
+/// A script finds the digest in the same place for every name: first in the line with -z, as a member with
+/// --json, and first for standard input, whose name is never escaped.
 #[test]
 fn h24_the_digest_is_the_first_field() {
     let dir = Dir::new();

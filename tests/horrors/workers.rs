@@ -38,9 +38,9 @@ fn bytes_read(pid: u32) -> u64 {
     io.lines().find_map(|line| line.strip_prefix("rchar: ")?.parse().ok()).unwrap_or_default()
 }
 
-/// While one worker is blocked by a large file, and with it the files it reads in turns with this one or has
-/// claimed next, the other worker reads all the rest: more than the half it would get if the files were
-/// divided at the start.
+/// One worker is blocked by a large file, and so are the files that it reads in turns with this one or has
+/// claimed next. The other worker reads all the rest, which is more than half: files are not divided at the
+/// start.
 #[test]
 fn h55_few_large_files_are_divided_among_workers() {
     needs!("strace");

@@ -180,7 +180,7 @@ fn some(of: Vec<Both>, most: usize) -> impl Strategy<Value = Vec<Both>> {
     vec(select(of), 0..=most)
 }
 
-/// Usually no filter of a kind, so that enough entries remain to compare.
+/// Usually selects no filter of a kind, so that enough entries remain to compare.
 fn rarely(of: Vec<Both>, most: usize) -> impl Strategy<Value = Vec<Both>> {
     prop_oneof![3 => Just(Vec::new()), 1 => some(of, most)]
 }

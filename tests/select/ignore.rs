@@ -265,7 +265,7 @@ fn unreadable_ignore_files_are_errors() {
         .stderr_lacks("d/");
 }
 
-/// Ignore files are read below the longest path that the system accepts.
+/// Ignore files are read at depths beyond the longest path that a system call accepts.
 #[test]
 fn h52_ignore_files_at_any_depth() {
     let dir = Dir::new();

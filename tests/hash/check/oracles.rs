@@ -95,7 +95,7 @@ fn verdicts(lines: &[u8]) -> Vec<(Vec<u8>, bool)> {
 fn b3sum() {
     needs!("b3sum");
     let dir = tree(&["b3sum"], true);
-    // b3sum does not read names that are not UTF-8, and escapes every backslash.
+    // b3sum does not read names that are not UTF-8, and escapes names with a backslash.
     let list = std::fs::read(dir.aside("list")).unwrap();
     let is_text = |line: &Vec<u8>| {
         !line.starts_with(b"\\") && str::from_utf8(line).is_ok_and(|l| !l.contains('\u{fffd}'))
