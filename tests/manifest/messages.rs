@@ -94,7 +94,7 @@ fn options_that_no_manifest_has() {
             &["unique", "good", "bad"],
         ] {
             let said = said(&dir, &[&["manifest"], args].concat());
-            let expected = format!("ftk: 'bad': made with an option that is not known here: '{option}'\n");
+            let expected = format!("ftk: 'bad': made with an unknown option: '{option}'\n");
             assert!(said.ends_with(&expected), "{said}");
         }
     }

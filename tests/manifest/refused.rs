@@ -135,7 +135,7 @@ fn changed_while_files_are_read() {
         let output = verifying.go_on();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{err}");
-        assert!(err.ends_with("manifest': it was changed while it was read\n"), "{err}");
+        assert!(err.ends_with("manifest': changed while being read\n"), "{err}");
     }
 }
 
