@@ -100,7 +100,7 @@ impl Format {
                 }
                 _ => {
                     let Some(end) = rest.find('}') else {
-                        return wrong("missing `}` after this field: write `{{` for a literal brace".into());
+                        return wrong("unclosed `{`: write `{{` for a literal brace".into());
                     };
                     let name = &rest[1..end];
                     let Some((_, field)) = NAMES.iter().find(|(known, _)| *known == name) else {
@@ -189,8 +189,8 @@ mod tests {
             ("{path} {}", "unknown field ``", 8),
             ("{path:>9}", "unknown field `path:>9`", 1),
             ("{ path}", "unknown field ` path`", 1),
-            ("{path", "missing `}`", 1),
-            ("\u{e4}{", "missing `}`", 3),
+            ("{path", "unclosed `{`", 1),
+            ("\u{e4}{", "unclosed `{`", 3),
             ("{path}}", "unmatched `}`", 7),
             (r"a\b", "unknown escape", 2),
             ("\\", "unknown escape", 1),
