@@ -49,9 +49,9 @@ fn of_unreadable_entries() {
 fn of_figures_that_cannot_be_stored() {
     let dir = Dir::new();
     let ftk = |args: &[&str]| dir.ftk(args).under(&dir, ["env", "-u", "XDG_CACHE_HOME", "-u", "HOME"]).run();
-    let why = "neither XDG_CACHE_HOME nor HOME says where to keep the figures";
+    let why = "no cache directory: set XDG_CACHE_HOME or HOME to an absolute path";
     let shown = ftk(&["calibrate", "--show"]).status(0);
-    shown.check(shown.err == format!("  built-in figures: {why}\n"), "it is said");
+    shown.check(shown.err == format!("  using built-in values: {why}\n"), "it is said");
     shown.check(shown.text().contains("file_ns = "), "they are shown");
     ftk(&["calibrate"]).status(2).stdout("").stderr(&format!("ftk: {why}\n"));
 }

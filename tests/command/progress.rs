@@ -73,3 +73,23 @@ fn on_a_terminal() {
     assert_eq!(fs::read_to_string(dir.path("list")).unwrap().lines().count(), 2);
     run("--progress never").stdout("");
 }
+
+/// The bar and the counters become shorter or disappear, but not the rate and the time left.
+#[test]
+fn a_narrow_terminal_shows_rate_and_time_left() {
+    needs!("script");
+    let dir = Dir::new();
+    dir.hole("in/large", 256 << 20);
+    let ftk = env!("CARGO_BIN_EXE_ftk");
+    for width in [40, 80] {
+        let args = "hash -q in --progress always --color never -a sha512 -j mono";
+        let line = format!("stty rows 24 cols {width}; TERM=xterm '{ftk}' {args} > list");
+        let run = dir.ftk([] as [&str; 0]).instead(&dir, ["script", "-qec", &line, "/dev/null"]);
+        let run = run.run().status(0);
+        let drawn = run.text().split(['\r', '\n', '\u{1b}']).map(|line| line.trim_start_matches("[2K"));
+        let drawn: Vec<_> = drawn.filter(|line| line.contains("hashing")).collect();
+        let is_complete = |line: &&str| line.contains("eta ") && line.contains("/s");
+        run.check(drawn.iter().any(is_complete), "rate and time left are shown");
+        run.check(drawn.iter().all(|line| line.chars().count() <= width), "they fit");
+    }
+}

@@ -199,7 +199,7 @@ fn colours_of_verdicts_and_groups() {
             let run = on_a_terminal_with(&dir, variables, &format!("{args}{more}")).status(status);
             run.check(!run.text().contains('\u{1b}'), "without colour");
         }
-        let piped = dir.ftk(args.split(' ')).args(["--color", "always", "-q"]).run().status(status);
+        let piped = dir.ftk(args.split(' ')).run().status(status);
         run.check(!piped.text().contains('\u{1b}'), "a pipe gets no colours");
     }
     dir.file("a/x", b"one");
@@ -207,4 +207,50 @@ fn colours_of_verdicts_and_groups() {
     run.check(run.text().contains("\u{1b}[33m2 \u{d7} 3 B   wastes 3 B\u{1b}[0m"), "the head of a group");
     let run = on_a_terminal_with(&dir, "TERM=xterm", "dup prune --action delete a").status(0);
     run.check(run.text().contains("\u{1b}[33mdelete"), "what would be done");
+}
+
+/// `--color` means the same in every command that prints coloured words, and so do the variables that it overrides.
+#[test]
+fn a_pipe_gets_colours_only_on_request() {
+    let dir = Dir::new();
+    dir.file("a/x", b"one").file("a/y", b"one").file("b/x", b"two").file("b/y", b"one");
+    for tree in ["a", "b"] {
+        dir.ftk(["manifest", "create", tree, "-o", &format!("{tree}.jsonl")]).run().status(0);
+    }
+    let sum = crate::harness::sha256;
+    dir.file("old", format!("{}  a/x\n", sum(b"one")).as_bytes());
+    dir.file("new", format!("{}  a/x\n", sum(b"two")).as_bytes());
+    let (red, yellow) = ("\u{1b}[31m", "\u{1b}[33m");
+    for (args, status, colour) in [
+        ("find a", 0, "\u{1b}["),
+        ("cmp a b", 1, red),
+        ("hash --check new", 1, red),
+        ("hash --diff old new", 1, red),
+        ("manifest verify a b.jsonl", 1, red),
+        ("manifest diff a.jsonl b.jsonl", 1, red),
+        ("dup --format screen .", 0, yellow),
+        ("dup prune --action delete .", 0, yellow),
+    ] {
+        let run = |variable: (&str, &str), color: &[&str]| {
+            let variable = format!("{}={}", variable.0, variable.1);
+            let ftk = dir.ftk(args.split(' ')).args(color);
+            ftk.under(&dir, ["env", &variable]).run().status(status).out.clone()
+        };
+        let text = |out: &[u8]| String::from_utf8(out.to_vec()).unwrap();
+        let plain = run(("LANG", "C"), &[]);
+        assert!(!text(&plain).contains('\u{1b}'), "{args}");
+        for color in [&["--color", "auto"][..], &["--color", "never"]] {
+            assert_eq!(run(("LANG", "C"), color), plain, "{args}");
+        }
+        assert_eq!(run(("CLICOLOR_FORCE", "1"), &["--color", "never"]), plain, "{args}");
+        assert_eq!(run(("NO_COLOR", "1"), &[]), plain, "{args}");
+        let coloured = run(("LANG", "C"), &["--color", "always"]);
+        assert!(text(&coloured).contains(colour), "{args}");
+        assert_eq!(run(("NO_COLOR", "1"), &["--color", "always"]), coloured, "{args}");
+        assert_eq!(run(("CLICOLOR_FORCE", "1"), &[]), coloured, "{args}");
+        if !args.contains("--format") {
+            let json = run(("LANG", "C"), &["--color", "always", "--json"]);
+            assert!(!text(&json).contains('\u{1b}'), "{args}");
+        }
+    }
 }

@@ -59,7 +59,19 @@ fn misspelled_words_are_answered_with_suggestions() {
         (&["find", "--progress", "maybe"], "auto, always, never, json"),
         (&["completions", "csh"], "bash"),
     ] {
-        dir.ftk(args).run().status(2).stdout("").stderr_has(suggestion);
+        let run = dir.ftk(args).run().status(2).stdout("").stderr_has(suggestion);
+        run.check(run.err.starts_with("ftk: ") && run.err.ends_with(" -h`\n"), "it points to the help");
+        run.check(run.err.lines().count() == 1, "it is one line");
+    }
+}
+
+/// The names of other tools are not slips, even if they differ from a command by one letter.
+#[test]
+fn other_tools_get_no_suggestion() {
+    let dir = Dir::new();
+    for tool in ["du", "cp", "mv"] {
+        let expected = format!("ftk: unknown command '{tool}'; see `ftk -h`\n");
+        dir.ftk([tool, "x"]).run().status(2).stdout("").stderr(&expected);
     }
 }
 

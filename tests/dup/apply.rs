@@ -165,7 +165,7 @@ fn a_report_from_another_directory_says_so() {
     below(dir.ftk(["dup", "--json", "-o"]).arg(&report), &dir).run().status(0);
     let apply = || dir.ftk(["dup", "apply", "--action", "delete", "--yes"]).arg(&report);
     let begin = format!(
-        "ftk: the paths of the report are relative to '{}', which is not the working directory: run this there\n",
+        "ftk: the paths of the report are relative to '{}', which is not the working directory: run ftk there\n",
         dir.path("below").display()
     );
     let run = here(apply(), &dir).run().status(2);

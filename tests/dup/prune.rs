@@ -107,7 +107,8 @@ fn symlink() {
 /// A plan that deletes warns that this cannot be undone, and names the option that makes it possible.
 #[test]
 fn deletion_is_warned_of_before_it_is_done() {
-    const WARNING: &str = "  Deletion cannot be undone. To be able to undo it, add --quarantine DIR.\n";
+    const WARNING: &str =
+        "  deletion cannot be undone: use --quarantine DIR to move the files away instead\n";
     let dir = pair();
     for args in [&[][..], &["--json"]] {
         let run = dir.ftk(["dup", "prune", "--action", "delete", "t"]).args(args).run().status(0);
@@ -148,7 +149,7 @@ fn move_and_quarantine() {
         assert_eq!((ino(&dir, &away), fs::read(dir.path(&away)).unwrap()), (before, vec![7; 10_000]));
         // Moved files are skipped by later runs.
         let run = dir.ftk(["dup", "prune", "--yes", "t"]).args(args).run().status(0).stdout("");
-        run.stderr_has("left out: 1 own output file").stderr_has("  nothing to do\n");
+        run.stderr_has("skipped: 1 own output file").stderr_has("  nothing to do\n");
     }
 }
 
@@ -229,7 +230,7 @@ fn the_journal_is_written_to_the_given_path() {
     assert!(fs::read_to_string(dir.path("t/log")).unwrap().starts_with("{\"ftk\":\""));
     // An existing file is not overwritten.
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "t/log", "t"]).run();
-    run.status(2).stderr_has("ftk: cannot make the journal 't/log': file exists");
+    run.status(2).stderr_has("ftk: cannot create the journal 't/log': file exists");
     let state = fs::read_dir(dir.aside("state")).map_or(0, |entries| entries.count());
     assert_eq!(state, 0, "no other journal is written");
 }
@@ -324,7 +325,7 @@ fn a_copy_without_blocks_frees_nothing() {
     }
     let run = dir.ftk(["dup", "prune", "--action", "delete"]).run().status(0);
     if fs::metadata(dir.path("b")).unwrap().blocks() == 0 {
-        run.check(run.text().ends_with("the file has other names, or no blocks\n"), "why");
+        run.check(run.text().ends_with("the file has other hard links, or no blocks\n"), "why");
     }
 }
 

@@ -113,7 +113,7 @@ fn a_run_has_standard_input_and_streams() {
 fn commands_without_a_place_for_paths_are_refused() {
     let dir = Dir::new();
     for (command, why) in
-        [(&["{}"][..], "the name of a program"), (&["echo", "{}", "{/}"], "one argument only")]
+        [(&["{}"][..], "the name of a program"), (&["echo", "{}", "{/}"], "only one argument")]
     {
         let ftk = dir.ftk(["find", "missing", "--exec-batch"]).args(command);
         ftk.run().status(2).stdout("").stderr_has(why).stderr_lacks("missing");

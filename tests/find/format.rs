@@ -134,7 +134,7 @@ fn sorted_by_path_in_every_format() {
         );
     }
     let run = dir.ftk(["find", "--sort", "--format", "{path}", "--memory", "16K"]).run().status(2).stdout("");
-    run.stderr_has("the tree is too large (see --memory; at least 64K is needed)");
+    run.stderr_has("the tree is too large (raise --memory to at least 64K)");
 }
 
 #[test]
@@ -142,17 +142,17 @@ fn invalid_formats_are_refused_before_the_walk() {
     let dir = Dir::new();
     dir.file("a", b"");
     for (format, problem) in [
-        ("{path} {sise}", "no field is called `sise`"),
+        ("{path} {sise}", "unknown field `sise`"),
         ("{path} {sise}", "(at byte 8)"),
-        ("{", "a brace is written `{{` (at byte 1)"),
-        ("a}", "is written `}}` (at byte 2)"),
+        ("{", "write `{{` for a literal brace (at byte 1)"),
+        ("a}", "write `}}` for a literal brace (at byte 2)"),
         (r"\x", "(at byte 1)"),
     ] {
-        dir.ftk(["find", "missing", ".", "--format", format])
+        dir.ftk(["find", "absent", ".", "--format", format])
             .run()
             .status(2)
             .stdout("")
             .stderr_has(problem)
-            .stderr_lacks("missing");
+            .stderr_lacks("absent");
     }
 }

@@ -81,7 +81,7 @@ fn members() {
         let run = dir.ftk(["find", "--json", "--sort", "-j", threads]).run().status(0).stderr("");
         run.check(objects(&run) == expected(&dir, "-P"), "as GNU find prints");
         let run = dir.ftk(["find", "--json", "--sort", "-L", "-j", threads]).run().status(0);
-        let run = run.stderr("  left out: 1 repeated directory path\n");
+        let run = run.stderr("  skipped: 1 repeated directory path\n");
         run.check(objects(&run) == expected(&dir, "-L"), "not what GNU find says of targets");
     }
     let sorted = dir.ftk(["find", "--json", "--sort"]).run().status(0);

@@ -73,12 +73,12 @@ fn skipped_entries_are_counted() {
     let dir = Dir::new();
     dir.file(".hidden/x", b"").file("a", b"").file(".b", b"");
     let run = dir.ftk(["find", "--sort", "--no-hidden"]).run().status(0).stdout(".\n./a\n");
-    run.stderr("  left out: 2 hidden names\n");
+    run.stderr("  skipped: 2 hidden names\n");
     dir.ftk(["find", "-c", "--no-hidden"])
         .run()
         .status(0)
         .stdout("2\n")
-        .stderr("  left out: 2 hidden names\n");
+        .stderr("  skipped: 2 hidden names\n");
     dir.ftk(["find", "-q", "--no-hidden"]).run().status(0).stdout("").stderr("");
 }
 

@@ -36,7 +36,7 @@ fn special_files_with_the_option_special() {
     let expected = format!("{EMPTY}  +\n{EMPTY}  /dev/null\n{ABC}  fifo\n{ABC}  x\n");
     let run =
         dir.ftk(["hash", "--special", "x", "fifo", "t", "/dev/null", "+"]).run().status(0).stdout(expected);
-    run.stderr_has("  left out: 1 FIFO\n").stderr_lacks("ftk: ");
+    run.stderr_has("  skipped: 1 FIFO\n").stderr_lacks("ftk: ");
     writer.join().unwrap();
     let writer = write("fifo");
     let run = dir.ftk(["hash", "--special", "--json", "-a", "md5,sha1", "link"]).run().status(0);
@@ -51,11 +51,11 @@ fn special_files_with_the_option_special() {
     dir.socket("socket");
     let run =
         dir.ftk(["hash", "--special", "socket", "none", "x"]).run().status(2).stdout(format!("{ABC}  x\n"));
-    run.stderr_has("ftk: cannot read 'socket': is a socket\n").stderr_has("ftk: cannot stat 'none': ");
+    run.stderr_has("ftk: cannot read 'socket': it is a socket\n").stderr_has("ftk: cannot stat 'none': ");
     // The option is named where it would help, and is for nothing else.
     let run = dir.ftk(["hash", "fifo", "/dev/null"]).run().status(2).stdout("");
-    run.stderr_has("ftk: cannot read 'fifo': is a FIFO (see --special)\n")
-        .stderr_has("ftk: cannot read '/dev/null': is a device (see --special)\n");
+    run.stderr_has("ftk: cannot read 'fifo': it is a FIFO (add --special to read it)\n")
+        .stderr_has("ftk: cannot read '/dev/null': it is a device (add --special to read it)\n");
     for mode in ["--check", "--diff", "--lines"] {
         dir.ftk(["hash", "--special", mode, "x"]).run().status(2).stderr_has("cannot be used with");
     }
@@ -78,7 +78,7 @@ fn paths_covered_by_another_argument_are_counted() {
     let dir = Dir::new();
     dir.file("real/x", b"1").file("real/sub/y", b"1").file("a", b"1").file("other/x", b"2");
     dir.symlink("real", "ln").symlink(".", "b").symlink("../real", "other/ln");
-    let covered = |n: &str| format!("  left out: {n} that another argument covers\n");
+    let covered = |n: &str| format!("  skipped: {n} that another argument covers\n");
     for (args, lines, said) in [
         (&["real", "ln"][..], &["real/sub/y", "real/x"][..], covered("1 path")),
         (&["ln", "real"], &["ln/sub/y", "ln/x"], covered("1 path")),
@@ -93,8 +93,8 @@ fn paths_covered_by_another_argument_are_counted() {
         let run = dir.ftk(["hash"]).args(args).run().status(0);
         let names: Vec<_> = run.text().lines().map(|line| &line[66..]).collect();
         run.check(names == lines, "each file once");
-        let left_out = run.err.split_inclusive('\n').find(|line| line.contains("left out"));
-        run.check(left_out.unwrap_or_default() == said, "what was left out");
+        let left_out = run.err.split_inclusive('\n').find(|line| line.contains("skipped: "));
+        run.check(left_out.unwrap_or_default() == said, "what was skipped");
         let run = dir.ftk(["dup"]).args(args).run().status(0);
         run.check(run.err.contains(" that another argument covers") != said.is_empty(), "dup says the same");
     }
@@ -131,7 +131,7 @@ fn links_are_followed_as_arguments_and_not_below_them() {
         .run()
         .status(0)
         .stdout(format!("{ABC}  e/x\n"))
-        .stderr_has("left out: 2 symbolic links");
+        .stderr_has("skipped: 2 symbolic links");
     dir.ftk(["hash", "d/to_file"]).run().status(0).stdout(format!("{ABC}  d/to_file\n"));
     // With -L a link is what it leads to; a link back to its own path is an error.
     let run = dir.ftk(["hash", "-L", "d"]).run().status(2);

@@ -212,18 +212,18 @@ fn problems_of_a_list_are_reported() {
     ] {
         for lists in [["old", name], [name, "old"]] {
             let run = diff(&dir, lists[0], lists[1], &[]).status(2).stdout("");
-            run.stderr_has("holds no digest").stderr_has(why);
+            run.stderr_has("contains no digest").stderr_has(why);
         }
     }
     write(&dir, "dos", &text.replace('\n', "\r\n"));
     let run = diff(&dir, "old", "dos", &[]).status(1).stdout(CHANGES);
-    run.stderr_has("dos' has DOS line ends: carriage returns at the ends of lines are not part of names\n");
+    run.stderr_has("dos' has DOS line ends: carriage returns at line ends are not part of the names\n");
     write(&dir, "mixed", &text.replacen('\n', "\r\n", 2));
     let run = diff(&dir, "old", "mixed", &[]).status(2).stdout("");
     run.stderr_has("mixed': line 3 ends without the carriage return that the lines before it have");
     write(&dir, "unsupported", &format!("{text}SHA384 (x) = {}\n", "0".repeat(96)));
     let run = diff(&dir, "old", "unsupported", &[]).status(2).stdout(CHANGES);
-    run.stderr_has("unsupported', line 8: ftk does not have the algorithm SHA384\n");
+    run.stderr_has("unsupported', line 8: unsupported algorithm SHA384\n");
     diff(&dir, "old", "almost", &[]).status(2).stdout(CHANGES).stderr_has("line 8: neither");
     let run = diff(&dir, "old", "short", &[]).status(2).stderr_has("line 1: ");
     run.stdout(CHANGES.replace("added    ./copy\n", ""));
@@ -232,7 +232,7 @@ fn problems_of_a_list_are_reported() {
     diff(&dir, "new", "not ended", &[]).status(0);
     let many = text + &"nonsense\n".repeat(1000);
     write(&dir, "many", &many);
-    let run = diff(&dir, "old", "many", &[]).status(2).stderr_has("990 more lines not understood");
+    let run = diff(&dir, "old", "many", &[]).status(2).stderr_has("990 more lines cannot be used");
     assert!(run.err.lines().count() < 20);
 }
 

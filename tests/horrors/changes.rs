@@ -39,7 +39,7 @@ fn no_digest_after_a_change(plan: &[&str], is_under_way: fn(&Child) -> bool) {
         let output = paused.go_on();
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(2), "{what}: {out}{err}");
-        assert!(err.starts_with("ftk: 'long' changed while it was read"), "{what}: {err}");
+        assert!(err.starts_with("ftk: 'long' changed while being read"), "{what}: {err}");
         assert_eq!(out.lines().count(), 1, "{what}: {out}");
         assert!(out.ends_with("  other\n"), "{what}: {out}");
     }
@@ -77,7 +77,7 @@ fn h65_truncating_a_mapped_file_is_an_error() {
             let output = paused.go_on();
             let err = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{args:?} {len}: {err}");
-            assert!(err.contains("'long' changed while it was read"), "{args:?} {len}: {err}");
+            assert!(err.contains("'long' changed while being read"), "{args:?} {len}: {err}");
             assert!(output.stdout.is_empty(), "{args:?} {len}");
         }
     }
@@ -111,7 +111,7 @@ fn h34_a_growing_file_has_the_digest_of_one_of_its_states() {
                     run.status(0).stderr("");
                     seen.push(digest);
                 }
-                None => _ = run.status(2).stderr_has("ftk: 'log' changed while it was read"),
+                None => _ = run.status(2).stderr_has("ftk: 'log' changed while being read"),
             }
         }
         let states = writer.join().unwrap();
@@ -147,7 +147,7 @@ fn h44_files_vanish_between_walk_and_read() {
         }
         let err = String::from_utf8(output.stderr).unwrap();
         let gone = err.lines().filter(|line| line.ends_with(": no such file or directory")).count();
-        let changed = err.lines().filter(|line| line.contains("changed while it was read")).count();
+        let changed = err.lines().filter(|line| line.contains("changed while being read")).count();
         assert_eq!(err.lines().count(), gone + changed, "{err}");
         assert_eq!(output.status.code(), Some(if err.is_empty() { 0 } else { 2 }), "{err}");
         assert!(lines.len() + gone + changed <= FILES);

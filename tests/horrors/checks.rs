@@ -90,8 +90,9 @@ fn h25_a_hostile_list_stays_below_the_root() {
     list += &line("x", b"1");
     shown += "x: OK\n";
     let run = dir.ftk(["hash", "-c", "--root", "d"]).stdin(list.as_bytes()).run().status(2).stdout(&shown);
-    run.stderr_has("ftk: cannot open '../secret': the path leads out of the directory\n")
-        .stderr_has("ftk: cannot open 'up/secret': a symbolic link, which --root does not follow\n");
+    run.stderr_has("ftk: cannot open '../secret': the path leads out of the directory\n").stderr_has(
+        "ftk: cannot open 'up/secret': the path contains a symbolic link, which --root does not follow\n",
+    );
     let json = dir.ftk(["hash", "-c", "--root", "d", "--json"]).stdin(list.as_bytes()).run().status(2);
     let found = json.text().lines().filter(|line| line.contains("\"found\"")).count();
     json.check(found == 1, "only the file below the root was read");
@@ -152,7 +153,7 @@ fn h26_files_that_are_not_checksum_lists_are_errors() {
         (&marked, ": it is text in UTF-16"),
         (b"\x1f\x8b\x08\0", ": it is compressed with gzip"),
         (b"\x28\xb5\x2f\xfd", ": it is compressed with zstd"),
-        (b"{\"format\":\"ftk-manifest\"}\n", ": it is JSON, as manifests and reports are"),
+        (b"{\"format\":\"ftk-manifest\"}\n", ": it is JSON, like a manifest or a report"),
     ] {
         for flags in [&[][..], &["--status"], &["--ignore-missing"], &["-q"]] {
             let run = dir.ftk(["hash", "-c"]).args(flags).stdin(list).run().status(2).stdout("");
@@ -306,7 +307,7 @@ fn h34_a_file_that_changes_is_an_error() {
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert_eq!(output.stdout, b"growing: FAILED open or read\nx: OK\n", "{err}");
-    assert!(err.contains("ftk: cannot check 'growing': it changed while it was read\n"), "{err}");
+    assert!(err.contains("ftk: cannot check 'growing': it changed while being read\n"), "{err}");
     assert!(err.contains("  1 ok, 1 changed, "), "{err}");
 }
 

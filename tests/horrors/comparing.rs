@@ -71,7 +71,7 @@ fn h34_a_change_while_files_are_compared() {
             let (out, err) =
                 (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             assert_eq!(output.status.code(), Some(2), "{way:?} {what}: {out}{err}");
-            assert!(err.contains("ftk: 'b' changed while it was read"), "{way:?} {what}: {err}");
+            assert!(err.contains("ftk: 'b' changed while being read"), "{way:?} {what}: {err}");
             assert!(!err.contains("equal"), "{way:?} {what}: {err}");
         }
     }
@@ -105,7 +105,7 @@ fn h44_files_vanish_between_walk_and_read() {
         let errors: Vec<_> = err.lines().filter(|line| line.starts_with("ftk: ")).collect();
         for line in &errors {
             let is_gone =
-                line.ends_with(": no such file or directory") || line.contains("changed while it was read");
+                line.ends_with(": no such file or directory") || line.contains("changed while being read");
             assert!(line.contains("'b/") && is_gone, "{line}");
         }
         let status = if !errors.is_empty() { 2 } else { i32::from(!out.is_empty()) };

@@ -372,6 +372,6 @@ fn h34_files_that_change_while_being_read_are_in_no_group() {
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{err}");
         assert_eq!(output.stdout, b"./x\n./y\n\n", "{err}");
-        assert!(err.contains("changed while it was read"), "{err}");
+        assert!(err.contains("changed while being read"), "{err}");
     }
 }

@@ -75,7 +75,7 @@ fn h79_every_row_of_the_table() {
                 ("PATTERN", _) => "to search by name: ftk find -n '*jpg*'",
                 ("-x CMD", _) => "to run a command: ftk find --exec",
                 ("-x -k FILE" | "-a -k FILE", _) => "--check FILE",
-                ("-n DIR" | "-o name" | "-o sh:FILE", _) => " in ftk, and '",
+                ("-n DIR" | "-o name" | "-o sh:FILE", _) => ", and '",
                 (_, true) => row.here.split_once("; ").unwrap().1,
                 _ => &row.here,
             };
@@ -111,7 +111,7 @@ fn h79_recursive_means_recursive() {
 fn h79_a_directory_given_to_a_value_option_is_an_error() {
     let dir = scene();
     for line in [&["dup", "-rn", "a"][..], &["dup", "-n", "-r", "a"], &["dup", "-n", "a", "b"]] {
-        dir.ftk(line).run().status(2).stdout("").stderr_has("-n is --name in ftk");
+        dir.ftk(line).run().status(2).stdout("").stderr_has("in ftk, -n is --name");
     }
     dir.ftk(["dup", "-n", "[xy]", "a"]).run().status(0).stdout("a/x\na/y\n\n");
     dir.ftk(["dup", "--name", "a", "."]).run().status(0).stdout("");

@@ -38,7 +38,9 @@ fn h60_an_empty_mount_point_erases_no_record() {
         let update =
             |args: &[&str]| dir.ftk(["manifest", "update", "m", "m.jsonl", "-o", "m.jsonl"]).args(args).run();
         let run = update(&[]).status(2).stdout("");
-        run.stderr_has(&format!("ftk: 'm': {files} of {files} recorded entries are missing: is it mounted?"));
+        run.stderr_has(&format!(
+            "ftk: 'm': {files} of {files} recorded entries are missing: is the file system mounted?"
+        ));
         update(&["--max-missing", "99%"]).status(2);
         update(&["--max-missing", "0"]).status(2);
         assert_eq!(fs::read(dir.path("m.jsonl")).unwrap(), before);
@@ -87,7 +89,7 @@ fn h60_another_root_is_refused() {
     }
     fs::write(dir.path("m.jsonl"), seal(&lines)).unwrap();
     let run = dir.ftk(["manifest", "update", "m", "m.jsonl", "-o", "new"]).run().status(2).stdout("");
-    run.stderr_has("ftk: 'm' is not the directory that was recorded: its device and its inode differ");
+    run.stderr_has("ftk: 'm' is not the recorded directory: its device and inode differ");
     assert!(!dir.path("new").exists());
     dir.ftk(["manifest", "update", "m", "m.jsonl", "-o", "new", "--other-root"]).run().status(0);
     // A copy elsewhere can be verified.
@@ -108,7 +110,7 @@ fn h61_records_of_unreadable_entries_are_kept() {
         let run = update.unprivileged(&dir).run().status(2);
         let run = run.stderr_has("ftk: cannot open 'src/d': permission denied\n");
         run.stderr_has("ftk: cannot open 'src/e': permission denied\n")
-            .stderr_has("  4 old records kept of what could not be read (status 2)\n");
+            .stderr_has("  4 old records kept for entries that could not be read (status 2)\n");
         let new = Manifest::read(&dir.path("new"));
         assert_eq!(new.paths, [&b"."[..], b"d", b"d/deep", b"d/deep/y", b"d/x", b"e"]);
         for path in ["d/deep", "d/deep/y", "d/x", "e"] {
@@ -152,8 +154,8 @@ fn h62_rot_is_reported_until_it_is_accepted() {
     flip(&dir.path("film/reel"));
     for _ in 0..3 {
         let run = update(&dir, &[]).status(1).stdout("");
-        run.stderr_has("ftk: 'film/reel' is corrupted: size and mtime did not change, sha256 ").stderr_has(
-            "  1 corrupted file kept as recorded; --accept PATH records one as it is   (status 1)\n",
+        run.stderr_has("ftk: 'film/reel' is corrupted: size and mtime are unchanged, sha256 ").stderr_has(
+            "  1 corrupted file kept as recorded; --accept PATH records one as it is now   (status 1)\n",
         );
         let now = Manifest::read(&dir.aside("manifest"));
         let digest = |manifest: &Manifest| manifest.entry("film/reel")["digests"].clone();
@@ -260,8 +262,7 @@ fn h82_a_baseline_is_not_replaced_by_accident() {
         let before = fs::read(dir.path(name)).unwrap();
         let run = dir.ftk(["manifest", "create", "t", "-o", name]).run().status(2).stdout("");
         run.stderr(&format!(
-            "ftk: '{name}' {what}: `ftk manifest update` brings one up to date and keeps what it knows; \
-             --force replaces it\n"
+            "ftk: '{name}' {what}: use `ftk manifest update` to keep its records, or --force to replace it\n"
         ));
         if name != "old" && name != "link" {
             dir.ftk(["manifest", "update", "t", "old", "-o", name]).run().status(2).stdout("");
@@ -289,7 +290,7 @@ fn h82_a_file_that_cannot_be_read_is_not_replaced() {
     fs::set_permissions(dir.path(""), Permissions::from_mode(0o777)).unwrap();
     let run = dir.ftk(["manifest", "create", "t", "-o", "old"]).unprivileged(&dir).run().status(2);
     run.stderr_has(
-        "ftk: cannot tell whether 'old' is a manifest, which only --force replaces: permission denied\n",
+        "ftk: cannot tell whether 'old' is a manifest (--force replaces it anyway): permission denied\n",
     );
 }
 

@@ -298,7 +298,7 @@ fn h17_the_manifest_inside_the_tree() {
             .args(args)
             .run()
             .status(0)
-            .stderr_has("left out: 1 own output file");
+            .stderr_has("skipped: 1 own output file");
         assert_eq!(Manifest::read(&dir.path("list")).paths, [&b"."[..], b"a", b"sub"]);
         dir.ftk(["manifest", "verify", ".", "list"]).run().status(0).stdout("");
     }
@@ -482,10 +482,10 @@ fn h34_a_change_while_it_is_read() {
     let output = verifying.go_on();
     assert_eq!(
         (output.status.code(), &*output.stdout),
-        (Some(2), &b"unreadable\tlong\tit changed while it was read\n"[..])
+        (Some(2), &b"unreadable\tlong\tit changed while being read\n"[..])
     );
     let err = String::from_utf8(output.stderr).unwrap();
-    assert!(err.starts_with("ftk: './long' changed while it was read"), "{err}");
+    assert!(err.starts_with("ftk: './long' changed while being read"), "{err}");
 }
 
 /// If the memory limit is too small, the run fails at once without output.

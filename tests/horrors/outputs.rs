@@ -14,7 +14,7 @@ fn h17_output_inside_the_tree() {
     for _ in 0..2 {
         for plan in [["-j", "mono"], ["-j", "8"]] {
             let run = dir.ftk(["hash", ".", "-o", "list"]).args(plan).run().status(0);
-            run.stderr_has("left out: 1 own output file");
+            run.stderr_has("skipped: 1 own output file");
             assert_eq!(fs::read_to_string(dir.path("list")).unwrap(), expected);
         }
     }
@@ -29,18 +29,18 @@ fn h17_standard_output_inside_the_tree() {
     dir.file("x", b"abc");
     let list = || File::create(dir.path("list")).unwrap();
     let run = dir.ftk(["hash", "."]).stdout(list()).run().status(0);
-    run.stderr_has("left out: 1 own output file");
+    run.stderr_has("skipped: 1 own output file");
     assert_eq!(fs::read_to_string(dir.path("list")).unwrap(), format!("{}  ./x\n", sha256(b"abc")));
     for sorting in [&[][..], &["--sort"]] {
         let run = dir.ftk(["find", "-t", "f"]).args(sorting).stdout(list()).run().status(0);
-        run.stderr_has("left out: 1 own output file");
+        run.stderr_has("skipped: 1 own output file");
         assert_eq!(fs::read_to_string(dir.path("list")).unwrap(), "./x\n");
     }
     // Hard links of the output file are skipped, too.
     dir.hard_link("list", "also");
     let appended = File::options().append(true).open(dir.path("list")).unwrap();
     let run = dir.ftk(["hash", "."]).stdout(appended).run().status(0);
-    run.stderr_has("left out: 2 own output files");
+    run.stderr_has("skipped: 2 own output files");
 }
 
 /// A full disk is an error for every command and output format.

@@ -373,7 +373,7 @@ fn h17_own_output_files_are_skipped() {
     let args = ["dup", "prune", "--min-size", "0", "--action", "delete", "--yes", "--journal", "journal"];
     let run = dir.ftk(args).run().status(0);
     run.check(!run.text().contains("journal"), "the journal is no copy of anything");
-    run.stderr_has("left out: 1 own output file");
+    run.stderr_has("skipped: 1 own output file");
     let out = fs::File::create(dir.path("script")).unwrap();
     dir.ftk(["dup", "prune", "--min-size", "0", "--action", "delete", "--script"])
         .stdout(out)

@@ -66,7 +66,7 @@ fn h45_a_missing_io_uring_is_an_error_if_requested() {
         let ftk = dir.ftk(["hash", "--io", "uring", "."]);
         let run = failing(ftk, &dir, "io_uring_setup", &format!("error={error}")).run().status(2).stdout("");
         assert!(has_failed(&dir));
-        run.stderr_has("ftk: io_uring was asked for and cannot be had here: ");
+        run.stderr_has("ftk: --io uring: io_uring is not available here: ");
     }
 }
 

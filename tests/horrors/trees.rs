@@ -31,7 +31,7 @@ fn h35_special_files_are_skipped_and_counted() {
     for threads in ["mono", "8"] {
         let run = dir.ftk(["hash", ".", "-j", threads]).run().status(0).stdout(&line);
         let run = run
-            .stderr_has("left out: ")
+            .stderr_has("skipped: ")
             .stderr_has("2 symbolic links")
             .stderr_has("1 FIFO")
             .stderr_has("1 socket");
@@ -57,7 +57,7 @@ fn h35_special_files_as_arguments_are_errors() {
     for argument in ["fifo", "socket", "link", "/dev/zero", "/dev/null"] {
         let run = dir.ftk(["hash", argument, "x"]).run().status(2);
         run.stdout(format!("{}  x\n", sha256(b"abc")))
-            .stderr_has(&format!("ftk: cannot read '{argument}': is a "));
+            .stderr_has(&format!("ftk: cannot read '{argument}': it is a "));
     }
 }
 
@@ -138,7 +138,7 @@ fn h83_directories_with_many_link_paths_are_entered_once() {
     lattice(&dir, "t");
     lattice(&dir, "u");
     let first = |level: usize| format!("t/00/{}", "one/".repeat(level));
-    let left_out = "  left out: 60 repeated directory paths\n";
+    let left_out = "  skipped: 60 repeated directory paths\n";
     for threads in ["mono", "2", "8"] {
         let run = dir.ftk(["find", "-L", "t", "--sort", "-j", threads]).run().status(0).stderr(left_out);
         run.check(run.text().lines().count() == 1 + 31 + 31 + 60, "each entry of each directory once");
@@ -163,7 +163,7 @@ fn h83_a_copy_with_directories_for_links_is_an_error() {
     dir.file("a/d/f", b"abc").symlink("d", "a/e");
     dir.file("b/d/f", b"abc").file("b/e/f", b"abc");
     let run = dir.ftk(["cmp", "-L", "a", "b"]).run().status(2).stdout("");
-    run.stderr_has("ftk: cannot compare 'a/e': 'a/d' is the same directory\n");
+    run.stderr_has("ftk: cannot compare 'a/e': it is the same directory as 'a/d'\n");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn h36_recursion_ends() {
     assert_eq!(files.len(), 3, "two of them through links");
     for threads in ["mono", "8"] {
         let run = dir.ftk(["hash", "-j", threads, "a", "d"]).run().status(0);
-        run.stdout(line("a/b/c/x") + &line("d/y")).stderr_has("left out: 5 symbolic links");
+        run.stdout(line("a/b/c/x") + &line("d/y")).stderr_has("skipped: 5 symbolic links");
         let run = dir.ftk(["hash", "-L", "-j", threads, "a/b/c"]).run().status(2);
         let lines = hash_lines(&run.out);
         run.check(lines.keys().eq(&files), "the files of find -L");

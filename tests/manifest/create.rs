@@ -224,7 +224,7 @@ fn a_link_as_root_is_followed_and_links_below_are_recorded() {
     assert_eq!(manifest.entry(".")["type"], "directory");
     assert_eq!(manifest.entry("up")["type"], "symlink");
     let refused = dir.ftk(["manifest", "create", "-L", "root"]).run().status(2).stdout("");
-    refused.stderr_has("follows none");
+    refused.stderr_has("instead of following them");
 }
 
 /// Paths are relative to the root for every spelling of it.
@@ -256,8 +256,8 @@ fn roots_that_are_not_directories_are_errors() {
         ("missing", "cannot open 'missing': no such file or directory"),
         ("broken", "cannot open 'broken': no such file or directory"),
         ("", "cannot open '': no such file or directory"),
-        ("fifo", "'fifo' is no directory"),
-        ("file", "'file' is no directory"),
+        ("fifo", "'fifo' is not a directory"),
+        ("file", "'file' is not a directory"),
     ] {
         let run = dir.ftk(["manifest", "create", root]).run().status(2).stdout("");
         run.stderr(&format!("ftk: {why}\n"));

@@ -127,7 +127,7 @@ fn checksum_lists() {
     diff(&dir, "list", "sums", &[]).status(1).stderr_has("files the same");
     for nothing in [&["--mode", "metadata"][..], &["--ignore", "mtime,digest"]] {
         let run = diff(&dir, "manifest", "sums", nothing).status(2);
-        run.stdout("").stderr_has("a list of digests tells of contents alone");
+        run.stdout("").stderr_has("a checksum list records only content");
     }
     diff(&dir, "manifest", "sums", &["--ignore", "mtime"]).status(1);
     diff(&dir, "manifest", "sums", &["--json"]).status(1).stderr_has("1 file the same; 1 modified, 1 moved");

@@ -59,9 +59,9 @@ fn excluded_entries_are_not_verified() {
 fn skipped_entries_are_counted() {
     let dir = tree();
     let run = dir.ftk(["manifest", "create", ".", "--no-hidden", "--ignore-files"]).run().status(0);
-    run.stderr_has("left out: 2 hidden names, 1 ignored path\n");
+    run.stderr_has("skipped: 2 hidden names, 1 ignored path\n");
     create(&dir, &["--no-hidden", "--ignore-files"]);
-    verify(&dir, &[]).status(0).stderr_has("left out: 2 hidden names, 1 ignored path\n");
+    verify(&dir, &[]).status(0).stderr_has("skipped: 2 hidden names, 1 ignored path\n");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn check_finds_rot() {
 
     update(&dir, &[]).status(0).stderr_lacks("corrupted");
     let run = update(&dir, &["--check", "100%"]).status(1);
-    run.stderr_has("ftk: '42' is corrupted: size and mtime did not change, sha256 ");
+    run.stderr_has("ftk: '42' is corrupted: size and mtime are unchanged, sha256 ");
     // It is not forgotten.
     assert_eq!(Manifest::read(&dir.aside("new")).entry("42")["digests"]["sha256"], sha256(b"what it was"));
     let run = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("new")).run().status(1);
@@ -166,7 +166,7 @@ fn an_unreadable_file_keeps_its_record() {
     dir.file("b", b"changed").lock("b").file("new", b"new").lock("new");
     let ftk = dir.ftk(["manifest", "update", "."]).arg(dir.aside("manifest")).unprivileged(&dir);
     let run = ftk.run().status(2).stderr_has("ftk: cannot open './b': permission denied\n");
-    let run = run.stderr_has("  1 old record kept of what could not be read (status 2)\n");
+    let run = run.stderr_has("  1 old record kept for entries that could not be read (status 2)\n");
     let new = Manifest::parse(&run.stderr_has("  1 file not recorded (listed above; status 2)\n").out);
     assert_eq!(new.paths, [&b"."[..], b"a", b"b"]);
     assert_eq!(new.entry("b"), old.entry("b"));

@@ -198,11 +198,11 @@ fn ignored_paths_are_counted_and_need_the_option() {
     dir.file("x.tmp", b"");
     let left = "./.gitignore\n./.ignore\n./keep.o\n./sub/.ignore\n./sub/build/x\n./x.tmp\n";
     let run = dir.ftk(["find", "--sort", "-t", "f", "--ignore-files"]).run().status(0).stdout(left);
-    run.stderr("  left out: 3 ignored paths\n");
+    run.stderr("  skipped: 3 ignored paths\n");
     dir.ftk(["find", "-c", "-t", "f"]).run().status(0).stdout("9\n").stderr("");
     let run = dir.ftk(["hash", "--ignore-files", "."]).run().status(0);
     run.check(records(&run.out, b'\n').len() == 6, "the same files");
-    run.stderr_has("left out: 3 ignored paths");
+    run.stderr_has("skipped: 3 ignored paths");
 }
 
 /// `.ignore` files take precedence over `.gitignore` files, even over deeper ones.
@@ -239,7 +239,7 @@ fn patterns_of_a_repository_apply_in_all_of_it_only() {
     // From inside, the patterns are relative to the top of the repository, for every spelling of the root.
     for root in ["outer/repo/x", "outer/repo/x/y", "./outer/repo/x/y/", "outer/repo/x/../x"] {
         let run = dir.ftk(["find", "--sort", "-t", "f", "-c", "--ignore-files", root]).run().status(0);
-        run.stdout("2\n").stderr_has("left out: 2 ignored paths");
+        run.stdout("2\n").stderr_has("skipped: 2 ignored paths");
     }
     dir.symlink("outer/repo/x/y", "link");
     dir.ftk(["find", "--sort", "-t", "f", "--ignore-files", "link/"])
@@ -283,11 +283,6 @@ fn h52_ignore_files_at_any_depth() {
     dir.file(".ignore", b"**/dd*/z\n");
     for limit in ["-n 256", "-n 16"] {
         let args = ["find", "-c", "-n", "[xyz]", "--ignore-files", "-j", "2"];
-        dir.ftk(args)
-            .limit(&dir, limit)
-            .run()
-            .status(0)
-            .stdout("1\n")
-            .stderr("  left out: 2 ignored paths\n");
+        dir.ftk(args).limit(&dir, limit).run().status(0).stdout("1\n").stderr("  skipped: 2 ignored paths\n");
     }
 }

@@ -49,9 +49,9 @@ fn a_list_from_standard_input() {
     assert_eq!(records(&listed, b'\n').len(), 2);
     // Standard input cannot be a list and a file at once.
     let run = dir.ftk(["hash", "--files-from", "-", "-"]).stdin(b"c\n").run().status(2).stdout("");
-    run.stderr("ftk: standard input cannot be both a list and a file\n");
+    run.stderr("ftk: standard input cannot be both a list of paths and a file to hash\n");
     let run = dir.ftk(["find", "--files-from", "-", "--files0-from", "-"]).stdin(b"c\n").run().status(2);
-    run.stdout("").stderr("ftk: standard input can be only one list\n");
+    run.stdout("").stderr("ftk: only one list can come from standard input\n");
 }
 
 /// An empty list selects nothing, and does not make ftk read standard input.
@@ -75,7 +75,7 @@ fn invalid_lists_of_paths_are_refused() {
         (["--files-from", "../missing"], "ftk: cannot open '../missing': no such file or directory\n"),
         (["--files-from", ".."], "ftk: cannot read '..': is a directory\n"),
         (["--files-from", "../gap"], "ftk: cannot read '../gap': line 2 is empty\n"),
-        (["--files-from", "../records"], "line 1 holds a NUL: is it a list for --files0-from?\n"),
+        (["--files-from", "../records"], "line 1 contains a NUL: if paths end with NUL, use --files0-from\n"),
         (["--files0-from", "/dev/zero"], "ftk: cannot read '/dev/zero': record 1 is empty\n"),
         (["--files-from", "/dev/zero"], "line 1 is longer than any path\n"),
     ] {

@@ -101,6 +101,21 @@ pub(crate) fn operand_hint(path: &[u8], words: &[OsString]) -> Option<String> {
     Some(format!("to search by name: ftk find -n '{glob}'"))
 }
 
+/// Removes suggestions of the parser for a command that was not mistyped, but belongs to another tool: `du` is not `dup`.
+pub(crate) fn keep_slips(error: &mut clap::Error) {
+    let (Some(ContextValue::String(typed)), Some(ContextValue::Strings(suggested))) =
+        (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
+    else {
+        return;
+    };
+    let is_meant = |it: &String| typed.starts_with(&**it) || (typed.len() > 2 && is_slip(typed, it));
+    let meant: Vec<_> = suggested.iter().filter(|it| is_meant(it)).cloned().collect();
+    error.remove(ContextKind::SuggestedSubcommand);
+    if !meant.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(meant));
+    }
+}
+
 /// Whether the words differ by one letter added, removed or replaced, or by two adjacent letters swapped.
 fn is_slip(typed: &str, meant: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());

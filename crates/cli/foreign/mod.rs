@@ -8,7 +8,7 @@ mod page;
 mod spot;
 mod table;
 
-pub(crate) use explain::{explain, operand_hint};
+pub(crate) use explain::{explain, keep_slips, operand_hint};
 pub(crate) use page::page;
 pub(crate) use spot::spot;
 

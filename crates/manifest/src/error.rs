@@ -77,7 +77,7 @@ impl fmt::Display for Error {
                 write!(f, "made with an unknown option: {}", brief(quote(option)))
             }
             Self::Line { number, what } => write!(f, "line {number}: {what}"),
-            Self::Full(_) => f.write_str("too large (see --memory)"),
+            Self::Full(_) => f.write_str("too large (raise --memory)"),
             Self::NoCommonAlgorithm { old, new } => {
                 let names = |all: &[Algorithm]| match all {
                     [] => "none".to_owned(),

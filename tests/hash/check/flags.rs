@@ -84,7 +84,8 @@ fn ignore_missing() {
     dir.ftk(["hash", "-c", "--ignore-missing", "below"]).run().status(0).stdout("ok: OK\n");
     dir.dir("d").file("dirs", format!("{}  d\n{}  ok\n", sha256(b""), sha256(b"1")).as_bytes());
     let run = dir.ftk(["hash", "-c", "--ignore-missing", "dirs"]).run().status(2);
-    run.stdout("d: FAILED open or read\nok: OK\n").stderr_has("ftk: cannot read 'd': not a regular file\n");
+    run.stdout("d: FAILED open or read\nok: OK\n")
+        .stderr_has("ftk: cannot read 'd': it is not a regular file\n");
 }
 
 #[test]
@@ -118,10 +119,12 @@ fn the_length_of_an_untagged_digest_selects_the_algorithm() {
     {
         let list = dir.ftk(["hash", "-a", algorithm, "ok"]).run().out;
         let run = dir.ftk(["hash", "-c"]).stdin(&list).run().status(0).stdout("ok: OK\n");
-        run.stderr_has(&format!("  untagged digests taken for {name} by their length (-a says otherwise)\n"));
+        run.stderr_has(&format!(
+            "  untagged digests: {name} assumed from their length (use -a for others)\n"
+        ));
         dir.ftk(["hash", "-c", "-q"]).stdin(&list).run().status(0).stderr("");
         let run = dir.ftk(["hash", "-c", "-a", algorithm]).stdin(&list).run().status(0);
-        run.stderr_lacks("taken for");
+        run.stderr_lacks("assumed");
     }
     for algorithm in ["blake3", "blake2b", "xxh128"] {
         let list = dir.ftk(["hash", "-a", algorithm, "ok"]).run().out;
@@ -149,7 +152,7 @@ fn verdicts_as_json() {
         { "path": "gone", "verdict": "missing", "algorithm": "sha256", "expected": sha256(b"3"),
           "error": "no such file or directory" },
         { "path": "d", "verdict": "unreadable", "algorithm": "md5", "expected": "0".repeat(32),
-          "error": "not a regular file" },
+          "error": "it is not a regular file" },
         { "path_b64": "/w==", "verdict": "ok", "algorithm": "sha256", "expected": sha256(b"x"), "found": sha256(b"x") },
     ]);
     assert_eq!(Value::Array(records), expected);
@@ -247,6 +250,6 @@ fn memory_is_bounded() {
     let list: String = (0..20_000).map(|nth| format!("{}  directory/{nth}\n", sha256(b""))).collect();
     dir.file("list", list.as_bytes());
     let run = dir.ftk(["hash", "-c", "--memory", "1M", "list"]).run().status(2).stdout("");
-    run.stderr_has("the list is too large (see --memory)");
+    run.stderr_has("the list is too large (raise --memory)");
     dir.ftk(["hash", "-c", "--memory", "16M", "--status", "list"]).run().status(1);
 }

@@ -70,7 +70,7 @@ fn dos_line_ends() {
     let dir = Dir::new();
     dir.file("x", b"1").file("x\r", b"2");
     let (x, xr) = (sha256(b"1"), sha256(b"2"));
-    let note = "has DOS line ends: carriage returns at the ends of lines are not part of names\n";
+    let note = "has DOS line ends: carriage returns at line ends are not part of the names\n";
     let check = |list: String, args: &[&str]| dir.ftk(["hash", "-c"]).args(args).stdin(list.as_bytes()).run();
     check(format!("{x}  x\r\n"), &[]).status(0).stdout("x: OK\n").stderr_has(note);
     check(format!("{x}  x\r\n"), &["-q"]).status(0).stdout("").stderr("");

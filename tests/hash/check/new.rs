@@ -13,7 +13,7 @@ fn unlisted_files_are_reported() {
     dir.ftk(["hash", "-c", "-q"]).stdin(&list).run().status(0).stdout("");
     let run = dir.ftk(["hash", "-c", "--new", "-q"]).stdin(&list).run().status(1);
     run.stdout("./.hidden: NEW\n\\./d/new\\nline: NEW\n./d/z: NEW\n")
-        .stderr("ftk: WARNING: 3 files are in no list\n");
+        .stderr("ftk: WARNING: 3 files are not in any list\n");
     let run = dir.ftk(["hash", "-c", "--new", "--json", "-q", "-E", "new*"]).stdin(&list).run().status(1);
     run.stdout("{\"path\":\"./.hidden\",\"verdict\":\"new\"}\n{\"path\":\"./d/z\",\"verdict\":\"new\"}\n");
     dir.ftk(["hash", "-c", "--new", "--status"]).stdin(&list).run().status(1).stdout("").stderr("");
@@ -52,7 +52,7 @@ fn the_list_itself_and_the_verdicts_are_not_new() {
     dir.ftk(["hash", "-c", "--new", "SUMS", "-o", "verdicts"]).run().status(0);
     let out = std::fs::File::create(dir.path("out")).unwrap();
     let run = dir.ftk(["hash", "-c", "--new", "SUMS"]).stdout(out).run().status(1);
-    run.stderr_has("left out: 1 own output file").stderr_has(" 1 new");
+    run.stderr_has("skipped: 1 own output file").stderr_has(" 1 new");
     assert_eq!(std::fs::read(dir.path("out")).unwrap(), b"x: OK\nverdicts: NEW\n");
 }
 

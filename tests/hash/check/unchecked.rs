@@ -23,20 +23,20 @@ fn cases() -> Vec<(String, String)> {
         ("HMAC-SHA2-256", 64),
         ("sha256sum", 64),
     ] {
-        let why = format!("cannot check 'f o': ftk does not have the algorithm {tag}");
+        let why = format!("cannot check 'f o': unsupported algorithm {tag}");
         cases.push((format!("{tag} (f o) = {}", digits(n)), why.clone()));
         cases.push((format!("{tag}(f o)= {}", digits(n)), why));
     }
     for (tag, n, expected) in
         [("MD5", 64, 32), ("SHA256", 62, 64), ("SHA512", 96, 128), ("BLAKE3", 128, 64), ("BLAKE2b", 64, 128)]
     {
-        let why = format!("cannot check 'f': the digest has {n} digits, expected {expected} of {tag}");
+        let why = format!("cannot check 'f': the digest has {n} digits, expected {expected} for {tag}");
         cases.push((format!("{tag} (f) = {}", digits(n)), why));
     }
     for (n, guess) in
         [(2, ""), (8, " (CRC-32?)"), (56, " (SHA224?)"), (96, " (SHA384?)"), (66, ""), (256, "")]
     {
-        let why = format!("cannot check 'f': ftk has no algorithm with digests of {n} digits{guess}");
+        let why = format!("cannot check 'f': no supported algorithm has digests of {n} digits{guess}");
         cases.push((format!("{}  f", digits(n)), why.clone()));
         cases.push((format!("{} *f", digits(n)), why));
     }
@@ -93,7 +93,7 @@ fn lines_that_cannot_be_checked_are_errors_with_every_option() {
     let dir = Dir::new();
     dir.file("x", b"1");
     dir.file("list", format!("SHA384 (f) = {}\nSHA256 (x) = {}\n", "0".repeat(96), sha256(b"1")).as_bytes());
-    let said = "ftk: 'list', line 1: cannot check 'f': ftk does not have the algorithm SHA384\n";
+    let said = "ftk: 'list', line 1: cannot check 'f': unsupported algorithm SHA384\n";
     for args in [
         &["-q"][..],
         &["--json"],
@@ -110,7 +110,7 @@ fn lines_that_cannot_be_checked_are_errors_with_every_option() {
     let run =
         dir.ftk(["hash", "-c", "-a", "md5,sha1"]).stdin(list.as_bytes()).run().status(2).stdout("x: OK\n");
     run.stderr_has(
-        "'-', line 1: cannot check 'x': the digest has 64 digits, expected 32 of MD5 or 40 of SHA1\n",
+        "'-', line 1: cannot check 'x': the digest has 64 digits, expected 32 for MD5 or 40 for SHA1\n",
     );
     // A list of such lines only.
     dir.file("list", format!("SHA384 (f) = {}\n", "0".repeat(96)).as_bytes());
