@@ -106,7 +106,7 @@ fn symlink() {
 
 /// A plan that deletes warns that this cannot be undone, and names the option that makes it possible.
 #[test]
-fn a_plan_warns_of_deletion() {
+fn deletion_is_warned_of_before_it_is_done() {
     const WARNING: &str =
         "  deletion cannot be undone: use --quarantine DIR to move the files away instead\n";
     let dir = pair();
