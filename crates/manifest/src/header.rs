@@ -27,7 +27,7 @@ pub struct Header {
 
 /// The options that a manifest can record, in their long form, and whether each has a value after a `=`.
 ///
-/// These options select entries by name and place. `docs/manifest-format.md` lists them.
+/// These options select entries by name, type and place. `docs/manifest-format.md` lists them.
 pub const OPTIONS: [(&str, bool); 12] = [
     ("extension", true),
     ("name", true),

@@ -47,7 +47,7 @@ pub(crate) fn plain_words(tree: &Tree) -> Vec<Finding> {
         let replaced: Vec<_> = REPLACED.iter().filter(|(word, _)| !is_excepted(path, word)).collect();
         let lines: Vec<String> = text.lines().map(normalize).collect();
         for (line, number) in lines.iter().zip(1..) {
-            // A phrase may go over the end of a line.
+            // A phrase may continue on the next line.
             let both = format!("{line}{}", lines.get(number).map_or("", |next| next.trim_start()));
             for (word, instead) in &replaced {
                 if position(&both, word).is_some_and(|at| at + 1 < line.len()) {
@@ -63,8 +63,8 @@ fn is_excepted(path: &str, word: &str) -> bool {
     EXCEPTIONS.iter().any(|(start, excepted, _)| path.starts_with(start) && [word, ""].contains(excepted))
 }
 
-/// Where a word or phrase is in a normalized line. `_` ends a word, but does not separate those of a phrase: `is_none`
-/// is a method, not a phrase.
+/// Returns where a word or phrase begins in a normalized line. `_` separates words, but not the words of a phrase, so
+/// that the method `is_none` is not found as the phrase "is none".
 fn position(line: &str, word: &str) -> Option<usize> {
     let ends = |c: char| c == ' ' || (c == '_' && !word.contains(' '));
     line.match_indices(word)
@@ -72,7 +72,8 @@ fn position(line: &str, word: &str) -> Option<usize> {
         .find(|at| line[..*at].ends_with(ends) && line[at + word.len()..].starts_with(ends))
 }
 
-/// The line in lower case between two spaces, without what begins a comment, and with each punctuation mark as a word.
+/// Returns the line in lower case, without a comment marker at its start, with spaces around each punctuation mark, and
+/// with a space at either end.
 fn normalize(line: &str) -> String {
     let mut normalized = String::from(" ");
     for c in line.trim_start().trim_start_matches(['/', '!', '#']).trim().chars() {
