@@ -56,7 +56,7 @@ impl Progress {
     }
 
     /// The same for a walk that prints during the run: a bar would disturb the lines.
-    pub(crate) fn beside_output(self) -> Self {
+    pub(crate) fn during_output(self) -> Self {
         Self { face: self.face.filter(|_| self.is_asked), ..self }
     }
 
