@@ -51,7 +51,7 @@ fn of_figures_that_cannot_be_stored() {
     let ftk = |args: &[&str]| dir.ftk(args).under(&dir, ["env", "-u", "XDG_CACHE_HOME", "-u", "HOME"]).run();
     let why = "no cache directory: set XDG_CACHE_HOME or HOME to an absolute path";
     let shown = ftk(&["calibrate", "--show"]).status(0);
-    shown.check(shown.err == format!("  using built-in values: {why}\n"), "it is said");
+    shown.check(shown.err == format!("  using built-in values: {why}\n"), "the message is printed");
     shown.check(shown.text().contains("file_ns = "), "they are shown");
     ftk(&["calibrate"]).status(2).stdout("").stderr(&format!("ftk: {why}\n"));
 }

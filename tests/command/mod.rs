@@ -9,4 +9,5 @@ mod output;
 mod progress;
 mod stats;
 mod terminal;
+mod times;
 mod usage;

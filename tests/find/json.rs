@@ -82,7 +82,7 @@ fn members() {
         run.check(objects(&run) == expected(&dir, "-P"), "as GNU find prints");
         let run = dir.ftk(["find", "--json", "--sort", "-L", "-j", threads]).run().status(0);
         let run = run.stderr("  skipped: 1 repeated directory path\n");
-        run.check(objects(&run) == expected(&dir, "-L"), "not what GNU find says of targets");
+        run.check(objects(&run) == expected(&dir, "-L"), "as GNU find prints for targets");
     }
     let sorted = dir.ftk(["find", "--json", "--sort"]).run().status(0);
     let run = dir.ftk(["--json", "find", "-j", "8"]).run().status(0);

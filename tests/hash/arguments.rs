@@ -52,7 +52,7 @@ fn special_files_with_the_option_special() {
     let run =
         dir.ftk(["hash", "--special", "socket", "none", "x"]).run().status(2).stdout(format!("{ABC}  x\n"));
     run.stderr_has("ftk: cannot read 'socket': it is a socket\n").stderr_has("ftk: cannot stat 'none': ");
-    // The option is named where it would help, and is for nothing else.
+    // The message names the option where it helps. Other modes refuse it.
     let run = dir.ftk(["hash", "fifo", "/dev/null"]).run().status(2).stdout("");
     run.stderr_has("ftk: cannot read 'fifo': it is a FIFO (add --special to read it)\n")
         .stderr_has("ftk: cannot read '/dev/null': it is a device (add --special to read it)\n");
@@ -93,8 +93,8 @@ fn paths_covered_by_another_argument_are_counted() {
         let run = dir.ftk(["hash"]).args(args).run().status(0);
         let names: Vec<_> = run.text().lines().map(|line| &line[66..]).collect();
         run.check(names == lines, "each file once");
-        let left_out = run.err.split_inclusive('\n').find(|line| line.contains("skipped: "));
-        run.check(left_out.unwrap_or_default() == said, "what was skipped");
+        let skipped = run.err.split_inclusive('\n').find(|line| line.contains("skipped: "));
+        run.check(skipped.unwrap_or_default() == said, "the skipped paths");
         let run = dir.ftk(["dup"]).args(args).run().status(0);
         run.check(run.err.contains(" that another argument covers") != said.is_empty(), "dup says the same");
     }

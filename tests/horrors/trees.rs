@@ -138,17 +138,17 @@ fn h83_directories_with_many_link_paths_are_entered_once() {
     lattice(&dir, "t");
     lattice(&dir, "u");
     let first = |level: usize| format!("t/00/{}", "one/".repeat(level));
-    let left_out = "  skipped: 60 repeated directory paths\n";
+    let skipped = "  skipped: 60 repeated directory paths\n";
     for threads in ["mono", "2", "8"] {
-        let run = dir.ftk(["find", "-L", "t", "--sort", "-j", threads]).run().status(0).stderr(left_out);
+        let run = dir.ftk(["find", "-L", "t", "--sort", "-j", threads]).run().status(0).stderr(skipped);
         run.check(run.text().lines().count() == 1 + 31 + 31 + 60, "each entry of each directory once");
         run.check(run.text().contains(&format!("\n{}f\n", first(30))), "the first path");
-        let run = dir.ftk(["hash", "-L", "t", "-j", threads]).run().status(0).stderr_has(left_out);
+        let run = dir.ftk(["hash", "-L", "t", "-j", threads]).run().status(0).stderr_has(skipped);
         let mut lines: Vec<_> =
             (0..=30).map(|level| format!("{}  {}f\n", sha256(b"abc"), first(level))).collect();
         lines.sort();
         run.stdout(lines.concat());
-        let run = dir.ftk(["dup", "-L", "t", "-j", threads]).run().status(0).stderr_has(left_out);
+        let run = dir.ftk(["dup", "-L", "t", "-j", threads]).run().status(0).stderr_has(skipped);
         run.check(run.text().lines().filter(|line| !line.is_empty()).count() == 31, "one group of all");
         // Both trees have the same repeated paths, so everything was compared.
         dir.ftk(["cmp", "-L", "t", "u", "-j", threads]).run().status(0).stdout("");

@@ -106,7 +106,7 @@ fn h57_stored_figures_do_not_change_the_result() {
             dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("using built-in values: ");
         }
     } else {
-        // On a busy machine what was measured may be no figure to believe: then it is not kept.
+        // On a busy machine the measured figures may be implausible; then they are not stored.
         run.status(2).stderr_has("implausible measurements");
         assert!(!dir.aside("cache/ftk/constants").exists());
     }
