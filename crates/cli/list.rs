@@ -78,7 +78,7 @@ impl<'o> List<'o> {
     }
 }
 
-/// Returns the message for a failure to write to the file, or to standard output if there is none.
+/// Returns the message for a failure to write to the file, or to standard output for `None`.
 pub(crate) fn cannot_write(file: Option<&Path>) -> String {
     match file {
         Some(path) => format!("cannot write {}", shown(path)),

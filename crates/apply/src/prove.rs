@@ -104,8 +104,8 @@ impl Proven {
         if identity(&named) != self.keeper.identity() {
             return Err(Refusal::Replaced(Side::Keeper));
         }
-        // For hard links the ctime is not compared, since a link to the keeper changes it. There the keeper cannot
-        // be an alias of the victim, because both are on one device.
+        // For hard links the ctime is not compared, since a link to the keeper changes it. There the keeper
+        // cannot be an alias of the victim, because both are on one device.
         if self.kind != ActionKind::Hardlink && ctime_ns(&named) != ctime_ns(before) {
             return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim was renamed" });
         }

@@ -19,7 +19,7 @@ pub(super) fn parent(path: &[u8]) -> &[u8] {
     }
 }
 
-/// Splits a name or a path at the dot of its extension. The extension is empty if there is none. A dot at the beginning
+/// Splits a name or a path at the dot of its extension. Without a dot, the extension is empty. A dot at the beginning
 /// of a name does not start an extension.
 pub(super) fn split_extension(path: &[u8]) -> (&[u8], &[u8]) {
     let path = trimmed(path);

@@ -7,16 +7,16 @@ use rustix::fs::FileType as RawType;
 /// One entry of a manifest, or of a tree that is recorded or verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'e> {
-    /// Its path below the root; `.` for the root itself.
+    /// The path below the root; `.` for the root itself.
     pub path: &'e [u8],
-    /// Its metadata.
+    /// The metadata.
     pub stat: Stat,
     /// The target of a symbolic link; `None` for all other types.
     pub target: Option<&'e [u8]>,
     /// The digests of a regular file, concatenated in the order of the [`Header`](crate::Header)'s
     /// algorithms. Empty for other types, and if the content was not read.
     pub digests: &'e [u8],
-    /// Its extended attributes by name, if they were requested.
+    /// The extended attributes, sorted by name, if they were requested.
     pub xattrs: Option<&'e [Xattr]>,
     /// When a run first found that the content has changed although size and mtime are the same.
     pub damaged_ns: Option<i128>,
@@ -39,7 +39,7 @@ pub struct Stat {
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Device that contains it.
+    /// The device that contains the entry.
     pub dev: u64,
     /// Inode number.
     pub ino: u64,
@@ -52,9 +52,9 @@ pub struct Stat {
 /// An extended attribute.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Xattr {
-    /// Its name, including the name space: `user.comment`.
+    /// The name, including the name space: `user.comment`.
     pub name: Vec<u8>,
-    /// Its value.
+    /// The value.
     pub value: Vec<u8>,
 }
 
