@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_way_leads_where_the_long_way_does() {
+    fn parsing_one_command_gives_the_same_arguments() {
         for line in [
             "ftk find",
             "ftk find -j 2 -e rs . --json -q",

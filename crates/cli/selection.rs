@@ -91,7 +91,9 @@ struct InodeArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     changed_within: Option<Time>,
 
-    /// Match entries modified before this; values as for --changed-within
+    /// Match entries modified longer ago than this, or before a date
+    ///
+    /// The values are those of --changed-within.
     #[arg(long, value_name = "TIME", value_parser = time)]
     changed_before: Option<Time>,
 
@@ -332,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_an_entry() {
+    fn metadata_options_are_parsed() {
         let args = parse(&[
             "-S",
             "-1K",
@@ -379,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn every_filter_is_told() {
+    fn every_filter_is_reported() {
         use clap::CommandFactory as _;
 
         assert_eq!(parse(&["-L", "--files-from", "x"]).unwrap().filter(), None);
@@ -404,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_parse_is_named_and_marked() {
+    fn parse_errors_name_the_option_and_the_position() {
         for (line, message) in [
             (
                 ["-S", "12Q"],

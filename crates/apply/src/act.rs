@@ -18,7 +18,8 @@ use crate::share::{share, shared_bytes};
 use crate::swap::{delete, displace, replace};
 use crate::temp::Temp;
 
-/// Performs the action of the intent. After any error, the victim has its name and content.
+/// Performs the action of the intent. After an error, the victim has its name and content, unless the error
+/// names a file that could not be renamed back.
 pub(crate) fn act(
     proven: &Proven,
     intent: &Intent,
@@ -38,7 +39,7 @@ pub(crate) fn act(
         ActionKind::Move => relocate(proven, intent, destination),
         ActionKind::Reflink => unreachable!("a reflink removes no name"),
     });
-    // Also after a failure, which may have changed the ctime of the inodes.
+    // This is done even after a failure, which may have changed the ctime of the inodes.
     let last_went = [&proven.victim, &proven.keeper].map(|held| {
         let now = Stat::of(&held.file);
         if let Ok(now) = &now {

@@ -83,9 +83,15 @@ pub struct ActionOptions {
     pub metadata_may_differ: bool,
 }
 
-/// Bytes that an action has freed: those that only the victim used, if its last name was removed.
+/// Bytes on the disk that an action has freed.
+///
+/// For a reflink, these are the bytes that only the victim used before, and that it now shares. If the file
+/// system does not report shared blocks, they are all bytes of the victim.
+///
+/// For the other actions, these are the bytes that only the victim used, if its last name was removed, and
+/// otherwise 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Freed(
-    /// Bytes on the disk, which may differ from the length of the file.
+    /// The number of bytes, which may differ from the length of the file.
     pub u64,
 );

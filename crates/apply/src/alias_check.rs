@@ -45,8 +45,9 @@ pub(crate) struct AliasCheck {
 impl AliasCheck {
     /// Proves that the victim is not the keeper under another name.
     ///
-    /// `temp` is a free name in the victim's directory that is recorded in the journal; both checks use it.
-    /// Afterwards the victim has its name again.
+    /// `temp` is a free name in the victim's directory that is recorded in the journal. Both checks that the
+    /// module describes use it. Afterwards the victim has its name again, unless the error names a file that
+    /// could not be renamed back.
     pub(crate) fn prove(&mut self, proven: &Proven, temp: &CStr) -> Result<(), ActError> {
         let (victim, keeper) = (&proven.victim, &proven.keeper);
         let is_keeper_trusted = is_trusted(&keeper.file);

@@ -23,7 +23,7 @@ pub enum Check {
 /// Checks whether a step would be refused for any reason except the content. Changes nothing.
 ///
 /// # Errors
-/// The reason for a refusal.
+/// Returns the reason for which the step would be refused.
 pub fn check(
     reach: &mut Reach,
     kind: ActionKind,

@@ -21,8 +21,8 @@ const BUFFER: usize = 256 << 10;
 /// Copies `source` to `place`, whose name must be free, with the metadata that another file had. On return
 /// the copy has been compared with its source and is on the disk.
 pub(crate) fn copy(source: &Held, place: Place, metadata: &Metadata, stop: &Stop) -> Result<Temp, ActError> {
-    // Other users must not open it before it has its final owner and permissions.
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // Until the copy has its final owner and permissions, only the caller may open it.
     let file = openat(&place.dir, &place.name, flags, Mode::RUSR | Mode::WUSR)
         .map_err(|errno| ActError::failed("make the copy", errno))?;
     let file = File::from(file);

@@ -32,7 +32,7 @@ struct DedupeRange {
 ///
 /// # Errors
 /// `EOPNOTSUPP` or `EINVAL` if the file system cannot share blocks, `EXDEV` if the files are on different
-/// file systems, `EPERM` if the caller may not write to `to`.
+/// file systems, `EPERM` if the caller neither owns `to` nor may write to it.
 pub(crate) fn dedupe(from: impl AsFd, to: impl AsFd, offset: u64, len: u64) -> io::Result<Option<u64>> {
     let mut range = DedupeRange {
         src_offset: offset,

@@ -40,8 +40,8 @@ impl Destination {
         sync_file_system(self.dir.as_fd())
     }
 
-    /// Opens the place of a new path. Creates missing directories, and follows no links below the
-    /// destination.
+    /// Opens the directory of a new path, and creates missing directories. A symbolic link below the
+    /// destination is an error.
     pub(crate) fn place(&self, to: &To) -> io::Result<Place> {
         let below = &to.path[to.root_len..];
         let mut directories: Vec<_> = parts(below).collect();

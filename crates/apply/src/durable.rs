@@ -15,8 +15,8 @@ use crate::seen::Seen;
 /// or after ten minutes on a laptop that lets its disk sleep.
 const WRITTEN_BACK: Duration = Duration::from_secs(3600);
 
-/// Up to this many files, and directories of a batch, are synced one by one. Beyond that, one sync of the whole
-/// file system is faster, although it also writes the data of other processes.
+/// Up to this many keepers of a run, and directories of a batch, are synced one by one. Beyond that, one sync
+/// of the whole file system is faster, although it also writes the data of other processes.
 const MAX_SINGLE_SYNCS: usize = 8;
 
 /// The keepers that are known to be on the disk. A victim may be the only copy on the disk until its keeper
@@ -81,7 +81,8 @@ fn sync(directory: BorrowedFd<'_>, how: fn(OwnedFd) -> Result<(), Errno>) -> Res
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match openat(directory, ".", flags, Mode::empty()) {
         Ok(directory) => ignore_unsupported(how(directory)),
-        // Without permission to list the directory it cannot be synced. Its names are written later.
+        // A sync needs permission to list the directory. Without it, the names are not synced: the kernel
+        // writes them later.
         Err(Errno::ACCESS) => Ok(()),
         Err(errno) => Err(errno),
     }

@@ -63,8 +63,8 @@ pub struct Engine {
     alias_check: AliasCheck,
     own_changes: OwnChanges,
     keepers: Keepers,
-    /// The successors of keepers that cannot have more links: a victim that could not be linked, and becomes
-    /// the keeper.
+    /// For each keeper that cannot have more links: the victim that could not be linked to it, which is the
+    /// keeper of later steps instead.
     successors: HashMap<(u64, u64), Seen>,
     /// The maximal number of steps in a batch, limited by the descriptors they need.
     max_steps: usize,
@@ -150,16 +150,16 @@ impl Engine {
                     break;
                 }
             }
-            // These steps were proven with a keeper that is full. They are prepared again with the new
-            // keeper.
+            // The remaining steps of the batch were proven with a keeper that is full. They are prepared
+            // again with the new keeper.
             for (step, ready) in batch {
                 if let Ok((_, intent)) = ready {
                     journal.note(intent.step, &Err(ActError::Stopped));
                 }
                 again.push_back(step);
             }
-            // This precedes the outcomes: after a power failure, a step that the journal calls done must
-            // still be done.
+            // Syncs the names before the outcomes are written: a step that the journal calls done must still
+            // be done after a power failure.
             match &self.destination {
                 Some(destination) if !changed.is_empty() => destination.sync()?,
                 _ => sync_names(&changed)?,

@@ -22,19 +22,19 @@ const VERSION: u64 = 1;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// It cannot be opened or read.
+    /// The journal cannot be opened or read.
     Read(io::Error),
-    /// It is a symbolic link.
+    /// The journal is a symbolic link.
     SymbolicLink,
-    /// It is a directory, a pipe or a device.
+    /// The journal is a directory, a pipe or a device.
     NotRegular,
-    /// It belongs to this user, who is neither the caller nor root.
+    /// The journal belongs to this user, who is neither the caller nor root.
     Owner(u32),
-    /// It has these permissions, which let other users write to it.
+    /// The journal has these permissions, which let other users write to it.
     Writable(u32),
-    /// Its first line is not the header of a journal.
+    /// The first line is not the header of a journal.
     NotJournal,
-    /// It has this version, which is not the one that is read.
+    /// The journal has this version, which this ftk cannot read.
     Version(u64),
     /// This line, counted from 1, is not a record of a journal.
     Malformed(u64),
@@ -96,8 +96,9 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Reads all of a journal. An incomplete line at the end is ignored: it comes from a killed run, and its
-    /// step was not performed.
+    /// Reads all of a journal. An incomplete line at the end, which a killed run has left, is ignored. If it
+    /// is an intent, its step was not performed, since a step is performed only after its whole intent is on
+    /// the disk.
     pub(crate) fn read(mut journal: impl BufRead) -> Result<Self, JournalError> {
         let mut line = Vec::new();
         let mut number = 0;
@@ -154,8 +155,8 @@ struct OutcomeRecord {
     outcome: String,
 }
 
-/// Reads the next line without its end. Returns `false` at the end of the journal, and for a line without an
-/// end.
+/// Reads the next line without its newline. Returns `false` at the end of the journal, and for a last line
+/// without a newline.
 fn next_line(journal: &mut impl BufRead, line: &mut Vec<u8>, number: &mut u64) -> Result<bool, JournalError> {
     line.clear();
     *number += 1;

@@ -55,7 +55,8 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Returns the device and inode number of the journal. A scan of its tree should skip it.
+    /// Returns the device and inode number of the journal, so that a scan of the tree that contains it can
+    /// skip it.
     pub fn identity(&self) -> (u64, u64) {
         self.identity
     }

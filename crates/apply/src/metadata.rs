@@ -35,7 +35,7 @@ pub(crate) struct Metadata {
     pub(crate) gid: u32,
     pub(crate) atime_ns: i128,
     pub(crate) mtime_ns: i128,
-    /// Sorted by name.
+    /// The extended attributes, sorted by name.
     pub(crate) attributes: Vec<Attribute>,
 }
 
@@ -58,11 +58,12 @@ impl Metadata {
         }
     }
 
-    /// Returns the metadata without rights that programs with the content of `source` do not have already.
+    /// Returns a copy of the metadata that gives a file with the content of `source` only rights that
+    /// `source` has already.
     ///
-    /// It removes set-user-ID and set-group-ID bits and capabilities, unless `source` has them with the same
-    /// owner or group. An undo reads this metadata from a journal, and without this check a journal could
-    /// give such rights to a program of an attacker.
+    /// Removes set-user-ID and set-group-ID bits unless `source` has them and the same owner or group, and
+    /// capabilities unless `source` has the same ones. An undo reads this metadata from a journal, and
+    /// without this check a journal could give such rights to a program of an attacker.
     pub(crate) fn without_new_rights(&self, source: &Held) -> io::Result<Self> {
         let mut granted = source.stat.mode;
         if source.stat.uid != self.uid {
@@ -147,7 +148,8 @@ pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
     for name in names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
         match fgetxattr(file, name, &mut value[..]) {
             Ok(len) => found.push((name.to_vec(), value[..len].to_vec())),
-            Err(Errno::NODATA) => {} // listed by some file systems although they do not exist, or removed meanwhile
+            // Some file systems list attributes that do not exist, or the attribute was removed meanwhile.
+            Err(Errno::NODATA) => {}
             Err(errno) => return Err(errno.into()),
         }
     }
@@ -163,7 +165,7 @@ pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'sta
         let (uid, gid) = (Uid::from_raw(metadata.uid), Gid::from_raw(metadata.gid));
         fchown(file, Some(uid), Some(gid)).map_err(|errno| ("restore the owner", errno))?;
     }
-    // After the owner: a change of the owner removes capabilities.
+    // Attributes are set after the owner, since a change of the owner removes capabilities.
     let theirs = attributes(file).map_err(|error| ("list attributes of the copy", errno_of(&error)))?;
     for (name, _) in theirs.iter().filter(|(name, _)| !metadata.attributes.iter().any(|(n, _)| n == name)) {
         fremovexattr(file, &name[..]).map_err(|errno| ("restore extended attributes", errno))?;
@@ -172,7 +174,7 @@ pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'sta
         let set = fsetxattr(file, &name[..], value, XattrFlags::empty());
         set.map_err(|errno| ("restore extended attributes", errno))?;
     }
-    // After the access control list, which changes the bits of the group.
+    // The permissions are set after the access control list, which changes the bits of the group.
     fchmod(file, Mode::from_raw_mode(metadata.mode)).map_err(|errno| ("restore the permissions", errno))?;
     let times = Timestamps {
         last_access: timespec(metadata.atime_ns),

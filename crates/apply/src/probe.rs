@@ -1,4 +1,4 @@
-//! Checks whether an action can work at all between two places, before anything is read.
+//! Checks whether an action is possible at all for two files, before their contents are read.
 
 use std::fmt;
 use std::io;
@@ -15,7 +15,7 @@ use crate::reach::{DIRECTORY, Reach};
 use crate::refusal::{Refusal, Side};
 use crate::seen::Step;
 
-/// Why an action cannot work between two places.
+/// Why an action is impossible for two files.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Obstacle {
@@ -59,14 +59,15 @@ impl std::error::Error for Obstacle {
     }
 }
 
-/// Checks whether the action can work between the places of two files. Of the step, only the paths are used.
-/// Returns the maximal number of hard links per file there, if it is known.
+/// Checks whether the action is possible for the two files of a step. Only their paths are used: the files
+/// may have changed since the scan. For hard links, returns the maximal number of links to a file on that
+/// file system, if it is known.
 ///
-/// Nothing is written. So some obstacles are found only by trying: mounts of one file system that do not
-/// allow links between them, XFS without reflinks, immutable files.
+/// Nothing is written. So some obstacles are found only when the action is performed: mounts of one file
+/// system that do not allow links between them, XFS without reflinks, immutable files.
 ///
 /// # Errors
-/// The obstacle.
+/// Returns the first obstacle found.
 pub fn probe(reach: &mut Reach, action: &Action, step: &Step) -> Result<Option<u64>, Obstacle> {
     let victim = reach.open(Side::Victim, &step.victim).map_err(Obstacle::Unreachable)?;
     let keeper = reach.open(Side::Keeper, &step.keeper).map_err(Obstacle::Unreachable)?;
@@ -75,7 +76,8 @@ pub fn probe(reach: &mut Reach, action: &Action, step: &Step) -> Result<Option<u
         return Err(Obstacle::ReadOnly);
     }
     if *action == Action::Reflink {
-        // With a length of 0 nothing is compared or shared, but the kernel checks all preconditions.
+        // With a length of 0, the kernel compares and shares nothing. But it checks the permission, and that
+        // both files are on one file system whose driver can share blocks.
         return match dedupe(&keeper.file, &victim.file, 0, 0) {
             Ok(_) => Ok(None),
             Err(error) => Err(match Errno::from_io_error(&error) {

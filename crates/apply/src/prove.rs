@@ -105,8 +105,8 @@ impl Proven {
         if named.identity() != self.keeper.identity() {
             return Err(Refusal::Replaced(Side::Keeper));
         }
-        // For hard links the ctime is not compared, since a link to the keeper changes it. There the keeper cannot
-        // be an alias of the victim, because both are on one device.
+        // For hard links the ctime is not compared, since a link to the keeper changes it. There the keeper
+        // cannot be an alias of the victim, because both are on one device.
         if self.kind != ActionKind::Hardlink && named.ctime_ns != before.ctime_ns {
             return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim was renamed" });
         }

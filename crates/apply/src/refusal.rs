@@ -29,16 +29,16 @@ impl fmt::Display for Side {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Its path is not one that a scan prints: empty, with a NUL, or with `..` below the starting point.
+    /// The path is not one that a scan prints: empty, with a NUL, or with `..` below the starting point.
     Path(Side),
     /// A directory on the path below the starting point is a symbolic link.
     Link(Side),
-    /// It has the name of a temporary file: another run may be about to remove it, or a killed run has left
-    /// it for its undo.
+    /// The file has the name of a temporary file: another run may be about to remove it, or a killed run has
+    /// left it for its undo.
     TemporaryName(Side),
-    /// It is not a regular file.
+    /// The file is not a regular file.
     NotRegular(Side),
-    /// It cannot be opened, queried or read.
+    /// The file cannot be opened, queried or read.
     Unreadable {
         /// Which file.
         side: Side,
@@ -47,9 +47,9 @@ pub enum Refusal {
         /// The cause.
         source: io::Error,
     },
-    /// Another file has its name.
+    /// Another file now has the name.
     Replaced(Side),
-    /// It is not as the scan saw it, or changed while it was compared.
+    /// The file is not as the scan or the journal recorded it, or changed during the step.
     Changed {
         /// Which file.
         side: Side,
@@ -115,21 +115,21 @@ pub enum Difference {
     Attribute(Vec<u8>),
 }
 
-/// Why a step was refused or failed. The text omits the cause, which is the [source](std::error::Error),
+/// Why a step was refused or failed. The text omits the cause: that is the [source](std::error::Error), and
 /// always an [`io::Error`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ActError {
-    /// The step was not tried.
+    /// The step was refused, and nothing was changed.
     Refused(Refusal),
-    /// The step was tried and failed. The victim has its old name and content.
+    /// The step was tried and failed. If `left` is `None`, the victim has its old name and content.
     Failed {
         /// What was tried.
         op: &'static str,
         /// The cause.
         source: io::Error,
-        /// The name, in the victim's directory, of a file that could not be restored or removed. It is a
-        /// temporary file of ftk unless the error says otherwise.
+        /// The last component of the path of a file that could not be removed or renamed back: a private name
+        /// in the directory of the victim or, for a move, the new name in the directory it was moved to.
         left: Option<Vec<u8>>,
     },
     /// The run was stopped before the step.

@@ -5,13 +5,13 @@ use ftk_file::Stat;
 /// A file as a scan saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Its path as scanned: the starting point, joined with the path below it.
+    /// The path as scanned: the starting point joined with the path below it.
     pub path: Vec<u8>,
     /// Length of the starting point in `path`.
     ///
-    /// Links in the starting point are followed once for the whole run; links below it are never followed. It
-    /// is the whole length for a file that the user named itself. With 0, only the working directory is
-    /// trusted, or the root directory for an absolute path.
+    /// Links in the starting point are followed once for the whole run; links below it are never followed.
+    /// For a file that the user named itself, the starting point is the whole path. With 0, only the working
+    /// directory is trusted, or the root directory for an absolute path.
     pub root_len: usize,
     /// Device.
     pub dev: u64,

@@ -79,8 +79,8 @@ pub(crate) fn delete(
     }
 }
 
-/// Renames the file, possibly to another directory. The new name must be free; other programs may create it
-/// at the same time.
+/// Renames the file, possibly to another directory. Fails if the new name exists, even if another program
+/// creates it at the same time.
 pub(crate) fn displace(
     place: &Place,
     expected: (u64, u64),
@@ -146,7 +146,8 @@ fn put_back(place: &Place, from: &Place, error: ActError) -> ActError {
     }
 }
 
-/// Returns whether there was no space for a private name, so that the name may be removed directly.
+/// Returns whether a rename failed because there is no space for the private name. The victim's name may then
+/// be removed directly.
 fn is_disk_full(error: &ActError) -> bool {
     match error {
         ActError::Failed { source, left: None, .. } => {

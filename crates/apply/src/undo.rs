@@ -40,8 +40,8 @@ pub struct Undo {
 pub enum Undone {
     /// The file is restored: a separate file with its content and metadata, under its name.
     Restored,
-    /// The same, but without set-user-ID or set-group-ID bits or capabilities that are in the journal and
-    /// that the file with the content does not have.
+    /// The file is restored, but without set-user-ID or set-group-ID bits or capabilities that are in the
+    /// journal and that the file with the content does not have.
     RestoredWithoutRights,
     /// Nothing had to be done: the step was never performed, has already been undone, or needs no undo, as a
     /// reflink.
@@ -49,7 +49,7 @@ pub enum Undone {
 }
 
 /// Undoes the steps of a journal, the last one first, and calls `report` with the outcome of each. Steps that
-/// were refused are skipped.
+/// were refused, or not begun before the run was stopped, are skipped.
 ///
 /// Everything in the journal is checked: a name must still lead to what the step left there, with the same
 /// content. Otherwise the step is refused. So undo may be repeated with the same journal, and it also repairs
@@ -96,7 +96,7 @@ const MAX_UNSYNCED: usize = 16;
 struct Undoing {
     reach: Reach,
     /// For each victim that had several names: the copy that was made for the first of them, or the victim
-    /// itself.
+    /// itself. `None` until there is one.
     copies: HashMap<(u64, u64), Option<Copy>>,
     changed: Vec<Rc<OwnedFd>>,
 }
@@ -108,7 +108,8 @@ struct Copy {
     identity: (u64, u64),
 }
 
-/// Returns empty entries for the victims that occur more than once.
+/// Returns a map with the value `None` for each victim that occurs in several steps, because it had several
+/// names.
 fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Copy>> {
     let mut names = HashMap::new();
     for intent in steps {
@@ -296,7 +297,8 @@ impl Undoing {
         if !is_unchanged(&source.stat) {
             return Err(Refusal::Changed { side: Side::Keeper, what: "since the run" }.into());
         }
-        let aside = place.sibling(&intent.temp); // with this name, the next undo recognises it if this one is killed
+        // If this undo is killed, the next one recognises the file by this name.
+        let aside = place.sibling(&intent.temp);
         let temp = match self.link_copy(intent, &aside)? {
             Some(temp) => temp,
             None => copy(source, aside, metadata, stop)?,
@@ -324,8 +326,8 @@ impl Undoing {
         Ok(Some(temp))
     }
 
-    /// Records the victims that still have one of their names, because a step failed or its run was killed.
-    /// Their other names are linked to them again.
+    /// Records each victim of several steps that still has one of its names, because a step failed or its run
+    /// was killed. The undo then links its other names to it again.
     fn remember_untouched(&mut self, steps: &[Intent]) {
         for intent in steps {
             let Seen { path, root_len, .. } = &intent.victim;

@@ -119,7 +119,7 @@ impl<'l> Scan<'l> {
 fn eight_digits(text: [u8; 8]) -> Option<u64> {
     const HIGH: u64 = u64::from_ne_bytes([0xf0; 8]);
     let text = u64::from_le_bytes(text);
-    // The upper half of an ASCII digit is 3, and stays 3 when 6 is added.
+    // Only for ASCII digits (0x30 to 0x39), the upper half of the byte is 3 and stays 3 when 6 is added.
     let upper = text & HIGH | (text.wrapping_add(u64::from_ne_bytes([6; 8])) & HIGH) >> 4;
     if upper != u64::from_ne_bytes([0x33; 8]) {
         return None;

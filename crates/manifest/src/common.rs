@@ -9,7 +9,8 @@ use crate::{Error, Header};
 /// The positions, in the entries of two manifests, of the digests of their common algorithms.
 #[derive(Debug, Default)]
 pub(crate) struct Common {
-    /// Per common algorithm: the byte range in entries of the first and of the second manifest.
+    /// For each common algorithm: the byte range of its digest in the digests of an entry, in the first and
+    /// in the second manifest.
     ranges: Vec<(Range<usize>, Range<usize>)>,
 }
 

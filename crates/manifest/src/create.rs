@@ -11,9 +11,9 @@ use crate::{Contents, Entry, Error, Writer};
 /// Writes an entry for everything in the tree, in the order of a manifest, and returns the number of entries.
 /// With `xattrs` their extended attributes are read now and written too.
 ///
-/// Entries that could not be read are skipped: files whose row is not `Ok`, which were reported when they were read,
-/// and entries whose extended attributes cannot be read, which are passed to `on_error` with their path below the
-/// root.
+/// Entries that could not be read are skipped: files whose row is not `Ok`, which were reported when they
+/// were read, and entries whose extended attributes cannot be read, which are passed to `on_error` with their
+/// path below the root.
 ///
 /// # Errors
 /// When the manifest cannot be written, or when a file that was to be read was never processed.

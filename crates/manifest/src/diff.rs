@@ -16,8 +16,8 @@ use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Summary, Verdict};
 /// corruption. Contents are compared by the common algorithms; if one manifest has no digests at all, by
 /// size.
 ///
-/// Entries that are the same in both use no memory. A file that only one manifest has uses 24 bytes and its
-/// digests, and if it is only in `new` also its path.
+/// Entries that are the same in both use no memory. A file only in `old` uses 32 bytes and its common
+/// digests. A file only in `new` uses 33 bytes, its common digests and its path.
 ///
 /// # Errors
 /// When a manifest cannot be read or has an invalid line, when both have digests but no algorithm in common,
@@ -106,8 +106,9 @@ pub fn diff(
 struct Moves {
     to: Vec<Option<u32>>,
     is_moved: Vec<bool>,
-    /// The concatenated paths of the files that only the new manifest has, and where each path ends.
+    /// The concatenated paths of the files that only the new manifest has.
     paths: Vec<u8>,
+    /// Where each path ends in `paths`.
     ends: Vec<u64>,
 }
 

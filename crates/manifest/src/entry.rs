@@ -6,16 +6,16 @@ use ftk_walk::FileType;
 /// One entry of a manifest, or of a tree that is recorded or verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'e> {
-    /// Its path below the root; `.` for the root itself.
+    /// The path below the root; `.` for the root itself.
     pub path: &'e [u8],
-    /// Its metadata.
+    /// The metadata.
     pub stat: Stat,
     /// The target of a symbolic link; `None` for all other types.
     pub target: Option<&'e [u8]>,
     /// The digests of a regular file, concatenated in the order of the [`Header`](crate::Header)'s
     /// algorithms. Empty for other types, and if the content was not read.
     pub digests: &'e [u8],
-    /// Its extended attributes by name, if they were requested.
+    /// The extended attributes, sorted by name, if they were requested.
     pub xattrs: Option<&'e [Xattr]>,
     /// When a run first found that the content has changed although size and mtime are the same.
     pub damaged_ns: Option<i128>,
@@ -24,9 +24,9 @@ pub struct Entry<'e> {
 /// An extended attribute.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Xattr {
-    /// Its name, including the name space: `user.comment`.
+    /// The name, including the name space: `user.comment`.
     pub name: Vec<u8>,
-    /// Its value.
+    /// The value.
     pub value: Vec<u8>,
 }
 

@@ -12,19 +12,19 @@ use crate::text::brief;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// It cannot be read, or the output cannot be written.
+    /// The manifest cannot be read, or the output cannot be written.
     Io(io::Error),
-    /// Its footer shows that it is incomplete or damaged.
+    /// The footer shows that the manifest is incomplete or damaged.
     Seal(SealError),
     /// The file has changed since it was opened.
     Changed,
-    /// It is not a manifest: a description of what it is, or of what is wrong with its first line.
+    /// The file is not a manifest: a description of what it is, or of what is wrong with its first line.
     NotManifest(String),
-    /// It has a version that only a newer ftk can read.
+    /// The manifest has a version that only a newer ftk can read.
     Version(u64),
-    /// It records an option that no manifest of this version can have.
+    /// The manifest records an option that no manifest of this version can have.
     UnknownOption(Vec<u8>),
-    /// One of its lines is invalid.
+    /// A line of the manifest is invalid.
     Line {
         /// The line number; the first line is 1.
         number: u64,
@@ -33,7 +33,7 @@ pub enum Error {
     },
     /// The data to keep does not fit into the memory budget.
     Full(Full),
-    /// Two manifests have no algorithm in common, so that their contents cannot be compared.
+    /// The two manifests have no algorithm in common, so their contents cannot be compared.
     NoCommonAlgorithm {
         /// The algorithms of the first manifest.
         old: Vec<Algorithm>,

@@ -50,7 +50,7 @@ impl Field {
         Self::Xattrs,
     ];
 
-    /// Returns the name of its member in a manifest. [`FromStr`] accepts it, and short forms.
+    /// Returns the name of the field's member in a manifest. [`FromStr`] accepts this name, and short forms.
     pub fn name(self) -> &'static str {
         match self {
             Self::Type => "type",

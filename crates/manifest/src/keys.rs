@@ -81,8 +81,8 @@ impl Keys {
     }
 }
 
-/// Pairs each content of `old` with an equal content of `new`. Equal contents are paired in the order they
-/// were added, and each content is used once.
+/// For each content of `old`, returns the index of an equal content of `new`, if there is one. Equal contents
+/// are paired in the order they were added, and each content of `new` is used at most once.
 pub(crate) fn pair(old: &Keys, new: &Keys) -> Vec<Option<u32>> {
     let mut pairs = vec![None; old.len()];
     if old.len() == 0 || new.len() == 0 {
@@ -122,7 +122,7 @@ impl Reservation {
         Self { budget: budget.clone(), left: 0 }
     }
 
-    /// Consumes `bytes`, and reserves more from the budget if necessary.
+    /// Consumes `bytes` of the reservation. If fewer are left, first reserves more from the budget.
     ///
     /// # Errors
     /// When the budget is used up.

@@ -18,14 +18,15 @@
 //!
 //! # Memory
 //!
-//! Bytes per file, with SHA-256. The walk itself uses 16 bytes and the name, and 72 more if it keeps the
-//! metadata.
+//! Memory in bytes for each file, with SHA-256 digests. The walk itself uses 16 bytes and the name, and 72
+//! more if it keeps the metadata.
 //!
 //! | | bytes |
 //! |---|---|
-//! | [`VerifyPlan`], file that is read | 8 for its number, 33 for its row, 96 for its `fstat` |
+//! | [`VerifyPlan`], file that is read | 8 for its number, 33 for its digests, 96 for its `fstat` |
 //! | [`VerifyPlan`], missing file | 56 |
-//! | [`Update`], file that is read | 4 for its number, and its row |
+//! | [`Update`], file that is read | 4 for its number, 33 for its digests, 96 for its `fstat` |
+//! | [`Update`], the same if the file may have been written during the old run | 4 more |
 //! | [`diff()`], file that only the old manifest has | 64 |
 //! | [`diff()`], file that only the new manifest has | 65 and its path |
 //! | [`unique()`], file of the manifest that is searched | 56 |

@@ -21,9 +21,10 @@ pub(crate) struct Sealed {
 #[derive(Debug)]
 pub(crate) struct Lines<'m> {
     sealed: &'m Sealed,
-    /// The number of blocks read, and the unread part of the buffer.
+    /// The number of blocks read.
     blocks: usize,
     buffer: Vec<u8>,
+    /// The unread part of the buffer.
     rest: Range<usize>,
     /// Length of the next line with its newline; 0 until its end has been searched.
     len: usize,

@@ -108,7 +108,7 @@ pub struct Entries<'m> {
     current: Owned,
     last: Owned,
     is_first: bool,
-    /// Which of two manifests it reads.
+    /// Which of two manifests this is, for errors.
     which: Option<Which>,
 }
 

@@ -6,16 +6,16 @@ use serde_json::Value;
 /// What the first bytes of a file indicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It begins like a manifest, which may be incomplete.
+    /// The file begins like a manifest, which may be incomplete.
     Manifest,
-    /// It is compressed, and may contain a manifest.
+    /// The file is compressed, and may contain a manifest.
     Compressed {
         /// The name of the compressor.
         with: &'static str,
         /// The command that decompresses it to standard output.
         cat: &'static str,
     },
-    /// It is something else: a description with an article.
+    /// The file is something else: a description with an article.
     Other(&'static str),
 }
 

@@ -11,8 +11,8 @@ use crate::{Entry, Error, Manifest, Which};
 /// Passes to `each`, in path order, the regular files of `of` whose content is not in `elsewhere` under any
 /// name, and returns how many there are.
 ///
-/// Contents are the same if their size and all common digests are equal. Memory: 24 bytes and the digests for
-/// each file of `elsewhere`.
+/// Contents are the same if their size and all common digests are equal. Each file of `elsewhere` uses 24
+/// bytes of memory and its common digests.
 ///
 /// # Errors
 /// When a manifest cannot be read or has an invalid line, when they have no algorithm in common, or when

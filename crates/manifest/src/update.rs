@@ -44,7 +44,8 @@ pub struct Update<'u> {
     /// Files to be read whose old records may be out of date without a change of size and times: see
     /// [`is_recent`].
     recent: Vec<FileNo>,
-    /// Whether such a record is kept because its directory could not be listed.
+    /// Whether the new manifest keeps such an old record because the directory of its file could not be
+    /// listed.
     keeps_recent: bool,
 }
 
@@ -150,8 +151,8 @@ impl<'u> Update<'u> {
 
     /// Returns the start time to record in the new manifest, given the rows of the files that were read.
     ///
-    /// It is `now_ns`, unless the new manifest keeps a record that is certain only relative to the old start
-    /// time.
+    /// This time is `now_ns`, unless the new manifest keeps a record that is certain only relative to the old
+    /// start time.
     pub fn start_ns(&self, rows: &Rows, now_ns: i128) -> i128 {
         let contents = self.contents(rows);
         let is_kept = |file: &FileNo| contents.of(*file) == Content::Failed;
@@ -182,8 +183,8 @@ impl<'u> Update<'u> {
                         updated.kept += 1;
                         Some(old)
                     }
-                    // It may have been renamed. Without this record, its damage would be recorded under the
-                    // new name as correct.
+                    // The file may have been renamed. Without this record, its damage would be recorded under
+                    // the new name as correct.
                     Some(old) if old.damaged_ns.is_some() && !self.accept.contains(old.path) => {
                         updated.corrupted += 1;
                         each(&finding(Verdict::Corrupted, &old));

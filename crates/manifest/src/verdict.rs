@@ -20,13 +20,13 @@ pub enum Verdict {
     Modified,
     /// The content differs although size and mtime are the same: a storage error, or a concealed change.
     Corrupted,
-    /// Its content is no longer at its path, but at a new path.
+    /// The path no longer exists, and a new path has the content.
     Moved,
-    /// Its path no longer exists.
+    /// The path no longer exists.
     Missing,
-    /// Its path was not recorded.
+    /// The path was not recorded.
     New,
-    /// It cannot be read, or changed while being read.
+    /// The entry cannot be read, or changed while being read.
     Unreadable,
 }
 
@@ -83,18 +83,18 @@ impl fmt::Display for Verdict {
 pub struct Finding<'f> {
     /// The verdict.
     pub verdict: Verdict,
-    /// Its path below the root; for a moved file, the recorded path.
+    /// The path below the root; for a moved file, the recorded path.
     pub path: &'f [u8],
-    /// Its present path, if it was moved.
+    /// The present path of a moved file.
     pub new_path: Option<&'f [u8]>,
-    /// Its type: the recorded one, unless it is new.
+    /// The recorded type, or the present type of a new entry.
     pub file_type: FileType,
     /// The recorded entry. `None` for a new entry.
     pub old: Option<Entry<'f>>,
     /// The present entry. `None` for an entry that is missing, moved or unreadable; and for a new entry of a
     /// tree if the walk has not kept its metadata.
     pub new: Option<Entry<'f>>,
-    /// The compared fields in which it differs.
+    /// The compared fields in which the two entries differ.
     pub changed: &'f [Field],
     /// The file that could not be read. The reason was reported when it was read.
     pub file: Option<FileNo>,

@@ -21,7 +21,7 @@ pub struct WalkedTree<'t> {
 }
 
 impl<'t> WalkedTree<'t> {
-    /// Returns its entries.
+    /// Returns the entries of the tree in the order of a manifest.
     pub(crate) fn walk(&self) -> Walk<'t> {
         Walk { tree: *self, order: self.inventory.in_path_order(), seen: Seen::default() }
     }

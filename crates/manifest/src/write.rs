@@ -22,7 +22,7 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
     /// Creates a writer, and writes the header. `sink` receives whole lines with their newlines.
     ///
     /// # Errors
-    /// Those of `sink`.
+    /// Returns the errors of `sink`.
     pub fn new(header: &Header, sink: S) -> io::Result<Self> {
         let algorithms = header.algorithms.clone();
         let mut writer = Self { sink, seal: Seal::new(), algorithms, line: Vec::new() };
@@ -32,12 +32,13 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
     }
 
     /// Writes an entry. The caller must sort the entries: the root first, then by the bytes of their paths.
+    /// The digests of an entry must be by the algorithms of the header.
     ///
     /// # Errors
-    /// Those of `sink`, and for an entry whose line is longer than readers accept.
+    /// Returns the errors of `sink`, and an error for an entry whose line is longer than readers accept.
     ///
     /// # Panics
-    /// If the entry has digests that are not by exactly the algorithms of the header.
+    /// If the entry has digests, but fewer bytes of them than the algorithms of the header produce.
     pub fn entry(&mut self, entry: &Entry<'_>) -> io::Result<()> {
         self.line.clear();
         push_entry(&mut self.line, entry, &self.algorithms);
@@ -47,7 +48,7 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
     /// Writes the footer.
     ///
     /// # Errors
-    /// Those of `sink`.
+    /// Returns the errors of `sink`.
     pub fn finish(mut self) -> io::Result<()> {
         self.line.clear();
         self.seal.footer(&mut self.line);

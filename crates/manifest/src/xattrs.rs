@@ -53,7 +53,7 @@ impl<'i> XattrReader<'i> {
         for name in self.names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
             let value = &mut *self.value;
             match if follow { getxattr(&*path, name, value) } else { lgetxattr(&*path, name, value) } {
-                Err(Errno::NODATA) => {} // It was removed after it was listed.
+                Err(Errno::NODATA) => {} // removed after it was listed
                 got => {
                     let value = self.value[..got?].to_vec();
                     self.xattrs.push(Xattr { name: name.to_vec(), value });

@@ -25,7 +25,8 @@ pub enum Change<'l> {
 }
 
 impl<'l> Change<'l> {
-    /// Returns the path; for a moved file, the old one. A path is the result of at most one change.
+    /// Returns the path; for a moved file, the old one. No two changes in a list of [`changes()`] have the
+    /// same path.
     pub fn path(&self) -> &'l [u8] {
         match *self {
             Self::Added(path) | Self::Removed(path) | Self::Modified(path) | Self::Unknown(path) => path,

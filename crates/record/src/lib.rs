@@ -13,7 +13,7 @@
 //! - [`sanitize`] and [`quote`] escape names for terminals.
 //! - [`Output`] is an output file that appears under its name only when it is complete.
 //!
-//! This crate never repairs input: any deviation from a format is an error with an explanation.
+//! This crate never repairs input. Input in none of the documented forms is an error with an explanation.
 //!
 //! ```
 //! use ftk_record::{End, Style, SumFormat, SumLine};

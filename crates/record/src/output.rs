@@ -82,7 +82,7 @@ impl Output {
     }
 
     /// Returns the device and inode number of every file that is this output: the one being written, and the
-    /// one that it will replace. A scan of their tree should skip them.
+    /// one that it will replace. A scan of the tree that contains them should skip them.
     pub fn identities(&self) -> &[(u64, u64)] {
         &self.identities
     }

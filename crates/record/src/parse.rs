@@ -22,8 +22,8 @@ pub struct SumLine<'l> {
 
 /// What separates the digest and the name in the untagged lines of a list.
 ///
-/// As in the coreutils, the first untagged line decides for the whole list: in a list with single spaces,
-/// `HEX  name` means ` name`.
+/// As in the coreutils, the first valid untagged line decides for the whole list: in a list with single
+/// spaces, `HEX  name` means ` name`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
     /// A space, followed by another space or an asterisk, as `sha256sum` prints them.
@@ -34,12 +34,12 @@ pub(crate) enum Separator {
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The minimal number of hexadecimal digits before a single space: that of XXH64. Fewer are more likely a word,
-/// or the decimal checksum of `cksum`.
+/// The minimal number of hexadecimal digits before a single space: that of XXH64. Fewer are more likely a
+/// word, or the decimal checksum of `cksum`.
 const MIN_BEFORE_ONE: usize = 16;
 
-/// An odd number of digits counts as a digest that has lost a digit only from this length, which is that of
-/// CRC-32. Shorter text is more likely a word.
+/// In an untagged line, an odd number of digits counts as a digest that has lost a digit only from this
+/// length, which is that of CRC-32. Shorter text is more likely a word.
 const MIN_ODD: usize = 8;
 
 /// The minimal length of a digest in base64: that of MD5. Shorter text is more likely a word.
@@ -64,7 +64,8 @@ impl<'l> SumLine<'l> {
         Self::parse_in(line, end, &mut None)
     }
 
-    /// Parses a line of a list whose untagged lines have this separator. The first untagged line sets it.
+    /// Parses a line of a list. `separator` is the separator of the untagged lines of that list; the first
+    /// valid one sets it.
     pub(crate) fn parse_in(
         line: &'l [u8],
         end: End,
@@ -154,11 +155,12 @@ impl<'l> SumLine<'l> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SumError {
-    /// Neither `HEX  name` nor `TAG (name) = HEX`.
+    /// The line is neither `HEX  name` nor `TAG (name) = HEX`.
     Shape,
-    /// The digest is empty, or contains something other than hexadecimal digits.
+    /// The digest is empty, contains something other than hexadecimal digits, or has an odd number of digits
+    /// that is too small for a digest, in an untagged line.
     Digest,
-    /// The digest has an odd number of hexadecimal digits.
+    /// The digest has an odd number of hexadecimal digits: in an untagged line, at least 8.
     OddDigits,
     /// The digest is in base64.
     Base64,
@@ -166,16 +168,16 @@ pub enum SumError {
     Separator,
     /// The name of the algorithm has characters other than letters, digits, `-`, `/` and `_`.
     Tag,
-    /// A digest without a name.
+    /// The line has a digest but no name.
     NoName,
-    /// A NUL, as in a UTF-16 file or a lost block.
+    /// The line contains a NUL, as in a UTF-16 file or a lost block.
     Nul,
     /// An escaped name has a backslash that is not part of `\\`, `\n` or `\r`.
     Escape,
-    /// A carriage return at the end of an otherwise valid line: a DOS line end in a list that also has other
-    /// line ends, or the last character of a name, not escaped.
+    /// The line ends with a carriage return and is otherwise valid: the carriage return is part of a DOS line
+    /// end in a list that also has other line ends, or the last character of a name, not escaped.
     CarriageReturn,
-    /// The byte order mark of UTF-8 at the start of an otherwise valid line.
+    /// The line begins with the byte order mark of UTF-8 and is otherwise valid.
     ByteOrderMark,
     /// The line is too long for any path, digest and tag.
     TooLong,

@@ -16,7 +16,7 @@ const MAX_LINE: usize = 16 << 20;
 /// Empty lines and lines that begin with `#` are skipped, as in the coreutils. Uses memory for one line, up
 /// to a fixed limit.
 ///
-/// Two rules hold for a list as a whole. The first untagged line decides whether one or two characters
+/// Two rules hold for a list as a whole. The first valid untagged line decides whether one or two characters
 /// separate digest and name. And if all lines have DOS line ends (a carriage return and a newline), the
 /// carriage returns are not part of the names.
 #[derive(Debug)]

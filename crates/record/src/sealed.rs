@@ -112,11 +112,11 @@ impl<R: BufRead> SealedReader<R> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SealError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(io::Error),
-    /// It ends without a footer.
+    /// The file ends without a footer.
     Incomplete,
-    /// The footer has another number of lines.
+    /// The number of lines in the footer is not the number of lines before it.
     WrongCount,
     /// The footer does not match the bytes before it, or is itself damaged.
     WrongDigest,

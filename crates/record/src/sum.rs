@@ -73,7 +73,7 @@ impl<'t> SumFormat<'t> {
 
 /// Appends a name as the coreutils print it in a result such as `name: OK`.
 ///
-/// It is escaped as in a checksum line, with a backslash in front, but only if it contains a newline.
+/// The name is escaped as in a checksum line, with a backslash in front, but only if it contains a newline.
 pub fn write_name(out: &mut Vec<u8>, name: &[u8], end: End) {
     let escaped = end == End::Newline && name.contains(&b'\n');
     if escaped {
@@ -84,7 +84,7 @@ pub fn write_name(out: &mut Vec<u8>, name: &[u8], end: End) {
 
 /// The tag of the only algorithm that untagged lines name.
 pub(crate) const XXH3: &str = "XXH3";
-/// The prefix of such a digest.
+/// The prefix of an XXH3 digest in an untagged line.
 pub(crate) const XXH3_PREFIX: &[u8] = b"XXH3_";
 
 fn needs_escape(name: &[u8]) -> bool {

@@ -29,8 +29,8 @@ pub(crate) struct Place {
 /// Finds the target of `path`. Symbolic links are followed, even to a file that does not exist yet.
 ///
 /// # Errors
-/// If it is a directory, if its directory cannot be opened, or if the file is not writable. A file that its
-/// owner made read-only is not replaced, even if the directory is writable.
+/// If the target is a directory, if its directory cannot be opened, or if the file is not writable. A file
+/// that its owner made read-only is not replaced, even if the directory is writable.
 pub(crate) fn resolve(path: &Path) -> io::Result<Target> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
@@ -41,8 +41,8 @@ pub(crate) fn resolve(path: &Path) -> io::Result<Target> {
     }
     match follow(path)? {
         Some(path) => Ok(Target::Replace(Box::new(open_place(&path)?))),
-        // A file behind an inherited descriptor. Append to it: what others wrote through the descriptor must
-        // stay.
+        // The path leads to a file through a descriptor of this process. Appends to it: data that others
+        // wrote through the descriptor must stay.
         None => in_place(OpenOptions::new().append(true), path),
     }
 }
@@ -54,7 +54,7 @@ fn in_place(options: &mut OpenOptions, path: &Path) -> io::Result<Target> {
 fn open_place(path: &Path) -> io::Result<Place> {
     let (dir, name) = split(path)?;
     let dir = openat(CWD, dir, OFlags::DIRECTORY | DIR_ACCESS | OFlags::CLOEXEC, Mode::empty())?;
-    // Opening proves that it is writable. O_NONBLOCK: the file may have been replaced by a FIFO.
+    // Opening proves that the file is writable. O_NONBLOCK: the file may have been replaced by a FIFO.
     let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let old = match openat(&dir, name, flags, Mode::empty()) {
         Ok(file) => Some(File::from(file).metadata()?),

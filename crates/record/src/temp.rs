@@ -38,8 +38,8 @@ impl Temp {
         Ok((Self { dir, name: Some(name) }, file.into()))
     }
 
-    /// Gives `file`, which was created with this, the name `target`. An existing file of that name is
-    /// replaced.
+    /// Gives `file`, which was created together with this `Temp`, the name `target`. An existing file of that
+    /// name is replaced.
     ///
     /// Other processes see either the old file or the complete new one. An unnamed file cannot replace a name
     /// in one step: it first gets a temporary name, when it is already complete.
@@ -83,7 +83,7 @@ fn with_free_name<T>(mut create: impl FnMut(&CStr) -> rustix::io::Result<T>) -> 
 }
 
 /// Creates an unnamed file in `dir`. Returns `None` if the file system does not support that, or if the file
-/// could not be named later.
+/// could not be named later because `/proc` is not available.
 #[cfg(target_os = "linux")]
 fn unnamed(dir: BorrowedFd<'_>, mode: Mode) -> Option<File> {
     let file = openat(dir, ".", OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, mode).ok()?;

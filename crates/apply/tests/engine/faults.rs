@@ -294,13 +294,14 @@ macro_rules! scenes {
     )*};
 }
 
-/// A file system that cannot exchange two names.
+/// Options of strace that simulate a file system that cannot exchange two names.
 const NO_EXCHANGE: &[&str] = &["-e", "inject=renameat2:error=EINVAL"];
 
-/// A file system of unknown type, on which the files must be proven to be distinct.
+/// Options of strace that simulate a file system of unknown type, on which the engine must prove that two
+/// files are distinct.
 const UNKNOWN: &[&str] = &["-e", "inject=fstatfs:error=EIO"];
 
-/// The same, but like FUSE file systems it rejects all rename flags.
+/// Like `UNKNOWN`, but the file system also rejects all rename flags, as FUSE file systems do.
 const UNKNOWN_WITHOUT_FLAGS: &[&str] =
     &["-e", "inject=fstatfs:error=EIO", "-e", "inject=renameat2:error=EINVAL"];
 
@@ -378,8 +379,8 @@ fn h06_a_call_that_always_fails_leaves_the_victim_unchanged() {
     }
 }
 
-/// Starts the scene, delays the first of these calls, and meanwhile makes the change: after the last check of
-/// the files, and before the call.
+/// Runs the scene, and makes the change while strace delays the first `call`: after the last check of the
+/// files, and before the call has an effect.
 fn changed_before(scene: Scene, call: &str, change: impl Fn(&Tree)) -> (Stage, Output) {
     changed_during(scene, &format!("{call}:delay_enter=3000000:when=1"), change)
 }
@@ -392,7 +393,8 @@ fn changed_during(scene: Scene, injection: &str, change: impl Fn(&Tree)) -> (Sta
     strace.args(["-o", "/dev/null", "-e", &delay]).arg(act_program());
     let strace = stage.directed(&mut strace, scene.is_undo()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let running = strace.spawn().unwrap();
-    // Less than a millisecond passes between the record in the journal and the call.
+    // Waits until the step is in the journal. Less than a millisecond later, the process reaches the call
+    // that strace delays.
     while !fs::read_to_string(stage.tree.journal()).is_ok_and(|journal| journal.contains("\"step\":0")) {
         thread::yield_now();
     }

@@ -113,7 +113,8 @@ fn random(len: usize) -> Vec<u8> {
     bytes
 }
 
-/// Returns everything that `stat` shows of a file except its blocks.
+/// Returns the metadata of a file that a reflink must not change: inode number, mode, owner, size, mtime and
+/// ctime.
 fn look(path: &Path) -> (u64, u32, u32, u64, i64, i64, i64, i64) {
     let now = fs::metadata(path).unwrap();
     (

@@ -78,7 +78,7 @@ fn relative(path: Vec<u8>) -> Seen {
     Seen { path, root_len: 0, dev: 0, ino: 0, size: 0, mtime_ns: 0, ctime_ns: 0 }
 }
 
-/// Creates pairs of files with these names, in directories with these names.
+/// Creates a pair of files for each of the [`names`]: both files have the name, and so do their directories.
 fn pairs(tree: &Tree) -> Vec<(PathBuf, PathBuf, Step)> {
     let pair = |name: Vec<u8>| {
         let below = |top: &str| [top.as_bytes(), b"/", &name, b"/", &name].concat();

@@ -86,7 +86,7 @@ impl VerifyPlan<'_> {
 struct Moves {
     /// For each missing regular file, in path order, the file that has its content.
     to: Vec<Option<FileNo>>,
-    /// The same files, ascending.
+    /// The files in `to`, ascending.
     moved_to: Vec<FileNo>,
 }
 
@@ -98,8 +98,9 @@ struct Judge<'j> {
     moves: Moves,
     opener: Opener<'j>,
     xattrs: Option<XattrReader<'j>>,
-    /// The number of missing regular files, and of candidates, that were passed so far.
+    /// The number of missing regular files that the pass has reached.
     missing_seen: usize,
+    /// The number of candidates that the pass has reached.
     candidates_seen: usize,
     digests: Vec<u8>,
     changed: Vec<Field>,
@@ -147,7 +148,8 @@ impl Judge<'_> {
         (self.each)(&Finding { new: Some(new), changed: &self.changed, ..finding(verdict, old) })
     }
 
-    /// Finds out what is known of an entry that is in both. Stores its digests in `self.digests`.
+    /// Finds out what is known of an entry that is in the manifest and in the tree. If its content was read,
+    /// stores its digests in `self.digests`.
     fn stand(&mut self, old: &Entry<'_>, seen: &Seen) -> io::Result<Standing> {
         let plan = self.plan;
         if let Some(file) = seen.file.filter(|_| plan.reads && old.stat.is_regular())
@@ -163,7 +165,7 @@ impl Judge<'_> {
                     self.pending += 1;
                     Standing::NotYet
                 }
-                // It belongs to another batch.
+                // The file belongs to another batch.
                 Content::Unread => Standing::NotYet,
             });
         }

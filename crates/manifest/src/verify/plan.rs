@@ -22,11 +22,12 @@ pub struct VerifyPlan<'p> {
     pub(super) failed: Failed,
     /// Whether contents are compared at all.
     pub(super) reads: bool,
-    /// Files to be read that are regular in both, ascending.
+    /// Files to be read that are regular files in the manifest and in the tree, ascending.
     pairs: Vec<FileNo>,
     /// The contents of missing regular files, in path order.
     pub(super) missing: Keys,
-    /// New regular files that have the size of a missing one, in path order.
+    /// Regular files of the tree that are not in the manifest and that may be missing files at a new path:
+    /// they have the size of a missing file, or their size cannot be read. In path order.
     pub(super) candidates: Vec<FileNo>,
     pub(super) budget: &'p Budget,
 }
@@ -36,17 +37,18 @@ pub struct VerifyPlan<'p> {
 pub struct Batch {
     /// The files, ascending.
     pub files: Vec<FileNo>,
-    /// Whether this batch also judges everything that needs no reading.
+    /// Whether this batch also judges everything for which no file has to be read.
     pub(super) is_first: bool,
     /// Whether this batch judges missing regular files, and the candidates that may be the same files at a
     /// new path. The candidates are then part of `files`.
     pub(super) has_moves: bool,
 }
 
-/// The number of files in the first batch if the run ends at the first difference, and the growth factor of
-/// later batches. Each batch costs one pass over the manifest; growing batches keep that cost small if the
-/// difference comes late.
+/// The number of files in the first batch if the run ends at the first difference.
 const FIRST: usize = 256;
+
+/// The growth factor of later batches. Each batch costs one pass over the manifest; growing batches keep that
+/// cost small if the difference comes late.
 const GROWTH: usize = 8;
 
 impl<'p> VerifyPlan<'p> {

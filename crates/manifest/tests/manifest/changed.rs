@@ -104,7 +104,7 @@ fn another_length_is_an_error() {
     is_refused(&manifest, &recorded);
 }
 
-/// Overwritten with another valid manifest of the same length.
+/// The file is overwritten with another valid manifest of the same length.
 #[test]
 fn other_valid_content_is_an_error() {
     let (file, manifest, recorded) = opened();
@@ -119,7 +119,7 @@ fn other_valid_content_is_an_error() {
     assert_eq!(read(&manifest).unwrap(), recorded);
 }
 
-/// Changed in the middle of a pass.
+/// The file changes in the middle of a pass.
 #[test]
 fn a_change_between_two_entries_is_an_error() {
     let (file, manifest, _) = opened();

@@ -234,11 +234,11 @@ fn unreadable_entries_are_not_reported_as_ok() {
     let dir = Dir::new();
     let recorded = dir.entries(XXH3);
     let mut walked = dir.walk(false);
-    // Between walk and read: one file is removed, another is replaced by another type.
+    // Between the walk and the read, one file is removed, and another is replaced by a symbolic link.
     fs::remove_file(dir.at("file")).unwrap();
     fs::remove_file(dir.at("a/x")).unwrap();
     symlink("b/c", dir.at("a/x")).unwrap();
-    // A directory that could not be listed.
+    // The walk could not list a directory.
     walked.failed = vec![[&walked.root[..], b"/gone"].concat()];
     let mut recorded = recorded;
     for path in ["gone", "gone/deep/er", "gone2"] {
