@@ -179,24 +179,11 @@ impl AsFd for File {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::CString;
     use std::fs;
-    use std::os::unix::ffi::OsStrExt;
     use std::thread;
 
-    use rustix::fs::CWD;
-
     use super::*;
-
-    /// Opens a new file of 100 bytes. Returns its directory, its path and the open file.
-    fn file_of_100_bytes() -> (tempfile::TempDir, std::path::PathBuf, File) {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("file");
-        fs::write(&path, [7; 100]).unwrap();
-        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
-        let file = File::open(CWD, &name, Symlinks::NoFollow).unwrap();
-        (dir, path, file)
-    }
+    use crate::testing::file_of_100_bytes;
 
     #[test]
     fn verify_calls_fstat_only_if_a_change_could_show() {
@@ -236,5 +223,19 @@ mod tests {
         file.verify(100, 4).unwrap();
         assert_eq!(file.read_at(&mut [0; 8], 100).unwrap(), 0, "the end");
         assert_eq!(file.stat().size, 100);
+    }
+
+    #[test]
+    fn bytes_that_a_file_must_have_are_lost_or_the_file_has_changed() {
+        let (_dir, path, file) = file_of_100_bytes();
+        let mut buf = [0; 60];
+        file.read_exact_at(&mut buf, 40).unwrap();
+        assert_eq!(buf, [7; 60]);
+        let missing = file.read_exact_at(&mut buf, 41);
+        let eof = |source: &io::Error| source.kind() == io::ErrorKind::UnexpectedEof;
+        assert!(matches!(&missing, Err(Failure::Io { op: "read", source }) if eof(source)), "{missing:?}");
+        fs::File::options().write(true).open(path).unwrap().set_len(50).unwrap();
+        let changed = file.read_exact_at(&mut buf, 40);
+        assert!(matches!(changed, Err(Failure::Changed { .. })), "{changed:?}");
     }
 }

@@ -73,12 +73,7 @@ mod tests {
     use std::os::unix::fs::FileExt as _;
 
     use super::*;
-    use crate::Symlinks;
-
-    fn open(path: &std::path::Path) -> File {
-        let path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
-        File::open(rustix::fs::CWD, &path, Symlinks::NoFollow).unwrap()
-    }
+    use crate::testing::open;
 
     #[test]
     fn holes_and_data_alternate() {

@@ -45,6 +45,8 @@ mod read_state;
 mod stat;
 mod symlinks;
 mod temp_name;
+#[cfg(test)]
+mod testing;
 mod trusted;
 
 pub use cursor::Cursor;

@@ -4,8 +4,9 @@ use ftk_walk::FileType;
 
 use crate::Stat;
 
-/// A [`Stat`] in 96 bytes instead of 128.
+/// A [`Stat`] in 92 bytes instead of 128.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(packed(4))]
 pub struct PackedStat {
     dev: u64,
     rdev: u64,
@@ -75,12 +76,11 @@ impl From<&PackedStat> for Stat {
     }
 }
 
-/// A time as seconds and nanoseconds. All fields have four bytes: with an `i64` the alignment would make it
-/// 16 bytes.
+/// A time as seconds and nanoseconds since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(packed(4))]
 struct Time {
-    /// Seconds since the epoch, the lower half first.
-    seconds: [u32; 2],
+    seconds: i64,
     nanos: u32,
 }
 
@@ -88,17 +88,15 @@ const SECOND: i128 = 1_000_000_000;
 
 impl Time {
     /// No time. It has more nanoseconds than a second.
-    const UNKNOWN: Self = Self { seconds: [0; 2], nanos: u32::MAX };
+    const UNKNOWN: Self = Self { seconds: 0, nanos: u32::MAX };
 
     /// Converts nanoseconds since the epoch. Its seconds must fit into an `i64`.
     fn new(nanos: i128) -> Self {
-        let seconds = nanos.div_euclid(SECOND) as i64 as u64;
-        Self { seconds: [seconds as u32, (seconds >> 32) as u32], nanos: nanos.rem_euclid(SECOND) as u32 }
+        Self { seconds: nanos.div_euclid(SECOND) as i64, nanos: nanos.rem_euclid(SECOND) as u32 }
     }
 
     fn nanos(self) -> i128 {
-        let [low, high] = self.seconds.map(u64::from);
-        i128::from((high << 32 | low) as i64) * SECOND + i128::from(self.nanos)
+        i128::from(self.seconds) * SECOND + i128::from(self.nanos)
     }
 }
 
@@ -110,7 +108,17 @@ mod tests {
 
     #[test]
     fn a_packed_stat_is_small() {
-        assert_eq!((size_of::<PackedStat>(), size_of::<Stat>()), (96, 128));
+        assert_eq!((size_of::<PackedStat>(), size_of::<Stat>()), (92, 128));
+    }
+
+    #[test]
+    fn packing_loses_nothing() {
+        let numbers = Stat { mode: 0o7644, uid: 1, gid: 2, dev: 3, rdev: 4, ino: 5, nlink: 6, ..Stat::EMPTY };
+        let stat = Stat { size: 7, blocks: 8, mtime_ns: -9, ctime_ns: 10, ..numbers };
+        for birth_ns in [None, Some(0), Some(-11)] {
+            let stat = Stat { file_type: FileType::Char, birth_ns, ..stat };
+            assert_eq!(Stat::from(&PackedStat::from(&stat)), stat);
+        }
     }
 
     proptest! {

@@ -83,3 +83,61 @@ impl ReadState {
         file.verify_always(self.bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::testing::file_of_100_bytes;
+
+    #[test]
+    fn only_the_size_or_an_empty_read_is_the_end() {
+        let (_dir, _path, file) = file_of_100_bytes();
+        for (reads, has_ended) in [
+            (&[(60, 40), (60, 60)][..], false), // the size, but no more was asked for
+            (&[(60, 40), (60, 60), (60, 0)], true),
+            (&[(101, 100)], true),
+            (&[(200, 99)], false),
+            (&[(200, 0)], true), // the size at the open was wrong
+        ] {
+            let mut state = ReadState::new(0, None);
+            reads.iter().for_each(|&(asked, got)| state.count_read(&file, asked, got).unwrap());
+            assert_eq!(state.has_ended(), has_ended, "{reads:?}");
+            state.verify(&file).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_range_ends_where_it_was_told_to() {
+        let (_dir, _path, file) = file_of_100_bytes();
+        let mut state = ReadState::new(10, Some(30));
+        for (got, offset, has_ended) in [(15, 25, false), (5, 30, true)] {
+            state.count_read(&file, 20, got).unwrap();
+            assert_eq!((state.offset(), state.has_ended()), (offset, has_ended));
+        }
+        assert!(ReadState::new(30, Some(30)).has_ended());
+    }
+
+    #[test]
+    fn reading_a_file_that_has_grown_ends_with_an_error() {
+        let (_dir, path, file) = file_of_100_bytes();
+        OpenOptions::new().append(true).open(path).unwrap().write_all(&[7; 100]).unwrap();
+        let mut state = ReadState::new(0, None);
+        state.count_read(&file, 100, 100).unwrap();
+        let grown = state.count_read(&file, 100, 1);
+        assert!(matches!(grown, Err(Failure::Changed { read: 101, .. })), "{grown:?}");
+        assert!(state.has_ended() && state.verify(&file).is_err());
+    }
+
+    #[test]
+    fn bytes_that_are_read_again_count_once() {
+        let (_dir, _path, file) = file_of_100_bytes();
+        let mut state = ReadState::new(0, None);
+        state.count_read(&file, 60, 60).unwrap();
+        state.go_back(60);
+        state.count_read(&file, 200, 100).unwrap();
+        assert!(state.has_ended() && state.offset() == 100);
+    }
+}

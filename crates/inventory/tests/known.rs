@@ -271,7 +271,7 @@ fn columns_count_towards_the_budget() {
             }
         }
     };
-    // While a listing is sorted, a file needs 24 bytes and its name. Then it needs 16, 24 or 96 bytes and its
+    // While a listing is sorted, a file needs 24 bytes and its name. Then it needs 16, 24 or 108 bytes and its
     // name.
     assert!(fits(Keep::Files, 128 << 10) && !fits(Keep::Sizes, 128 << 10));
     assert!(fits(Keep::Sizes, 256 << 10) && !fits(Keep::Stats { files: true }, 256 << 10));
