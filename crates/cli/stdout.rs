@@ -6,7 +6,8 @@ use std::os::fd::AsFd as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FileType, Stat, fstat, stat};
+use ftk_file::{FileType, Stat, Symlinks};
+use rustix::fs::CWD;
 
 /// Bytes that each writer buffers before it writes.
 const BUFFER: usize = 64 << 10;
@@ -53,18 +54,14 @@ impl Stdout {
 
     /// Whether standard output is the null device, which discards everything.
     pub(crate) fn is_null() -> bool {
-        let device =
-            |stat: Stat| FileType::from_raw_mode(stat.st_mode).is_char_device().then_some(stat.st_rdev);
-        let stdout = fstat(io::stdout().as_fd()).ok().and_then(device);
-        stdout.is_some() && stdout == stat("/dev/null").ok().and_then(device)
+        let device = |stat: Stat| (stat.file_type == FileType::Char).then_some(stat.rdev);
+        let stdout = Stat::of(io::stdout()).ok().and_then(device);
+        stdout.is_some() && stdout == Stat::at(CWD, "/dev/null", Symlinks::Follow).ok().and_then(device)
     }
 
     /// Device and inode of standard output if it is a regular file. A scan should skip that file.
     pub(crate) fn identity() -> Option<(u64, u64)> {
-        let stat = fstat(io::stdout().as_fd()).ok()?;
-        let is_regular = FileType::from_raw_mode(stat.st_mode).is_file();
-        #[allow(clippy::unnecessary_cast, reason = "the width differs between platforms")]
-        is_regular.then_some((stat.st_dev as u64, stat.st_ino as u64))
+        Stat::of(io::stdout()).ok().filter(Stat::is_regular).map(|stat| stat.identity())
     }
 }
 

@@ -3,13 +3,12 @@
 use std::ffi::{CString, OsStr};
 use std::fs::{self, FileType};
 use std::io::{self, Read, stdin};
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 
 use ftk_compare::Source;
-use ftk_file::{File, Symlinks};
-use rustix::fs::{CWD, SeekFrom, fstat, seek};
+use ftk_file::{File, Stat, Symlinks};
+use rustix::fs::{CWD, SeekFrom, seek};
 
 use crate::cmp::CmpArgs;
 use crate::console::{Console, cause};
@@ -110,12 +109,9 @@ impl Input {
 /// Returns the number of bytes from the current position of standard input to its end, if it is a regular file.
 fn rest_of_stdin() -> Option<u64> {
     let stdin = stdin();
-    let stat = fstat(stdin.as_fd()).ok()?;
-    if !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() {
-        return None;
-    }
-    let at = seek(stdin.as_fd(), SeekFrom::Current(0)).ok()?;
-    Some((stat.st_size as u64).saturating_sub(at))
+    let stat = Stat::of(&stdin).ok().filter(Stat::is_regular)?;
+    let at = seek(&stdin, SeekFrom::Current(0)).ok()?;
+    Some(stat.size.saturating_sub(at))
 }
 
 fn a_special(file_type: FileType) -> &'static str {

@@ -8,8 +8,8 @@
 //!   not be read.
 //! - [`ReadState`] detects the end of a file and checks that the file did not change. [`Cursor`] drives it
 //!   with blocking reads; the readers of `ftk-read` drive it as their reads complete.
-//! - [`descend`] opens directories, also beyond `PATH_MAX` and without following links.
-//! - [`temp_name`] makes the names of files that are not in place yet.
+//! - [`descend()`] opens directories, also beyond `PATH_MAX` and without following links.
+//! - [`temp_name()`] makes the names of files that are not in place yet.
 //! - [`Holes`] finds the ranges that need no reading, on the file systems for which [`is_trusted`] is true.
 //!
 //! The walker has its own code for directories and its own metadata, because it is published for programs
