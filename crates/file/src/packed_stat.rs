@@ -6,7 +6,7 @@ use crate::Stat;
 
 /// A [`Stat`] in 92 bytes instead of 128.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(packed(4))]
+#[repr(Rust, packed(4))]
 pub struct PackedStat {
     dev: u64,
     rdev: u64,
@@ -78,7 +78,7 @@ impl From<&PackedStat> for Stat {
 
 /// A time as seconds and nanoseconds since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(packed(4))]
+#[repr(Rust, packed(4))]
 struct Time {
     seconds: i64,
     nanos: u32,
