@@ -13,7 +13,7 @@
 //! - [`Holes`] finds the ranges that need no reading, on the file systems for which [`is_trusted`] is true.
 //!
 //! The walker has its own code for directories and its own metadata, because it is published for programs
-//! that do not use this crate. `ftk-inventory` converts its metadata in one place.
+//! that do not use this crate. [`Stat`] has the one conversion of that metadata.
 //!
 //! # Example
 //!
