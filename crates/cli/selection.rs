@@ -176,7 +176,8 @@ impl SelectionArgs {
         Self { names, inode: InodeArgs::default(), walk, starts: StartArgs::default() }
     }
 
-    /// Returns the long option of the first filter that was given. `--follow` is not a filter: it skips nothing.
+    /// Returns the long option of the first filter that was given. `--follow` is not a filter: it skips
+    /// nothing.
     pub(crate) fn filter(&self) -> Option<&'static str> {
         let Self { names, inode, walk, .. } = self;
         [
@@ -254,7 +255,7 @@ impl SelectionArgs {
         Ok(builder.build()?)
     }
 
-    /// Returns which links are followed. `roots`: what applies without `-L`.
+    /// Returns which links are followed. `roots`: the answer without `-L`.
     pub(crate) fn follow(&self, roots: Follow) -> Follow {
         if self.walk.follow { Follow::Always } else { roots }
     }
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_an_entry() {
+    fn metadata_filters() {
         let args = parse(&[
             "-S",
             "-1K",
@@ -367,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn where_to_look() {
+    fn place_filters() {
         let line = ["-E", "a", "--exclude", "b/", "--ignore-files", "--no-hidden", "--min-depth", "1"];
         let line = [&line[..], &["--max-depth", "2", "-x", "-L"]].concat();
         let walk = parse(&line).unwrap().walk;
@@ -379,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn every_filter_is_told() {
+    fn every_filter_is_reported() {
         use clap::CommandFactory as _;
 
         assert_eq!(parse(&["-L", "--files-from", "x"]).unwrap().filter(), None);
@@ -404,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_parse_is_named_and_marked() {
+    fn parse_errors_give_the_option_and_the_position() {
         for (line, message) in [
             (
                 ["-S", "12Q"],
