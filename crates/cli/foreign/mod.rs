@@ -14,7 +14,7 @@ pub(crate) use spot::spot;
 
 use table::{FIND, Row, TABLE};
 
-/// Returns the command in `words`, such as `dup prune`. Empty if there is none. The first word is the
+/// Returns the command in `words`, such as `dup prune`. Empty if no command is given. The first word is the
 /// program.
 fn command_of(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
     const COMMANDS: [&str; 5] = ["find", "hash", "dup", "manifest", "cmp"];
