@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn one_command_is_parsed_like_the_whole_definition() {
+    fn parsing_one_command_gives_the_same_arguments() {
         for line in [
             "ftk find",
             "ftk find -j 2 -e rs . --json -q",

@@ -128,7 +128,7 @@ const WITHOUT_EFFECT: [(&str, &[&str]); 10] = [
     ("completions", &["threads", "io", "memory", "progress", "json", "quiet", "verbose", "stats"]),
     ("man", &["threads", "io", "memory", "progress", "json", "verbose", "stats"]),
     ("help", &["threads", "io", "memory", "progress", "json", "quiet", "verbose", "stats"]),
-    ("apply", &["threads", "io", "memory", "progress"]),
+    ("apply", &["threads", "io", "memory"]),
     ("undo", &["threads", "io", "memory", "progress"]),
     ("diff", &["io", "progress"]),
     ("unique", &["io", "progress"]),

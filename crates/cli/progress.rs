@@ -58,7 +58,7 @@ impl Progress {
 
     /// Returns the progress for work that prints lines on standard output. It is shown only if an option
     /// requested it, because a bar would disturb the lines.
-    pub(crate) fn beside_output(self) -> Self {
+    pub(crate) fn during_output(self) -> Self {
         Self { face: self.face.filter(|_| self.is_asked), ..self }
     }
 
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn text_contains_the_known_values() {
+    fn people_get_a_line_of_text() {
         let done = Done { files: 100, bytes: 2_000_000, large_files: 0, large_bytes: 0 };
         let text = status(done, 300).text();
         assert_eq!(text, "eta 20 s   2.00 MB   200.00 kB/s   100 of 300 files");
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn json_contains_the_known_values() {
+    fn programs_get_json() {
         let json = |status: &Status| serde_json::to_string(status).unwrap();
         let done = Done { files: 2, bytes: 1000, large_files: 1, large_bytes: 500 };
         let expected = r#"{"phase":"hash","elapsed_ms":10000,"files":2,"files_total":3,"bytes":1000,"bytes_total":1500,"bytes_per_s":100,"eta_ms":5000}"#;

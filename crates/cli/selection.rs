@@ -91,7 +91,9 @@ struct InodeArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     changed_within: Option<Time>,
 
-    /// Match entries modified before this; values as for --changed-within
+    /// Match entries modified longer ago than this, or before a date
+    ///
+    /// The values are those of --changed-within.
     #[arg(long, value_name = "TIME", value_parser = time)]
     changed_before: Option<Time>,
 
@@ -333,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_filters() {
+    fn metadata_options_are_parsed() {
         let args = parse(&[
             "-S",
             "-1K",
@@ -405,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn parse_errors_give_the_option_and_the_position() {
+    fn parse_errors_name_the_option_and_the_position() {
         for (line, message) in [
             (
                 ["-S", "12Q"],

@@ -65,7 +65,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -s t -l type -d 'Match ent
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s S -l size -d 'Match sizes: `+N` larger, `-N` smaller, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l newer -d 'Match entries modified more recently than FILE' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l changed-within -d 'Match entries modified within this period, or since a date' -r
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l changed-before -d 'Match entries modified before this; values as for --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l changed-before -d 'Match entries modified longer ago than this, or before a date' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l owner -d 'Match the owner, by name or numeric id; `!` negates; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
@@ -120,7 +120,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -s t -l type -d 'Match ent
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s S -l size -d 'Match sizes: `+N` larger, `-N` smaller, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l newer -d 'Match entries modified more recently than FILE' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l changed-within -d 'Match entries modified within this period, or since a date' -r
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -l changed-before -d 'Match entries modified before this; values as for --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l changed-before -d 'Match entries modified longer ago than this, or before a date' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l owner -d 'Match the owner, by name or numeric id; `!` negates; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
@@ -183,7 +183,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s S -l size -d 'Match sizes: `+N` larger, `-N` smaller, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l newer -d 'Match entries modified more recently than FILE' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l changed-within -d 'Match entries modified within this period, or since a date' -r
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l changed-before -d 'Match entries modified before this; values as for --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l changed-before -d 'Match entries modified longer ago than this, or before a date' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l owner -d 'Match the owner, by name or numeric id; `!` negates; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
@@ -242,7 +242,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s S -l size -d 'Match sizes: `+N` larger, `-N` smaller, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l newer -d 'Match entries modified more recently than FILE' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l changed-within -d 'Match entries modified within this period, or since a date' -r
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l changed-before -d 'Match entries modified before this; values as for --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l changed-before -d 'Match entries modified longer ago than this, or before a date' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l owner -d 'Match the owner, by name or numeric id; `!` negates; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
@@ -508,7 +508,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s t -l type -d 'Match entr
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s S -l size -d 'Match sizes: `+N` larger, `-N` smaller, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l newer -d 'Match entries modified more recently than FILE' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l changed-within -d 'Match entries modified within this period, or since a date' -r
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l changed-before -d 'Match entries modified before this; values as for --changed-within' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l changed-before -d 'Match entries modified longer ago than this, or before a date' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l owner -d 'Match the owner, by name or numeric id; `!` negates; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r

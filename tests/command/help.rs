@@ -175,7 +175,7 @@ fn help() {
     }
 }
 
-/// Commands, examples and what the status means, without scrolling.
+/// Commands, examples and exit statuses fit on one screen.
 #[test]
 fn the_first_page_fits_one_screen() {
     let run = Dir::new().ftk(["--help"]).run();

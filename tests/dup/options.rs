@@ -1,4 +1,4 @@
-//! What is scanned, and what is said of it.
+//! Which files are scanned, and what is reported about them.
 
 use crate::harness::Dir;
 
@@ -47,7 +47,7 @@ fn a_directory_may_have_the_name_of_a_command() {
 }
 
 #[test]
-fn what_is_left_out_is_said() {
+fn skipped_entries_are_counted() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").symlink("a", "link").fifo("fifo");
     let run = dir.ftk(["dup"]).run().status(0).stdout("./a\n./b\n\n");
@@ -57,7 +57,7 @@ fn what_is_left_out_is_said() {
 }
 
 #[test]
-fn what_cannot_be_read_is_no_copy_of_anything() {
+fn unreadable_files_are_in_no_group() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").file("c", b"same").file("d", b"same").lock("c").lock("d");
     let run = dir.ftk(["dup"]).unprivileged(&dir).run().status(2).stdout("./a\n./b\n\n");

@@ -21,7 +21,7 @@ fn unique(dir: &Dir, a: &str, b: &str, args: &[&str]) -> Run {
 }
 
 #[test]
-fn content_counts_and_names_do_not() {
+fn content_is_compared_and_names_are_not() {
     let dir = two_trees();
     let run = unique(&dir, "first", "second", &["-0"]).status(1);
     assert_eq!(records(&run.out, 0), [&b"odd\xff\n"[..], b"sub/b", b"twice"]);
@@ -44,7 +44,7 @@ fn as_json() {
 }
 
 #[test]
-fn what_cannot_be_compared() {
+fn manifests_without_a_common_digest_are_errors() {
     let dir = two_trees();
     fs::rename(create(&dir, &["-a", "blake3"]), dir.aside("blake3")).unwrap();
     fs::rename(create(&dir, &["--no-content"]), dir.aside("none")).unwrap();

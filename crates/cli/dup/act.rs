@@ -214,7 +214,7 @@ impl Job {
         };
         // A progress bar would interfere with the lines on the terminal.
         let progress = console.progress;
-        let progress = if Stdout::is_terminal() { progress.beside_output() } else { progress };
+        let progress = if Stdout::is_terminal() { progress.during_output() } else { progress };
         let run = progress.counted(verb(self.action.kind()), self.most, false, &done, || {
             engine.run(&mut steps, &mut journal, &signals.stop, |step, result| {
                 files.fetch_add(1, Ordering::Relaxed);

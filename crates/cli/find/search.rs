@@ -99,7 +99,7 @@ impl Search<'_> {
 
     fn walk_with<'l>(&self, mut lister: impl FnMut() -> Lister<'l>, mut done: impl FnMut(Sink<'l>)) -> Tally {
         let mut tally = Tally { found: 0, outcome: Outcome::Success };
-        let progress = self.console.progress.beside_output();
+        let progress = self.console.progress.during_output();
         let (listers, skipped) = walk(self.walker(), self.selection, progress, self.console, |_| lister());
         for lister in listers {
             tally.found += lister.found;
