@@ -77,8 +77,8 @@ fn json(constants: &Constants) -> anyhow::Result<String> {
     Ok(Value::from(figures).to_string() + "\n")
 }
 
-/// Returns the saved constants, or the built-in ones if the saved file is missing or unusable. `say` then receives
-/// the reason.
+/// Returns the saved constants, or the built-in ones if the saved file is missing or unusable. `say` then
+/// receives the reason.
 pub(crate) fn in_use(say: impl FnOnce(&dyn fmt::Display)) -> Constants {
     let built_in = |why: &dyn fmt::Display| {
         say(why);

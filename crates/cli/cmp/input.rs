@@ -107,7 +107,8 @@ impl Input {
     }
 }
 
-/// Returns the number of bytes from the current position of standard input to its end, if it is a regular file.
+/// Returns the number of bytes from the current position of standard input to its end, if it is a regular
+/// file.
 fn rest_of_stdin() -> Option<u64> {
     let stdin = stdin();
     let stat = fstat(stdin.as_fd()).ok()?;

@@ -98,7 +98,8 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// Refuses to overwrite a manifest. `read`: device and inode of the manifest that the command replaces on purpose.
+/// Refuses to overwrite a manifest. `read`: device and inode of the manifest that the command replaces on
+/// purpose.
 ///
 /// # Errors
 /// If the output path is a manifest, may be one, or cannot be examined.
