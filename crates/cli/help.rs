@@ -54,8 +54,8 @@ const TOPICS: [Topic; 2] = [
         name: "selection",
         heading: "Selection options",
         about: "Options that choose entries by name, type, metadata and place\n\n\
-            An entry is selected if it matches every option that is given. If an option is repeated, one match is enough. \
-            Without these options, every entry is selected, hidden and ignored ones too.",
+            An entry is selected if it matches every option that is given. If an option is repeated, one match is \
+            enough; but repeated --size and --links must all match. Without these options, every entry is selected, hidden and ignored ones too.",
         options: SelectionArgs::augment_args,
     },
     Topic {
