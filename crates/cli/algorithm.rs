@@ -6,8 +6,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 use ftk_hash::Algorithm;
 
-/// Parses the name of an algorithm. The error for an unknown name lists all algorithms and suggests the most similar
-/// one.
+/// Parses the name of an algorithm. The error for an unknown name lists all algorithms and suggests the most
+/// similar one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AlgorithmName;
 
@@ -27,8 +27,8 @@ impl TypedValueParser for AlgorithmName {
     }
 }
 
-/// Returns the algorithms to compute: the given ones without duplicates, in the order of the command line, or SHA-256
-/// if none is given.
+/// Returns the algorithms to compute: the given ones without duplicates, in the order of the command line, or
+/// SHA-256 if none is given.
 pub(crate) fn wanted(asked: &[Algorithm]) -> Vec<Algorithm> {
     if asked.is_empty() {
         return vec![Algorithm::Sha256];

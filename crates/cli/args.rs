@@ -38,8 +38,9 @@ pub(crate) struct Args {
 impl Args {
     /// Parses the arguments of this process.
     ///
-    /// Defining the options of all commands would take longer than many a run. If the first word is a command, only its
-    /// own options and the global ones are defined. Requests for help, and wrong arguments, need the whole definition.
+    /// Defining the options of all commands would take longer than many a run. If the first word is a
+    /// command, only its own options and the global ones are defined. Requests for help, and wrong arguments,
+    /// need the whole definition.
     ///
     /// # Errors
     /// If the arguments are wrong, or ask for help or the version.
@@ -78,8 +79,8 @@ impl Args {
         self
     }
 
-    /// Parses `words` if they are a command and its operands. Without options each one has its default, and none has to
-    /// be defined.
+    /// Parses `words` if they are a command and its operands. Without options on the command line, every
+    /// option has its default value, so no option has to be defined.
     fn of_operands(words: &[OsString]) -> Option<Self> {
         let [_, command, operands @ ..] = words else { return None };
         if operands.iter().any(|word| word.as_encoded_bytes().starts_with(b"-")) {
@@ -121,9 +122,9 @@ impl Args {
 /// Why the arguments cannot be used.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// They are wrong, or ask for help or the version.
+    /// The arguments are wrong, or ask for help or the version.
     Parser(clap::Error),
-    /// One of them belongs to another tool.
+    /// An argument belongs to another tool. Contains the hint.
     Foreign(String),
 }
 
@@ -221,7 +222,7 @@ impl Command {
 pub(crate) struct Globals {
     /// Number of workers: auto, mono, compute, io or a number
     ///
-    /// `auto`: the cost model decides; `mono`: 1; `compute`: one per physical core; `io`: one per logical CPU.
+    /// `auto`: ftk chooses, using the figures of `ftk calibrate`; `mono`: 1; `compute`: one per physical core; `io`: one per logical CPU.
     #[arg(short = 'j', long, global = true, value_name = "N", default_value = "auto")]
     pub(crate) threads: ThreadsArg,
 

@@ -22,7 +22,7 @@ use crate::outcome::Outcome;
 use crate::simd;
 use crate::stdout::Stdout;
 
-/// Measure this machine for the cost model
+/// Measure this machine, so that ftk chooses its workers well
 ///
 /// This takes about two seconds; other programs should be idle. The figures are stored as text in $XDG_CACHE_HOME/ftk, or
 /// else in ~/.cache/ftk, and apply to this CPU, this kernel and this version of ftk. Without them, ftk uses built-in
@@ -77,8 +77,8 @@ fn json(constants: &Constants) -> anyhow::Result<String> {
     Ok(Value::from(figures).to_string() + "\n")
 }
 
-/// Returns the saved constants, or the built-in ones if the saved file is missing or unusable. `say` then receives
-/// the reason.
+/// Returns the saved constants, or the built-in ones if the saved file is missing or unusable. `say` then
+/// receives the reason.
 pub(crate) fn in_use(say: impl FnOnce(&dyn fmt::Display)) -> Constants {
     let built_in = |why: &dyn fmt::Display| {
         say(why);

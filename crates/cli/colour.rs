@@ -17,8 +17,9 @@ pub(crate) enum Tone {
     Minor,
 }
 
-/// Whether lines for people on standard output have colours: as `--color` says, or with `auto` on a terminal, unless
-/// `NO_COLOR`, `CLICOLOR_FORCE` and the like say something else.
+/// Whether lines for people on standard output have colours. `--color` decides. With `auto`, they have
+/// colours on a terminal, unless an environment variable such as `NO_COLOR` or `CLICOLOR_FORCE` decides
+/// otherwise.
 pub(crate) fn wanted() -> bool {
     AutoStream::choice(&io::stdout()) != ColorChoice::Never
 }

@@ -16,15 +16,16 @@ use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::stats::Stats;
 
-/// Prints messages on standard error and counts errors for `--stats`. Failures to write a message are ignored, since
-/// they could not be reported anywhere.
+/// Prints messages on standard error and counts errors for `--stats`. Failures to write a message are
+/// ignored, since they could not be reported anywhere.
 #[derive(Debug)]
 pub(crate) struct Console {
     quiet: bool,
     verbose: bool,
     pub(crate) progress: Progress,
     pub(crate) stats: Stats,
-    /// Device and inode of files that the run writes with any command, such as that of `--stats`. A scan skips them.
+    /// Device and inode of files that the run writes with any command, such as that of `--stats`. A scan
+    /// skips them.
     pub(crate) own: Vec<(u64, u64)>,
 }
 
@@ -50,7 +51,8 @@ impl Console {
         self.warning(message);
     }
 
-    /// Prints a message in the form of an error without counting it, such as a summary of errors printed before.
+    /// Prints a message in the form of an error without counting it, such as a summary of errors printed
+    /// before.
     pub(crate) fn warning(&self, message: impl Display) {
         Self::complain(message);
     }
@@ -90,8 +92,8 @@ impl Console {
         }
     }
 
-    /// Prints a line as it is. It is formatted first and written by one system call, because standard error has no
-    /// buffer and would otherwise write every piece separately.
+    /// Prints a line without indenting it. The line is formatted first and written by one system call,
+    /// because standard error has no buffer and would otherwise write every piece separately.
     pub(crate) fn line(line: impl Display) {
         let _ = anstream::stderr().lock().write_all(format!("{line}\n").as_bytes());
     }
@@ -106,7 +108,8 @@ impl Console {
     }
 }
 
-/// Returns the cause of a failed system call as other tools print it: in lower case and without the error number.
+/// Returns the cause of a failed system call as other tools print it: in lower case and without the error
+/// number.
 pub(crate) fn cause(error: &std::io::Error) -> String {
     let text = error.to_string();
     let number = error.raw_os_error().and_then(|_| text.rfind(" (os error "));
@@ -115,8 +118,9 @@ pub(crate) fn cause(error: &std::io::Error) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// Prints help, the version, or one line about wrong arguments. The line quotes them, and an argument may be the name of
-/// a file: if a control character in it would act on a terminal, the line is escaped and has no colours.
+/// Prints help, the version, or one line about wrong arguments. The line quotes them, and an argument may be
+/// the name of a file: if a control character in it would act on a terminal, the line is escaped and has no
+/// colours.
 pub(crate) fn show(mut message: clap::Error) -> io::Result<()> {
     if !message.use_stderr() || message.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return message.print();

@@ -1,4 +1,4 @@
-//! What a command needs to process files: the cost model, its limits, progress, and the lines of `-v`.
+//! Shared by all commands that process files: the cost model and its limits, progress, and the lines of `-v`.
 
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,8 @@ impl<'c> Engine<'c> {
         Resources { model: &self.model, limits: self.limits, memory: self.memory, stop, watch }
     }
 
-    /// Runs `work` on `files` files, shows its progress if enabled, and records it for `--stats`. `phase` is a verb.
+    /// Runs `work` on `files` files, shows its progress if enabled, and records it for `--stats`. `phase` is
+    /// a verb.
     pub(crate) fn watch(
         &self,
         phase: &'static str,
@@ -58,7 +59,8 @@ impl<'c> Engine<'c> {
         report
     }
 
-    /// Prints the lines of `-v`: measurements, decisions and results.
+    /// Records the plan for `--stats`. With `-v`, prints the measurements on the first files, the plan, its
+    /// predicted and its real duration.
     pub(crate) fn say_plan(&self, work: &Work<'_>, report: &Report, console: &Console) {
         console.stats.plan(work, report);
         let plan = &report.plan;

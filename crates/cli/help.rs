@@ -1,7 +1,8 @@
 //! `ftk help`: help of the commands, help topics, and the arrangement of all help pages.
 //!
-//! `-h` shows a command's own options. Those that many commands share are replaced by their names and the topic that
-//! explains them ([`TOPICS`]); `--help` and the manual show everything. The names come from the definitions.
+//! `-h` shows a command's own options. Those that many commands share are replaced by their names and the
+//! topic that explains them ([`TOPICS`]); `--help` and the manual show everything. The names come from the
+//! definitions.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -53,8 +54,8 @@ const TOPICS: [Topic; 2] = [
         name: "selection",
         heading: "Selection options",
         about: "Options that choose entries by name, type, metadata and place\n\n\
-            An entry is selected if it matches every option that is given. If an option is repeated, one match is enough. \
-            Without these options, every entry is selected, hidden and ignored ones too.",
+            An entry is selected if it matches every option that is given. If an option is repeated, one match is \
+            enough; but repeated --size and --links must all match. Without these options, every entry is selected, hidden and ignored ones too.",
         options: SelectionArgs::augment_args,
     },
     Topic {
@@ -77,7 +78,8 @@ impl Topic {
         self.command().render_long_help()
     }
 
-    /// Returns the names of the options of `command` that the topic explains, below a heading. `None` if it has none.
+    /// Returns the names of the options of `command` that the topic explains, below a heading. `None` if it
+    /// has none.
     fn block(&self, command: &Command) -> Option<String> {
         let topic = self.command();
         let names = topic.get_arguments().filter(|arg| is_shown(command, arg)).filter_map(Arg::get_long);
@@ -141,7 +143,8 @@ fn arranged_below(command: Command) -> Command {
     let globals = Globals::augment_args(Command::new(""));
     let name = command.get_name().to_owned();
     let (_, without_effect) = WITHOUT_EFFECT.iter().find(|(of, _)| *of == name).copied().unwrap_or_default();
-    // An inherited option that is already there is not replaced.
+    // A command does not inherit an option that it has already. The hidden copy added here replaces the
+    // inherited one.
     let hide = |command: Command, global: &Arg| match without_effect.contains(&global.get_id().as_str()) {
         true => command.arg(global.clone().hide(true)),
         false => command.arg(global.clone().hide_short_help(true)),
@@ -156,7 +159,7 @@ fn arranged_below(command: Command) -> Command {
     command.after_help(short_end).after_long_help(long_end).mut_subcommands(arranged_below)
 }
 
-/// Returns `ftk` and the command that `words` name, as far as they do: `ftk dup prune`.
+/// Returns `ftk` and the command in `words`, such as `ftk dup prune`. Skips words that are not commands.
 pub(crate) fn command_line(words: &[OsString]) -> String {
     let (definition, mut line) = (Line::command(), "ftk".to_owned());
     let mut at = &definition;
@@ -191,7 +194,7 @@ fn print(page: &StyledStr) -> anyhow::Result<()> {
     written(write!(anstream::stdout().lock(), "{}", page.ansi()))
 }
 
-/// Prints what `--help` after these words prints.
+/// Prints the same page as `ftk WORDS --help`.
 fn help_of(words: &[&str]) -> anyhow::Result<()> {
     let definition = args::definition();
     let mut at = &definition;
@@ -211,7 +214,7 @@ fn help_of(words: &[&str]) -> anyhow::Result<()> {
     }
 }
 
-/// A reader that closed the pipe is not an error.
+/// Adds a message to an error of writing. A closed pipe is not an error.
 fn written(result: std::io::Result<()>) -> anyhow::Result<()> {
     result
         .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
@@ -226,7 +229,7 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// Takes the end of the help of a command apart.
+    /// Splits the text at the end of the help of a command into its sections.
     pub(crate) fn of(command: &Command) -> Self {
         let end = command.get_after_long_help().or(command.get_after_help());
         let end = end.map(StyledStr::to_string).unwrap_or_default();
@@ -239,7 +242,7 @@ impl End {
 mod tests {
     use super::*;
 
-    /// Calls `check` for every command but the first, with its name.
+    /// Calls `check` for every subcommand at any depth, with its name.
     fn each(command: &Command, check: &mut impl FnMut(&str, &Command)) {
         for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
             check(below.get_name(), below);

@@ -17,8 +17,8 @@ pub(crate) fn open(path: &OsStr) -> io::Result<File> {
 /// Opens a regular file or a FIFO.
 ///
 /// # Errors
-/// If the file cannot be opened, or is a device. Reading `/dev/zero` never ends, and opening some devices has side
-/// effects.
+/// If the file cannot be opened, or is a device. Reading `/dev/zero` never ends, and opening some devices has
+/// side effects.
 pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
     let file_type = fs::metadata(path)?.file_type();
     if file_type.is_char_device() || file_type.is_block_device() {
@@ -27,9 +27,10 @@ pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
     File::open(path)
 }
 
-/// Returns what the input is, if its first bytes show that it is not a text list. Nothing is consumed.
+/// Returns the kind of the input, such as `compressed with gzip`, if its first bytes show that it is not a
+/// checksum list. Consumes nothing.
 pub(crate) fn foreign(input: &mut impl BufRead) -> Option<&'static str> {
-    // The reader will meet and report the same error.
+    // If this read fails, the next read by the caller fails too and reports the error.
     foreign_start(input.fill_buf().unwrap_or(b"?"))
 }
 

@@ -1,4 +1,4 @@
-//! Output of a command: standard output, or a file that appears only when it is complete.
+//! The output of a command: standard output, or a file that appears only when it is complete.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -35,7 +35,7 @@ impl<'o> List<'o> {
         matches!(self, Self::Stdout(_)) && Stdout::is_terminal()
     }
 
-    /// Whether its words have colours.
+    /// Whether words in the output have colours.
     pub(crate) fn is_coloured(&self) -> bool {
         matches!(self, Self::Stdout(_)) && colour::wanted()
     }
@@ -86,8 +86,8 @@ pub(crate) fn cannot_write(file: Option<&Path>) -> String {
     }
 }
 
-/// Refuses an input path that is also the output, since writing would destroy the input. An output file that a walk
-/// finds is only skipped.
+/// Refuses an input path that is also the output, since writing would destroy the input. An output file that
+/// a walk finds is only skipped.
 pub(crate) fn refuse_own_input(paths: &[OsString], own: &[(u64, u64)]) -> anyhow::Result<()> {
     if own.is_empty() {
         return Ok(());

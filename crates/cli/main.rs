@@ -1,5 +1,5 @@
-//! The `ftk` command: arguments, output, progress and exit status. Each subcommand has its own module. Code that
-//! another program could use belongs in the library crates.
+//! The `ftk` command: arguments, output, progress and exit status. Each subcommand has its own module. Code
+//! that another program could use belongs in the library crates.
 
 mod algorithm;
 mod args;
@@ -60,8 +60,8 @@ fn main() -> ExitCode {
     catch_unwind(run).unwrap_or(Outcome::Error).into()
 }
 
-/// Turns an abort into exit status 2. When memory runs out, the standard library prints the size of the allocation
-/// and aborts. Callers should see a failed run, not a crash.
+/// Turns an abort into exit status 2. When memory runs out, the standard library prints the size of the
+/// allocation and aborts. Callers should see a failed run, not a crash.
 #[expect(unsafe_code, reason = "registers a signal handler, which must be async-signal-safe")]
 fn exit_on_abort() {
     let end = || {

@@ -15,7 +15,8 @@ pub(crate) struct Meter {
     fraction: f64,
 }
 
-/// Half-life of the rates, in seconds: what happened this long ago counts half as much as what happens now.
+/// Time constant of the rates, in seconds: progress made this long ago has about a third (1/e) of the weight
+/// of the current progress.
 const MEMORY: f64 = 5.0;
 
 impl Meter {
@@ -65,15 +66,15 @@ impl Meter {
         (self.unseen() == 0).then(|| self.done.bytes + self.done.large_bytes)
     }
 
-    /// Returns the time left. Unopened files are counted at the recent rate of files, large files at the recent rate of
-    /// bytes. `None` before anything is done.
+    /// Returns the time left. Unopened files are counted at the recent rate of files, large files at the
+    /// recent rate of bytes. `None` before anything is done.
     pub(crate) fn eta(&self) -> Option<Duration> {
         let part = |left: u64, per_s: f64| if left == 0 { 0.0 } else { left as f64 / per_s };
         let seconds = part(self.unseen(), self.files_per_s) + part(self.done.large_bytes, self.bytes_per_s);
         Duration::try_from_secs_f64(seconds).ok()
     }
 
-    /// Returns the part of the time that has passed, from 0 to 1.
+    /// Returns the estimated part of the run that is done, from 0 to 1. It never decreases.
     pub(crate) fn fraction(&self) -> f64 {
         self.fraction
     }

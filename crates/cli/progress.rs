@@ -1,4 +1,5 @@
-//! Progress of a run on standard error: a bar on a terminal, JSON for programs, or a line every ten seconds for logs.
+//! Progress of a run on standard error: a bar on a terminal, JSON for programs, or a line every ten seconds
+//! for logs.
 #![expect(
     unsafe_code,
     reason = "progress is shown by a thread that has only the standard streams; and a name of C's"
@@ -55,18 +56,19 @@ impl Progress {
         Self { face, delay, is_coloured, is_asked: when != ProgressArg::Auto }
     }
 
-    /// The same for a walk that prints during the run: a bar would disturb the lines.
+    /// Returns the progress for work that prints lines on standard output. It is shown only if an option
+    /// requested it, because a bar would disturb the lines.
     pub(crate) fn during_output(self) -> Self {
         Self { face: self.face.filter(|_| self.is_asked), ..self }
     }
 
-    /// Runs a walk that counts its entries. `work` calls its argument with the number so far, to answer a request for
-    /// progress.
+    /// Runs a walk that counts its entries. `work` calls its argument with the number so far, to answer a
+    /// request for progress.
     pub(crate) fn walk<T>(self, entries: &AtomicU64, work: impl FnOnce(&(dyn Fn(u64) + Sync)) -> T) -> T {
         let _watched = Watched::begin();
         let shown = Shown::new(self, "walk");
         let status = |entries| Status { entries: Some(entries), ..shown.status() };
-        // No thread waits for the request: a visitor polls it.
+        // No thread waits for a request by SIGUSR1: a visitor polls for it.
         let work = || work(&|entries| shown.answer(&status(entries)));
         let Some(face) = self.face else { return work() };
         let so_far = || status(entries.load(Ordering::Relaxed));
@@ -76,7 +78,8 @@ impl Progress {
         result
     }
 
-    /// Runs `work` on `files` files; `work` reports its progress to the watch. `phase`: what is done, as a verb.
+    /// Runs `work` on `files` files; `work` reports its progress to the watch. `phase`: what is done, as a
+    /// verb.
     pub(crate) fn files(
         self,
         phase: &'static str,
@@ -89,7 +92,7 @@ impl Progress {
         let show = |done: Done| shown.look(&meter, done);
         // SAFETY: `show` writes to standard error and uses no other descriptor.
         let watch = unsafe { Watch::new(LOOK, LOOK, &show) };
-        // Where nothing is shown, no thread waits for the request: workers poll it.
+        // If nothing is shown, no thread waits for a request by SIGUSR1: the workers poll for it.
         let watch = if self.face.is_none() { watch.when(&asked::is_asked) } else { watch };
         let report = work(Some(watch));
         let mut meter = lock(&meter);
@@ -98,8 +101,8 @@ impl Progress {
         report
     }
 
-    /// The same for work that only counts: `done` returns its progress at any time. Short work (`is_short`) starts no
-    /// thread unless progress is shown.
+    /// Like [`files`](Self::files), for work that only counts: `done` returns its progress at any time. Short
+    /// work (`is_short`) starts no thread unless progress is shown.
     pub(crate) fn counted<T>(
         self,
         phase: &'static str,
@@ -115,7 +118,8 @@ impl Progress {
         let _watched = Watched::begin();
         let shown = Shown::new(self, phase);
         let meter = Mutex::new(Meter::new(files));
-        // SAFETY: `look` writes to standard error and uses no other descriptor; every `done` of this program reads counters.
+        // SAFETY: `look` writes to standard error and uses no other descriptor; every `done` of this program
+        // reads counters.
         let result = unsafe { meanwhile(LOOK, LOOK, &|| shown.look(&meter, done()), work) };
         let mut meter = lock(&meter);
         meter.update(shown.start.elapsed(), done());
@@ -213,8 +217,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// Chooses the fullest line that fits into `width` columns, and its text. `doing`: the phase. The time left and the rate
-    /// are never dropped.
+    /// Chooses the fullest line that fits into `width` columns, and its text. `doing`: the phase. The time
+    /// left and the rate are never dropped.
     fn fitting(width: usize, doing: &str, has_bar: bool, status: &Status) -> (Self, String) {
         // Bar, percentage, phase, bytes, files.
         const CHOICES: [(usize, bool, bool, bool, bool); 8] = [
@@ -271,15 +275,15 @@ struct Shown {
     phase: &'static str,
     start: Instant,
     bar: ProgressBar,
-    /// The layout of what is drawn.
+    /// The layout of the line that was drawn last.
     layout: Mutex<Option<Layout>>,
     is_coloured: bool,
-    /// When it is shown next.
+    /// When progress is shown next.
     due: Mutex<Instant>,
 }
 
 impl Shown {
-    /// Nothing is drawn before the first [`show`](Self::show).
+    /// Starts a phase. Nothing is drawn before the first [`show`](Self::show).
     fn new(progress: Progress, phase: &'static str) -> Self {
         let Progress { face, is_coloured, delay, .. } = progress;
         let bar = ProgressBar::with_draw_target(Some(LENGTH), ProgressDrawTarget::hidden());
@@ -316,7 +320,7 @@ impl Shown {
         }
     }
 
-    /// Prints one line in answer to a request, whatever else is shown.
+    /// Prints one line in answer to a request, whether or not progress is shown.
     fn answer(&self, status: &Status) {
         let took = human::time(self.start.elapsed());
         let line = format!("  {}  {}   after {took}", self.doing(), status.text());
@@ -327,7 +331,7 @@ impl Shown {
         format!("{}ing", self.phase.trim_end_matches('e'))
     }
 
-    /// `fraction`: how much is done, if known.
+    /// Shows the progress. `fraction`: the part of the work that is done, if known.
     fn show(&self, status: &Status, fraction: Option<f64>) {
         match self.face {
             None => {}
@@ -365,8 +369,8 @@ impl Shown {
 /// Steps of the bar: more than it has columns, so that its end moves in small steps.
 const LENGTH: u64 = 1000;
 
-/// The only function of C's mathematics library that is called, by the bar's estimates. It is linked in, so that a run does
-/// not load the library.
+/// The only function of C's mathematics library that is called, by the bar's estimates. It is linked in, so
+/// that a run does not load the library.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 // SAFETY: the name is C's, and so is what the function does.
 #[unsafe(no_mangle)]

@@ -28,7 +28,8 @@ pub(crate) struct Scan {
     pub(crate) inventory: Inventory,
     /// Paths that could not be examined.
     pub(crate) failed: Vec<Vec<u8>>,
-    /// Directories that were not entered because they had been entered under another path: the path, then the other.
+    /// Directories that were not entered because they had been entered under another path: the path, then the
+    /// other.
     pub(crate) repeated: Vec<[Vec<u8>; 2]>,
     /// Counts of entries that the selection skipped.
     pub(crate) skipped: Skipped,
@@ -100,8 +101,8 @@ pub(crate) fn scan_hinting(
     Ok(Scan { inventory, failed, repeated, skipped, outcome })
 }
 
-/// Walks with one visitor per worker, which sees the entries that the selection matches. Shows `progress`. Returns the
-/// visitors and the counts of skipped entries.
+/// Walks with one visitor per worker, which sees the entries that the selection matches. Shows `progress`.
+/// Returns the visitors and the counts of skipped entries.
 pub(crate) fn walk<V: Visitor>(
     walker: Walker,
     selection: &Selection,

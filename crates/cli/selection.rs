@@ -178,7 +178,8 @@ impl SelectionArgs {
         Self { names, inode: InodeArgs::default(), walk, starts: StartArgs::default() }
     }
 
-    /// Returns the long option of the first filter that was given. `--follow` is not a filter: it skips nothing.
+    /// Returns the long option of the first filter that was given. `--follow` is not a filter: it skips
+    /// nothing.
     pub(crate) fn filter(&self) -> Option<&'static str> {
         let Self { names, inode, walk, .. } = self;
         [
@@ -256,7 +257,7 @@ impl SelectionArgs {
         Ok(builder.build()?)
     }
 
-    /// Returns which links are followed. `roots`: what applies without `-L`.
+    /// Returns which links are followed. `roots`: the answer without `-L`.
     pub(crate) fn follow(&self, roots: Follow) -> Follow {
         if self.walk.follow { Follow::Always } else { roots }
     }
@@ -369,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn where_to_look() {
+    fn place_filters() {
         let line = ["-E", "a", "--exclude", "b/", "--ignore-files", "--no-hidden", "--min-depth", "1"];
         let line = [&line[..], &["--max-depth", "2", "-x", "-L"]].concat();
         let walk = parse(&line).unwrap().walk;

@@ -1,4 +1,4 @@
-//! Names in lines that contain more than a name.
+//! Formats names for lines that also contain other text.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use ftk_record::{quote, sanitize};
 /// Stands between the old and the new value.
 pub(crate) const ARROW: char = '\u{2192}';
 
-/// Returns the name as it is, or in quotes if a part of it could be misread.
+/// Returns the name unchanged, or in quotes if a part of it could be misread.
 pub(crate) fn shown(name: &[u8]) -> Cow<'_, str> {
     match sanitize(name) {
         Cow::Borrowed(text) if !text.contains(['\'', '\\', ARROW]) => text.into(),

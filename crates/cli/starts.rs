@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 use ftk_record::quote;
 
-/// Limit for a path in a list. No system accepts longer ones, so a longer line means that FILE is not a list of paths.
+/// Limit for a path in a list. No system accepts longer ones, so a longer line means that FILE is not a list
+/// of paths.
 const LONGEST: u64 = 64 << 10;
 
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -28,7 +29,7 @@ pub(crate) struct StartArgs {
 }
 
 impl StartArgs {
-    /// Whether there is a list. If so, missing arguments do not stand for the default starting point.
+    /// Whether a list was given. If so, the default starting point is not used.
     pub(crate) fn has_list(&self) -> bool {
         self.lists().next().is_some()
     }

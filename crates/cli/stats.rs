@@ -166,7 +166,8 @@ fn cpu_ns() -> u64 {
     Duration::try_from(time).map_or(0, nanos)
 }
 
-/// Returns the peak of resident memory of this program alone. `getrusage` would include the process that started it.
+/// Returns the peak of resident memory of this program alone. `getrusage` would include the process that
+/// started it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

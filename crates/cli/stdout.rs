@@ -1,5 +1,5 @@
-//! Standard output, shared by workers that write whole lines. A closed pipe ends the output without an error; any
-//! other failure is an error.
+//! Standard output, shared by workers that write whole lines. A closed pipe ends the output without an error;
+//! any other failure is an error.
 
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::os::fd::AsFd as _;
@@ -12,7 +12,7 @@ use rustix::fs::CWD;
 /// Bytes that each writer buffers before it writes.
 const BUFFER: usize = 64 << 10;
 
-/// How long a line may wait in a buffer for others.
+/// Time between two flushes by [`Lines::flush_if_waiting`], if standard output is not a terminal.
 const WAIT: Duration = Duration::from_millis(100);
 
 /// Standard output, shared by workers that write whole lines.
@@ -23,8 +23,8 @@ pub(crate) struct Stdout {
 }
 
 impl Stdout {
-    /// Writes all of `bytes` without interleaving other writers. Returns `false` once writing has failed, so that the
-    /// caller can stop.
+    /// Writes all of `bytes` without interleaving other writers. Returns `false` once writing has failed, so
+    /// that the caller can stop.
     pub(crate) fn write(&self, bytes: &[u8]) -> bool {
         let mut failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if failure.is_none()
@@ -40,7 +40,7 @@ impl Stdout {
         self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_some()
     }
 
-    /// Returns the first failure. A closed pipe does not count as one: the reader has seen enough.
+    /// Returns the first failure. A closed pipe is not a failure: its reader needs no more output.
     pub(crate) fn finish(self) -> io::Result<()> {
         match self.failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
             Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
@@ -83,7 +83,7 @@ pub(crate) struct Lines<'o> {
     out: &'o Stdout,
     buf: Vec<u8>,
     is_terminal: bool,
-    /// When `flush_if_waiting` last started a waiting period.
+    /// When `flush_if_waiting` was first called or last flushed.
     waiting_since: Option<Instant>,
 }
 
@@ -111,8 +111,8 @@ impl<'o> Lines<'o> {
         self.end()
     }
 
-    /// Returns the buffer, to append a line after the ones waiting there. Until [`end`](Self::end) is called, the
-    /// caller may truncate what it appended.
+    /// Returns the buffer, to append a line after the ones waiting there. Until [`end`](Self::end) is called,
+    /// the caller may truncate what it appended.
     pub(crate) fn begin(&mut self) -> &mut Vec<u8> {
         &mut self.buf
     }
@@ -122,8 +122,8 @@ impl<'o> Lines<'o> {
         self.buf.len() < BUFFER || self.flush()
     }
 
-    /// Flushes the buffer on a terminal, or if a tenth of a second has passed since the last flush here. Otherwise
-    /// rare lines would wait for a full buffer.
+    /// Flushes the buffer on a terminal. Elsewhere, flushes it if a tenth of a second has passed since the
+    /// last flush here. Without this call, rare lines would wait for a full buffer.
     pub(crate) fn flush_if_waiting(&mut self) {
         if self.buf.is_empty() {
             return;

@@ -19,8 +19,8 @@ impl FromStr for Skip {
     }
 }
 
-/// Parses a number of bytes: decimal, octal after `0` or hexadecimal after `0x`, then an optional unit. K, M, G, T, P,
-/// E and KiB, MiB... are powers of 1,024; kB, KB, MB... are powers of 1,000.
+/// Parses a number of bytes: decimal, octal after `0` or hexadecimal after `0x`, then an optional unit. K, M,
+/// G, T, P, E and KiB, MiB... are powers of 1,024; kB, KB, MB... are powers of 1,000.
 pub(super) fn amount(text: &str) -> Result<u64, ParseError> {
     let error = |at, problem: String| Err(ParseError { at, problem });
     let (radix, start) = match text.as_bytes() {

@@ -23,7 +23,7 @@ pub(super) enum Manner {
         only: [String; 2],
         is_coloured: bool,
     },
-    /// The same in columns, for a terminal.
+    /// The fields of `Fields`, but in columns, for a terminal.
     Columns {
         only: [String; 2],
         /// Width of the first column.

@@ -81,8 +81,10 @@ fn status(pair: &mut Pair<'_>) -> Compared {
     pair.compare(options, &mut |_| ControlFlow::Continue(())).map(Some)
 }
 
-/// Up to this many mismatches are held back until the line number of the first one is known, because it is printed
-/// before them. If more are wanted from files, an extra comparison finds the first one beforehand.
+/// Up to this many mismatches of two files are kept in memory until the first line of the output can be
+/// printed: it contains the line number of the first mismatch. If more are wanted, a separate comparison
+/// finds the first mismatch beforehand. Mismatches of streams are always kept, because a stream can be read
+/// only once.
 const KEPT: u64 = 4096;
 
 /// Prints the first difference in the words of cmp, then the bytes that differ.
@@ -146,8 +148,9 @@ fn push_first(pair: &Pair<'_>, found: &Found, bytes: Option<&Mismatch>, listing:
     });
 }
 
-/// Prints the result of a completed comparison. `is_first_enough`: the user did not ask for more than the first
-/// difference, so, as in cmp, the message about the end of the shorter file is not printed after it.
+/// Prints the result of a completed comparison. `is_first_enough`: the user did not ask for more than the
+/// first difference. As in cmp, there is then no message about the end of the shorter file after it; the
+/// summary names the end.
 fn say(
     pair: &Pair<'_>,
     found: &Found,

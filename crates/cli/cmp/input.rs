@@ -106,7 +106,8 @@ impl Input {
     }
 }
 
-/// Returns the number of bytes from the current position of standard input to its end, if it is a regular file.
+/// Returns the number of bytes from the current position of standard input to its end, if it is a regular
+/// file.
 fn rest_of_stdin() -> Option<u64> {
     let stdin = stdin();
     let stat = Stat::of(&stdin).ok().filter(Stat::is_regular)?;

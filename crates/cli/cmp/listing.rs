@@ -11,7 +11,8 @@ use crate::stdout::Lines;
 pub(super) struct Listing<'o> {
     lines: Lines<'o>,
     style: Style,
-    /// The current run of differing bytes, which the next mismatch may extend: its first and last byte.
+    /// The offsets of the first and the last byte of the current run of differing bytes. The next mismatch
+    /// may extend it.
     run: Option<(u64, u64)>,
 }
 
@@ -20,7 +21,8 @@ pub(super) struct Listing<'o> {
 pub(super) enum Style {
     /// `5 0x61 0x62`, or `5 0x61 a    0x62 b`
     Hex { has_characters: bool },
-    /// A line of `cmp -l`: `5 141 142`, the first column padded to `width`. Or of `cmp -lb`: `5 141 a    142 b`.
+    /// A line of `cmp -l`, such as `5 141 142`, or of `cmp -lb`, such as `5 141 a    142 b`. The first column
+    /// is padded to `width`.
     Octal { width: usize, has_characters: bool },
     /// `5-14 10`
     Ranges,
@@ -74,7 +76,7 @@ impl<'o> Listing<'o> {
                 }
             },
         };
-        // The next mismatch may be hours away, so this one is shown now.
+        // The next mismatch may be hours away, so a terminal shows this one at once.
         self.lines.flush_if_waiting();
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }

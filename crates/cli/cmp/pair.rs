@@ -117,8 +117,9 @@ impl<'p> Pair<'p> {
         Some(a.min(b).min(options.limit.unwrap_or(u64::MAX)))
     }
 
-    /// Returns the width of the offset column of `cmp -l`: the number of digits of the number of bytes to compare, as
-    /// far as it is known. Like cmp, this lets the number become negative if a skip goes past the end of a file.
+    /// Returns the width of the offset column of `cmp -l`: the number of digits of the number of bytes to
+    /// compare, as far as it is known. Like cmp, this lets the number become negative if a skip goes past the
+    /// end of a file.
     fn width(&self) -> usize {
         let [a, b] = &self.inputs;
         let sizes = [(a.size(), self.options.skip_a), (b.size(), self.options.skip_b)];
@@ -132,7 +133,8 @@ impl<'p> Pair<'p> {
 /// Comparisons of fewer bytes run without a progress thread.
 const SHORT: u64 = 64 << 20;
 
-/// Returns how many bytes of both files together may be mapped: the value of `--memory`, else half of the memory.
+/// Returns how many bytes of both files together may be mapped: the value of `--memory`, else half of the
+/// memory.
 pub(super) fn memory(globals: &Globals) -> u64 {
     // The default of `Globals::memory` is a quarter of the memory.
     globals.memory.unwrap_or_else(|| 2 * globals.memory())

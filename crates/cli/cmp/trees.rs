@@ -74,8 +74,9 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     Ok(outcome.max(tally.outcome()))
 }
 
-/// Reports directories that only one tree reaches by two paths. A walk enters a directory once, so its entries were
-/// compared under the first path only. If both trees repeat a directory at the same two paths, that is enough.
+/// Reports directories that only one tree reaches by two paths. A walk enters a directory once, so its
+/// entries were compared under the first path only. If both trees repeat a directory at the same two paths,
+/// this one comparison is enough, and nothing is reported.
 fn report_repeated(a: &mut Scan, b: &mut Scan, names: [&[u8]; 2], console: &Console) -> Outcome {
     let relative = |scan: &Scan, root: &[u8]| -> BTreeSet<[Vec<u8>; 2]> {
         let below = |path: &Vec<u8>| {
@@ -143,7 +144,8 @@ fn print_differences(
     Ok(tally)
 }
 
-/// Whether both arguments are the same directory. Only trusted on file systems whose inode numbers are reliable.
+/// Whether both arguments are the same directory. Only trusted on file systems whose inode numbers are
+/// reliable.
 fn is_one_directory(a: &OsStr, b: &OsStr) -> bool {
     let open = |path: &OsStr| {
         let directory = File::open(path).ok()?;

@@ -46,8 +46,8 @@ impl Job {
         let planner = Planner { rules: &self.rules, action: &self.action, roots: &self.roots };
         let mut items = planner.items(group);
         if self.action == Action::Reflink {
-            // Files that share their blocks already would be cloned again, and the plan would promise bytes that this
-            // does not free.
+            // Cloning files that share their blocks already would free nothing, although the plan counts
+            // their bytes.
             let mut reach = Reach::new();
             for item in &mut items {
                 if let Item::Go { step, .. } = item
@@ -184,8 +184,8 @@ impl Job {
         Ok(outcome)
     }
 
-    /// Carries out the plan. Each step is written to the journal first. A signal stops the run between two steps: the
-    /// remaining steps are listed, and the process ends by that signal.
+    /// Carries out the plan. Each step is written to the journal first. A signal stops the run between two
+    /// steps: the remaining steps are listed, and the process ends by that signal.
     fn act(
         &self,
         groups: &mut dyn Iterator<Item = Group>,
@@ -197,8 +197,8 @@ impl Job {
         let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
         let engine = Engine::new(self.action.clone(), self.action_options);
         let mut engine = engine.with_context(|| self.cannot_start())?;
-        // The engine fetches steps before it has finished earlier ones. Items without a step wait here, so that lines
-        // are printed in the order of the plan.
+        // The engine fetches steps before it has finished earlier ones. Items without a step wait here, so
+        // that lines are printed in the order of the plan.
         let waiting = RefCell::new(VecDeque::new());
         let mut steps = groups.flat_map(|group| self.items(group)).filter_map(|item| {
             let step = if let Item::Go { step, .. } = &item { Some(step.clone()) } else { None };
@@ -249,7 +249,8 @@ impl Job {
     }
 }
 
-/// Prints waiting items: those up to the step that was just reported, or all of them, whose steps were not done.
+/// Prints waiting items, in the order of the plan. With `is_up_to_step`, stops at the step that was just
+/// reported, and removes it. Otherwise prints all items, and their steps as not done.
 fn print_waiting(printer: &mut StepPrinter<'_>, waiting: &mut VecDeque<Item>, is_up_to_step: bool) {
     while let Some(item) = waiting.pop_front() {
         match item {

@@ -95,8 +95,8 @@ impl ActionArgs {
         ActionOptions { metadata_may_differ: self.metadata_may_differ }
     }
 
-    /// Device and inode of the directory that files are moved to, if it exists. A scan skips it, since its files have
-    /// been removed from the tree on purpose.
+    /// Device and inode of the directory that files are moved to, if it exists. A scan skips it, since its
+    /// files have been removed from the tree on purpose.
     pub(super) fn own_directory(&self) -> Option<(u64, u64)> {
         let dir = match &self.action {
             Action::Move(dir) => Some(dir.as_path()),

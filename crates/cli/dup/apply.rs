@@ -1,4 +1,5 @@
-//! `ftk dup apply`: acts like `prune`, on a saved report instead of a scan.
+//! `ftk dup apply`: does the same as `ftk dup prune`, but with the groups of a saved report instead of a
+//! scan.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -102,8 +103,8 @@ fn open(report: &OsString) -> anyhow::Result<BufReader<File>> {
     Ok(BufReader::new(file))
 }
 
-/// Moves members that lie below a reference to extra starting points, which are protected. Links are resolved to find
-/// them. Returns the numbers of the extra starting points.
+/// Assigns members below a reference to extra starting points, which are protected. Resolves symbolic links
+/// to find these members. Returns the numbers of the extra starting points.
 fn protect(
     groups: &mut [Group],
     roots: &mut Vec<usize>,

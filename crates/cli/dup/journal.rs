@@ -13,8 +13,8 @@ use jiff::Timestamp;
 const NO_DIRECTORY: &str = "no directory for the journal: neither XDG_STATE_HOME nor HOME is an absolute path; \
                             set XDG_STATE_HOME or add --journal FILE";
 
-/// Creates the journal: the given file, which must not exist yet, or a file with a unique name in the state directory
-/// of ftk.
+/// Creates the journal: the given file, which must not exist yet, or a file with a unique name in the state
+/// directory of ftk.
 ///
 /// # Errors
 /// If it cannot be created.

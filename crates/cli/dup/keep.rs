@@ -24,15 +24,15 @@ pub(super) struct KeepArgs {
     #[arg(long, value_name = "RULE", value_parser = OsStringValueParser::new().try_map(RuleArg::parse))]
     keep: Vec<RuleArg>,
 
-    /// Also scan DIR, and keep all of its files; repeatable
+    /// Keep all files below DIR, which prune also scans
     ///
-    /// Files in DIR count as kept copies, and nothing in DIR is changed.
+    /// Repeatable. Files in DIR count as kept copies; none of them is ever changed.
     #[arg(long = "reference", value_name = "DIR")]
     pub(super) references: Vec<OsString>,
 
-    /// Remove only copies under another PATH
+    /// Keep all copies under the PATH of the kept file
     ///
-    /// Copies under the same PATH as the kept file stay.
+    /// Only copies under other PATHs are removed.
     #[arg(long)]
     isolate: bool,
 

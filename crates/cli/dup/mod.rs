@@ -1,4 +1,5 @@
-//! `ftk dup`: finds files with the same content, and prunes them on request, after proving that they are identical.
+//! `ftk dup`: finds files with the same content, and prunes them on request, after proving that they are
+//! identical.
 
 mod act;
 mod action;

@@ -36,13 +36,13 @@ pub(super) struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// Rejects words that have another meaning in fdupes, jdupes or rmlint.
+    /// Rejects arguments that mean something else in fdupes, jdupes or rmlint.
     ///
     /// # Errors
-    /// If `-n` looks like the flag of fdupes: in a cluster such as `-nr`, or followed by a directory or an option. Or if
-    /// a PATH is `//`.
+    /// If `-n` looks like the flag of fdupes: in a cluster such as `-nr`, or followed by a directory or an
+    /// option. Or if a PATH is `//`.
     pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
-        // A cluster such as `-nr` of fdupes. A name of such letters can be given after a space.
+        // A cluster of fdupes, such as `-nr`. Users who mean a file name `r` can write `-n r`.
         let is_cluster = |word: &OsString| {
             let letters = word.to_str().and_then(|word| word.strip_prefix("-n")).unwrap_or_default();
             !letters.is_empty() && letters.bytes().all(|byte| b"rRsHSAdN1qmfoIipv".contains(&byte))
@@ -159,10 +159,11 @@ pub(super) struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Rejects a FILE that fdupes or rmlint would understand in another way.
+    /// Rejects a value of `-o` that is the name of a file in ftk, but means something else in fdupes or
+    /// rmlint.
     ///
     /// # Errors
-    /// If FILE is the name of a sort order of fdupes or of a formatter of rmlint.
+    /// If the value is a sort order of fdupes or a formatter of rmlint.
     pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
         const ORDERS: [&str; 3] = ["name", "time", "ctime"];
         const FORMATTERS: [&str; 11] = [

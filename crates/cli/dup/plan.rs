@@ -38,8 +38,8 @@ pub(super) struct Planner<'p> {
 }
 
 impl Planner<'_> {
-    /// Returns the items of a group: kept members, then members to remove, then protected ones, each sorted by starting
-    /// point and path. Returns nothing if all members are kept.
+    /// Returns the items of a group: kept members, then members to remove, then protected ones, each sorted
+    /// by starting point and path. Returns nothing if all members are kept.
     pub(super) fn items(&self, mut group: Group) -> Vec<Item> {
         // The freed bytes of a file with several hard links are counted at the last of them in this order.
         group.members.sort_unstable();
@@ -61,7 +61,8 @@ impl Planner<'_> {
                 MemberDecision::Goes { keeper, frees, .. } => {
                     let identity = (member.dev, member.ino);
                     let frees = match self.action {
-                        // Cloning keeps the inode, so one step for the first of its hard links replaces the blocks.
+                        // Cloning keeps the inode, so one step for the first of its hard links replaces the
+                        // blocks.
                         Action::Reflink if cloned.contains(&identity) => {
                             items.push(Item::Keep { path, why: Why::SameFile.to_string() });
                             continue;

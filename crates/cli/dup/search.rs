@@ -1,4 +1,5 @@
-//! Finds groups: walks the starting points, runs the passes of the funnel with progress, and reports unreadable files.
+//! Finds groups: walks the starting points, runs the passes of the funnel with progress, and reports
+//! unreadable files.
 
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,17 +40,17 @@ pub(super) struct Search {
     took: Duration,
 }
 
-/// What a command adds to the options of a search.
+/// Parameters of a search that a command adds to the options.
 #[derive(Debug, Default)]
 pub(super) struct SearchContext {
-    /// Starting points that come before all others.
+    /// Directories of `--reference`. Their numbers as starting points come before all others.
     pub(super) references: Vec<CString>,
     /// Device and inode of files and directories that the run writes to. The walk skips them.
     pub(super) own: Vec<(u64, u64)>,
 }
 
-/// Walks, and compares files of the same size. Calls `before_reading` with the files and the starting points after the
-/// walk.
+/// Walks, and compares files of the same size. Calls `before_reading` with the files and the starting points
+/// after the walk.
 ///
 /// # Errors
 /// If the options conflict, the tree does not fit into the allowed memory, or `before_reading` fails.
@@ -138,8 +139,8 @@ impl Search {
         }
     }
 
-    /// Prints `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared (listed above;
-    /// status 2)`.
+    /// Prints `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared
+    /// (listed above; status 2)`.
     pub(super) fn say_scanned(&self, console: &Console) {
         let files = human::count(u64::from(self.inventory.files()), "file");
         let unread = match self.unread {
@@ -155,8 +156,8 @@ impl Search {
     }
 }
 
-/// An iterator over groups that looks at each member again. A member that has changed since the walk is reported and
-/// omitted, and makes the outcome an error.
+/// An iterator over groups that looks at each member again. A member that has changed since the walk is
+/// reported and omitted, and makes the outcome an error.
 pub(super) struct Surveyed<'s> {
     search: &'s Search,
     groups: Box<dyn Iterator<Item = ftk_dedup::Group<'s>> + 's>,

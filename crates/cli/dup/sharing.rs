@@ -8,7 +8,7 @@ use ftk_apply::{Reach, Seen, shared};
 use ftk_dedup::Member;
 use rustix::fs::statfs;
 
-/// Asks the file system for shared blocks, if it supports them.
+/// Finds out how many bytes of files are shared, on file systems that support shared blocks.
 #[derive(Debug)]
 pub(super) struct Sharing<'r> {
     roots: &'r [CString],
@@ -17,11 +17,11 @@ pub(super) struct Sharing<'r> {
     is_possible: HashMap<u64, bool>,
 }
 
-/// Common types of file systems without shared blocks: ext2 to ext4, and tmpfs. Asking is skipped for them.
+/// Common types of file systems without shared blocks, which are not asked: ext2 to ext4, and tmpfs.
 const NEVER: [i64; 2] = [0xef53, 0x0102_1994];
 
 impl<'r> Sharing<'r> {
-    /// Creates it for members below these starting points.
+    /// `roots` are the starting points of the members.
     pub(super) fn new(roots: &'r [CString]) -> Self {
         Self { roots, reach: Reach::new(), is_possible: HashMap::new() }
     }

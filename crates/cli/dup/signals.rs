@@ -1,5 +1,5 @@
-//! Defers SIGINT and SIGTERM while a tree is being changed. The current step is finished, the others are not started,
-//! and then the process ends by the signal as if it had not been caught.
+//! Defers SIGINT and SIGTERM while a tree is being changed. The current step is finished, the others are not
+//! started, and then the process ends by the signal as if it had not been caught.
 
 use std::io;
 use std::sync::Arc;

@@ -183,7 +183,8 @@ impl<'o> StepPrinter<'o> {
         self.lines.flush();
     }
 
-    /// Returns `would link 7,092 files and free 38.90 GB; 3 refused. Nothing was changed: add --yes to do it.`
+    /// Returns `would link 7,092 files and free 38.90 GB; 3 refused. Nothing was changed: add --yes to do
+    /// it.`
     pub(super) fn summary(&self) -> String {
         let files = human::count(self.done, "file");
         let free = match (self.acts, self.kind) {

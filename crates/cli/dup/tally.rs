@@ -13,12 +13,14 @@ pub(super) struct Tally {
     /// Paths; hard links count separately.
     pub(super) files: u64,
     pub(super) groups: u64,
-    /// Sizes of all files but one of each group. Hard links count as one file, and blocks on the disk do not matter.
+    /// Sizes of all files but one of each group. Hard links count as one file, and blocks on the disk do not
+    /// matter.
     pub(super) waste: u64,
-    /// Bytes that are stored once although several paths have them: sizes of further hard links, and shared blocks.
+    /// Bytes that are stored once although several paths have them: sizes of further hard links, and shared
+    /// blocks.
     pub(super) shared: u64,
-    /// Bytes on the disk that pruning to one file per group would free. Files with hard links elsewhere free nothing.
-    /// `None` if the blocks are not known.
+    /// Bytes on the disk that pruning to one file per group would free. A file that has hard links outside
+    /// its group frees nothing. `None` if the blocks are not known.
     pub(super) free: Option<u64>,
 }
 
@@ -30,8 +32,8 @@ impl From<Totals> for Tally {
 }
 
 impl Tally {
-    /// Adds a group. `synthetic`: devices whose `st_size` values are synthetic, such as procfs. `shared` returns the
-    /// bytes of a file that other files share on the disk.
+    /// Adds a group. `synthetic`: devices whose `st_size` values are synthetic, such as procfs. `shared`
+    /// returns the bytes of a file that other files share on the disk.
     pub(super) fn add(
         &mut self,
         group: &Group,

@@ -33,17 +33,17 @@ const OF_DIRECTORIES: [Test; 3] = [
 ];
 
 impl Colours {
-    /// Returns the colours if standard output should be coloured: because of `--color`, or because it is a terminal
-    /// that supports colours and `NO_COLOR` is not set.
+    /// Returns the colours if standard output should be coloured: because of `--color`, or because it is a
+    /// terminal that supports colours and `NO_COLOR` is not set.
     pub(super) fn wanted() -> Option<Self> {
         colour::wanted().then(|| Self(LsColors::from_env().unwrap_or_default()))
     }
 
     /// Appends the path made of `dir` and the entry's name. The directory part has the colour of directories.
     ///
-    /// Makes the same system calls as `ls`: for metadata if there is a colour that depends on it, such as that of
-    /// executables, and for the target of a link if there is a colour for broken links. If a call fails, the entry has
-    /// the colour of its type.
+    /// Makes the same system calls as `ls`: for metadata if there is a colour that depends on it, such as
+    /// that of executables, and for the target of a link if there is a colour for broken links. If a call
+    /// fails, the entry has the colour of its type.
     pub(super) fn push(&self, out: &mut Vec<u8>, dir: &[u8], entry: &mut Entry<'_>, escape: bool) {
         let style = self.style(entry);
         let (dir, name) = if dir.is_empty() { split(entry.name()) } else { (dir, entry.name()) };

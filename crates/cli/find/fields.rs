@@ -128,8 +128,8 @@ fn push_number(out: &mut Vec<u8>, number: impl std::fmt::Display) {
     let _ = write!(out, "{number}"); // writing to a Vec cannot fail
 }
 
-/// Appends a time in ISO 8601, with nanoseconds and the offset of `zone` at that time. If the year has more than four
-/// digits, appends `@` and the seconds since the epoch instead.
+/// Appends a time in ISO 8601, with nanoseconds and the offset of `zone` at that time. If the year has more
+/// than four digits, appends `@` and the seconds since the epoch instead.
 fn push_date(out: &mut Vec<u8>, nanoseconds: i128, zone: &TimeZone) {
     let date = Timestamp::from_nanosecond(nanoseconds).map(|time| time.to_zoned(zone.clone()));
     let _ = match date {

@@ -13,8 +13,8 @@ impl Limit {
         Self(AtomicU64::new(most))
     }
 
-    /// Counts one entry. Returns how to go on after it, or `None` if the limit had been reached before. Without a limit,
-    /// every entry counts.
+    /// Counts one entry. Returns how to go on after it, or `None` if the limit had been reached before.
+    /// Without a limit, every entry counts.
     pub(super) fn claim(limit: Option<&Self>) -> Option<Step> {
         limit.map_or(Some(Step::Descend), Self::claim_one)
     }

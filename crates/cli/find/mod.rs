@@ -35,10 +35,9 @@ use crate::stdout::Stdout;
 
 /// List the entries of trees, or run commands for them
 ///
-/// Lists every entry, hidden and ignored ones too. Each starting point comes first; the order of the others is arbitrary
-/// without --sort. In a pipe, and with -0, names are raw bytes. On a terminal, LS_COLORS determines their colours, and
-/// control characters in them are escaped. Globs match bytes: `*` any bytes, `?` one byte, `[a-z]` an ASCII class,
-/// `{a,b}` either.
+/// Lists every entry, hidden and ignored ones too, in arbitrary order unless --sort is given. In a pipe, and with -0, names
+/// are raw bytes. On a terminal, LS_COLORS determines their colours, and control characters in them are escaped. Globs match
+/// bytes: `*` matches any bytes, `?` one byte, `[a-z]` an ASCII class, `{a,b}` a or b.
 #[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES, after_long_help = MORE_EXAMPLES)]
 pub(crate) struct FindArgs {

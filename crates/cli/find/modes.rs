@@ -14,8 +14,8 @@ use crate::stdout::{Lines, Stdout};
 
 /// Finds out whether any entry matches, for `--quiet`.
 ///
-/// A match means success even if errors occurred. How many errors are met before the first match depends on the order
-/// of the listings, and the status must not.
+/// A match means success even if errors occurred: the number of errors before the first match depends on the
+/// order in which directories are listed, and the exit status must not depend on it.
 pub(super) fn answer(search: &Search<'_>) -> Outcome {
     let tally = search.walk(|| Sink::Count);
     if tally.found > 0 { Outcome::Success } else { tally.outcome.max(Outcome::Negative) }

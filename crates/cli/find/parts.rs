@@ -1,6 +1,7 @@
 //! Splits paths, as bytes.
 
-/// Returns the last component of a path, without slashes at its end. For a path of slashes alone, returns `/`.
+/// Returns the last component of a path, without slashes at its end. For a path of slashes alone, returns
+/// `/`.
 pub(super) fn name(path: &[u8]) -> &[u8] {
     let path = trimmed(path);
     match path.iter().rposition(|&byte| byte == b'/') {
@@ -9,8 +10,8 @@ pub(super) fn name(path: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the directory of the last component, without a slash at its end. Returns `.` if the path has no directory,
-/// and `/` for the root directory.
+/// Returns the path without its last component, and without a slash at the end. For a path of one component,
+/// returns `.`. For `/` and for paths directly below it, returns `/`.
 pub(super) fn parent(path: &[u8]) -> &[u8] {
     let path = trimmed(path);
     match path.iter().rposition(|&byte| byte == b'/') {
@@ -19,8 +20,8 @@ pub(super) fn parent(path: &[u8]) -> &[u8] {
     }
 }
 
-/// Splits a name or a path at the dot of its extension. Without a dot, the extension is empty. A dot at the beginning
-/// of a name does not start an extension.
+/// Splits a name or a path at the dot of its extension. Without a dot, the extension is empty. A dot at the
+/// beginning of a name does not start an extension.
 pub(super) fn split_extension(path: &[u8]) -> (&[u8], &[u8]) {
     let path = trimmed(path);
     let start = path.len() - name(path).len();

@@ -45,8 +45,8 @@ impl Search<'_> {
         })
     }
 
-    /// Walks, keeps the records of all entries, and then passes them to `accept`, sorted by path, until it returns
-    /// `false`.
+    /// Walks, keeps the records of all entries, and then passes them to `accept`, sorted by path, until it
+    /// returns `false`.
     pub(super) fn walk_sorted<'l>(
         &'l self,
         mut render: impl FnMut() -> Render<'l>,
@@ -71,8 +71,8 @@ impl Search<'_> {
         Ok(tally.outcome)
     }
 
-    /// Lists all paths, and then passes them to `accept`, sorted, until it returns `false`. Keeps only names, which
-    /// needs much less memory than keeping records.
+    /// Lists all paths, and then passes them to `accept`, sorted, until it returns `false`. Keeps only names,
+    /// which needs much less memory than keeping records.
     pub(super) fn scan_sorted(&self, mut accept: impl FnMut(&[u8]) -> bool) -> anyhow::Result<Outcome> {
         let scan = scan(self.walker(), self.selection, Keep::All, &self.budget(), self.console)?;
         let mut order = scan.inventory.in_path_order();

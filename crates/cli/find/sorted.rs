@@ -5,8 +5,8 @@ use ftk_walk::{Entry, Step, WalkError};
 
 use super::render::Render;
 
-/// The records of one worker, in the order of its walk. They are written during the walk, when metadata is available and
-/// all workers share the work.
+/// The records of one worker, in the order of its walk. They are written during the walk, when metadata is
+/// available and all workers share the work.
 pub(super) struct Unsorted<'r> {
     render: Render<'r>,
     bytes: Vec<u8>,

@@ -14,7 +14,7 @@ use crate::stdout::Stdout;
 pub(super) enum Style<'s> {
     /// The bytes of the path, and a terminator.
     Plain { end: u8 },
-    /// Anything else.
+    /// Any other format.
     Rendered(Rendered<'s>),
 }
 

@@ -169,7 +169,8 @@ impl Crew<'_, '_> {
         done
     }
 
-    /// Reads the next block and returns its turn. If a line is too long for a block, also returns its digest.
+    /// Reads the next block and returns its number, or `None` if the input has ended or cannot be read. If a
+    /// line is longer than a block, hashes the line and also returns its digest.
     fn next_block(&self, block: &mut Vec<u8>) -> Option<(u64, Option<Digest>)> {
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         if source.failure.is_some() {

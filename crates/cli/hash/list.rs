@@ -67,7 +67,8 @@ fn push_object<'d>(
     out.extend_from_slice(if algorithms.len() == 1 { b"}\n" } else { b"}}\n" });
 }
 
-/// Writes a record for every file that was hashed, and for every stream, in path order. `streams` must be sorted by path.
+/// Writes a record for every file that was hashed, and for every stream, in path order. `streams` must be
+/// sorted by path.
 ///
 /// # Errors
 /// If a line cannot be written, or a row was never processed. Errors of standard output are kept by

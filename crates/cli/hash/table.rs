@@ -27,9 +27,11 @@ pub(crate) struct Table {
 pub(crate) struct ListOptions<'a> {
     /// The terminator of lines.
     pub(crate) end: End,
-    /// The possible algorithms of untagged lines. If empty, the length of the digest decides.
+    /// The possible algorithms of untagged lines, given by `-a`. If empty, the algorithm is guessed from the
+    /// length of the digest.
     pub(crate) algorithms: &'a [Algorithm],
-    /// Whether `./` is removed from names, because the list is compared with a manifest, whose paths do not have it.
+    /// Whether `./` is removed from names, because the list is compared with a manifest, whose paths do not
+    /// have it.
     pub(crate) is_bare: bool,
     /// Bytes of memory that one list may use.
     pub(crate) memory: u64,
@@ -45,8 +47,8 @@ impl ListOptions<'_> {
     /// Reads the list `path`, or standard input for `-`.
     ///
     /// # Errors
-    /// If the list cannot be read, does not fit into the allowed memory, contains no digest, or contains different
-    /// digests of the same file.
+    /// If the list cannot be read, does not fit into the allowed memory, contains no digest, or contains
+    /// different digests of the same file.
     pub(crate) fn read(self, path: &OsStr) -> anyhow::Result<Table> {
         let name = quote(path.as_encoded_bytes());
         let input = open(path).with_context(|| format!("cannot open {name}"))?;

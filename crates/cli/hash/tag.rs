@@ -7,8 +7,8 @@ use ftk_record::{SumError, SumLine};
 
 /// Returns the algorithm of a line, and whether it was guessed.
 ///
-/// A tag decides. Without a tag, it is the first algorithm of `asked` with digests of this length. If `asked` is empty,
-/// the length of the digest decides.
+/// A tag decides. Without a tag, it is the first algorithm of `asked` with digests of this length, or the one
+/// of [`DEFAULT_ALGORITHMS`] if `asked` is empty.
 pub(super) fn algorithm(line: &SumLine<'_>, asked: &[Algorithm]) -> Result<(Algorithm, bool), Unusable> {
     let len = line.digest_len();
     if let Some(tag) = line.tag {
@@ -25,8 +25,8 @@ pub(super) fn algorithm(line: &SumLine<'_>, asked: &[Algorithm]) -> Result<(Algo
     found.map(|&algorithm| (algorithm, asked.is_empty())).ok_or_else(unusable)
 }
 
-/// The algorithms assumed for untagged digests, by their length. Other algorithms have digests of the same lengths.
-/// XXH3, whose digests have 16 digits like those of XXH64, always has a tag.
+/// The algorithms assumed for untagged digests, by their length. Other algorithms have digests of the same
+/// lengths. XXH3, whose digests have 16 digits like those of XXH64, always has a tag.
 const DEFAULT_ALGORITHMS: [Algorithm; 5] =
     [Algorithm::Sha256, Algorithm::Sha1, Algorithm::Sha512, Algorithm::Md5, Algorithm::Xxh64];
 
@@ -47,8 +47,8 @@ pub(super) enum Unusable {
     Line(SumError),
     /// The tag of an unsupported algorithm.
     Tag(String),
-    /// The digest has `len` bytes, unlike those of the algorithms in `of`. If `of` is empty, no supported algorithm has
-    /// digests of this length.
+    /// The digest has `len` bytes, unlike those of the algorithms in `of`. If `of` is empty, no supported
+    /// algorithm has digests of this length.
     Length {
         len: usize,
         of: Vec<Algorithm>,

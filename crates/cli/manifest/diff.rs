@@ -86,8 +86,8 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     Ok(say_counts(&summary, "the same", word, Outcome::Success, console))
 }
 
-/// Returns the word for a change. In a comparison of two states, entries are `removed` and `added` instead of `missing`
-/// and `new`.
+/// Returns the word for a change. In a comparison of two states, entries are `removed` and `added` instead of
+/// `missing` and `new`.
 fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Missing => "removed",
@@ -96,8 +96,8 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Whether the file begins like a manifest rather than a checksum list. Standard input and pipes cannot be read twice,
-/// so they must be manifests.
+/// Whether the file begins like a manifest rather than a checksum list. Standard input and pipes cannot be
+/// read twice, so they must be manifests.
 fn is_manifest(path: &OsStr) -> anyhow::Result<bool> {
     if path == "-" {
         return Ok(true);

@@ -20,7 +20,7 @@ const START: u64 = 64 << 10;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Guards")]
 pub(super) struct GuardArgs {
-    /// Stop if more entries are missing: a part, such as 5%, or a number
+    /// Stop if more than P% or N of the recorded entries are missing
     ///
     /// An empty mount point looks like a tree from which everything was deleted. Entries that moved count as missing.
     /// 100% removes the limit.
@@ -98,7 +98,8 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// Refuses to overwrite a manifest. `read`: device and inode of the manifest that the command replaces on purpose.
+/// Refuses to overwrite a manifest. `read`: device and inode of the manifest that the command replaces on
+/// purpose.
 ///
 /// # Errors
 /// If the output path is a manifest, may be one, or cannot be examined.

@@ -1,4 +1,5 @@
-//! Opens manifests. Their seal is checked before anything else is used.
+//! Opens manifests. The digest in the last line, which seals the manifest, is checked before anything else is
+//! used.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt as _;
@@ -12,7 +13,8 @@ use crate::input;
 /// A manifest whose seal has been checked.
 pub(super) struct Input {
     pub(super) manifest: Manifest,
-    /// Device and inode of the manifest, if it is a regular file. It is not a part of the tree that it describes.
+    /// Device and inode of the manifest, if it is a regular file. A walk skips this file, since it is not a
+    /// part of the tree that it describes.
     pub(super) own: Option<(u64, u64)>,
 }
 
@@ -20,7 +22,7 @@ impl Input {
     /// Opens the manifest `path`, or standard input for `-`.
     ///
     /// # Errors
-    /// If it cannot be read, is not a manifest, or is incomplete or damaged.
+    /// If the file cannot be read, is not a manifest, or is incomplete or damaged.
     pub(super) fn open(path: &OsStr) -> anyhow::Result<Self> {
         let name = || quote(path.as_encoded_bytes());
         let file = input::open(path).with_context(|| format!("cannot open {}", name()))?;

@@ -25,7 +25,7 @@ use crate::manifest::scope::ScopeArgs;
 use crate::scan::{Scan, scan, too_large, walker};
 use crate::simd;
 
-/// Walks and reads trees, for all commands that do so.
+/// Walks the tree of a manifest and reads its files. `create`, `update` and `verify` share it.
 pub(super) struct Surveyor<'c> {
     engine: Engine<'c>,
     platform: Platform,
@@ -75,8 +75,8 @@ impl<'c> Surveyor<'c> {
         scan(walker, &selection, keep, &self.budget, self.console)
     }
 
-    /// Reads the files of `only`, or all of them for `None`, and reports those that fail. `so` is the consequence for
-    /// these.
+    /// Reads the files of `only`, or all of them for `None`, and reports those that fail. `so` is the
+    /// consequence for these.
     pub(super) fn read(
         &self,
         inventory: &Inventory,

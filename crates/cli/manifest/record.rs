@@ -45,7 +45,8 @@ impl<'a> Findings<'a> {
         Self { manner, algorithms, list, is_shown, is_coloured, written: Ok(()) }
     }
 
-    /// Prints a finding, unless it is to be omitted. `why`: the reason why the file could not be read.
+    /// Prints a finding. An entry without differences is printed only if `all` is set. `why`: the reason why
+    /// the file could not be read.
     pub(super) fn give(&mut self, finding: &Finding<'_>, why: Option<&str>) {
         if (finding.verdict == Verdict::Ok && !self.manner.all) || self.written.is_err() {
             return;
@@ -63,9 +64,9 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// Prints `  418,113 of 418,118 as recorded; 1 corrupted, 4 new   (status 1)`. Returns the outcome, which is at least
-/// `outcome`. `good` are the words for entries without differences. Files whose content was not compared do not count
-/// among them.
+/// Prints `  418,113 of 418,118 as recorded; 1 corrupted, 4 new   (status 1)`. Returns the outcome, which is
+/// at least `outcome`. `good` are the words for entries without differences. A file whose content was not
+/// compared does not count as such an entry.
 pub(super) fn say_counts(
     summary: &Summary,
     good: &str,

@@ -14,8 +14,8 @@ use ftk_select::Selection;
 use crate::console::Console;
 use crate::selection::{NameArgs, SelectionArgs, WalkArgs};
 
-/// The options that select entries by name and place. Recorded properties such as sizes and times must not select
-/// entries, because a changed file would drop out of the scope and its change would go unnoticed.
+/// The options that select entries by name and place. Recorded properties such as sizes and times must not
+/// select entries, because a changed file would drop out of the scope and its change would go unnoticed.
 #[derive(Clone, Debug)]
 pub(super) struct ScopeArgs {
     selection: SelectionArgs,
@@ -35,8 +35,8 @@ struct Options {
 /// The option to follow links, which is refused: a manifest records links.
 const FOLLOW: &str = "follow";
 
-/// Options of other commands, which are accepted by the parser only to explain why a manifest does not support them:
-/// long form, short form, and whether they have a value.
+/// Options of other commands, which are accepted by the parser only to explain why a manifest does not
+/// support them: long form, short form, and whether they have a value.
 const REFUSED: [(&str, Option<char>, bool); 10] = [
     ("size", Some('S'), true),
     ("newer", None, true),

@@ -6,13 +6,13 @@ use data_encoding::BASE64;
 use ftk_dedup::report::Group;
 use ftk_record::sanitize;
 
-/// The header row. A path is in the column `path` if it is UTF-8, and otherwise in `path_b64` as base64. The other
-/// column of the two is empty.
+/// The header row. A path is in the column `path` if it is UTF-8, and otherwise in `path_b64` as base64. The
+/// other column of the two is empty.
 pub(super) const HEADER: &[u8] =
     b"group,size_bytes,digest,path,path_b64,root,cluster,dev,ino,nlink,allocated_bytes,mtime_ns,ctime_ns\r\n";
 
-/// Appends the rows of a group. `number` counts groups from 1. `is_shown`: the output goes to a terminal, so control
-/// characters are escaped.
+/// Appends the rows of a group. `number` counts groups from 1. `is_shown`: the output goes to a terminal, so
+/// control characters are escaped.
 pub(super) fn push_group(out: &mut Vec<u8>, number: u64, group: &Group, is_shown: bool) {
     let Group { size, digest, members } = group;
     for (member, cluster) in members.iter().zip(group.clusters()) {

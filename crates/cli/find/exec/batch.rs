@@ -5,7 +5,8 @@ use super::run::Queue;
 use super::space::{cost, space};
 use super::template::BatchTemplate;
 
-/// Collects paths until the arguments of a command are full, runs the commands, and repeats until the queue ends.
+/// Collects paths until the arguments of a command are full, runs the commands, and repeats until the queue
+/// ends.
 pub(super) fn work(templates: &[BatchTemplate], queue: Queue, runner: &Runner<'_>) {
     let space = space();
     let empty: Vec<usize> =

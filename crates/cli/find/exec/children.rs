@@ -10,8 +10,8 @@ use signal_hook::consts::SIGTERM;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// The running commands. `SIGTERM` is passed on to them, since it is sent to a single process. `SIGINT` and `SIGHUP`
-/// from a terminal reach all of them anyway.
+/// The running commands. `SIGTERM` is passed on to them, since it is sent to a single process. `SIGINT` and
+/// `SIGHUP` from a terminal reach all of them anyway.
 #[derive(Debug, Default)]
 pub(super) struct Children {
     /// Held for reading while a command starts, so that the signal thread misses none.

@@ -75,8 +75,9 @@ impl<'r> Runner<'r> {
         self.stop.is_raised()
     }
 
-    /// Runs a command to its end, and returns whether it succeeded. `is_fixed`: the program does not depend on the
-    /// path. If such a program is not found or not executable, this is reported once and nothing more runs.
+    /// Runs a command to its end, and returns whether it succeeded. `is_fixed`: the program does not depend
+    /// on the path. If such a program is not found or not executable, this is reported once and nothing more
+    /// runs.
     pub(super) fn run(&self, command: &[OsString], is_fixed: bool) -> bool {
         let output = match self.output(command) {
             Ok(output) => output,
@@ -113,8 +114,8 @@ impl<'r> Runner<'r> {
         if is_complete { Outcome::Success } else { Outcome::Error }
     }
 
-    /// Runs the command next to others. If the system runs short of descriptors, processes or memory, waits for the
-    /// others to end and tries once more.
+    /// Runs the command next to others. If the system runs short of descriptors, processes or memory, waits
+    /// for the others to end and tries once more.
     fn output(&self, command: &[OsString]) -> io::Result<Output> {
         let shared = self.turn.read().unwrap_or_else(PoisonError::into_inner);
         match self.output_now(command) {

@@ -17,8 +17,8 @@ use crate::stdout::Stdout;
 /// Length of the queue of paths. When it is full, the walk waits.
 const WAITING: usize = 1024;
 
-/// Runs the commands for every path that `search` sends, at most `at_once` at a time. The outcome is `Error` if any
-/// of them failed.
+/// Runs the commands for every path that `search` sends, at most `at_once` at a time. The outcome is `Error`
+/// if any of them failed.
 ///
 /// # Errors
 /// If no thread can be started.
@@ -55,9 +55,9 @@ pub(in crate::find) fn run<T>(
     Ok((found, runner.finish()))
 }
 
-/// Returns how many commands can run next to a walk with `workers`, by the limit of open descriptors. The walk can
-/// close descriptors that it caches, but every worker needs three. It uses at most as many workers as a quarter of the
-/// limit allows.
+/// Returns how many commands can run while a walk with `workers` runs, within the limit of open descriptors.
+/// Every worker of the walk needs three descriptors; it can close the others, which it only caches. The walk
+/// uses at most as many workers as a quarter of the limit allows.
 fn affordable(workers: usize) -> usize {
     /// Descriptors of ftk itself: the standard streams, the socket pair for signals, and a few others.
     const OURS: u64 = 8;

@@ -33,7 +33,7 @@ const PLACES: [(&[u8], Piece); 5] = [
 ];
 
 impl Template {
-    /// Parses a command. Braces that are not a placeholder stay as they are. If there is no placeholder, the path is
+    /// Parses a command. Other text in braces is not changed. If there is no placeholder, the path is
     /// appended as the last argument.
     pub(super) fn new(arguments: &[OsString]) -> Self {
         let mut arguments: Vec<_> = arguments.iter().map(|argument| pieces(argument.as_bytes())).collect();
@@ -132,8 +132,8 @@ fn fill(argument: &[Piece], path: &[u8]) -> OsString {
     OsString::from_vec(filled)
 }
 
-/// Puts `./` before a path that begins with a dash, so that no program treats it as an option. Only a path below a
-/// starting point with a dash can begin with one.
+/// Puts `./` before a path that begins with a dash, so that no program treats it as an option. A path can
+/// begin with a dash only if its starting point does.
 fn protected(path: &[u8]) -> Cow<'_, [u8]> {
     if path.starts_with(b"-") { [b"./", path].concat().into() } else { path.into() }
 }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn other_braces_stay() {
+    fn other_braces_are_not_changed() {
         let arguments = ["awk", "{print {{x}} }}", "{ }", "{", "}", "{/", "{///}", "{..}", "{}"];
         let mut expected = arguments.map(String::from);
         expected[8] = "a".into();

@@ -22,7 +22,7 @@ use crate::simd;
 pub(super) struct Files {
     /// The file of each path: its number in the only group, or the index into `places`.
     file_of: Vec<FileNo>,
-    /// The place of each file; empty if there is only one group.
+    /// The group of each file and its number there. Empty if there is only one group.
     places: Vec<Place>,
     /// Files grouped by the algorithms they need. Each group is processed in one run.
     groups: Vec<Group>,
@@ -221,8 +221,8 @@ fn stdin(lines: &Lines, platform: Platform) -> Result<Vec<(Algorithm, Digest)>, 
 /// Algorithms, and the files that need exactly these.
 type Part = (Vec<Algorithm>, Inventory);
 
-/// Splits the files by the algorithms they need. Also returns the place of each file, or nothing if there is only one
-/// part, as is usual.
+/// Splits the files by the algorithms they need. Also returns the place of each file. If there is only one
+/// part, which is the usual case, no places are needed and the list is empty.
 fn split(
     inventory: Inventory,
     lines: &Lines,

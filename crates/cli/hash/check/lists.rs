@@ -46,7 +46,7 @@ pub(super) struct Lines {
     pub(super) lines: Vec<Line>,
     /// The digests of all lines, concatenated.
     pub(super) expected: Vec<u8>,
-    /// Names in lines that are not files of the table.
+    /// Names that do not stand for a file of the table.
     pub(super) odd: Vec<Odd>,
     /// Algorithms that were guessed from the length of a digest.
     pub(super) assumed: Vec<Algorithm>,
@@ -86,7 +86,7 @@ pub(super) struct Line {
     pub(super) algorithm: Algorithm,
 }
 
-/// A name in a line that is not a file of the table.
+/// A name in a checksum line that does not stand for a file of the table.
 #[derive(Debug)]
 pub(super) enum Odd {
     Stdin,
@@ -94,8 +94,8 @@ pub(super) enum Odd {
 }
 
 impl ParseOptions<'_> {
-    /// Reads all lists. Returns their lines, their paths, and whether all of them were read to the end. Errors are
-    /// reported, and the other lists are still read.
+    /// Reads all lists. Returns their lines, their paths, and whether all of them were read to the end.
+    /// Errors are reported, and the other lists are still read.
     pub(super) fn read<P: AsRef<OsStr>>(&self, lists: &[P]) -> anyhow::Result<(Lines, PathList, bool)> {
         let paths = match self.root {
             Some(root) => PathList::confined(CString::new(root.as_os_str().as_bytes())?),
@@ -151,7 +151,8 @@ impl ParseOptions<'_> {
         }
         list.has_dos_ends = reader.has_dos_ends();
         list.lines.end = tables.lines.lines.len();
-        // A list that could not be read at all has been reported already.
+        // If reading fails before the first checksum line, the error has been reported, and the list is not
+        // needed.
         if is_whole || !list.lines.is_empty() {
             tables.lines.lists.push(list);
         }
@@ -196,7 +197,7 @@ impl ParseOptions<'_> {
 struct Tables {
     lines: Lines,
     paths: PathList,
-    /// Whether `-` in a list is standard input.
+    /// Whether the name `-` in a list stands for standard input.
     has_stdin: bool,
     /// Bytes reserved from the budget for the lines.
     reserved: usize,

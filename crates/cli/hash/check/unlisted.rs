@@ -27,8 +27,9 @@ pub(super) struct SearchedTree<'a> {
 }
 
 impl SearchedTree<'_> {
-    /// Returns the sorted paths of files that are in the tree but not in any list, in the form of the lists. The outcome
-    /// is `Error` if a part of the tree could not be listed.
+    /// Returns the sorted paths of files that are in the tree but not in any list. If the first name in the
+    /// lists begins with `./`, so do these paths. The outcome is `Error` if a part of the tree could not be
+    /// listed.
     ///
     /// Paths are compared after removing `.`, `..` and repeated slashes. Links in them are not resolved.
     pub(super) fn unlisted(
@@ -68,7 +69,8 @@ impl SearchedTree<'_> {
         Ok((unlisted, scanned.outcome))
     }
 
-    /// Returns the simplified paths of all lines, relative to the tree, and whether the first one begins with `./`.
+    /// Returns the simplified paths of all lines, relative to the tree, and whether the first one begins with
+    /// `./`.
     fn listed(&self, lines: &Lines, files: &Files, here: &[u8]) -> anyhow::Result<(Inventory, bool)> {
         let mut listed = PathList::new().within(self.budget);
         let (mut paths, mut plain) = (files.paths(lines), Vec::new());
@@ -85,8 +87,8 @@ impl SearchedTree<'_> {
     }
 }
 
-/// Writes `path` to `plain`, relative to `here` and without `.`, `..` and repeated slashes. Returns `false` if the path
-/// is not below `here`.
+/// Writes `path` to `plain`, relative to `here` and without `.`, `..` and repeated slashes. Returns `false`
+/// if the path is not below `here`.
 fn simplify(path: &[u8], here: &[u8], plain: &mut Vec<u8>) -> bool {
     plain.clear();
     let relative = match path.strip_prefix(here) {

@@ -12,15 +12,15 @@ use crate::outcome::Outcome;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CheckResult {
     Ok,
-    /// Its content does not match the list.
+    /// The content of the file does not match the list.
     Failed,
-    /// It does not exist.
+    /// The file does not exist.
     Missing,
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable,
-    /// It changed while being read.
+    /// The file changed while being read.
     Changed,
-    /// It is in the tree but not in any list.
+    /// The file is in the tree but not in any list.
     New,
 }
 
@@ -40,8 +40,8 @@ impl CheckResult {
         }
     }
 
-    /// Returns the text after the name in a line. These are the words of the coreutils, except for `NEW`, which they do
-    /// not have.
+    /// Returns the text that follows the name in a line. The coreutils print the same words, except for
+    /// `NEW`.
     fn text(self) -> &'static [u8] {
         match self {
             Self::Ok => b": OK",
@@ -82,7 +82,8 @@ pub(super) struct Record<'r> {
 }
 
 impl Record<'_> {
-    /// Appends a line such as `name: OK`. `is_shown`: the output goes to a terminal, so control characters are escaped.
+    /// Appends a line such as `name: OK`. `is_shown`: the output goes to a terminal, so control characters
+    /// are escaped.
     pub(super) fn push_text(&self, out: &mut Vec<u8>, end: End, is_shown: bool, is_coloured: bool) {
         let start = out.len();
         write_name(out, self.path, end);
@@ -102,8 +103,8 @@ impl Record<'_> {
         });
     }
 
-    /// Appends `{"path":"name","verdict":"ok","algorithm":"sha256","expected":"...","found":"..."}`. Members without a
-    /// value are omitted.
+    /// Appends `{"path":"name","verdict":"ok","algorithm":"sha256","expected":"...","found":"..."}`. Members
+    /// without a value are omitted.
     pub(super) fn push_json(&self, out: &mut Vec<u8>) {
         out.push(b'{');
         write_path(out, "path", self.path);

@@ -95,7 +95,7 @@ impl<'a> Verdicts<'a> {
         if verdict == CheckResult::Missing && self.manner.args.ignore_missing {
             return Ok(());
         }
-        // For a missing file, the verdict is message enough.
+        // The verdict of a missing file says enough; a message on standard error would only repeat it.
         if let Some(Trouble { verb, cause, .. }) = trouble
             && verdict != CheckResult::Missing
             && !self.manner.args.status
@@ -157,7 +157,8 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Reports a bad list. This is printed even with `--status`, since the exit status alone would not explain it.
+    /// Reports a bad list. This is printed even with `--status`, since the exit status alone would not
+    /// explain it.
     fn fail(&mut self, outcome: Outcome, message: String) {
         self.outcome = self.outcome.max(outcome);
         self.console.error(message);
@@ -192,7 +193,8 @@ impl<'a> Verdicts<'a> {
 
 /// Prints the warnings of the coreutils, and one for new files.
 fn warn(lines: &Lines, counts: Counts, console: &Console) {
-    // A list without any checksum line has been reported as an error already.
+    // A list without any usable line has been reported as an error, so there is no warning about its
+    // malformed lines.
     let usable = || lines.lists.iter().filter(|list| !list.lines.is_empty());
     let malformed = usable().map(|list| list.malformed).sum();
     let first = usable().find_map(|list| Some((&list.name, list.first.as_ref()?)));

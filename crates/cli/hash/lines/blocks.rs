@@ -36,8 +36,8 @@ impl<'f> Blocks<'f> {
         Self { input, end, rest: Vec::new(), is_over: false, bytes: 0 }
     }
 
-    /// Replaces the content of `block` with the next block. Returns as soon as there is a whole line, so that lines of a
-    /// slow writer are processed as they arrive.
+    /// Replaces the content of `block` with the next block. Returns as soon as there is a whole line, so that
+    /// lines of a slow writer are processed as they arrive.
     pub(super) fn next(&mut self, block: &mut Vec<u8>) -> io::Result<Block> {
         block.clear();
         std::mem::swap(block, &mut self.rest);
@@ -72,7 +72,7 @@ impl<'f> Blocks<'f> {
         self.bytes += n as u64;
     }
 
-    /// Returns a reader of the rest of a long line, which begins with `begun`.
+    /// Returns a reader of a whole line that is longer than a block. `begun` is its beginning.
     pub(super) fn line<'b>(&'b mut self, begun: &'b [u8]) -> Line<'b, 'f> {
         Line { blocks: self, begun, is_over: false }
     }

@@ -23,13 +23,14 @@ struct State<'o> {
 }
 
 impl<'o> Turns<'o> {
-    /// Creates it with turn 0. `list` writes to `stdout` or to a file.
+    /// Creates the output. The first block to write is number 0. `list` writes to `stdout` or to a file.
     pub(super) fn new(list: List<'o>, stdout: &'o Stdout) -> Self {
         let state = State { list, turn: 0, is_over: false, failure: None };
         Self { stdout, state: Mutex::new(state), turned: Condvar::new() }
     }
 
-    /// Waits for turn `mine` and writes. Returns `false` if nothing more will be written.
+    /// Waits until all blocks before `mine` have been written, and writes block `mine`. Returns `false` if
+    /// nothing more will be written.
     pub(super) fn write(&self, mine: u64, bytes: &[u8]) -> bool {
         let mut state = self.lock();
         while state.turn != mine && !state.is_over {
@@ -49,7 +50,8 @@ impl<'o> Turns<'o> {
         !state.is_over
     }
 
-    /// Returns a guard that wakes all waiting workers if its holder panics, since its turn would never come.
+    /// Returns a guard that ends the output and wakes all waiting workers if its holder panics. They would
+    /// wait forever for the block of that worker.
     pub(super) fn guard(&self) -> Guard<'_, 'o> {
         Guard(self)
     }
