@@ -21,7 +21,7 @@ use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
 use crate::manifest::reading::Surveyor;
 use crate::manifest::scope::ScopeArgs;
-use crate::manifest::share::share;
+use crate::number::share;
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
