@@ -98,8 +98,8 @@ impl Progress {
         report
     }
 
-    /// Like [`files`](Self::files), for work that only counts: `done` returns its progress at any time. Short
-    /// work (`is_short`) starts no thread unless progress is shown.
+    /// Like [`files`](Self::files), for work that only counts what it has done: `done` reads the counters and
+    /// may be called at any time. Short work (`is_short`) starts no thread unless progress is shown.
     pub(crate) fn counted<T>(
         self,
         phase: &'static str,

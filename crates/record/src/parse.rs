@@ -159,10 +159,10 @@ impl<'l> SumLine<'l> {
 pub enum SumError {
     /// The line is neither `HEX  name` nor `TAG (name) = HEX`.
     Shape,
-    /// The digest is empty, contains something other than hexadecimal digits, or has an odd number of digits
-    /// that is too small for a digest, in an untagged line.
+    /// The digest is empty or contains something other than hexadecimal digits; or it has 1, 3, 5 or 7 digits
+    /// and the line is untagged, so that the word is probably no digest.
     Digest,
-    /// The digest has an odd number of hexadecimal digits: in an untagged line, at least 8.
+    /// The digest has an odd number of hexadecimal digits. In an untagged line, it has more than 8.
     OddDigits,
     /// The digest is in base64.
     Base64,
