@@ -16,6 +16,9 @@ use super::shape::{self, Shape};
 use super::tables::Algorithm;
 use super::tree::Tree;
 
+/// Maximum number of cold runs.
+const COLD_RUNS: usize = 3;
+
 /// A tree that every system has.
 const SYSTEM: &str = "/usr";
 
@@ -65,6 +68,16 @@ impl Context {
         Ok(Tree::generated(shape, path))
     }
 
+    /// Returns the tree of real files, or else a small generated one, and prints its title.
+    pub(crate) fn any_tree(&self) -> Result<Tree> {
+        let tree = match &self.tree {
+            Some(tree) => tree.clone(),
+            None => self.shape(&shape::MIXED_SMALL)?,
+        };
+        println!(" {}", tree.title);
+        Ok(tree)
+    }
+
     /// Returns the tree of programs and libraries. If it is not fully readable, prints why and returns `None`.
     pub(crate) fn system(&self) -> Option<Tree> {
         Tree::survey(Path::new(SYSTEM)).inspect_err(|error| println!(" not measured: {error:#}")).ok()
@@ -100,6 +113,11 @@ impl Context {
         } else {
             Ok(self.options.algorithms.clone())
         }
+    }
+
+    /// Returns a meter for cold runs, which take seconds and vary less than warm ones.
+    pub(crate) fn cold_clock(&self) -> Meter<'_> {
+        Meter { cache: Cache::Cold, runs: self.options.runs.min(COLD_RUNS), ..self.clock() }
     }
 
     /// Returns a meter for warm runs.

@@ -9,6 +9,7 @@ mod cache;
 pub(crate) mod case;
 mod chart;
 mod command;
+mod commands;
 mod compare;
 mod context;
 mod derived;

@@ -9,7 +9,6 @@ use crate::bench::answer::Format;
 use crate::bench::cache::Cache;
 use crate::bench::case::{Case, Pipeline, words};
 use crate::bench::context::Context;
-use crate::bench::measure::Meter;
 use crate::bench::record::Section;
 use crate::bench::shape;
 use crate::bench::tree::Tree;
@@ -32,9 +31,6 @@ pub(super) struct Scenario {
 /// A glob that matches some of the names in every tree.
 const GLOB: &str = "*e*1*";
 
-/// Maximum number of cold runs.
-const COLD_RUNS: usize = 3;
-
 pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
     let mut sections = Vec::new();
     if let Some(tree) = &bench.tree {
@@ -54,10 +50,10 @@ pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
 pub(crate) fn cold(bench: &Context) -> Result<Vec<Section>> {
     let Some(tree) = bench.cold_tree() else { return Ok(Vec::new()) };
     println!(" {}", tree.title);
-    let meter = Meter { cache: Cache::Cold, runs: bench.options.runs.min(COLD_RUNS), ..bench.clock() };
     let scenario = Scenario::plain("all files");
-    let group = meter.group(&scenario.title, tree.files, cases(bench, &scenario, &tree.path, None))?;
-    Ok(vec![Section::new(tree, meter.cache, vec![group])])
+    let group =
+        bench.cold_clock().group(&scenario.title, tree.files, cases(bench, &scenario, &tree.path, None))?;
+    Ok(vec![Section::new(tree, Cache::Cold, vec![group])])
 }
 
 fn section(bench: &Context, tree: &Tree) -> Result<Section> {
