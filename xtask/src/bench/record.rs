@@ -164,13 +164,16 @@ impl Table {
 pub(crate) fn save(folder: &Path, tables: &[Table]) -> Result<()> {
     fs::create_dir_all(folder)?;
     for table in tables {
-        let temporary = folder.join(format!(".{}.json.part", table.name));
-        let mut text = serde_json::to_string_pretty(table)?;
-        text.push('\n');
-        fs::write(&temporary, text)?;
-        fs::rename(temporary, folder.join(format!("{}.json", table.name)))?;
+        write_json(folder, &format!("{}.json", table.name), table)?;
     }
     Ok(())
+}
+
+/// Writes a file of a record completely or not at all.
+pub(crate) fn write_json(folder: &Path, name: &str, content: &impl Serialize) -> Result<()> {
+    let temporary = folder.join(format!(".{name}.part"));
+    fs::write(&temporary, serde_json::to_string_pretty(content)? + "\n")?;
+    Ok(fs::rename(temporary, folder.join(name))?)
 }
 
 /// Reads a record, with its tables in the order in which they are shown.
@@ -237,17 +240,17 @@ pub(crate) mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        let records = std::env::temp_dir().join(format!("ftk-xtask-record-{}", std::process::id()));
+        let records = tempfile::tempdir().unwrap();
+        let records = records.path();
         let folder = records.join("2026-01-31-cpu");
         fs::create_dir_all(records.join("2025-12-31-cpu")).unwrap();
         save(&folder, &[example()]).unwrap();
-        assert_eq!(newest(&records).unwrap(), folder);
+        assert_eq!(newest(records).unwrap(), folder);
         let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["find.json"]);
         let loaded = load(&folder).unwrap();
         assert_eq!(serde_json::to_value(&loaded).unwrap(), serde_json::to_value([example()]).unwrap());
-        assert!(load(&records).is_err());
-        fs::remove_dir_all(records).unwrap();
+        assert!(load(records).is_err());
     }
 
     #[test]

@@ -8,59 +8,44 @@ use serde_json::{Deserializer, Value};
 use super::seen::{Seen, has, name, shown};
 use super::verdict::{Verdict, kept, right};
 
-/// The name of a judge in a file of scenarios.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Judge {
-    AllFourAreLinked,
-    AsRecorded,
-    EndsStillDiffer,
-    EveryEntryOnce,
-    FailedLink,
-    LongNamesAreLinked,
-    ModesAreKept,
-    NamesInJsonDiffer,
-    NoDigestOfAMixture,
-    NoPlantedRecord,
-    NothingHasChanged,
-    OneIsLeft,
-    OnlyTheChangeIsReported,
-    OthersAreFoundDespiteAnError,
-    RawNamesArePrinted,
-    Reported,
-    ReportedIfRecorded,
-    RoundTrip,
-    SomethingIsDeleted,
-    UnreadFilesAreNotIntact,
-    UsersFilesRemain,
-}
+/// A judge, which does not know which tool ran.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Judge(pub(super) Function);
 
-impl Judge {
-    /// Judges the result without knowing which tool ran.
-    pub(super) fn verdict(self, seen: &Seen) -> Verdict {
-        match self {
-            Self::AllFourAreLinked => all_four_are_linked(seen),
-            Self::AsRecorded => as_recorded(seen),
-            Self::EndsStillDiffer => ends_still_differ(seen),
-            Self::EveryEntryOnce => every_entry_once(seen),
-            Self::FailedLink => failed_link(seen),
-            Self::LongNamesAreLinked => long_names_are_linked(seen),
-            Self::ModesAreKept => modes_are_kept(seen),
-            Self::NamesInJsonDiffer => names_in_json_differ(seen),
-            Self::NoDigestOfAMixture => no_digest_of_a_mixture(seen),
-            Self::NoPlantedRecord => no_planted_record(seen),
-            Self::NothingHasChanged => nothing_has_changed(seen),
-            Self::OneIsLeft => one_is_left(seen),
-            Self::OnlyTheChangeIsReported => only_the_change_is_reported(seen),
-            Self::OthersAreFoundDespiteAnError => others_are_found_despite_an_error(seen),
-            Self::RawNamesArePrinted => raw_names_are_printed(seen),
-            Self::Reported => reported(seen),
-            Self::ReportedIfRecorded => reported_if_recorded(seen),
-            Self::RoundTrip => round_trip(seen),
-            Self::SomethingIsDeleted => something_is_deleted(seen),
-            Self::UnreadFilesAreNotIntact => unread_files_are_not_intact(seen),
-            Self::UsersFilesRemain => users_files_remain(seen),
-        }
+type Function = fn(&Seen) -> Verdict;
+
+/// The judges by the name that files of scenarios use.
+const JUDGES: &[(&str, Function)] = &[
+    ("all-four-are-linked", all_four_are_linked),
+    ("as-recorded", as_recorded),
+    ("ends-still-differ", ends_still_differ),
+    ("every-entry-once", every_entry_once),
+    ("failed-link", failed_link),
+    ("long-names-are-linked", long_names_are_linked),
+    ("modes-are-kept", modes_are_kept),
+    ("names-in-json-differ", names_in_json_differ),
+    ("no-digest-of-a-mixture", no_digest_of_a_mixture),
+    ("no-planted-record", no_planted_record),
+    ("nothing-has-changed", nothing_has_changed),
+    ("one-is-left", one_is_left),
+    ("only-the-change-is-reported", only_the_change_is_reported),
+    ("others-are-found-despite-an-error", others_are_found_despite_an_error),
+    ("raw-names-are-printed", raw_names_are_printed),
+    ("reported", reported),
+    ("reported-if-recorded", reported_if_recorded),
+    ("round-trip", round_trip),
+    ("something-is-deleted", something_is_deleted),
+    ("unread-files-are-not-intact", unread_files_are_not_intact),
+    ("users-files-remain", users_files_remain),
+];
+
+impl TryFrom<String> for Judge {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let judge = JUDGES.iter().find(|(known, _)| *known == name);
+        judge.map(|(_, judge)| Self(*judge)).ok_or_else(|| format!("unknown judge {name:?}"))
     }
 }
 

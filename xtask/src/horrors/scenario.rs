@@ -198,7 +198,7 @@ impl Scenario {
     /// Judges the result without knowing which tool ran. Hangs and crashes need no judge.
     fn judge(&self, seen: &Seen) -> Verdict {
         let verdict = self.checks.iter().find_map(|check| check.verdict(seen));
-        verdict.or_else(|| Some(self.judge?.verdict(seen))).unwrap_or(Verdict::Passes)
+        verdict.or_else(|| self.judge.map(|judge| (judge.0)(seen))).unwrap_or(Verdict::Passes)
     }
 }
 
@@ -246,7 +246,7 @@ tools = { fd = "fd {place}" }
         assert!(error("fd =", "rg =").contains("x: unknown tools [\"rg\"]"));
         assert!(error("\"list\"", "\"lists\"").contains("no commands"));
         assert!(error("around", "arround").contains("unknown field"));
-        assert!(error("number", "judge = \"none\"\nnumber").contains("unknown variant"));
+        assert!(error("number", "judge = \"none\"\nnumber").contains("unknown judge"));
         assert!(error("number", "checks = [{ succeeds = true }]\nnumber").contains("no outcome"));
     }
 }

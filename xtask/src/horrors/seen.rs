@@ -9,6 +9,7 @@ use std::{fmt, fs};
 
 use super::place::PATIENCE;
 use super::verdict::Verdict;
+pub(crate) use crate::bench::answer::has;
 
 /// One command, and its outcome.
 pub(crate) struct Run {
@@ -121,10 +122,6 @@ pub(crate) fn name(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-pub(crate) fn has(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
-}
-
 /// Formats names for a message.
 pub(crate) fn shown(names: &BTreeSet<Vec<u8>>) -> String {
     let names: Vec<_> = names.iter().map(|name| name.escape_ascii().to_string()).collect();
@@ -145,14 +142,6 @@ pub(super) mod tests {
             err: err.into(),
         };
         Seen { runs: vec![run(Some(0), "", ""), run(status, out, err)], tree: PathBuf::new() }
-    }
-
-    /// Returns what a judge sees of a successful command that left these files.
-    pub(in super::super) fn with_files(name: &str, files: &[(&str, &str)]) -> Seen {
-        let tree = std::env::temp_dir().join(format!("ftk-xtask-{name}-{}", std::process::id()));
-        fs::create_dir_all(&tree).unwrap();
-        files.iter().for_each(|(path, content)| fs::write(tree.join(path), content).unwrap());
-        Seen { tree, ..ended(Some(0), "", "") }
     }
 
     #[test]

@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn names_are_restored_at_the_end() {
-        let folder = std::env::temp_dir().join(format!("ftk-xtask-swapper-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         fs::create_dir_all(folder.join("a")).unwrap();
         fs::write(folder.join("b"), "").unwrap();
         let swapper = Swapper::start(&folder.join("a"), &folder.join("b"), 1);
@@ -69,6 +70,5 @@ mod tests {
         let swaps = swapper.stop().unwrap();
         assert!(swaps > 0 && swaps.is_multiple_of(2), "{swaps}");
         assert!(folder.join("a").is_dir() && folder.join("b").is_file());
-        fs::remove_dir_all(folder).unwrap();
     }
 }
