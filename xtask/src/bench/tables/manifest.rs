@@ -18,9 +18,6 @@ use crate::bench::tree::Tree;
 /// The format with which `find` prints what `update` needs to know of every file.
 const FIELDS: &str = "%p %y %s %m %U %G %T@ %C@ %i %D %n\n";
 
-/// Names of the files in which the tools recorded the tree; that of aide has its settings.
-const MANIFESTS: [&str; 4] = ["ftk", "hashdeep", "mtree", "aide"];
-
 /// Every tool makes its own manifest, with SHA-256.
 const CREATE: &Lines<'_> = &[
     ("ftk", "ftk manifest create {tree}"),
@@ -30,14 +27,14 @@ const CREATE: &Lines<'_> = &[
 
 /// The digests of aide have another form, so only the status is compared.
 const CREATE_BESIDES_AIDE: &Lines<'_> =
-    &[("ftk", "ftk manifest create {tree}"), ("aide", "aide -c {aide} --init")];
+    &[("ftk", "ftk manifest create {tree}"), ("aide", "aide -c {settings} --init")];
 
 /// Every tool verifies the unchanged tree.
 const VERIFY: &Lines<'_> = &[
     ("ftk", "ftk manifest verify {tree} {ftk}"),
     ("hashdeep", "hashdeep -a -k {hashdeep} -c sha256 -j{jobs} -o f -r {tree}"),
     ("mtree", "mtree -p {tree} -f {mtree}"),
-    ("aide", "aide -c {aide} --check"),
+    ("aide", "aide -c {settings} --check"),
 ];
 
 /// Updates without changes. `find` prints the same fields for comparison, which takes the same work.
@@ -68,11 +65,12 @@ fn whole(bench: &Context, tree: &Tree) -> Result<Vec<Group>> {
         database.display(),
         top.display(),
     );
-    fs::write(path("aide"), settings)?;
+    fs::write(path("aide.conf"), settings)?;
     let mut commands = Commands::new(bench).with("tree", top).with("fields", FIELDS);
-    for name in MANIFESTS {
+    for name in ["ftk", "hashdeep", "mtree"] {
         commands = commands.with(name, path(name));
     }
+    commands = commands.with("settings", path("aide.conf"));
     let created = commands.clone().printing(Format::Digests).cases(CREATE);
     // The manifests are used by the next groups.
     for case in &created {
