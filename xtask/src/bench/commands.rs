@@ -60,7 +60,7 @@ impl<'b> Commands<'b> {
         let (tool, rest) = line.split_once(' ')?;
         let program: &Path =
             if tool == "ftk" { &self.bench.programs.ftk } else { self.bench.peers.get(tool)? };
-        let words = rest.split(' ').map(|word| filled(word, &self.values));
+        let words = rest.split_whitespace().map(|word| filled(word, &self.values));
         Some([program.into()].into_iter().chain(words).collect())
     }
 }
