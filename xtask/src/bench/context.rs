@@ -37,8 +37,8 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(options: Options, programs: Programs, peers: Peers) -> Result<Self> {
-        let scratch = Scratch::new(&options.scratch, options.keep)?;
-        let source = options.tree.clone().or_else(|| if options.is_quick { None } else { registry() });
+        let scratch = Scratch::new(&options.common.scratch, options.common.keep)?;
+        let source = options.tree.clone().or_else(|| if options.common.is_quick { None } else { registry() });
         let tree = source.as_deref().map(Tree::survey).transpose()?;
         let mut roles = Roles::default();
         roles.add(&programs.ftk, "ftk");
@@ -126,7 +126,7 @@ impl Context {
             helper: &self.programs.helper,
             cache: Cache::Warm,
             runs: self.options.runs,
-            repeats_short: !self.options.is_quick,
+            repeats_short: !self.options.common.is_quick,
             roles: &self.roles,
         }
     }

@@ -33,7 +33,8 @@ const ALGORITHMS: &[(&str, &[&str])] = &[
 ];
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
-    let (shape, runs) = if soak.options.is_quick { (shape::SMALL, QUICK_RUNS) } else { (shape::LARGE, RUNS) };
+    let (shape, runs) =
+        if soak.options.common.is_quick { (shape::SMALL, QUICK_RUNS) } else { (shape::LARGE, RUNS) };
     let tree = soak.scratch.tree(&shape)?;
     figures.count("files", shape.files());
     let answers = Answers::of_tools(&tree, figures)?;

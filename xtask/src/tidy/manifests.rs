@@ -120,7 +120,7 @@ fn dependencies(manifest: &Table) -> impl Iterator<Item = Dependency<'_>> {
     })
 }
 
-/// Returns the number of the first line that begins with the key `name`; 0 if there is none.
+/// Returns the number of the first line that begins with the key `name`, or 0.
 fn line_of(text: &str, name: &str) -> usize {
     let is_key = |line: &str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['.', ' ', '=']));
     text.lines().position(is_key).map_or(0, |at| at + 1)

@@ -48,7 +48,7 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
 
 /// Measures pairs of files from a few KiB to the size that fits into memory.
 fn files(bench: &Context) -> Result<Section> {
-    let is_quick = bench.options.is_quick;
+    let is_quick = bench.options.common.is_quick;
     let large: u64 = if is_quick { 1_000_000 } else { 640_000_000 };
     let huge = if is_quick { 4 << 20 } else { (2_u64 << 30).min(bench.room()? / 2) };
     let scattered: Vec<u64> = (0..8).map(|nth| large / 9 * (nth + 1)).collect();
@@ -73,7 +73,7 @@ fn files(bench: &Context) -> Result<Section> {
             let cases = Commands::new(bench).with("a", &a).with("b", &b).cases(STREAMED);
             groups.push(bench.clock().group(&format!("{title}, streamed"), 2, cases)?);
         }
-        if !bench.options.keep {
+        if !bench.options.common.keep {
             std::fs::remove_file(&a)?;
             std::fs::remove_file(&b)?;
         }

@@ -33,7 +33,7 @@ const PEERS: &[Peer] = &[
 const FAST: &[&str] = &["jdupes", "rdfind", "yadf", "fclones", "czkawka_cli"];
 
 pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
-    let small = bench.options.is_quick;
+    let small = bench.options.common.is_quick;
     let tree = bench.any_tree()?;
     let mut sections = vec![of_copies(bench, bench.clock(), &tree, |_| true)?];
     let (families, bytes) = if small { (2, 1 << 20) } else { (8, 32 << 20) };
@@ -78,7 +78,7 @@ fn of_copies(
 
 /// Measures small to large numbers of files without duplicates, because small runs matter too.
 fn sizes(bench: &Context) -> Result<Section> {
-    let shape = if bench.options.is_quick { shape::SMALL } else { shape::LARGE };
+    let shape = if bench.options.common.is_quick { shape::SMALL } else { shape::LARGE };
     let tree = bench.shape(&shape)?;
     let dirs: Vec<PathBuf> = shape.dirs().iter().map(|dir| tree.path.join(dir)).collect();
     let a_dir = shape.files() / dirs.len() as u64;

@@ -52,7 +52,7 @@ pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
     if let Some(tree) = &bench.tree {
         sections.push(section(bench, tree)?);
     }
-    let shapes: &[_] = if bench.options.is_quick {
+    let shapes: &[_] = if bench.options.common.is_quick {
         &[shape::SMALL, shape::DEEP, shape::MIXED_SMALL]
     } else {
         &[shape::SMALL, shape::MEDIUM, shape::LARGE, shape::DEEP, shape::WIDE]

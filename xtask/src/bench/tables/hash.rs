@@ -36,7 +36,7 @@ pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
     if let Some(tree) = &bench.tree {
         add(tree, MOST, every_peer)?;
     }
-    if bench.options.is_quick {
+    if bench.options.common.is_quick {
         add(&bench.shape(&shape::MIXED_SMALL)?, ALL, every_peer)?;
         return Ok(sections);
     }

@@ -27,7 +27,7 @@ const DIGESTS: &str = "/(ftk|ftk one by one|ftk [a-z0-9-]+|[a-z0-9-]+)/[0-9]+$";
 const GIB: u64 = 1 << 30;
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
-    if bench.options.is_quick {
+    if bench.options.common.is_quick {
         println!(" not measured: `cargo test -p ftk-benches --benches` checks the results");
         return Ok(Vec::new());
     }

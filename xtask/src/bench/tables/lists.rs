@@ -25,7 +25,7 @@ const DIFF: &Lines<'_> = &[("ftk", "ftk hash --diff {old} {new}"), ("diff", "dif
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let tree = bench.any_tree()?;
     let checks = ["sha256", "md5", "blake3"].map(|name| check(bench, &tree, Algorithm::named(name)?));
-    let lines = if bench.options.is_quick { 10_000 } else { 1_000_000 };
+    let lines = if bench.options.common.is_quick { 10_000 } else { 1_000_000 };
     let diff = diff(bench, lines)?;
     let file_system = tree.file_system.clone();
     Ok(vec![

@@ -50,7 +50,7 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let groups = whole(bench, &tree)?;
     let mut sections = vec![Section::new(&tree, Cache::Warm, groups)];
 
-    let changing = bench.shape(&if bench.options.is_quick { shape::SMALL } else { shape::LARGE })?;
+    let changing = bench.shape(&if bench.options.common.is_quick { shape::SMALL } else { shape::LARGE })?;
     println!(" {}", changing.title);
     sections.push(Section::new(&changing, Cache::Warm, changed(bench, &changing)?));
     Ok(sections)
