@@ -1,5 +1,5 @@
-//! The codec for lists: checksum lines, paths in JSON, and names for a terminal. Of each there are names as
-//! people give them, and names that need every escape.
+//! The codec for lists: checksum lines, paths in JSON, and names for a terminal. Each with ordinary names,
+//! and with names that need every escape.
 
 use std::hint::black_box;
 

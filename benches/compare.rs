@@ -1,6 +1,6 @@
-//! The comparison kernel: two messages that are the same, that differ in one byte, and that differ everywhere.
+//! The comparison kernel: two messages that are equal, differ in one byte, or differ everywhere.
 //!
-//! The peer is a loop over bytes, which is also what answers are held against.
+//! The peer is a loop over bytes. The results of both are compared.
 
 use std::hint::black_box;
 
@@ -13,7 +13,7 @@ fn lengths() -> &'static [usize] {
     if is_timed() { &[100, 4 << 10, 128 << 10, 64 << 20] } else { &[100, 5000, 128 << 10] }
 }
 
-/// Two copies of random bytes, the second changed by `change`.
+/// Returns two copies of random bytes, the second changed by `change`.
 fn pair(len: usize, change: impl Fn(&mut [u8])) -> (Messages, Vec<u8>) {
     let messages = Messages::new(1, len);
     let mut other = messages.slices()[0].to_vec();

@@ -1,10 +1,10 @@
-//! Each digest by message size: ftk's kernels, with full lanes and one message at a time, against the crates
-//! that they come from or replace, and against OpenSSL where it is asked for (`--features openssl`).
+//! Each digest by message size: ftk's kernels, with full lanes and one message at a time, compared with the
+//! crates that they come from or replace, and with OpenSSL if requested (`--features openssl`).
 //!
-//! All rows of a size hash the same messages on one thread. `ftk` is the kernel that ftk chooses on this CPU,
-//! which the name of the group says; `ftk sha-ni` and so on are those it would choose on a lesser one, where
-//! it has others. They are given all messages in one call, and what is called `one by one` gets them in a
-//! call each, as a lone stream would be. Peers get them one by one, since they know no other way.
+//! All rows of a size hash the same messages on one thread. `ftk` is the kernel that ftk chooses on this CPU;
+//! the name of the group contains it. `ftk sha-ni` and so on are other kernels, which ftk would choose on a
+//! lesser CPU. These rows hash all messages in one call; rows with `one by one` use a call for each, as for a
+//! single stream. Peers have no other way than one by one.
 
 use std::hint::black_box;
 
@@ -16,13 +16,13 @@ use ftk_hash::{Algorithm, Digest, Platform};
 /// Lengths of messages in bytes.
 const SIZES: [usize; 8] = [16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 1 << 20];
 
-/// Bytes of all messages together, which the second-level cache holds: memory is not what is timed.
+/// Bytes of all messages together. They fit into the second-level cache, so that memory is not timed.
 const TOTAL: usize = 512 << 10;
 
-/// As many messages as the widest kernel has lanes, and some to fill them again where messages are short.
+/// As many messages as the widest kernel has lanes, and more if messages are short.
 const COUNTS: std::ops::RangeInclusive<usize> = 16..=1024;
 
-/// One message more than there are lanes is enough for the answers.
+/// For a test, one message more than lanes is enough.
 const TEST_COUNT: usize = 17;
 
 fn digests(criterion: &mut Criterion) {
@@ -42,12 +42,12 @@ fn digests(criterion: &mut Criterion) {
     }
 }
 
-/// All that is timed on the same messages.
+/// The rows that hash the same messages.
 struct Bench<'g, 'c, 'm> {
     group: &'g mut BenchmarkGroup<'c, WallTime>,
     messages: Vec<&'m [u8]>,
     size: usize,
-    /// What the first peer says the digests are.
+    /// The digests of the first peer.
     expected: Vec<Digest>,
 }
 
@@ -85,12 +85,12 @@ impl<'g, 'c, 'm> Bench<'g, 'c, 'm> {
         }
     }
 
-    /// One of the crates that share a trait.
+    /// Adds a peer from the crates that share a trait.
     fn crate_peer<D: sha2::Digest>(&mut self, name: &str) {
         self.peer(name, |message| D::digest(message));
     }
 
-    /// The first peer says what is right.
+    /// Adds a peer. The digests of the first one are the expected ones.
     fn peer<D: AsRef<[u8]>>(&mut self, name: &str, mut digest: impl FnMut(&[u8]) -> D) {
         let answers: Vec<_> =
             self.messages.iter().map(|message| Digest::from_bytes(digest(message).as_ref())).collect();

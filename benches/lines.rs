@@ -1,12 +1,11 @@
 //! SHA-256 of ten million strings of 16 bytes, by number of threads.
 //!
-//! Every thread claims runs of strings, so that nothing is shared but the strings, a counter and what the row
-//! is about. Rows that end in `one context behind a mutex` show what a hash context costs that all threads
-//! share: with two of them it is slower than with one. For OpenSSL (`--features openssl`) there are two more:
-//! a digest that is fetched once, and one that is looked up for every message, as `EVP_sha256()` is in
-//! OpenSSL 3.
+//! Threads claim runs of strings, so they share only the strings, a counter and the subject of the row. Rows
+//! that end in `one context in a mutex` show the cost of one hash context for all threads: two threads are
+//! slower than one. With OpenSSL (`--features openssl`) there are two more: a digest that is fetched once,
+//! and one that is looked up for every message, as `EVP_sha256()` is in OpenSSL 3.
 //!
-//! The sum of the first words of all digests is the answer; every run, timed or not, is held against it.
+//! The result is the sum of the first words of all digests. It is checked in every run, timed or not.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +23,7 @@ type Line = [u8; 16];
 
 /// Strings in one call.
 const BATCH: usize = 1024;
-/// Strings that a thread takes at a time.
+/// Strings in a claim.
 const CLAIM: usize = 16 * BATCH;
 
 fn lines(criterion: &mut Criterion) {
@@ -50,7 +49,7 @@ fn lines(criterion: &mut Criterion) {
     });
     bench.row("sha2", || |batch| one_by_one(batch, sha2));
     let shared = Mutex::new(Sha256::new());
-    bench.row("sha2, one context behind a mutex", || {
+    bench.row("sha2, one context in a mutex", || {
         |batch| {
             one_by_one(batch, |line| {
                 let mut context = shared.lock().expect("nothing panics with the lock");
@@ -75,7 +74,7 @@ fn openssl(bench: &mut Bench<'_, '_>) {
         move |batch| one_by_one(batch, |line| first_word(context.sha256_looked_up(line).as_ref()))
     });
     let shared = Mutex::new(context());
-    bench.row("openssl, one context behind a mutex", || {
+    bench.row("openssl, one context in a mutex", || {
         |batch| {
             one_by_one(batch, |line| {
                 let mut context = shared.lock().expect("nothing panics with the lock");
@@ -92,7 +91,7 @@ struct Bench<'c, 'l> {
 }
 
 impl<'l> Bench<'_, 'l> {
-    /// `make` makes what a thread needs for itself, and that adds up the digests of one batch after another.
+    /// Adds a row. `make` returns what one thread needs, as a function that returns the sum for a batch.
     fn row<H: FnMut(&'l [Line]) -> u64>(&mut self, name: &str, make: impl Fn() -> H + Sync) {
         for threads in thread_counts() {
             self.group.bench_function(BenchmarkId::new(name, threads), |bencher| {
@@ -104,7 +103,7 @@ impl<'l> Bench<'_, 'l> {
     }
 }
 
-/// The sum over all lines, on so many threads.
+/// Returns the sum over all lines, computed on this many threads.
 fn on_threads<'l, H>(threads: usize, lines: &'l [Line], make: &(impl Fn() -> H + Sync)) -> u64
 where
     H: FnMut(&'l [Line]) -> u64,

@@ -1,7 +1,8 @@
-//! The readers on files that the page cache holds: many small ones, and a large one.
+//! The readers on files in the page cache: many small ones, and a large one.
 //!
-//! What is timed is opening, reading and closing; the bytes are not looked at. Before that each reader is held
-//! against the standard library, file by file. Where the system gives no ring, `Uring` is left out, and said so.
+//! Opening, reading and closing is timed; the bytes are not used. Before that, the content that each reader
+//! returns is compared with the standard library's. If the system has no io_uring, `Uring` is skipped with a
+//! message.
 
 use std::ffi::{CStr, CString};
 use std::fs::{self, File};
@@ -17,11 +18,11 @@ use ftk_read::{Ahead, Buf, Open, Reader, Ready, Span, SyncReader, Uring};
 /// Files that a ring reads at once.
 const DEPTH: usize = 64;
 
-/// All files of one directory.
+/// All files of a directory.
 struct Files {
     dir: Rc<OwnedFd>,
     names: Vec<CString>,
-    /// What the standard library reads.
+    /// The contents that the standard library reads.
     contents: Vec<Vec<u8>>,
 }
 
@@ -44,7 +45,7 @@ impl Files {
         self.contents.iter().map(Vec::len).sum()
     }
 
-    /// Reads all files, and shows every piece and the number of its file to `see`.
+    /// Reads all files, and calls `see` with each piece and the number of its file.
     fn read(&self, reader: &mut dyn Reader, bufs: &mut Vec<Buf>, mut see: impl FnMut(usize, &[u8])) {
         let mut on_slot = vec![0; reader.slots()];
         let mut free: Vec<u32> = (0..reader.slots() as u32).collect();
@@ -63,7 +64,7 @@ impl Files {
                     let (slot, is_end) = (chunk.slot, chunk.part.is_end());
                     see(on_slot[slot as usize], chunk.as_ref());
                     if is_end {
-                        reader.finish(slot).expect("nobody writes to it");
+                        reader.finish(slot).expect("no process writes to it");
                         free.push(slot);
                         bufs.push(chunk.into_buf());
                     } else {
@@ -123,9 +124,9 @@ fn large(criterion: &mut Criterion) {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a bench that is left out must say so")]
+#[expect(clippy::print_stderr, reason = "a skipped bench must say so")]
 fn ring() -> Option<Uring> {
-    Uring::new(DEPTH, Uring::BUF_LEN).map_err(|error| eprintln!("left out: uring: {error}")).ok()
+    Uring::new(DEPTH, Uring::BUF_LEN).map_err(|error| eprintln!("skipped: uring: {error}")).ok()
 }
 
 criterion_group! {

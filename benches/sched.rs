@@ -1,5 +1,5 @@
-//! What it costs to work together: starting and joining a team, which is the barrier between two phases;
-//! waking a sleeper; and the deques that the walk keeps its directories in.
+//! The cost of cooperation: starting and joining a team, which is the barrier between two phases; waking a
+//! sleeper; and the deques that hold the walk's directories.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use crossbeam_deque::{Steal, Stealer, Worker};
 use ftk_benches::{config, thread_counts};
 use ftk_sched::{Stop, Team};
 
-/// Jobs that go through a deque in one iteration.
+/// Jobs that pass through a deque in one iteration.
 const JOBS: u64 = 1024;
 
 /// One phase of workers that have nothing to do.
@@ -26,10 +26,10 @@ fn team(criterion: &mut Criterion) {
     }
 }
 
-/// A thread is woken and wakes the other in turn: two wake-ups, each with a sleep before it.
+/// Two threads wake each other in turn: two wake-ups, each after a sleep.
 fn parking(criterion: &mut Criterion) {
     criterion.bench_function("sched/there and back", |bencher| {
-        let ball = AtomicU64::new(0); // odd: with the other thread
+        let ball = AtomicU64::new(0); // odd: the other thread has it
         let over = Stop::new();
         let caller = thread::current();
         thread::scope(|scope| {
@@ -61,14 +61,15 @@ fn parking(criterion: &mut Criterion) {
             other.thread().unpark();
         });
     });
-    criterion.bench_function("sched/unpark who is awake", |bencher| {
+    criterion.bench_function("sched/unpark an awake thread", |bencher| {
         let me = thread::current();
-        bencher.iter(|| me.unpark()); // only the first leaves anything behind
-        thread::park(); // takes it away again
+        bencher.iter(|| me.unpark()); // only the first call has an effect
+        thread::park(); // consumes that wake-up
     });
 }
 
-/// Pushed and taken by the owner, by a thief on the same thread, and by one that works at the same time.
+/// Jobs are pushed and popped by the owner, stolen on the same thread, and stolen by a thief that works at
+/// the same time.
 fn deque(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("sched/deque");
     group.throughput(Throughput::Elements(JOBS));
@@ -86,7 +87,7 @@ fn deque(criterion: &mut Criterion) {
             assert_eq!(steal_all(&stealer), sum());
         });
     });
-    group.bench_function("push, pop beside a thief", |bencher| {
+    group.bench_function("push, pop next to a thief", |bencher| {
         let over = Stop::new();
         let (stolen, mut popped, mut rounds) = (AtomicU64::new(0), 0, 0);
         thread::scope(|scope| {
@@ -106,7 +107,7 @@ fn deque(criterion: &mut Criterion) {
     });
 }
 
-/// The sum of what can be stolen.
+/// Returns the sum of the jobs that can be stolen.
 fn steal_all(stealer: &Stealer<u64>) -> u64 {
     let mut sum = 0;
     loop {
@@ -118,7 +119,7 @@ fn steal_all(stealer: &Stealer<u64>) -> u64 {
     }
 }
 
-/// The sum of all jobs of an iteration.
+/// Returns the sum of all jobs of an iteration.
 fn sum() -> u64 {
     (0..black_box(JOBS)).sum()
 }

@@ -1,5 +1,5 @@
-//! The walker alone, with a visitor that only counts, by number of threads; and a plain recursion over the
-//! standard library's `read_dir`, for what a walk costs without it.
+//! The walker alone with a visitor that only counts, by number of threads; and for comparison a recursion
+//! over the standard library's `read_dir`.
 
 use std::ffi::CString;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Integration tests of the `ftk` binary: what a user sees, compared with the tools that they would use otherwise.
+//! Integration tests of the `ftk` binary: its output, compared with that of the standard tools.
 
 mod ceilings;
 mod cmp;

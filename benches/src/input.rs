@@ -1,10 +1,10 @@
 //! Random bytes, the same in every run.
 
-/// Where messages may begin in a page: any place, as those that lie in a file or a longer buffer do.
+/// Alignments of messages in a page: any, as for messages in a file or a longer buffer.
 const OFFSETS: u64 = 4096;
 
-/// Messages of one length. Each begins anywhere in a page, so that no kernel profits or suffers from all of
-/// them lying alike.
+/// Messages of one length. Each begins anywhere in a page, so that no kernel gains or loses by equal
+/// alignment.
 pub struct Messages {
     bytes: Vec<u8>,
     starts: Vec<usize>,
@@ -12,7 +12,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// So many messages of `len` random bytes each.
+    /// Creates `count` messages of `len` random bytes each.
     pub fn new(count: usize, len: usize) -> Self {
         let mut random = Random(len as u64);
         let mut end = 0;
@@ -26,13 +26,13 @@ impl Messages {
         Self { bytes: random.bytes(end), starts, len }
     }
 
-    /// The messages themselves.
+    /// Returns the messages.
     pub fn slices(&self) -> Vec<&[u8]> {
         self.starts.iter().map(|&start| &self.bytes[start..start + self.len]).collect()
     }
 }
 
-/// So many random bytes.
+/// Returns `len` random bytes.
 pub fn random_bytes(len: usize) -> Vec<u8> {
     Random(len as u64).bytes(len)
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_lie_apart_and_anywhere() {
+    fn messages_do_not_overlap_and_have_any_alignment() {
         let messages = Messages::new(100, 33);
         let slices = messages.slices();
         assert!(slices.len() == 100 && slices.iter().all(|message| message.len() == 33));

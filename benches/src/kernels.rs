@@ -1,17 +1,17 @@
-//! The ways in which ftk computes a digest on this CPU.
+//! The kernels that ftk has for a digest on this CPU.
 
 use ftk_hash::{Algorithm, Platform, Simd};
 
-/// One of them.
+/// A kernel.
 pub struct Kernel {
-    /// What its rows are called: `ftk` for the one that ftk chooses here, `ftk avx2` for one it would choose
-    /// on a lesser CPU.
+    /// The name of its rows: `ftk` for the one that ftk chooses here, `ftk avx2` for one it would choose on a
+    /// lesser CPU.
     pub name: String,
-    /// With which the algorithm uses it.
+    /// The platform with which the algorithm uses it.
     pub platform: Platform,
 }
 
-/// Every kernel that this CPU has for `algorithm`, the one that ftk chooses first.
+/// Returns every kernel that this CPU has for `algorithm`, first the one that ftk chooses.
 pub fn kernels(algorithm: Algorithm) -> Vec<Kernel> {
     let best = Platform::detect();
     let mut names = vec![algorithm.kernel_name(best)];
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chosen_kernel_comes_first_and_none_twice() {
+    fn the_chosen_kernel_is_first_and_all_are_different() {
         for algorithm in Algorithm::ALL {
             let kernels = kernels(algorithm);
             let mut names: Vec<_> =

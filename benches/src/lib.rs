@@ -1,20 +1,20 @@
-//! What the benches of single pieces share: how they are run, and what they are run on.
+//! What the benches of single parts share: how they are run, and their input.
 //!
 //! ```sh
-//! cargo bench -p ftk-benches                                      # all of them, some twenty minutes
-//! cargo bench -p ftk-benches --bench digests -- 'sha256.*/4096'   # those whose name matches
-//! cargo bench -p ftk-benches --features openssl                   # OpenSSL 3 is a peer too; needs libssl-dev
-//! cargo test -p ftk-benches --benches                             # each once, for its answers only
+//! cargo bench -p ftk-benches                                      # all benches, about twenty minutes
+//! cargo bench -p ftk-benches --bench digests -- 'sha256.*/4096'   # benches whose name matches
+//! cargo bench -p ftk-benches --features openssl                   # with OpenSSL 3 as a peer; needs libssl-dev
+//! cargo test -p ftk-benches --benches                             # each once, to check its results
 //! ```
 //!
-//! Every bench first holds its answers against those of a peer, or against what is known of its input, and
-//! panics where they differ; only then it is timed. As tests the same code runs on less input.
+//! Every bench first compares its results with those of a peer or with what is known of its input, and panics
+//! if they differ. Only then it is timed. As a test the same code runs on less input.
 //!
-//! The bench profile is the release profile, link-time optimisation over all crates included: what is timed is
-//! compiled as `cargo install` compiles it, so that the figures stand for the program. That takes a minute or
-//! two to build. Tests take the dev profile, in which only the digests are optimised.
+//! The bench profile is the release profile, including link-time optimisation over all crates: the timed code
+//! is compiled as `cargo install` compiles it, so the figures hold for the program. It takes a minute or two
+//! to build. Tests use the dev profile, in which only the digests are optimised.
 //!
-//! `cargo xtask bench kernels` runs `digests` and `lines` and puts what they say into the benchmark record.
+//! `cargo xtask bench kernels` runs `digests` and `lines` and adds their figures to the benchmark record.
 
 mod counts;
 mod input;

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use criterion::Criterion;
 
-/// Whether this run is for its times, and not for its answers only.
+/// Returns whether this run is for times, and not only for results.
 pub fn is_timed() -> bool {
-    // As criterion decides it: `cargo bench` says `--bench` and `cargo test` does not.
+    // The rule of criterion: `cargo bench` passes `--bench`, and `cargo test` does not.
     let has = |option: &str| env::args().any(|arg| arg == option);
     has("--bench") && !has("--test")
 }
 
-/// A second or so for each figure: there are hundreds of them. The options of criterion change it.
+/// Returns a configuration with about one second for each figure, since there are hundreds. Criterion's
+/// options change it.
 pub fn config() -> Criterion {
     Criterion::default()
         .without_plots()

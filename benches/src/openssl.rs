@@ -5,21 +5,21 @@ use openssl::error::ErrorStack;
 use openssl::md::{Md, MdRef};
 use openssl::md_ctx::MdCtx;
 
-/// A context that is used again for each message, with a digest that was fetched once: the fastest way that
-/// OpenSSL 3 has.
+/// A context that is reused for each message, with a digest that was fetched once: the fastest way in OpenSSL
+/// 3.
 pub struct Context {
     context: MdCtx,
     digest: Md,
 }
 
-/// A digest: the buffer, and how much of it is used.
+/// A digest: a buffer and the length used.
 pub struct Output([u8; 64], usize);
 
 impl Context {
-    /// `None` for what OpenSSL does not have.
+    /// Creates a context, or returns `None` if OpenSSL does not have the algorithm.
     ///
     /// # Panics
-    /// If it lacks what it should have.
+    /// If OpenSSL lacks a digest that it should have, or memory is exhausted.
     pub fn new(algorithm: Algorithm) -> Option<Self> {
         let name = match algorithm {
             Algorithm::Sha256 => "SHA256",
@@ -33,12 +33,12 @@ impl Context {
         Some(Self { context: MdCtx::new().expect("memory for a context"), digest })
     }
 
-    /// The digest of one message.
+    /// Returns the digest of a message.
     pub fn digest(&mut self, message: &[u8]) -> Output {
         digest(&mut self.context, &self.digest, message).expect("nothing in it can fail")
     }
 
-    /// SHA-256 of one message, by the old name of the digest, which OpenSSL 3 looks up anew each time.
+    /// Returns SHA-256 of a message, by the old name of the digest, which OpenSSL 3 looks up each time.
     pub fn sha256_looked_up(&mut self, message: &[u8]) -> Output {
         digest(&mut self.context, Md::sha256(), message).expect("nothing in it can fail")
     }

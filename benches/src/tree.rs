@@ -11,18 +11,18 @@ use crate::random_bytes;
 /// A tree that is removed when it is dropped.
 pub struct Tree {
     top: TempDir,
-    /// Regular files in it.
+    /// The number of regular files.
     pub files: usize,
-    /// Directories in it, the top left out.
+    /// The number of directories, without the top.
     pub dirs: usize,
 }
 
 impl Tree {
-    /// `branches` directories in every directory that is less than `depth` deep, and `files` files of `bytes`
+    /// Creates `branches` directories in every directory less than `depth` deep, and `files` files of `bytes`
     /// bytes in every directory.
     ///
     /// # Errors
-    /// Whatever the file system says.
+    /// Errors of the file system.
     pub fn new(branches: usize, depth: usize, files: usize, bytes: usize) -> io::Result<Self> {
         let mut tree = Self { top: tempfile::tempdir()?, files: 0, dirs: 0 };
         let top = tree.path().to_owned();
@@ -30,7 +30,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// The top.
+    /// Returns the path of the top.
     pub fn path(&self) -> &Path {
         self.top.path()
     }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_has_the_shape_asked_for() {
+    fn a_tree_has_the_requested_shape() {
         let tree = Tree::new(2, 3, 5, 7).unwrap();
         assert_eq!((tree.dirs, tree.files), (2 + 4 + 8, 15 * 5));
         assert_eq!(fs::read_dir(tree.path()).unwrap().count(), 2 + 5);

@@ -1,4 +1,4 @@
-//! `-a`: which digests, by any name under which they are known.
+//! `-a`: parses the names of algorithms, including common aliases.
 
 use std::ffi::OsStr;
 
@@ -6,8 +6,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 use ftk_hash::Algorithm;
 
-/// Reads the name of an algorithm. One that is not known is answered with those there are, and the most
-/// similar of them.
+/// Parses the name of an algorithm. The error for an unknown name lists all algorithms and suggests the most
+/// similar one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AlgorithmName;
 
@@ -27,7 +27,8 @@ impl TypedValueParser for AlgorithmName {
     }
 }
 
-/// The digests to compute: those asked for, each once and in the order of the command line, or else SHA-256.
+/// Returns the algorithms to compute: the given ones without duplicates, in the order of the command line, or
+/// SHA-256 if none is given.
 pub(crate) fn wanted(asked: &[Algorithm]) -> Vec<Algorithm> {
     if asked.is_empty() {
         return vec![Algorithm::Sha256];

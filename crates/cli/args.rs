@@ -1,4 +1,4 @@
-//! The command line as a whole: commands, and the options they all have.
+//! The command line as a whole: the commands, and the options they share.
 
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
@@ -17,15 +17,15 @@ use crate::dup::DupArgs;
 use crate::find::{FindArgs, end_at_plus};
 use crate::foreign;
 use crate::hash::HashArgs;
-use crate::help::HelpArgs;
+use crate::help::{self, HelpArgs};
 use crate::man::ManArgs;
 use crate::manifest::ManifestArgs;
 
-/// A toolkit for large trees of files: find, hash, deduplicate, verify and compare them
+/// A toolkit for large file trees: find, hash, deduplicate, verify and compare
 ///
-/// Everything is included by default, hidden and ignored files too. What is left out is said at the end.
+/// Every file is included by default, hidden and ignored ones too. The summary counts everything that was skipped.
 #[derive(Debug, Parser)]
-#[command(name = "ftk", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "ftk", version, max_term_width = 80, disable_help_subcommand = true)]
 #[command(help_template = one_screen(), after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -36,14 +36,14 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The arguments of this process.
+    /// Parses the arguments of this process.
     ///
-    /// Defining the options of all commands would take longer than what many a run is for. When the first word
-    /// is a command, its own options and the global ones are all that can follow, if any do. Help and whatever is
-    /// wrong are left to the whole definition.
+    /// Defining the options of all commands would take longer than many a run. If the first word is a
+    /// command, only its own options and the global ones are defined. Requests for help, and wrong arguments,
+    /// need the whole definition.
     ///
     /// # Errors
-    /// If they make no sense, or ask for help or the version.
+    /// If the arguments are wrong, or ask for help or the version.
     pub(crate) fn of_process() -> Result<Self, Refused> {
         let mut words: Vec<OsString> = std::env::args_os().collect();
         end_at_plus(&mut words);
@@ -59,21 +59,28 @@ impl Args {
         let all = || {
             let explained = |mut error: clap::Error| match foreign::explain(&mut error, &words) {
                 Some(hint) => Refused::Foreign(hint),
-                None => error.into(),
+                None => {
+                    foreign::keep_slips(&mut error);
+                    error.into()
+                }
             };
-            Self::try_parse_from(&words).map_err(explained)
+            let mut definition = help::arranged(Self::command());
+            let matches = definition.try_get_matches_from_mut(&words);
+            matches
+                .and_then(|mut matches| Self::from_arg_matches_mut(&mut matches))
+                .map_err(|error| explained(error.format(&mut definition)))
         };
         known.map_or_else(all, Ok).map(Self::settled)
     }
 
-    /// `cmp -s` is what `-q` is elsewhere.
+    /// Makes `cmp -s` the same as `-q`.
     fn settled(mut self) -> Self {
         self.globals.quiet |= matches!(&self.command, Command::Cmp(args) if args.silent);
         self
     }
 
-    /// `words` if they are a command and its operands. Where no option is given each has its default, and none has
-    /// to be defined.
+    /// Parses `words` if they are a command and its operands. Without options on the command line, every
+    /// option has its default value, so no option has to be defined.
     fn of_operands(words: &[OsString]) -> Option<Self> {
         let [_, command, operands @ ..] = words else { return None };
         if operands.iter().any(|word| word.as_encoded_bytes().starts_with(b"-")) {
@@ -90,7 +97,7 @@ impl Args {
         Some(Self { globals: Globals::default(), command })
     }
 
-    /// `words` as the arguments of the command that comes first, if it does and they make sense.
+    /// Parses `words` if they begin with a command and are correct.
     fn of_one_command(words: &[OsString]) -> Option<Self> {
         let rest = words.get(1..)?;
         match rest.first()?.to_str()? {
@@ -104,7 +111,7 @@ impl Args {
     }
 
     fn of<T: clap::Args>(words: &[OsString], command: fn(T) -> Command) -> Option<Self> {
-        // Taking the definition apart would take longer than reading the arguments does.
+        // Dropping the definition would take longer than parsing the arguments.
         let mut definition = ManuallyDrop::new(OneCommand::<T>::command());
         let mut matches = definition.try_get_matches_from_mut(words).ok()?;
         let one = OneCommand::from_arg_matches_mut(&mut matches).ok()?;
@@ -112,12 +119,12 @@ impl Args {
     }
 }
 
-/// Why there are no arguments to act on.
+/// Why the arguments cannot be used.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// They make no sense, or ask for help or the version.
+    /// The arguments are wrong, or ask for help or the version.
     Parser(clap::Error),
-    /// One of them belongs to another tool.
+    /// An argument belongs to another tool. Contains the hint.
     Foreign(String),
 }
 
@@ -127,7 +134,7 @@ impl From<clap::Error> for Refused {
     }
 }
 
-/// The value of `--color` in arguments that could not be parsed, or stopped at `--help`.
+/// Returns the value of `--color` in arguments that could not be parsed, or that ask for help.
 pub(crate) fn color_of_process() -> When {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     let joined = words.iter().find_map(|word| word.to_str()?.strip_prefix("--color="));
@@ -136,14 +143,14 @@ pub(crate) fn color_of_process() -> When {
     value.unwrap_or(When::Auto)
 }
 
-/// The whole definition, for what is made from it.
+/// Returns the definition of all commands, with the help pages arranged.
 pub(crate) fn definition() -> clap::Command {
-    let mut command = Args::command();
+    let mut command = help::arranged(Args::command());
     command.build();
     command
 }
 
-/// A command by itself, the global options among its own.
+/// One command with its own options and the global ones.
 #[derive(Parser)]
 struct OneCommand<T: clap::Args> {
     #[command(flatten)]
@@ -153,21 +160,21 @@ struct OneCommand<T: clap::Args> {
     globals: Globals,
 }
 
-/// What answers to `--version` alone.
+/// Answers `--version` without defining anything else.
 #[derive(Parser)]
 #[command(name = "ftk", version)]
 struct NoCommand;
 
 const EXAMPLES: &str = "\
+Options: ftk <COMMAND> -h; with details: --help; as JSON: ftk --describe
+Exit status: 0: success; 1: no match, differences or failed checks; 2: any error
+
 Examples:
-  ftk find -e jpg -S +10M ~/Pictures      pictures of more than 10 MiB
-  ftk hash -o SHA256SUMS .                what `sha256sum` would print for every file, sorted
-  ftk dup ~/Pictures                      what is there twice, the largest waste first
+  ftk find -e jpg -S +10M ~/Pictures    pictures larger than 10 MiB
+  ftk hash -o SHA256SUMS .              the output of sha256sum for every file
+  ftk dup ~/Pictures                    duplicates, the largest waste first";
 
-Options: ftk <COMMAND> -h, and with examples and details --help. For tools: ftk --describe.
-Exit status: 0 done, 1 the answer is no, 2 something failed, even once.";
-
-/// What fits one screen: the options that all commands have stand in the help of each.
+/// The template of the first page. It fits one screen, because the global options are on other pages.
 fn one_screen() -> String {
     let styles = clap::builder::Styles::styled();
     let header = styles.get_header();
@@ -192,7 +199,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// As it is written.
+    /// Returns the name as it is typed.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Find(_) => "find",
@@ -209,62 +216,70 @@ impl Command {
     }
 }
 
-/// Options that every command takes, before or after its name.
+/// Options of every command, accepted before and after its name.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
     /// Number of workers: auto, mono, compute, io or a number
     ///
-    /// `auto` lets the cost model decide, `mono` is 1, `compute` one a physical core, `io` one a logical CPU.
+    /// `auto`: ftk chooses, using the figures of `ftk calibrate`; `mono`: 1; `compute`: one per physical core; `io`: one per logical CPU.
     #[arg(short = 'j', long, global = true, value_name = "N", default_value = "auto")]
     pub(crate) threads: ThreadsArg,
 
-    /// How files are read
+    /// How to read files
     ///
-    /// `auto` takes io_uring where it wins and can be had. `uring` is an error where it cannot.
+    /// `auto` uses io_uring where it is available and faster. `uring` fails where io_uring is not available.
     #[arg(long, global = true, value_name = "READER", default_value = "auto")]
     pub(crate) io: IoArg,
 
-    /// Ceiling for buffers and tables, such as 512M or 4G [default: a quarter of the memory]
+    /// Limit for buffers and tables, such as 512M
+    ///
+    /// The default is a quarter of the memory.
     #[arg(long, alias = "memory-budget", global = true, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
 
-    /// How to show progress on stderr; `auto`: on a terminal, after a second
+    /// How to show progress on standard error
     ///
-    /// `always` shows it from the start, and where stderr is no terminal as a line every ten seconds. `json` is an
-    /// object a line, every half second and at the end of each phase.
+    /// `auto`: on a terminal, after one second. `always`: from the start; without a terminal, one line every ten
+    /// seconds. `json`: one object per line, every half second and at the end of each phase.
     #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
     pub(crate) progress: ProgressArg,
 
-    /// When to use colours; `auto`: on a terminal, unless NO_COLOR is set
+    /// When to use colours
+    ///
+    /// `auto`: on a terminal, unless NO_COLOR is set. CLICOLOR_FORCE=1 makes `auto` the same as `always`.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
 
-    /// One JSON object a line on standard output
+    /// Print JSON on standard output, one object per line
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// No summary on stderr; `find` and `cmp` print nothing at all and only set the status
+    /// Print no summary
+    ///
+    /// `find` and `cmp` print nothing and only set the exit status.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 
-    /// Say what was decided, on which grounds, and how it came out
+    /// Explain on standard error what was decided, why, and with what result
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 
-    /// Write what the run did to this file, as JSON: time, files and bytes, errors, the plan, memory
+    /// Write statistics of the run to FILE, as JSON
+    ///
+    /// They include the time, files and bytes of each phase, errors, skipped entries and memory.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) stats: Option<PathBuf>,
 }
 
 impl Globals {
-    /// The ceiling for buffers and tables, in bytes.
+    /// Returns the limit for buffers and tables, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.memory.unwrap_or_else(|| physical_memory() / 4)
     }
 }
 
-/// Bytes of memory in this machine; 4 GiB where the system does not say.
+/// Returns the bytes of memory in this machine; 4 GiB where the system does not report it.
 fn physical_memory() -> u64 {
     #[cfg(target_os = "linux")]
     {
@@ -287,7 +302,7 @@ pub(crate) enum When {
 }
 
 impl When {
-    /// Settles the colours of everything written through `anstream`.
+    /// Sets the colours of everything written through `anstream`.
     pub(crate) fn write_global(self) {
         match self {
             Self::Auto => anstream::ColorChoice::Auto,
@@ -318,7 +333,7 @@ pub(crate) enum IoArg {
 }
 
 impl IoArg {
-    /// The reader asked for, if one was.
+    /// Returns the reader that was requested, if any.
     pub(crate) fn backend(self) -> Option<Backend> {
         match self {
             Self::Auto => None,
@@ -359,7 +374,7 @@ impl FromStr for ThreadsArg {
 const MOST_THREADS: usize = 1024;
 
 impl ThreadsArg {
-    /// What it means on this machine.
+    /// Returns the number of workers on this machine.
     pub(crate) fn resolve(self) -> Threads {
         match self {
             Self::Auto => Threads::Auto,
@@ -384,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_way_leads_where_the_long_way_does() {
+    fn parsing_one_command_gives_the_same_arguments() {
         for line in [
             "ftk find",
             "ftk find -j 2 -e rs . --json -q",

@@ -1,20 +1,20 @@
-//! `kill -USR1`: one line about how far the run is, as from dd.
+//! `kill -USR1`: prints one line of progress, like dd.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use signal_hook::consts::SIGUSR1;
 use signal_hook::low_level::register;
 
-/// Whether a line was asked for and is not written yet.
+/// Whether a line was requested and has not been written yet.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Whether a phase looks at [`ASKED`]. If none does, the handler itself says what goes on.
+/// Whether the current phase polls [`ASKED`]. Otherwise the handler writes the line itself.
 static IS_WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// What goes on where no phase counts.
+/// A description of the current work, for phases that have no counters.
 static DOING: AtomicPtr<&'static str> = AtomicPtr::new(std::ptr::null_mut());
 
-/// BSD and macOS send it for Ctrl-T.
+/// The signals that request a line. BSD and macOS send SIGINFO for Ctrl-T.
 #[cfg(any(target_vendor = "apple", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd"))]
 const SIGNALS: [i32; 2] = [SIGUSR1, signal_hook::consts::SIGINFO];
 #[cfg(not(any(
@@ -25,28 +25,28 @@ const SIGNALS: [i32; 2] = [SIGUSR1, signal_hook::consts::SIGINFO];
 )))]
 const SIGNALS: [i32; 1] = [SIGUSR1];
 
-/// From now on the signals ask for a line and do not end the process.
-#[expect(unsafe_code, reason = "what runs in a signal handler must be safe there")]
+/// Installs the handler. From now on the signals request a line instead of ending the process.
+#[expect(unsafe_code, reason = "registers a signal handler, which must be async-signal-safe")]
 pub(crate) fn listen() {
     for signal in SIGNALS {
         // SAFETY: `answer` uses atomics, its stack and write(2); it does not allocate, lock or panic.
-        // Where there is no handler, the signal ends the run as it always did.
+        // If it cannot be registered, the signal keeps its default action and ends the run.
         let _ = unsafe { register(signal, answer) };
     }
 }
 
-/// Whether a line is asked for.
+/// Whether a line was requested and is still due.
 pub(crate) fn is_asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// Whether a line was asked for since the last call.
+/// Returns whether a line was requested since the last call, and clears the request.
 pub(crate) fn take() -> bool {
     // Most calls only read, which keeps the cache line shared.
     is_asked() && ASKED.swap(false, Ordering::Relaxed)
 }
 
-/// A phase that calls [`take`] often enough, until this is dropped.
+/// Marks a phase that polls with [`take`]. The phase ends when the guard is dropped.
 #[derive(Debug)]
 pub(crate) struct Watched(());
 
@@ -66,20 +66,20 @@ impl Drop for Watched {
     }
 }
 
-/// Says what goes on until the next call, where no phase counts.
+/// Sets the description of the current work, for phases without counters. It stays until the next call.
 pub(crate) fn doing(what: &'static &'static str) {
     DOING.store(std::ptr::from_ref(what).cast_mut(), Ordering::Relaxed);
 }
 
-/// The handler.
+/// The signal handler.
 fn answer() {
     if IS_WATCHED.load(Ordering::Relaxed) {
         ASKED.store(true, Ordering::Relaxed);
         return;
     }
     let doing = DOING.load(Ordering::Relaxed);
-    #[expect(unsafe_code, reason = "an atomic holds no reference")]
-    // SAFETY: it is null or comes from a reference that lives as long as the process.
+    #[expect(unsafe_code, reason = "an atomic stores a pointer, not a reference")]
+    // SAFETY: the pointer is null or was made from a `'static` reference.
     let what = unsafe { doing.as_ref() }.map_or("between two phases", |what| what);
     let mut line = [0; 80];
     let parts = [b"  ", what.as_bytes(), b"\n"];

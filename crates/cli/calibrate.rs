@@ -1,4 +1,4 @@
-//! `ftk calibrate`: measures the machine and keeps what the cost model needs to know of it.
+//! `ftk calibrate`: measures the machine and saves the results for the cost model.
 
 use std::env;
 use std::ffi::CString;
@@ -22,32 +22,40 @@ use crate::outcome::Outcome;
 use crate::simd;
 use crate::stdout::Stdout;
 
-/// Measure this machine for the cost model
+/// Measure this machine, so that ftk chooses its workers well
 ///
-/// Takes about two seconds, best while nothing else runs. The figures are kept as text in
-/// $XDG_CACHE_HOME/ftk (else ~/.cache/ftk) and hold for this CPU, kernel and version of ftk. Without them
-/// built-in figures serve, and no other command stores anything.
+/// This takes about two seconds; other programs should be idle. The figures are stored as text in $XDG_CACHE_HOME/ftk, or
+/// else in ~/.cache/ftk, and apply to this CPU, this kernel and this version of ftk. Without them, ftk uses built-in
+/// figures. No other command stores figures.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct CalibrateArgs {
-    /// Measure nothing; print the figures in use
+    /// Print the figures in use, without measuring
     #[arg(long)]
     show: bool,
 }
 
-const NO_PLACE: &str = "neither XDG_CACHE_HOME nor HOME says where to keep the figures";
+const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
+Examples:
+  ftk calibrate           measure, store and print the figures
+  ftk calibrate --show    print the figures in use";
+
+const NO_CACHE_DIR: &str = "no cache directory: set XDG_CACHE_HOME or HOME to an absolute path";
 
 pub(crate) fn run(args: &CalibrateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let constants = if args.show {
-        in_use(|why| console.summary(format_args!("built-in figures: {why}")))
+        in_use(|why| console.summary(format_args!("using built-in values: {why}")))
     } else {
-        let path = file().context(NO_PLACE)?;
+        let path = file().context(NO_CACHE_DIR)?;
         asked::doing(&"measuring this machine");
-        let constants = measure().context("cannot measure")?;
-        constants.check().context("cannot believe what was measured: is the machine busy?")?;
+        let constants = measure().context("cannot measure this machine")?;
+        constants.check().context("implausible measurements, try again while the machine is idle")?;
         constants.save(&path).with_context(|| {
-            format!("cannot keep the figures in {}", quote(path.as_os_str().as_encoded_bytes()))
+            format!("cannot save the measurements to {}", quote(path.as_os_str().as_encoded_bytes()))
         })?;
-        console.summary(format_args!("kept in {}", quote(path.as_os_str().as_encoded_bytes())));
+        console.summary(format_args!("saved to {}", quote(path.as_os_str().as_encoded_bytes())));
         constants
     };
     let out = Stdout::default();
@@ -56,7 +64,7 @@ pub(crate) fn run(args: &CalibrateArgs, globals: &Globals, console: &Console) ->
     Ok(Outcome::Success)
 }
 
-/// One object: the same names, the digests in an object of their own.
+/// Returns the constants as one JSON object with the same names. Names with a dot become nested objects.
 fn json(constants: &Constants) -> anyhow::Result<String> {
     let mut figures = Map::new();
     for (name, value) in constants.to_string().lines().filter_map(|line| line.split_once(" = ")) {
@@ -69,8 +77,8 @@ fn json(constants: &Constants) -> anyhow::Result<String> {
     Ok(Value::from(figures).to_string() + "\n")
 }
 
-/// The figures that were kept, or the built-in ones: whatever is wrong with a stored file is no error. `say` is
-/// told why.
+/// Returns the saved constants, or the built-in ones if the saved file is missing or unusable. `say` then
+/// receives the reason.
 pub(crate) fn in_use(say: impl FnOnce(&dyn fmt::Display)) -> Constants {
     let built_in = |why: &dyn fmt::Display| {
         say(why);
@@ -79,11 +87,11 @@ pub(crate) fn in_use(say: impl FnOnce(&dyn fmt::Display)) -> Constants {
     match file().map(|path| Constants::load(&path)) {
         Some(Ok(constants)) => constants,
         Some(Err(error)) => built_in(&error),
-        None => built_in(&NO_PLACE),
+        None => built_in(&NO_CACHE_DIR),
     }
 }
 
-/// Where the figures are kept, if the environment says where caches go.
+/// Returns the path of the saved constants, or `None` if the environment names no cache directory.
 fn file() -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
@@ -98,7 +106,7 @@ fn measure() -> anyhow::Result<Constants> {
     Ok(ftk_process::calibrate(&Inventory::merge(parts)?, simd::platform()?))
 }
 
-/// 4,000 files of 4 KiB, 100 to a directory.
+/// Creates 4,000 files of 4 KiB, 100 per directory.
 fn make_files(root: &Path) -> std::io::Result<()> {
     for dir in 0..40 {
         let dir = root.join(dir.to_string());
@@ -113,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_figures_are_the_same_as_json() {
+    fn json_has_the_same_values_as_the_text() {
         let constants = Constants::default();
         let json: Value = serde_json::from_str(&json(&constants).unwrap()).unwrap();
         assert_eq!(json["file_ns"], constants.file_ns);

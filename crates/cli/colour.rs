@@ -1,17 +1,15 @@
-//! Colours of what lines on standard output say, the same in all commands.
+//! Colours of words on standard output, the same in all commands.
 
 use std::io;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
-use crate::stdout::Stdout;
-
-/// What a coloured word says.
+/// What a coloured word means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,
-    /// Something is there or not, and no content is wrong.
+    /// Something was added, removed or moved, and no content is wrong.
     Notable,
     /// Content differs, or something failed.
     Wrong,
@@ -19,13 +17,15 @@ pub(crate) enum Tone {
     Minor,
 }
 
-/// Whether lines for people on standard output have colours: on a terminal, unless `--color` or `NO_COLOR` says no.
+/// Whether lines for people on standard output have colours. `--color` decides. With `auto`, they have
+/// colours on a terminal, unless an environment variable such as `NO_COLOR` or `CLICOLOR_FORCE` decides
+/// otherwise.
 pub(crate) fn wanted() -> bool {
-    Stdout::is_terminal() && AutoStream::choice(&io::stdout()) != ColorChoice::Never
+    AutoStream::choice(&io::stdout()) != ColorChoice::Never
 }
 
 impl Tone {
-    /// The colour; none unless `is_coloured`.
+    /// Returns the colour, or no colour unless `is_coloured`.
     pub(crate) fn style(self, is_coloured: bool) -> Style {
         let colour = match self {
             Self::Good => AnsiColor::Green,

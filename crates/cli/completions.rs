@@ -12,12 +12,14 @@ use crate::stdout::Stdout;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompletionsArgs {
-    /// The shell it is for
+    /// The shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
 Examples:
   ftk completions bash > ~/.local/share/bash-completion/completions/ftk
   ftk completions zsh > \"${fpath[1]}/_ftk\"

@@ -1,4 +1,4 @@
-//! What ftk says to a person, on standard error.
+//! Messages for people, on standard error.
 
 use std::borrow::Cow;
 use std::env::args_os;
@@ -7,23 +7,25 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
-use clap::error::ContextValue;
+use clap::error::{ContextValue, ErrorKind};
 use ftk_record::{quote, sanitize};
 
 use crate::args::Globals;
+use crate::help;
 use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::stats::Stats;
 
-/// Standard error, and the account of what was said on it. A message that cannot be written is lost: there is
-/// nowhere to say so.
+/// Prints messages on standard error and counts errors for `--stats`. Failures to write a message are
+/// ignored, since they could not be reported anywhere.
 #[derive(Debug)]
 pub(crate) struct Console {
     quiet: bool,
     verbose: bool,
     pub(crate) progress: Progress,
     pub(crate) stats: Stats,
-    /// Device and inode of files that the run writes whatever the command, which a scan leaves out.
+    /// Device and inode of files that the run writes with any command, such as that of `--stats`. A scan
+    /// skips them.
     pub(crate) own: Vec<(u64, u64)>,
 }
 
@@ -38,34 +40,35 @@ impl Console {
         }
     }
 
-    /// `ftk: cannot open 'private/keys': permission denied`
+    /// Prints an error: `ftk: cannot open 'private/keys': permission denied`
     pub(crate) fn error(&self, message: impl Display) {
         self.error_of("other", message);
     }
 
-    /// As `error`, counted among those of its kind in `--stats`.
+    /// Like `error`, counted under `kind` in `--stats`.
     pub(crate) fn error_of(&self, kind: &str, message: impl Display) {
         self.stats.error(kind);
         self.warning(message);
     }
 
-    /// The same for what is said once more, of many, and is no error of its own.
+    /// Prints a message in the form of an error without counting it, such as a summary of errors printed
+    /// before.
     pub(crate) fn warning(&self, message: impl Display) {
         Self::complain(message);
     }
 
-    /// As `error`, before there is a console.
+    /// Like `warning`, for use before there is a console.
     pub(crate) fn complain(message: impl Display) {
         let red = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
         Self::line(format_args!("{red}ftk:{red:#} {message}"));
     }
 
-    /// As `error`, for what a path could not be used for.
+    /// Prints `cannot VERB 'PATH': CAUSE`, counted under `verb` in `--stats`.
     pub(crate) fn path_error(&self, verb: &str, path: &[u8], cause: impl Display) {
         self.error_of(verb, format_args!("cannot {verb} {}: {cause}", quote(path)));
     }
 
-    /// An error that ends the run, with its chain of causes.
+    /// Prints an error that ends the run, with its chain of causes.
     pub(crate) fn fatal(&self, error: &anyhow::Error) -> Outcome {
         let text = |error: &(dyn std::error::Error + 'static)| match error.downcast_ref() {
             Some(error) => cause(error),
@@ -75,22 +78,22 @@ impl Console {
         Outcome::Error
     }
 
-    /// A line of `-v`.
+    /// Prints a line if `-v` was given.
     pub(crate) fn verbose(&self, line: impl FnOnce() -> String) {
         if self.verbose {
             Self::line(format_args!("ftk: {}", line()));
         }
     }
 
-    /// A line that closes a run, unless `-q`.
+    /// Prints a line of the summary, unless `-q` was given.
     pub(crate) fn summary(&self, line: impl Display) {
         if !self.quiet {
             Self::line(format_args!("  {line}"));
         }
     }
 
-    /// A line as it is, written by one call: formatted straight to a stream without a buffer, every piece of it
-    /// would be one.
+    /// Prints a line without indenting it. The line is formatted first and written by one system call,
+    /// because standard error has no buffer and would otherwise write every piece separately.
     pub(crate) fn line(line: impl Display) {
         let _ = anstream::stderr().lock().write_all(format!("{line}\n").as_bytes());
     }
@@ -99,14 +102,14 @@ impl Console {
         std::io::stderr().is_terminal()
     }
 
-    /// Whether it shows colours.
+    /// Whether standard error shows colours.
     pub(crate) fn is_coloured() -> bool {
         anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
     }
 }
 
-/// The cause of a failed system call, in the words users know from other tools: without an error number and in
-/// lower case.
+/// Returns the cause of a failed system call as other tools print it: in lower case and without the error
+/// number.
 pub(crate) fn cause(error: &std::io::Error) -> String {
     let text = error.to_string();
     let number = error.raw_os_error().and_then(|_| text.rfind(" (os error "));
@@ -115,14 +118,19 @@ pub(crate) fn cause(error: &std::io::Error) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// Prints help, the version, or what is wrong with the arguments. The last quotes them, and an argument may be a
-/// file's name: where one would act on a terminal, the message does without colours.
+/// Prints help, the version, or one line about wrong arguments. The line quotes them, and an argument may be
+/// the name of a file: if a control character in it would act on a terminal, the line is escaped and has no
+/// colours.
 pub(crate) fn show(mut message: clap::Error) -> io::Result<()> {
-    let acts = |argument: OsString| matches!(sanitize(argument.as_encoded_bytes()), Cow::Owned(_));
-    if !message.use_stderr() || !args_os().any(acts) {
+    if !message.use_stderr() || message.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return message.print();
     }
-    // What is quoted makes no lines of its own.
+    let acts = |argument: OsString| matches!(sanitize(argument.as_encoded_bytes()), Cow::Owned(_));
+    if !args_os().any(acts) {
+        Console::complain(in_one_line(&message.render().to_string()));
+        return Ok(());
+    }
+    // Escaped first by itself, so that a newline in an argument does not split the message below.
     let harmless = |text: &dyn Display| sanitize(text.to_string().as_bytes()).into_owned();
     let quoted = message.context().filter_map(|(kind, value)| {
         let value = match value {
@@ -140,7 +148,44 @@ pub(crate) fn show(mut message: clap::Error) -> io::Result<()> {
     for (kind, value) in quoted.collect::<Vec<_>>() {
         message.insert(kind, value);
     }
-    let text = message.render().to_string();
-    let lines: Vec<_> = text.split('\n').map(|line| sanitize(line.as_bytes())).collect();
-    io::stderr().write_all(lines.join("\n").as_bytes())
+    let line = in_one_line(&message.render().to_string());
+    io::stderr().write_all(format!("ftk: {}\n", sanitize(line.as_bytes())).as_bytes())
+}
+
+/// Turns a message of the parser into one line: what is wrong, what may be meant, and where to read more.
+fn in_one_line(text: &str) -> String {
+    let mut parts = Vec::new();
+    for paragraph in text.trim_end().split("\n\n") {
+        let line = paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        let line = line.trim();
+        if line.is_empty() || line.starts_with("Usage: ") || line.starts_with("For more information") {
+            continue;
+        }
+        let line = line.strip_prefix("error: ").unwrap_or(line);
+        let line =
+            line.strip_prefix("tip: ").unwrap_or(line).replace("unrecognized subcommand", "unknown command");
+        parts.push(line.replace("a similar subcommand", "a similar command"));
+    }
+    let words: Vec<_> = args_os().skip(1).collect();
+    parts.push(format!("see `{} -h`", help::command_line(&words)));
+    parts.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_the_parser_become_one_line() {
+        let text = "error: unexpected argument '--exclde' found\n\n  tip: a similar argument exists: '--exclude'\n\n\
+            Usage: ftk find --exclude <GLOB> [PATH]...\n\nFor more information, try '--help'.\n";
+        let line =
+            "unexpected argument '--exclde' found; a similar argument exists: '--exclude'; see `ftk -h`";
+        assert_eq!(in_one_line(text), line);
+        let text = "error: invalid value 'x' for '<SHELL>'\n  [possible values: a, b]\n\nFor more information, try '--help'.\n";
+        assert_eq!(
+            in_one_line(text),
+            "invalid value 'x' for '<SHELL>' [possible values: a, b]; see `ftk -h`"
+        );
+    }
 }

@@ -1,4 +1,4 @@
-//! How far a walk is.
+//! Counts the entries of a walk, for progress.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,13 +6,13 @@ use ftk_walk::{Directory, Entry, Repeat, Step, Visitor, WalkError};
 
 use crate::asked;
 
-/// Counts the entries that are shown to a visitor, for all workers together.
+/// A visitor that counts entries and passes them on. All workers add to one counter.
 pub(crate) struct Counted<'c, V> {
     visitor: V,
-    /// Those of the directory being listed.
+    /// Entries of the current directory, not yet added to `all`.
     entries: u64,
     all: &'c AtomicU64,
-    /// What is told how many there are when SIGUSR1 asks.
+    /// Called with the number of entries when SIGUSR1 requests it.
     answer: &'c (dyn Fn(u64) + Sync),
 }
 

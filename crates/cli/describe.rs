@@ -1,4 +1,4 @@
-//! `ftk --describe`: the definition of the command line as JSON, for tools.
+//! `ftk --describe`: prints the definition of the command line as JSON, for tools.
 
 use anyhow::Context as _;
 use clap::builder::StyledStr;
@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, Args, Command};
 use serde::Serialize;
 
 use crate::args::{self, Globals};
+use crate::help::End;
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
@@ -23,7 +24,7 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
     Ok(Outcome::Success)
 }
 
-/// A command. What is empty is left out.
+/// A command. Empty members are omitted.
 #[derive(Serialize)]
 struct Described {
     name: String,
@@ -33,12 +34,14 @@ struct Described {
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     usage: String,
-    /// In order.
+    /// The positional arguments, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     arguments: Vec<Argument>,
-    /// Those of all commands stand at the top only.
+    /// The global options are listed only at the top.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     options: Vec<Argument>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     examples: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -51,6 +54,7 @@ impl From<&Command> for Described {
         let globals = Globals::augment_args(Command::new(""));
         let is_global = |arg: &Arg| globals.get_arguments().any(|global| global.get_id() == arg.get_id());
         let own = |arg: &&Arg| !arg.is_hide_set() && (is_top || !is_global(arg));
+        let end = End::of(command);
         Self {
             name: command.get_name().into(),
             version: command.get_version().map(Into::into),
@@ -59,18 +63,19 @@ impl From<&Command> for Described {
             usage: command.clone().render_usage().to_string().trim_start_matches("Usage: ").into(),
             arguments: command.get_positionals().filter(own).map(Argument::from).collect(),
             options: command.get_opts().chain(flags(command)).filter(own).map(Argument::from).collect(),
-            examples: plain(command.get_after_long_help().or(command.get_after_help())),
+            exit_status: end.status,
+            examples: end.examples,
             commands: command.get_subcommands().filter(|it| !it.is_hide_set()).map(Self::from).collect(),
         }
     }
 }
 
-/// Options without a value.
+/// Returns the options without a value.
 fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
     command.get_arguments().filter(|arg| !arg.is_positional() && !arg.get_action().takes_values())
 }
 
-/// An option, or an argument without a name.
+/// An option or a positional argument.
 #[derive(Serialize)]
 struct Argument {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +84,7 @@ struct Argument {
     long: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     aliases: Vec<String>,
-    /// What stands for its value; a flag has none.
+    /// The placeholder for its value; flags have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -122,7 +127,7 @@ impl From<&Arg> for Argument {
     }
 }
 
-/// Without colours.
+/// Returns the text without colours.
 fn plain(text: Option<&StyledStr>) -> Option<String> {
     text.map(ToString::to_string)
 }

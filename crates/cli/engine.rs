@@ -1,4 +1,4 @@
-//! What a command needs to process files: the model, its limits, progress, and the lines of `-v`.
+//! Shared by all commands that process files: the cost model and its limits, progress, and the lines of `-v`.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::console::Console;
 use crate::human;
 use crate::stats::{Phase, nanos};
 
-/// What every run of the processing phase has in common.
+/// The settings that all processing phases of a run share.
 #[derive(Debug)]
 pub(crate) struct Engine<'c> {
     model: Model,
@@ -27,18 +27,19 @@ impl<'c> Engine<'c> {
     pub(crate) fn new(globals: &Globals, console: &'c Console) -> anyhow::Result<Self> {
         let backend = globals.io.backend();
         if backend == Some(Backend::Uring) {
-            ftk_read::Uring::new(1, 1).context("io_uring was asked for and cannot be had here")?;
+            ftk_read::Uring::new(1, 1).context("--io uring: io_uring is not available here")?;
         }
         let limits = Limits { threads: globals.threads.resolve(), backend, ring: true, cpus: 0 };
         let constants = calibrate::in_use(|why| console.verbose(|| format!("costs   built-in: {why}")));
         Ok(Self { model: Model::new(constants), limits, memory: globals.memory(), console })
     }
 
-    pub(crate) fn env<'e>(&'e self, stop: &'e Stop, watch: Option<Watch<'e>>) -> Resources<'e> {
+    pub(crate) fn resources<'e>(&'e self, stop: &'e Stop, watch: Option<Watch<'e>>) -> Resources<'e> {
         Resources { model: &self.model, limits: self.limits, memory: self.memory, stop, watch }
     }
 
-    /// Runs `work` on `files` files, and shows how far it is if that is wanted. `phase`: what is done, as a verb.
+    /// Runs `work` on `files` files, shows its progress if enabled, and records it for `--stats`. `phase` is
+    /// a verb.
     pub(crate) fn watch(
         &self,
         phase: &'static str,
@@ -58,7 +59,8 @@ impl<'c> Engine<'c> {
         report
     }
 
-    /// The lines of `-v`: what was measured, what was decided, how it came out.
+    /// Records the plan for `--stats`. With `-v`, prints the measurements on the first files, the plan, its
+    /// predicted and its real duration.
     pub(crate) fn say_plan(&self, work: &Work<'_>, report: &Report, console: &Console) {
         console.stats.plan(work, report);
         let plan = &report.plan;
@@ -75,14 +77,14 @@ impl<'c> Engine<'c> {
                 human::time(Duration::from_nanos(choice.forecast_nanos)),
                 human::time(Duration::from_nanos(plan.took_nanos)),
             ),
-            None => format!("plan    {}; the sample was all there was", kernels()),
+            None => format!("plan    {}; the sample covered all files", kernels()),
         });
         if plan.large > 0 {
-            console.verbose(|| format!("large   {} came last", human::count(plan.large as u64, "file")));
+            console.verbose(|| format!("large   {} processed last", human::count(plan.large as u64, "file")));
         }
     }
 
-    /// The line that closes a run.
+    /// Prints the last line of the summary: bytes, time and rate.
     pub(crate) fn say_done(&self, what: &str, done: Progress, took: Duration, how: &str, console: &Console) {
         let rate = done.bytes as f64 / took.as_secs_f64().max(1e-9);
         console.summary(format_args!(
@@ -94,7 +96,7 @@ impl<'c> Engine<'c> {
     }
 }
 
-/// What was measured on the first files, for `-v`.
+/// Prints the measurements on the first files, for `-v`.
 pub(crate) fn say_sample(sample: &Sample, console: &Console) {
     console.verbose(|| {
         format!(
@@ -108,13 +110,13 @@ pub(crate) fn say_sample(sample: &Sample, console: &Console) {
     });
 }
 
-/// The grounds of a choice, for `-v`.
+/// Returns the reason for a choice, for `-v`.
 pub(crate) fn why(reason: Reason) -> &'static str {
     match reason {
-        Reason::BelowBreakEven => "more would take longer to start than they save",
+        Reason::BelowBreakEven => "starting more would take longer than they save",
         Reason::Warm => "the files are cached",
-        Reason::ColdRing => "the files come from a disk, and a ring keeps it busy",
-        Reason::ColdThreads => "the files come from a disk, and there is no ring",
-        Reason::Asked => "as asked",
+        Reason::ColdRing => "the files come from a disk, and io_uring keeps it busy",
+        Reason::ColdThreads => "the files come from a disk, and io_uring is not available",
+        Reason::Asked => "as requested",
     }
 }

@@ -1,31 +1,176 @@
-//! `ftk help`: the help of a command, and the page for users of other tools.
+//! `ftk help`: help of the commands, help topics, and the arrangement of all help pages.
+//!
+//! `-h` shows a command's own options. Those that many commands share are replaced by their names and the
+//! topic that explains them ([`TOPICS`]); `--help` and the manual show everything. The names come from the
+//! definitions.
 
+use std::ffi::OsString;
 use std::io::ErrorKind;
 
 use anyhow::{Context as _, bail};
-use clap::{Args, Parser as _};
+use clap::builder::{StyledStr, Styles};
+use clap::{Arg, Args, Command, CommandFactory as _};
 
-use crate::args::{self, Args as Line};
+use crate::args::{self, Args as Line, Globals};
 use crate::outcome::Outcome;
+use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
 use crate::{console, foreign};
 
-/// Print the help of a command, or what options of other tools are called here
+/// Print the help of a command, or a help topic
 ///
-/// `ftk help coming-from` prints what users of find, fd, fdupes, jdupes, fclones, rmlint, hashdeep, diff, cmp and AIDE
-/// type there, and what they type here.
+/// `ftk help selection` explains the options that choose entries, which most commands share. `ftk help global` explains
+/// the options of all commands. `ftk help coming-from` lists options of find, fd, fdupes, jdupes, fclones, rmlint, hashdeep,
+/// diff, cmp and AIDE, and their counterparts in ftk.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HelpArgs {
-    /// A command, such as `dup prune`, or `coming-from` and the name of a tool
-    #[arg(value_name = "COMMAND")]
+    /// A command, or a topic: selection, global or coming-from
+    #[arg(value_name = "COMMAND|TOPIC")]
     words: Vec<String>,
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
 Examples:
-  ftk help dup prune                      the same as ftk dup prune --help
-  ftk help coming-from fd                 what fd calls it, and what ftk calls it";
+  ftk help dup prune         the same as ftk dup prune --help
+  ftk help selection         options that choose entries
+  ftk help coming-from fd    options of fd, and their counterparts in ftk";
+
+/// Options that several commands share, and that one page explains.
+struct Topic {
+    /// The word after `ftk help`.
+    name: &'static str,
+    /// The heading above the names of the options in `-h`.
+    heading: &'static str,
+    about: &'static str,
+    /// Adds the options to a command.
+    options: fn(Command) -> Command,
+}
+
+const TOPICS: [Topic; 2] = [
+    Topic {
+        name: "selection",
+        heading: "Selection options",
+        about: "Options that choose entries by name, type, metadata and place\n\n\
+            An entry is selected if it matches every option that is given. If an option is repeated, one match is \
+            enough; but repeated --size and --links must all match. Without these options, every entry is selected, hidden and ignored ones too.",
+        options: SelectionArgs::augment_args,
+    },
+    Topic {
+        name: "global",
+        heading: "Global options",
+        about: "Options of all commands\n\nThey may stand before or after the name of the command.",
+        options: Globals::augment_args,
+    },
+];
+
+impl Topic {
+    /// Returns the options that the page explains.
+    fn command(&self) -> Command {
+        let command = (self.options)(Command::new(self.name).max_term_width(80).disable_help_flag(true));
+        // The options bring a description of their own.
+        command.about(self.about).long_about(self.about).help_template("{about}\n\n{all-args}")
+    }
+
+    fn page(&self) -> StyledStr {
+        self.command().render_long_help()
+    }
+
+    /// Returns the names of the options of `command` that the topic explains, below a heading. `None` if it
+    /// has none.
+    fn block(&self, command: &Command) -> Option<String> {
+        let topic = self.command();
+        let names = topic.get_arguments().filter(|arg| is_shown(command, arg)).filter_map(Arg::get_long);
+        let names: Vec<_> = names.map(|name| format!("--{name}")).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let header = *Styles::styled().get_header();
+        let heading = format!("{header}{}{header:#} (explained by `ftk help {}`):", self.heading, self.name);
+        Some(lines(&names).into_iter().fold(heading, |block, line| block + "\n  " + &line))
+    }
+
+    /// Whether the topic explains this option.
+    fn explains(&self, arg: &Arg) -> bool {
+        self.command().get_arguments().any(|own| own.get_id() == arg.get_id())
+    }
+}
+
+/// Whether the help of a command shows its argument of this id. Commands inherit the global ones.
+fn is_shown(command: &Command, arg: &Arg) -> bool {
+    let own = command.get_arguments().find(|own| own.get_id() == arg.get_id());
+    own.map_or(arg.is_global_set(), |own| !own.is_hide_set())
+}
+
+/// Puts words into lines that fit a terminal of 80 columns, indented by two.
+fn lines(words: &[String]) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words {
+        let line = lines.last_mut().expect("there is a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.len() + 1 + word.len() <= 78 {
+            *line += &format!(" {word}");
+        } else {
+            lines.push(word.clone());
+        }
+    }
+    lines
+}
+
+/// Global options without effect on a command, which its help does not show.
+const WITHOUT_EFFECT: [(&str, &[&str]); 10] = [
+    ("find", &["io"]),
+    ("cmp", &["io"]),
+    ("calibrate", &["threads", "io", "memory", "progress"]),
+    ("completions", &["threads", "io", "memory", "progress", "json", "quiet", "verbose", "stats"]),
+    ("man", &["threads", "io", "memory", "progress", "json", "verbose", "stats"]),
+    ("help", &["threads", "io", "memory", "progress", "json", "quiet", "verbose", "stats"]),
+    ("apply", &["threads", "io", "memory"]),
+    ("undo", &["threads", "io", "memory", "progress"]),
+    ("diff", &["io", "progress"]),
+    ("unique", &["io", "progress"]),
+];
+
+/// Returns the definition of `ftk` with its help pages arranged.
+pub(crate) fn arranged(ftk: Command) -> Command {
+    ftk.mut_subcommands(arranged_below)
+}
+
+fn arranged_below(command: Command) -> Command {
+    let globals = Globals::augment_args(Command::new(""));
+    let name = command.get_name().to_owned();
+    let (_, without_effect) = WITHOUT_EFFECT.iter().find(|(of, _)| *of == name).copied().unwrap_or_default();
+    // A command does not inherit an option that it has already. The hidden copy added here replaces the
+    // inherited one.
+    let hide = |command: Command, global: &Arg| match without_effect.contains(&global.get_id().as_str()) {
+        true => command.arg(global.clone().hide(true)),
+        false => command.arg(global.clone().hide_short_help(true)),
+    };
+    let is_explained = |arg: &Arg| TOPICS.iter().any(|topic| topic.explains(arg));
+    let command = command.mut_args(|arg| if is_explained(&arg) { arg.hide_short_help(true) } else { arg });
+    let command = globals.get_arguments().fold(command, hide);
+    let end = command.get_after_help().map(StyledStr::to_string).unwrap_or_default();
+    let long_end = command.get_after_long_help().map_or_else(|| end.clone(), StyledStr::to_string);
+    let blocks = TOPICS.iter().filter_map(|topic| topic.block(&command));
+    let short_end = blocks.chain([end]).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
+    command.after_help(short_end).after_long_help(long_end).mut_subcommands(arranged_below)
+}
+
+/// Returns `ftk` and the command in `words`, such as `ftk dup prune`. Skips words that are not commands.
+pub(crate) fn command_line(words: &[OsString]) -> String {
+    let (definition, mut line) = (Line::command(), "ftk".to_owned());
+    let mut at = &definition;
+    for word in words.iter().filter_map(|word| word.to_str()) {
+        if let Some(below) = at.find_subcommand(word).filter(|below| !below.is_hide_set()) {
+            line = line + " " + word;
+            at = below;
+        }
+    }
+    line
+}
 
 pub(crate) fn run(args: &HelpArgs) -> anyhow::Result<Outcome> {
     let words: Vec<_> = args.words.iter().map(String::as_str).collect();
@@ -36,29 +181,132 @@ pub(crate) fn run(args: &HelpArgs) -> anyhow::Result<Outcome> {
             Some(page) => _ = out.write(page.as_bytes()),
             None => bail!("no page about '{}': ftk help coming-from lists all tools", tool.escape_debug()),
         },
+        [word] if let Some(topic) = TOPICS.iter().find(|topic| topic.name == word) => print(&topic.page())?,
         _ => help_of(&words)?,
     }
     out.finish().context("cannot write to standard output")?;
     Ok(Outcome::Success)
 }
 
-/// Prints what `--help` after these words prints.
+/// Prints a page, in colours where they are wanted.
+fn print(page: &StyledStr) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    written(write!(anstream::stdout().lock(), "{}", page.ansi()))
+}
+
+/// Prints the same page as `ftk WORDS --help`.
 fn help_of(words: &[&str]) -> anyhow::Result<()> {
     let definition = args::definition();
     let mut at = &definition;
     for word in words {
         at = match at.find_subcommand(word) {
             Some(below) => below,
-            None => {
-                bail!("there is no command '{}': ftk help lists all commands", words.join(" ").escape_debug())
-            }
+            None => bail!(
+                "there is no command or topic '{}': ftk lists all commands, ftk help help all topics",
+                words.join(" ").escape_debug()
+            ),
         };
     }
     let line = ["ftk"].iter().chain(words).chain(&["--help"]);
-    match Line::try_parse_from(line) {
-        Err(help) => console::show(help)
-            .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
-            .context("cannot write to standard output"),
+    match args::definition().try_get_matches_from(line) {
+        Err(help) => written(console::show(help)),
         Ok(_) => bail!("internal error: --help was not recognised"),
+    }
+}
+
+/// Adds a message to an error of writing. A closed pipe is not an error.
+fn written(result: std::io::Result<()>) -> anyhow::Result<()> {
+    result
+        .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+        .context("cannot write to standard output")
+}
+
+/// The sections of the text at the end of a help page.
+#[derive(Debug, Default)]
+pub(crate) struct End {
+    pub(crate) status: Option<String>,
+    pub(crate) examples: Option<String>,
+}
+
+impl End {
+    /// Splits the text at the end of the help of a command into its sections.
+    pub(crate) fn of(command: &Command) -> Self {
+        let end = command.get_after_long_help().or(command.get_after_help());
+        let end = end.map(StyledStr::to_string).unwrap_or_default();
+        let part = |start: &str| end.split("\n\n").find_map(|part| part.strip_prefix(start));
+        Self { status: part("Exit status: ").map(Into::into), examples: part("Examples:\n").map(Into::into) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls `check` for every subcommand at any depth, with its name.
+    fn each(command: &Command, check: &mut impl FnMut(&str, &Command)) {
+        for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+            check(below.get_name(), below);
+            each(below, check);
+        }
+    }
+
+    #[test]
+    fn options_missing_from_the_short_help_are_named_there() {
+        each(&args::definition(), &mut |name, command| {
+            let short = command.clone().render_help().to_string();
+            let hidden =
+                command.get_arguments().filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set());
+            for option in hidden.filter_map(Arg::get_long).filter(|it| *it != "recursive") {
+                let is_named = short.split_whitespace().any(|word| word == format!("--{option}"));
+                assert!(is_named, "{name}: --{option}");
+                let topic = TOPICS.iter().find(|topic| short.contains(&format!("`ftk help {}`", topic.name)));
+                assert!(topic.is_some(), "{name}");
+                let is_explained = |topic: &Topic| topic.page().to_string().contains(&format!("--{option}"));
+                assert!(TOPICS.iter().any(is_explained), "{name}: --{option}");
+            }
+        });
+    }
+
+    #[test]
+    fn every_selection_option_has_its_topic() {
+        let page = TOPICS[0].page().to_string();
+        let mut options = 0;
+        each(&args::definition(), &mut |name, command| {
+            let is_selection =
+                |arg: &&Arg| arg.get_help_heading().is_some_and(|it| it.starts_with("Selection"));
+            for arg in command.get_arguments().filter(is_selection).filter(|arg| !arg.is_hide_set()) {
+                let long = arg.get_long().unwrap();
+                assert!(page.contains(&format!("--{long}")) || long == "recursive", "{name}: --{long}");
+                assert!(arg.is_hide_short_help_set(), "{name}: --{long}");
+                options += 1;
+            }
+        });
+        assert!(options > 80, "{options}");
+    }
+
+    #[test]
+    fn options_without_effect_exist() {
+        let definition = args::definition();
+        let global =
+            |id: &str| definition.get_arguments().any(|arg| arg.get_id() == id && arg.is_global_set());
+        for (command, options) in WITHOUT_EFFECT {
+            let mut is_command = false;
+            each(&definition, &mut |name, _| is_command |= name == command);
+            assert!(is_command && options.iter().all(|id| global(id)), "{command}");
+        }
+    }
+
+    #[test]
+    fn every_help_page_ends_with_status_and_examples() {
+        each(&args::definition(), &mut |name, command| {
+            let End { status, examples } = End::of(command);
+            let status = status.unwrap_or_default();
+            assert!(status.starts_with("0: ") && status.contains("; 2: any error"), "{name}: {status}");
+            assert!(!examples.unwrap_or_default().is_empty(), "{name}");
+            for help in [command.clone().render_help(), command.clone().render_long_help()] {
+                let help = help.to_string();
+                assert!(!help.rsplit("\nExamples:\n").next().unwrap().contains("\n\n"), "{name}");
+            }
+        });
     }
 }

@@ -1,4 +1,4 @@
-//! Times, devices and counted things for people; bytes are indicatif's.
+//! Times, device numbers and counts for people. Bytes are formatted by indicatif.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use indicatif::{DecimalBytes, HumanCount};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// `1 file`, `86,629 files`.
+/// Formats a count with its noun: `1 file`, `86,629 files`.
 pub(crate) fn count(n: u64, one: &str) -> String {
     format!("{} {one}{}", HumanCount(n), if n == 1 { "" } else { "s" })
 }
 
-/// A time with about three digits: `0.64 ms`, `12.30 s`, `14 min 2 s`, `3 h 5 min`.
+/// Formats a time with about three digits: `0.64 ms`, `12.30 s`, `14 min 2 s`, `3 h 5 min`.
 pub(crate) fn time(time: Duration) -> String {
-    // Rounded before the unit is chosen: 59.996 s are no `60.00 s`.
+    // The time is rounded before the unit is chosen, so that 59.996 s becomes `1 min 0 s` and not `60.00 s`.
     let [micros, centis, seconds] = [10_000, 10_000_000, 1_000_000_000].map(|unit| rounded(time, unit));
     match seconds {
         _ if micros < 10_000 => format!("{:.2} ms", micros as f64 / 100.0),
@@ -23,7 +23,7 @@ pub(crate) fn time(time: Duration) -> String {
     }
 }
 
-/// A time that is only guessed at, with a digit or two: `7 s`, `5 min`, `3 h 5 min`.
+/// Formats an estimated time, with a digit or two: `7 s`, `5 min`, `3 h 5 min`.
 pub(crate) fn rough_time(time: Duration) -> String {
     match (rounded(time, 1_000_000_000), rounded(time, MINUTE)) {
         (seconds @ 0..60, _) => format!("{seconds} s"),
@@ -32,10 +32,10 @@ pub(crate) fn rough_time(time: Duration) -> String {
     }
 }
 
-/// In nanoseconds.
+/// A minute in nanoseconds.
 const MINUTE: u128 = 60_000_000_000;
 
-/// How many of a unit of so many nanoseconds, to the nearest.
+/// Returns the time in units of `unit` nanoseconds, rounded to the nearest.
 fn rounded(time: Duration, unit: u128) -> u128 {
     (time.as_nanos() + unit / 2) / unit
 }
@@ -44,7 +44,7 @@ fn hours(minutes: u128) -> String {
     format!("{} h {} min", minutes / 60, minutes % 60)
 }
 
-/// Bytes of all bytes: `1.21 of 1.95 TB`, `900.00 MB of 1.95 TB`.
+/// Formats a part of all bytes: `1.21 of 1.95 TB`, `900.00 MB of 1.95 TB`.
 pub(crate) fn part(bytes: u64, of: u64) -> String {
     let (bytes, of) = (DecimalBytes(bytes).to_string(), DecimalBytes(of).to_string());
     match (bytes.split_once(' '), of.split_once(' ')) {
@@ -53,8 +53,8 @@ pub(crate) fn part(bytes: u64, of: u64) -> String {
     }
 }
 
-/// A moment in the local time zone, with its offset: `2026-03-01T09:00:00.5+01:00`; in seconds since 1970 where the
-/// calendar has no such year.
+/// Formats a time in the local time zone, with its offset: `2026-03-01T09:00:00.5+01:00`. If the calendar has
+/// no such year, formats it in seconds since 1970.
 pub(crate) fn local_time(ns: i128) -> String {
     in_zone(ns, TimeZone::system())
 }
@@ -66,7 +66,7 @@ fn in_zone(ns: i128, zone: TimeZone) -> String {
     }
 }
 
-/// The number of a device, `8:1`, as `ls` and `stat` show it.
+/// Formats the number of a device like `ls` and `stat`: `8:1`.
 pub(crate) fn device(rdev: u64) -> String {
     format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev))
 }

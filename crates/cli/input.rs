@@ -1,4 +1,4 @@
-//! Files that are read as lists: of digests, manifests, reports and journals.
+//! Opens files that ftk reads as input: checksum lists, manifests and reports.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -9,15 +9,16 @@ use std::os::unix::fs::FileTypeExt as _;
 /// Opens `path`, or standard input for `-`.
 ///
 /// # Errors
-/// As [`open_file`].
+/// Like [`open_file`].
 pub(crate) fn open(path: &OsStr) -> io::Result<File> {
     if path == "-" { Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?)) } else { open_file(path) }
 }
 
-/// Opens `path`. A FIFO is opened like a file.
+/// Opens a regular file or a FIFO.
 ///
 /// # Errors
-/// When it cannot be opened, or is a device: `/dev/zero` has no end, and others act when they are opened.
+/// If the file cannot be opened, or is a device. Reading `/dev/zero` never ends, and opening some devices has
+/// side effects.
 pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
     let file_type = fs::metadata(path)?.file_type();
     if file_type.is_char_device() || file_type.is_block_device() {
@@ -26,9 +27,10 @@ pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
     File::open(path)
 }
 
-/// What an input is that cannot be a list of text lines, by how it begins. Nothing is consumed.
+/// Returns the kind of the input, such as `compressed with gzip`, if its first bytes show that it is not a
+/// checksum list. Consumes nothing.
 pub(crate) fn foreign(input: &mut impl BufRead) -> Option<&'static str> {
-    // An error comes again when the input is read.
+    // If this read fails, the next read by the caller fails too and reports the error.
     foreign_start(input.fill_buf().unwrap_or(b"?"))
 }
 
@@ -43,7 +45,7 @@ fn foreign_start(start: &[u8]) -> Option<&'static str> {
         [0x7f, b'E', b'L', b'F', ..] => "a program",
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "text in UTF-16",
         [1..=255, 0, 1..=255, 0, ..] | [0, 1..=255, 0, 1..=255, ..] => "text in UTF-16",
-        [b'{', b'"', ..] => "JSON, as manifests and reports are",
+        [b'{', b'"', ..] => "JSON, like a manifest or a report",
         _ => return None,
     })
 }
@@ -53,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_so_is_no_list() {
+    fn other_formats_are_recognised_by_their_first_bytes() {
         for (start, what) in [
             (&b""[..], Some("empty")),
             (b"\x1f\x8b\x08\0", Some("compressed with gzip")),
@@ -66,7 +68,7 @@ mod tests {
             (b"\xfe\xff\0d\x004", Some("text in UTF-16")),
             (b"d\x004\x001\0", Some("text in UTF-16")),
             (b"\0d\x004\x001", Some("text in UTF-16")),
-            (b"{\"format\":", Some("JSON, as manifests and reports are")),
+            (b"{\"format\":", Some("JSON, like a manifest or a report")),
             (b"d41d8cd98f00b204e9800998ecf8427e  x\n", None),
             (b"BZhang (x) = 00\n", None),
             (b"\xef\xbb\xbfd41d", None),

@@ -1,4 +1,4 @@
-//! Where the lines of a command go: standard output, or a file that appears when it is complete.
+//! The output of a command: standard output, or a file that appears only when it is complete.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -8,17 +8,18 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use ftk_record::{Output, quote};
 
+use crate::colour;
 use crate::stdout::{Lines, Stdout};
 
-/// Where the lines go.
+/// A destination for output lines.
 pub(crate) enum List<'o> {
     Stdout(Lines<'o>),
-    /// The file, and a line on its way to it.
+    /// The file, and a buffer for one line.
     File(Output, Vec<u8>),
 }
 
 impl<'o> List<'o> {
-    /// Opens the file if there is one, else standard output.
+    /// Creates the file if there is one; otherwise uses standard output.
     pub(crate) fn create(file: Option<&Path>, stdout: &'o Stdout) -> anyhow::Result<Self> {
         match file {
             Some(path) => {
@@ -29,12 +30,17 @@ impl<'o> List<'o> {
         }
     }
 
-    /// Whether it is shown to a person.
+    /// Whether the output goes to a terminal.
     pub(crate) fn is_shown(&self) -> bool {
         matches!(self, Self::Stdout(_)) && Stdout::is_terminal()
     }
 
-    /// Device and inode of the files that are this list.
+    /// Whether words in the output have colours.
+    pub(crate) fn is_coloured(&self) -> bool {
+        matches!(self, Self::Stdout(_)) && colour::wanted()
+    }
+
+    /// Device and inode of the files that this output is written to.
     pub(crate) fn own(&self) -> Vec<(u64, u64)> {
         match self {
             Self::Stdout(_) => Stdout::identity().into_iter().collect(),
@@ -42,7 +48,7 @@ impl<'o> List<'o> {
         }
     }
 
-    /// Whether no line will be written any more, so that there is no use in making more.
+    /// Whether writing has ended early, so that further lines would be discarded.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self, Self::Stdout(lines) if lines.is_over())
     }
@@ -72,7 +78,7 @@ impl<'o> List<'o> {
     }
 }
 
-/// What is said when writing to the file, or else to standard output, fails.
+/// Returns the message for a failure to write to the file, or to standard output for `None`.
 pub(crate) fn cannot_write(file: Option<&Path>) -> String {
     match file {
         Some(path) => format!("cannot write {}", shown(path)),
@@ -80,7 +86,8 @@ pub(crate) fn cannot_write(file: Option<&Path>) -> String {
     }
 }
 
-/// Met in a tree, the output is left out. Named as input, it was meant to be read, and would be lost.
+/// Refuses an input path that is also the output, since writing would destroy the input. An output file that
+/// a walk finds is only skipped.
 pub(crate) fn refuse_own_input(paths: &[OsString], own: &[(u64, u64)]) -> anyhow::Result<()> {
     if own.is_empty() {
         return Ok(());

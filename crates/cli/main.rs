@@ -1,5 +1,5 @@
-//! The `ftk` command: arguments, output, progress, exit status. One file a subcommand; nothing here that
-//! another program could want.
+//! The `ftk` command: arguments, output, progress and exit status. Each subcommand has its own module. Code
+//! that another program could use belongs in the library crates.
 
 mod algorithm;
 mod args;
@@ -47,30 +47,29 @@ use crate::args::{Args, Command, Refused};
 use crate::console::{Console, cause};
 use crate::outcome::Outcome;
 
-// The unwinder, linked in: a library less to load, which took a tenth of the time of a short run.
+// Links the unwinder statically. Loading it as a shared library took a tenth of the time of a short run.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[expect(unsafe_code, reason = "no function is declared, only where others are found")]
+#[expect(unsafe_code, reason = "the block declares no function; it only names a library to link")]
 #[link(name = "gcc_eh", kind = "static", modifiers = "-bundle")]
 unsafe extern "C" {}
 
 fn main() -> ExitCode {
-    end_at_abort();
+    exit_on_abort();
     asked::listen();
-    // The hook has said what happened; the status says that the answer is not to be relied on.
+    // The panic hook has printed the cause. The status tells callers that the output is not reliable.
     catch_unwind(run).unwrap_or(Outcome::Error).into()
 }
 
-/// Makes an error of an abort. Where memory runs out the standard library says how much it wanted and aborts: that is a run
-/// that failed, and no crash.
-#[expect(unsafe_code, reason = "a signal handler may do only what is safe in one")]
-fn end_at_abort() {
+/// Turns an abort into exit status 2. When memory runs out, the standard library prints the size of the
+/// allocation and aborts. Callers should see a failed run, not a crash.
+#[expect(unsafe_code, reason = "registers a signal handler, which must be async-signal-safe")]
+fn exit_on_abort() {
     let end = || {
-        let _ =
-            rustix::io::write(stderr(), b"ftk: out of memory, or another fault that the lines above name\n");
+        let _ = rustix::io::write(stderr(), b"ftk: aborted: out of memory, or the cause printed above\n");
         exit(Outcome::Error as i32);
     };
-    // SAFETY: a write without a lock and `_exit` are all it does; it takes no memory.
-    // Without the handler the signal tells that the run failed.
+    // SAFETY: the handler only calls write(2) and `_exit`. It does not lock or allocate.
+    // If it cannot be registered, the signal itself ends the run, which also counts as a failure.
     let _ = unsafe { register(SIGABRT, end) };
 }
 
@@ -84,10 +83,10 @@ fn run() -> Outcome {
         }
         Err(Refused::Parser(error)) => {
             args::color_of_process().write_global();
-            // Help and version too are output that must arrive.
+            // Help and version are output too: failing to write them is an error.
             let is_answer = error.exit_code() == 0;
             let is_shown = match console::show(error) {
-                // A reader that has seen enough is no failure.
+                // A closed pipe means that the reader has seen enough. It is not an error.
                 Err(error) => error.kind() == ErrorKind::BrokenPipe,
                 Ok(()) => true,
             };
@@ -97,7 +96,7 @@ fn run() -> Outcome {
     args.globals.color.write_global();
     let mut console = Console::new(&args.globals);
     let Some(path) = &args.globals.stats else { return execute(&args, &console) };
-    // Better to fail now than after hours of work.
+    // An output that cannot be created fails the run now instead of after hours of work.
     let written = Output::create(path).and_then(|output| {
         console.own = output.identities().to_vec();
         let outcome = catch_unwind(AssertUnwindSafe(|| execute(&args, &console))).unwrap_or(Outcome::Error);

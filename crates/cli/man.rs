@@ -1,4 +1,4 @@
-//! `ftk man`: the manual, a page a command, from the definition of the command line.
+//! `ftk man`: writes the manual, one page per command, from the definition of the command line.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,22 +12,25 @@ use ftk_record::{Output, quote};
 
 use crate::args;
 use crate::console::Console;
+use crate::help::End;
 use crate::human;
 use crate::outcome::Outcome;
 
-/// Write the manual, a page a command
+/// Write the manual pages, one per command
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ManArgs {
-    /// Where the pages go; made if it is missing
+    /// Directory for the pages; created if missing
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
 Examples:
-  ftk man ~/.local/share/man/man1         then: man ftk-hash
-  ftk man . && man -l ftk.1               without installing them";
+  ftk man ~/.local/share/man/man1    install them; then: man ftk-hash
+  ftk man . && man -l ftk.1          read one without installing it";
 
 pub(crate) fn run(args: &ManArgs, console: &Console) -> anyhow::Result<Outcome> {
     fs::create_dir_all(&args.dir).with_context(|| format!("cannot make {}", shown(&args.dir)))?;
@@ -37,7 +40,7 @@ pub(crate) fn run(args: &ManArgs, console: &Console) -> anyhow::Result<Outcome> 
     Ok(Outcome::Success)
 }
 
-/// Writes the page of a command, and those of the commands below it.
+/// Writes the pages of a command and of its subcommands.
 fn write(command: &Command, dir: &Path, pages: &mut u64) -> anyhow::Result<()> {
     let man =
         Man::new(command.clone()).source(concat!("ftk ", env!("CARGO_PKG_VERSION"))).manual("ftk manual");
@@ -53,7 +56,7 @@ fn write(command: &Command, dir: &Path, pages: &mut u64) -> anyhow::Result<()> {
     command.get_subcommands().filter(|it| !it.is_hide_set()).try_for_each(|it| write(it, dir, pages))
 }
 
-/// The examples keep their lines, and every page says what the status means.
+/// Renders a page. The examples keep their lines and come last.
 fn page(command: &Command, man: &Man) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     man.render_title(&mut page)?;
@@ -68,21 +71,20 @@ fn page(command: &Command, man: &Man) -> io::Result<Vec<u8>> {
         man.render_subcommands_section(&mut page)?;
     }
     let mut rest = Roff::new();
-    if let Some(examples) = command.get_after_long_help().or(command.get_after_help()) {
-        rest.control("SH", ["EXAMPLES"]).control("nf", []);
-        let examples = examples.to_string();
-        let lines = examples.lines().filter(|line| *line != "Examples:").map(|line| line.trim_start());
-        lines.for_each(|line| _ = rest.text([roman(line)]));
-        rest.control("fi", []);
-    }
-    section(&mut rest, "EXIT STATUS", EXIT_STATUS);
+    let End { status, examples } = End::of(command);
+    let status = status.unwrap_or_default();
+    let status: Vec<_> = status.split("; ").filter_map(|part| part.split_once(": ")).collect();
+    section(&mut rest, "EXIT STATUS", &status);
     section(&mut rest, "ENVIRONMENT", ENVIRONMENT);
     section(&mut rest, "FILES", FILES);
+    rest.control("SH", ["EXAMPLES"]).control("nf", []);
+    examples.unwrap_or_default().lines().for_each(|line| _ = rest.text([roman(line)]));
+    rest.control("fi", []);
     rest.to_writer(&mut page)?;
     Ok(page)
 }
 
-/// A section of terms and what they mean.
+/// Appends a section of terms and their meanings.
 fn section(roff: &mut Roff, title: &str, terms: &[(&str, &str)]) {
     roff.control("SH", [title]);
     for (term, meaning) in terms {
@@ -90,31 +92,25 @@ fn section(roff: &mut Roff, title: &str, terms: &[(&str, &str)]) {
     }
 }
 
-const EXIT_STATUS: &[(&str, &str)] = &[
-    ("0", "Done. A reader that closed the pipe is no failure."),
-    ("1", "The answer is no: nothing found by find -q, a list that does not verify, a difference."),
-    ("2", "Something failed, even once, or the arguments make no sense. When 1 applies too, 2 it is."),
-];
-
 const ENVIRONMENT: &[(&str, &str)] = &[
-    ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "Whether messages are coloured, where --color does not say."),
-    ("LS_COLORS", "How ftk find colours names on a terminal."),
-    ("XDG_CACHE_HOME, HOME", "Where ftk calibrate keeps its figures."),
-    ("XDG_STATE_HOME, HOME", "Where ftk dup keeps its journals."),
+    ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "Whether output is coloured with --color auto."),
+    ("LS_COLORS", "The colours of names in the output of ftk find."),
+    ("XDG_CACHE_HOME, HOME", "Where ftk calibrate stores its figures."),
+    ("XDG_STATE_HOME, HOME", "Where ftk dup stores its journals."),
     (
         "FTK_SIMD",
-        "portable, avx2, sha-ni or avx512: the most that digests may use of the CPU, to compare or test.",
+        "portable, avx2, sha-ni or avx512: the fastest CPU feature that digests may use, for comparisons and tests.",
     ),
 ];
 
 const FILES: &[(&str, &str)] = &[
     (
         "$XDG_CACHE_HOME/ftk/constants",
-        "What ftk calibrate measured, as text; else ~/.cache/ftk/constants. May be deleted.",
+        "The figures of ftk calibrate, as text; without XDG_CACHE_HOME, ~/.cache/ftk/constants. May be deleted.",
     ),
     (
         "$XDG_STATE_HOME/ftk/dup-*.jsonl",
-        "Journals of ftk dup prune and apply; else in ~/.local/state/ftk. What has one can be undone; may be deleted.",
+        "Journals of ftk dup prune and apply, for ftk dup undo; without XDG_STATE_HOME, in ~/.local/state/ftk. May be deleted.",
     ),
 ];
 

@@ -1,10 +1,10 @@
-//! How fast a run is, and how long it will take.
+//! Rate of a run, and the time left.
 
 use std::time::Duration;
 
 use ftk_process::Progress;
 
-/// Follows a run over a known number of files, whose sizes are not known before each is opened.
+/// Measures a run over a known number of files. The size of each file is unknown until it is opened.
 #[derive(Debug)]
 pub(crate) struct Meter {
     files: u64,
@@ -15,21 +15,22 @@ pub(crate) struct Meter {
     fraction: f64,
 }
 
-/// What happened this long ago, in seconds, counts half as much as what happens now.
+/// Time constant of the rates, in seconds: progress made this long ago has about a third (1/e) of the weight
+/// of the current progress.
 const MEMORY: f64 = 5.0;
 
 impl Meter {
-    /// For a run over this many files.
+    /// Returns a meter for a run over this many files.
     pub(crate) fn new(files: u64) -> Self {
         let done = Progress::default();
         Self { files, at: Duration::ZERO, done, files_per_s: 0.0, bytes_per_s: 0.0, fraction: 0.0 }
     }
 
-    /// Takes in how far the run is, `at` this time after its start.
+    /// Records the progress of the run, `at` this time after its start.
     pub(crate) fn update(&mut self, at: Duration, done: Progress) {
         let seconds = at.saturating_sub(self.at).as_secs_f64();
         if seconds > 0.0 {
-            // The first time there is nothing older to weigh against.
+            // The first measurement has no older one to be averaged with.
             let weight = if self.at.is_zero() { 1.0 } else { seconds / (seconds + MEMORY) };
             let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
             self.files_per_s += weight * (rate(done.files, self.done.files) - self.files_per_s);
@@ -38,7 +39,7 @@ impl Meter {
         (self.at, self.done) = (at, done);
         if let Some(eta) = self.eta() {
             let (past, left) = (at.as_secs_f64(), eta.as_secs_f64());
-            // It does not go back when a large file turns up.
+            // The bar must not go back when a large file is found.
             self.fraction = self.fraction.max(past / (past + left).max(f64::MIN_POSITIVE));
         }
     }
@@ -55,25 +56,25 @@ impl Meter {
         self.bytes_per_s as u64
     }
 
-    /// Files that may be of any size: not one of them has been opened.
+    /// Returns the number of files that have not been opened, whose sizes are unknown.
     fn unseen(&self) -> u64 {
         self.files.saturating_sub(self.done.files + self.done.large_files)
     }
 
-    /// Bytes of all files, once each of them has been opened.
+    /// Returns the bytes of all files, once every file has been opened.
     pub(crate) fn bytes_total(&self) -> Option<u64> {
         (self.unseen() == 0).then(|| self.done.bytes + self.done.large_bytes)
     }
 
-    /// The time that is left, by cost: a file costs what files cost of late, and what is known to be large goes
-    /// by the byte. `None` before anything is done.
+    /// Returns the time left. Unopened files are counted at the recent rate of files, large files at the
+    /// recent rate of bytes. `None` before anything is done.
     pub(crate) fn eta(&self) -> Option<Duration> {
         let part = |left: u64, per_s: f64| if left == 0 { 0.0 } else { left as f64 / per_s };
         let seconds = part(self.unseen(), self.files_per_s) + part(self.done.large_bytes, self.bytes_per_s);
         Duration::try_from_secs_f64(seconds).ok()
     }
 
-    /// How much is done, by time: from 0 to 1.
+    /// Returns the estimated part of the run that is done, from 0 to 1. It never decreases.
     pub(crate) fn fraction(&self) -> f64 {
         self.fraction
     }
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn small_files_go_by_the_file() {
+    fn small_files_are_estimated_by_number() {
         let mut meter = Meter::new(1000);
         assert_eq!((meter.eta(), meter.bytes_total()), (None, None));
         meter.update(seconds(2), done(250, 5000, 0, 0));
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn large_files_go_by_the_byte() {
+    fn large_files_are_estimated_by_bytes() {
         let mut meter = Meter::new(10);
         meter.update(seconds(1), done(8, 1000, 2, 4000));
         assert_eq!(meter.eta(), Some(seconds(4)));
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_stands_still_has_no_end_in_sight() {
+    fn a_run_without_progress_has_no_time_left() {
         let mut meter = Meter::new(3);
         meter.update(seconds(1), done(0, 0, 0, 0));
         assert_eq!((meter.eta(), meter.fraction()), (None, 0.0));

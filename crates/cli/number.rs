@@ -1,9 +1,9 @@
-//! Numbers among the arguments.
+//! Parsers for numeric arguments.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// A parser of whole numbers from `least` up to what `T` holds.
+/// Returns a parser for whole numbers from `least` to the maximum of `T`.
 pub(crate) fn at_least<T>(least: T) -> impl Fn(&str) -> Result<T, String> + Clone
 where
     T: FromStr + PartialOrd + Display + Copy,

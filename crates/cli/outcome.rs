@@ -1,15 +1,15 @@
-//! How a run ended.
+//! The result of a run.
 
 use std::process::ExitCode;
 
-/// How a run ended; when several things happened, the larger counts.
+/// The result of a run, which is its exit status. If several apply, the largest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
-    /// Done.
+    /// Everything succeeded.
     Success = 0,
-    /// The answer is no.
+    /// No match, or differences or failed checks were found.
     Negative = 1,
-    /// Something failed, even once.
+    /// At least one error occurred.
     Error = 2,
 }
 

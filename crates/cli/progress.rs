@@ -1,15 +1,18 @@
-//! How far a run is, on standard error: a bar on a terminal, JSON for programs, now and then a line for logs.
+//! Progress of a run on standard error: a bar on a terminal, JSON for programs, or a line every ten seconds
+//! for logs.
 #![expect(
     unsafe_code,
     reason = "progress is shown by a thread that has only the standard streams; and a name of C's"
 )]
 
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ftk_process::{Progress as Done, Report, Watch, meanwhile};
 use indicatif::{DecimalBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 
 use crate::args::ProgressArg;
@@ -18,21 +21,21 @@ use crate::console::Console;
 use crate::human;
 use crate::meter::Meter;
 
-/// What is shown of a run, and when.
+/// How progress is shown, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     face: Option<Face>,
-    /// A run that is over sooner shows nothing.
+    /// A run that ends earlier shows nothing.
     delay: Duration,
     is_coloured: bool,
-    /// Whether it was asked for, and not merely thought useful.
+    /// Whether an option requested it.
     is_asked: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Face {
     Bar,
-    /// For a log: nothing moves.
+    /// For a log: separate lines, and no control characters.
     Lines,
     Json,
 }
@@ -53,27 +56,30 @@ impl Progress {
         Self { face, delay, is_coloured, is_asked: when != ProgressArg::Auto }
     }
 
-    /// The same for a walk that prints while it goes: a bar would be in the way of the lines.
-    pub(crate) fn beside_output(self) -> Self {
+    /// Returns the progress for work that prints lines on standard output. It is shown only if an option
+    /// requested it, because a bar would disturb the lines.
+    pub(crate) fn during_output(self) -> Self {
         Self { face: self.face.filter(|_| self.is_asked), ..self }
     }
 
-    /// Runs a walk that counts its entries; `work` gets what says how many there are so far, if somebody asks.
+    /// Runs a walk that counts its entries. `work` calls its argument with the number so far, to answer a
+    /// request for progress.
     pub(crate) fn walk<T>(self, entries: &AtomicU64, work: impl FnOnce(&(dyn Fn(u64) + Sync)) -> T) -> T {
         let _watched = Watched::begin();
         let shown = Shown::new(self, "walk");
         let status = |entries| Status { entries: Some(entries), ..shown.status() };
-        // No thread waits for the question: a visitor looks for it.
+        // No thread waits for a request by SIGUSR1: a visitor polls for it.
         let work = || work(&|entries| shown.answer(&status(entries)));
         let Some(face) = self.face else { return work() };
         let so_far = || status(entries.load(Ordering::Relaxed));
-        // SAFETY: what is shown reads a counter and goes to standard error. No other descriptor is used.
+        // SAFETY: `show` reads a counter and writes to standard error. It uses no other descriptor.
         let result = unsafe { meanwhile(self.delay, face.tick(), &|| shown.show(&so_far(), None), work) };
         shown.finish(&so_far());
         result
     }
 
-    /// Runs `work` on `files` files, which tells the watch how far it is. `phase`: what is done, as a verb.
+    /// Runs `work` on `files` files; `work` reports its progress to the watch. `phase`: what is done, as a
+    /// verb.
     pub(crate) fn files(
         self,
         phase: &'static str,
@@ -86,7 +92,7 @@ impl Progress {
         let show = |done: Done| shown.look(&meter, done);
         // SAFETY: `show` writes to standard error and uses no other descriptor.
         let watch = unsafe { Watch::new(LOOK, LOOK, &show) };
-        // Where nothing is shown, no thread waits for the question: workers look for it.
+        // If nothing is shown, no thread waits for a request by SIGUSR1: the workers poll for it.
         let watch = if self.face.is_none() { watch.when(&asked::is_asked) } else { watch };
         let report = work(Some(watch));
         let mut meter = lock(&meter);
@@ -95,8 +101,8 @@ impl Progress {
         report
     }
 
-    /// The same for work that only counts what it does: `done` says at any time how far it is. Work that is over
-    /// soon (`is_short`) starts no thread unless progress is shown.
+    /// Like [`files`](Self::files), for work that only counts: `done` returns its progress at any time. Short
+    /// work (`is_short`) starts no thread unless progress is shown.
     pub(crate) fn counted<T>(
         self,
         phase: &'static str,
@@ -112,7 +118,8 @@ impl Progress {
         let _watched = Watched::begin();
         let shown = Shown::new(self, phase);
         let meter = Mutex::new(Meter::new(files));
-        // SAFETY: `look` writes to standard error and uses no other descriptor; every `done` of this program reads counters.
+        // SAFETY: `look` writes to standard error and uses no other descriptor; every `done` of this program
+        // reads counters.
         let result = unsafe { meanwhile(LOOK, LOOK, &|| shown.look(&meter, done()), work) };
         let mut meter = lock(&meter);
         meter.update(shown.start.elapsed(), done());
@@ -121,7 +128,7 @@ impl Progress {
     }
 }
 
-/// How often a thread looks whether something is to be shown.
+/// Interval at which a thread checks whether something must be shown.
 const LOOK: Duration = Duration::from_millis(100);
 
 impl Face {
@@ -134,7 +141,7 @@ impl Face {
     }
 }
 
-/// How far a phase is. As JSON it is one line; what is not known is left out.
+/// The progress of a phase. As JSON it is one line; unknown members are omitted.
 #[derive(Debug, Default, Serialize)]
 struct Status {
     phase: &'static str,
@@ -150,7 +157,7 @@ struct Files {
     files: u64,
     files_total: u64,
     bytes: u64,
-    /// Not before all files that are left have been looked at.
+    /// Known once every file has been opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_total: Option<u64>,
     bytes_per_s: u64,
@@ -172,52 +179,131 @@ impl Status {
         Self { files: Some(files), ..self }
     }
 
-    /// `eta 5 min   1.21 of 1.95 TB   2.30 GB/s   184,201 of 291,770 files`; what a narrow terminal cuts off comes last.
+    /// Returns the text without a bar: `eta 5 min   1.21 of 1.95 TB   2.30 GB/s   184,201 of 291,770 files`
     fn text(&self) -> String {
-        let entries = self.entries.map(|n| format!("{} entries", HumanCount(n)));
-        let files = self.files.as_ref().map(|it| {
-            let bytes = match it.bytes_total {
-                Some(total) => human::part(it.bytes, total),
-                None => DecimalBytes(it.bytes).to_string(),
-            };
-            let eta = it.eta_ms.map(|ms| format!("eta {}   ", human::rough_time(Duration::from_millis(ms))));
-            format!(
-                "{}{bytes}   {}/s   {} of {}",
-                eta.unwrap_or_default(),
-                DecimalBytes(it.bytes_per_s),
-                HumanCount(it.files),
-                human::count(it.files_total, "file"),
-            )
-        });
-        entries.or(files).unwrap_or_default()
+        self.parts(true, true)
+    }
+
+    /// Returns the time left and the rate, with these other parts.
+    fn parts(&self, has_bytes: bool, has_files: bool) -> String {
+        if let Some(entries) = self.entries {
+            return format!("{} entries", HumanCount(entries));
+        }
+        let Some(it) = &self.files else { return String::new() };
+        let eta = it.eta_ms.map(|ms| format!("eta {}", human::rough_time(Duration::from_millis(ms))));
+        let bytes = || match it.bytes_total {
+            Some(total) => human::part(it.bytes, total),
+            None => DecimalBytes(it.bytes).to_string(),
+        };
+        let files = || format!("{} of {}", HumanCount(it.files), human::count(it.files_total, "file"));
+        let parts = [
+            eta,
+            has_bytes.then(bytes),
+            Some(format!("{}/s", DecimalBytes(it.bytes_per_s))),
+            has_files.then(files),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("   ")
     }
 }
 
-/// One phase on its way.
+/// The line of a terminal: a bar, and the text after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Layout {
+    /// Whether the phase comes first.
+    has_phase: bool,
+    /// Columns of the bar; 0: no bar.
+    bar: usize,
+    has_percent: bool,
+}
+
+impl Layout {
+    /// Chooses the fullest line that fits into `width` columns, and its text. `doing`: the phase. The time
+    /// left and the rate are never dropped.
+    fn fitting(width: usize, doing: &str, has_bar: bool, status: &Status) -> (Self, String) {
+        // Bar, percentage, phase, bytes, files.
+        const CHOICES: [(usize, bool, bool, bool, bool); 8] = [
+            (24, true, true, true, true),
+            (12, true, true, true, true),
+            (24, true, true, true, false),
+            (12, true, true, true, false),
+            (12, true, true, false, false),
+            (0, true, true, false, false),
+            (0, false, true, false, false),
+            (0, false, false, false, false),
+        ];
+        let choice = |(bar, has_percent, has_phase, has_bytes, has_files)| {
+            let bar = if has_bar { bar } else { 0 };
+            let layout = Self { has_phase, bar, has_percent: has_percent && has_bar };
+            (layout, status.parts(has_bytes, has_files))
+        };
+        let mut choices = CHOICES.into_iter().map(choice);
+        let fits = |(layout, text): &(Self, String)| layout.columns(doing) + text.chars().count() <= width;
+        choices.find(fits).unwrap_or_else(|| choice(CHOICES[CHOICES.len() - 1]))
+    }
+
+    /// Columns before the text.
+    fn columns(&self, doing: &str) -> usize {
+        let phase = if self.has_phase { doing.chars().count() + 2 } else { 0 };
+        let bar = if self.bar > 0 { self.bar + 2 } else { 0 };
+        2 + phase + bar + if self.has_percent { 8 } else { 0 }
+    }
+
+    fn style(&self, is_coloured: bool) -> ProgressStyle {
+        let phase = if self.has_phase { "{prefix}  " } else { "" };
+        let bar = match (self.bar, is_coloured) {
+            (0, _) => String::new(),
+            (columns, true) => format!("{{bar:{columns}.cyan}}  "),
+            (columns, false) => format!("{{bar:{columns}}}  "),
+        };
+        let percent = if self.has_percent { "{percent:>3} %   " } else { "" };
+        let template = format!("  {phase}{bar}{percent}{{wide_msg}}");
+        ProgressStyle::with_template(&template).expect("the template is sound").progress_chars("━╸─")
+    }
+}
+
+/// Returns the columns of the terminal that is standard error.
+fn width() -> usize {
+    match tcgetwinsize(io::stderr()) {
+        Ok(size) if size.ws_col > 0 => size.ws_col.into(),
+        _ => 80,
+    }
+}
+
+/// A phase that is running.
 struct Shown {
     face: Option<Face>,
     phase: &'static str,
     start: Instant,
     bar: ProgressBar,
+    /// The layout of the line that was drawn last.
+    layout: Mutex<Option<Layout>>,
     is_coloured: bool,
-    /// When it is shown next, if somebody wants to see it.
+    /// When progress is shown next.
     due: Mutex<Instant>,
 }
 
 impl Shown {
-    /// Nothing is drawn before the first [`show`](Self::show).
+    /// Starts a phase. Nothing is drawn before the first [`show`](Self::show).
     fn new(progress: Progress, phase: &'static str) -> Self {
         let Progress { face, is_coloured, delay, .. } = progress;
         let bar = ProgressBar::with_draw_target(Some(LENGTH), ProgressDrawTarget::hidden());
         let start = Instant::now();
-        Self { face, phase, start, bar, is_coloured, due: Mutex::new(start + delay) }
+        Self {
+            face,
+            phase,
+            start,
+            bar,
+            layout: Mutex::default(),
+            is_coloured,
+            due: Mutex::new(start + delay),
+        }
     }
 
     fn status(&self) -> Status {
         Status { phase: self.phase, elapsed_ms: self.start.elapsed().as_millis() as u64, ..Status::default() }
     }
 
-    /// Takes in how far it is, answers who asked, and shows it if it is due.
+    /// Updates the progress, answers a request for it, and shows it if it is due.
     fn look(&self, meter: &Mutex<Meter>, done: Done) {
         let mut meter = lock(meter);
         meter.update(self.start.elapsed(), done);
@@ -234,7 +320,7 @@ impl Shown {
         }
     }
 
-    /// One line for who asked, whatever else is shown.
+    /// Prints one line in answer to a request, whether or not progress is shown.
     fn answer(&self, status: &Status) {
         let took = human::time(self.start.elapsed());
         let line = format!("  {}  {}   after {took}", self.doing(), status.text());
@@ -245,7 +331,7 @@ impl Shown {
         format!("{}ing", self.phase.trim_end_matches('e'))
     }
 
-    /// `fraction`: how much is done, where that can be said.
+    /// Shows the progress. `fraction`: the part of the work that is done, if known.
     fn show(&self, status: &Status, fraction: Option<f64>) {
         match self.face {
             None => {}
@@ -254,18 +340,23 @@ impl Shown {
             }
             Some(Face::Lines) => Console::line(format_args!("  {}  {}", self.doing(), status.text())),
             Some(Face::Bar) => {
+                let (layout, text) = Layout::fitting(width(), &self.doing(), fraction.is_some(), status);
+                let mut drawn = lock(&self.layout);
+                if drawn.as_ref() != Some(&layout) {
+                    self.bar.set_style(layout.style(self.is_coloured));
+                }
+                *drawn = Some(layout);
                 if self.bar.is_hidden() {
-                    self.bar.set_style(style(fraction.is_some(), self.is_coloured));
                     self.bar.set_draw_target(ProgressDrawTarget::stderr());
                 }
                 self.bar.set_prefix(self.doing());
-                self.bar.set_message(status.text());
+                self.bar.set_message(text);
                 self.bar.set_position((fraction.unwrap_or_default() * LENGTH as f64) as u64);
             }
         }
     }
 
-    /// The bar goes; a program is told how it ended.
+    /// Removes the bar, or prints the last object.
     fn finish(&self, status: &Status) {
         match self.face {
             Some(Face::Json) => self.show(status, None),
@@ -275,20 +366,11 @@ impl Shown {
     }
 }
 
-/// Steps of the bar: more than it has columns, so that its end moves by eighths.
+/// Steps of the bar: more than it has columns, so that its end moves in small steps.
 const LENGTH: u64 = 1000;
 
-fn style(has_bar: bool, is_coloured: bool) -> ProgressStyle {
-    let template = match (has_bar, is_coloured) {
-        (true, true) => "  {prefix}  {bar:24.cyan}  {percent:>3} %   {wide_msg}",
-        (true, false) => "  {prefix}  {bar:24}  {percent:>3} %   {wide_msg}",
-        (false, _) => "  {prefix}  {wide_msg}",
-    };
-    ProgressStyle::with_template(template).expect("the template is sound").progress_chars("━╸─")
-}
-
-/// The one function of C's mathematics that is called, by the bar's estimates. Were it not linked in, the library would
-/// be loaded by every run.
+/// The only function of C's mathematics library that is called, by the bar's estimates. It is linked in, so
+/// that a run does not load the library.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 // SAFETY: the name is C's, and so is what the function does.
 #[unsafe(no_mangle)]
@@ -311,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_reads_what_is_known() {
+    fn people_get_a_line_of_text() {
         let done = Done { files: 100, bytes: 2_000_000, large_files: 0, large_bytes: 0 };
         let text = status(done, 300).text();
         assert_eq!(text, "eta 20 s   2.00 MB   200.00 kB/s   100 of 300 files");
@@ -320,8 +402,65 @@ mod tests {
         assert_eq!(text, "eta 6 s   1.21 of 1.95 GB   121.00 MB/s   2 of 3 files");
     }
 
+    /// A status whose parts are all long.
+    fn long_status() -> Status {
+        let files = Files {
+            files: 184_201_555,
+            files_total: 291_770_123,
+            bytes: 999_990_000_000,
+            bytes_total: Some(1_950_000_000_000),
+            bytes_per_s: 999_990_000,
+            eta_ms: Some((23 * 60 + 59) * 60_000),
+        };
+        Status { phase: "compare", files: Some(files), ..Status::default() }
+    }
+
     #[test]
-    fn a_program_reads_json() {
+    fn rate_and_time_left_fit_every_width() {
+        let status = long_status();
+        for (width, bar, text) in [
+            (40, 0, "eta 23 h 59 min   999.99 MB/s"),
+            (60, 0, "eta 23 h 59 min   999.99 MB/s"),
+            (64, 12, "eta 23 h 59 min   999.99 MB/s"),
+            (80, 12, "eta 23 h 59 min   999.99 MB/s"),
+            (90, 12, "eta 23 h 59 min   999.99 GB of 1.95 TB   999.99 MB/s"),
+            (120, 24, "eta 23 h 59 min   999.99 GB of 1.95 TB   999.99 MB/s"),
+            (140, 24, &*status.text()),
+        ] {
+            let (layout, fitting) = Layout::fitting(width, "comparing", true, &status);
+            assert_eq!((layout.bar, &*fitting), (bar, text), "{width}");
+            assert!(layout.columns("comparing") + fitting.chars().count() <= width, "{width}");
+        }
+        let usual = super::tests::status(
+            Done { files: 2_000, bytes: 1_210_000_000, large_files: 1, large_bytes: 740_000_000 },
+            2_001,
+        );
+        for (width, text) in [
+            (40, "eta 6 s   121.00 MB/s"),
+            (60, "eta 6 s   121.00 MB/s"),
+            (80, "eta 6 s   1.21 of 1.95 GB   121.00 MB/s"),
+            (120, "eta 6 s   1.21 of 1.95 GB   121.00 MB/s   2,000 of 2,001 files"),
+        ] {
+            assert_eq!(Layout::fitting(width, "hashing", true, &usual).1, text, "{width}");
+        }
+        let walk = Status { phase: "walk", entries: Some(123_456_789), ..Status::default() };
+        let (layout, text) = Layout::fitting(40, "walking", false, &walk);
+        assert_eq!((layout.bar, &*text), (0, "123,456,789 entries"));
+    }
+
+    #[test]
+    fn every_layout_is_a_sound_template() {
+        for bar in [0, 12, 24] {
+            for (has_phase, has_percent, is_coloured) in
+                [(true, true, true), (false, false, false), (true, false, true)]
+            {
+                let _ = Layout { has_phase, bar, has_percent }.style(is_coloured);
+            }
+        }
+    }
+
+    #[test]
+    fn programs_get_json() {
         let json = |status: &Status| serde_json::to_string(status).unwrap();
         let done = Done { files: 2, bytes: 1000, large_files: 1, large_bytes: 500 };
         let expected = r#"{"phase":"hash","elapsed_ms":10000,"files":2,"files_total":3,"bytes":1000,"bytes_total":1500,"bytes_per_s":100,"eta_ms":5000}"#;

@@ -1,4 +1,4 @@
-//! Phases A and B for a command: arguments in, an inventory out, and every error said.
+//! Walks the starting points of a command, builds the inventory, and reports every error.
 
 use std::env;
 use std::ffi::CString;
@@ -22,21 +22,22 @@ use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::stats::{Phase, nanos};
 
-/// A tree, listed.
+/// The result of a walk.
 #[derive(Debug)]
 pub(crate) struct Scan {
     pub(crate) inventory: Inventory,
-    /// Paths of what could not be looked at.
+    /// Paths that could not be examined.
     pub(crate) failed: Vec<Vec<u8>>,
-    /// Paths that were not entered because the directory was, under another path, which comes second.
+    /// Directories that were not entered because they had been entered under another path: the path, then the
+    /// other.
     pub(crate) repeated: Vec<[Vec<u8>; 2]>,
-    /// What the selection left out.
+    /// Counts of entries that the selection skipped.
     pub(crate) skipped: Skipped,
-    /// `Error` when a part of it could not be listed.
+    /// `Error` if a part of the tree could not be listed.
     pub(crate) outcome: Outcome,
 }
 
-/// The walk that all commands start from.
+/// Returns the walker that all commands use.
 pub(crate) fn walker(paths: Vec<CString>, follow: Follow, globals: &Globals) -> Walker {
     let threads = match globals.threads.resolve() {
         Threads::Auto => 0,
@@ -45,20 +46,21 @@ pub(crate) fn walker(paths: Vec<CString>, follow: Follow, globals: &Globals) -> 
     Walker::new(paths).follow(follow).threads(threads)
 }
 
-/// What is said of a tree that does not fit into `--memory`, or into any table.
-pub(crate) const TOO_LARGE: &str = "the tree is too large (see --memory)";
+/// The message for a tree that exceeds `--memory` or the largest possible table.
+pub(crate) const TOO_LARGE: &str = "the tree is too large (raise --memory)";
 
-/// The same, with the smallest value that would have been enough so far.
+/// Like [`TOO_LARGE`], with the smallest value that would have been enough so far.
 pub(crate) fn too_large(budget: &Budget) -> String {
     match budget.needed() {
         Some(bytes) => {
-            format!("the tree is too large (see --memory; at least {}K is needed)", bytes.div_ceil(1024))
+            let least = bytes.div_ceil(1024);
+            format!("the tree is too large (raise --memory to at least {least}K)")
         }
         None => TOO_LARGE.into(),
     }
 }
 
-/// Walks and merges.
+/// Walks and merges the results of all workers into one inventory.
 pub(crate) fn scan(
     walker: Walker,
     selection: &Selection,
@@ -69,7 +71,7 @@ pub(crate) fn scan(
     scan_hinting("", walker, selection, keep, budget, console)
 }
 
-/// As [`scan`]; `hint` follows what is said of an argument that is no regular file.
+/// Like [`scan`]; `hint` is appended to the message about an argument that is not a regular file.
 pub(crate) fn scan_hinting(
     hint: &str,
     walker: Walker,
@@ -90,7 +92,7 @@ pub(crate) fn scan_hinting(
         console.path_error(
             "read",
             &argument.path,
-            format_args!("is {}{hint}", a_file_type(argument.file_type)),
+            format_args!("it is {}{hint}", a_file_type(argument.file_type)),
         );
     }
     say_skipped(skipped, inventory.skipped(), console);
@@ -99,8 +101,8 @@ pub(crate) fn scan_hinting(
     Ok(Scan { inventory, failed, repeated, skipped, outcome })
 }
 
-/// Walks with a visitor for each worker, who sees what the selection lets through. How far it is goes to
-/// `progress`; also returned is what was left out.
+/// Walks with one visitor per worker, which sees the entries that the selection matches. Shows `progress`.
+/// Returns the visitors and the counts of skipped entries.
 pub(crate) fn walk<V: Visitor>(
     walker: Walker,
     selection: &Selection,
@@ -116,8 +118,8 @@ pub(crate) fn walk<V: Visitor>(
     });
     let mut skipped = Skipped::default();
     let parts = parts.into_iter().map(|part| {
-        let (visitor, left_out) = part.into_parts();
-        skipped += left_out;
+        let (visitor, by_worker) = part.into_parts();
+        skipped += by_worker;
         visitor
     });
     let parts = parts.collect();
@@ -127,7 +129,7 @@ pub(crate) fn walk<V: Visitor>(
     (parts, skipped)
 }
 
-/// Says what could not be walked.
+/// Reports an error of a walk.
 pub(crate) fn walk_error(error: &WalkError, console: &Console) {
     let verb = match error.op {
         Op::Open => "open",
@@ -138,7 +140,7 @@ pub(crate) fn walk_error(error: &WalkError, console: &Console) {
         _ => "walk",
     };
     console.path_error(verb, &error.path, cause(&error.source));
-    // What lies below a starting point has a slash in its path.
+    // Only a starting point can have a path without a slash.
     let is_missing_start = error.op == Op::Stat && error.source.kind() == ErrorKind::NotFound;
     if is_missing_start && !error.path.contains(&b'/') {
         let words: Vec<_> = env::args_os().collect();
@@ -149,7 +151,7 @@ pub(crate) fn walk_error(error: &WalkError, console: &Console) {
 }
 
 impl Scan {
-    /// Says in the summary that the filters left no file, if that is so.
+    /// Prints a line in the summary if the filters match no file.
     pub(crate) fn say_filtered(&self, console: &Console) {
         if self.inventory.files() == 0
             && let Some(none) = none_of(self.skipped)
@@ -159,7 +161,7 @@ impl Scan {
     }
 }
 
-/// `the filters match none of 12,041 files`; `None` if they left nothing out.
+/// Returns `the filters match none of 12,041 files`, or `None` if the filters skipped nothing.
 pub(crate) fn none_of(skipped: Skipped) -> Option<String> {
     match (skipped.filtered_files, skipped.by_options()) {
         (_, 0) => None,
@@ -172,7 +174,7 @@ fn entries_of(n: u64) -> String {
     format!("{} entr{}", HumanCount(n), if n == 1 { "y" } else { "ies" })
 }
 
-/// One line for all that was left out, if anything was.
+/// Prints one line that counts skipped entries, if there are any.
 pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &Console) {
     let kinds = [
         (skipped.hidden, "hidden name"),
@@ -196,7 +198,7 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
     };
     let said: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(said).collect();
     if !said.is_empty() {
-        console.summary(format_args!("left out: {}", said.join(", ")));
+        console.summary(format_args!("skipped: {}", said.join(", ")));
     }
 }
 
@@ -204,7 +206,7 @@ fn a_file_type(file_type: FileType) -> &'static str {
     match file_type {
         FileType::Regular => "a regular file",
         FileType::Directory => "a directory",
-        FileType::Symlink => "a symbolic link that leads nowhere",
+        FileType::Symlink => "a broken symbolic link",
         FileType::Fifo => "a FIFO",
         FileType::Socket => "a socket",
         FileType::Block | FileType::Char => "a device",

@@ -1,4 +1,4 @@
-//! The options that say which entries of a tree are meant, the same for every command that takes trees.
+//! The selection options, shared by every command that searches trees.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::console::Console;
 use crate::number::at_least;
 use crate::starts::StartArgs;
 
-/// Tests of one kind are alternatives; an entry must pass every kind that is given.
+/// Every selection option. Repetitions of one option are alternatives; an entry must match every option that is given.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct SelectionArgs {
     #[command(flatten)]
@@ -34,110 +34,121 @@ pub(crate) struct SelectionArgs {
 }
 
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Which entries, by name and type")]
+#[command(next_help_heading = "Selection by name and type")]
 pub(crate) struct NameArgs {
-    /// Names with this extension, in either case; repeatable
+    /// Match names with this extension, ignoring case; repeatable
     #[arg(short, long, value_name = "EXT", action = ArgAction::Append)]
     extension: Vec<OsString>,
 
-    /// Names that match this glob; repeatable
+    /// Match names against this glob; repeatable
     #[arg(short, long, value_name = "GLOB", allow_hyphen_values = true)]
     name: Vec<OsString>,
 
-    /// As --name, in either case
+    /// Like --name, ignoring case
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     iname: Vec<OsString>,
 
-    /// Paths below the start that match this glob as a whole, where `*` takes a `/` too; repeatable
+    /// Match paths against this glob; repeatable
+    ///
+    /// The glob must match the whole path below the starting point. `*` also matches `/`.
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     path: Vec<OsString>,
 
-    /// Paths below the start in which this regular expression matches somewhere; repeatable
+    /// Match paths against this regular expression; repeatable
     ///
-    /// It is matched against bytes: `.` is any byte, classes such as `\w` are those of ASCII. `^` is where the
-    /// path below the starting point begins, so `^src/` is what lies in its `src`.
+    /// It may match anywhere in the path below the starting point. `^` matches at the beginning of that path, so `^src/`
+    /// matches everything in the directory `src` of the starting point. Matching works on bytes: `.` matches any byte,
+    /// and classes such as `\w` are ASCII.
     #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     regex: Vec<String>,
 
-    /// Entries of these types: f(ile), d(irectory), l(ink), p(ipe), s(ocket), b(lock), c(haracter device)
+    /// Match entries of these types; repeatable
+    ///
+    /// f: file, d: directory, l: symbolic link, p: FIFO (pipe), s: socket, b: block device, c: character device.
     #[arg(short = 't', long = "type", value_name = "f,d,l,p,s,b,c")]
     types: Vec<Types>,
 }
 
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Which entries, by what is known of them")]
+#[command(next_help_heading = "Selection by metadata")]
 struct InodeArgs {
-    /// Size: `+N` larger, `-N` smaller, `N` exact, such as +10M or 1.5GB; repeat for a range
+    /// Match sizes: `+N` larger, `-N` smaller, `N` exact; repeat for a range
     ///
-    /// K, M, G, T, P and KiB, MiB, GiB, TiB, PiB are powers of 1,024; kB, MB, GB, TB, PB are powers of 1,000; a number
-    /// without a unit counts bytes. Decimals are exact.
+    /// Examples: +10M, 1.5GB. K, M, G, T, P and KiB, MiB, GiB, TiB, PiB are powers of 1,024; kB, MB, GB, TB, PB are
+    /// powers of 1,000; a number without a unit counts bytes. Decimals are exact.
     #[arg(short = 'S', long, value_name = "[+-]N", allow_hyphen_values = true)]
     size: Vec<Size>,
 
-    /// Changed later than this file
+    /// Match entries modified more recently than FILE
     #[arg(long, value_name = "FILE")]
     newer: Option<PathBuf>,
 
-    /// Modified within this time, such as 2d, 3h or 1week, or since today, yesterday or a date
+    /// Match entries modified within this period, or since a date
     ///
-    /// A date, such as 2024-01-31 or 2024-01-31T12:00, is one of the local time zone; 2024-01-31T12:00Z and
-    /// @SECONDS since 1970 are the same everywhere. A day is a day of the calendar. What matters is when the
-    /// content was changed (mtime).
+    /// A period, such as 2d, 3h or 1week; `today` or `yesterday`; or a date. The dates 2024-01-31 and 2024-01-31T12:00
+    /// are in the local time zone; 2024-01-31T12:00Z and @SECONDS (since 1970) are the same everywhere. A day is a
+    /// calendar day. The time that counts is that of the last content change (mtime).
     #[arg(long, value_name = "TIME", value_parser = time)]
     changed_within: Option<Time>,
 
-    /// Modified longer ago than this, or before today, yesterday or a date: as --changed-within
+    /// Match entries modified longer ago than this, or before a date
+    ///
+    /// The values are those of --changed-within.
     #[arg(long, value_name = "TIME", value_parser = time)]
     changed_before: Option<Time>,
 
-    /// Of this user and group, by name or number; `!` before either takes all others; repeatable
+    /// Match the owner, by name or numeric id; `!` negates; repeatable
     ///
-    /// USER, :GROUP and USER:GROUP; `!root:!root` is what belongs neither to the user nor to the group root.
+    /// USER, :GROUP or USER:GROUP. `!root:!root` matches entries whose user is not root and whose group is not root.
     #[arg(long, value_name = "[!]USER:GROUP")]
     owner: Vec<Owner>,
 
-    /// Permission bits in octal: 644 exactly these, -111 at least all of these, /222 at least one; repeatable
+    /// Match permission bits, in octal; repeatable
+    ///
+    /// `644` matches exactly these bits, `-111` at least all of these, `/222` at least one of these.
     #[arg(long, value_name = "[-/]OCTAL", allow_hyphen_values = true)]
     perm: Vec<Perm>,
 
-    /// Number of hard links: `+` more, `-` less, neither exactly; two make a range
+    /// Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range
     #[arg(long, value_name = "[+-]N", allow_hyphen_values = true)]
     links: Vec<Links>,
 
-    /// Names of this very file; repeatable
+    /// Match the hard links of FILE; repeatable
     #[arg(long, value_name = "FILE")]
     samefile: Vec<PathBuf>,
 
-    /// Files of no bytes and directories without entries
+    /// Match empty files and empty directories
     #[arg(long)]
     empty: bool,
 }
 
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Where to look")]
+#[command(next_help_heading = "Selection by place")]
 pub(crate) struct WalkArgs {
-    /// Leave out what matches, and all below it: by name, or by path below the start if it holds a `/`
+    /// Skip entries that match this glob, and everything below them
+    ///
+    /// Repeatable. A glob that contains a `/` is matched against the path below the starting point, any other against the name.
     #[arg(short = 'E', long, value_name = "GLOB", allow_hyphen_values = true)]
     exclude: Vec<OsString>,
 
-    /// Leave out what .gitignore and .ignore files say, and all below it
+    /// Skip what .gitignore and .ignore files exclude
     ///
-    /// They are read in every directory, and where a starting point lies in a git repository, from the
-    /// beginning of that one on, its .git/info/exclude included. A .gitignore needs no repository. The user's
-    /// own ignore file and git's index are not looked at, so everybody gets the same. How many were left out is
-    /// said at the end.
+    /// ftk reads these files in every directory. If a starting point is inside a git repository, ftk also reads those
+    /// in the directories above it, up to the top of the repository, and .git/info/exclude. A .gitignore works outside
+    /// of a repository too. The user's own ignore file and git's index are not consulted, so that every user gets the
+    /// same result. The summary counts the skipped entries.
     #[arg(long)]
     ignore_files: bool,
 
-    /// Leave out names that begin with a dot, and all below them
+    /// Skip names that begin with a dot, and everything below them
     #[arg(long)]
     no_hidden: bool,
 
-    /// Nothing above this depth; a starting point is at 0
+    /// Skip entries shallower than N (starting points are depth 0)
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = at_least(0_u32))]
     min_depth: u32,
 
-    /// Nothing below this depth
+    /// Skip entries deeper than N
     #[arg(long, value_name = "N", value_parser = at_least(0_u32))]
     max_depth: Option<u32>,
 
@@ -145,14 +156,16 @@ pub(crate) struct WalkArgs {
     #[arg(short = 'x', long)]
     one_file_system: bool,
 
-    /// Follow symbolic links; a directory is entered once, under the first of its paths in byte order
+    /// Follow symbolic links
+    ///
+    /// A directory that several paths lead to is entered once, under the first of these paths in byte order.
     #[arg(short = 'L', long)]
     follow: bool,
 }
 
-/// `-r`, which users of diff, fdupes and hashdeep type.
+/// `-r`, which users of diff, fdupes and hashdeep type out of habit.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Where to look")]
+#[command(next_help_heading = "Selection by place")]
 pub(crate) struct RecursiveArg {
     /// Accepted and ignored: ftk always recurses into directories
     #[arg(short, long, hide_short_help = true, overrides_with = "recursive")]
@@ -160,12 +173,13 @@ pub(crate) struct RecursiveArg {
 }
 
 impl SelectionArgs {
-    /// One that names and places alone decide, which stay what they are when a file changes.
+    /// Returns a selection by name and place alone: both stay the same when a file changes.
     pub(crate) fn by_place(names: NameArgs, walk: WalkArgs) -> Self {
         Self { names, inode: InodeArgs::default(), walk, starts: StartArgs::default() }
     }
 
-    /// The long option of the first filter that was given. `--follow` is none: it leaves nothing out.
+    /// Returns the long option of the first filter that was given. `--follow` is not a filter: it skips
+    /// nothing.
     pub(crate) fn filter(&self) -> Option<&'static str> {
         let Self { names, inode, walk, .. } = self;
         [
@@ -195,15 +209,15 @@ impl SelectionArgs {
         .find_map(|(is_given, name)| is_given.then_some(name))
     }
 
-    /// The values of `--name`.
+    /// Returns the values of `--name`.
     pub(crate) fn names(&self) -> &[OsString] {
         &self.names.name
     }
 
-    /// The tests, compiled. `own`: device and inode of files that this run writes, which are left out.
+    /// Compiles the selection. `own`: device and inode of files that this run writes, which are skipped.
     ///
     /// # Errors
-    /// When a pattern cannot be understood, or a file that others are compared with is not there.
+    /// If a pattern is malformed, or a FILE that entries are compared with does not exist.
     pub(crate) fn compile(&self, own: &[(u64, u64)], console: &Console) -> anyhow::Result<Selection> {
         let Self { names, inode, walk, .. } = self;
         let mut builder = Selection::builder()
@@ -243,19 +257,19 @@ impl SelectionArgs {
         Ok(builder.build()?)
     }
 
-    /// Which links are followed; `roots`: those given as arguments, without `-L`.
+    /// Returns which links are followed. `roots`: the answer without `-L`.
     pub(crate) fn follow(&self, roots: Follow) -> Follow {
         if self.walk.follow { Follow::Always } else { roots }
     }
 
-    /// That of a file named as an option; a link stands for its target with `-L` only, as in the walk.
+    /// Returns the metadata of a FILE named by an option; a link is followed only with `-L`, as in the walk.
     fn metadata(&self, file: &Path) -> anyhow::Result<fs::Metadata> {
         let metadata = if self.walk.follow { file.metadata() } else { file.symlink_metadata() };
         metadata.with_context(|| format!("cannot stat {}", quote(file.as_os_str().as_bytes())))
     }
 }
 
-/// The one place where the clock and the time zone are asked for.
+/// Parses a period or date. This is the only place that reads the clock and the time zone.
 fn time(text: &str) -> Result<Time, ParseError> {
     Time::parse(text, &Zoned::now())
 }
@@ -321,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_an_entry() {
+    fn metadata_options_are_parsed() {
         let args = parse(&[
             "-S",
             "-1K",
@@ -356,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn where_to_look() {
+    fn place_filters() {
         let line = ["-E", "a", "--exclude", "b/", "--ignore-files", "--no-hidden", "--min-depth", "1"];
         let line = [&line[..], &["--max-depth", "2", "-x", "-L"]].concat();
         let walk = parse(&line).unwrap().walk;
@@ -368,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn every_filter_is_told() {
+    fn every_filter_is_reported() {
         use clap::CommandFactory as _;
 
         assert_eq!(parse(&["-L", "--files-from", "x"]).unwrap().filter(), None);
@@ -393,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_parse_is_named_and_marked() {
+    fn parse_errors_name_the_option_and_the_position() {
         for (line, message) in [
             (
                 ["-S", "12Q"],

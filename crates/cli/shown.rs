@@ -1,13 +1,13 @@
-//! Names in lines that hold more than a name.
+//! Formats names for lines that also contain other text.
 
 use std::borrow::Cow;
 
 use ftk_record::{quote, sanitize};
 
-/// Stands between what was and what is.
+/// Stands between the old and the new value.
 pub(crate) const ARROW: char = '\u{2192}';
 
-/// The name as it is, or in quotes where anything in it could be taken for something else.
+/// Returns the name unchanged, or in quotes if a part of it could be misread.
 pub(crate) fn shown(name: &[u8]) -> Cow<'_, str> {
     match sanitize(name) {
         Cow::Borrowed(text) if !text.contains(['\'', '\\', ARROW]) => text.into(),

@@ -1,4 +1,4 @@
-//! `FTK_SIMD`: how much of the CPU the digests may use, so that tests reach every kernel on one machine.
+//! `FTK_SIMD`: limits the instruction sets of the digests, so that tests reach every kernel on one machine.
 
 use std::env;
 
@@ -7,10 +7,10 @@ use ftk_hash::{Platform, Simd};
 
 const VARIABLE: &str = "FTK_SIMD";
 
-/// What this CPU can do, or no more than the variable names.
+/// Returns the instruction sets to use: those of this CPU, limited to the one the variable names.
 ///
 /// # Errors
-/// If the variable names no instruction set, or one that this CPU lacks.
+/// If the variable names an unknown instruction set, or one that this CPU lacks.
 pub(crate) fn platform() -> anyhow::Result<Platform> {
     env::var_os(VARIABLE).map_or_else(
         || Ok(Platform::detect()),

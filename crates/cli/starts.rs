@@ -1,4 +1,4 @@
-//! Where a walk starts: arguments, and lists of names.
+//! Starting points of a walk: arguments, and lists of paths.
 
 use std::ffi::{CStr, CString, OsString};
 use std::fs::File;
@@ -9,26 +9,27 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 use ftk_record::quote;
 
-/// No system takes a longer path, so what is longer is no list of names.
+/// Limit for a path in a list. No system accepts longer ones, so a longer line means that FILE is not a list
+/// of paths.
 const LONGEST: u64 = 64 << 10;
 
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Where to look")]
+#[command(next_help_heading = "Selection by place")]
 pub(crate) struct StartArgs {
-    /// Start at each path in FILE, one a line, beside any PATH; `-`: standard input
+    /// Read more starting points from FILE, one per line; `-`: standard input
     ///
-    /// Lines are taken as they are, to the byte. An empty one is an error. An empty list is none: then nothing
-    /// is walked.
+    /// Lines are used as they are, byte for byte. An empty line is an error. If the list is empty and there is no PATH,
+    /// nothing is searched.
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
 
-    /// As --files-from, with a NUL at the end of each path: safe for every name
+    /// Like --files-from, with NUL after each path: safe for every name
     #[arg(long, value_name = "FILE")]
     files0_from: Option<PathBuf>,
 }
 
 impl StartArgs {
-    /// Whether there is a list, so that nothing else is meant where there are no arguments.
+    /// Whether a list was given. If so, the default starting point is not used.
     pub(crate) fn has_list(&self) -> bool {
         self.lists().next().is_some()
     }
@@ -38,10 +39,10 @@ impl StartArgs {
         self.lists().any(|(list, _)| list == Path::new("-"))
     }
 
-    /// The starting points: `arguments`, and behind them those of the lists; `default` where there is neither.
+    /// Returns the starting points: `arguments`, then those of the lists; `default` if there is neither.
     ///
     /// # Errors
-    /// When a list cannot be read or holds what is no path.
+    /// If a list cannot be read, or contains a line that cannot be a path.
     pub(crate) fn read(&self, arguments: &[OsString], default: &[&CStr]) -> anyhow::Result<Vec<CString>> {
         if arguments.is_empty() && !self.has_list() {
             return Ok(default.iter().copied().map(CString::from).collect());
@@ -51,7 +52,7 @@ impl StartArgs {
         let is_stdin = |list: &Path| list == Path::new("-");
         ensure!(
             self.lists().filter(|(list, _)| is_stdin(list)).count() < 2,
-            "standard input can be only one list"
+            "only one list can come from standard input"
         );
         for (list, end) in self.lists() {
             let shown = || quote(list.as_os_str().as_bytes());
@@ -72,7 +73,7 @@ impl StartArgs {
     }
 }
 
-/// Adds the records of a list, the last of which may have no end.
+/// Appends the records of a list. The last one may lack its terminator.
 fn records(mut list: impl BufRead, end: u8, starts: &mut Vec<CString>) -> anyhow::Result<()> {
     let what = if end == 0 { "record" } else { "line" };
     for nth in 1_u64.. {
@@ -86,8 +87,9 @@ fn records(mut list: impl BufRead, end: u8, starts: &mut Vec<CString>) -> anyhow
             1..=LONGEST => {}
             _ => bail!("{what} {nth} is longer than any path"),
         }
-        let path = CString::new(path)
-            .map_err(|_| anyhow::anyhow!("{what} {nth} holds a NUL: is it a list for --files0-from?"))?;
+        let path = CString::new(path).map_err(|_| {
+            anyhow::anyhow!("{what} {nth} contains a NUL: if paths end with NUL, use --files0-from")
+        })?;
         starts.push(path);
     }
     Ok(())
@@ -103,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn records_end_with_their_byte_and_the_last_may_not() {
+    fn the_last_record_may_lack_its_terminator() {
         for list in [&b"a\nb c\r\n-"[..], b"a\nb c\r\n-\n"] {
             assert_eq!(read(list, b'\n'), Ok(vec![c"a".into(), c"b c\r".into(), c"-".into()]));
         }
@@ -112,10 +114,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_refused() {
+    fn empty_long_and_nul_containing_paths_are_refused() {
         assert_eq!(read(b"a\n\nb\n", b'\n'), Err("line 2 is empty".into()));
         assert_eq!(read(b"\0", 0), Err("record 1 is empty".into()));
-        assert!(read(b"a\nb\0c\0", b'\n').unwrap_err().starts_with("line 2 holds a NUL"));
+        assert!(read(b"a\nb\0c\0", b'\n').unwrap_err().starts_with("line 2 contains a NUL"));
         let longest = vec![b'x'; LONGEST as usize];
         assert!(read(&longest, b'\n').is_ok() && read(&[&longest[..], b"\n"].concat(), b'\n').is_ok());
         assert_eq!(read(&[&longest[..], b"x"].concat(), b'\n'), Err("line 1 is longer than any path".into()));

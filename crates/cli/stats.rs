@@ -1,4 +1,4 @@
-//! `--stats FILE`: what a run did, as JSON, for benchmarks and monitoring.
+//! `--stats FILE`: statistics of a run as JSON, for benchmarks and monitoring.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::outcome::Outcome;
 
-/// What is gathered while a command runs. Any thread may add to it.
+/// Statistics collected while a command runs. Any thread may add to them.
 #[derive(Debug)]
 pub(crate) struct Stats {
     start: Instant,
@@ -34,15 +34,15 @@ impl Default for Stats {
     }
 }
 
-/// A part of a run. What does not apply is left out.
+/// A part of a run. Members that do not apply are omitted from the JSON.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Phase {
     pub(crate) phase: &'static str,
     pub(crate) elapsed_ns: u64,
-    /// Entries that a walk met, whether or not they were wanted.
+    /// Entries that a walk found, including those that the selection skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) entries: Option<u64>,
-    /// Files that were processed, failed ones included.
+    /// Processed files, including failed ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) files: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub(crate) struct Phase {
     pub(crate) bytes: Option<u64>,
 }
 
-/// What the cost model decided on which grounds, and how it came out: the line `plan` of `-v`.
+/// A decision of the cost model, its inputs, and the measured result: the line `plan` of `-v`.
 #[derive(Clone, Debug, Serialize)]
 struct PlanStats {
     kernels: Vec<String>,
@@ -60,9 +60,9 @@ struct PlanStats {
     sample_ns: u64,
     sample_waits: u64,
     is_cold: bool,
-    /// `null` when the sample was all there was.
+    /// `null` if the sample covered all files.
     choice: Option<Choice>,
-    /// Files that came last.
+    /// Files that were processed last, each by all workers.
     large_files: u64,
 }
 
@@ -79,12 +79,12 @@ impl Stats {
         self.lock().phases.push(phase);
     }
 
-    /// `kind`: what could not be done, as a verb.
+    /// Counts an error. `kind` is what failed, as a verb.
     pub(crate) fn error(&self, kind: &str) {
         *self.lock().errors.entry(kind.into()).or_default() += 1;
     }
 
-    /// `kind`: what was left out, in the plural.
+    /// Adds `n` skipped entries. `kind` is a noun in the plural.
     pub(crate) fn skipped(&self, kind: &str, n: u64) {
         *self.lock().skipped.entry(kind.into()).or_default() += n;
     }
@@ -109,10 +109,10 @@ impl Stats {
         });
     }
 
-    /// Writes all of it, and gives the file its name.
+    /// Writes the document and commits the file, which gives it its name.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If the file cannot be written.
     pub(crate) fn write(&self, mut output: Output, command: &str, outcome: Outcome) -> io::Result<()> {
         let gathered = self.lock();
         let document = Document {
@@ -138,18 +138,18 @@ impl Stats {
     }
 }
 
-/// The file. Fields keep their names and units; more may come.
+/// The JSON document. Fields keep their names and units; later versions may add some.
 #[derive(Serialize)]
 struct Document<'s> {
     ftk: &'static str,
     command: &'s str,
     status: u8,
-    /// Since 1970.
+    /// Start of the run, since 1970 (UTC).
     start_ns: u64,
     elapsed_ns: u64,
-    /// Of all threads.
+    /// CPU time of all threads.
     cpu_ns: u64,
-    /// The most that was in memory at once; `null` where the system does not say.
+    /// Peak of resident memory; `null` if the system does not report it.
     peak_memory_bytes: Option<u64>,
     phases: &'s [Phase],
     plans: &'s [PlanStats],
@@ -166,7 +166,8 @@ fn cpu_ns() -> u64 {
     Duration::try_from(time).map_or(0, nanos)
 }
 
-/// Of this program alone: `getrusage` would count what it was started from, too.
+/// Returns the peak of resident memory of this program alone. `getrusage` would include the process that
+/// started it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,5 +1,5 @@
-//! Standard output: whole lines from several workers, a closed pipe that is no error, and any other failure
-//! that is.
+//! Standard output, shared by workers that write whole lines. A closed pipe ends the output without an error;
+//! any other failure is an error.
 
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::os::fd::AsFd as _;
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FileType, Stat, fstat, stat};
 
-/// Bytes gathered by each writer before they go out.
+/// Bytes that each writer buffers before it writes.
 const BUFFER: usize = 64 << 10;
 
-/// How long a line may wait in a buffer while others are looked for.
+/// Time between two flushes by [`Lines::flush_if_waiting`], if standard output is not a terminal.
 const WAIT: Duration = Duration::from_millis(100);
 
-/// Standard output, shared by workers that hand it whole lines.
+/// Standard output, shared by workers that write whole lines.
 #[derive(Debug, Default)]
 pub(crate) struct Stdout {
     /// The first failure; nothing is written after it.
@@ -22,8 +22,8 @@ pub(crate) struct Stdout {
 }
 
 impl Stdout {
-    /// Writes all of `bytes` in one piece as far as other writers are concerned. `false` once writing has
-    /// failed: there is no use in making more.
+    /// Writes all of `bytes` without interleaving other writers. Returns `false` once writing has failed, so
+    /// that the caller can stop.
     pub(crate) fn write(&self, bytes: &[u8]) -> bool {
         let mut failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if failure.is_none()
@@ -34,12 +34,12 @@ impl Stdout {
         failure.is_none()
     }
 
-    /// Whether nothing more can be written: a reader has closed the pipe, or writing failed.
+    /// Whether nothing more can be written: the reader has closed the pipe, or a write failed.
     pub(crate) fn is_over(&self) -> bool {
         self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_some()
     }
 
-    /// What went wrong. A reader that has seen enough and closed the pipe is nothing wrong.
+    /// Returns the first failure. A closed pipe is not a failure: its reader needs no more output.
     pub(crate) fn finish(self) -> io::Result<()> {
         match self.failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
             Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
@@ -51,7 +51,7 @@ impl Stdout {
         io::stdout().is_terminal()
     }
 
-    /// Whether all that is written is thrown away, by the null device.
+    /// Whether standard output is the null device, which discards everything.
     pub(crate) fn is_null() -> bool {
         let device =
             |stat: Stat| FileType::from_raw_mode(stat.st_mode).is_char_device().then_some(stat.st_rdev);
@@ -59,7 +59,7 @@ impl Stdout {
         stdout.is_some() && stdout == stat("/dev/null").ok().and_then(device)
     }
 
-    /// Device and inode of a regular file behind standard output, which a scan should leave out.
+    /// Device and inode of standard output if it is a regular file. A scan should skip that file.
     pub(crate) fn identity() -> Option<(u64, u64)> {
         let stat = fstat(io::stdout().as_fd()).ok()?;
         let is_regular = FileType::from_raw_mode(stat.st_mode).is_file();
@@ -68,7 +68,7 @@ impl Stdout {
     }
 }
 
-/// Straight to the descriptor: the lines are gathered already.
+/// Writes directly to the descriptor, because the lines are buffered already.
 fn write_all(mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match rustix::io::write(io::stdout().as_fd(), bytes) {
@@ -80,19 +80,19 @@ fn write_all(mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Lines on their way to standard output.
+/// A line buffer in front of standard output, for one worker.
 #[derive(Debug)]
 pub(crate) struct Lines<'o> {
     out: &'o Stdout,
     buf: Vec<u8>,
     is_terminal: bool,
-    /// When someone last asked whether lines have waited for long.
-    asked: Option<Instant>,
+    /// When `flush_if_waiting` was first called or last flushed.
+    waiting_since: Option<Instant>,
 }
 
 impl<'o> Lines<'o> {
     pub(crate) fn new(out: &'o Stdout) -> Self {
-        Self { out, buf: Vec::new(), is_terminal: Stdout::is_terminal(), asked: None }
+        Self { out, buf: Vec::new(), is_terminal: Stdout::is_terminal(), waiting_since: None }
     }
 
     /// Whether nothing more can be written.
@@ -100,13 +100,13 @@ impl<'o> Lines<'o> {
         self.out.is_over()
     }
 
-    /// Appends a line by `push`. `false` once writing has failed.
+    /// Appends a line that `push` writes. Returns `false` once writing has failed.
     pub(crate) fn line(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> bool {
         push(self.begin());
         self.end()
     }
 
-    /// Appends the path that is `dir` and `name`. `false` once writing has failed.
+    /// Appends `dir`, `name` and the terminator `end`. Returns `false` once writing has failed.
     pub(crate) fn path(&mut self, dir: &[u8], name: &[u8], end: u8) -> bool {
         self.buf.extend_from_slice(dir);
         self.buf.extend_from_slice(name);
@@ -114,32 +114,32 @@ impl<'o> Lines<'o> {
         self.end()
     }
 
-    /// Where the next line goes, behind what waits there. What was appended may be cut off again until
-    /// [`end`](Self::end) is called.
+    /// Returns the buffer, to append a line after the ones waiting there. Until [`end`](Self::end) is called,
+    /// the caller may truncate what it appended.
     pub(crate) fn begin(&mut self) -> &mut Vec<u8> {
         &mut self.buf
     }
 
-    /// The line is complete. `false` once writing has failed.
+    /// Completes a line. Returns `false` once writing has failed.
     pub(crate) fn end(&mut self) -> bool {
         self.buf.len() < BUFFER || self.flush()
     }
 
-    /// Writes out what has gathered if a person watches, or a tenth of a second after the last look: rare lines
-    /// must not wait for a full buffer.
+    /// Flushes the buffer on a terminal. Elsewhere, flushes it if a tenth of a second has passed since the
+    /// last flush here. Without this call, rare lines would wait for a full buffer.
     pub(crate) fn flush_if_waiting(&mut self) {
         if self.buf.is_empty() {
             return;
         }
         let now = Instant::now();
-        let asked = *self.asked.get_or_insert(now);
-        if self.is_terminal || now - asked >= WAIT {
-            self.asked = Some(now);
+        let since = *self.waiting_since.get_or_insert(now);
+        if self.is_terminal || now - since >= WAIT {
+            self.waiting_since = Some(now);
             self.flush();
         }
     }
 
-    /// Writes out what has gathered. `false` once writing has failed.
+    /// Writes the buffered lines. Returns `false` once writing has failed.
     pub(crate) fn flush(&mut self) -> bool {
         let ok = self.buf.is_empty() || self.out.write(&self.buf);
         self.buf.clear();

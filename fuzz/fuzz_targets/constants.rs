@@ -1,4 +1,4 @@
-//! What libFuzzer runs: `ftk_fuzz::constants`.
+//! The libFuzzer target for `ftk_fuzz::constants`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| ftk_fuzz::constants(data));

@@ -1,4 +1,4 @@
-//! What libFuzzer runs: `ftk_fuzz::path_lists`.
+//! The libFuzzer target for `ftk_fuzz::path_lists`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| ftk_fuzz::path_lists(data));

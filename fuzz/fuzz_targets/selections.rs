@@ -1,4 +1,4 @@
-//! What libFuzzer runs: `ftk_fuzz::selections`.
+//! The libFuzzer target for `ftk_fuzz::selections`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| ftk_fuzz::selections(data));

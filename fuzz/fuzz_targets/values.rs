@@ -1,4 +1,4 @@
-//! What libFuzzer runs: `ftk_fuzz::values`.
+//! The libFuzzer target for `ftk_fuzz::values`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| ftk_fuzz::values(data));

@@ -1,4 +1,4 @@
-//! Comparisons: slices, streams and files say what a loop over bytes says.
+//! Comparisons of slices, streams and files must agree with a loop over bytes.
 
 use std::ffi::CString;
 use std::ops::ControlFlow;
@@ -12,11 +12,11 @@ use ftk_compare::{
 use ftk_read::File;
 use ftk_sched::Stop;
 
-/// So many bytes the files have before the input changes them: more than one thread compares alone.
+/// The length of both files before the input changes them: more than one thread compares alone.
 const LEN: usize = (1 << 20) + 100_000;
 
-/// The input is cut in two, which are compared as they are; and, where its third byte says so, its bytes are changes, by
-/// fours, that make the second of two large files out of the first.
+/// Compares two parts of the input. If the third byte of the input is small enough, also uses its bytes, in
+/// groups of four, as changes that make the second of two large files from the first.
 pub fn comparisons(data: &[u8]) {
     let [cut, max, workers, data @ ..] = data else { return };
     let (a, b) = data.split_at(usize::from(*cut) * data.len() / 256);
@@ -64,13 +64,13 @@ fn open(path: &Path) -> File {
 type Answer = (Vec<Mismatch>, End);
 
 fn run(a: Source<'_>, b: Source<'_>, options: &Options, workers: usize) -> Answer {
-    let env = FileResources { workers, memory: 1 << 30, stop: &Stop::new(), done: &AtomicU64::new(0) };
+    let resources = FileResources { workers, memory: 1 << 30, stop: &Stop::new(), done: &AtomicU64::new(0) };
     let mut found = Vec::new();
-    let outcome = compare(a, b, options, &env, &mut |mismatch| {
+    let outcome = compare(a, b, options, &resources, &mut |mismatch| {
         found.push(mismatch);
         ControlFlow::Continue(())
     });
-    let outcome = outcome.expect("nobody else writes to them");
+    let outcome = outcome.expect("no other process writes to them");
     assert_eq!(outcome.mismatches, found.len() as u64);
     (found, outcome.end)
 }

@@ -1,9 +1,9 @@
-//! Digests: many messages side by side are as good as each alone.
+//! Digests: many messages at once must have the same digests as each alone.
 
 use ftk_hash::{Algorithm, Digest, Platform, Simd};
 
-/// Cuts the input into messages, whose lengths its first bytes say, and holds every kernel of this machine
-/// against the portable one.
+/// Cuts the input into messages, with lengths from its first bytes, and compares every kernel of this machine
+/// with the portable one.
 pub fn digests(data: &[u8]) {
     let [algorithm, count, data @ ..] = data else { return };
     let algorithm = Algorithm::ALL[usize::from(*algorithm) % Algorithm::ALL.len()];

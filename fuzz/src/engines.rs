@@ -1,14 +1,14 @@
-//! Engines: what the lanes make of messages that come in pieces, many at a time and in any order.
+//! Engines: digests of many messages that arrive in pieces and in any order.
 
 use ftk_hash::{Algorithm, Digest, Engine, Event, Platform, Simd};
 
-/// Most keys, and so messages under way at once.
+/// The number of keys, and so of unfinished messages at once.
 const KEYS: usize = 40;
 
-/// What is in the messages: any bytes will do, at other places in every lane.
+/// The content of the messages: arbitrary bytes, at another offset for every key.
 static BYTES: [u8; LONGEST + KEYS] = bytes();
 
-/// Bytes of the longest message: BLAKE3 has a way of its own up to 32 KiB.
+/// The length of the longest message: BLAKE3 has a special way up to 32 KiB.
 const LONGEST: usize = 40_000;
 
 const fn bytes() -> [u8; LONGEST + KEYS] {
@@ -21,8 +21,8 @@ const fn bytes() -> [u8; LONGEST + KEYS] {
     bytes
 }
 
-/// Takes the input for the lengths of messages and of the pieces they come in, and for whose piece is fed next, when
-/// the engine is asked to go on, and what is forgotten. Each digest must be that of the message alone.
+/// Uses the input as the lengths of messages and pieces, and to decide which message is fed next, when the
+/// engine makes a step, and which message is forgotten. Each digest must be that of the message alone.
 pub fn engines(data: &[u8]) {
     let [algorithm, simd, data @ ..] = data else { return };
     let algorithm = Algorithm::ALL[usize::from(*algorithm) % Algorithm::ALL.len()];
@@ -45,12 +45,12 @@ pub fn engines(data: &[u8]) {
 struct Run<'e> {
     algorithm: Algorithm,
     engine: Box<dyn Engine<&'static [u8]> + 'e>,
-    /// Of each key the message that is under way.
+    /// The unfinished message of each key.
     messages: [Option<Message>; KEYS],
     events: Vec<Event<&'static [u8]>>,
 }
 
-/// A message of which so many bytes were fed.
+/// An unfinished message, and how many of its bytes were fed.
 #[derive(Clone, Copy)]
 struct Message {
     fed: usize,
@@ -59,7 +59,7 @@ struct Message {
 }
 
 impl Run<'_> {
-    /// Hands over a piece, if the message has none in the engine.
+    /// Feeds a piece to the engine, unless the engine still has one of this message.
     fn feed(&mut self, key: usize, len: usize, is_last: bool) {
         let before = self.messages[key];
         if before.is_some_and(|message| message.piece.is_some()) {
@@ -78,17 +78,13 @@ impl Run<'_> {
     fn step(&mut self) {
         self.engine.step(&mut self.events);
         let has_pieces = self.messages.iter().flatten().any(|message| message.piece.is_some());
-        assert_eq!(
-            self.events.is_empty(),
-            !has_pieces,
-            "a step says something unless there is nothing to do"
-        );
+        assert_eq!(self.events.is_empty(), !has_pieces, "a step has events if and only if there is work");
         for event in self.events.drain(..) {
             let (Event::Dry { key, data } | Event::Done { key, data, .. }) = &event;
             let place = &mut self.messages[*key as usize];
             let message = place.as_mut().expect("it is under way");
             let (piece, is_last) = message.piece.take().expect("the engine has a piece of it");
-            assert!(std::ptr::eq(*data, piece), "the piece comes back");
+            assert!(std::ptr::eq(*data, piece), "the piece is returned");
             assert_eq!(is_last, matches!(event, Event::Done { .. }));
             if let Event::Done { key, digest, .. } = event {
                 let whole = &BYTES[key as usize..][..message.fed];
@@ -111,7 +107,7 @@ impl Run<'_> {
         }
     }
 
-    /// Ends what is under way, but for what is forgotten.
+    /// Finishes all messages that were not forgotten.
     fn finish(&mut self) {
         for key in 0..KEYS {
             while self.messages[key].is_some_and(|message| message.piece.is_some()) {

@@ -1,4 +1,4 @@
-//! The text of `ftk find --format`.
+//! The formats of `ftk find --format`.
 
 use std::sync::LazyLock;
 
@@ -6,17 +6,18 @@ use regex::Regex;
 
 use format::{Format, Part};
 
-// It is part of a program, which has no library.
+// Included by path, because the program has no library.
 #[path = "../../crates/cli/find/format.rs"]
-#[expect(dead_code, reason = "whether dates are printed is not asked here")]
+#[expect(dead_code, reason = "whether a format has dates is not tested here")]
 mod format;
 
-/// What a format is made of: doubled braces, escapes, fields, and any other character.
+/// The parts of a format: doubled braces, escapes, fields, and any other character.
 static PIECE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(?:\{\{|\}\}|\\[ntr0\\]|\{(?<field>[a-z_]+)\}|[^{}\\])").expect("an expression")
 });
 
-/// Takes the input for a format: it is made of the pieces that an expression finds in it, up to where it is refused.
+/// Parses the input as a format. The parts must be those that a regular expression finds, up to the first
+/// error.
 pub fn formats(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let (mut expected, mut at) = (Vec::new(), 0);
@@ -60,7 +61,7 @@ fn is_field(name: &str) -> bool {
     Format::parse(&format!("{{{name}}}")).is_ok()
 }
 
-/// How a field that is called `MtimeNs` is written.
+/// Returns how a field called `MtimeNs` is written.
 fn name(field: &str) -> String {
     let small = |c: char| [if c.is_uppercase() { "_" } else { "" }, &c.to_lowercase().to_string()].concat();
     field.chars().map(small).collect::<String>().trim_start_matches('_').to_owned()

@@ -1,13 +1,14 @@
-//! Globs: what they take, said once more by trying every way.
+//! Globs, compared with a matcher that tries every possibility.
 
 use ftk_select::Glob;
 
-/// Takes the first line for a glob and the rest for a path.
+/// Uses the first line as a glob and the rest as a path.
 pub fn globs(data: &[u8]) {
     let at = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
     let (glob, path) = (&data[..at], data.get(at + 1..).unwrap_or_default());
     let compiled = Glob::new(glob);
-    // Two stars beside slashes take whole directories; and a loop over all ways has its limits.
+    // Two stars next to slashes match whole directories, which the other matcher does not support; and trying
+    // every possibility takes too long for many stars.
     if glob.windows(2).any(|two| two == b"**") || glob.iter().filter(|byte| **byte == b'*').count() > 6 {
         return;
     }
@@ -15,7 +16,7 @@ pub fn globs(data: &[u8]) {
     assert_eq!(compiled.is_ok(), expected.is_some(), "{}", glob.escape_ascii());
     let (Ok(compiled), Some(pieces)) = (compiled, expected) else { return };
     for path in [path, &path[..path.len() / 2], b"", b"a", b"a/b.c", b"\xc3\xa4"] {
-        let is_match = take(&pieces, path, &|rest| rest.is_empty());
+        let is_match = matches_beginning(&pieces, path, &|rest| rest.is_empty());
         assert_eq!(compiled.is_match(path), is_match, "{} {}", glob.escape_ascii(), path.escape_ascii());
     }
 }
@@ -28,7 +29,7 @@ enum Piece {
     Either(Vec<Vec<Piece>>),
 }
 
-/// The glob in pieces, if it is one.
+/// Returns the pieces of the glob, or `None` if it is invalid.
 fn pieces(glob: &[u8]) -> Option<Vec<Piece>> {
     let one_star = glob.strip_prefix(b"*").or(glob.strip_suffix(b"*")).unwrap_or(glob);
     let is_plain = !one_star.iter().any(|byte| b"*?[]{}\\".contains(byte));
@@ -38,14 +39,14 @@ fn pieces(glob: &[u8]) -> Option<Vec<Piece>> {
     rest.is_empty().then_some(pieces)
 }
 
-/// The pieces before the end, or in braces before what ends an alternative.
+/// Parses pieces up to the end, or within braces up to the end of an alternative.
 fn sequence(rest: &mut &[u8], in_braces: bool, is_plain: bool) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
-    while let [first, behind @ ..] = *rest {
+    while let [first, after @ ..] = *rest {
         if matches!(first, b',' | b'}') && in_braces {
             break;
         }
-        *rest = behind;
+        *rest = after;
         pieces.push(match first {
             b'*' => Piece::Star,
             _ if is_plain => Piece::Byte(*first),
@@ -68,40 +69,40 @@ fn sequence(rest: &mut &[u8], in_braces: bool, is_plain: bool) -> Option<Vec<Pie
     Some(pieces)
 }
 
-/// What stands behind a `[`, which is also taken from `rest`.
+/// Parses what follows a `[`, and removes it from `rest`.
 fn class(rest: &mut &[u8]) -> Option<Piece> {
     let not = matches!(rest.first(), Some(b'!' | b'^'));
     *rest = &rest[usize::from(not)..];
     let mut ranges = Vec::new();
     loop {
         match *rest {
-            [b']', behind @ ..] if !ranges.is_empty() => {
-                *rest = behind;
+            [b']', after @ ..] if !ranges.is_empty() => {
+                *rest = after;
                 return Some(Piece::Class { not, ranges });
             }
             [b'[', b':' | b'.' | b'=', ..] | [(128..), ..] | [_, b'-', b'[', b':' | b'.' | b'=', ..] => {
                 return None;
             }
-            [first, b'-', last, behind @ ..] if *last != b']' => {
-                // Whether a second `-` goes on with the range is for nobody to say.
-                let goes_on = matches!(behind, [b'-', next, ..] if *next != b']');
+            [first, b'-', last, after @ ..] if *last != b']' => {
+                // Whether another `-` continues the range is undefined.
+                let goes_on = matches!(after, [b'-', next, ..] if *next != b']');
                 (first <= last && last.is_ascii() && !goes_on).then(|| ranges.push((*first, *last)))?;
-                *rest = behind;
+                *rest = after;
             }
-            [one, behind @ ..] => {
+            [one, after @ ..] => {
                 ranges.push((*one, *one));
-                *rest = behind;
+                *rest = after;
             }
             [] => return None,
         }
     }
 }
 
-/// Whether the pieces take a beginning of `text` with whose rest `then` can go on.
-fn take(pieces: &[Piece], text: &[u8], then: &dyn Fn(&[u8]) -> bool) -> bool {
+/// Returns whether the pieces match a beginning of `text` after which `then` accepts the rest.
+fn matches_beginning(pieces: &[Piece], text: &[u8], then: &dyn Fn(&[u8]) -> bool) -> bool {
     let Some((piece, pieces)) = pieces.split_first() else { return then(text) };
     let one = |is: &dyn Fn(u8) -> bool| {
-        text.split_first().is_some_and(|(first, rest)| is(*first) && take(pieces, rest, then))
+        text.split_first().is_some_and(|(first, rest)| is(*first) && matches_beginning(pieces, rest, then))
     };
     match piece {
         Piece::Byte(byte) => one(&|it| it == *byte),
@@ -109,9 +110,9 @@ fn take(pieces: &[Piece], text: &[u8], then: &dyn Fn(&[u8]) -> bool) -> bool {
         Piece::Class { not, ranges } => {
             one(&|it| ranges.iter().any(|(a, b)| (*a..=*b).contains(&it)) != *not)
         }
-        Piece::Star => (0..=text.len()).any(|len| take(pieces, &text[len..], then)),
-        Piece::Either(either) => {
-            either.iter().any(|alternative| take(alternative, text, &|rest| take(pieces, rest, then)))
-        }
+        Piece::Star => (0..=text.len()).any(|len| matches_beginning(pieces, &text[len..], then)),
+        Piece::Either(either) => either.iter().any(|alternative| {
+            matches_beginning(alternative, text, &|rest| matches_beginning(pieces, rest, then))
+        }),
     }
 }

@@ -1,4 +1,5 @@
-//! Journals: understood as a second reader does or refused, and taken back without a step out of their tree.
+//! Journals must be read as another reader reads them, or refused, and undo must change nothing outside their
+//! tree.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,20 +15,21 @@ use tempfile::TempDir;
 
 use crate::json::{Json, Members, base64, mode};
 
-/// Takes the input for a journal. It is read as it is, and taken back in a tree of files that its steps can be
-/// about: `@T` in the input stands for the directory of that tree, `@D` for its device, `@0` to `@5` for the inode
-/// numbers of its files, and `@9` for that of a file that is gone.
+/// Uses the input as a journal. It is read as it is, and undone in a tree with files that its steps can name.
+/// In the input `@T` stands for the directory of that tree, `@D` for its device, `@0` to `@5` for the inode
+/// numbers of its files, and `@9` for that of a missing file.
 pub fn journals(data: &[u8]) {
     read(data);
     TREE.with_borrow_mut(|tree| {
         let tree = tree.get_or_insert_with(Tree::new);
         let journal = tree.journal(data);
-        // Whoever names an absolute path, or trusts part of one, may mean any file of this machine.
+        // A journal with an absolute path, or one that trusts a part of a path, may name any file of this
+        // machine.
         let is_beneath = |(path, root_len): &(Vec<u8>, usize)| *root_len == 0 && !path.starts_with(b"/");
         if let Some(steps) = read(&journal)
             && steps.iter().flat_map(|step| &step.paths).all(is_beneath)
         {
-            tree.take_back(&journal, &steps);
+            tree.undo_steps(&journal, &steps);
         }
     });
 }
@@ -36,23 +38,23 @@ thread_local! {
     static TREE: RefCell<Option<Tree>> = const { RefCell::new(None) };
 }
 
-/// Reads a journal without acting on it, and says what it tells.
+/// Reads a journal without acting on it, and returns its steps.
 fn read(journal: &[u8]) -> Option<Vec<Step>> {
     let stop = Stop::new();
     stop.raise();
     let mut found = Vec::new();
     let read = undo(journal, &stop, |step, outcome| {
-        assert!(outcome.is_err(), "it was to stop");
+        assert!(outcome.is_err(), "the run was stopped");
         found.insert(0, (step.path.clone(), step.action.to_string()));
     });
     let steps = by_hand(journal);
-    // Nobody reads what is not UTF-8 where no member of ours is.
+    // Only one reader may accept bytes that are not UTF-8 in members unknown to ftk.
     if str::from_utf8(journal).is_err() {
         return steps.filter(|_| read.is_ok());
     }
     match (&read, &steps) {
         (Ok(()), Some(steps)) => {
-            let expected = steps.iter().filter(|step| step.is_taken);
+            let expected = steps.iter().filter(|step| step.is_done);
             assert!(
                 expected.map(|step| (&step.paths[0].0, &step.action)).eq(found.iter().map(|(p, a)| (p, a)))
             );
@@ -67,13 +69,14 @@ fn read(journal: &[u8]) -> Option<Vec<Step>> {
 #[derive(Debug)]
 struct Step {
     action: String,
-    /// Of the victim, of the keeper and where it was moved: the path, and how much of it is trusted.
+    /// The paths of the removed file, of the kept file and of the place it was moved to, each with the length
+    /// of its trusted part.
     paths: Vec<(Vec<u8>, usize)>,
-    /// Unless it was refused.
-    is_taken: bool,
+    /// Whether it was done: not refused and not stopped.
+    is_done: bool,
 }
 
-/// What a journal tells, if it is one.
+/// Returns the steps of a journal, or `None` if it is invalid.
 fn by_hand(journal: &[u8]) -> Option<Vec<Step>> {
     let mut lines =
         journal.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
@@ -89,7 +92,7 @@ fn by_hand(journal: &[u8]) -> Option<Vec<Step>> {
         } else {
             let step: &mut Step = steps.get_mut(line.integer::<usize>("step")?)?;
             match line.text("outcome")?.as_str() {
-                "refused" | "stopped" => step.is_taken = false,
+                "refused" | "stopped" => step.is_done = false,
                 "done" | "failed" => {}
                 _ => return None,
             }
@@ -98,7 +101,7 @@ fn by_hand(journal: &[u8]) -> Option<Vec<Step>> {
     is_journal.then_some(steps)
 }
 
-/// Whether all members of an intent are there, whatever they say.
+/// Returns whether an intent has all members, with any values.
 fn is_intent(line: &Members<'_>) -> Option<()> {
     let strings = |members: &Members<'_>, name: &str| {
         [name.to_owned(), format!("{name}_b64")].iter().try_for_each(|name| match members.optional(name)? {
@@ -137,7 +140,7 @@ fn is_intent(line: &Members<'_>) -> Option<()> {
     Some(())
 }
 
-/// The step that an intent announces, if what its members say makes sense.
+/// Returns the step that an intent announces, or `None` if its members are invalid.
 fn intent(line: &Members<'_>) -> Option<Step> {
     let action = line.text("action")?;
     let temp = line.text("temp")?;
@@ -161,17 +164,17 @@ fn intent(line: &Members<'_>) -> Option<Step> {
     }
     let is_known = ["hardlink", "reflink", "symlink", "delete", "move"].contains(&&*action);
     let is_whole = (action == "symlink") == has_target && (action == "move") == to.is_some();
-    (is_ours && is_known && is_whole).then_some(Step { action, paths, is_taken: true })
+    (is_ours && is_known && is_whole).then_some(Step { action, paths, is_done: true })
 }
 
-/// A tree as runs leave it that were killed or came to their end, and one beside it that no path leads to.
+/// A tree as complete and killed runs leave it, and a directory `out` next to it that undo must not change.
 struct Tree {
     dir: TempDir,
-    /// What `@0` and so on stand for.
+    /// The inode numbers for `@0` and so on.
     inodes: Vec<u64>,
 }
 
-/// Files of the tree, and what is in them.
+/// Files of the tree, and their contents.
 const FILES: [(&str, &str); 6] = [
     ("in/keeper", "same content"),
     ("in/sub/alone", "same content"),
@@ -181,7 +184,7 @@ const FILES: [(&str, &str); 6] = [
     ("out/.ftk-0123456789abcdef", "same content"),
 ];
 
-/// Names of the keeper, and of what a killed run was about to put in a victim's place.
+/// Hard links of the kept file, one of them with the temporary name of a killed run.
 const LINKS: [&str; 3] = ["in/linked", "in/sub/linked", "in/.ftk-0123456789abcdef"];
 
 impl Tree {
@@ -201,7 +204,7 @@ impl Tree {
         Self { inodes: inodes.into(), dir }
     }
 
-    /// A journal of this tree with the steps of the input.
+    /// Returns a journal of this tree with the steps of the input.
     fn journal(&self, data: &[u8]) -> Vec<u8> {
         let root = self.dir.path().join("in");
         let root = root.to_str().expect("the name of a temporary directory");
@@ -227,8 +230,8 @@ impl Tree {
         journal
     }
 
-    /// Takes the steps back, after which only names that they are about may have changed.
-    fn take_back(&mut self, journal: &[u8], steps: &[Step]) {
+    /// Undoes the steps, and checks that only names in their paths have changed.
+    fn undo_steps(&mut self, journal: &[u8], steps: &[Step]) {
         let before = self.names();
         undo(journal, &Stop::new(), |_, _| {}).expect("a journal that was read");
         let after = self.names();
@@ -249,7 +252,7 @@ impl Tree {
         *self = Self::new();
     }
 
-    /// What has each name: inode, length, permissions, time, content or target.
+    /// Returns the inode, permissions, mtime, and content or target of each name.
     fn names(&self) -> BTreeMap<String, (u64, u32, i64, Vec<u8>)> {
         let mut names = BTreeMap::new();
         list(self.dir.path(), "", &mut names);
@@ -259,7 +262,7 @@ impl Tree {
 
 fn list(dir: &Path, below: &str, names: &mut BTreeMap<String, (u64, u32, i64, Vec<u8>)>) {
     for entry in fs::read_dir(dir).expect("a directory") {
-        let entry = entry.expect("nobody else is here");
+        let entry = entry.expect("no other process changes it");
         let path = format!("{below}/{}", entry.file_name().to_string_lossy());
         let metadata = entry.metadata().expect("it is there");
         let content = match metadata.file_type() {

@@ -1,11 +1,11 @@
-//! JSON read a second time and without any derive: what a record means is asked of its text, member by member.
+//! A JSON reader without derives: records are read member by member.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A value, as it stands there.
+/// A value, as it is in the text.
 #[derive(Clone, Copy)]
 pub(crate) struct Json<'j>(&'j RawValue);
 
@@ -31,7 +31,7 @@ impl<'j> Json<'j> {
         self.read_as()
     }
 
-    /// A number without fraction and exponent; nothing unsigned is written with a minus.
+    /// Returns a number without fraction and exponent. Unsigned numbers must not have a minus sign.
     pub(crate) fn integer<T: TryFrom<i128>>(self) -> Option<T> {
         let text = self.0.get();
         let is_unsigned = T::try_from(-1).is_err();
@@ -44,18 +44,18 @@ impl<'j> Json<'j> {
     }
 }
 
-/// The members of an object, also those that are there twice.
+/// The members of an object, including repeated ones.
 pub(crate) struct Members<'j>(pub(crate) Vec<(String, Json<'j>)>);
 
 impl<'j> Members<'j> {
-    /// The member of this name: `None` if it is missing or there are several.
+    /// Returns the member with this name, or `None` if it is missing or repeated.
     pub(crate) fn get(&self, name: &str) -> Option<Json<'j>> {
         let mut found = self.0.iter().filter(|(known, _)| known == name);
         let first = found.next()?.1;
         found.next().is_none().then_some(first)
     }
 
-    /// As [`get`](Self::get), where the member may be missing or `null`.
+    /// The same as [`get`](Self::get), but the member may be missing or `null`.
     pub(crate) fn optional(&self, name: &str) -> Option<Option<Json<'j>>> {
         if self.0.iter().all(|(known, _)| known != name) {
             return Some(None);
@@ -71,7 +71,7 @@ impl<'j> Members<'j> {
         self.get(name)?.integer()
     }
 
-    /// The bytes of `name` or, in base64, of `name_b64`; `Some(None)` where neither is there.
+    /// Returns the bytes of `name` or, in base64, of `name_b64`; `Some(None)` if both are missing.
     pub(crate) fn optional_bytes(&self, name: &str) -> Option<Option<Vec<u8>>> {
         let string = |name: &str| match self.optional(name)? {
             Some(value) => value.text().map(Some),
@@ -115,18 +115,18 @@ impl<'j> Deserialize<'j> for Members<'j> {
     }
 }
 
-/// The bytes for which this is the one text.
+/// Decodes base64, accepting only the canonical text.
 pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let bytes = data_encoding::BASE64.decode(text.as_bytes()).ok()?;
     (data_encoding::BASE64.encode(&bytes) == text).then_some(bytes)
 }
 
-/// The bytes that these hexadecimal digits of either case are.
+/// Decodes hexadecimal digits of either case.
 pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
     data_encoding::HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()
 }
 
-/// Four octal digits.
+/// Parses four octal digits.
 pub(crate) fn mode(text: &str) -> Option<u32> {
     let is_mode = text.len() == 4 && text.bytes().all(|digit| (b'0'..=b'7').contains(&digit));
     is_mode.then(|| text.bytes().fold(0, |mode, digit| mode * 8 + u32::from(digit - b'0')))

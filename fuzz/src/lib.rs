@@ -1,7 +1,8 @@
-//! What must hold for any bytes whatever: one function a target, which panics where it does not.
+//! Properties that must hold for all input bytes: a function for each target, which panics if one does not
+//! hold.
 //!
-//! `cargo test -p ftk-fuzz` replays the inputs in `corpus/`, on any toolchain. `README.md` says how new ones are looked
-//! for, what each target asserts, and what was run.
+//! `cargo test -p ftk-fuzz` replays the inputs in `corpus/`, on any toolchain. `README.md` describes how to
+//! search for new ones, what each target asserts, and what was run.
 
 mod comparisons;
 mod digests;
@@ -32,7 +33,7 @@ pub use sealed::sealed;
 pub use selections::{ignore_files, selections};
 pub use values::{constants, values};
 
-/// A target: what runs on each input.
+/// A target: a function that is run on each input.
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its program and of its folder in `corpus/`.

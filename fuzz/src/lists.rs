@@ -1,4 +1,4 @@
-//! Lists and names: what is written is read back, and what is read was written so.
+//! Lists and names: what is written can be read, and what is read can be written again.
 
 use std::io::BufReader;
 use std::sync::LazyLock;
@@ -7,11 +7,11 @@ use regex::bytes::{Captures, Regex};
 
 use ftk_record::{End, Style, SumFormat, SumLine, SumReader, quote, read_path, sanitize, write_path};
 
-/// Takes the input for a list: each line means what an expression for all their forms finds in it, and the same when
-/// it is written again.
+/// Uses the input as a list. Each line must be read as a regular expression for all formats reads it, and
+/// must be the same when it is written and read again.
 pub fn sum_lists(data: &[u8]) {
     for (end, byte) in [(End::Newline, b'\n'), (End::Nul, 0)] {
-        // As small a buffer as can be, so that every line straddles its edge.
+        // The smallest buffer, so that every line crosses its end.
         let mut reader = SumReader::new(BufReader::with_capacity(1, data), end);
         let mut separator = None;
         let first = data.split_inclusive(|it| *it == byte).next().unwrap_or_default();
@@ -45,25 +45,26 @@ pub fn sum_lists(data: &[u8]) {
     }
 }
 
-/// The expression between the blanks and the sign of escapes at the start of a line, and its end.
+/// Compiles an expression for a format, between the blanks and the escape sign at the start of a line, and
+/// its end.
 fn expression(form: &str) -> Regex {
     let form = form.replace("HEX", "(?:[0-9A-Fa-f]{2})+").replace("LONG", "(?:[0-9A-Fa-f]{2}){8,}");
     Regex::new(&format!(r"(?s-u)^[ \t]*(?<escaped>\\)?(?:{form})$")).expect("an expression")
 }
 
-/// `TAG (name) = HEX`, where the name ends as late as it can.
+/// `TAG (name) = HEX`, where the name is as long as possible.
 static TAGGED: LazyLock<Regex> =
     LazyLock::new(|| expression(r"(?<tag>[A-Za-z0-9/_-]+) ?\((?<name>.+)\)[ \t]*=[ \t]*(?<hex>HEX)"));
-/// So many digits are a digest and no tag.
+/// This many digits are a digest and not a tag.
 static NO_TAG: LazyLock<Regex> = LazyLock::new(|| expression(r"[0-9A-Fa-f]{16,} ?\(.*"));
 /// `HEX  name` and `HEX *name`.
 static TWO: LazyLock<Regex> = LazyLock::new(|| expression(r"(?:(?<tag>XXH3)_)?(?<hex>HEX) [ *](?<name>.+)"));
 /// `HEX name`.
 static ONE: LazyLock<Regex> = LazyLock::new(|| expression(r"(?<hex>LONG)[ \t](?<name>.+)"));
-/// What two characters stand behind.
+/// A line with two separating characters.
 static IS_TWO: LazyLock<Regex> = LazyLock::new(|| expression(r"[^ \t(]+ [ *].*"));
 
-/// What the line says. `separator`: how many characters separate digest and name in this list.
+/// Reads a line with the expressions. `separator`: how many characters separate digest and name in this list.
 fn by_expression<'l>(line: &'l [u8], end: End, separator: &mut Option<usize>) -> Option<SumLine<'l>> {
     let tagged = TAGGED.captures(line).filter(|_| !NO_TAG.is_match(line));
     let two = || TWO.captures(line).filter(|_| *separator != Some(1)).map(|found| (found, Some(2)));
@@ -89,19 +90,20 @@ fn meaning<'l>(line: &'l [u8], found: &Captures<'l>, end: End) -> Option<SumLine
     }
     let mut plain = Vec::new();
     let mut rest = name;
-    while let [first, behind @ ..] = rest {
-        (plain, rest) = match (first, behind) {
-            (b'\\', [b'\\', behind @ ..]) => ([&plain[..], b"\\"].concat(), behind),
-            (b'\\', [b'n', behind @ ..]) => ([&plain[..], b"\n"].concat(), behind),
-            (b'\\', [b'r', behind @ ..]) => ([&plain[..], b"\r"].concat(), behind),
+    while let [first, after @ ..] = rest {
+        (plain, rest) = match (first, after) {
+            (b'\\', [b'\\', after @ ..]) => ([&plain[..], b"\\"].concat(), after),
+            (b'\\', [b'n', after @ ..]) => ([&plain[..], b"\n"].concat(), after),
+            (b'\\', [b'r', after @ ..]) => ([&plain[..], b"\r"].concat(), after),
             (b'\\', _) => return None,
-            (first, behind) => ([&plain[..], &[*first]].concat(), behind),
+            (first, after) => ([&plain[..], &[*first]].concat(), after),
         };
     }
     Some(SumLine { tag, hex, name: plain.into() })
 }
 
-/// Takes the input for a name: it survives every format, and no format lets it act on a terminal.
+/// Uses the input as a name. Every format must preserve it, and no format for terminals may contain control
+/// characters.
 pub fn names(data: &[u8]) {
     for shown in [sanitize(data).into_owned(), quote(data)] {
         let acts = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -125,19 +127,19 @@ pub fn names(data: &[u8]) {
     assert_eq!(read_path(member("path"), member("path_b64")).expect("a name"), data);
 }
 
-/// Takes the input for the value of a `path_b64`.
+/// Uses the input as the value of a `path_b64`.
 pub fn json_paths(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     if let Ok(name) = read_path(None, Some(text)) {
         assert!(!name.contains(&0));
-        assert_eq!(data_encoding::BASE64.encode(&name), text, "one spelling a name");
+        assert_eq!(data_encoding::BASE64.encode(&name), text, "each name has one encoding");
     }
     if let Ok(name) = read_path(Some(text), None) {
         assert_eq!(&*name, data);
     }
 }
 
-/// One line, written and read, is one line with this digest and name.
+/// Checks that a line is written as one line, and is read with the same digest and name.
 fn rewrite(format: SumFormat<'_>, end: End, digest: &[u8], name: &[u8]) {
     let mut line = Vec::new();
     format.write_line(&mut line, digest, name);

@@ -1,4 +1,4 @@
-//! Manifests: understood as a second reader does, the same when written again, or refused.
+//! Manifests must be read as another reader reads them and preserved when written again, or be refused.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use ftk_walk::FileType;
 use crate::json::{Json, Members, base64, hex, mode};
 use crate::sealed::{seal, texts};
 
-/// Takes the lines of the input for those of a manifest.
+/// Uses the lines of the input as those of a manifest.
 pub fn manifests(data: &[u8]) {
     let _ = open(data);
     let texts = texts(data);
@@ -40,7 +40,7 @@ pub fn manifests(data: &[u8]) {
     }
 }
 
-/// What was read is written, and read again.
+/// Writes the entries to a new manifest, and checks that it reads the same.
 fn again(header: &Header, found: &[Owned]) {
     let mut file = Vec::new();
     let mut writer = Writer::new(header, |line: &[u8]| file.write_all(line)).expect("a Vec takes everything");
@@ -84,7 +84,7 @@ fn header(line: &[u8]) -> Option<Header> {
     })
 }
 
-/// Whether it is an option of the format: these alone, or these with a value.
+/// Returns whether an option is known in the format, alone or with a value.
 fn is_known(option: &[u8]) -> bool {
     let values = "extension name iname path regex type exclude min-depth max-depth";
     match option.iter().position(|byte| *byte == b'=') {
@@ -95,7 +95,7 @@ fn is_known(option: &[u8]) -> bool {
     }
 }
 
-/// The entries before the first line that is none, and whether there is no such line.
+/// Returns the entries before the first invalid line, and whether all lines are valid.
 fn by_hand(lines: &[Vec<u8>], header: &Header) -> (Vec<Owned>, bool) {
     let mut entries: Vec<Owned> = Vec::new();
     for line in lines {
@@ -184,7 +184,7 @@ fn xattrs(found: Option<Json<'_>>, header: &Header) -> Option<Option<Vec<Xattr>>
     Some(Some(xattrs))
 }
 
-/// An entry that owns what it holds.
+/// An entry that owns its data.
 #[derive(Debug, PartialEq, Eq)]
 struct Owned {
     path: Vec<u8>,
@@ -218,7 +218,7 @@ impl Owned {
         }
     }
 
-    /// What entries are sorted by: the root comes first.
+    /// Returns the key by which entries are sorted: the root is first.
     fn key(&self) -> Option<&[u8]> {
         (self.path != b".").then_some(&self.path)
     }

@@ -1,34 +1,34 @@
-//! Lists of paths: each comes back to the byte and in its place, or is refused.
+//! Lists of paths: each path is refused, or preserved byte for byte and in order.
 
 use std::collections::BTreeSet;
 
 use ftk_inventory::{Inventory, PathList, Unlisted};
 
-/// Takes the records of the input, which a newline or a NUL ends as its first byte says, for the paths of a list
-/// that is confined to a directory, and of one that is not.
+/// Uses the records of the input as the paths of a list, confined to a directory or not. The first byte
+/// selects newline or NUL as the end of a record.
 pub fn path_lists(data: &[u8]) {
     let Some((first, data)) = data.split_first() else { return };
     let end = if first % 2 == 0 { b'\n' } else { 0 };
     for is_confined in [false, true] {
         let mut list = if is_confined { PathList::confined(c".".into()) } else { PathList::new() };
-        let mut taken = Vec::new();
+        let mut accepted = Vec::new();
         for path in data.split(|byte| *byte == end) {
             let pushed = list.push(path);
             assert_eq!(pushed, may_be_listed(path, is_confined), "{}", path.escape_ascii());
             if pushed.is_ok() {
-                taken.push(path);
+                accepted.push(path);
             }
-            assert_eq!(list.len(), taken.len());
+            assert_eq!(list.len(), accepted.len());
         }
         let (inventory, files) = Inventory::from_list(list).expect("a list that fits");
-        assert_eq!(files.len(), taken.len());
+        assert_eq!(files.len(), accepted.len());
         let mut path = Vec::new();
-        for (file, expected) in files.iter().zip(&taken) {
+        for (file, expected) in files.iter().zip(&accepted) {
             path.clear();
             inventory.push_path(*file, &mut path);
             assert_eq!(&path, expected);
         }
-        let different: BTreeSet<_> = taken.into_iter().collect();
+        let different: BTreeSet<_> = accepted.into_iter().collect();
         let mut order = inventory.in_path_order();
         for expected in different {
             assert_eq!(order.next().map(|item| item.path), Some(expected));

@@ -1,4 +1,5 @@
-//! Reports of duplicates: understood as a second reader does, the same when written again, or refused.
+//! Reports of duplicates must be read as another reader reads them and preserved when written again, or be
+//! refused.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use ftk_hash::{Algorithm, Digest};
 use crate::json::{Json, Members, hex};
 use crate::sealed::{seal, texts};
 
-/// Takes the lines of the input for those of a report of duplicates.
+/// Uses the lines of the input as those of a report.
 pub fn reports(data: &[u8]) {
     let _ = report::read(data, true);
     let texts = texts(data);
@@ -37,7 +38,7 @@ pub fn reports(data: &[u8]) {
     assert_eq!(report::read(&file[..], false).expect("what is written is a report"), report);
 }
 
-/// What the lines mean, if they are those of a report.
+/// Returns the report that the lines contain, or `None` if they are invalid.
 fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let (header, records) = lines.split_first()?;
     let header = Json::read(header)?.members()?;

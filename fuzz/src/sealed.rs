@@ -1,24 +1,24 @@
-//! Files with a footer: complete and as they were written, or refused.
+//! Files with a footer must be complete and unchanged, or be refused.
 
 use std::io::BufReader;
 
 use ftk_record::{Seal, SealError, SealedReader};
 
-/// Takes the input for a file, and its lines for the lines of one that is sealed.
+/// Uses the input as a file, and its lines as the lines of a sealed file.
 pub fn sealed(data: &[u8]) {
     let whole = lines(SealedReader::new(data));
     let pieces = lines(SealedReader::new(BufReader::with_capacity(1, data)));
     assert_eq!(whole.0, pieces.0);
     assert_eq!(whole.1.is_ok(), pieces.1.is_ok());
     if whole.1.is_ok() {
-        assert_eq!(seal(&whole.0), data, "one file a list of lines");
+        assert_eq!(seal(&whole.0), data, "a list of lines has one file");
     }
     let texts = texts(data);
     let file = seal(&texts);
     let (found, end) = lines(SealedReader::new(&file[..]));
     assert!(end.is_ok());
     assert_eq!(found, texts);
-    // The input says where it is cut off, and what is changed.
+    // The input determines where the file is truncated, and which byte is changed.
     let mix = |at: usize, byte: &u8| at.wrapping_mul(31).wrapping_add(usize::from(*byte));
     let at = data.iter().fold(0, mix) % file.len();
     assert!(matches!(lines(SealedReader::new(&file[..at])).1, Err(SealError::Incomplete)));
@@ -27,7 +27,7 @@ pub fn sealed(data: &[u8]) {
     assert!(lines(SealedReader::new(&changed[..])).1.is_err());
 }
 
-/// The lines of the input that can be sealed.
+/// Returns the lines of the input that can be sealed.
 pub(crate) fn texts(data: &[u8]) -> Vec<Vec<u8>> {
     let lines = data.split(|&byte| byte == b'\n').filter(|line| !line.starts_with(b"{\"footer\":"));
     lines.map(<[u8]>::to_vec).collect()
@@ -44,7 +44,7 @@ pub(crate) fn seal(lines: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// The lines before the end, and how that was.
+/// Returns the lines before the end or the first error, and the error if there was one.
 fn lines<R: std::io::BufRead>(mut reader: SealedReader<R>) -> (Vec<Vec<u8>>, Result<(), SealError>) {
     let mut lines = Vec::new();
     loop {

@@ -1,5 +1,5 @@
-//! Globs, regular expressions and ignore files: refused or understood, never a panic, and never an entry that is
-//! not there.
+//! Globs, regular expressions and ignore files must be refused or accepted without a panic, and must never
+//! select an entry that does not exist.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -10,7 +10,7 @@ use ftk_select::{Filtered, Selection, SelectionBuilder};
 use ftk_walk::{Entry, Step, Visitor, WalkError, Walker};
 use tempfile::TempDir;
 
-/// What lies in the tree that is walked.
+/// The entries of the tree that is walked.
 const ENTRIES: &[&str] = &["a", "b.c", "d/a", "d/B.C", "d/e/[x]", "d/e/f\n", "d/e/ä", ".h/{a,b}", "z*"];
 
 thread_local! {
@@ -27,7 +27,7 @@ fn tree() -> TempDir {
     dir
 }
 
-/// Takes the first line for a glob, the second for a regular expression, as every option that takes one.
+/// Uses the first line as a glob for every option with a glob, and the second as a regular expression.
 pub fn selections(data: &[u8]) {
     let mut lines = data.split(|&byte| byte == b'\n');
     let glob = lines.next().unwrap_or_default().to_vec();
@@ -39,7 +39,7 @@ pub fn selections(data: &[u8]) {
         let found = listed(&narrow(Selection::builder(), glob.clone()));
         assert!(found.is_subset(&all));
     }
-    // A negated class leaves out more when case is ignored.
+    // A negated class excludes more if case is ignored.
     if !glob.contains(&b'[') {
         let matched = listed(&Selection::builder().name(glob.clone()));
         assert!(matched.is_subset(&listed(&Selection::builder().iname(glob))));
@@ -47,7 +47,7 @@ pub fn selections(data: &[u8]) {
     assert!(listed(&Selection::builder().regex(regex)).is_subset(&all));
 }
 
-/// Takes the input for the `.gitignore` of a tree.
+/// Uses the input as the `.gitignore` of a tree.
 pub fn ignore_files(data: &[u8]) {
     TREE.with(|tree| fs::write(tree.path().join(".gitignore"), data)).expect("an ignore file");
     let all = listed(&Selection::builder());
@@ -60,7 +60,7 @@ pub fn ignore_files(data: &[u8]) {
     }
 }
 
-/// The paths that the selection takes; none where it is refused.
+/// Returns the paths that the selection matches, or none if it is refused.
 fn listed(builder: &SelectionBuilder) -> BTreeSet<Vec<u8>> {
     let Ok(selection) = builder.clone().build() else { return BTreeSet::new() };
     let root = TREE.with(|tree| CString::new(tree.path().as_os_str().as_bytes()).expect("no NUL"));

@@ -8,8 +8,8 @@ use ftk_walk::FileType;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// Takes the input for the value of every option that has a syntax of its own: refused with a place inside it, or
-/// understood as a plainer reader does.
+/// Uses the input as the value of every option with a special syntax. It must be refused with a position
+/// inside it, or read as a simpler reader reads it.
 pub fn values(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let bytes = refused_inside(text, parse_bytes(text));
@@ -21,7 +21,7 @@ pub fn values(data: &[u8]) {
     types(text, refused_inside(text, text.parse()));
     perm(text, refused_inside(text, text.parse()));
     time(text);
-    // Names are looked up: whether there is such a user is not the question here.
+    // User and group names depend on the machine, so only numbers are tested.
     if text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'!' | b'+' | b'-')) {
         owner(text, refused_inside(text, text.parse()));
     }
@@ -44,7 +44,7 @@ fn refused_inside<T>(text: &str, parsed: Result<T, ParseError>) -> Option<T> {
         .ok()
 }
 
-/// A number of bytes as [`parse_bytes`] has it.
+/// Parses a number of bytes like [`parse_bytes`].
 fn by_hand(text: &str) -> Option<u64> {
     let unit = text.chars().next_back().map(|unit| unit.to_ascii_lowercase())?;
     match "kmgt".find(unit) {
@@ -58,13 +58,13 @@ fn number(text: &str) -> Option<u64> {
     if text.is_empty() { None } else { text.chars().try_fold(0, add) }
 }
 
-/// The numbers at which a test on numbers may turn.
+/// Returns the results of a test for the numbers at which it may change.
 fn is_match(test: impl Fn(u64) -> bool) -> Vec<bool> {
     let powers = (0..64).flat_map(|power| [(1 << power) - 1, 1 << power, (1 << power) + 1]);
     powers.chain((0..2000).map(|number| number * 512)).chain([u64::MAX]).map(test).collect()
 }
 
-/// The same of a number behind `+`, `-` or neither.
+/// The same for a number after `+`, `-` or neither.
 fn bound(text: &str, number: fn(&str) -> Option<u64>) -> Option<Vec<bool>> {
     match text.split_at_checked(1) {
         Some(("+", text)) => number(text).map(|number| is_match(|it| it > number)),
@@ -139,12 +139,13 @@ fn time(text: &str) {
     } else if let Some(Time(ns)) = parsed {
         let moment = Timestamp::from_nanosecond(ns).expect("a moment that a clock can show");
         let again = Time::parse(&moment.to_string(), &now);
-        // Only years of four digits begin a date.
+        // Only years of four digits can begin a date.
         assert!(again == Ok(Time(ns)) || !(-62_167_219_200..).contains(&moment.as_second()), "{text:?}");
     }
 }
 
-/// Takes the input for a file of constants: what is accepted is plausible, written and read back unchanged.
+/// Uses the input as a file of constants. What is accepted must be plausible, and preserved when written and
+/// read.
 pub fn constants(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     match Constants::parse(text) {
@@ -152,7 +153,7 @@ pub fn constants(data: &[u8]) {
             assert_eq!(constants.check(), Ok(()));
             assert_eq!(Constants::parse(&constants.to_string()).as_ref(), Ok(&constants));
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-            assert_eq!(constants.to_string().lines().count(), lines.count(), "no line is passed over");
+            assert_eq!(constants.to_string().lines().count(), lines.count(), "every line is read");
         }
         Err(ConstantsError { line, .. }) => assert!((1..=text.lines().count() + 1).contains(&line)),
     }

@@ -1,5 +1,5 @@
-//! Every committed input through its target.
-#![expect(clippy::print_stdout, reason = "which input it was shows when a test fails")]
+//! Runs every committed input through its target.
+#![expect(clippy::print_stdout, reason = "the last input printed is the one that failed")]
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -93,9 +93,9 @@ fn what_cannot_be_compared() {
         (["x", "d"], "ftk: 'd' is a directory and 'x' is not\n"),
         (["-", "d"], "ftk: 'd' is a directory and '-' is not\n"),
         (["-", "-"], "ftk: standard input cannot be compared with itself\n"),
-        (["x", "fifo"], "ftk: cannot read 'fifo': is a FIFO (see --special)\n"),
-        (["socket", "x"], "ftk: cannot read 'socket': is a socket (see --special)\n"),
-        (["x", "/dev/zero"], "ftk: cannot read '/dev/zero': is a device (see --special)\n"),
+        (["x", "fifo"], "ftk: cannot read 'fifo': it is a FIFO (add --special to read it)\n"),
+        (["socket", "x"], "ftk: cannot read 'socket': it is a socket (add --special to read it)\n"),
+        (["x", "/dev/zero"], "ftk: cannot read '/dev/zero': it is a device (add --special to read it)\n"),
         (["x", "missing"], "ftk: cannot open 'missing': no such file or directory\n"),
         (["broken", "x"], "ftk: cannot open 'broken': no such file or directory\n"),
         (["x/y", "x"], "ftk: cannot open 'x/y': not a directory\n"),
@@ -150,7 +150,7 @@ fn filters_are_for_trees() {
     dir.file("a", b"abc").file("b", b"abd").file("t/x", b"abc").file("u/x", b"abd");
     let run = dir.ftk(["cmp", "-n", "2", "a", "b"]).run().status(2).stdout("");
     run.stderr(
-        "ftk: --name (-n) selects names in two trees, and 'a' and 'b' are files: to compare only the first N bytes, \
+        "ftk: --name (-n) selects entries of two trees, and 'a' and 'b' are files: to compare only the first N bytes, \
          use --bytes N\n",
     );
     dir.ftk(["cmp", "--bytes", "2", "a", "b"]).run().status(0);

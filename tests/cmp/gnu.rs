@@ -309,7 +309,7 @@ fn into_the_null_device() {
     let dir = Dir::new();
     dir.file("a", b"abcd").file("b", b"xbyd-");
     let run = dir.ftk(["cmp", "--ranges", "a", "b"]).stdout(Stdio::null()).run().status(1);
-    run.stderr("  different at byte 1; nobody sees the rest, and it was not looked for\n");
+    run.stderr("  first difference at byte 1; the search stopped there, since output goes to /dev/null\n");
 }
 
 /// Offset and both bytes of each line of `cmp -l`.

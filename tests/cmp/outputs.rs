@@ -97,7 +97,7 @@ fn h17_the_own_output() {
     run.stderr("ftk: 'b' is both input and output\n");
     let list = File::create(dir.path("t/list")).unwrap();
     let run = dir.ftk(["cmp", "t", "u"]).stdout(list).run().status(0);
-    run.stderr_has("left out: 1 own output file");
+    run.stderr_has("skipped: 1 own output file");
     assert_eq!(fs::read(dir.path("t/list")).unwrap(), b"");
 }
 

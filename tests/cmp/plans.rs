@@ -92,8 +92,8 @@ fn the_method_is_said() {
     changed(&dir, &[]);
     for (method, word) in [("mapped", "mapped"), ("stream", "streamed")] {
         let run = dir.ftk(["cmp", "-v", "-j", "2", "--method", method, "a", "b"]).run().status(0);
-        run.stderr_has(&format!("ftk: plan    {word}, ")).stderr_has(": as asked\n");
+        run.stderr_has(&format!("ftk: plan    {word}, ")).stderr_has(": as requested\n");
     }
     let run = dir.ftk(["cmp", "-v", "a", "a"]).run().status(0);
-    run.stderr("ftk: plan    no byte is read: both are the same file\n  equal: both are the same file\n");
+    run.stderr("ftk: plan    nothing is read: both are the same file\n  equal: both are the same file\n");
 }

@@ -301,7 +301,7 @@ fn small_and_large() {
             run.stdout(&expected);
         }
     }
-    dir.ftk(["cmp", "-v", "a", "b"]).run().status(1).stderr_has("ftk: large   6 pairs came last");
+    dir.ftk(["cmp", "-v", "a", "b"]).run().status(1).stderr_has("ftk: large   6 pairs compared last");
 }
 
 /// A memory limit ends the run with an error before any output.
@@ -314,6 +314,6 @@ fn little_memory() {
         }
     }
     let run = dir.ftk(["cmp", "--memory", "100K", "a", "b"]).run().status(2).stdout("");
-    run.stderr("ftk: the tree is too large (see --memory; at least 128K is needed): its tables need more memory than allowed\n");
+    run.stderr("ftk: the tree is too large (raise --memory to at least 128K): its tables need more memory than allowed\n");
     dir.ftk(["cmp", "--memory", "16M", "a", "b"]).run().status(0);
 }

@@ -1,11 +1,12 @@
-//! The descriptor table is as large as a run needs before it is shared: to grow a shared one takes the kernel 10 to 30 ms.
+//! The descriptor table is enlarged before it is shared between threads: growing a shared one takes the
+//! kernel 10 to 30 ms.
 
 use std::collections::HashSet;
 use std::fs;
 
 use crate::harness::{Dir, needs, uring};
 
-/// What strace saw: the thread, and its call as it began.
+/// Runs ftk under strace and returns the thread and the beginning of each call.
 fn trace(dir: &Dir, args: &[&str]) -> Vec<(String, String)> {
     let log = dir.aside("log");
     let calls = "trace=openat,fcntl,clone,clone3,io_uring_setup";
@@ -17,14 +18,14 @@ fn trace(dir: &Dir, args: &[&str]) -> Vec<(String, String)> {
     log.lines().filter_map(call).collect()
 }
 
-/// The number that room was made for, if this call does that.
+/// Returns the size of the descriptor table that this call requests, if it does.
 fn room(call: &str) -> Option<u64> {
     let (_, number) = call.strip_prefix("fcntl(")?.split_once(", F_DUPFD_CLOEXEC, ")?;
-    // strace shows a call in two parts where another thread comes between.
+    // strace prints a call in two parts if another thread runs during it.
     number.split([')', ' ']).next()?.parse().ok()
 }
 
-/// The descriptor that this call gave.
+/// Returns the descriptor that this call opened.
 fn opened(call: &str) -> Option<u64> {
     let (_, number) = call.contains("openat").then(|| call.rsplit_once(" = ")).flatten()?;
     number.split(' ').next()?.parse().ok()
@@ -35,7 +36,7 @@ fn is_clone(call: &str) -> bool {
 }
 
 #[test]
-fn a_walk_makes_room_before_its_first_thread() {
+fn a_walk_enlarges_the_table_before_its_first_thread() {
     needs!("strace");
     let dir = Dir::new();
     for nth in 0..400 {
@@ -50,7 +51,7 @@ fn a_walk_makes_room_before_its_first_thread() {
 }
 
 #[test]
-fn a_small_tree_is_spared_that() {
+fn a_small_tree_does_not_enlarge_the_table() {
     needs!("strace");
     let dir = Dir::new();
     dir.file("a/b/c", b"");
@@ -60,7 +61,7 @@ fn a_small_tree_is_spared_that() {
 }
 
 #[test]
-fn a_ring_is_made_where_there_is_room() {
+fn rings_are_created_after_the_table_is_enlarged() {
     needs!("strace");
     if !uring() {
         return;
@@ -76,14 +77,14 @@ fn a_ring_is_made_where_there_is_room() {
         if room(call).is_some_and(|number| number >= 256) {
             with_room.insert(thread);
         }
-        // The first ring, of one file, finds out whether there can be any.
+        // The first ring, with one entry, only tests whether io_uring works.
         if call.starts_with("io_uring_setup(") && !call.starts_with("io_uring_setup(1,") {
             rings += 1;
             assert!(with_room.contains(thread), "{call}");
         }
     }
     assert!(rings > 0, "{calls:?}");
-    // In the table that the workers share when they start, too: after the last look whether there can be a ring.
+    // The table that the workers share is enlarged, too: after the last such test.
     let probe = calls.iter().rposition(|(_, call)| call.starts_with("io_uring_setup(1,")).unwrap();
     let mut rest = calls[probe..].iter().map(|(_, call)| call.as_str());
     let first = rest.find(|call| is_clone(call) || room(call).is_some());

@@ -1,4 +1,4 @@
-//! Messages that name a path: whole, as a user sees them.
+//! Messages that name a path, as a user sees them.
 
 use insta::assert_snapshot;
 
@@ -23,13 +23,13 @@ fn of_arguments() {
     ];
     let of = |command| dir.ftk([command, "-q", "-j", "mono"]).args(args).run().status(2).err.clone();
     assert_snapshot!("hash-arguments", of("hash"));
-    // A quiet find stops at the first entry.
+    // `find -q` would stop at the first entry.
     let find = dir.ftk(["find", "-c", "-j", "mono"]).args(args).run().status(2);
     assert_snapshot!("find-arguments", find.err);
 }
 
 #[test]
-fn of_what_may_not_be_read() {
+fn of_unreadable_entries() {
     let dir = Dir::new();
     dir.file("ok", b"").file("locked_file", b"").file("locked/x", b"").lock("locked_file").lock("locked");
     for command in ["find", "hash"] {
@@ -44,14 +44,14 @@ fn of_what_may_not_be_read() {
     }
 }
 
-/// The figures in use are those that other commands use, also where none can be kept.
+/// `calibrate --show` prints the figures in use even if they cannot be stored.
 #[test]
-fn of_figures_that_have_no_place() {
+fn of_figures_that_cannot_be_stored() {
     let dir = Dir::new();
     let ftk = |args: &[&str]| dir.ftk(args).under(&dir, ["env", "-u", "XDG_CACHE_HOME", "-u", "HOME"]).run();
-    let why = "neither XDG_CACHE_HOME nor HOME says where to keep the figures";
+    let why = "no cache directory: set XDG_CACHE_HOME or HOME to an absolute path";
     let shown = ftk(&["calibrate", "--show"]).status(0);
-    shown.check(shown.err == format!("  built-in figures: {why}\n"), "it is said");
+    shown.check(shown.err == format!("  using built-in values: {why}\n"), "the message is printed");
     shown.check(shown.text().contains("file_ns = "), "they are shown");
     ftk(&["calibrate"]).status(2).stdout("").stderr(&format!("ftk: {why}\n"));
 }
@@ -102,8 +102,7 @@ fn of_outputs() {
     assert_snapshot!(messages);
 }
 
-/// Each file once: on standard output what is wrong with it, on standard error why it could not be read, and how many
-/// there are of each kind.
+/// Standard output has the result of each file, standard error the reason of each failure and the totals.
 #[test]
 fn of_a_check() {
     let dir = Dir::new();
@@ -116,7 +115,7 @@ fn of_a_check() {
     assert_snapshot!(format!("{}---\n{}", run.text(), run.err));
 }
 
-/// With colours asked for they are there, and without a terminal they are not.
+/// Colours are printed if requested, and by default not without a terminal.
 #[test]
 fn colours() {
     let dir = Dir::new();

@@ -1,4 +1,5 @@
-//! What all commands share: help, bad usage, messages, progress, statistics, output files, terminals, pipes.
+//! Behaviour that all commands share: help, usage errors, messages, progress, statistics, output files,
+//! terminals, pipes.
 
 mod definition;
 mod descriptors;
@@ -8,4 +9,5 @@ mod output;
 mod progress;
 mod stats;
 mod terminal;
+mod times;
 mod usage;

@@ -1,4 +1,4 @@
-//! `-o FILE`: complete or as it was before.
+//! `-o FILE`: the file is complete or unchanged.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -40,7 +40,7 @@ fn through_a_symbolic_link() {
     }
 }
 
-/// What could be read is worth keeping; the status says that it is not all.
+/// The results of the readable files are kept; the status shows that some are missing.
 #[test]
 fn the_list_of_a_run_with_failures_is_written() {
     let dir = Dir::new();
@@ -65,7 +65,7 @@ fn nothing_is_touched_when_the_command_cannot_start() {
     assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 1);
 }
 
-/// A list that somebody made read-only is not replaced, although the directory would allow it.
+/// A read-only list is not replaced, although the permissions of the directory allow it.
 #[test]
 fn a_file_that_may_not_be_written() {
     let dir = Dir::new();
@@ -82,7 +82,7 @@ fn a_file_that_may_not_be_written() {
 }
 
 #[test]
-fn what_is_no_file_is_written_in_place() {
+fn special_files_are_written_in_place() {
     let dir = Dir::new();
     dir.file("x", b"abc");
     let line = format!("{ABC}  x\n");
@@ -96,7 +96,7 @@ fn what_is_no_file_is_written_in_place() {
     assert_eq!(reader.join().unwrap(), line.as_bytes());
 }
 
-/// A reader that has seen enough closes the pipe, and nothing is wrong with that.
+/// A reader that closes the pipe early, such as `head`, is no error.
 #[test]
 fn a_closed_pipe_is_success() {
     let dir = Dir::new();
@@ -110,14 +110,14 @@ fn a_closed_pipe_is_success() {
         &["hash", "-a", "md5", "."],
         &["hash", "--json", "."],
     ] {
-        // Two lines are taken out of far more than a pipe holds.
+        // Two lines are read of an output far larger than a pipe holds.
         let pipe = "{ \"$@\"; echo $? >&3; } 3>../status | head -n 2";
         let run = dir.ftk(args).under(&dir, ["sh", "-c", pipe, "sh"]).run().status(0);
         run.check(run.out.iter().filter(|&&byte| byte == b'\n').count() <= 2, "two lines came");
         run.check(!run.out.is_empty(), "something came");
         let status = fs::read_to_string(dir.aside("status")).unwrap();
         run.check(status == "0\n", &format!("the status is {status}"));
-        run.check(!run.err.contains("roken pipe"), "nothing is said");
+        run.check(!run.err.contains("roken pipe"), "no message is printed");
     }
 }
 
@@ -132,9 +132,9 @@ fn a_closed_standard_output_is_the_null_device() {
     assert_eq!(fs::read(dir.path("x")).unwrap(), b"abc");
 }
 
-/// What one worker writes is never torn by another.
+/// Lines of different workers are never mixed.
 #[test]
-fn lines_are_whole() {
+fn lines_of_different_workers_are_not_mixed() {
     let dir = Dir::new();
     for nth in 0..5000 {
         dir.file(format!("{}/{nth}-{}", nth % 50, "x".repeat(nth % 200)), b"");

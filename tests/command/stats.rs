@@ -6,20 +6,20 @@ use serde_json::Value;
 
 use crate::harness::Dir;
 
-/// The file that a run wrote.
+/// Returns the content of a stats file.
 fn stats(dir: &Dir, name: &str) -> Value {
     let text = fs::read_to_string(dir.path(name)).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The phase of that name.
+/// Returns the phase with this name.
 fn phase<'s>(stats: &'s Value, name: &str) -> &'s Value {
     let phases = stats["phases"].as_array().unwrap();
     phases.iter().find(|phase| phase["phase"] == name).unwrap_or_else(|| panic!("no {name}: {stats}"))
 }
 
 #[test]
-fn of_a_run_that_went_well() {
+fn of_a_successful_run() {
     let dir = Dir::new();
     dir.file("in/a", b"abc").file("in/d/b", b"").symlink("a", "in/link").fifo("in/fifo");
     dir.ftk(["hash", "in", "--stats", "s.json", "--json"]).run().status(0);
@@ -50,7 +50,7 @@ fn of_a_run_that_failed() {
     assert_eq!(failed["status"], 2);
     assert_eq!(phase(&failed, "hash")["files"], 1);
     assert_eq!(failed["errors"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>(), 3);
-    // Nothing was done, and that too is told.
+    // A run that failed before any work writes its stats, too.
     dir.ftk(["find", "-n", "[a", "--stats", "s.json"]).run().status(2);
     let refused = stats(&dir, "s.json");
     assert_eq!((&refused["status"], &refused["command"]), (&2.into(), &"find".into()));
@@ -66,9 +66,9 @@ fn of_find() {
     assert_eq!((&stats["status"], &phase(&stats, "walk")["entries"]), (&1.into(), &5.into()));
 }
 
-/// A file alone is in the sample, whether or not the kernel asks for a second one meanwhile.
+/// A single file is in the sample, whether or not its worker looks for another one.
 #[test]
-fn of_a_file_alone() {
+fn of_a_single_file() {
     let dir = Dir::new();
     dir.file("x", b"abc");
     let ftk = dir.ftk(["hash", "x", "--stats", "s.json"]);
@@ -77,9 +77,9 @@ fn of_a_file_alone() {
     assert_eq!([&plan["sample_files"], &plan["sample_bytes"]], [1, 3]);
 }
 
-/// What comes from standard input, or line by line, is counted too.
+/// Standard input and `--lines` are counted, too.
 #[test]
-fn of_what_is_no_tree() {
+fn of_standard_input_and_lines() {
     let dir = Dir::new();
     dir.file("x", b"ab\nc\n");
     dir.ftk(["hash", "--stats", "s.json"]).stdin(b"abc").run().status(0);
@@ -92,7 +92,7 @@ fn of_what_is_no_tree() {
     assert_eq!([&lines["files"], &lines["failed"], &lines["bytes"]], [1, 0, 5]);
 }
 
-/// A file that cannot be written is found out before the work, not after it.
+/// A stats file that cannot be created is an error before the work.
 #[test]
 fn a_file_that_cannot_be_written_is_an_error() {
     let dir = Dir::new();
@@ -103,19 +103,19 @@ fn a_file_that_cannot_be_written_is_an_error() {
         .stdout("")
         .stderr("ftk: cannot write 'missing/s': no such file or directory\n");
     let run = dir.ftk(["hash", "x", "--stats", "/dev/full"]).run().status(2);
-    run.check(run.err.contains("ftk: cannot write '/dev/full'"), "it is said");
+    run.check(run.err.contains("ftk: cannot write '/dev/full'"), "the message is printed");
     run.check(!run.out.is_empty(), "the work was done");
 }
 
-/// What was there stays until the new one is complete, and its old content is no part of the answer.
+/// The old file stays until the new one is complete, and is skipped as input.
 #[test]
 fn an_old_file_is_replaced() {
     let dir = Dir::new();
     dir.file("in/x", b"abc").file("in/s.json", b"old");
     let run = dir.ftk(["hash", "in", "--stats", "in/s.json"]).run().status(0);
-    run.check(!run.text().contains("s.json"), "it is left out");
+    run.check(!run.text().contains("s.json"), "it is skipped");
     assert_eq!(stats(&dir, "in/s.json")["skipped"], serde_json::json!({"own output files": 1}));
     let run = dir.ftk(["find", "in", "--stats", "in/s.json"]).run().status(0);
-    run.check(!run.text().contains("s.json"), "it is left out");
+    run.check(!run.text().contains("s.json"), "it is skipped");
     assert_eq!(fs::read_dir(dir.path("in")).unwrap().count(), 2);
 }

@@ -1,8 +1,8 @@
-//! What reaches a terminal, seen through `script`, which gives a command one.
+//! Output to a terminal, which `script` provides.
 
 use crate::harness::{Dir, Run, needs};
 
-/// Names that would turn a terminal red, move its cursor, or show a name backwards.
+/// Creates files whose names would colour a terminal, move its cursor, or be shown backwards.
 fn dangerous() -> Dir {
     let dir = Dir::new();
     for name in [
@@ -19,19 +19,19 @@ fn dangerous() -> Dir {
     dir
 }
 
-/// `ftk` with these arguments, as the shell reads them, on a terminal.
+/// Runs `ftk` on a terminal, with arguments in the syntax of the shell.
 fn on_a_terminal(dir: &Dir, args: &str) -> Run {
     on_a_terminal_with(dir, "", args)
 }
 
-/// With variables set.
+/// The same with environment variables.
 fn on_a_terminal_with(dir: &Dir, variables: &str, args: &str) -> Run {
     let ftk = env!("CARGO_BIN_EXE_ftk");
     let line = format!("{variables} '{ftk}' {args}");
     dir.ftk([] as [&str; 0]).instead(dir, ["script", "-qec", &line, "/dev/null"]).run()
 }
 
-/// Nothing in `text` acts on a terminal, apart from the end of each line and what ftk itself colours.
+/// Returns whether `text` has no control characters apart from line ends. (Callers turn off the colours.)
 fn is_safe(text: &str) -> bool {
     let text = text.replace("\r\n", "\n");
     text.chars().all(|c| c == '\n' || !(c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c)))
@@ -42,7 +42,7 @@ fn find_shows_names_escaped() {
     needs!("script");
     let dir = dangerous();
     let run = on_a_terminal(&dir, "find --sort --color never").status(0);
-    run.check(is_safe(run.text()), "nothing acts");
+    run.check(is_safe(run.text()), "no control characters");
     let expected = [
         ".",
         "./\\x1b[31mred",
@@ -54,18 +54,18 @@ fn find_shows_names_escaped() {
         "./\\xff",
     ];
     assert_eq!(run.text().lines().collect::<Vec<_>>(), expected);
-    // Who asks for records gets bytes.
+    // With -0 the names are printed as they are.
     let run = on_a_terminal(&dir, "find --sort -0");
     run.check(run.out.windows(5).any(|part| part == b"\x1b[31m"), "-0 is raw");
 }
 
-/// The lines of `hash` carry names for programs to read back, and go to a terminal too.
+/// The lines of `hash` escape only what their format needs; on a terminal all control characters are escaped.
 #[test]
 fn hash_shows_names_escaped() {
     needs!("script");
     let dir = dangerous();
     let run = on_a_terminal(&dir, "hash -q --color never .").status(0);
-    run.check(is_safe(run.text()), "nothing acts");
+    run.check(is_safe(run.text()), "no control characters");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn wrong_arguments_are_escaped() {
     for option in ["--no", "--owner="] {
         let args = format!("--color always find \"$(printf -- '{option}x\\033[31m\\007\\342\\200\\256')\"");
         let run = on_a_terminal(&dir, &args).status(2);
-        run.check(is_safe(run.text()), "nothing acts");
+        run.check(is_safe(run.text()), "no control characters");
         run.check(run.text().contains("x\\x1b[31m\\x07\\u{202e}"), "the argument is there, escaped");
     }
 }
@@ -85,11 +85,11 @@ fn messages_are_escaped() {
     needs!("script");
     let dir = Dir::new();
     let run = on_a_terminal(&dir, "hash --color never \"$(printf 'no\\033[31m\\r\\007')\"").status(2);
-    run.check(is_safe(run.text()), "nothing acts");
+    run.check(is_safe(run.text()), "no control characters");
     run.check(run.text().contains("'no\\x1b[31m\\r\\x07'"), "the name is there, escaped");
 }
 
-/// Messages are coloured on a terminal, unless somebody minds.
+/// Messages are coloured on a terminal, unless colours are turned off.
 #[test]
 fn colours() {
     needs!("script");
@@ -104,7 +104,7 @@ fn colours() {
     }
 }
 
-/// So are help and messages about arguments, and elsewhere only where it is asked for.
+/// Help and usage errors are coloured on a terminal, and elsewhere only if requested.
 #[test]
 fn colours_of_help() {
     needs!("script");
@@ -122,17 +122,17 @@ fn colours_of_help() {
 
         let args: Vec<_> = args.split(' ').collect();
         let run = dir.ftk(&args).run();
-        run.check(!is_coloured(&run), "a pipe gets none");
+        run.check(!is_coloured(&run), "a pipe gets no colours");
         let run = dir.ftk(&args).args(["--color=always"]).run();
-        run.check(is_coloured(&run), "unless asked");
+        run.check(is_coloured(&run), "a pipe gets colours if requested");
         let forced = dir.ftk(&args).under(&dir, ["env", "CLICOLOR_FORCE=1"]).run();
-        forced.check(is_coloured(&forced), "or forced");
+        forced.check(is_coloured(&forced), "a pipe gets colours if forced");
     }
 }
 
-/// A run that is over at once draws nothing.
+/// A run that ends at once draws no progress.
 #[test]
-fn no_progress_of_a_short_run() {
+fn a_short_run_draws_no_progress() {
     needs!("script");
     let dir = Dir::new();
     dir.file("x", b"abc");
@@ -169,15 +169,15 @@ fn cmp_shows_names_escaped() {
     let dir = dangerous();
     dir.dir("../empty").file("../x", b"abc");
     let run = on_a_terminal(&dir, "cmp --color never . ../empty").status(1);
-    run.check(is_safe(run.text()), "nothing acts");
-    run.check(run.text().contains("only in .          '\\x1b[31mred'"), "and what is meant can be told");
+    run.check(is_safe(run.text()), "no control characters");
+    run.check(run.text().contains("only in .          '\\x1b[31mred'"), "the names are printed, escaped");
     dir.raw_file(b"\x1b[31mred", b"abd");
     let run = on_a_terminal(&dir, "cmp --color never ../x \"$(printf '\\033[31mred')\"").status(1);
-    run.check(is_safe(run.text()), "nothing acts");
-    run.check(run.text().contains("../x \\x1b[31mred differ: byte 3, line 1"), "the words of cmp");
+    run.check(is_safe(run.text()), "no control characters");
+    run.check(run.text().contains("../x \\x1b[31mred differ: byte 3, line 1"), "the message of cmp");
 }
 
-/// Verdicts and groups are coloured as the differences of `cmp` are, on a terminal, unless it is not wanted.
+/// Verdicts, differences and groups are coloured on a terminal, unless colours are turned off.
 #[test]
 fn colours_of_verdicts_and_groups() {
     needs!("script");
@@ -199,7 +199,7 @@ fn colours_of_verdicts_and_groups() {
             let run = on_a_terminal_with(&dir, variables, &format!("{args}{more}")).status(status);
             run.check(!run.text().contains('\u{1b}'), "without colour");
         }
-        let piped = dir.ftk(args.split(' ')).args(["--color", "always", "-q"]).run().status(status);
+        let piped = dir.ftk(args.split(' ')).run().status(status);
         run.check(!piped.text().contains('\u{1b}'), "a pipe gets no colours");
     }
     dir.file("a/x", b"one");
@@ -207,4 +207,50 @@ fn colours_of_verdicts_and_groups() {
     run.check(run.text().contains("\u{1b}[33m2 \u{d7} 3 B   wastes 3 B\u{1b}[0m"), "the head of a group");
     let run = on_a_terminal_with(&dir, "TERM=xterm", "dup prune --action delete a").status(0);
     run.check(run.text().contains("\u{1b}[33mdelete"), "what would be done");
+}
+
+/// `--color` means the same in every command that prints coloured words, and so do the variables that it overrides.
+#[test]
+fn a_pipe_gets_colours_only_on_request() {
+    let dir = Dir::new();
+    dir.file("a/x", b"one").file("a/y", b"one").file("b/x", b"two").file("b/y", b"one");
+    for tree in ["a", "b"] {
+        dir.ftk(["manifest", "create", tree, "-o", &format!("{tree}.jsonl")]).run().status(0);
+    }
+    let sum = crate::harness::sha256;
+    dir.file("old", format!("{}  a/x\n", sum(b"one")).as_bytes());
+    dir.file("new", format!("{}  a/x\n", sum(b"two")).as_bytes());
+    let (red, yellow) = ("\u{1b}[31m", "\u{1b}[33m");
+    for (args, status, colour) in [
+        ("find a", 0, "\u{1b}["),
+        ("cmp a b", 1, red),
+        ("hash --check new", 1, red),
+        ("hash --diff old new", 1, red),
+        ("manifest verify a b.jsonl", 1, red),
+        ("manifest diff a.jsonl b.jsonl", 1, red),
+        ("dup --format screen .", 0, yellow),
+        ("dup prune --action delete .", 0, yellow),
+    ] {
+        let run = |variable: (&str, &str), color: &[&str]| {
+            let variable = format!("{}={}", variable.0, variable.1);
+            let ftk = dir.ftk(args.split(' ')).args(color);
+            ftk.under(&dir, ["env", &variable]).run().status(status).out.clone()
+        };
+        let text = |out: &[u8]| String::from_utf8(out.to_vec()).unwrap();
+        let plain = run(("LANG", "C"), &[]);
+        assert!(!text(&plain).contains('\u{1b}'), "{args}");
+        for color in [&["--color", "auto"][..], &["--color", "never"]] {
+            assert_eq!(run(("LANG", "C"), color), plain, "{args}");
+        }
+        assert_eq!(run(("CLICOLOR_FORCE", "1"), &["--color", "never"]), plain, "{args}");
+        assert_eq!(run(("NO_COLOR", "1"), &[]), plain, "{args}");
+        let coloured = run(("LANG", "C"), &["--color", "always"]);
+        assert!(text(&coloured).contains(colour), "{args}");
+        assert_eq!(run(("NO_COLOR", "1"), &["--color", "always"]), coloured, "{args}");
+        assert_eq!(run(("CLICOLOR_FORCE", "1"), &[]), coloured, "{args}");
+        if !args.contains("--format") {
+            let json = run(("LANG", "C"), &["--color", "always", "--json"]);
+            assert!(!text(&json).contains('\u{1b}'), "{args}");
+        }
+    }
 }

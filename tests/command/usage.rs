@@ -1,4 +1,4 @@
-//! Usage that makes no sense: status 2, a message, nothing on standard output.
+//! Usage errors: status 2, a message, nothing on standard output.
 
 use crate::harness::Dir;
 
@@ -43,9 +43,9 @@ fn names_of_options_and_values_are_in_the_message() {
     dir.ftk(["find", "-n", "[a"]).run().status(2).stderr_has("[a");
 }
 
-/// A slip of the finger is answered with what was meant, a value that is none with those there are.
+/// A misspelled word is answered with the right one, an invalid value with the valid ones.
 #[test]
-fn slips_are_answered_with_suggestions() {
+fn misspelled_words_are_answered_with_suggestions() {
     let dir = Dir::new();
     for (args, suggestion) in [
         (&["hsah"][..], "'hash'"),
@@ -59,11 +59,23 @@ fn slips_are_answered_with_suggestions() {
         (&["find", "--progress", "maybe"], "auto, always, never, json"),
         (&["completions", "csh"], "bash"),
     ] {
-        dir.ftk(args).run().status(2).stdout("").stderr_has(suggestion);
+        let run = dir.ftk(args).run().status(2).stdout("").stderr_has(suggestion);
+        run.check(run.err.starts_with("ftk: ") && run.err.ends_with(" -h`\n"), "it points to the help");
+        run.check(run.err.lines().count() == 1, "it is one line");
     }
 }
 
-/// Without a command there is help, on standard error since it was not asked for.
+/// The names of other tools are not slips, even if they differ from a command by one letter.
+#[test]
+fn other_tools_get_no_suggestion() {
+    let dir = Dir::new();
+    for tool in ["du", "cp", "mv"] {
+        let expected = format!("ftk: unknown command '{tool}'; see `ftk -h`\n");
+        dir.ftk([tool, "x"]).run().status(2).stdout("").stderr(&expected);
+    }
+}
+
+/// Without a command, help is printed on standard error, since the user did not ask for it.
 #[test]
 fn no_command() {
     let dir = Dir::new();
@@ -72,7 +84,7 @@ fn no_command() {
     dir.ftk(["-v"]).run().status(2).stdout("").stderr_has("requires a subcommand");
 }
 
-/// What is accepted stands in each message, in plain words.
+/// Each message says in plain words which values are accepted.
 #[test]
 fn numbers_and_sizes() {
     let dir = Dir::new();
@@ -99,9 +111,9 @@ fn numbers_and_sizes() {
     insta::assert_snapshot!(messages);
 }
 
-/// The value that the message names is the smallest that works.
+/// The message names the smallest amount of memory that works.
 #[test]
-fn the_memory_that_is_needed() {
+fn the_message_names_the_memory_that_is_needed() {
     let dir = Dir::new();
     dir.file("x", b"x").file("d/y", b"x");
     for command in
@@ -112,7 +124,7 @@ fn the_memory_that_is_needed() {
         let needed = refused.err.split("at least ").nth(1).unwrap();
         let needed: u64 = needed.split('K').next().unwrap().parse().unwrap();
         let mut needed = needed;
-        // What comes after the walk needs some more.
+        // The phases after the walk need some more.
         while let Some(more) = with(&format!("{needed}K")).err.split("at least ").nth(1) {
             let more = more.split('K').next().unwrap().parse().unwrap();
             assert!(more > needed, "{command:?}: {needed}");

@@ -1,4 +1,4 @@
-//! `ftk dup apply`: from a saved report to deeds, and what of a report is not believed.
+//! `ftk dup apply`: acting on a saved report, and which parts of a report are not trusted.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -6,14 +6,14 @@ use std::os::unix::fs::MetadataExt as _;
 use super::tree::{oracle, plant};
 use crate::harness::{Dir, Ftk, needs, sha256};
 
-/// The lines of a report on `.`, which lies aside.
+/// Writes a report on `.` next to the tree and returns its lines.
 fn report(dir: &Dir) -> Vec<String> {
     let path = dir.aside("report");
     dir.ftk(["dup", "--json", "--min-size", "0", "-o"]).arg(&path).run().status(0);
     fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Lines with a footer that matches.
+/// Returns the lines with a matching footer.
 fn sealed(lines: &[String]) -> Vec<u8> {
     let mut text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
     let footer = format!(
@@ -58,7 +58,7 @@ fn a_report_from_a_pipe() {
 }
 
 #[test]
-fn h29_a_report_of_which_something_is_lost_is_refused() {
+fn h29_an_incomplete_report_is_refused() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same");
     let lines = report(&dir);
@@ -80,7 +80,7 @@ fn h29_a_report_of_which_something_is_lost_is_refused() {
 }
 
 #[test]
-fn an_edited_report_is_taken_when_that_is_said() {
+fn an_edited_report_needs_the_option_edited() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").file("c", b"other").file("d", b"other");
     let lines = report(&dir);
@@ -90,7 +90,7 @@ fn an_edited_report_is_taken_when_that_is_said() {
     assert!(dir.path("b").exists());
     dir.ftk(DELETE).arg("--edited").stdin(edited.as_bytes()).run().status(0);
     assert!(!dir.path("b").exists() && dir.path("d").exists());
-    // Without any footer nobody knows what is missing.
+    // Without a footer it is unknown whether records are missing.
     let cut = &edited[..edited.find("{\"footer\"").unwrap()];
     dir.ftk(DELETE).arg("--edited").stdin(cut.as_bytes()).run().status(2);
 }
@@ -108,9 +108,9 @@ fn a_reference_protects_what_a_report_names() {
     dir.ftk(["dup", "apply", "--action", "delete", "--reference", "missing"]).arg(&report).run().status(2);
 }
 
-/// Whatever has happened since the report was written: nothing is lost, and it is said.
+/// If a file changed since the report was written, the action is refused with a reason, and nothing is lost.
 #[test]
-fn h08_what_has_changed_since_is_refused() {
+fn h08_files_changed_since_the_report_are_refused() {
     type Change = fn(&Dir);
     let change: [(&str, Change); 6] = [
         ("another content", |dir| _ = dir.file("b", b"SAME")),
@@ -139,7 +139,7 @@ fn h08_what_has_changed_since_is_refused() {
             let report = dir.aside("report");
             let run = dir.ftk(["dup", "apply", "--yes", "--action", action]).arg(&report).run().status(2);
             run.check(run.text().contains("  refuse   ./b "), what);
-            run.check(!run.text().contains("os error"), "causes are words");
+            run.check(!run.text().contains("os error"), "the cause is in words");
             if what == "nothing" {
                 run.check(run.text().contains("cannot open the victim: no such file or directory\n"), what);
             }
@@ -150,7 +150,8 @@ fn h08_what_has_changed_since_is_refused() {
     }
 }
 
-/// Where the paths of a report begin is said where that is elsewhere; what is done is proven all the same.
+/// If the paths of a report are relative to another directory, a message says so; files are verified as
+/// always.
 #[test]
 fn a_report_from_another_directory_says_so() {
     let dir = Dir::new();
@@ -164,7 +165,7 @@ fn a_report_from_another_directory_says_so() {
     below(dir.ftk(["dup", "--json", "-o"]).arg(&report), &dir).run().status(0);
     let apply = || dir.ftk(["dup", "apply", "--action", "delete", "--yes"]).arg(&report);
     let begin = format!(
-        "ftk: the paths of the report are relative to '{}', which is not the working directory: run this there\n",
+        "ftk: the paths of the report are relative to '{}', which is not the working directory: run ftk there\n",
         dir.path("below").display()
     );
     let run = here(apply(), &dir).run().status(2);
@@ -174,9 +175,10 @@ fn a_report_from_another_directory_says_so() {
     assert!(dir.path("below/a").exists() && !dir.path("below/b").exists());
 }
 
-/// Each of two full files would succeed the other for ever, if an edited report says that each is a copy of the other.
+/// If an edited report says that two files without room for links are copies of each other, the search for a
+/// keeper ends.
 #[test]
-fn h13_full_files_that_are_copies_of_each_other_end_the_search_for_a_keeper() {
+fn h13_keepers_at_the_link_limit_in_a_cycle_end_the_search() {
     needs!("strace");
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").hard_link("b", "c").hard_link("a", "d").hard_link("a", "e");

@@ -1,4 +1,4 @@
-//! The forms of the report, for people and programs.
+//! The formats of the report, for users and programs.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::harness::{Dir, needs, sha256};
 
-/// Two files and a hard link of one of them, of 10,000 bytes each, and a pair of 3 bytes.
+/// Creates two files and a hard link of one of them, of 10,000 bytes each, and a pair of 3 bytes.
 fn small_tree() -> Dir {
     let dir = Dir::new();
     dir.file("t/a", &[7; 10_000]).file("t/b", &[7; 10_000]).hard_link("t/b", "t/c");
@@ -15,18 +15,18 @@ fn small_tree() -> Dir {
     dir
 }
 
-/// What pruning the small tree frees.
+/// Returns the bytes that pruning the small tree frees.
 fn frees(dir: &Dir) -> u64 {
     ["t/a", "t/x,\"y\""].map(|path| fs::metadata(dir.path(path)).unwrap().blocks() * 512).iter().sum()
 }
 
-/// Some thousands of bytes, as they are shown.
+/// Formats some thousands of bytes as ftk does.
 fn human(bytes: u64) -> String {
     format!("{}.{:02} kB", bytes / 1000, (bytes % 1000 + 5) / 10)
 }
 
 #[test]
-fn for_people() {
+fn screen_format() {
     let dir = small_tree();
     let run = dir.ftk(["dup", "--format", "screen", "t"]).run().status(0);
     let expected = "  3 × 10.00 kB   wastes 10.00 kB\n    t/a\n    t/b\n    t/c   ⛓ hard link of the one above\n\n  \
@@ -39,9 +39,9 @@ fn for_people() {
     run.stderr("");
 }
 
-/// On a terminal it is the screen, and no name acts on it; -0 asks for bytes.
+/// On a terminal the default is the screen format, with names escaped; -0 prints them as they are.
 #[test]
-fn h22_on_a_terminal() {
+fn h22_names_are_escaped_on_a_terminal() {
     needs!("script");
     let dir = Dir::new();
     dir.raw_file(b"\x1b[31mred", b"abc")
@@ -63,22 +63,22 @@ fn h22_on_a_terminal() {
     ] {
         let run = on_a_terminal(args);
         let acts = |c: char| (c.is_control() && c != '\r' && c != '\n') || c == '\u{202e}';
-        run.check(!run.text().contains(acts), "nothing acts");
+        run.check(!run.text().contains(acts), "no control characters");
     }
     let run = on_a_terminal("dup -q -0");
     run.check(run.out.windows(5).any(|part| part == b"\x1b[31m"), "-0 is raw");
 }
 
 #[test]
-fn hard_links_are_marked_wherever_they_stand() {
+fn hard_links_are_marked_with_the_name_they_link_to() {
     let dir = Dir::new();
     dir.file("1", b"same").file("2", b"same").hard_link("1", "3");
     let run = dir.ftk(["dup", "--format", "screen"]).run().status(0);
-    run.check(run.text().contains("    ./3   ⛓ hard link of './1'\n"), "the one it is a link of is named");
+    run.check(run.text().contains("    ./3   ⛓ hard link of './1'\n"), "the linked name is printed");
 }
 
 #[test]
-fn one_name_of_each_file_for_scripts() {
+fn fdupes_format_has_one_name_of_each_file() {
     let dir = small_tree();
     dir.ftk(["dup", "t"]).run().status(0).stdout(b"t/a\nt/b\n\nt/x,\"y\"\nt/\xff\n\n");
     dir.ftk(["dup", "-0", "t"]).run().status(0).stdout(b"t/a\0t/b\0\0t/x,\"y\"\0t/\xff\0\0");
@@ -87,7 +87,7 @@ fn one_name_of_each_file_for_scripts() {
 }
 
 #[test]
-fn a_report_that_proves_itself() {
+fn json_format() {
     let dir = small_tree();
     let run = dir.ftk(["dup", "--json", "t"]).run().status(0);
     let lines: Vec<&str> = run.text().lines().collect();
@@ -135,7 +135,7 @@ fn a_report_differs_in_its_header_only() {
 }
 
 #[test]
-fn a_table() {
+fn csv_format() {
     let dir = small_tree();
     let run = dir.ftk(["dup", "--format", "csv", "t"]).run().status(0);
     let lines: Vec<&str> = run.text().split_terminator("\r\n").collect();
@@ -151,7 +151,7 @@ fn a_table() {
 }
 
 #[test]
-fn totals_alone() {
+fn summary_only() {
     let dir = small_tree();
     let free = frees(&dir);
     let run = dir.ftk(["dup", "--summary", "--json", "t"]).run().status(0);
@@ -165,9 +165,9 @@ fn totals_alone() {
     run.stdout("no duplicates\n");
 }
 
-/// What is linked from elsewhere too frees nothing.
+/// Removing a hard link frees nothing if the file has another name outside the tree.
 #[test]
-fn links_outside_are_not_promised() {
+fn files_linked_outside_the_tree_free_nothing() {
     let dir = Dir::new();
     dir.file("t/a", &[7; 10_000]).file("t/b", &[7; 10_000]);
     dir.hard_link("t/a", "other a").hard_link("t/b", "other b");
@@ -177,7 +177,7 @@ fn links_outside_are_not_promised() {
 }
 
 #[test]
-fn forms_that_do_not_go_together() {
+fn conflicting_formats_are_errors() {
     let dir = Dir::new();
     for bad in [
         &["--json", "--format", "csv"][..],
@@ -191,9 +191,9 @@ fn forms_that_do_not_go_together() {
     }
 }
 
-/// The file being written is neither read nor reported.
+/// The report that is being written is neither read nor listed.
 #[test]
-fn h17_the_report_itself_is_left_out() {
+fn h17_the_report_itself_is_skipped() {
     let dir = Dir::new();
     dir.file("a", b"").file("b", b"");
     for form in ["fdupes", "json", "csv"] {
@@ -206,7 +206,7 @@ fn h17_the_report_itself_is_left_out() {
     run.stderr_has("'report' is both input and output");
 }
 
-/// What cannot be written is an error in every form, and of a plan and a script too.
+/// A failed write is an error for every format, for plans and for scripts.
 #[test]
 fn h47_a_full_disk_is_an_error() {
     let dir = small_tree();
@@ -226,12 +226,12 @@ fn h47_a_full_disk_is_an_error() {
     }
     let run = dir.ftk(["dup", "-o", "/dev/full"]).run().status(2);
     run.stderr_has("ftk: cannot write '/dev/full': no space left on device\n");
-    // What is done is done, and in the journal.
+    // What was done before the error is in the journal.
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "t"]).stdout(full()).run().status(2);
     run.stderr_has("  linked ");
 }
 
-/// A list of very many members is cut, and read back as one.
+/// A group with very many members is written as several lines and read back as one group.
 #[test]
 fn a_group_of_any_size_is_one_group() {
     let dir = Dir::new();
@@ -249,9 +249,9 @@ fn a_group_of_any_size_is_one_group() {
     assert_eq!(run.text().lines().count(), 22_000);
 }
 
-/// A reader that has seen enough ends the looking at members, too, which may be on a slow disk.
+/// After the reader has closed the pipe, no more members are looked up, since they may be on a slow disk.
 #[test]
-fn nothing_is_looked_at_for_a_reader_that_has_gone() {
+fn a_closed_pipe_ends_the_lookup_of_members() {
     needs!("strace");
     let dir = Dir::new();
     for nth in 0..2000 {

@@ -1,4 +1,5 @@
-//! Bytes that are said to be freed are those that the file system gives back, on file systems made for the test.
+//! The reported number of freed bytes is what the file system frees. The file systems are created for the
+//! test.
 
 use std::fs;
 
@@ -6,15 +7,16 @@ use serde_json::Value;
 
 use crate::harness::{Dir, Mounted, bytes, wait_until};
 
-/// What the plan promises, what is said to be done, and what the file system says; a second run does nothing.
-fn holds(mounted: &Mounted, action: &str, tolerance: u64) {
+/// Checks that the plan, the report of the run and the file system agree on the freed bytes, and that another
+/// run does nothing.
+fn assert_freed(mounted: &Mounted, action: &str, tolerance: u64) {
     let tree = mounted.path(action);
     fs::create_dir(&tree).unwrap();
     let content = bytes(9, 5_000_000);
     for name in ["a", "b", "c"] {
         fs::write(tree.join(name), &content).unwrap();
     }
-    // One file with two names, and one with a name elsewhere that is not scanned.
+    // One file with two names, and one with another name outside the scanned tree.
     fs::hard_link(tree.join("b"), tree.join("d")).unwrap();
     fs::hard_link(tree.join("c"), mounted.path(&format!("{action} elsewhere"))).unwrap();
     let dir = Dir::new();
@@ -28,10 +30,10 @@ fn holds(mounted: &Mounted, action: &str, tolerance: u64) {
     let (_, promised) = frees(&[]);
     let (_, said) = frees(&["--yes"]);
     assert!(promised >= 5_000_000 && said == promised, "{action}: {promised} promised, {said} said");
-    // XFS gives back what a removed file had when it finds the time.
+    // XFS frees the blocks of a removed file some time later.
     wait_until(|| said.abs_diff(before.saturating_sub(mounted.used())) <= tolerance);
     assert_eq!(frees(&["--yes"]), (0, 0), "{action}");
-    // What is shared already cannot be freed, and the report knows.
+    // Blocks that are shared already cannot be freed, and the report takes that into account.
     if action == "reflink" {
         let run = dir.ftk(["dup", "--summary", "--json"]).arg(&tree).run().status(0);
         let totals: Value = serde_json::from_str(run.text()).unwrap();
@@ -49,23 +51,23 @@ fn holds(mounted: &Mounted, action: &str, tolerance: u64) {
 #[test]
 fn h42_in_memory() {
     if let Some(mounted) = Mounted::new("tmpfs") {
-        ["hardlink", "delete"].iter().for_each(|action| holds(&mounted, action, 0));
-        // A link is a file itself.
-        holds(&mounted, "symlink", 4096);
+        ["hardlink", "delete"].iter().for_each(|action| assert_freed(&mounted, action, 0));
+        // A symbolic link is a file itself.
+        assert_freed(&mounted, "symlink", 4096);
     }
 }
 
-/// Blocks of metadata come and go as well.
+/// Blocks of metadata are allocated and freed, too.
 #[test]
 fn h42_on_btrfs() {
     if let Some(mounted) = Mounted::new("btrfs") {
-        ["reflink", "hardlink", "delete"].iter().for_each(|action| holds(&mounted, action, 1 << 19));
+        ["reflink", "hardlink", "delete"].iter().for_each(|action| assert_freed(&mounted, action, 1 << 19));
     }
 }
 
 #[test]
 fn h42_on_xfs() {
     if let Some(mounted) = Mounted::new("xfs") {
-        ["reflink", "hardlink", "delete"].iter().for_each(|action| holds(&mounted, action, 1 << 19));
+        ["reflink", "hardlink", "delete"].iter().for_each(|action| assert_freed(&mounted, action, 1 << 19));
     }
 }

@@ -1,10 +1,10 @@
-//! Which copy stays.
+//! Which copy is kept.
 
 use std::fs;
 
 use crate::harness::Dir;
 
-/// Copies in three directories, of different ages.
+/// Creates copies of different ages in three directories.
 fn copies() -> Dir {
     let dir = Dir::new();
     for (path, date) in [
@@ -19,7 +19,7 @@ fn copies() -> Dir {
     dir
 }
 
-/// What stays of the copies.
+/// Returns the copies that remain.
 fn left(dir: &Dir) -> Vec<&'static str> {
     let mut paths = vec!["one/long name", "two/b", "two/sub/c", "three/d"];
     paths.retain(|path| dir.path(path).exists());
@@ -31,7 +31,7 @@ fn prune(dir: &Dir, args: &[&str]) {
 }
 
 #[test]
-fn rules_in_their_order() {
+fn keep_rules_apply_in_order() {
     for (rules, stays) in [
         (&[][..], "one/long name"),
         (&["--keep", "first"], "one/long name"),
@@ -39,7 +39,7 @@ fn rules_in_their_order() {
         (&["--keep", "newest"], "two/sub/c"),
         (&["--keep", "shortest"], "two/b"),
         (&["--keep", "path=three/*"], "three/d"),
-        // Two match, and the second rule decides between them.
+        // Two files match, and the second rule decides between them.
         (&["--keep", "path=two/*", "--keep", "newest"], "two/sub/c"),
         (&["--keep", "path=nowhere/*", "--keep", "oldest"], "two/b"),
     ] {
@@ -50,14 +50,14 @@ fn rules_in_their_order() {
 }
 
 #[test]
-fn the_order_of_arguments_comes_before_paths() {
+fn arguments_are_ordered_before_paths() {
     let dir = copies();
     prune(&dir, &["three", "two", "one"]);
     assert_eq!(left(&dir), ["three/d"]);
 }
 
 #[test]
-fn so_many_copies_stay() {
+fn min_copies_are_kept() {
     let dir = copies();
     prune(&dir, &["--min-copies", "3", "--keep", "newest", "one", "two", "three"]);
     assert_eq!(left(&dir), ["one/long name", "two/sub/c", "three/d"]);
@@ -66,11 +66,11 @@ fn so_many_copies_stay() {
 }
 
 #[test]
-fn what_a_reference_holds_stays() {
+fn files_in_a_reference_are_kept() {
     for args in [
         &["--reference", "two", "one", "three"][..],
         &["--reference", "two", "--keep", "path=one/*", "."],
-        // The same directory once more, a directory in it, and one that holds it.
+        // The same directory again, a directory in it, and its parent.
         &["--reference", "two", "two", "one", "three"],
         &["--reference", "./two", "one", "two/sub", "three"],
         &["one", "three", "--reference", "three/../two"],
@@ -79,7 +79,7 @@ fn what_a_reference_holds_stays() {
         prune(&dir, args);
         assert_eq!(left(&dir), ["two/b", "two/sub/c"], "{args:?}");
     }
-    // Copies in references alone are nobody's business.
+    // Copies that are all in references are ignored.
     let dir = copies();
     prune(&dir, &["--reference", "two", "--reference", "one", "--reference", "three", "two"]);
     assert_eq!(left(&dir).len(), 4);
@@ -88,7 +88,7 @@ fn what_a_reference_holds_stays() {
 #[test]
 fn isolated_arguments() {
     let dir = copies();
-    // The copies in `two` are beside the one that stays.
+    // The copies in `two` are under the same argument as the kept file.
     prune(&dir, &["--isolate", "two", "one", "three"]);
     assert_eq!(left(&dir), ["two/b", "two/sub/c"]);
     let dir = copies();
@@ -96,9 +96,9 @@ fn isolated_arguments() {
     assert_eq!(left(&dir).len(), 4);
 }
 
-/// Hard links are one copy: all of them stay, or all go.
+/// Hard links are one copy: all of them are kept or all are removed.
 #[test]
-fn links_are_one_copy() {
+fn hard_links_are_one_copy() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").hard_link("b", "c").hard_link("b", "d");
     prune(&dir, &["--min-copies", "2", "."]);

@@ -1,4 +1,5 @@
-//! `ftk dup`: groups held against byte-exact oracles and other tools, and what prune, apply and undo do to a tree.
+//! `ftk dup`: groups compared with byte-exact oracles and other tools, and the effects of prune, apply and
+//! undo.
 
 mod apply;
 mod formats;

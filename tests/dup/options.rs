@@ -1,4 +1,4 @@
-//! What is scanned, and what is said of it.
+//! Which files are scanned, and what is reported about them.
 
 use crate::harness::Dir;
 
@@ -47,17 +47,17 @@ fn a_directory_may_have_the_name_of_a_command() {
 }
 
 #[test]
-fn what_is_left_out_is_said() {
+fn skipped_entries_are_counted() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").symlink("a", "link").fifo("fifo");
     let run = dir.ftk(["dup"]).run().status(0).stdout("./a\n./b\n\n");
-    run.stderr_has("left out: 1 symbolic link, 1 FIFO\n")
+    run.stderr_has("skipped: 1 symbolic link, 1 FIFO\n")
         .stderr_has("  scanned 2 files in ")
         .stderr_has(", found 2 files in 1 group\n  pruning would free about 4 B\n");
 }
 
 #[test]
-fn what_cannot_be_read_is_no_copy_of_anything() {
+fn unreadable_files_are_in_no_group() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").file("c", b"same").file("d", b"same").lock("c").lock("d");
     let run = dir.ftk(["dup"]).unprivileged(&dir).run().status(2).stdout("./a\n./b\n\n");
@@ -85,13 +85,13 @@ fn progress_and_stats_name_the_passes() {
 }
 
 #[test]
-fn help_says_what_it_never_does_first() {
+fn help_first_says_that_dup_changes_nothing() {
     let dir = Dir::new();
     let run = dir.ftk(["dup", "--help"]).run().status(0);
     let place = |text: &str| run.text().find(text).unwrap_or_else(|| panic!("no {text:?} in the help"));
-    assert!(place("changes nothing") < place("Examples:"));
-    assert!(place("Examples:") < place("Usage:") && place("Usage:") < place("What counts as equal:"));
+    assert!(place("It changes\nnothing.") < place("Usage:"));
+    assert!(place("Usage:") < place("Comparison:") && place("Comparison:") < place("Examples:"));
     let prune = dir.ftk(["dup", "prune", "--help"]).run().status(0);
     let place = |text: &str| prune.text().find(text).unwrap_or_else(|| panic!("no {text:?} in the help"));
-    assert!(place("Which copy to keep:") < place("What to do:"));
+    assert!(place("only prints a plan") < place("Action:") && place("Action:") < place("Kept files:"));
 }

@@ -1,4 +1,4 @@
-//! The groups are those that comparing every byte finds, and those of fdupes and jdupes.
+//! The groups are those found by comparing every byte, and those of fdupes and jdupes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -21,9 +21,9 @@ fn groups_are_what_comparing_every_byte_finds() {
     }
 }
 
-/// No choice of digest, workers, reader or kernel shows in what is printed.
+/// The digest, the number of workers and the reader do not change the output.
 #[test]
-fn h43_every_plan_prints_the_same() {
+fn h43_options_for_reading_do_not_change_the_output() {
     let dir = Dir::new();
     plant(&dir, 7, 300);
     let expected = printed(&oracle(&dir, 1), b'\n');
@@ -41,9 +41,9 @@ fn h43_every_plan_prints_the_same() {
     }
 }
 
-/// Large files that differ in a single byte, wherever that is.
+/// Large files that differ in a single byte at various places.
 #[test]
-fn h32_one_byte_is_enough_to_tell_files_apart() {
+fn h32_files_that_differ_in_one_byte_are_not_duplicates() {
     let dir = Dir::new();
     let size = 3 << 20;
     let content = bytes(3, size);
@@ -59,7 +59,7 @@ fn h32_one_byte_is_enough_to_tell_files_apart() {
     dir.ftk(["dup"]).run().status(0).stdout("./same/0\n./same/1\n\n");
 }
 
-/// A set of groups; of hard links any name will do for the others, so each is known by its inode.
+/// Returns the set of groups, with inode numbers for names: tools may print any name of several hard links.
 fn groups(dir: &Dir, printed: &[u8]) -> BTreeSet<BTreeSet<u64>> {
     let ino = |path: &[u8]| fs::symlink_metadata(dir.path(OsStr::from_bytes(path))).unwrap().ino();
     let lines = printed.split(|&byte| byte == b'\n');
@@ -80,7 +80,7 @@ fn fdupes_and_jdupes_find_the_same() {
     for seed in 20..23 {
         let dir = Dir::new();
         plant(&dir, seed, 150);
-        // Neither can print a name with a newline so that it could be read back.
+        // Neither tool prints a name with a newline so that it can be parsed.
         for path in oracle(&dir, 0).iter().flat_map(|group| group.files.concat()) {
             if path.contains(&b'\n') {
                 fs::remove_file(dir.path(OsStr::from_bytes(&path))).unwrap();
@@ -96,7 +96,7 @@ fn fdupes_and_jdupes_find_the_same() {
     }
 }
 
-/// The order: by waste, then by the first path.
+/// Groups are ordered by waste, then by their first path.
 #[test]
 fn the_largest_waste_comes_first() {
     let dir = Dir::new();
@@ -105,7 +105,7 @@ fn the_largest_waste_comes_first() {
     for nth in 0..4 {
         dir.file(format!("many/{nth}"), &[4; 90]);
     }
-    // Further names of a file waste nothing.
+    // Hard links waste nothing.
     dir.file("links/1", &[5; 80]).file("links/2", &[5; 80]);
     for nth in 3..9 {
         dir.hard_link("links/1", &format!("links/{nth}"));

@@ -1,4 +1,4 @@
-//! Whatever the tree, the rules and the action: no content is lost, and nothing below a reference changes.
+//! With random trees, keep rules and actions no content is lost, and nothing below a reference changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -9,10 +9,10 @@ use std::os::unix::fs::MetadataExt as _;
 use super::tree::{Dice, contents_of, plant};
 use crate::harness::Dir;
 
-/// What must not change of a file: its inode and content, the time and place of its last change, its permissions.
+/// The parts of a file that must not change: inode, content, mtime and permissions.
 type File = (u64, Vec<u8>, i64, i64, u32);
 
-/// All files of a directory.
+/// Returns all files below a directory.
 fn untouched(dir: &Dir, root: &str) -> BTreeMap<Vec<u8>, File> {
     let known = |(path, content, ino): (Vec<u8>, Vec<u8>, u64)| {
         let metadata = fs::symlink_metadata(dir.path(OsStr::from_bytes(&path))).unwrap();
@@ -21,7 +21,7 @@ fn untouched(dir: &Dir, root: &str) -> BTreeMap<Vec<u8>, File> {
     contents_of(dir, root).into_iter().map(known).collect()
 }
 
-/// How many files, each an inode of its own, have a content.
+/// Returns for each content the inodes that have it.
 fn copies(dir: &Dir) -> BTreeMap<Vec<u8>, BTreeSet<u64>> {
     let mut copies: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for (_, content, ino) in contents_of(dir, ".") {
@@ -30,7 +30,7 @@ fn copies(dir: &Dir) -> BTreeMap<Vec<u8>, BTreeSet<u64>> {
     copies
 }
 
-/// Options drawn at random, and how many copies they ask to keep.
+/// Returns random options, the reference among them, and how many copies they keep.
 fn options(dice: &mut Dice) -> (Vec<String>, Option<String>, usize) {
     let mut args: Vec<String> = Vec::new();
     for _ in 0..dice.below(3) {
@@ -78,9 +78,9 @@ fn h04_no_content_is_lost_and_no_reference_changes() {
         }
         run.check(after.keys().all(|content| before.contains_key(content)), "no content is new");
         if let (Some(reference), Some(kept)) = (&reference, kept) {
-            run.check(untouched(&dir, reference) == kept, "a reference has changed");
+            run.check(untouched(&dir, reference) == kept, "the reference is unchanged");
         }
         let again = prune(&["--yes"]).stderr_has("  nothing to do\n");
-        again.check(copies(&dir) == after, "the second run did something");
+        again.check(copies(&dir) == after, "the second run changed nothing");
     }
 }

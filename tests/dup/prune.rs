@@ -1,4 +1,4 @@
-//! `ftk dup prune`: what each action leaves behind, and that nothing happens unasked.
+//! `ftk dup prune`: the result of each action, and that nothing is done without `--yes`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,14 +13,14 @@ fn ino(dir: &Dir, path: &str) -> u64 {
     fs::symlink_metadata(dir.path(path)).unwrap().ino()
 }
 
-/// Two equal files and one that is not.
+/// Creates two equal files and a different one.
 fn pair() -> Dir {
     let dir = Dir::new();
     dir.file("t/a", &[7; 10_000]).file("t/b", &[7; 10_000]).file("t/other", &[8; 10_000]);
     dir
 }
 
-/// Everything a tree is made of, as GNU find prints it.
+/// Returns all metadata of the tree, as GNU find prints it.
 fn everything(dir: &Dir) -> Vec<u8> {
     let format = "%p %i %n %s %m %U %G %T@ %C@ %l\\0";
     let run = dir.ftk([""; 0]).instead(dir, ["find", ".", "-printf", format]).run().status(0);
@@ -44,7 +44,7 @@ fn a_plan_changes_nothing() {
 }
 
 #[test]
-fn a_plan_as_people_read_it() {
+fn a_plan_as_text() {
     let dir = Dir::new();
     dir.file("t/old", &[7; 10_000]).file("t/new", &[7; 10_000]);
     dir.ftk([""; 0]).instead(&dir, ["touch", "-d", "2019-07-02 18:22", "t/old"]).run().status(0);
@@ -62,7 +62,7 @@ fn a_plan_as_people_read_it() {
 }
 
 #[test]
-fn a_plan_for_programs() {
+fn a_plan_as_json() {
     let dir = pair();
     let frees = fs::metadata(dir.path("t/b")).unwrap().blocks() * 512;
     let run = dir.ftk(["dup", "prune", "--action", "delete", "--json", "t"]).run().status(0);
@@ -104,10 +104,11 @@ fn symlink() {
     assert_eq!(fs::read(dir.path("t/b")).unwrap(), [7; 10_000]);
 }
 
-/// A plan that deletes says that there is no way back, and how there would be one.
+/// A plan that deletes warns that this cannot be undone, and names the option that makes it possible.
 #[test]
 fn deletion_is_warned_of_before_it_is_done() {
-    const WARNING: &str = "  Deletion cannot be undone. To be able to undo it, add --quarantine DIR.\n";
+    const WARNING: &str =
+        "  deletion cannot be undone: use --quarantine DIR to move the files away instead\n";
     let dir = pair();
     for args in [&[][..], &["--json"]] {
         let run = dir.ftk(["dup", "prune", "--action", "delete", "t"]).args(args).run().status(0);
@@ -146,15 +147,15 @@ fn move_and_quarantine() {
         assert_eq!(away.len(), 1, "{away:?}");
         let away = String::from_utf8(away[0].clone()).unwrap();
         assert_eq!((ino(&dir, &away), fs::read(dir.path(&away)).unwrap()), (before, vec![7; 10_000]));
-        // What was put away is left out from now on.
+        // Moved files are skipped by later runs.
         let run = dir.ftk(["dup", "prune", "--yes", "t"]).args(args).run().status(0).stdout("");
-        run.stderr_has("left out: 1 own output file").stderr_has("  nothing to do\n");
+        run.stderr_has("skipped: 1 own output file").stderr_has("  nothing to do\n");
     }
 }
 
-/// Where blocks cannot be shared, nothing else is done in the place of it.
+/// If blocks cannot be shared, no other action replaces it.
 #[test]
-fn h05_there_is_no_second_best() {
+fn h05_a_failed_reflink_is_not_replaced_by_another_action() {
     let dir = pair();
     let before = everything(&dir);
     let run = dir.ftk(["dup", "prune", "--action", "reflink", "--yes", "t"]).run();
@@ -166,9 +167,9 @@ fn h05_there_is_no_second_best() {
     }
 }
 
-/// The plan, what was done, the summary, and the second run tell the same story.
+/// The plan, the report and the summary agree, and another run has nothing to do.
 #[test]
-fn h12_a_second_run_finds_nothing_to_do() {
+fn h12_another_run_finds_nothing_to_do() {
     for action in ["hardlink", "symlink", "delete", "move=../away"] {
         for seed in [40, 41] {
             let dir = Dir::new();
@@ -184,9 +185,9 @@ fn h12_a_second_run_finds_nothing_to_do() {
     }
 }
 
-/// Nothing is written by the report or by a plan: not one call that could change anything.
+/// Reports, plans and scripts make no system call that could change anything.
 #[test]
-fn h15_only_reading_without_yes() {
+fn h15_without_yes_nothing_is_changed() {
     needs!("strace");
     let dir = pair();
     let calls = "trace=open,openat,openat2,creat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,\
@@ -222,20 +223,20 @@ fn h15_only_reading_without_yes() {
 }
 
 #[test]
-fn the_journal_goes_where_it_is_asked_to() {
+fn the_journal_is_written_to_the_given_path() {
     let dir = pair();
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "t/log", "t"]).run();
     run.status(0).stderr_has("  journal: 't/log'\n").stderr_has("ftk dup undo 't/log'\n");
     assert!(fs::read_to_string(dir.path("t/log")).unwrap().starts_with("{\"ftk\":\""));
-    // Never over something that is there.
+    // An existing file is not overwritten.
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "t/log", "t"]).run();
-    run.status(2).stderr_has("ftk: cannot make the journal 't/log': file exists");
+    run.status(2).stderr_has("ftk: cannot create the journal 't/log': file exists");
     let state = fs::read_dir(dir.aside("state")).map_or(0, |entries| entries.count());
-    assert_eq!(state, 0, "and nowhere else");
+    assert_eq!(state, 0, "no other journal is written");
 }
 
 #[test]
-fn the_journal_has_a_name_of_its_own() {
+fn each_run_has_its_own_journal() {
     let dir = pair();
     for copy in ["t/c", "t/d"] {
         fs::copy(dir.path("t/a"), dir.path(copy)).unwrap();
@@ -266,9 +267,9 @@ fn arguments_that_make_no_sense() {
     }
 }
 
-/// A file whose owner, permissions or attributes would be lost is left as it is.
+/// A file whose owner, permissions or attributes would be lost is not changed.
 #[test]
-fn h11_what_a_link_would_lose_is_refused() {
+fn h11_links_that_would_lose_metadata_are_refused() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = pair();
     fs::set_permissions(dir.path("t/b"), fs::Permissions::from_mode(0o600)).unwrap();
@@ -282,7 +283,7 @@ fn h11_what_a_link_would_lose_is_refused() {
     for (path, before) in before {
         assert_eq!(ino(&dir, path), before);
     }
-    // Unless that is what is wanted.
+    // With --metadata-may-differ it is linked.
     let args = ["dup", "prune", "--action", "hardlink", "--metadata-may-differ", "--journal"];
     dir.ftk(args).arg(dir.aside("journal")).args(["--yes", "t"]).run().status(0);
     assert_eq!(
@@ -291,11 +292,11 @@ fn h11_what_a_link_would_lose_is_refused() {
     );
     dir.ftk(["dup", "undo"]).arg(dir.aside("journal")).run().status(0);
     assert_eq!(fs::metadata(dir.path("t/b")).unwrap().mode() & 0o777, 0o600);
-    // Deleting loses no more than the name.
+    // Deletion needs no equal metadata.
     dir.ftk(["dup", "prune", "--action", "delete", "--yes", "t"]).run().status(0);
 }
 
-/// Why an attempt failed is more than what was attempted.
+/// A failure is reported with the action and its cause.
 #[test]
 fn a_failure_names_its_cause() {
     let dir = pair();
@@ -306,12 +307,15 @@ fn a_failure_names_its_cause() {
     let args = ["dup", "prune", "--yes", "--journal", "log/journal", "--action", "delete", "t"];
     let run = dir.ftk(args).unprivileged(&dir).run().status(2);
     let failure = "cannot rename the file: permission denied\n";
-    run.check(run.text().contains("  fail     t/b ") && run.text().contains(failure), "it is said");
+    run.check(
+        run.text().contains("  fail     t/b ") && run.text().contains(failure),
+        "the message is printed",
+    );
     fs::set_permissions(dir.path("t"), fs::Permissions::from_mode(0o755)).unwrap();
     assert!(dir.path("t/b").exists());
 }
 
-/// Not all that frees nothing has other names.
+/// A file can free nothing for another reason than hard links.
 #[test]
 fn a_copy_without_blocks_frees_nothing() {
     let dir = Dir::new();
@@ -321,24 +325,25 @@ fn a_copy_without_blocks_frees_nothing() {
     }
     let run = dir.ftk(["dup", "prune", "--action", "delete"]).run().status(0);
     if fs::metadata(dir.path("b")).unwrap().blocks() == 0 {
-        run.check(run.text().ends_with("the file has other names, or no blocks\n"), "why");
+        run.check(run.text().ends_with("the file has other hard links, or no blocks\n"), "why");
     }
 }
 
-/// A file system that can make no more links to a file: the next one is kept, and linked to from then on.
+/// If the file system allows no more links to a file, the next copy is kept, and the rest is linked to that
+/// one.
 #[test]
-fn h13_a_file_that_has_all_its_links_is_followed_by_another() {
+fn h13_after_the_last_possible_link_another_copy_is_kept() {
     needs!("strace");
     let dir = Dir::new();
     for nth in 0..8 {
         dir.file(format!("{nth}"), b"same");
     }
-    // The fourth file has a second name.
+    // The fourth file has another name.
     dir.hard_link("4", "4b");
     let strace = ["strace", "-f", "-o", "/dev/null", "-e", "inject=linkat:error=EMLINK:when=4..5"];
     let args = ["dup", "prune", "--action", "hardlink", "--yes", "--journal", "../journal"];
     let run = dir.ftk(args).under(&dir, strace).run().status(0);
-    // 1, 2 and 3 are linked to 0; 4 cannot be, nor can 5 be to 4.
+    // 1, 2 and 3 are linked to 0. 4 cannot be linked to 0, nor 5 to 4.
     let ino = |name: &str| fs::metadata(dir.path(name)).unwrap().ino();
     let inodes = ["0", "1", "2", "3", "4", "4b", "5", "6", "7"].map(ino);
     let [first, .., third] = inodes;
@@ -357,9 +362,9 @@ fn h13_a_file_that_has_all_its_links_is_followed_by_another() {
     assert_eq!((inodes.len(), ino("4b")), (8, second));
 }
 
-/// A journal that says nothing is not kept, whatever was the reason.
+/// An empty journal is removed.
 #[test]
-fn a_run_without_a_step_leaves_no_journal() {
+fn a_run_without_actions_leaves_no_journal() {
     let dir = Dir::new();
     dir.file("a", b"one").file("b", b"two");
     for (path, status) in [(".", 0), ("missing", 2)] {

@@ -1,4 +1,4 @@
-//! `ftk dup prune --script`: a script that does what is said, whatever the names are.
+//! `ftk dup prune --script`: the script does what the plan lists, for all names.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::harness::{Dir, needs};
 
 const SHELLS: [&[&str]; 3] = [&["sh"], &["bash"], &["busybox", "sh"]];
 
-/// Makes the script aside.
+/// Writes the script next to the tree.
 fn script(dir: &Dir, args: &[&str]) {
     let file = fs::File::create(dir.aside("script")).unwrap();
     dir.ftk(["dup", "prune", "--min-size", "0", "--script"]).args(args).stdout(file).run().status(0);
@@ -21,7 +21,7 @@ fn run(dir: &Dir, shell: &[&str]) -> crate::harness::Run {
     dir.ftk([""; 0]).instead(dir, shell.iter().copied().map(OsStr::new).chain([script.as_os_str()])).run()
 }
 
-/// The same files and links as without a script, under every shell.
+/// Under every shell, the script leads to the same files and links as `--yes`.
 #[test]
 fn a_script_does_what_prune_does() {
     needs!("bash", "busybox");
@@ -50,7 +50,7 @@ fn a_script_does_what_prune_does() {
     }
 }
 
-/// A script that is run late leaves alone what has changed.
+/// A script does not touch files that changed after it was written.
 #[test]
 fn a_script_compares_first() {
     needs!("bash", "busybox");
@@ -70,7 +70,7 @@ fn a_script_compares_first() {
 }
 
 #[test]
-fn nothing_but_the_script_is_on_standard_output() {
+fn standard_output_has_only_the_script() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same");
     let run = dir.ftk(["dup", "prune", "--action", "delete", "--script"]).run().status(0);
@@ -78,9 +78,9 @@ fn nothing_but_the_script_is_on_standard_output() {
     assert!(dir.path("a").exists() && dir.path("b").exists() && !dir.aside("state").exists());
 }
 
-/// Names that a careless script would run, expand, split or take for options.
+/// Names that a careless script would run, expand, split or treat as options.
 #[test]
-fn h21_names_in_scripts_are_names() {
+fn h21_names_in_scripts_are_quoted() {
     needs!("bash", "busybox");
     let more: [&[u8]; 6] = [b"`touch Y`", b";touch Z", b"'; touch W; '", b"\\", b"\"$HOME\"", b"-n"];
     for action in ["hardlink", "symlink", "delete", "move=away"] {

@@ -1,4 +1,4 @@
-//! Trees with copies in them, and the groups that comparing every byte finds.
+//! Trees with copies, and the groups that comparing every byte finds.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use crate::harness::{Dir, bytes};
 
-/// Numbers that look random, from one seed.
+/// Pseudo-random numbers from a seed.
 pub(super) struct Dice {
     bytes: Vec<u8>,
     at: usize,
@@ -18,7 +18,7 @@ impl Dice {
         Self { bytes: bytes(seed, 1 << 16), at: 0 }
     }
 
-    /// One of `0..n`.
+    /// Returns a number in `0..n`.
     pub(super) fn below(&mut self, n: usize) -> usize {
         let at = self.at % (self.bytes.len() - 4);
         self.at += 4;
@@ -30,15 +30,15 @@ impl Dice {
     }
 }
 
-/// Names that break what is careless, and harmless ones.
+/// Names that break careless programs, and harmless ones.
 pub(super) const NAMES: [&[u8]; 10] =
     [b"a", b"b c", b"-rf", b"two\nlines", b"\xff\xfe", b"it's", b"$(touch X)", b"~", b"tab\there", b"*"];
 
-/// Sizes about the borders of what is read at once.
+/// Sizes at the boundaries of blocks that are read at once.
 const SIZES: [usize; 12] = [0, 1, 9, 4095, 4096, 4097, 16_384, 32_768, 65_536, 131_072, 131_073, 300_000];
 
-/// Files in four directories: few contents, some of which differ in one byte only; some names are hard links.
-/// A symbolic link and a FIFO beside them are no copies of anything.
+/// Creates files in four directories. They have few contents, some of which differ in one byte, and some
+/// names are hard links. Symbolic links and a FIFO next to them are not copies.
 pub(super) fn plant(dir: &Dir, seed: u64, files: usize) {
     let mut dice = Dice::new(seed);
     let mut paths: Vec<Vec<u8>> = Vec::new();
@@ -59,12 +59,12 @@ pub(super) fn plant(dir: &Dir, seed: u64, files: usize) {
     dir.symlink("d0", "link to a directory").symlink("missing", "dangling").fifo("fifo");
 }
 
-/// One of about fifty contents.
+/// Returns one of about fifty contents.
 fn content(dice: &mut Dice) -> Vec<u8> {
     let size = *dice.pick(&SIZES);
     let mut content = bytes(1, size);
     if size > 0 {
-        // Unchanged, or with another byte where a reader that looks at parts might not look.
+        // Unchanged, or with one different byte at the beginning, end or middle.
         match dice.below(5) {
             0 => content[0] ^= 1,
             1 => content[size - 1] ^= 1,
@@ -75,14 +75,14 @@ fn content(dice: &mut Dice) -> Vec<u8> {
     content
 }
 
-/// Files with one content: the names of each, by path.
+/// Files with one content: the names of each, sorted by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Same {
     pub(super) size: usize,
     pub(super) files: Vec<Vec<Vec<u8>>>,
 }
 
-/// What is there more than once below `.`, the largest waste first, from comparing everything.
+/// Returns the groups of equal files below `.`, the largest waste first, by comparing every byte.
 pub(super) fn oracle(dir: &Dir, min_size: usize) -> Vec<Same> {
     let mut contents: BTreeMap<Vec<u8>, BTreeMap<u64, Vec<Vec<u8>>>> = BTreeMap::new();
     for (path, content, ino) in contents_of(dir, ".") {
@@ -103,7 +103,7 @@ pub(super) fn oracle(dir: &Dir, min_size: usize) -> Vec<Same> {
     groups
 }
 
-/// Path, content and inode of every regular file.
+/// Returns path, content and inode of every regular file.
 pub(super) fn contents_of(dir: &Dir, root: &str) -> Vec<(Vec<u8>, Vec<u8>, u64)> {
     let mut found = Vec::new();
     let mut waiting = vec![std::path::PathBuf::from(root)];
@@ -123,7 +123,7 @@ pub(super) fn contents_of(dir: &Dir, root: &str) -> Vec<(Vec<u8>, Vec<u8>, u64)>
     found
 }
 
-/// What `--format fdupes` should print of these groups.
+/// Returns what `--format fdupes` prints for these groups.
 pub(super) fn printed(groups: &[Same], end: u8) -> Vec<u8> {
     let mut text = Vec::new();
     for group in groups {

@@ -1,4 +1,4 @@
-//! `ftk dup undo`: a tree as it was.
+//! `ftk dup undo`: restores the tree.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::tree::plant;
 use crate::harness::Dir;
 
-/// What a name stands for, but for inode numbers and times of the inode, which nobody can restore.
+/// The restorable parts of an entry: everything except its inode number and ctime.
 #[derive(Debug, PartialEq, Eq)]
 struct Known {
     mode: u32,
@@ -49,7 +49,7 @@ fn journal(dir: &Dir) -> PathBuf {
 }
 
 #[test]
-fn everything_comes_back() {
+fn undo_restores_everything() {
     for (seed, args) in [
         (60, &["--action", "hardlink"][..]),
         (61, &["--action", "symlink"]),
@@ -63,7 +63,7 @@ fn everything_comes_back() {
         let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
         run.check(run.text().contains("  restore  "), "what is restored is listed");
         assert!(snapshot(&dir) == before, "{args:?}");
-        // Once more changes nothing.
+        // Another undo changes nothing.
         let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
         run.stderr_has("  restored 0 files\n");
         assert!(snapshot(&dir) == before, "{args:?}");
@@ -71,32 +71,32 @@ fn everything_comes_back() {
 }
 
 #[test]
-fn what_changed_since_is_not_overwritten() {
+fn files_created_since_are_not_overwritten() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").file("c", b"same");
     dir.ftk(["dup", "prune", "--action", "move=away", "--yes"]).run().status(0);
     dir.file("b", b"a new file of that name");
     let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(2);
-    run.check(run.text().contains("  restore  ./c"), "one comes back");
-    run.check(run.text().contains("  fail     ./b "), "the other cannot");
+    run.check(run.text().contains("  restore  ./c"), "one file is restored");
+    run.check(run.text().contains("  fail     ./b "), "the other is not restored");
     run.stderr_has("  restored 1 file; 1 file could not be restored\n");
     assert_eq!(fs::read(dir.path("b")).unwrap(), b"a new file of that name");
 }
 
 #[test]
-fn what_was_deleted_is_gone_and_that_is_said() {
+fn deleted_files_are_reported_as_lost() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same");
     dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).run().status(0);
     let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(2);
     run.check(
         run.text().contains("  fail     ./b ") && run.text().contains("deleted for good"),
-        "it is said",
+        "the message is printed",
     );
 }
 
 #[test]
-fn permissions_come_back_with_the_file() {
+fn undo_restores_permissions() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same");
     for path in ["a", "b"] {
@@ -108,9 +108,9 @@ fn permissions_come_back_with_the_file() {
     assert_eq!(snapshot(&dir), before);
 }
 
-/// A run that is killed between two names of one file leaves the second one what it was.
+/// If a run was killed between two names of one file, undo joins them again.
 #[test]
-fn names_of_one_file_are_that_again_when_only_some_were_replaced() {
+fn undo_rejoins_hard_links_if_only_some_were_replaced() {
     for action in ["hardlink", "symlink"] {
         let dir = Dir::new();
         dir.file("a", b"same").file("b", b"same");
@@ -119,14 +119,14 @@ fn names_of_one_file_are_that_again_when_only_some_were_replaced() {
         dir.ftk(["dup", "prune", "--action", action, "--yes"]).run().status(0);
         fs::rename(dir.aside("c"), dir.path("c")).unwrap();
         let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
-        run.check(run.text().contains("  leave    ./c"), "it is left");
+        run.check(run.text().contains("  leave    ./c"), "the hard link is unchanged");
         let [a, b, c] = ["a", "b", "c"].map(|path| fs::symlink_metadata(dir.path(path)).unwrap().ino());
         assert!(a != b && b == c, "{action}");
     }
 }
 
 #[test]
-fn h26_what_is_no_journal() {
+fn h26_files_that_are_not_journals_are_errors() {
     let dir = Dir::new();
     dir.file("empty", b"").file("text", b"no journal\n");
     for path in ["empty", "text", "missing"] {

@@ -1,4 +1,4 @@
-//! An action and what undoes it, in a small tree, and what must hold whatever befell them.
+//! An action and its undo in a small tree, and what must hold after every fault.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,7 +9,7 @@ use rustix::fs::{XattrFlags, setxattr};
 use super::snapshot::{Node, Snapshot, difference, snapshot};
 use crate::harness::{Dir, Ftk, Run};
 
-/// What is done with copies.
+/// An action on copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Hardlink,
@@ -29,7 +29,7 @@ impl Action {
     }
 }
 
-/// The command that something befalls.
+/// The command that a fault is injected into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Prune,
@@ -37,7 +37,7 @@ pub(super) enum Command {
     Undo,
 }
 
-/// A tree, and what it was before anything was done.
+/// A tree, and a snapshot of it before the action.
 pub(super) struct Stage {
     pub(super) dir: Dir,
     action: Action,
@@ -45,11 +45,11 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// With everything done that comes before the command.
+    /// Creates the tree and runs what must precede the command.
     pub(super) fn new(command: Command, action: Action) -> Self {
         let dir = Dir::in_memory();
         dir.file("a/x1", b"content x").file("b/x3", b"content x").file("b/z", b"neither");
-        // One file with two names, both of which go.
+        // One file with two names, both of which are removed.
         dir.file("a/x2", b"content x").hard_link("a/x2", "x4");
         dir.file("b/y1", b"y").file("y2", b"y");
         for name in ["a/x1", "a/x2", "b/x3", "b/y1", "y2"] {
@@ -82,8 +82,9 @@ impl Stage {
         self.dir.aside("")
     }
 
-    /// That every name leads to what it led to, or is one that the action has taken, and its content is still there.
-    pub(super) fn keeps(&self) -> Result<(), String> {
+    /// Checks that every name leads to its old content, or was replaced by the action while the content still
+    /// exists.
+    pub(super) fn check_contents(&self) -> Result<(), String> {
         let now = snapshot(&self.root());
         for (path, node) in &self.before {
             let Node::File { content, .. } = node else { continue };
@@ -95,7 +96,7 @@ impl Stage {
                 (Action::Delete, None) => is_file_of(&now, |_| true, content),
                 (Action::Move, None) => {
                     let to = Path::new("to").join(path.strip_prefix("tree").unwrap());
-                    // On its way it has a name of ours beside its own.
+                    // While it is moved, it has a temporary name next to its own.
                     is_file_of(&now, |it| *it == to || is_ours(it) && it.parent() == path.parent(), content)
                 }
                 _ => false,
@@ -110,15 +111,15 @@ impl Stage {
         Ok(())
     }
 
-    /// Names that runs of ours make and take away again.
+    /// Returns the temporary names that a run left over.
     pub(super) fn strays(&self) -> Vec<String> {
         let now = snapshot(&self.root());
         let strays = now.keys().filter(|path| is_ours(path));
         strays.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
     }
 
-    /// That all is as it was before anything was done; directories to move to may stay.
-    pub(super) fn is_as_before(&self) -> Result<(), String> {
+    /// Checks that the tree is as it was before the action; directories for moved files may remain.
+    pub(super) fn check_unchanged(&self) -> Result<(), String> {
         let mut now = snapshot(&self.root());
         now.retain(|path, node| !(path.starts_with("to") && *node == Node::Dir));
         let differs = difference(&self.before, &now);
@@ -128,14 +129,14 @@ impl Stage {
         Ok(())
     }
 
-    /// Whether the names of one file are that again.
-    pub(super) fn is_one_file(&self) -> Result<(), String> {
+    /// Checks that the hard links lead to one file again.
+    pub(super) fn check_hard_links(&self) -> Result<(), String> {
         let [a, b] = ["a/x2", "x4"].map(|name| fs::symlink_metadata(self.dir.path(name)).unwrap().ino());
         if a == b { Ok(()) } else { Err("two names of one file lead to two".into()) }
     }
 
-    /// That what is said to be done is done.
-    pub(super) fn is_so(&self, run: &Run) -> Result<(), String> {
+    /// Checks that everything reported as done was done.
+    pub(super) fn check_report(&self, run: &Run) -> Result<(), String> {
         let is_acted_on = |path: &str| match fs::symlink_metadata(self.dir.path(path)) {
             Ok(now) => match self.action {
                 Action::Hardlink => {
@@ -161,10 +162,10 @@ impl Stage {
             let (Some(verb), Some(path)) = (words.next(), words.next()) else { continue };
             let path = path.trim_start_matches("./");
             if ["link", "symlink", "delete", "move"].contains(&verb) && !is_acted_on(path) {
-                return Err(format!("it lies: {line}"));
+                return Err(format!("false report: {line}"));
             }
             if verb == "restore" && !is_restored(path) {
-                return Err(format!("it lies: {line}"));
+                return Err(format!("false report: {line}"));
             }
         }
         Ok(())
@@ -175,7 +176,7 @@ fn is_ours(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".ftk-"))
 }
 
-/// Whether a regular file of this content has such a path.
+/// Returns whether a regular file with this content has an accepted path.
 fn is_file_of(now: &Snapshot, has: impl Fn(&PathBuf) -> bool, wanted: &[u8]) -> bool {
     now.iter()
         .any(|(path, node)| matches!(node, Node::File { content, .. } if content == wanted) && has(path))

@@ -1,30 +1,30 @@
-//! Commands that only read: the answer is right, or it is said that it is not all of it.
+//! Commands that only read: the output is right, or an error says that it is incomplete.
 
 use std::fs;
 
 use super::scene::{Extent, Scene};
 use crate::harness::Dir;
 
-/// Nothing but the tree.
+/// Adds nothing to the tree.
 const BARE: fn(&Dir) = |_| ();
 
-/// What the list, manifest or report of the tree is called.
+/// The name of the list, manifest or report of the tree.
 const LIST: &str = "list";
 
-/// Writes what a command prints of the tree to a file beside it.
+/// Writes the output of a command to a file next to the tree.
 fn save(dir: &Dir, args: &[&str], name: &str) {
     let run = dir.ftk(args).run().status(0);
     fs::write(dir.aside(name), run.out).unwrap();
 }
 
-/// Sum lists of the tree, and of what it was before.
+/// Adds checksum lists of the tree and of an older state.
 const SUMS: fn(&Dir) = |dir| {
     save(dir, &["hash", "."], LIST);
     let list = fs::read_to_string(dir.aside(LIST)).unwrap();
     fs::write(dir.aside("other"), list.replace("./z", "./zz").replace("./y2", "./b/y3")).unwrap();
 };
 
-/// A manifest of the tree and one of the tree as it was before.
+/// Adds manifests of the tree and of an older state.
 const MANIFESTS: fn(&Dir) = |dir| {
     dir.file("b/old", b"old");
     save(dir, &["manifest", "create", "."], "other");
@@ -35,7 +35,7 @@ const MANIFESTS: fn(&Dir) = |dir| {
 
 const REPORT: fn(&Dir) = |dir| save(dir, &["dup", "--json", "."], LIST);
 
-/// A second tree that is the first but for a file.
+/// Adds another tree that differs in one file.
 const TWIN: fn(&Dir) = |dir| {
     for name in ["a/x1", "a/x2", "b/x3", "b/y1", "z", "b/empty"] {
         let mut content = fs::read(dir.path(name)).unwrap();
@@ -74,7 +74,7 @@ fn play(scene: &Scene, extent: Extent) {
     scene.play(extent);
 }
 
-/// The files are made anew for each run: a reader looks twice at those younger than two seconds.
+/// The files are created anew for each run: files younger than two seconds get another check for changes.
 const YOUNG: bool = true;
 
 scenes! {

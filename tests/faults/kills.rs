@@ -1,12 +1,12 @@
-//! Commands that change a tree, killed before each call that changes anything: between two of these the disk does not
-//! change, so this is every state that a killed run can leave. `undo` brings back what there was, and finds nothing to
-//! do after that.
+//! Commands that change a tree, killed before each system call that changes anything. The disk does not
+//! change between two such calls, so these are all states that a killed run can leave. `undo` restores the
+//! tree, and another `undo` finds nothing to do.
 
 use super::acts::{Action, Command, Stage};
 use super::trace::{Call, Fault, calls, failing};
 use crate::harness::needs;
 
-/// Calls after which a file system is another one.
+/// Returns whether the call changes the file system.
 fn changes(call: &Call) -> bool {
     let names = [
         "copy_file_range",
@@ -40,19 +40,19 @@ fn play(command: Command, action: Action) {
     for call in &calls {
         let stage = Stage::new(command, action);
         let run = failing(stage.command(command), &stage.dir, call, Fault::Kill).run();
-        let judge = || {
+        let check = || {
             if run.code() != 128 + 9 {
                 return Err(format!("it was not killed: status {}", run.code()));
             }
-            stage.keeps()?;
+            stage.check_contents()?;
             if action == Action::Delete || !stage.dir.aside("journal").exists() {
-                // What was killed before it had a journal has done nothing.
-                return if action == Action::Delete { Ok(()) } else { stage.is_as_before() };
+                // A run that was killed before it had a journal has changed nothing.
+                return if action == Action::Delete { Ok(()) } else { stage.check_unchanged() };
             }
             for turn in ["undo", "undo once more"] {
                 let undone = stage.command(Command::Undo).run();
                 let what = || format!("{turn}: {}{}{:?}", undone.text(), undone.err, stage.strays());
-                let is_back = stage.is_as_before().and_then(|()| stage.is_one_file());
+                let is_back = stage.check_unchanged().and_then(|()| stage.check_hard_links());
                 is_back.map_err(|why| format!("{why}\n{}", what()))?;
                 if undone.code() != 0 && !is_begun(&stage) {
                     return Ok(()); // not even the first line of the journal
@@ -63,14 +63,14 @@ fn play(command: Command, action: Action) {
             }
             Ok(())
         };
-        if let Err(why) = judge() {
+        if let Err(why) = check() {
             problems.push(format!("before {} number {}: {why}\n  {}", call.name, call.nth, call.line));
         }
     }
     assert!(problems.is_empty(), "{command:?} {action:?}:\n{}", problems.join("\n"));
 }
 
-/// Whether there is a whole line in the journal.
+/// Returns whether the journal has a complete line.
 fn is_begun(stage: &Stage) -> bool {
     std::fs::read(stage.dir.aside("journal")).unwrap().contains(&b'\n')
 }
@@ -101,16 +101,16 @@ fn h06_killed_while_a_report_is_applied() {
 }
 
 #[test]
-fn h06_killed_while_links_are_taken_back() {
+fn h06_killed_while_links_are_undone() {
     play(Command::Undo, Action::Hardlink);
 }
 
 #[test]
-fn h06_killed_while_symbolic_links_are_taken_back() {
+fn h06_killed_while_symbolic_links_are_undone() {
     play(Command::Undo, Action::Symlink);
 }
 
 #[test]
-fn h06_killed_while_moves_are_taken_back() {
+fn h06_killed_while_moves_are_undone() {
     play(Command::Undo, Action::Move);
 }

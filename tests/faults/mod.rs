@@ -1,8 +1,9 @@
-//! Every system call of every command made to fail, or the last one that is made: `strace` does both.
+//! Tests in which one system call of a command fails, or is the last one before the process is killed.
+//! `strace` does both.
 //!
-//! A run without a fault tells which calls a command makes. Then it runs again for each of them, with that one failing
-//! in each way that is plausible, and what it printed, how it ended and what is left of the tree are judged. A fixed
-//! choice of all these runs is part of every test run, and `--ignored` makes them all.
+//! A run without a fault shows which calls a command makes. Then the command runs again for each call and
+//! each plausible error of it, and the test checks the output, the exit status and the tree. Every test run
+//! includes a fixed choice of these runs; `--ignored` runs all of them.
 
 mod acts;
 mod commands;

@@ -1,5 +1,5 @@
-//! What is on the disk before what, by the order of the calls: a power failure keeps what was synced, and of the rest
-//! any part.
+//! The order of writes, syncs and changes of names. A power failure check_contents everything that was synced and any
+//! part of the rest.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,18 @@ use super::acts::{Action, Command, Stage};
 use super::trace::{Call, calls};
 use crate::harness::{Dir, needs};
 
-/// What a record of the journal has in it, as `strace` shows it.
+/// Parts of the records of a journal, as `strace` prints them.
 const ACTION: &str = r#"\"action\":"#;
 const DONE: &str = r#"\"outcome\":\"done\""#;
 
-/// The path of the descriptor that is the `nth` argument.
+/// Returns the path of the descriptor that is the `nth` argument.
 fn path(call: &Call, nth: usize) -> &str {
     let path = call.line.split('<').nth(nth + 1).and_then(|rest| rest.split('>').next());
     path.unwrap_or_else(|| panic!("no path: {}", call.line))
 }
 
-/// An intent is synced before its step, the keeper before the victim goes, and the names before the journal says that
-/// it is done.
+/// Checks that the intent is synced before its step, the kept file before the other is removed, and the names
+/// before the journal records the step as done.
 fn steps_are_in_order(action: Action) {
     needs!("strace");
     let stage = Stage::new(Command::Prune, action);
@@ -88,7 +88,7 @@ fn h06_moves_are_done_in_order() {
     steps_are_in_order(Action::Move);
 }
 
-/// A list or manifest is on the disk before it has its name.
+/// A list or manifest is synced before it gets its name.
 #[test]
 fn h29_an_output_is_synced_before_it_has_its_name() {
     needs!("strace");
@@ -113,7 +113,7 @@ fn h29_an_output_is_synced_before_it_has_its_name() {
                     _ => {}
                 }
             }
-            // An unnamed file takes a name that is free only, and then the other one's place.
+            // An unnamed file can only get an unused name, and is then renamed over the old file.
             assert_eq!(named, if has_old { 3 } else { 1 }, "{args:?}");
         }
     }

@@ -1,5 +1,5 @@
-//! Commands that change a tree, with each call of theirs failing: nothing is lost, what is said is so, nothing is left
-//! behind, and `undo` brings back what there was.
+//! Commands that change a tree, with each of their system calls failing: nothing is lost, the report is true,
+//! no temporary files are left over, and `undo` restores the tree.
 
 use super::acts::{Action, Command, Stage};
 use super::scene::{Extent, faults};
@@ -13,24 +13,24 @@ fn play(command: Command, action: Action, extent: Extent) {
     let clean = clean.status(0);
     let faults = faults(&calls, extent);
     assert!(faults.len() > 30, "{}", faults.len());
-    let (mut told, mut problems) = (0, Vec::new());
+    let (mut reported, mut problems) = (0, Vec::new());
     for &(call, error) in &faults {
         let stage = Stage::new(command, action);
         let run = failing(stage.command(command), &stage.dir, call, Fault::Error(error)).run();
         let has_failed = run.code() == 2 || (run.code() == 134 && run.err.contains("memory allocation of "));
-        let judge = || {
-            stage.keeps()?;
-            stage.is_so(&run)?;
+        let check = || {
+            stage.check_contents()?;
+            stage.check_report(&run)?;
             if run.err.contains("panicked") {
                 return Err("it panics".into());
             }
-            // Where one cannot be removed either, it is told.
+            // A temporary file that cannot be removed must be reported.
             if let Some(stray) = stage.strays().iter().find(|stray| !run.text().contains(*stray)) {
                 return Err(format!("{stray} is left"));
             }
-            // How much is free by now is told as far as it can be asked.
+            // The number of freed bytes may be unknown, so only actions and paths are compared.
             let is_right = run.code() == 0 && words(&run) == words(&clean);
-            // A file that cannot be linked is the one that others are linked to from then on.
+            // A copy that cannot be linked becomes the keeper for the following ones.
             let is_full =
                 error == "EMLINK" && run.code() == 0 && run.text().contains("as many hard links as");
             if !is_right && !is_full && !has_failed {
@@ -40,10 +40,10 @@ fn play(command: Command, action: Action, extent: Extent) {
                 || run.text().contains("  fail ")
                 || run.text().contains("  refuse ");
             if has_failed && !is_said && !call.line.starts_with("write(2") {
-                return Err("nothing is said".into());
+                return Err("the failure is not reported".into());
             }
             if is_right && command == Command::Undo {
-                stage.is_as_before()?;
+                stage.check_unchanged()?;
             }
             if action != Action::Delete && stage.dir.aside("journal").exists() {
                 let undone = stage.command(Command::Undo).run();
@@ -51,12 +51,12 @@ fn play(command: Command, action: Action, extent: Extent) {
                 if undone.code() != 0 && !is_empty() {
                     return Err(format!("undo fails: {}{}", undone.text(), undone.err));
                 }
-                stage.is_as_before()?;
+                stage.check_unchanged()?;
             }
             Ok::<(), String>(())
         };
-        told += usize::from(has_failed);
-        if let Err(why) = judge() {
+        reported += usize::from(has_failed);
+        if let Err(why) = check() {
             problems.push(format!(
                 "{error} of {} number {}: {why}\n  {}\n  status {}\n{}{}",
                 call.name,
@@ -71,10 +71,10 @@ fn play(command: Command, action: Action, extent: Extent) {
     let n = problems.len();
     problems.truncate(30);
     assert!(n == 0, "{command:?} {action:?}: {n} of {}:\n{}", faults.len(), problems.join("\n"));
-    assert!(told > 0);
+    assert!(reported > 0);
 }
 
-/// What was done to which file.
+/// Returns the action and the path of each line.
 fn words(run: &Run) -> Vec<(&str, &str)> {
     let line = |line| {
         let mut words = str::split_whitespace(line);

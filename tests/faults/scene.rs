@@ -1,4 +1,4 @@
-//! A command in a small tree, and what is made of each of its runs.
+//! A command in a small tree, and the checks of its runs with faults.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,25 +7,25 @@ use super::snapshot::{Snapshot, difference, snapshot};
 use super::trace::{Call, Fault, calls, errors, failing, has_failed};
 use crate::harness::{Dir, Run, bytes, sha256};
 
-/// A command that changes nothing but its output file.
+/// A command that changes nothing except its output file.
 pub(super) struct Scene {
     pub(super) args: &'static [&'static str],
-    /// Adds to the [tree](tree) what the command needs.
+    /// Adds what the command needs to the [tree](tree).
     pub(super) plant: fn(&Dir),
-    /// How lines begin that are printed of what failed.
+    /// The beginnings of output lines that report a failure.
     pub(super) says: &'static [&'static str],
-    /// The files are made anew for each run, so they are younger than two seconds, which makes a reader look twice. Else
-    /// they are older and stay the same.
+    /// Whether the files are created anew for each run. Files younger than two seconds get another check for
+    /// changes; otherwise they are older and the same for all runs.
     pub(super) is_young: bool,
 }
 
-/// Where commands are told to write.
+/// The name of the output file.
 const OUT: &str = "out";
 
-/// What lies there before.
+/// The old content of the output file.
 const OLD: &[u8] = b"old\n";
 
-/// Three files of one content, two of another one that takes several reads, and others.
+/// Creates three files of one content, two of a content that takes several reads, and others.
 pub(super) fn tree() -> Dir {
     let dir = Dir::in_memory();
     for name in ["a/x1", "a/x2", "b/x3"] {
@@ -38,19 +38,19 @@ pub(super) fn tree() -> Dir {
     dir
 }
 
-/// How much of all that can be injected.
+/// How many of the possible faults are injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// Of each kind of call on each file the first or the last, with one of its errors.
+    /// The first or the last call of each kind on each file, with one of its errors.
     Some,
     All,
 }
 
-/// Each call with each of its faults, as far as they are wanted.
+/// Returns the calls with their faults, all or a choice of them.
 pub(super) fn faults(calls: &[Call], extent: Extent) -> Vec<(&Call, &'static str)> {
     let mut kinds = std::collections::BTreeMap::<_, Vec<&Call>>::new();
     for call in calls {
-        // The descriptor's number and what is behind the first path do not matter.
+        // The number of the descriptor and everything after the first path do not matter.
         let path = call.line.split(['<', '"']).nth(1).and_then(|rest| rest.split(['>', '"']).next());
         kinds.entry((&call.name, path)).or_default().push(call);
     }
@@ -70,7 +70,7 @@ pub(super) fn faults(calls: &[Call], extent: Extent) -> Vec<(&Call, &'static str
     faults
 }
 
-/// What a run without faults did.
+/// The result of a run without faults.
 struct Clean {
     code: i32,
     out: Vec<u8>,
@@ -88,16 +88,16 @@ impl Scene {
         dir
     }
 
-    /// Plays it with one fault after the other.
+    /// Runs the command once for each fault.
     pub(super) fn play(&self, extent: Extent) {
         let mut dir = self.plant();
         let before = snapshot(&dir.aside(""));
         let args = ["--io", "sync", "-j", "mono"];
         let (run, calls) = calls(dir.ftk(self.args).args(args), &dir);
-        run.check(!run.err.contains("ftk: "), "without a fault there is none");
+        run.check(!run.err.contains("ftk: "), "a run without a fault has no error");
         let clean = Clean { code: run.code(), lines: self.lines(&dir, &run), out: run.out };
         let faults = faults(&calls, extent);
-        let (mut told, mut problems) = (0, Vec::new());
+        let (mut reported, mut problems) = (0, Vec::new());
         for &(call, error) in &faults {
             if self.is_young {
                 dir = self.plant();
@@ -105,8 +105,8 @@ impl Scene {
                 fs::write(dir.aside(OUT), OLD).unwrap();
             }
             let run = failing(dir.ftk(self.args).args(args), &dir, call, Fault::Error(error)).run();
-            match self.judge(&dir, &run, (call, error), &before, &clean) {
-                Ok(is_told) => told += usize::from(is_told),
+            match self.check(&dir, &run, (call, error), &before, &clean) {
+                Ok(is_reported) => reported += usize::from(is_reported),
                 Err(why) => problems.push(format!(
                     "{error} of {} number {}: {why}\n  {}\n  status {}, stderr: {}",
                     call.name,
@@ -120,10 +120,10 @@ impl Scene {
         let n = problems.len();
         problems.truncate(30);
         assert!(n == 0, "{:?}: {n} of {}:\n{}", self.args, faults.len(), problems.join("\n"));
-        assert!(told > 0 || faults.len() < 10);
+        assert!(reported > 0 || faults.len() < 10);
     }
 
-    /// Lines of standard output and of the output file that mean the same in every run.
+    /// Returns the lines of standard output and of the output file, except those that differ from run to run.
     fn lines(&self, dir: &Dir, run: &Run) -> BTreeSet<Vec<u8>> {
         let file = fs::read(dir.aside(OUT)).unwrap_or_default();
         let all = run.out.split(|&byte| byte == b'\n').chain(file.split(|&byte| byte == b'\n'));
@@ -131,8 +131,9 @@ impl Scene {
         all.filter(|line| !changing(line)).map(<[u8]>::to_vec).collect()
     }
 
-    /// What must not fail without a word: looking into the tree. That of a plan is looked into before, too, for advice,
-    /// and a directory that cannot be opened when files are sampled is tried again.
+    /// Returns whether a failure of the call must be reported: calls that read the tree. Two kinds need not
+    /// be: a plan also reads the tree in advance for advice, and a directory that cannot be opened for the
+    /// sample is opened again.
     fn is_essential(&self, call: &Call) -> bool {
         let is_plan = ["prune", "apply"].contains(&self.args.get(1).copied().unwrap_or_default());
         let looks = ["read", "pread64", "getdents64", "openat", "fstat"];
@@ -141,8 +142,8 @@ impl Scene {
         call.line.contains("/tree/") && looks.contains(&&*call.name) && !is_tried_again
     }
 
-    /// Whether the fault was told; an error says what is wrong with the run.
-    fn judge(
+    /// Checks a run. Returns whether it reported the fault, or what is wrong with it.
+    fn check(
         &self,
         dir: &Dir,
         run: &Run,
@@ -164,7 +165,7 @@ impl Scene {
             let is_noticed = !self.is_essential(call)
                 || !has_failed(dir, call)
                 || ["EINTR", "EMFILE", "ENFILE"].contains(&error);
-            return if is_noticed { Ok(false) } else { Err("it goes unnoticed".into()) };
+            return if is_noticed { Ok(false) } else { Err("the failure goes unnoticed".into()) };
         }
         if is_out_of_memory(call) && run.code() == 134 && run.err.contains("memory allocation of ") {
             return Ok(true);
@@ -172,20 +173,20 @@ impl Scene {
         if run.code() != 2 {
             return Err(format!("the status is {} and the output another", run.code()));
         }
-        let mut is_told = run.err.contains("ftk: ") || is_stderr(call);
-        // An update keeps the records of what it cannot read.
+        let mut is_reported = run.err.contains("ftk: ") || is_stderr(call);
+        // An update check_contents the records of what it cannot read.
         let is_update = self.args.starts_with(&["manifest", "update"]);
         let recorded = if is_update { fs::read(dir.aside("other")).unwrap() } else { Vec::new() };
         let is_kept = |line: &[u8]| recorded.split(|&byte| byte == b'\n').any(|old| old == line);
         for line in lines.difference(&clean.lines) {
             let is_said = self.says.iter().any(|says| line.starts_with(says.as_bytes()));
             if !is_said && line != b"old" && !is_kept(line) {
-                return Err(format!("it lies: {}", String::from_utf8_lossy(line)));
+                return Err(format!("false report: {}", String::from_utf8_lossy(line)));
             }
-            is_told |= is_said;
+            is_reported |= is_said;
         }
-        if !is_told {
-            return Err("nothing is said".into());
+        if !is_reported {
+            return Err("the failure is not reported".into());
         }
         let file = fs::read(dir.aside(OUT)).map_err(|error| format!("the old output: {error}"))?;
         if !is_whole(&file) {
@@ -203,7 +204,8 @@ fn is_stderr(call: &Call) -> bool {
     call.name == "write" && call.line.starts_with("write(2")
 }
 
-/// Whether an output file ends with a line, and with a footer that is right if it began with a header.
+/// Returns whether an output file is complete: it ends with a newline, and with a matching footer if it has a
+/// header.
 fn is_whole(file: &[u8]) -> bool {
     if !file.ends_with(b"\n") {
         return file.is_empty();

@@ -1,11 +1,11 @@
-//! What lies in a directory.
+//! Snapshots of a directory.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// What a name stands for.
+/// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     Dir,
@@ -17,14 +17,14 @@ pub(super) enum Node {
     Link {
         to: PathBuf,
     },
-    /// Not opened: nobody writes to the FIFO.
+    /// Not opened: the FIFO has no writer.
     Other,
 }
 
-/// Everything below a directory, by path from there.
+/// Everything below a directory, by relative path.
 pub(super) type Snapshot = BTreeMap<PathBuf, Node>;
 
-/// The tree and what lies beside it, but for journals, caches and the log.
+/// Returns the tree and the entries next to it, except journals, caches and the log.
 pub(super) fn snapshot(root: &Path) -> Snapshot {
     let mut found = Snapshot::new();
     let mut waiting = vec![PathBuf::new()];
@@ -55,7 +55,7 @@ pub(super) fn snapshot(root: &Path) -> Snapshot {
     found
 }
 
-/// Paths and what differs between two.
+/// Returns the paths that differ, with both entries.
 pub(super) fn difference(a: &Snapshot, b: &Snapshot) -> Vec<String> {
     let paths: std::collections::BTreeSet<_> = a.keys().chain(b.keys()).collect();
     let differs = paths.into_iter().filter(|path| a.get(*path) != b.get(*path));

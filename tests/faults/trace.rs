@@ -1,38 +1,39 @@
-//! The system calls of a run, and a run in which one of them fails.
+//! The system calls of a run, and runs in which one of them fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::harness::{Dir, Ftk, Run};
 
-/// A system call that a command makes.
+/// A system call of a command.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Call {
     pub(super) name: String,
-    /// Which of this name it is, counted in its thread from 1, as `strace` counts.
+    /// Its number among the calls of this name in its thread, from 1, as `strace` counts.
     pub(super) nth: usize,
-    /// With the paths of descriptors, as `strace -y` shows it.
+    /// The call with the paths of its descriptors, as `strace -y` prints it.
     pub(super) line: String,
 }
 
-/// Runs the command, and tells the calls that are its own: those of the loader and of the start of a thread are not.
+/// Runs the command and returns its own calls, without those of the loader and of thread creation.
 pub(super) fn calls(ftk: Ftk, dir: &Dir) -> (Run, Vec<Call>) {
     let log = dir.aside("log");
     let run = ftk.under(dir, ["strace", "-f", "-y", "-s", "4096", "-o", log.to_str().unwrap()]).run();
     let calls = parse(&fs::read_to_string(&log).unwrap());
     fs::remove_file(&log).unwrap();
-    run.check(!calls.is_empty(), "no call was seen");
+    run.check(!calls.is_empty(), "strace saw the calls");
     (run, calls)
 }
 
-/// In the order of the log.
+/// Returns the calls in the order of the log.
 fn parse(log: &str) -> Vec<Call> {
     let mut threads: BTreeMap<&str, (BTreeMap<&str, usize>, bool)> = BTreeMap::new();
     let mut known = BTreeSet::new();
     let mut calls = Vec::new();
     for line in log.lines() {
         let (thread, line) = line.split_once(' ').unwrap();
-        // Where another thread comes between, the end of the call stands further down, and nobody asks for it.
+        // If another thread runs during a call, strace prints the end of the call on a later line. That part
+        // is not needed.
         let line = line.trim_start().trim_end_matches(" <unfinished ...>");
         let Some((name, rest)) = line.split_once('(') else { continue };
         if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
@@ -44,7 +45,8 @@ fn parse(log: &str) -> Vec<Call> {
         if *has_begun && known.insert((name, *nth)) {
             calls.push(Call { name: name.to_owned(), nth: *nth, line: line.to_owned() });
         }
-        // The standard library makes a stack for signals first, and handles two of them in the main thread.
+        // The standard library first allocates a signal stack, and sets two signal handlers in the main
+        // thread.
         *has_begun |= name == "sigaltstack" && rest.starts_with("{ss_sp=0x");
         if name == "rt_sigaction" && rest.starts_with("SIGBUS, {") {
             calls.clear();
@@ -54,15 +56,15 @@ fn parse(log: &str) -> Vec<Call> {
     calls
 }
 
-/// What becomes of a call.
+/// A fault injected into a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     Error(&'static str),
-    /// The process is killed before it.
+    /// The process is killed before the call.
     Kill,
 }
 
-/// The command with the call failing.
+/// Returns the command with this fault injected.
 pub(super) fn failing(ftk: Ftk, dir: &Dir, call: &Call, fault: Fault) -> Ftk {
     let Call { name, nth, .. } = call;
     let how = match fault {
@@ -70,29 +72,29 @@ pub(super) fn failing(ftk: Ftk, dir: &Dir, call: &Call, fault: Fault) -> Ftk {
         Fault::Kill => "signal=KILL".to_owned(),
     };
     let (trace, inject) = (format!("trace={name}"), format!("inject={name}:{how}:when={nth}"));
-    // With a filter of system calls `strace` is faster, and does not deliver signals.
+    // With a seccomp filter `strace` is faster, but cannot deliver signals.
     let filter: &[&str] = if fault == Fault::Kill { &[] } else { &["--seccomp-bpf"] };
     let log = dir.aside("log");
     let strace = ["strace", "-f", "-y", "-o", log.to_str().unwrap(), "-e", &trace, "-e", &inject];
     ftk.under(dir, strace.iter().chain(filter))
 }
 
-/// Whether it was this look into the tree that failed: the age of files, other threads and what else goes on have a say
-/// in which calls are made.
+/// Returns whether the failing call was this one. The calls of a run depend on the age of files and on other
+/// threads, so another call may have had the same number.
 pub(super) fn has_failed(dir: &Dir, call: &Call) -> bool {
     let log = fs::read_to_string(dir.aside("log")).unwrap();
     let failed = log.lines().find(|line| line.contains("(INJECTED)"));
     failed.is_some_and(|line| in_tree(line) == in_tree(&call.line))
 }
 
-/// What in the tree a call is about.
+/// Returns the path inside the tree that a call refers to.
 fn in_tree(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("/tree")?;
     let end = if line.contains("openat(") { rest.match_indices('"').nth(1)?.0 } else { rest.find('>')? };
     Some(&rest[..end])
 }
 
-/// Errors that calls can plausibly give.
+/// Plausible errors of calls.
 const ERRORS: &[(&str, &[&str])] = &[
     ("clone", &["EAGAIN", "ENOMEM"]),
     ("clone3", &["EAGAIN", "ENOMEM"]),
@@ -147,8 +149,8 @@ const ERRORS: &[(&str, &[&str])] = &[
     ("writev", &["ENOSPC", "EIO"]),
 ];
 
-/// Calls that fail for wrong arguments only, have no way to (`brk` returns the old end), or are in the hands of the
-/// standard library when it starts and ends threads.
+/// Calls that fail for invalid arguments only, cannot fail (`brk` returns the old end), or are made by the
+/// standard library to start and end threads.
 const NEVER: &[&str] = &[
     "brk",
     "exit",
@@ -171,7 +173,7 @@ const NEVER: &[&str] = &[
     "sysinfo",
 ];
 
-/// The errors of a call; one that is not in the table can have an input/output error.
+/// Returns the errors of a call, `EIO` if it is not in the table.
 pub(super) fn errors(name: &str) -> &'static [&'static str] {
     if NEVER.contains(&name) {
         return &[];

@@ -1,13 +1,13 @@
-//! `ftk find --exec-batch`: a command for many entries.
+//! `ftk find --exec-batch`: one command for many entries.
 
 use std::collections::BTreeSet;
 
 use crate::harness::{Dir, records, sorted};
 
-/// Prints how many arguments it got, and each of them, with a NUL behind.
+/// Prints the number of its arguments, and each of them, followed by NUL.
 const COUNT: [&str; 4] = ["sh", "-c", r#"printf '%s\0' "run $#" "$@""#, "sh"];
 
-/// The sizes of the runs, and the arguments of all of them.
+/// Returns the sizes of the runs, and the arguments of all of them.
 fn runs(out: &[u8]) -> (Vec<usize>, Vec<Vec<u8>>) {
     let mut records = records(out, 0).into_iter();
     let (mut sizes, mut arguments) = (Vec::new(), Vec::new());
@@ -19,7 +19,7 @@ fn runs(out: &[u8]) -> (Vec<usize>, Vec<Vec<u8>>) {
     (sizes, arguments)
 }
 
-/// Names so long that the system takes some hundreds of them at once.
+/// Creates names so long that a command line holds some hundreds of them.
 fn many() -> Dir {
     let dir = Dir::new();
     for nth in 0..3000 {
@@ -29,7 +29,7 @@ fn many() -> Dir {
 }
 
 #[test]
-fn one_run_where_it_can_be() {
+fn one_run_if_possible() {
     let dir = Dir::new();
     for name in [&b"new\nline"[..], b"\xff", b"-rf", b"a b", b"d/x"] {
         dir.raw_file(name, b"");
@@ -38,7 +38,7 @@ fn one_run_where_it_can_be() {
     for threads in ["mono", "8"] {
         let run = dir.ftk(["find", "-j", threads, "--exec-batch"]).args(COUNT).run().status(0).stderr("");
         let (sizes, arguments) = runs(&run.out);
-        run.check(sizes == [7] && sorted(arguments) == records(&paths, 0), "all in one");
+        run.check(sizes == [7] && sorted(arguments) == records(&paths, 0), "all in one run");
         let run = dir.ftk(["find", "--sort", "-j", threads, "--exec-batch"]).args(COUNT).run().status(0);
         run.check(runs(&run.out).1 == records(&paths, 0), "and in order");
     }
@@ -61,18 +61,18 @@ fn one_run_where_it_can_be() {
 }
 
 #[test]
-fn nothing_found_nothing_run() {
+fn without_matches_no_command_is_run() {
     let dir = Dir::new();
     dir.ftk(["find", "-n", "absent", "--exec-batch", "echo"]).run().status(0).stdout("").stderr("");
 }
 
-/// The limit is that of the kernel, a quarter of the stack's and at least 128 KiB, with the environment in it.
+/// The limit is the kernel's: a quarter of the stack limit, at least 128 KiB, including the environment.
 #[test]
-fn as_many_runs_as_the_system_needs() {
+fn as_many_runs_as_the_argument_limit_needs() {
     let dir = many();
     let paths: BTreeSet<_> = records(&dir.ftk(["find", "-0"]).run().status(0).out, 0).into_iter().collect();
     let bytes: usize = paths.iter().map(|path| path.len() + 1 + size_of::<usize>()).sum();
-    // The environment is as large as can be, which the kernel would not forgive.
+    // With a very large environment, a miscalculation would make the kernel refuse the command.
     let large = format!("LARGE={}", "x".repeat(100_000));
     for (stack, space, environment) in
         [("256", 128 << 10, "SMALL="), ("2048", 512 << 10, "SMALL="), ("256", 28 << 10, &large)]
@@ -80,11 +80,11 @@ fn as_many_runs_as_the_system_needs() {
         let ftk = dir.ftk(["find", "-j", "4", "--exec-batch"]).args(COUNT).under(&dir, ["env", environment]);
         let run = ftk.limit(&dir, &format!("-s {stack}")).run().status(0).stderr("");
         let (sizes, arguments) = runs(&run.out);
-        run.check(arguments.len() == paths.len(), "each once");
-        run.check(arguments.into_iter().collect::<BTreeSet<_>>() == paths, "and each");
+        run.check(arguments.len() == paths.len(), "each path once");
+        run.check(arguments.into_iter().collect::<BTreeSet<_>>() == paths, "every path is there");
         let least = bytes.div_ceil(space);
-        run.check(sizes.len() >= least, "the space is what the kernel grants");
-        // What the test itself has in its environment, and the reserve.
+        run.check(sizes.len() >= least, "the space is what the kernel allows");
+        // Subtracts the environment of the test and the kernel's reserve.
         let most = bytes.div_ceil(space - 20_000) + 1;
         run.check(sizes.len() <= most, &format!("{} runs, where {least} to {most} will do", sizes.len()));
     }
@@ -110,10 +110,10 @@ fn a_run_has_standard_input_and_streams() {
 }
 
 #[test]
-fn what_has_no_place_for_paths_is_refused() {
+fn commands_without_a_place_for_paths_are_refused() {
     let dir = Dir::new();
     for (command, why) in
-        [(&["{}"][..], "the name of a program"), (&["echo", "{}", "{/}"], "one argument only")]
+        [(&["{}"][..], "the name of a program"), (&["echo", "{}", "{/}"], "only one argument")]
     {
         let ftk = dir.ftk(["find", "missing", "--exec-batch"]).args(command);
         ftk.run().status(2).stdout("").stderr_has(why).stderr_lacks("missing");

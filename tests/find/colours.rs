@@ -1,4 +1,4 @@
-//! Paths in colours, which `ls` and `LS_COLORS` decide.
+//! Coloured paths, as `ls` and `LS_COLORS` define them.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -56,7 +56,7 @@ fn starting_points() {
 }
 
 #[test]
-fn only_where_they_are_wanted() {
+fn only_if_requested_and_not_for_records() {
     let dir = tree();
     let plain = run(&dir, PALETTE, &["--color", "never"]);
     assert!(!plain.text().contains('\x1b'));
@@ -65,7 +65,7 @@ fn only_where_they_are_wanted() {
     run(&dir, PALETTE, &["--color", "always", "--format", "{path}"]).stdout(&plain.out);
 }
 
-/// On a terminal, through `script`: in colours by themselves, and never with anything of a name that acts.
+/// On a terminal, through `script`: colours are the default, and control characters in names are escaped.
 #[test]
 fn on_a_terminal() {
     needs!("script");

@@ -8,10 +8,10 @@ use rustix::process::Signal;
 
 use crate::harness::{Dir, records, signal, sorted, wait_until};
 
-/// Prints its arguments, each with a NUL behind it.
+/// Prints its arguments, each followed by NUL.
 const SHOW: [&str; 3] = ["printf", r"%s\0", "--"];
 
-/// Names that break what goes through a shell, a line or an option.
+/// Creates names that are special to shells, line formats and option parsers.
 fn odd() -> Dir {
     let dir = Dir::new();
     for name in
@@ -23,11 +23,11 @@ fn odd() -> Dir {
 }
 
 #[test]
-fn every_name_arrives() {
+fn every_name_is_passed_unchanged() {
     let dir = odd();
     for threads in ["mono", "2", "8"] {
         let paths = dir.ftk(["find", "-0", "--sort"]).run().status(0).out;
-        // After an empty first argument, for the `--` that printf does not print.
+        // The first argument of printf is its format.
         for command in [&["--exec", "printf", r"%s\0"][..], &["--exec", "printf", r"%s\0", "{}", ";"]] {
             let run = dir.ftk(["find", "-j", threads]).args(command).run().status(0).stderr("");
             run.check(sorted(records(&run.out, 0)) == records(&paths, 0), "each path once, to the byte");
@@ -39,16 +39,16 @@ fn every_name_arrives() {
 }
 
 #[test]
-fn places() {
+fn placeholders() {
     let dir = odd();
     let run = dir.ftk(["find", "-n", "?x.y", "--exec", "printf", r"%s\0"]);
     let run =
         run.args(["{}", "{/}", "{//}", "{.}", "{/.}", "a{/}b{/.}", "{", "{x}", "{{}}", ";"]).run().status(0);
     run.stdout("./d/-x.y\0-x.y\0./d\0./d/-x\0-x\0a-x.yb-x\0{\0{x}\0{./d/-x.y}\0");
-    // Only a starting point could look like an option.
+    // Only a starting point could begin with a dash.
     let run = dir.ftk(["find", "--exec", "printf", r"%s\0", "{}", ";", "--", "-rf"]).run().status(0);
     run.stdout("./-rf\0");
-    // The program may be what was found.
+    // The program may be the entry itself.
     fs::copy("/bin/true", dir.path("d/true")).unwrap();
     dir.ftk(["find", "-n", "true", "--exec", "{}"]).run().status(0).stdout("");
 }
@@ -60,7 +60,7 @@ fn options_may_follow() {
     dir.ftk(args).run().status(0).stdout("-j a b\nthen ./a b\n");
 }
 
-/// What one command writes stays together, though it writes in pieces and others run beside it.
+/// The output of one command stays together, even if it is written in pieces while others run.
 #[test]
 fn outputs_are_not_mixed() {
     let dir = Dir::new();
@@ -81,9 +81,9 @@ fn outputs_are_not_mixed() {
     }
 }
 
-/// No command ends before as many as may run at once have begun, and none sees more than those.
+/// Each command waits until as many as may run at once have begun, and none sees more than that.
 #[test]
-fn as_many_at_once_as_asked() {
+fn as_many_commands_at_once_as_threads() {
     let dir = Dir::new();
     for nth in 0..12 {
         dir.file(format!("files/{nth}"), b"");
@@ -102,7 +102,7 @@ fn as_many_at_once_as_asked() {
         let args = ["find", "files", "-t", "f", "-j", threads, "--exec", "sh", "-c", &script, "sh", "{/}"];
         let run = dir.ftk(args).run().status(0).stderr("");
         let counts: Vec<usize> = run.text().lines().map(|line| line.trim().parse().unwrap()).collect();
-        run.check(counts.len() == 12 && counts.iter().all(|&n| n <= most), "as many as asked");
+        run.check(counts.len() == 12 && counts.iter().all(|&n| n <= most), "the requested number");
         fs::remove_dir_all(dir.path("now")).unwrap();
         fs::remove_dir_all(dir.path("begun")).unwrap();
     }
@@ -115,7 +115,7 @@ fn a_command_that_fails_makes_the_status_2() {
     let fails = ["sh", "-c", "test {/} != bad && test {/} != worse"];
     for threads in ["mono", "4"] {
         let ftk = dir.ftk(["find", "-t", "f", "-j", threads, "--exec"]).args(fails);
-        // What comes later runs where what came before succeeded.
+        // The next command runs if the one before succeeded.
         let run = ftk.args([";", "--exec", "echo"]).run().status(2).stdout("./good\n");
         run.stderr("  2 of 4 commands failed\n");
     }
@@ -129,7 +129,7 @@ fn a_command_that_fails_makes_the_status_2() {
     run.stderr_has("cannot stat 'missing'").stderr_lacks("commands");
 }
 
-/// Where there are descriptors for fewer commands than may run at once, they wait for one another.
+/// If there are descriptors for only a few commands, the others wait.
 #[test]
 fn h52_few_descriptors_for_commands() {
     let dir = Dir::new();
@@ -144,7 +144,7 @@ fn h52_few_descriptors_for_commands() {
 }
 
 #[test]
-fn a_command_that_is_not_there_is_said_once() {
+fn a_missing_command_is_reported_once() {
     let dir = Dir::new();
     for nth in 0..200 {
         dir.file(format!("{}/{nth}", nth % 9), b"");
@@ -163,36 +163,39 @@ fn a_command_that_is_not_there_is_said_once() {
         let run = dir.ftk(["find", "--exec-batch", program]).run().status(2).stdout("");
         run.stderr(&format!("ftk: cannot run '{shown}': {why}\n"));
     }
-    // Where the program is what was found, others may do.
+    // If the entry itself is the program, the search goes on after a failure.
     let run = dir.ftk(["find", "-t", "f", "--exec", "{}"]).run().status(2);
-    run.check(run.err.lines().count() == 201, "each is said");
+    run.check(run.err.lines().count() == 201, "each failure is reported");
 }
 
 #[test]
-fn alone_a_command_has_standard_input() {
+fn one_worker_passes_standard_input_to_commands() {
     let dir = Dir::new();
     dir.file("x", b"").file("y", b"");
     let args =
         ["find", "-t", "f", "--sort", "--exec", "sh", "-c", "read -r line; echo \"$1 $line\"", "sh", "{/}"];
     dir.ftk(args).args([";", "-j", "mono"]).stdin(b"1\n2\n").run().status(0).stdout("x 1\ny 2\n");
     let run = dir.ftk(args).args([";", "-j", "2"]).stdin(b"1\n2\n").run().status(0);
-    run.check(sorted(records(&run.out, b'\n')) == [b"x ", b"y "], "side by side none has");
+    run.check(
+        sorted(records(&run.out, b'\n')) == [b"x ", b"y "],
+        "commands that run at once have no standard input",
+    );
 }
 
 #[test]
-fn in_order_and_not_too_many() {
+fn sorted_and_limited_entries() {
     let dir = odd();
     let run = dir.ftk(["find", "--sort", "-j", "mono", "--exec", "printf", r"%s\0"]).run().status(0);
     dir.ftk(["find", "--sort", "-0"]).run().status(0).stdout(&run.out);
     for sorting in [&[][..], &["--sort"]] {
         let args = ["find", "--max-results", "3", "--exec", "echo", "found"];
         let run = dir.ftk(args).args([";"]).args(sorting).run().status(0);
-        run.check(run.text().matches("found").count() == 3, "three");
+        run.check(run.text().matches("found").count() == 3, "three results");
     }
 }
 
 #[test]
-fn h47_what_cannot_be_written_fails() {
+fn h47_write_errors_are_reported() {
     let dir = Dir::new();
     dir.file("x", b"");
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
@@ -207,9 +210,9 @@ fn h47_what_cannot_be_written_fails() {
     run.check(run.text().lines().count() == 1, "one line is enough");
 }
 
-/// `SIGTERM` reaches one process only, and ends the commands it runs with it.
+/// `SIGTERM` is sent to one process only, and must also end the commands that it runs.
 #[test]
-fn h49_while_commands_run() {
+fn h49_signals_while_commands_run() {
     let dir = Dir::new();
     dir.file("x", b"").file("y", b"");
     let args = ["-t", "f", "--exec", "sh", "-c", "echo $$ >$1.pid; exec sleep 1000", "sh", "{}"];
@@ -234,7 +237,7 @@ fn h49_while_commands_run() {
     }
 }
 
-/// The program that a process runs; nothing once it has ended, whether or not somebody has taken notice.
+/// Returns the program that a process runs, or nothing after its end, even if its status was not collected.
 fn name_of(pid: u32) -> String {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line =

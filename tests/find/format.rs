@@ -1,4 +1,4 @@
-//! `ftk find --format`, field by field what `find -printf` prints.
+//! `ftk find --format`, each field compared with `find -printf`.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -53,7 +53,7 @@ fn fields_are_those_of_find() {
     }
     let run = dir.ftk(["find", "-0", "--format", "{path}|{root}|{relative}", "d//"]).run().status(0);
     run.check(sorted(records(&run.out, 0)) == gnu(&dir, &["d//"], "%p|%H|%P", "UTC"), "not what find prints");
-    // Of a starting point without a slash GNU find says `.` too, of others in their own way.
+    // For a starting point without a slash GNU find prints `.` too, for other starting points it differs.
     let below = ["find", "-0", "--min-depth", "1", "--format", "{path}|{dir}", "."];
     let run = dir.ftk(below).run().status(0);
     run.check(sorted(records(&run.out, 0)) == gnu(&dir, &[".", "-mindepth", "1"], "%p|%h", "UTC"), "%h");
@@ -72,7 +72,7 @@ fn times_are_local_and_say_so() {
             ["Y-", "m-", "dT", "H:", "M:", "S", "z"].map(|part| format!("%{which}{part}")).concat()
         };
         let theirs = format!("%p|{}|{}|{}|%T@", time("T"), time("C"), time("A"));
-        // GNU find writes a tenth digit of the fraction, and an offset without a colon.
+        // GNU find writes the fraction with ten digits and the offset without a colon.
         let theirs = gnu(&dir, &[".", "-type", "f"], &theirs, zone).into_iter().map(|line| {
             let fields: Vec<_> = line.split(|&byte| byte == b'|').collect();
             let date = |field: &[u8]| {
@@ -92,7 +92,7 @@ fn times_are_local_and_say_so() {
     run.stdout("1969-12-31T23:59:58.500000000+00:00 -1500000000\n");
 }
 
-/// Seconds with ten digits of a fraction, which GNU find counts upwards from the second below.
+/// Converts seconds with a fraction of ten digits, which GNU find counts upwards from the next lower second.
 fn nanoseconds(seconds: &str) -> i128 {
     let (whole, fraction) = seconds.split_once('.').unwrap();
     let (whole, fraction): (i128, i128) = (whole.parse().unwrap(), fraction[..9].parse().unwrap());
@@ -108,7 +108,7 @@ fn parts_of_names() {
 }
 
 #[test]
-fn records_end_as_asked() {
+fn records_end_with_newline_or_nul() {
     let dir = Dir::new();
     dir.file("a", b"1");
     dir.ftk(["find", "a", "--format", "{size}"]).run().status(0).stdout("1\n");
@@ -118,7 +118,7 @@ fn records_end_as_asked() {
 }
 
 #[test]
-fn sorted_by_path_whatever_is_printed() {
+fn sorted_by_path_in_every_format() {
     let dir = Dir::new();
     for nth in 0..300 {
         dir.file(format!("{}/{nth}", nth % 7), &vec![0; nth]);
@@ -127,32 +127,32 @@ fn sorted_by_path_whatever_is_printed() {
     for threads in ["mono", "8"] {
         let args = ["find", "--sort", "--format", "{size}|{path}", "-j", threads];
         let run = dir.ftk(args).run().status(0);
-        let behind = |line: &str| line.split_once('|').unwrap().1.to_owned() + "\n";
+        let path_of = |line: &str| line.split_once('|').unwrap().1.to_owned() + "\n";
         run.check(
-            run.text().lines().map(behind).collect::<String>() == paths.text(),
+            run.text().lines().map(path_of).collect::<String>() == paths.text(),
             "in the order of paths",
         );
     }
     let run = dir.ftk(["find", "--sort", "--format", "{path}", "--memory", "16K"]).run().status(2).stdout("");
-    run.stderr_has("the tree is too large (see --memory; at least 64K is needed)");
+    run.stderr_has("the tree is too large (raise --memory to at least 64K)");
 }
 
 #[test]
-fn what_is_not_understood_is_refused_before_anything_is_walked() {
+fn invalid_formats_are_refused_before_the_walk() {
     let dir = Dir::new();
     dir.file("a", b"");
     for (format, problem) in [
-        ("{path} {sise}", "no field is called `sise`"),
+        ("{path} {sise}", "unknown field `sise`"),
         ("{path} {sise}", "(at byte 8)"),
-        ("{", "a brace is written `{{` (at byte 1)"),
-        ("a}", "is written `}}` (at byte 2)"),
+        ("{", "write `{{` for a literal brace (at byte 1)"),
+        ("a}", "write `}}` for a literal brace (at byte 2)"),
         (r"\x", "(at byte 1)"),
     ] {
-        dir.ftk(["find", "missing", ".", "--format", format])
+        dir.ftk(["find", "absent", ".", "--format", format])
             .run()
             .status(2)
             .stdout("")
             .stderr_has(problem)
-            .stderr_lacks("missing");
+            .stderr_lacks("absent");
     }
 }

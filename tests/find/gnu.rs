@@ -1,8 +1,8 @@
-//! The same entries as GNU find, for every selection and any number of workers.
+//! The same entries as GNU find, for every filter and several numbers of workers.
 
 use crate::harness::{Dir, bytes, gnu_find, needs, records, sorted};
 
-/// A tree with something for every test: types, sizes, names, depths, links in a circle.
+/// Creates a tree with cases for every test: types, sizes, names, depths, loops of links.
 fn tree() -> Dir {
     let dir = Dir::new();
     for (nth, len) in [0, 1, 9, 10, 11, 1023, 1024, 1025, 2048, 3000].into_iter().enumerate() {
@@ -33,7 +33,7 @@ fn tree() -> Dir {
     dir
 }
 
-/// Sorted and as they come, with one worker and with several.
+/// Compares the entries, sorted and unsorted, with one worker and with several.
 fn same(dir: &Dir, ours: &[&str], theirs: &[&str]) {
     let expected = gnu_find(dir, theirs);
     for threads in ["mono", "2", "8"] {
@@ -89,7 +89,7 @@ fn by_name() {
 fn by_extension() {
     needs!("find");
     let dir = tree();
-    // A dot at the very beginning starts no extension.
+    // A dot at the beginning of a name starts no extension.
     same(&dir, &["-e", "txt"], &[".", "-iname", "?*.txt"]);
     same(&dir, &["-e", "TXT", "-e", "gz"], &[".", "(", "-iname", "?*.txt", "-o", "-iname", "?*.gz", ")"]);
     same(&dir, &["-e", "tar"], &[".", "-name", "?*.tar"]);
@@ -128,7 +128,7 @@ fn by_depth() {
 }
 
 #[test]
-fn without_what_is_excluded() {
+fn excluded_entries_are_not_listed() {
     needs!("find");
     let dir = tree();
     same(&dir, &["-E", "names"], &[".", "-name", "names", "-prune", "-o"]);
@@ -140,7 +140,7 @@ fn without_what_is_excluded() {
     same(&dir, &["--no-hidden"], &[".", "-name", ".?*", "-prune", "-o"]);
 }
 
-/// An entry with several names on the command line is listed once, under the first of them.
+/// An entry that several starting points lead to is listed once, under the first of them.
 #[test]
 fn several_and_overlapping_starting_points() {
     needs!("find");
@@ -158,7 +158,7 @@ fn several_and_overlapping_starting_points() {
             run.check(sorted(records(&run.out, 0)) == expected, "each entry once");
         }
     }
-    // The directory is the same by its link, but a link as an argument is itself for find.
+    // A link as an argument is a different entry from the directory it leads to.
     same(&dir, &["to_dir", "sizes"], &["to_dir", "sizes"]);
 }
 
@@ -181,18 +181,18 @@ fn on_one_file_system() {
     needs!("find");
     let dir = tree();
     same(&dir, &["-x"], &[".", "-xdev"]);
-    // Other file systems are mounted below: they are listed and not entered.
+    // Other file systems are mounted below /dev: they are listed and not entered.
     same(&dir, &["-x", "--max-depth", "2", "/dev"], &["/dev", "-xdev", "-maxdepth", "2"]);
 }
 
-/// Kernel interfaces that look like files are not entered from outside, and it is said; named, they are
+/// Pseudo file systems are not entered from outside, and a message says so; as starting points they are
 /// walked.
 #[test]
 fn pseudo_file_systems() {
     let dir = Dir::new();
     let args = ["find", "/", "--max-depth", "2", "-n", "cpuinfo"];
     let run = dir.ftk(args).run().stdout("").stderr_has("pseudo file systems");
-    run.check(run.code() != 1, "nothing found is no failure");
+    run.check(run.code() != 1, "no match is no failure");
     let args = ["find", "-n", "cpuinfo", "--max-depth", "1", "/proc"];
     dir.ftk(args).run().status(0).stdout("/proc/cpuinfo\n");
     dir.ftk(["find", "/proc/cpuinfo"]).run().status(0).stdout("/proc/cpuinfo\n");

@@ -1,4 +1,4 @@
-//! `ftk find --json`, member by member what GNU find says.
+//! `ftk find --json`, each member compared with GNU find.
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::harness::{Dir, Run, needs, records};
 
-/// An entry of every type, with modes, links and names that are not ordinary.
+/// Creates an entry of every type, with unusual modes, links and names.
 fn tree() -> Dir {
     let dir = Dir::new();
     dir.file("a", b"abc").file("d/suid", b"").file("d/none", b"1").file("sticky/x", b"");
@@ -25,7 +25,7 @@ fn tree() -> Dir {
     dir
 }
 
-/// The objects, by path.
+/// Returns the objects, sorted by path.
 fn objects(run: &Run) -> Vec<Map<String, Value>> {
     let object = |line: &str| serde_json::from_str(line).expect("a line is an object");
     run.text().lines().map(object).collect()
@@ -38,11 +38,11 @@ fn text_or_base64(object: &mut Map<String, Value>, name: &str, bytes: &[u8]) {
     };
 }
 
-/// What GNU find says, in our words and by path.
+/// Returns the output of GNU find as objects, sorted by path.
 fn expected(dir: &Dir, follow: &str) -> Vec<Map<String, Value>> {
     let mut find = Command::new("find");
     let format = r"%p\0%y\0%s\0%T@\0%m\0%U\0%G\0%D\0%i\0%n\0%l\0";
-    // What lies in the directory is listed once.
+    // The entries of this directory are listed once.
     find.args([follow, ".", "!", "-path", "./to_dir/*", "-printf", format]);
     let out = find.current_dir(dir.path("")).output().unwrap().stdout;
     let fields = records(&out, 0);
@@ -57,7 +57,7 @@ fn expected(dir: &Dir, follow: &str) -> Vec<Map<String, Value>> {
         let (_, name) = types.iter().find(|(letter, _)| *letter == text(1)).unwrap();
         object.insert("type".into(), (*name).into());
         object.insert("size_bytes".into(), number(2));
-        // Nine digits of the fraction count; GNU find writes ten.
+        // GNU find writes ten digits of the fraction, of which nine are significant.
         let (seconds, fraction) = text(3).split_once('.').unwrap();
         let nanoseconds = format!("{seconds}{}", &fraction[..9]);
         object.insert("mtime_ns".into(), json!(nanoseconds.parse::<u64>().unwrap()));
@@ -79,10 +79,10 @@ fn members() {
     let dir = tree();
     for threads in ["mono", "8"] {
         let run = dir.ftk(["find", "--json", "--sort", "-j", threads]).run().status(0).stderr("");
-        run.check(objects(&run) == expected(&dir, "-P"), "not what GNU find says");
+        run.check(objects(&run) == expected(&dir, "-P"), "as GNU find prints");
         let run = dir.ftk(["find", "--json", "--sort", "-L", "-j", threads]).run().status(0);
-        let run = run.stderr("  left out: 1 repeated directory path\n");
-        run.check(objects(&run) == expected(&dir, "-L"), "not what GNU find says of targets");
+        let run = run.stderr("  skipped: 1 repeated directory path\n");
+        run.check(objects(&run) == expected(&dir, "-L"), "as GNU find prints for targets");
     }
     let sorted = dir.ftk(["find", "--json", "--sort"]).run().status(0);
     let run = dir.ftk(["--json", "find", "-j", "8"]).run().status(0);
@@ -104,9 +104,9 @@ fn the_order_of_members_is_fixed() {
     run.check(places.is_sorted() && places.iter().all(Option::is_some), "each member, in this order");
 }
 
-/// Names can be seen in such a directory, and nothing else of them.
+/// In this directory names can be listed, but no metadata can be read.
 #[test]
-fn what_cannot_be_known_is_an_error_and_no_object() {
+fn entries_with_unreadable_metadata_are_errors() {
     let dir = Dir::new();
     dir.file("listed/x", b"abc").file("open/y", b"");
     fs::set_permissions(dir.path("listed"), Permissions::from_mode(0o744)).unwrap();

@@ -1,4 +1,4 @@
-//! `ftk find`, held against GNU find.
+//! `ftk find`, compared with GNU find.
 
 mod batch;
 mod colours;

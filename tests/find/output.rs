@@ -1,4 +1,4 @@
-//! What `ftk find` prints and how it ends.
+//! The output of `ftk find` and its exit status.
 
 use crate::harness::Dir;
 
@@ -13,7 +13,7 @@ fn lines_and_records() {
     dir.ftk(["find", "--sort", "--null", "."]).run().status(0).stdout(ended(0)).stderr("");
 }
 
-/// Whole paths are sorted, where a directory comes apart from what lies in it.
+/// Whole paths are sorted, so other names may come between a directory and its entries.
 #[test]
 fn the_order_is_that_of_bytes() {
     let dir = Dir::new();
@@ -46,7 +46,7 @@ fn quiet_only_sets_the_status() {
     dir.ftk(["find", "-q", "-n", "absent"]).run().status(1).stdout("").stderr("");
     dir.ftk(["find", "-q", "--sort", "-c", "-n", "absent"]).run().status(1).stdout("").stderr("");
     dir.ftk(["find", "-q", "-n", "absent", "missing"]).run().status(2).stdout("").stderr_has("'missing'");
-    // Without -q nothing found is no failure.
+    // Without -q, a search without matches exits with 0.
     dir.ftk(["find", "-n", "absent"])
         .run()
         .status(0)
@@ -69,21 +69,21 @@ fn a_missing_starting_point_is_an_error_and_the_rest_is_listed() {
 }
 
 #[test]
-fn what_was_left_out_is_said() {
+fn skipped_entries_are_counted() {
     let dir = Dir::new();
     dir.file(".hidden/x", b"").file("a", b"").file(".b", b"");
     let run = dir.ftk(["find", "--sort", "--no-hidden"]).run().status(0).stdout(".\n./a\n");
-    run.stderr("  left out: 2 hidden names\n");
+    run.stderr("  skipped: 2 hidden names\n");
     dir.ftk(["find", "-c", "--no-hidden"])
         .run()
         .status(0)
         .stdout("2\n")
-        .stderr("  left out: 2 hidden names\n");
+        .stderr("  skipped: 2 hidden names\n");
     dir.ftk(["find", "-q", "--no-hidden"]).run().status(0).stdout("").stderr("");
 }
 
 #[test]
-fn a_match_is_the_answer_whatever_else_cannot_be_read() {
+fn quiet_succeeds_at_the_first_match_despite_errors() {
     let dir = Dir::new();
     dir.file("a/core", b"");
     dir.ftk(["find", "-q", "-n", "core", "missing", "a"]).run().status(0).stdout("");
@@ -102,7 +102,7 @@ fn globs_that_would_match_something_else_are_refused() {
 }
 
 #[test]
-fn no_more_than_asked_for() {
+fn max_results() {
     let dir = Dir::new();
     for nth in 0..500 {
         dir.file(format!("{}/{nth}", nth % 20), b"");
@@ -113,14 +113,17 @@ fn no_more_than_asked_for() {
             let expected = n.min(521);
             let args = ["find", "-j", threads, "--max-results", &n.to_string()];
             let run = dir.ftk(args).run().status(0).stderr("");
-            run.check(run.text().lines().count() == expected, "as many as asked");
-            run.check(run.text().lines().all(|line| all.text().lines().any(|one| one == line)), "of those");
+            run.check(run.text().lines().count() == expected, "the requested number");
+            run.check(
+                run.text().lines().all(|line| all.text().lines().any(|one| one == line)),
+                "results are entries of the tree",
+            );
             let run = dir.ftk(args).args(["--format", "{path}"]).run().status(0);
-            run.check(run.text().lines().count() == expected, "in any form");
+            run.check(run.text().lines().count() == expected, "in every format");
             dir.ftk(args).arg("-c").run().status(0).stdout(format!("{expected}\n"));
             for form in [&["--sort"][..], &["--sort", "--format", "{path}"]] {
                 let run = dir.ftk(args).args(form).run().status(0);
-                run.check(run.text().lines().eq(all.text().lines().take(n)), "the first");
+                run.check(run.text().lines().eq(all.text().lines().take(n)), "the first entries in order");
             }
         }
     }
@@ -129,12 +132,12 @@ fn no_more_than_asked_for() {
         .status(2)
         .stdout("")
         .stderr_has("expected a whole number, 1 or more");
-    // One that is found is no error, however little of the rest can be read.
+    // After enough matches, entries that cannot be read are no errors.
     dir.ftk(["find", "--max-results", "1", "0", "missing"]).run().stdout("0\n");
 }
 
 #[test]
-fn what_cannot_go_together_is_refused() {
+fn conflicting_options_are_refused() {
     let dir = Dir::new();
     for args in [
         &["--json", "--format", "{path}"][..],
@@ -149,7 +152,7 @@ fn what_cannot_go_together_is_refused() {
         &["--exec-batch", "echo", ";", "--exec", "echo"],
     ] {
         dir.ftk(["find"]).args(args).run().status(2).stdout("").stderr_has("cannot be used with");
-        // Options of all commands may stand before the name of one.
+        // Options of all commands may precede the name of the command.
         if let ["--json" | "-q", rest @ ..] = args {
             dir.ftk([args[0], "find"])
                 .args(rest)
@@ -163,7 +166,7 @@ fn what_cannot_go_together_is_refused() {
 }
 
 #[test]
-fn every_form_is_written_or_fails() {
+fn failed_writes_of_every_format_are_errors() {
     let dir = Dir::new();
     for nth in 0..300 {
         dir.file(format!("{nth}"), b"abc");

@@ -1,10 +1,10 @@
-//! What the system is asked for, counted.
+//! The number of system calls that ask for metadata.
 
 use std::fs;
 
 use crate::harness::{Dir, needs};
 
-/// How often metadata of a file `*.txt` or `*.dat` was asked for.
+/// Returns how often metadata of a file `*.txt` or `*.dat` was requested.
 fn stats(dir: &Dir, args: &[&str]) -> usize {
     let log = dir.aside("log");
     let strace = ["strace", "-f", "-o", log.to_str().unwrap(), "-e", "trace=%%stat,readlink,readlinkat"];
@@ -14,7 +14,7 @@ fn stats(dir: &Dir, args: &[&str]) -> usize {
 }
 
 #[test]
-fn metadata_is_asked_for_only_where_it_is_needed() {
+fn metadata_is_requested_only_if_needed() {
     needs!("strace");
     let dir = Dir::new();
     for nth in 0..30 {
@@ -34,7 +34,7 @@ fn metadata_is_asked_for_only_where_it_is_needed() {
             assert_eq!(stats(free), 0, "{free:?}");
         }
         for (args, n) in [
-            // Once an entry however much is said of it, and only for entries that reach it.
+            // Once for each entry, for any number of fields, and only for entries that earlier filters match.
             (&["-n", "*.txt", "-S", "+0"][..], 30),
             (&["-n", "*.txt", "--format", "{size}{mode}{mtime}{user}"], 30),
             (&["-n", "*.txt", "-S", "+0", "--json"], 30),

@@ -63,7 +63,7 @@ pub(crate) fn uring() -> bool {
         return true;
     }
     // Only one reason is legitimate. Everything else is a defect.
-    run.status(2).stderr_has("ftk: io_uring was asked for and cannot be had here: ");
+    run.status(2).stderr_has("ftk: --io uring: io_uring is not available here: ");
     skip("no io_uring here");
     false
 }

@@ -2,8 +2,8 @@
 
 use crate::harness::{Dir, bytes, needs, records, sum};
 
-/// Around the blocks and paddings of the digests, the pages and buffers of the readers, and one file that is
-/// large enough to be shared by several workers.
+/// Sizes around the blocks and paddings of the digests and the buffers of the readers, and one file that
+/// several workers share.
 const SIZES: &[usize] = &[
     0,
     1,
@@ -46,7 +46,7 @@ const SIZES: &[usize] = &[
     20 << 20,
 ];
 
-/// A file of each size, in a few directories.
+/// Creates a file of each size, in a few directories.
 pub(super) fn sizes() -> Dir {
     let dir = Dir::new();
     for (nth, &size) in SIZES.iter().enumerate() {
@@ -55,7 +55,7 @@ pub(super) fn sizes() -> Dir {
     dir
 }
 
-/// What ftk prints for the whole tree must be what `tool` prints.
+/// Checks that ftk prints for the whole tree what `tool` prints.
 fn same_as(algorithm: &str, tool: &[&str]) {
     let dir = sizes();
     let run = dir.ftk(["hash", "-a", algorithm, "."]).run().status(0);
@@ -112,7 +112,7 @@ fn xxh128() {
     same_as("xxh128", &["xxhsum", "-q", "-H2"]);
 }
 
-/// xxhsum 0.8.1 prints `XXH3 (name) = digest`, and later ones what we print.
+/// xxhsum 0.8.1 prints `XXH3 (name) = digest`, later versions the same as ftk.
 #[test]
 fn xxh3() {
     needs!("find", "xargs", "xxhsum");
@@ -128,7 +128,7 @@ fn xxh3() {
 }
 
 #[test]
-fn their_names_are_understood_in_any_case() {
+fn names_of_algorithms_in_any_case() {
     let dir = Dir::new();
     dir.file("abc", b"abc");
     let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  abc\n";

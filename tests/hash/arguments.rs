@@ -1,4 +1,4 @@
-//! What is given on the command line: files, directories, links, standard input, the same thing twice.
+//! The arguments: files, directories, links, standard input, repeated paths.
 
 use crate::harness::{Dir, needs, sum};
 
@@ -13,7 +13,7 @@ fn standard_input_is_the_default() {
     dir.ftk(["hash"]).run().status(0).stdout(format!("{EMPTY}  -\n"));
 }
 
-/// It can be read but once, and is one more path in the order: after `+`, before `.`.
+/// It is read only once, and sorted like a path: after `+`, before `.`.
 #[test]
 fn standard_input_twice_and_among_files() {
     let dir = Dir::new();
@@ -23,9 +23,9 @@ fn standard_input_twice_and_among_files() {
     dir.ftk(["hash", "x", "-", ".x", "+"]).stdin(b"abc").run().status(0).stdout(expected);
 }
 
-/// FIFOs and devices that are arguments are read where that is asked for; those in trees are not.
+/// With --special, FIFOs and devices that are arguments are read; those in trees are not.
 #[test]
-fn special_files_where_asked_for() {
+fn special_files_with_the_option_special() {
     let dir = Dir::new();
     dir.file("+", b"").dir("t").fifo("fifo").fifo("t/fifo").file("x", b"abc").symlink("fifo", "link");
     let write = |name: &'static str| {
@@ -36,7 +36,7 @@ fn special_files_where_asked_for() {
     let expected = format!("{EMPTY}  +\n{EMPTY}  /dev/null\n{ABC}  fifo\n{ABC}  x\n");
     let run =
         dir.ftk(["hash", "--special", "x", "fifo", "t", "/dev/null", "+"]).run().status(0).stdout(expected);
-    run.stderr_has("  left out: 1 FIFO\n").stderr_lacks("ftk: ");
+    run.stderr_has("  skipped: 1 FIFO\n").stderr_lacks("ftk: ");
     writer.join().unwrap();
     let writer = write("fifo");
     let run = dir.ftk(["hash", "--special", "--json", "-a", "md5,sha1", "link"]).run().status(0);
@@ -47,15 +47,15 @@ fn special_files_where_asked_for() {
     writer.join().unwrap();
     let run = dir.ftk(["hash", "--special", "/dev/fd/0", "-a", "md5"]).stdin(b"abc").run().status(0);
     run.stdout("900150983cd24fb0d6963f7d28e17f72  /dev/fd/0\n");
-    // A socket cannot be read, and what is not there is no device.
+    // A socket cannot be read, and a missing path is an error.
     dir.socket("socket");
     let run =
         dir.ftk(["hash", "--special", "socket", "none", "x"]).run().status(2).stdout(format!("{ABC}  x\n"));
-    run.stderr_has("ftk: cannot read 'socket': is a socket\n").stderr_has("ftk: cannot stat 'none': ");
-    // The option is named where it would help, and is for nothing else.
+    run.stderr_has("ftk: cannot read 'socket': it is a socket\n").stderr_has("ftk: cannot stat 'none': ");
+    // The message names the option where it helps. Other modes refuse it.
     let run = dir.ftk(["hash", "fifo", "/dev/null"]).run().status(2).stdout("");
-    run.stderr_has("ftk: cannot read 'fifo': is a FIFO (see --special)\n")
-        .stderr_has("ftk: cannot read '/dev/null': is a device (see --special)\n");
+    run.stderr_has("ftk: cannot read 'fifo': it is a FIFO (add --special to read it)\n")
+        .stderr_has("ftk: cannot read '/dev/null': it is a device (add --special to read it)\n");
     for mode in ["--check", "--diff", "--lines"] {
         dir.ftk(["hash", "--special", mode, "x"]).run().status(2).stderr_has("cannot be used with");
     }
@@ -72,13 +72,13 @@ fn a_large_standard_input() {
     dir.ftk(["hash", "-"]).stdin(&content).run().status(0).stdout(expected);
 }
 
-/// What another argument covers is read once, and it is said how much was left out for that.
+/// Paths that another argument covers are read once, and the skipped ones are counted.
 #[test]
-fn what_another_argument_covers_is_counted() {
+fn paths_covered_by_another_argument_are_counted() {
     let dir = Dir::new();
     dir.file("real/x", b"1").file("real/sub/y", b"1").file("a", b"1").file("other/x", b"2");
     dir.symlink("real", "ln").symlink(".", "b").symlink("../real", "other/ln");
-    let covered = |n: &str| format!("  left out: {n} that another argument covers\n");
+    let covered = |n: &str| format!("  skipped: {n} that another argument covers\n");
     for (args, lines, said) in [
         (&["real", "ln"][..], &["real/sub/y", "real/x"][..], covered("1 path")),
         (&["ln", "real"], &["ln/sub/y", "ln/x"], covered("1 path")),
@@ -93,8 +93,8 @@ fn what_another_argument_covers_is_counted() {
         let run = dir.ftk(["hash"]).args(args).run().status(0);
         let names: Vec<_> = run.text().lines().map(|line| &line[66..]).collect();
         run.check(names == lines, "each file once");
-        let left_out = run.err.split_inclusive('\n').find(|line| line.contains("left out"));
-        run.check(left_out.unwrap_or_default() == said, "what was left out");
+        let skipped = run.err.split_inclusive('\n').find(|line| line.contains("skipped: "));
+        run.check(skipped.unwrap_or_default() == said, "the skipped paths");
         let run = dir.ftk(["dup"]).args(args).run().status(0);
         run.check(run.err.contains(" that another argument covers") != said.is_empty(), "dup says the same");
     }
@@ -103,7 +103,7 @@ fn what_another_argument_covers_is_counted() {
     assert!(stats.contains("\"covered paths\": 1"), "{stats}");
 }
 
-/// The first name counts. Hard links are files of their own.
+/// The first path counts. Hard links have a line each.
 #[test]
 fn a_file_reached_several_times_is_hashed_once() {
     let dir = Dir::new();
@@ -112,7 +112,7 @@ fn a_file_reached_several_times_is_hashed_once() {
     for args in [&["d"][..], &["d", "d"], &["d", "d/."], &["d", "link"], &["d", "./d", "d/../d"]] {
         dir.ftk(["hash"]).args(args).run().status(0).stdout(&two);
     }
-    // The file is a starting point of its own, wherever else it is met.
+    // A file that is a starting point has its own line, even if a directory covers it.
     for args in [["d", "d/x"], ["d/x", "d"]] {
         dir.ftk(["hash"]).args(args).run().status(0).stdout(&two);
     }
@@ -131,9 +131,9 @@ fn links_are_followed_as_arguments_and_not_below_them() {
         .run()
         .status(0)
         .stdout(format!("{ABC}  e/x\n"))
-        .stderr_has("left out: 2 symbolic links");
+        .stderr_has("skipped: 2 symbolic links");
     dir.ftk(["hash", "d/to_file"]).run().status(0).stdout(format!("{ABC}  d/to_file\n"));
-    // With -L a link is what it leads to; one that leads back is an error.
+    // With -L a link is what it leads to; a link back to its own path is an error.
     let run = dir.ftk(["hash", "-L", "d"]).run().status(2);
     run.stdout(format!("{ABC}  d/to_file\n{ABC}  d/x\n")).stderr_has("ftk: cannot follow 'd/up'");
 }
@@ -157,7 +157,7 @@ fn paths_are_printed_as_they_were_given() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error_and_the_rest_is_hashed() {
+fn missing_arguments_are_errors_and_the_rest_is_hashed() {
     let dir = Dir::new();
     dir.file("x", b"abc");
     for missing in ["missing", "x/y", "", "missing/"] {
@@ -191,7 +191,7 @@ fn the_selection_applies() {
 }
 
 #[test]
-fn nothing_to_hash_is_no_error() {
+fn an_empty_tree_is_no_error() {
     let dir = Dir::new();
     dir.dir("empty");
     let run = dir.ftk(["hash", "empty"]).run().status(0).stdout("");
@@ -208,9 +208,9 @@ fn standard_input_that_cannot_be_read() {
     run.stdout(format!("{ABC}  x\n")).stderr_has("ftk: cannot read '-': is a directory\n");
 }
 
-/// What is said about the run goes elsewhere.
+/// Other messages go to standard error.
 #[test]
-fn the_list_is_the_same_however_much_is_said() {
+fn messages_do_not_change_the_list() {
     let dir = Dir::new();
     dir.file("x", b"abc");
     let line = format!("{ABC}  x\n");
@@ -220,9 +220,9 @@ fn the_list_is_the_same_however_much_is_said() {
     dir.ftk(["-v", "hash", "x"]).run().status(0).stdout(&line).stderr_has("ftk: plan ");
 }
 
-/// Only a calibration stores anything, and what it stored is never needed.
+/// Only `calibrate` stores figures, and stored figures are never needed.
 #[test]
-fn nothing_is_kept_and_nothing_kept_is_needed() {
+fn no_figures_are_stored_or_needed() {
     let dir = Dir::new();
     dir.file("x", b"abc");
     let line = format!("{ABC}  x\n");
@@ -237,9 +237,9 @@ fn nothing_is_kept_and_nothing_kept_is_needed() {
     }
 }
 
-/// The status tells it from a list of everything, and so does standard error.
+/// The status and standard error say that the list is incomplete.
 #[test]
-fn what_can_be_read_takes_the_place_of_the_old_list() {
+fn an_incomplete_list_replaces_the_old_one() {
     let dir = Dir::new();
     dir.file("a", b"abc").file("../list", b"an old list\n");
     let list = || std::fs::read_to_string(dir.aside("list")).unwrap();

@@ -1,4 +1,4 @@
-//! `ftk hash --diff`: two lists, and what happened in between.
+//! `ftk hash --diff`: the differences of two lists.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::names::hostile_tree;
 use crate::harness::{Dir, Run, bytes, records};
 
-/// The list of the tree as it is, beside the tree.
+/// Writes the list of the tree next to it.
 fn list(dir: &Dir, name: &str, args: &[&str]) {
     dir.ftk(["hash", ".", "-o"]).arg(dir.aside(name)).args(args).run().status(0);
 }
@@ -20,7 +20,7 @@ fn write(dir: &Dir, name: &str, list: &str) {
     fs::write(dir.aside(name), list).unwrap();
 }
 
-/// A tree before and after.
+/// Creates a tree, and lists of it before and after changes.
 fn changed_tree() -> Dir {
     let dir = Dir::new();
     for name in ["gone", "kept", "edited", "from", "sub/swapped", "sub/traded"] {
@@ -46,7 +46,7 @@ modified ./sub/traded
 ";
 
 #[test]
-fn every_change_is_said_by_path() {
+fn every_change_is_listed_by_path() {
     let dir = changed_tree();
     let run = diff(&dir, "old", "new", &[]).status(1).stdout(CHANGES);
     run.stderr("  1 file the same; 2 added, 1 removed, 3 modified, 1 moved   (status 1)\n");
@@ -81,7 +81,7 @@ fn into_a_file() {
 }
 
 #[test]
-fn lists_come_in_every_form() {
+fn lists_in_every_format() {
     let dir = changed_tree();
     for algorithm in ["sha256", "blake2b", "xxh3"] {
         list(&dir, "plain", &["-a", algorithm]);
@@ -97,7 +97,7 @@ fn lists_come_in_every_form() {
         diff(&dir, "zero", "zero", &zero).status(0).stdout("").stderr(same);
         diff(&dir, "zero", "plain", &zero).status(2).stderr_has("does not end with NUL");
     }
-    // Digits of either case, in any order of lines, with comments.
+    // Digits of either case, lines in any order, and comments.
     let text = fs::read_to_string(dir.aside("new")).unwrap();
     let mut lines: Vec<_> = text.lines().map(|line| line.replace("  ./", " *./")).collect();
     lines.reverse();
@@ -121,9 +121,9 @@ fn from_standard_input_and_pipes() {
     dir.ftk(["hash", "--diff", "-", "-"]).stdin(&old).run().status(2).stdout("").stderr_has("only once");
 }
 
-/// No file is looked at: there is none.
+/// Only the lists are read: the files do not exist.
 #[test]
-fn what_several_paths_have_in_common_moves_in_order() {
+fn equal_contents_are_matched_as_moves_in_order() {
     let dir = Dir::new();
     let line = |digest: u8, path: &str| format!("{}  {path}\n", format!("{digest:02x}").repeat(32));
     let list =
@@ -137,7 +137,7 @@ fn what_several_paths_have_in_common_moves_in_order() {
 }
 
 #[test]
-fn names_are_shown_so_that_they_do_no_harm() {
+fn names_are_escaped() {
     let dir = hostile_tree();
     list(&dir, "old", &[]);
     fs::remove_dir_all(dir.path("")).unwrap();
@@ -153,7 +153,7 @@ fn names_are_shown_so_that_they_do_no_harm() {
     {
         run.check(run.text().lines().any(|said| said == line), line);
     }
-    // JSON gives back every byte.
+    // JSON preserves every byte.
     let run = diff(&dir, "old", "new", &["--json"]).status(1);
     let paths = run.text().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let odd = paths.filter(|object| object["path"].is_null()).count();
@@ -166,7 +166,7 @@ fn several_digests_of_a_file() {
     let (a, b) = ("0a".repeat(16), "0b".repeat(16));
     let (c, d) = ("0c".repeat(20), "0d".repeat(20));
     write(&dir, "old", &format!("MD5 (x) = {a}\nSHA1 (x) = {c}\nMD5 (y) = {a}\nSHA1 (z) = {c}\n"));
-    // x: one of two differs; y: the same by the one both have; z: nothing in common.
+    // x: one of two digests differs; y: the common one is equal; z: no common algorithm.
     write(
         &dir,
         "new",
@@ -183,7 +183,7 @@ fn lists_that_cannot_be_compared_are_refused() {
     list(&dir, "blake3", &["-a", "blake3", "--tag"]);
     diff(&dir, "new", "md5", &[]).status(2).stdout("").stderr_has("no algorithm in common: sha256 and md5");
     diff(&dir, "blake3", "new", &[]).status(2).stdout("").stderr_has("blake3 and sha256");
-    // Two digests of one path, unless they are the same.
+    // Two digests of one path are refused, unless they are equal.
     let text = fs::read_to_string(dir.aside("new")).unwrap();
     let (first, rest) = text.split_once('\n').unwrap();
     write(&dir, "again", &format!("{first}\n{rest}{first}\n"));
@@ -195,7 +195,7 @@ fn lists_that_cannot_be_compared_are_refused() {
 }
 
 #[test]
-fn what_is_wrong_with_a_list_is_said() {
+fn problems_of_a_list_are_reported() {
     let dir = changed_tree();
     let text = fs::read_to_string(dir.aside("new")).unwrap();
     write(&dir, "empty", "");
@@ -212,32 +212,32 @@ fn what_is_wrong_with_a_list_is_said() {
     ] {
         for lists in [["old", name], [name, "old"]] {
             let run = diff(&dir, lists[0], lists[1], &[]).status(2).stdout("");
-            run.stderr_has("holds no digest").stderr_has(why);
+            run.stderr_has("contains no digest").stderr_has(why);
         }
     }
     write(&dir, "dos", &text.replace('\n', "\r\n"));
     let run = diff(&dir, "old", "dos", &[]).status(1).stdout(CHANGES);
-    run.stderr_has("dos' has DOS line ends: carriage returns at the ends of lines are not part of names\n");
+    run.stderr_has("dos' has DOS line ends: carriage returns at line ends are not part of the names\n");
     write(&dir, "mixed", &text.replacen('\n', "\r\n", 2));
     let run = diff(&dir, "old", "mixed", &[]).status(2).stdout("");
     run.stderr_has("mixed': line 3 ends without the carriage return that the lines before it have");
     write(&dir, "unsupported", &format!("{text}SHA384 (x) = {}\n", "0".repeat(96)));
     let run = diff(&dir, "old", "unsupported", &[]).status(2).stdout(CHANGES);
-    run.stderr_has("unsupported', line 8: ftk does not have the algorithm SHA384\n");
+    run.stderr_has("unsupported', line 8: unsupported algorithm SHA384\n");
     diff(&dir, "old", "almost", &[]).status(2).stdout(CHANGES).stderr_has("line 8: neither");
     let run = diff(&dir, "old", "short", &[]).status(2).stderr_has("line 1: ");
     run.stdout(CHANGES.replace("added    ./copy\n", ""));
-    // Without its end a last line counts, as for sha256sum, if it makes sense.
+    // A last line without a newline counts if it is valid, as for sha256sum.
     write(&dir, "not ended", text.trim_end());
     diff(&dir, "new", "not ended", &[]).status(0);
     let many = text + &"nonsense\n".repeat(1000);
     write(&dir, "many", &many);
-    let run = diff(&dir, "old", "many", &[]).status(2).stderr_has("990 more lines not understood");
+    let run = diff(&dir, "old", "many", &[]).status(2).stderr_has("990 more lines cannot be used");
     assert!(run.err.lines().count() < 20);
 }
 
 #[test]
-fn arguments_that_make_no_sense_are_refused() {
+fn invalid_arguments_are_refused() {
     let dir = changed_tree();
     for args in [&["../old"][..], &[], &["../old", "../new", "../new"]] {
         dir.ftk(["hash", "--diff"]).args(args).run().status(2).stdout("").stderr_has("OLD and NEW");
@@ -250,7 +250,8 @@ fn arguments_that_make_no_sense_are_refused() {
     diff(&dir, "old", "new", &["--memory", "200"]).status(2).stdout("").stderr_has("--memory");
 }
 
-/// Two lists of a generated tree, before and after every fifth file was renamed and every seventh edited.
+/// Compares lists of a generated tree, before and after every fifth file was renamed and every seventh
+/// edited.
 #[test]
 fn of_many_files() {
     let dir = Dir::new();

@@ -1,5 +1,5 @@
-//! Lists of other tools that we read, and ours that they read. The table in `docs/interop.md` is what is proved
-//! here; `FTK_UPDATE_DOCS=1 cargo test interop` writes it anew.
+//! Lists of other tools that ftk reads, and lists of ftk that they read. This test checks the table in
+//! `docs/interop.md`; `FTK_UPDATE_DOCS=1 cargo test interop` writes it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::harness::{Dir, needs, sum};
 
-/// Kinds of names, some of which a tool may not be able to carry.
+/// Kinds of names, some of which a tool may not support.
 const NAMES: [(&str, &[&[u8]]); 5] = [
     ("", &[b"a b", b"caf\xc3\xa9", b"* star", b" lead", b"sub/) = 0", b"#", b"--", b"$(id)"]),
     ("backslash", &[b"back\\slash", b"\\n", b"end\\"]),
@@ -16,24 +16,24 @@ const NAMES: [(&str, &[&[u8]]); 5] = [
     ("bytes that are not UTF-8", &[b"\xff", b"half \xc3"]),
 ];
 
-/// Which of them, one bit each.
+/// A set of kinds, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kinds(u8);
 
 const NONE: Kinds = Kinds(0);
 const ALL: Kinds = Kinds(0b11111);
 const BUT_CR_AND_BYTES: Kinds = Kinds(0b00111);
-/// Where nothing is escaped, and where what looks like an escape is taken for one.
+/// For tools that escape nothing, and for tools that also treat other text as an escape.
 const BUT_ENDS: Kinds = Kinds(0b10011);
 const BUT_ESCAPED: Kinds = Kinds(0b10001);
 
-/// One form of list, and the names with which it is known to work. A tool may have learned more since.
+/// A list format, and the names that are known to work with it. A newer tool may support more.
 struct Row {
-    /// What makes it there, and what checks it here: the arguments after `ftk hash`.
+    /// The command that makes the list, and the arguments of `ftk hash` that check it.
     theirs: &'static str,
     we_check: &'static str,
     we_read: Kinds,
-    /// What makes it here, and what checks it there.
+    /// The arguments of `ftk hash` that make a list, and the command that checks it.
     ours: &'static str,
     they_check: &'static str,
     they_read: Kinds,
@@ -53,7 +53,7 @@ impl Row {
     }
 }
 
-/// Of tools that are at least coreutils 9.1, b3sum 1.2.0 and xxhsum 0.8.1.
+/// The formats of coreutils 9.1, b3sum 1.2.0, xxhsum 0.8.1 and newer.
 const ROWS: &[Row] = &[
     row("md5sum", "md5sum -c", "-a md5"),
     row("md5sum --tag", "md5sum -c", "-a md5 --tag"),
@@ -86,7 +86,7 @@ const ROWS: &[Row] = &[
 ];
 
 #[test]
-fn lists_go_both_ways() {
+fn lists_are_read_in_both_directions() {
     needs!(
         "b2sum",
         "b3sum",
@@ -129,7 +129,7 @@ fn lists_go_both_ways() {
 const BEGIN: &str = "<!-- The table is written by tests/hash/interop.rs. -->\n";
 const END: &str = "<!-- The end of the table. -->\n";
 
-/// Whether we find every file as their list says, and notice when one is not.
+/// Returns whether ftk verifies every file of their list, and detects a changed one.
 fn we_read_theirs(dir: &Dir, row: &Row) -> bool {
     let quiet = if row.theirs.starts_with("xxhsum") { " -q" } else { "" };
     let tool = format!("{}{quiet}", row.theirs);
@@ -142,7 +142,7 @@ fn we_read_theirs(dir: &Dir, row: &Row) -> bool {
     check() == 0 && after_a_change(dir, check) == 1
 }
 
-/// Whether they find every file as our list says, and notice when one is not.
+/// Returns whether they verify every file of an ftk list, and detect a changed one.
 fn they_read_ours(dir: &Dir, row: &Row) -> bool {
     let args = words(row.ours);
     dir.ftk(["hash", "tree", "-o"]).arg(dir.aside("ours")).args(args).run().status(0);
@@ -155,7 +155,7 @@ fn they_read_ours(dir: &Dir, row: &Row) -> bool {
     check() == 0 && after_a_change(dir, check) == 1
 }
 
-/// The status of the check while one file is not as the list says.
+/// Returns the status of the check while one file is changed.
 fn after_a_change(dir: &Dir, check: impl Fn() -> i32) -> i32 {
     let file = fs::read_dir(dir.path("tree")).unwrap().map(|entry| entry.unwrap().path());
     let file = file.filter(|path| path.is_file()).max().unwrap();

@@ -1,4 +1,4 @@
-//! `ftk hash --json`: one valid object a line, and names that come back byte for byte.
+//! `ftk hash --json`: each line is a valid object, and names are preserved byte for byte.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::harness::Dir;
 
-/// Digest by path.
+/// Returns the digests by path.
 fn objects(lines: &str) -> BTreeMap<Vec<u8>, String> {
     let object = |line| {
         let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -27,7 +27,7 @@ fn objects(lines: &str) -> BTreeMap<Vec<u8>, String> {
 }
 
 #[test]
-fn every_name_comes_back() {
+fn every_name_is_preserved() {
     let dir = Dir::new();
     let names = [
         &b"plain"[..],

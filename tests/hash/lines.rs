@@ -1,11 +1,11 @@
-//! `ftk hash --lines`: each digest that of a file with the line as its content, in the order of the lines.
+//! `ftk hash --lines`: the digest of each line, as of a file with that content, in the order of the lines.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 
 use crate::harness::{Dir, bytes, has, needs, records, sha256, sum};
 
-/// Lines of every kind: empty, of every length around the blocks of the digests, long, and of any bytes.
+/// Returns lines of every kind: empty, of lengths around the blocks of the digests, long, and of any bytes.
 fn lines() -> Vec<Vec<u8>> {
     let lens =
         (0..=20).chain(50..=70).chain(110..=130).chain([239, 240, 241, 1023, 1024, 1025, 5000, 70_000]);
@@ -17,7 +17,7 @@ fn lines() -> Vec<Vec<u8>> {
     lines
 }
 
-/// The digests that `tool` prints for files with these contents.
+/// Returns the digests that `tool` prints for files with these contents.
 fn by_tool(lines: &[Vec<u8>], tool: &[&str]) -> Vec<u8> {
     let dir = Dir::new();
     for (nth, line) in lines.iter().enumerate() {
@@ -60,7 +60,7 @@ fn every_algorithm() {
         }
         let expected = by_tool(&lines, tool);
         let dir = Dir::new();
-        // Whether the last line is ended makes no difference.
+        // A newline after the last line makes no difference.
         dir.file("unended", &input);
         input.push(b'\n');
         dir.file("ended", &input);
@@ -71,15 +71,15 @@ fn every_algorithm() {
     }
 }
 
-/// The digests of lines as our own tests compute them.
+/// Returns the digests of lines, computed by the test harness.
 fn expected(lines: &[Vec<u8>]) -> Vec<u8> {
     lines.iter().flat_map(|line| format!("{}\n", sha256(line)).into_bytes()).collect()
 }
 
-/// Lines that end at, before and behind each multiple of the block, and lines that no block can hold, among
+/// Lines that end at, before and after each multiple of the block size, and lines longer than a block, among
 /// short ones.
 #[test]
-fn blocks_are_not_seen() {
+fn blocks_do_not_change_the_digests() {
     const BLOCK: usize = 128 << 10;
     let mut lens =
         vec![BLOCK - 1, BLOCK - 2, 0, BLOCK, 5, BLOCK + 1, 2 * BLOCK, 0, 0, 3 * BLOCK - 7, 1 << 20];
@@ -141,9 +141,9 @@ fn objects() {
         .stdout(expected);
 }
 
-/// Digests do not wait for more lines than their own.
+/// The digest of a line is printed before the next line arrives.
 #[test]
-fn a_slow_writer_is_answered() {
+fn digests_do_not_wait_for_more_lines() {
     let dir = Dir::new();
     let mut child = dir.ftk(["hash", "--lines", "-"]).stdin_from(Stdio::piped()).spawn();
     let mut stdin = child.stdin.take().unwrap();
@@ -159,7 +159,7 @@ fn a_slow_writer_is_answered() {
 }
 
 #[test]
-fn what_cannot_be_read_or_written_is_an_error() {
+fn failed_reads_and_writes_are_errors() {
     let dir = Dir::new();
     dir.file("lines", &b"a line\n".repeat(100_000)).dir("dir");
     for (path, message) in [
@@ -179,7 +179,7 @@ fn what_cannot_be_read_or_written_is_an_error() {
     run.status(2).stderr("ftk: 'lines' is both input and output\n");
 }
 
-/// Of a line that is larger than all that a process may write to, no more than a part is kept.
+/// Only a part of a line is in memory, even if the line is larger than the memory limit.
 #[test]
 fn a_long_line_takes_little_memory() {
     let dir = Dir::new();
@@ -190,7 +190,7 @@ fn a_long_line_takes_little_memory() {
     }
 }
 
-/// A reader that has seen enough is no error, however much was to come.
+/// A reader that closes the pipe early is no error, even if much output remains.
 #[test]
 fn a_closed_pipe_is_success() {
     let dir = Dir::new();
@@ -201,12 +201,12 @@ fn a_closed_pipe_is_success() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_arguments_are_refused() {
     let dir = Dir::new();
     dir.file("a", b"a").file("b", b"b");
     for args in [&["a", "b"][..], &["-a", "md5,sha1", "a"], &["--tag", "a"], &["-e", "txt", "a"]] {
         let run = dir.ftk(["hash", "--lines"]).args(args).run().status(2).stdout("");
-        run.check(!run.err.is_empty(), "no reason is given");
+        run.check(!run.err.is_empty(), "a reason is given");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `ftk hash`, held against the tools whose lines it prints.
+//! `ftk hash`, compared with the tools whose lines it prints.
 
 mod algorithms;
 mod arguments;

@@ -2,8 +2,8 @@
 
 use crate::harness::{Dir, needs, records, sum};
 
-/// Names that have broken lists, scripts or orders: around the slash, in need of an escape, not UTF-8, as
-/// long as can be.
+/// Returns names that have broken lists, scripts or sort orders: around the slash, with characters to escape,
+/// not UTF-8, of maximum length.
 fn hostile() -> Vec<Vec<u8>> {
     let mut names: Vec<Vec<u8>> = [
         &b"a/b"[..],
@@ -92,7 +92,7 @@ fn sha256sum_accepts_it() {
     assert!(check.status().unwrap().success());
 }
 
-/// Given one by one, in the wrong order, without a directory in front.
+/// Passes the names as arguments, unsorted and without a directory.
 #[test]
 fn the_same_names_as_arguments() {
     needs!("sha256sum");
@@ -110,7 +110,7 @@ fn the_same_names_as_arguments() {
     dir.ftk(["hash", "--"]).args(args(&names)).run().status(0).stdout(expected.stdout);
 }
 
-/// Standard input has no name of its own; a file named `-` is reached as `./-`.
+/// `-` is standard input; a file named `-` is reached as `./-`.
 #[test]
 fn a_file_named_like_standard_input() {
     let dir = Dir::new();

@@ -1,9 +1,9 @@
-//! The same bytes come out whatever was decided on the way.
+//! The output does not depend on decisions about workers and readers.
 
 use super::algorithms::sizes;
 use crate::harness::{Dir, bytes, needs, sum, uring};
 
-/// Every choice of workers with every reader that can be had.
+/// Returns every choice of workers with every available reader.
 pub(super) fn plans() -> Vec<Vec<&'static str>> {
     let readers = if uring() { &["auto", "sync", "uring"][..] } else { &["auto", "sync"] };
     let threads = ["auto", "mono", "2", "io", "compute", "8"];
@@ -11,17 +11,17 @@ pub(super) fn plans() -> Vec<Vec<&'static str>> {
     readers.iter().flat_map(plan).collect()
 }
 
-/// All plans print `expected`.
+/// Checks that every plan prints `expected`.
 fn all_print(dir: &Dir, args: &[&str], expected: &[u8]) {
     for plan in plans() {
         dir.ftk(["hash"]).args(args).args(plan).run().status(0).stdout(expected);
     }
 }
 
-/// The sample takes 32 files, so there are trees it covers, trees it does not, and ones where only a few are
-/// left.
+/// The sample has 32 files: some trees are smaller, some larger, and some leave only a few files after the
+/// sample.
 #[test]
-fn on_both_sides_of_every_break_even() {
+fn trees_around_the_size_of_the_sample() {
     needs!("find", "xargs", "sha256sum");
     let dir = Dir::new();
     let mut made = 0;
@@ -35,7 +35,7 @@ fn on_both_sides_of_every_break_even() {
 }
 
 #[test]
-fn of_lanes() {
+fn digests_in_lanes() {
     needs!("find", "xargs", "sha256sum");
     let dir = sizes();
     let expected = sum(&dir, &["sha256sum", "--"], &["."]);
@@ -47,22 +47,22 @@ fn of_lanes() {
 }
 
 #[test]
-fn of_a_tree_hash_that_workers_share() {
+fn a_tree_hash_that_workers_share() {
     needs!("find", "xargs", "b3sum");
     let dir = sizes();
     all_print(&dir, &["-a", "blake3", "."], &sum(&dir, &["b3sum", "--"], &["."]));
 }
 
 #[test]
-fn of_a_serial_digest() {
+fn a_serial_digest() {
     needs!("find", "xargs", "xxhsum");
     let dir = sizes();
     all_print(&dir, &["-a", "xxh128", "."], &sum(&dir, &["xxhsum", "-q", "-H2"], &["."]));
 }
 
-/// Large files come last and in another order than they were found in.
+/// Large files are read last and in another order than they were found.
 #[test]
-fn of_large_files_among_small_ones() {
+fn large_files_among_small_ones() {
     needs!("find", "xargs", "xxhsum");
     let dir = Dir::new();
     for nth in 0..60 {
@@ -72,9 +72,9 @@ fn of_large_files_among_small_ones() {
     all_print(&dir, &["-a", "xxh64", "."], &sum(&dir, &["xxhsum", "-q", "-H1"], &["."]));
 }
 
-/// A ceiling on memory makes buffers smaller or fewer, and nothing else.
+/// A memory limit only makes buffers smaller or fewer.
 #[test]
-fn of_little_memory() {
+fn little_memory_does_not_change_the_output() {
     needs!("find", "xargs", "b3sum");
     let dir = sizes();
     let expected = sum(&dir, &["b3sum", "--"], &["."]);
@@ -86,9 +86,9 @@ fn of_little_memory() {
     }
 }
 
-/// What does not fit is an error at once, not half a list.
+/// If the memory limit is too small, it is an error before any output.
 #[test]
-fn of_too_little_memory() {
+fn too_little_memory_is_an_error() {
     let dir = sizes();
     for plan in [["-j", "mono"], ["-j", "8"]] {
         let run =

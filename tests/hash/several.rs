@@ -1,4 +1,4 @@
-//! Several digests from one read, and the forms of a list that name their algorithm or end with NUL.
+//! Several digests from one read, and lists with tags or NUL.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::harness::{Dir, needs, records, sum};
 
 const ALL: [&str; 9] = ["sha256", "sha1", "sha512", "md5", "blake2b", "blake3", "xxh64", "xxh3", "xxh128"];
 
-/// What separate runs say with `--tag`, put together: for each path the lines of all algorithms.
+/// Returns what separate runs print with `--tag`, merged: for each path the lines of all algorithms.
 fn together(dir: &Dir, algorithms: &[&str], end: u8, args: &[&str]) -> Vec<u8> {
     let lists: Vec<_> = algorithms
         .iter()
@@ -29,7 +29,7 @@ fn together(dir: &Dir, algorithms: &[&str], end: u8, args: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn all_algorithms_say_what_each_says_alone() {
+fn all_algorithms_together_equal_each_alone() {
     for dir in [sizes(), hostile_tree()] {
         let expected = together(&dir, &ALL, b'\n', &[]);
         assert_eq!(expected.split(|&byte| byte == b'\n').count() % ALL.len(), 1);
@@ -40,9 +40,9 @@ fn all_algorithms_say_what_each_says_alone() {
     }
 }
 
-/// Engines of one, eight and sixteen lanes wait for each other.
+/// Engines with one, eight and sixteen lanes run together.
 #[test]
-fn whatever_was_decided() {
+fn plans_do_not_change_several_digests() {
     let dir = sizes();
     let algorithms = ["blake3", "sha512", "sha256"];
     let expected = together(&dir, &algorithms, b'\n', &[]);
@@ -52,7 +52,7 @@ fn whatever_was_decided() {
 }
 
 #[test]
-fn one_asked_for_twice_is_one() {
+fn an_algorithm_given_twice_is_computed_once() {
     let dir = Dir::new();
     dir.file("abc", b"abc");
     let md5 = "900150983cd24fb0d6963f7d28e17f72";
@@ -74,7 +74,7 @@ fn of_standard_input() {
 }
 
 #[test]
-fn of_a_file_that_cannot_be_read_there_is_none() {
+fn unreadable_files_have_no_digest() {
     let dir = Dir::new();
     dir.file("locked", b"abc").file("open", b"abc").lock("locked");
     let run = dir.ftk(["hash", "-a", "md5,sha1", "locked", "open"]).unprivileged(&dir).run().status(2);
@@ -143,7 +143,7 @@ fn lines_that_end_with_nul_are_those_of_sha256sum() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
+fn conflicting_options_are_refused() {
     let dir = Dir::new();
     dir.file("abc", b"abc");
     dir.ftk(["hash", "abc", "--json", "-z"]).run().status(2).stdout("").stderr_has("--zero");
@@ -151,13 +151,13 @@ fn what_contradicts_itself_is_refused() {
 }
 
 #[test]
-fn a_name_that_is_not_known_is_answered_with_a_similar_one() {
+fn an_unknown_algorithm_suggests_a_similar_one() {
     let dir = Dir::new();
     for (name, similar) in [("sha265", "sha256"), ("blake2", "blake2b"), ("xxh12", "xxh128")] {
         let run = dir.ftk(["hash", "-a", name]).run().status(2).stdout("");
         run.stderr_has(&format!("invalid value '{name}'")).stderr_has(&format!("'{similar}'"));
     }
-    // Of cksum, and not known here.
+    // cksum has these, ftk has not.
     for name in ["crc", "bsd", "sysv", "sm3", "sha224", "sha384", ""] {
         dir.ftk(["hash", "-a", name]).run().status(2).stdout("").stderr_has("blake2b");
     }

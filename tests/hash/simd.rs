@@ -1,4 +1,4 @@
-//! `FTK_SIMD`: whatever part of the CPU is used, the output is the same.
+//! `FTK_SIMD`: the output is the same for every part of the CPU that is used.
 
 use super::algorithms::sizes;
 use crate::harness::{Dir, bytes, sha256, skip};
@@ -6,7 +6,7 @@ use crate::harness::{Dir, bytes, sha256, skip};
 const ALGORITHMS: [&str; 9] =
     ["sha256", "sha1", "sha512", "md5", "blake2b", "blake3", "xxh64", "xxh3", "xxh128"];
 
-/// Each bound, least first, and what Linux calls its instructions.
+/// The bounds, lowest first, and the names that Linux has for their instructions.
 const BOUNDS: [(&str, &[&str]); 4] = [
     ("portable", &[]),
     ("avx2", &["avx2"]),
@@ -14,14 +14,14 @@ const BOUNDS: [(&str, &[&str]); 4] = [
     ("avx512", &["avx512f", "avx512bw", "avx512vl"]),
 ];
 
-/// Whether the CPU lacks one of these, as the kernel sees it.
+/// Returns whether the CPU lacks one of these flags according to the kernel.
 fn lacks(flags: &[&str]) -> bool {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap();
     let line = info.lines().find(|line| line.starts_with("flags")).unwrap_or("");
     flags.iter().any(|flag| line.split_whitespace().all(|has| has != *flag))
 }
 
-/// The bounds that this CPU has. One that it lacks is refused, and reported as not tested.
+/// Returns the bounds that this CPU has, and checks that the others are refused.
 fn bounds(dir: &Dir) -> Vec<&'static str> {
     let mut found = Vec::new();
     for (bound, flags) in BOUNDS {
@@ -57,7 +57,7 @@ fn the_output_is_the_same_for_every_bound() {
     }
 }
 
-/// The bound is kept: the kernel that `-v` names is never beyond it.
+/// The digest kernel that `-v` names never exceeds the bound.
 #[test]
 fn the_kernel_is_within_the_bound() {
     let dir = Dir::new();

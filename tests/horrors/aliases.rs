@@ -1,4 +1,4 @@
-//! One file under two names that device and inode numbers do not show to be one: FUSE and overlay file systems.
+//! Aliases: one file under two names whose device and inode numbers differ (FUSE and overlay file systems).
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,14 +9,14 @@ use crate::harness::{Dir, Mounted, Run, needs};
 
 const CONTENT: &[u8] = b"the only copy there is";
 
-/// What sshfs runs in place of ssh: the server, without a network.
+/// The program that sshfs runs instead of ssh: the SFTP server, without a network.
 const SERVER: &[u8] = b"#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n";
 
-/// What shows `real` once more at `view`.
+/// Mounts that show `real` again at `view`.
 const VIEWS: [View; 9] = [
     View { name: "bindfs", mount: &["bindfs", "real", "view"] },
     View { name: "mergerfs", mount: &["mergerfs", "real", "view"] },
-    // New files are made in the other branch, where the directory of the keeper does not show them.
+    // New files are created in the other branch, which the keeper's directory does not show.
     View {
         name: "mergerfs, two branches",
         mount: &["mergerfs", "-o", "category.create=ff,cache.attr=60,cache.entry=60", "other:real", "view"],
@@ -52,7 +52,7 @@ struct View {
 }
 
 impl View {
-    /// A directory `real` with a file, and `view`, mounted.
+    /// Creates a directory `real` with one file, and mounts its `view`.
     fn make(&self) -> Option<(Mounted, Dir)> {
         let dir = Dir::new();
         dir.dir("real").dir("view").dir("other").dir("work");
@@ -67,7 +67,7 @@ impl View {
     }
 }
 
-/// A file with the only content there is, not touched for days.
+/// Creates a file with `CONTENT`, last modified days ago.
 fn plant(path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, CONTENT).unwrap();
@@ -75,7 +75,7 @@ fn plant(path: &Path) {
     fs::File::options().write(true).open(path).unwrap().set_modified(days_ago).unwrap();
 }
 
-/// Ways to name the tree and its view.
+/// Ways to name the tree and its view as arguments.
 const WAYS: [&[&str]; 8] = [
     &["real", "view"],
     &["view", "real"],
@@ -97,7 +97,7 @@ fn prune(dir: &Dir, action: &str, way: &[&str], as_script: bool) -> Run {
     let script = ftk.arg("--script").run();
     fs::write(dir.aside("script"), &script.out).unwrap();
     let run = dir.ftk([""; 0]).instead(dir, ["sh".as_ref(), dir.aside("script").as_os_str()]).run();
-    // What cannot work at all is refused before there is a script.
+    // What cannot work at all is refused before a script is written.
     if script.code() == 2 { script } else { run }
 }
 
@@ -105,17 +105,17 @@ fn is_there(path: PathBuf) -> bool {
     fs::symlink_metadata(&path).is_ok_and(|it| it.is_file()) && fs::read(path).is_ok_and(|it| it == CONTENT)
 }
 
-/// Names that no directory should have after a run.
+/// Returns the names of temporary files that a run left over.
 fn strays(dir: &Dir) -> Vec<String> {
-    // `other` may have marks of an overlay for names that are gone.
+    // `other` may contain whiteouts of an overlay.
     let names = ["real", "view"].into_iter().flat_map(|name| fs::read_dir(dir.path(name)).unwrap());
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.starts_with(".ftk-")).collect()
 }
 
-/// Whatever is asked for, the file stays, and the run says that it did not do what it was told.
+/// With every action and every order of arguments the file stays, and the run exits with status 2.
 #[test]
-fn h58_an_alias_is_no_copy() {
+fn h58_an_alias_is_not_treated_as_a_copy() {
     for view in &VIEWS {
         let Some((_mounted, dir)) = view.make() else { return };
         dir.dir("bind").symlink("view", "link");
@@ -123,7 +123,7 @@ fn h58_an_alias_is_no_copy() {
         else {
             return;
         };
-        // A lower layer is not written to: what goes in the view stays in the layer.
+        // A lower layer is never written to: a file removed in the view stays in the layer.
         let is_layer = view.name == "fuse-overlayfs, below";
         for action in ACTIONS {
             for way in WAYS {
@@ -142,7 +142,7 @@ fn h58_an_alias_is_no_copy() {
     }
 }
 
-/// A union may remove or rename a name in all of its branches at once.
+/// A union file system may remove or rename a name in all of its branches at once.
 #[test]
 fn h58_a_name_in_two_branches_is_not_removed_twice() {
     const UNIONS: [&[&str]; 5] = [
@@ -173,7 +173,7 @@ fn h58_a_name_in_two_branches_is_not_removed_twice() {
     }
 }
 
-/// mergerfs removes all files of a name, also those that it does not show.
+/// mergerfs removes all files of a name, including those that it does not show.
 #[test]
 fn h58_other_content_in_another_branch_is_not_removed() {
     for action in ["delete", "symlink"] {
@@ -184,12 +184,12 @@ fn h58_other_content_in_another_branch_is_not_removed() {
         let run = prune(&dir, action, &["view", "--reference", "kept"], false).status(2);
         let hidden = fs::read(dir.path("other/x")).is_ok_and(|it| it == b"hidden, and the only one");
         run.check(hidden, "the hidden file is there");
-        run.check(is_there(dir.path("real/x")), "so is the one that is shown");
-        run.check(run.text().contains("several branches"), "the reason is said");
+        run.check(is_there(dir.path("real/x")), "the visible file is there");
+        run.check(run.text().contains("several branches"), "the reason is printed");
     }
 }
 
-/// With metacopy a file of an overlay has its content in a lower layer.
+/// With metacopy the content of an overlay's file stays in a lower layer.
 #[test]
 fn h58_the_content_of_a_file_in_an_overlay_is_not_removed() {
     for action in ["delete", "symlink"] {
@@ -202,13 +202,13 @@ fn h58_the_content_of_a_file_in_an_overlay_is_not_removed() {
         fs::rename(dir.path("view/e/x"), dir.path("view/d/y")).unwrap();
         let run = prune(&dir, action, &["real", "--reference", "view"], false).status(2);
         run.check(is_there(dir.path("real/e/x")), "the content is there");
-        run.check(is_there(dir.path("view/d/y")), "and can be read");
+        run.check(is_there(dir.path("view/d/y")), "the file can be read");
     }
 }
 
-/// bindfs lets the kernel keep pages of a file that was rewritten since.
+/// With `kernel_cache`, bindfs lets the kernel keep cached pages of a file that was rewritten since.
 #[test]
-fn h58_a_stale_page_is_not_the_content_of_a_keeper() {
+fn h58_a_stale_cached_page_does_not_prove_a_copy() {
     let view = View { name: "cached", mount: &["bindfs", "-o", "kernel_cache", "real", "view"] };
     let Some((_mounted, dir)) = view.make() else { return };
     plant(&dir.path("copy/x"));
@@ -216,17 +216,17 @@ fn h58_a_stale_page_is_not_the_content_of_a_keeper() {
     fs::write(dir.path("real/x"), b"other bytes, as many..").unwrap();
     let days_ago = SystemTime::now() - Duration::from_secs(2 * 24 * 3600);
     fs::File::options().write(true).open(dir.path("real/x")).unwrap().set_modified(days_ago).unwrap();
-    // Attributes are kept for a second, pages for ever.
+    // The kernel caches attributes for one second, pages without a limit.
     std::thread::sleep(Duration::from_millis(1500));
     fs::metadata(dir.path("view/x")).unwrap();
     let run = prune(&dir, "delete", &["copy", "--reference", "view"], false);
-    run.check(is_there(dir.path("copy/x")), "the only copy is there");
+    run.check(is_there(dir.path("copy/x")), "the copy is there");
 }
 
-/// Two mounts of one tree below one sshfs mount, where all files have one device number and inode numbers that the
-/// client makes up.
+/// Two mounts of one tree below one sshfs mount. There all files have one device number, and the client makes
+/// up the inode numbers.
 #[test]
-fn h58_an_alias_inside_one_mount_is_no_copy() {
+fn h58_an_alias_inside_one_mount_is_not_treated_as_a_copy() {
     for inner in [&["bindfs", "real", "all/view"][..], &["mount", "--bind", "real", "all/view"]] {
         let dir = Dir::new();
         dir.dir("real").dir("all/view").dir("all/real").dir("seen").file("server", SERVER);
@@ -265,7 +265,7 @@ fn h58_an_alias_inside_one_mount_is_no_copy() {
     }
 }
 
-/// Between two local file systems a script proves each pair, and prunes it.
+/// If the two copies are on two local file systems, the script proves each pair and prunes it.
 #[test]
 fn h58_a_script_prunes_on_another_disk() {
     needs!("bash", "busybox");
@@ -291,7 +291,7 @@ fn h58_a_script_prunes_on_another_disk() {
     }
 }
 
-/// A real copy on such a file system is pruned.
+/// A true copy on such a file system is pruned.
 #[test]
 fn a_copy_seen_through_a_view_is_pruned() {
     for view in &VIEWS {
@@ -303,9 +303,9 @@ fn a_copy_seen_through_a_view_is_pruned() {
                 let run = prune(&dir, action, &["view", "--reference", "kept"], as_script);
                 let what = format!("{}: {action} script {as_script}", view.name);
                 run.check(is_there(dir.path("kept/x")), &format!("{what}: the keeper is there"));
-                // What the file system cannot do is a refusal, and then the file stays.
+                // An operation that the file system cannot do is refused, and then the file stays.
                 let cannot = match (view.name, action) {
-                    _ if as_script => true,                    // it cannot prove anything there
+                    _ if as_script => true,                    // a script cannot prove anything there
                     ("unionfs-fuse, two branches", _) => true, // cannot rename a file of the second branch
                     ("fuse-overlayfs, above" | "fuse-overlayfs, below" | "overlay", _) => false,
                     (_, "move=view/away") => true, // cannot rename without overwriting

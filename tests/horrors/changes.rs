@@ -1,4 +1,4 @@
-//! Files that change, shrink or vanish under the run.
+//! Files that change, shrink or vanish during a run.
 
 use std::collections::HashSet;
 use std::fs::{self, File, FileTimes};
@@ -9,10 +9,10 @@ use std::thread;
 
 use crate::harness::{Dir, Paused, bytes, has_read, hash_lines, maps, sha256};
 
-/// Long enough to be caught in the middle by the fastest kernel.
+/// Large enough that even the fastest kernel can be paused in the middle.
 const LONG: u64 = 256 << 20;
 
-/// What happens to a file while it is being read.
+/// A change to a file while it is being read.
 type Change = fn(&File);
 
 const CHANGES: [(&str, Change); 5] = [
@@ -27,7 +27,8 @@ const CHANGES: [(&str, Change); 5] = [
     }),
 ];
 
-/// A file that changes between its first and its last byte has no digest. The others have theirs.
+/// A file that changes between the reads of its first and its last byte has no digest. Other files have
+/// theirs.
 fn no_digest_after_a_change(plan: &[&str], is_under_way: fn(&Child) -> bool) {
     for (what, change) in CHANGES {
         let dir = Dir::new();
@@ -38,7 +39,7 @@ fn no_digest_after_a_change(plan: &[&str], is_under_way: fn(&Child) -> bool) {
         let output = paused.go_on();
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(2), "{what}: {out}{err}");
-        assert!(err.starts_with("ftk: 'long' changed while it was read"), "{what}: {err}");
+        assert!(err.starts_with("ftk: 'long' changed while being read"), "{what}: {err}");
         assert_eq!(out.lines().count(), 1, "{what}: {out}");
         assert!(out.ends_with("  other\n"), "{what}: {out}");
     }
@@ -59,9 +60,9 @@ fn h34_a_change_while_workers_share_a_file() {
     no_digest_after_a_change(&["-a", "blake3", "-j", "4"], |child| maps(child, "long"));
 }
 
-/// A page of a mapping that the file no longer has ends other programs by SIGBUS.
+/// Other programs end by SIGBUS when they touch a mapped page past the new end of a file.
 #[test]
-fn h65_a_file_that_is_truncated_while_it_is_mapped() {
+fn h65_truncating_a_mapped_file_is_an_error() {
     let commands: [&[&str]; 3] = [
         &["hash", "-q", "-a", "blake3", "-j", "4", "long"],
         &["cmp", "--no-shortcuts", "--method", "mapped", "-j", "4", "other", "long"],
@@ -76,18 +77,18 @@ fn h65_a_file_that_is_truncated_while_it_is_mapped() {
             let output = paused.go_on();
             let err = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{args:?} {len}: {err}");
-            assert!(err.contains("'long' changed while it was read"), "{args:?} {len}: {err}");
+            assert!(err.contains("'long' changed while being read"), "{args:?} {len}: {err}");
             assert!(output.stdout.is_empty(), "{args:?} {len}");
         }
     }
 }
 
-/// A log that grows all the time has the digest of what it once was, or none.
+/// A growing log has the digest of one of its states, or none.
 #[test]
-fn h34_a_growing_file() {
+fn h34_a_growing_file_has_the_digest_of_one_of_its_states() {
     let dir = Dir::new();
     dir.file("log", b"").file("other", b"abc");
-    // A longer write is seen page by page.
+    // Longer writes become visible page by page.
     let line = bytes(7, 4096);
     thread::scope(|scope| {
         let writer = scope.spawn(|| {
@@ -110,15 +111,18 @@ fn h34_a_growing_file() {
                     run.status(0).stderr("");
                     seen.push(digest);
                 }
-                None => _ = run.status(2).stderr_has("ftk: 'log' changed while it was read"),
+                None => _ = run.status(2).stderr_has("ftk: 'log' changed while being read"),
             }
         }
         let states = writer.join().unwrap();
-        assert!(seen.iter().all(|digest| states.contains(digest)), "a digest of what never was");
+        assert!(
+            seen.iter().all(|digest| states.contains(digest)),
+            "each digest is that of a state of the file"
+        );
     });
 }
 
-/// Files that go while they are hashed have the right digest or none, and none is an error that names them.
+/// A file that is removed while the tree is hashed has the right digest or an error that names it.
 #[test]
 fn h44_files_vanish_between_walk_and_read() {
     const FILES: usize = 2000;
@@ -143,16 +147,16 @@ fn h44_files_vanish_between_walk_and_read() {
         }
         let err = String::from_utf8(output.stderr).unwrap();
         let gone = err.lines().filter(|line| line.ends_with(": no such file or directory")).count();
-        let changed = err.lines().filter(|line| line.contains("changed while it was read")).count();
+        let changed = err.lines().filter(|line| line.contains("changed while being read")).count();
         assert_eq!(err.lines().count(), gone + changed, "{err}");
         assert_eq!(output.status.code(), Some(if err.is_empty() { 0 } else { 2 }), "{err}");
         assert!(lines.len() + gone + changed <= FILES);
     }
 }
 
-/// A directory that is another one when its files are read gives no digest under the old names.
+/// Files that cannot be opened are errors and have no digest, even if a file of the same size was read.
 #[test]
-fn h44_nothing_unread_has_a_digest() {
+fn h44_unreadable_files_have_no_digest() {
     let dir = Dir::new();
     for nth in 0..200 {
         dir.file(format!("{nth}"), b"the same size").lock(&format!("{nth}"));
@@ -160,8 +164,8 @@ fn h44_nothing_unread_has_a_digest() {
     dir.file("open", b"the same size");
     for plan in [["-j", "mono"], ["-j", "8"], ["--io", "sync"]] {
         let run = dir.ftk(["hash", "-q", "."]).args(plan).unprivileged(&dir).run().status(2);
-        run.check(run.err.lines().count() == 200, "each is an error");
-        run.check(run.err.lines().all(|line| line.ends_with(": permission denied")), "and says why");
+        run.check(run.err.lines().count() == 200, "each file is an error");
+        run.check(run.err.lines().all(|line| line.ends_with(": permission denied")), "the reason is printed");
         run.stdout(format!("{}  ./open\n", sha256(b"the same size")));
     }
 }

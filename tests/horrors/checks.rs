@@ -1,4 +1,4 @@
-//! Checks that called tampered, unread or unlisted files intact, obeyed hostile lists, or refused good ones.
+//! Checks of tampered, unreadable or unlisted files, and hostile or unusual lists.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,9 +13,9 @@ fn line(name: &str, content: &[u8]) -> String {
     format!("{}  {name}\n", sha256(content))
 }
 
-/// Neither the verdict nor any message lets a name act on the terminal; pipes get the bytes.
+/// On a terminal, names in verdicts and messages are escaped; a pipe gets their bytes.
 #[test]
-fn h22_verdicts_hold_nothing_that_acts() {
+fn h22_names_in_verdicts_are_escaped_on_a_terminal() {
     needs!("script");
     let dir = Dir::new();
     let name = "\u{1b}]0;title\u{7}\u{202e}x";
@@ -30,10 +30,10 @@ fn h22_verdicts_hold_nothing_that_acts() {
     run.check(run.text().contains("\\x1b]0;title\\x07\\u{202e}x: OK"), "the name is shown");
     let acts = |c: char| (c.is_control() && !"\r\n".contains(c)) || c == '\u{202e}';
     let plain = without_colours(run.text());
-    run.check(!plain.chars().any(acts), "nothing acts");
+    run.check(!plain.chars().any(acts), "no control characters");
 }
 
-/// The text without the colours that ftk itself gives its messages.
+/// Returns the text without the colours that ftk gives its messages.
 fn without_colours(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -47,7 +47,7 @@ fn without_colours(text: &str) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever a list holds, checking it ends, and what is no list fails.
+    /// Checking a list of random bytes ends, with status 2.
     #[test]
     fn h23_any_bytes_as_a_list(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
         let dir = Dir::new();
@@ -56,7 +56,7 @@ proptest! {
     }
 }
 
-/// Lengths that a parser might believe.
+/// Lengths that would exhaust the memory of a careless parser.
 #[test]
 fn h23_hostile_lengths() {
     let dir = Dir::new();
@@ -69,7 +69,8 @@ fn h23_hostile_lengths() {
     dir.ftk(["hash", "-c"]).stdin(slashes.as_bytes()).run().status(2);
 }
 
-/// With `--root`, no path of a list leads anywhere else, by whatever way; nothing is said of what is there.
+/// With `--root`, no path of a list leads out of the root, by `..`, absolute paths or links, and nothing
+/// about outside files is printed.
 #[test]
 fn h25_a_hostile_list_stays_below_the_root() {
     let dir = Dir::new();
@@ -89,16 +90,17 @@ fn h25_a_hostile_list_stays_below_the_root() {
     list += &line("x", b"1");
     shown += "x: OK\n";
     let run = dir.ftk(["hash", "-c", "--root", "d"]).stdin(list.as_bytes()).run().status(2).stdout(&shown);
-    run.stderr_has("ftk: cannot open '../secret': the path leads out of the directory\n")
-        .stderr_has("ftk: cannot open 'up/secret': a symbolic link, which --root does not follow\n");
+    run.stderr_has("ftk: cannot open '../secret': the path leads out of the directory\n").stderr_has(
+        "ftk: cannot open 'up/secret': the path contains a symbolic link, which --root does not follow\n",
+    );
     let json = dir.ftk(["hash", "-c", "--root", "d", "--json"]).stdin(list.as_bytes()).run().status(2);
     let found = json.text().lines().filter(|line| line.contains("\"found\"")).count();
     json.check(found == 1, "only the file below the root was read");
 }
 
-/// The same without the one call that confines a path.
+/// The same without `openat2`, the call that confines a path.
 #[test]
-fn h25_where_the_kernel_cannot_confine() {
+fn h25_root_confines_without_openat2() {
     needs!("strace");
     let dir = Dir::new();
     dir.file("secret", b"1").file("d/e/x", b"1").dir("d");
@@ -110,7 +112,7 @@ fn h25_where_the_kernel_cannot_confine() {
     run.stdin(list.as_bytes()).run().status(2).stdout("up/secret: FAILED open or read\ne/x: OK\n");
 }
 
-/// FIFOs and devices that a list names are not even opened: that alone can have effects.
+/// FIFOs and devices that a list names are never opened, since opening alone can have effects.
 #[test]
 fn h25_h35_a_list_opens_no_fifo_and_no_device() {
     needs!("strace");
@@ -126,7 +128,7 @@ fn h25_h35_a_list_opens_no_fifo_and_no_device() {
         let wrapper = ["strace", "-f", "-qq", "-e", "trace=openat,open,openat2", "-o", log.to_str().unwrap()];
         let run = run.under(&dir, wrapper).run().status(2).stdout(format!("{shown}x: OK\n"));
         let log = fs::read_to_string(log).unwrap();
-        run.check(log.contains("\"x\""), "what is opened is seen");
+        run.check(log.contains("\"x\""), "opened files are in the log");
         for name in &names[..6] {
             let name = name.rsplit('/').next().unwrap();
             run.check(!log.contains(&format!("\"{name}\"")), name);
@@ -134,9 +136,9 @@ fn h25_h35_a_list_opens_no_fifo_and_no_device() {
     }
 }
 
-/// Garbage, an empty file, or a list of another kind is no success.
+/// Checking garbage, an empty file or another kind of file fails.
 #[test]
-fn h26_what_is_no_list_fails() {
+fn h26_files_that_are_not_checksum_lists_are_errors() {
     let dir = Dir::new();
     dir.file("x", b"1");
     let good = line("x", b"1");
@@ -151,7 +153,7 @@ fn h26_what_is_no_list_fails() {
         (&marked, ": it is text in UTF-16"),
         (b"\x1f\x8b\x08\0", ": it is compressed with gzip"),
         (b"\x28\xb5\x2f\xfd", ": it is compressed with zstd"),
-        (b"{\"format\":\"ftk-manifest\"}\n", ": it is JSON, as manifests and reports are"),
+        (b"{\"format\":\"ftk-manifest\"}\n", ": it is JSON, like a manifest or a report"),
     ] {
         for flags in [&[][..], &["--status"], &["--ignore-missing"], &["-q"]] {
             let run = dir.ftk(["hash", "-c"]).args(flags).stdin(list).run().status(2).stdout("");
@@ -168,16 +170,16 @@ fn h26_what_is_no_list_fails() {
         run.stderr_has(&format!("ftk: '-', line 1: cannot check it: {why}"));
     }
     dir.ftk(["hash", "-c", "-a", "md5"]).stdin(good.as_bytes()).run().status(2).stdout("");
-    // A mark in front hides one line, whatever follows it.
+    // A byte order mark hides one line, even if other lines follow.
     let marked = format!("\u{feff}{good}{good}");
     let run = dir.ftk(["hash", "-c"]).stdin(marked.as_bytes()).run().status(2).stdout("x: OK\n");
     run.stderr_has("ftk: '-', line 1: cannot check it: byte order mark at the start of the line\n");
-    // One path with two digests cannot be all right.
+    // At least one of two different digests of one path fails.
     let twice = good.clone() + &line("x", b"2");
     dir.ftk(["hash", "-c"]).stdin(twice.as_bytes()).run().status(1).stdout("x: OK\nx: FAILED\n");
 }
 
-/// One file that cannot be read: the others are checked, it is named, and the status says so.
+/// An unreadable file is named and sets the status; the other files are checked.
 #[test]
 fn h27_h53_an_unreadable_file_is_not_intact() {
     let dir = Dir::new();
@@ -196,9 +198,9 @@ fn h27_h53_an_unreadable_file_is_not_intact() {
     }
 }
 
-/// Every kind of change is seen, but those that the documentation names.
+/// A check detects every kind of change, except those that the documentation names.
 #[test]
-fn h28_changes_that_a_check_sees() {
+fn h28_a_check_detects_every_change_of_content() {
     type Change = fn(&Dir);
     let changes: [(&str, Change, i32); 9] = [
         ("nothing", |_| (), 0),
@@ -241,7 +243,7 @@ fn h28_changes_that_a_check_sees() {
         let code = dir.ftk(["hash", "-c"]).stdin(&list).run().code();
         assert_eq!(code, status, "{what}");
     }
-    // Only --new sees what was added.
+    // Only --new reports added files.
     let dir = Dir::new();
     dir.file("x", b"1");
     let list = dir.ftk(["hash", "."]).run().out;
@@ -250,10 +252,10 @@ fn h28_changes_that_a_check_sees() {
     dir.ftk(["hash", "-c", "--new"]).stdin(&list).run().status(1).stdout("./x: OK\n./added: NEW\n");
 }
 
-/// Wherever in a line a list was cut off, checking it is no success, although the coreutils call a half line
-/// among good ones only badly formatted.
+/// Checking a truncated list fails, wherever in a line it was cut. (The coreutils only count a half line
+/// among good ones as improperly formatted.)
 #[test]
-fn h29_a_list_that_was_cut_off_is_no_success() {
+fn h29_checking_a_truncated_list_fails() {
     let dir = Dir::new();
     dir.file("one", b"1").file("two", b"2");
     for tag in [&[][..], &["--tag"]] {
@@ -263,7 +265,7 @@ fn h29_a_list_that_was_cut_off_is_no_success() {
             let code = dir.ftk(["hash", "-c", "--status"]).stdin(&list[..cut]).run().code();
             assert_ne!(code, 0, "{}", list[..cut].escape_ascii());
         }
-        // Only its end is missing: that is a whole list all the same.
+        // If only the last newline is missing, the list is complete.
         dir.ftk(["hash", "-c", "--status"]).stdin(&list[..list.len() - 1]).run().status(0);
     }
     let list = line("one", b"1") + "abc";
@@ -271,7 +273,7 @@ fn h29_a_list_that_was_cut_off_is_no_success() {
     run.stderr_has("ftk: '-' is incomplete: its last line is cut off\n");
 }
 
-/// The verdicts are those of the coreutils, again and again.
+/// Repeated checks with several workers print the same verdicts as the coreutils.
 #[test]
 fn h30_no_race_changes_a_verdict() {
     needs!("sha256sum");
@@ -290,9 +292,9 @@ fn h30_no_race_changes_a_verdict() {
     }
 }
 
-/// A file that is written to while it is checked is neither right nor wrong.
+/// A file that is written to while it is checked is an error, neither OK nor FAILED for its content.
 #[test]
-fn h34_a_file_that_changes_is_said() {
+fn h34_a_file_that_changes_is_an_error() {
     let dir = Dir::new();
     dir.hole("growing", 400 << 20).file("x", b"1");
     let list = format!("{}  growing\n{}", "0".repeat(64), line("x", b"1"));
@@ -305,11 +307,11 @@ fn h34_a_file_that_changes_is_said() {
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert_eq!(output.stdout, b"growing: FAILED open or read\nx: OK\n", "{err}");
-    assert!(err.contains("ftk: cannot check 'growing': it changed while it was read\n"), "{err}");
+    assert!(err.contains("ftk: cannot check 'growing': it changed while being read\n"), "{err}");
     assert!(err.contains("  1 ok, 1 changed, "), "{err}");
 }
 
-/// Deeper than any path that the kernel takes, with `--root` too.
+/// Paths longer than `PATH_MAX` work, also with `--root`.
 #[test]
 fn h39_paths_longer_than_path_max() {
     let chain = Chain::new("a_directory_with_a_name_of_some_length", 600, 100);
@@ -321,7 +323,7 @@ fn h39_paths_longer_than_path_max() {
     }
 }
 
-/// In the middle of a large file, too.
+/// A signal ends the run, also in the middle of a large file.
 #[test]
 fn h49_a_signal_ends_a_check() {
     let dir = Dir::new();
@@ -337,9 +339,9 @@ fn h49_a_signal_ends_a_check() {
     }
 }
 
-/// What stands in a list is a name and no pattern.
+/// Characters of patterns have no meaning in a list.
 #[test]
-fn h50_a_listed_name_is_no_pattern() {
+fn h50_listed_names_are_not_patterns() {
     let dir = Dir::new();
     dir.file("brack", b"2");
     for name in ["br[a]ck", "*", "?", "{a,b}", "~", "$HOME"] {
@@ -361,7 +363,7 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A list of whatever names, in every format, is checked as a whole, and each line means its file.
+    /// A list of arbitrary names, in every format, is checked completely, and each line finds its file.
     #[test]
     fn h18_h51_every_name_is_checked(names in proptest::collection::hash_set(name(), 1..40)) {
         let dir = Dir::new();

@@ -1,8 +1,8 @@
-//! Every command that looks at a tree, for failures that none of them may have.
+//! The commands that read or walk a tree, for failures that all of them must avoid.
 
 use crate::harness::{Dir, Ftk};
 
-/// The trees `t` and `u`, which are the same, and beside them what was recorded of `t`.
+/// The equal trees `t` and `u`, and next to them a checksum list and a manifest of `t`.
 pub(super) struct Scene {
     pub(super) dir: Dir,
 }
@@ -10,7 +10,7 @@ pub(super) struct Scene {
 /// A command and its arguments.
 pub(super) type Command = &'static [&'static str];
 
-/// Those that read every file of `t`, if all are of one size.
+/// Commands that read every file of `t` if all have the same size.
 pub(super) const READING: [Command; 6] = [
     &["hash", "t"],
     &["hash", "--check", "../list"],
@@ -20,7 +20,7 @@ pub(super) const READING: [Command; 6] = [
     &["cmp", "t", "u"],
 ];
 
-/// Those that walk it, beside the ones above that do.
+/// More commands that walk the tree.
 const WALKING: [Command; 5] = [
     &["find", "t"],
     &["find", "--sort", "t"],
@@ -30,7 +30,7 @@ const WALKING: [Command; 5] = [
 ];
 
 impl Scene {
-    /// `plant` is given the name of each tree.
+    /// Creates both trees; `plant` gets the name of each.
     pub(super) fn new(plant: impl Fn(&Dir, &str)) -> Self {
         let dir = Dir::new();
         for tree in ["t", "u"] {
@@ -47,7 +47,7 @@ impl Scene {
     }
 }
 
-/// All of them.
+/// Returns all commands.
 pub(super) fn every() -> impl Iterator<Item = Command> {
     READING.into_iter().chain(WALKING)
 }

@@ -1,4 +1,4 @@
-//! What has gone wrong with tools of this kind, and must not when files and trees are compared.
+//! Known failures of comparison tools, tested on files and trees.
 
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::FileExt as _;
@@ -9,13 +9,13 @@ use std::thread;
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use rustix::process::Signal;
 
-use super::signals::dies_of;
+use super::signals::assert_killed_by;
 use crate::harness::{Chain, Dir, Paused, has_read, maps, skip, wait_until};
 
-/// Long enough to be caught in the middle.
+/// Large enough to be paused in the middle.
 const LONG: u64 = 256 << 20;
 
-/// How two files may be read, and how that shows from outside.
+/// A way to read two files, and a check from outside that the reading has begun.
 type Way = (&'static [&'static str], fn(&Child) -> bool);
 
 const WAYS: [Way; 4] = [
@@ -25,7 +25,7 @@ const WAYS: [Way; 4] = [
     (&["--method", "mapped", "-j", "4"], |child| maps(child, "b")),
 ];
 
-/// One error for each mode of a run: the file is named, and the status is 2.
+/// An unreadable file is named, and the status is 2, in every mode.
 #[test]
 fn h27_errors_reach_the_status() {
     let dir = Dir::new();
@@ -43,10 +43,10 @@ fn h27_errors_reach_the_status() {
     }
 }
 
-/// What happens to a file while it is compared.
+/// A change to a file while it is compared.
 type Change = (&'static str, fn(&File));
 
-/// A file that changes while it is compared is equal to nothing.
+/// A file that changes while it is compared is an error, never equal.
 #[test]
 fn h34_a_change_while_files_are_compared() {
     let changes: [Change; 4] = [
@@ -71,13 +71,13 @@ fn h34_a_change_while_files_are_compared() {
             let (out, err) =
                 (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             assert_eq!(output.status.code(), Some(2), "{way:?} {what}: {out}{err}");
-            assert!(err.contains("ftk: 'b' changed while it was read"), "{way:?} {what}: {err}");
+            assert!(err.contains("ftk: 'b' changed while being read"), "{way:?} {what}: {err}");
             assert!(!err.contains("equal"), "{way:?} {what}: {err}");
         }
     }
 }
 
-/// The same for files of trees that vanish: each is an error, or was compared before.
+/// Each file that vanishes from a tree is an error, or was compared before.
 #[test]
 fn h44_files_vanish_between_walk_and_read() {
     const FILES: usize = 2000;
@@ -105,7 +105,7 @@ fn h44_files_vanish_between_walk_and_read() {
         let errors: Vec<_> = err.lines().filter(|line| line.starts_with("ftk: ")).collect();
         for line in &errors {
             let is_gone =
-                line.ends_with(": no such file or directory") || line.contains("changed while it was read");
+                line.ends_with(": no such file or directory") || line.contains("changed while being read");
             assert!(line.contains("'b/") && is_gone, "{line}");
         }
         let status = if !errors.is_empty() { 2 } else { i32::from(!out.is_empty()) };
@@ -113,9 +113,9 @@ fn h44_files_vanish_between_walk_and_read() {
     }
 }
 
-/// Nothing that is no regular file is opened in a tree: its type is compared.
+/// Special files in a tree are compared by type and not opened.
 #[test]
-fn h35_what_is_no_file_is_not_opened() {
+fn h35_special_files_are_not_opened() {
     let dir = Dir::new();
     for tree in ["a", "b"] {
         dir.dir(tree).fifo(&format!("{tree}/fifo")).socket(&format!("{tree}/socket"));
@@ -152,13 +152,13 @@ fn h36_recursion_ends() {
     dir.file("out/x", b"abc");
     for threads in ["mono", "8"] {
         dir.ftk(["cmp", "-j", threads, "a", "b"]).run().status(0).stdout("");
-        // Followed, the loops are errors on both sides, and all else is compared.
+        // With -L, the loops are errors on both sides, and everything else is compared.
         let run = dir.ftk(["cmp", "-L", "-j", threads, "a", "b"]).run().status(2).stdout("");
         run.stderr_has("ftk: cannot follow 'a/here': ").stderr_has("ftk: cannot follow 'b/d/up': ");
     }
 }
 
-/// What is nothing but holes is not read, or this would take hours.
+/// Holes are not read; reading them would take hours.
 #[test]
 fn h38_sparse_files() {
     const TIB: u64 = 1 << 40;
@@ -171,7 +171,7 @@ fn h38_sparse_files() {
     let write = |path: &str, byte: &[u8], at: u64| {
         File::options().write(true).open(dir.path(path)).unwrap().write_all_at(byte, at).unwrap();
     };
-    // Zeros that are there are equal to those that are not.
+    // Written zeros are equal to a hole.
     write("a/x", &[0; 10_000], TIB / 2);
     dir.ftk(["cmp", "a", "b"]).run().status(0);
     write("b/x", b"x", TIB - 1);
@@ -187,7 +187,7 @@ fn h39_depth() {
     let chain = Chain::new("d", 3000, 100);
     let dir = chain.dir();
     dir.file("x", b"");
-    // The tree against a part of itself: every file lies a level deeper, and so does the deepest directory.
+    // The tree is compared with its own subdirectory: every file is one level deeper there.
     for threads in ["mono", "8"] {
         let run = dir.ftk(["cmp", "-j", threads, ".", "d"]).limit(dir, "-n 24").run().status(1);
         run.stderr_has("  31 only in '.', 30 only in 'd'; 0 pairs ");
@@ -197,9 +197,9 @@ fn h39_depth() {
     }
 }
 
-/// Files of the kernel, whose size is no length and whose reads are short, are compared by what they say.
+/// Files of procfs, whose size is synthetic and whose reads are short, are compared by their content.
 #[test]
-fn h46_a_size_that_lies() {
+fn h46_a_synthetic_size_is_not_trusted() {
     let dir = Dir::new();
     let said = fs::read("/proc/version").unwrap();
     dir.file("same", &said).file("empty", b"").file("other", &[&said[..], b"more"].concat());
@@ -216,9 +216,9 @@ fn h46_a_size_that_lies() {
     }
 }
 
-/// The same in a tree, where nothing but the content says whether a copy is one.
+/// The same for trees in sysfs, where only the content shows whether two files are equal.
 #[test]
-fn h46_sizes_that_lie_in_trees() {
+fn h46_synthetic_sizes_in_trees_are_not_trusted() {
     let system = "/sys/devices/system/cpu/cpu0/topology";
     let dir = Dir::new();
     let Ok(entries) = fs::read_dir(system) else { return skip("a tree of the kernel's own files") };
@@ -231,32 +231,32 @@ fn h46_sizes_that_lie_in_trees() {
     }
     dir.file("copy/core_id", b"none");
     let run = dir.ftk(["cmp", system, "copy"]).run().status(1);
-    run.stdout("content differs\tcore_id\tfirst at byte 1\n"); // what the kernel says its size is differs, too
+    run.stdout("content differs\tcore_id\tfirst at byte 1\n"); // its synthetic size differs, too
 }
 
-/// In the middle of files, of trees, and of a stream that does not come.
+/// A signal ends the comparison of files, of trees, and of a stream that sends nothing.
 #[test]
-fn h49_while_comparing() {
+fn h49_signals_while_comparing() {
     for with in [Signal::TERM, Signal::INT] {
         for (way, is_under_way) in WAYS {
             let dir = Dir::new();
             dir.hole("a", 4 << 40).hole("b", 4 << 40);
             let child = dir.ftk(["cmp", "--no-shortcuts", "a", "b"]).args(way).spawn();
             wait_until(|| is_under_way(&child));
-            dies_of(child, with);
+            assert_killed_by(child, with);
         }
         for threads in ["mono", "4"] {
             let dir = Dir::new();
             dir.hole("a/b", 4 << 40).hole("b/b", 4 << 40);
             let child = dir.ftk(["cmp", "--no-shortcuts", "-j", threads, "a", "b"]).spawn();
             wait_until(|| has_read(&child) > 8 << 20 || maps(&child, "b"));
-            dies_of(child, with);
+            assert_killed_by(child, with);
         }
         let dir = Dir::new();
         let (never, _held) = std::io::pipe().unwrap();
         let child = dir.file("x", b"abc").ftk(["cmp", "-", "x"]).stdin_from(never).spawn();
         let fds = format!("/proc/{}/fd", child.id());
         wait_until(|| fs::read_dir(&fds).is_ok_and(|fds| fds.count() > 3));
-        dies_of(child, with);
+        assert_killed_by(child, with);
     }
 }

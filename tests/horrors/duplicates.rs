@@ -1,4 +1,4 @@
-//! Groups of files that are not equal, and files taken for their own copies.
+//! Groups must not contain different files or two names of one file.
 
 use std::fs;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
@@ -9,7 +9,7 @@ use data_encoding::HEXLOWER;
 use super::pruning::ACTIONS;
 use crate::harness::{Dir, Mounted, Paused, bytes, has_read, needs, uring};
 
-/// A name reached twice is no copy, however it is reached.
+/// A file that is reached twice is no duplicate, by whatever paths.
 #[test]
 fn h02_a_file_is_no_copy_of_itself() {
     let dir = Dir::new();
@@ -31,12 +31,12 @@ fn h02_a_file_is_no_copy_of_itself() {
         dir.ftk(["dup"]).args(args).run().status(0).stdout("");
         for action in ["hardlink", "symlink", "delete", "move=away"] {
             let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).args(args).run();
-            run.check(run.code() != 1 && fs::read(dir.path("d/x")).is_ok(), "the only name is there");
+            run.check(run.code() != 1 && fs::read(dir.path("d/x")).is_ok(), "the file is there");
         }
     }
 }
 
-/// A directory that is mounted at a second place too, of the same file system and of one made for it.
+/// A bind mount within one file system, and two bind mounts of a directory on another.
 #[test]
 fn h02_a_bind_mount_makes_no_copies() {
     let Some(other) = Mounted::new("tmpfs") else { return };
@@ -52,8 +52,8 @@ fn h02_a_bind_mount_makes_no_copies() {
     for action in ACTIONS {
         for args in [&["d", "e"][..], &["e", "d/x"], &["d/x", "e/x"], &["f", "g"], &["f/x", "g"]] {
             let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).args(args).run();
-            run.check(fs::read(dir.path("d/x")).is_ok(), "the only name is there");
-            run.check(fs::read(other.path("h/x")).is_ok(), "the other, too");
+            run.check(fs::read(dir.path("d/x")).is_ok(), "the file is there");
+            run.check(fs::read(other.path("h/x")).is_ok(), "the other file is there");
             run.check(run.out.is_empty(), "there are no copies");
         }
         let args = ["dup", "prune", "--yes", "--action", action, "--keep", "path=*y"];
@@ -62,7 +62,7 @@ fn h02_a_bind_mount_makes_no_copies() {
     }
 }
 
-/// One file that is seen through two file systems has two device numbers, and looks like a copy of itself.
+/// A file that is visible through two file systems has two device numbers and looks like a copy of itself.
 #[test]
 fn h02_an_overlay_is_no_copy_of_what_it_shows() {
     let Some(_ours) = Mounted::new("tmpfs") else { return };
@@ -90,7 +90,7 @@ fn h02_an_overlay_is_no_copy_of_what_it_shows() {
     }
 }
 
-/// Numbers of inodes repeat in the subvolumes of btrfs: equal numbers make no equal files.
+/// Inode numbers repeat in the subvolumes of btrfs: equal numbers do not mean equal files.
 #[test]
 fn h37_inodes_of_subvolumes_repeat() {
     let Some(mounted) = Mounted::new("btrfs") else { return };
@@ -112,16 +112,16 @@ fn h37_inodes_of_subvolumes_repeat() {
     let both = format!("{one}/b\n{two}/b\n\n");
     dir.ftk(["dup", &one, &two]).run().status(0).stdout(&both);
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", &one, &two]).run().status(2);
-    run.check(run.text().contains("another file system"), "no hard link joins them");
+    run.check(run.text().contains("another file system"), "no hard link is made");
     dir.ftk(["cmp", &one, &two]).run().status(1).stdout("content differs\ta\tfirst at byte 1\n");
     dir.ftk(["dup", "prune", "--action", "delete", "--yes", &one, &two]).run().status(0);
     assert!(mounted.path("one/b").exists() && !mounted.path("two/b").exists());
     assert!(mounted.path("one/a").exists() && mounted.path("two/a").exists());
 }
 
-/// What was not read has no digest, and nothing in common with anything.
+/// Unreadable files have no digest and are in no group.
 #[test]
-fn h03_h44_what_was_not_read_is_in_no_group() {
+fn h03_h44_unreadable_files_are_in_no_group() {
     let dir = Dir::new();
     for nth in 0..30 {
         dir.file(format!("same/{nth}"), b"one content").file(format!("locked/{nth}"), b"one content");
@@ -135,9 +135,9 @@ fn h03_h44_what_was_not_read_is_in_no_group() {
             let run = dir.ftk(args).unprivileged(&dir).run().status(2);
             run.check(
                 run.text().lines().filter(|line| !line.is_empty()).count() == 30,
-                "those that were read",
+                "the files that were read",
             );
-            run.check(!run.text().contains("locked"), "and no others");
+            run.check(!run.text().contains("locked"), "no unreadable files");
             run.stderr_has("ftk: cannot open 'locked/29': permission denied\n");
         }
         let args = ["dup", "prune", "--action", "delete", "--yes", "locked", "same", "--io", io];
@@ -146,9 +146,9 @@ fn h03_h44_what_was_not_read_is_in_no_group() {
     assert_eq!(fs::read_dir(dir.path("same")).unwrap().count(), 30);
 }
 
-/// Files that go between the walk and their turn to be read.
+/// Files that vanish between the walk and their reading.
 #[test]
-fn h44_what_vanishes_is_in_no_group() {
+fn h44_vanished_files_are_in_no_group() {
     needs!("strace");
     let dir = Dir::new();
     for nth in 0..20 {
@@ -159,14 +159,17 @@ fn h44_what_vanishes_is_in_no_group() {
     let run = dir.ftk(["dup", "--io", "sync", "-j", "1"]);
     let run =
         run.under(&dir, strace.iter().copied().chain(["-e", "inject=openat:error=ENOENT"])).run().status(2);
-    run.check(!run.text().lines().any(|line| line == "./7" || line == "./8"), "they are not there");
-    run.check(run.text().lines().filter(|line| !line.is_empty()).count() == 18, "the others are");
+    run.check(
+        !run.text().lines().any(|line| line == "./7" || line == "./8"),
+        "vanished files are not listed",
+    );
+    run.check(run.text().lines().filter(|line| !line.is_empty()).count() == 18, "the others are listed");
     run.stderr_has("ftk: cannot open './7': no such file or directory\n");
 }
 
-/// Few descriptors, no ring: the same groups.
+/// With few descriptors the groups are the same.
 #[test]
-fn h44_scarcity_makes_no_groups() {
+fn h44_few_descriptors_do_not_change_the_groups() {
     let dir = Dir::new();
     for nth in 0..200 {
         dir.file(format!("{}/{nth}", nth % 20), &bytes(nth % 50, 5000));
@@ -180,9 +183,10 @@ fn h44_scarcity_makes_no_groups() {
     }
 }
 
-/// Parts that are equal make no equal files: swapped blocks, equal ends, one byte at each border.
+/// Files with equal parts are different files: swapped blocks, equal ends, one differing byte at each
+/// boundary.
 #[test]
-fn h32_parts_are_not_the_whole() {
+fn h32_files_with_equal_parts_are_not_duplicates() {
     let dir = Dir::new();
     let (a, b, c) = (bytes(1, 1 << 20), bytes(2, 1 << 20), bytes(3, 1 << 20));
     dir.file("a..b", &[&a[..], &c, &b].concat()).file("b..a", &[&b[..], &c, &a].concat());
@@ -202,13 +206,13 @@ fn h32_parts_are_not_the_whole() {
     dir.ftk(["dup", "--min-size", "0"]).run().status(0).stdout("");
 }
 
-/// What is sampled, how many workers there are and which reader: none of it decides what is equal.
+/// The number of workers and the digest kernel do not change the groups.
 #[test]
-fn h43_no_plan_changes_the_groups() {
+fn h43_workers_and_kernels_do_not_change_the_groups() {
     for files in [2, 31, 33, 70, 400] {
         let dir = Dir::new();
         for nth in 0..files {
-            // Equal in size and at both ends, as a plan that leaves out the whole digest would not notice.
+            // Equal in size and at both ends: only the whole digest tells them apart.
             let mut content = bytes(5, 9000);
             content[4500] = (nth % 7) as u8;
             dir.file(format!("{nth:03}"), &content);
@@ -227,9 +231,9 @@ fn h43_no_plan_changes_the_groups() {
     }
 }
 
-/// Links, pipes and circles are no files, and none is waited for.
+/// Links, FIFOs, sockets and loops of links are in no group, and the run does not wait for them.
 #[test]
-fn h35_h36_what_is_no_file_is_no_copy() {
+fn h35_h36_only_regular_files_are_duplicates() {
     let dir = Dir::new();
     dir.file("d/a", b"content")
         .fifo("d/fifo")
@@ -242,9 +246,9 @@ fn h35_h36_what_is_no_file_is_no_copy() {
     }
 }
 
-/// A report that says of two files that their digests are equal, when their bytes are not, is not believed.
+/// A report with equal digests for two files whose bytes differ is not trusted.
 #[test]
-fn h33_no_digest_is_believed() {
+fn h33_digests_in_a_report_are_not_trusted() {
     let dir = Dir::new();
     dir.file("a", b"content").file("b", b"content");
     let report = dir.aside("report");
@@ -254,7 +258,7 @@ fn h33_no_digest_is_believed() {
     let file = fs::File::options().write(true).open(dir.path("b")).unwrap();
     std::io::Write::write_all(&mut &file, b"CONTENT").unwrap();
     file.set_modified(before).unwrap();
-    // As if the time of the inode had been forged too: the report is brought up to date.
+    // As if ctime had been forged too: the report gets the new ctime.
     let ctime = |path: &str| {
         let metadata = fs::metadata(dir.path(path)).unwrap();
         format!("{}", i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec()))
@@ -274,10 +278,11 @@ fn h33_no_digest_is_believed() {
     }
 }
 
-/// Two contents of the same XXH3, of 64 and of 128 bits. In its long form a stripe of 64 bytes adds each of its words to
-/// the neighbour's sum, and to its own the product of both halves of the word, mixed with a constant (the eight bytes
-/// below for the first words of the first two stripes). Where the lower half is that of the constant the product is
-/// zero, and the upper half counts for the neighbour alone: there, what one stripe has more the other can have less.
+/// Two contents with the same XXH3 of 64 and of 128 bits. In its long form, XXH3 adds each word of a 64-byte
+/// stripe to the neighbour's sum, and to its own sum the product of both halves of the word after mixing with
+/// a constant (below: the constants of the first words of the first two stripes). If the lower half equals
+/// that of the constant, the product is zero and the upper half counts for the neighbour only. So what is
+/// added in one stripe can be subtracted in the other.
 fn xxh3_collision() -> [Vec<u8>; 2] {
     const SECRET: [u64; 2] = [0xbe4b_a423_396c_feb8, 0x1cad_21f7_2c81_017c];
     [[3_u32, 9], [8, 4]].map(|upper| {
@@ -290,7 +295,7 @@ fn xxh3_collision() -> [Vec<u8>; 2] {
     })
 }
 
-/// Two contents of the same MD5, published by Wang, Feng, Lai and Yu in 2004.
+/// Two contents with the same MD5, published by Wang, Feng, Lai and Yu in 2004.
 fn md5_collision() -> [Vec<u8>; 2] {
     const ONE: &str = "d131dd02c5e6eec4693d9a0698aff95c2fcab58712467eab4004583eb8fb7f8955ad340609f4b30283e488832571415a\
         085125e8f7cdc99fd91dbdf280373c5bd8823e3156348f5bae6dacd436c919c6dd53e2b487da03fd02396306d248cda0\
@@ -303,9 +308,9 @@ fn md5_collision() -> [Vec<u8>; 2] {
     [one, two]
 }
 
-/// Contents that somebody made to have one digest: whatever finds them, nothing is done to them.
+/// Contents that were made to collide: even if they appear as a group, no action changes them.
 #[test]
-fn h33_contents_made_to_collide_are_told_apart() {
+fn h33_colliding_contents_are_never_treated_as_copies() {
     for (algorithms, pair) in [(&["xxh3", "xxh128"][..], xxh3_collision()), (&["md5"], md5_collision())] {
         let dir = Dir::new();
         dir.file("a", &pair[0]).file("b", &pair[1]);
@@ -313,9 +318,9 @@ fn h33_contents_made_to_collide_are_told_apart() {
         for algorithm in algorithms {
             let run = dir.ftk(["hash", "-a", algorithm, "a", "b"]).run().status(0);
             let digests: Vec<_> = run.text().lines().map(|line| line.split(' ').next()).collect();
-            run.check(digests[0] == digests[1], "they do collide");
+            run.check(digests[0] == digests[1], "the digests collide");
         }
-        // What reads bytes, or a digest that nobody can do this to, is not deceived.
+        // Comparing bytes, or a digest without known collisions, tells them apart.
         for args in [&["dup", "--verify"][..], &["dup", "-a", "sha256"], &["dup", "-a", "blake3"]] {
             dir.ftk(args).run().status(0).stdout("");
         }
@@ -326,11 +331,11 @@ fn h33_contents_made_to_collide_are_told_apart() {
         for action in ACTIONS {
             for args in [&["prune"][..], &["prune", "--verify"], &["apply", "../report"]] {
                 let run = dir.ftk(["dup"]).args(args).args(["--yes", "--action", action]).run();
-                run.check(run.code() != 1, "it is refused, or there is nothing to do");
+                run.check(run.code() != 1, "refused or nothing to do");
                 for (name, content) in ["a", "b"].iter().zip(&pair) {
                     let metadata = fs::symlink_metadata(dir.path(name)).unwrap();
                     run.check(metadata.is_file() && metadata.nlink() == 1, "both are files");
-                    run.check(fs::read(dir.path(name)).unwrap() == *content, "and what they were");
+                    run.check(fs::read(dir.path(name)).unwrap() == *content, "their content is unchanged");
                 }
             }
             let script = dir.ftk(["dup", "prune", "--script", "--action", action]).run();
@@ -339,20 +344,20 @@ fn h33_contents_made_to_collide_are_told_apart() {
             assert_eq!(fs::read(dir.path("b")).unwrap(), pair[1]);
             assert!(fs::symlink_metadata(dir.path("b")).unwrap().is_file());
         }
-        // A tree recorded by default tells when one takes the place of the other, times restored.
+        // A manifest with the default digest detects that one replaced the other, even with restored times.
         dir.ftk(["manifest", "create", ".", "-o", "../manifest"]).run().status(0);
         let file = fs::File::options().write(true).open(dir.path("b")).unwrap();
         let before = file.metadata().unwrap().modified().unwrap();
         file.write_all_at(&pair[0], 0).unwrap();
         file.set_modified(before).unwrap();
         let run = dir.ftk(["manifest", "verify", ".", "../manifest"]).run().status(1);
-        run.check(run.text().starts_with("corrupted\tb\t"), "it is told");
+        run.check(run.text().starts_with("corrupted\tb\t"), "the rot is reported");
     }
 }
 
-/// A file that changes while it is compared with others is in no group, and no copy of anything.
+/// A file that changes while it is read is in no group.
 #[test]
-fn h34_what_changes_while_it_is_read_is_in_no_group() {
+fn h34_files_that_change_while_being_read_are_in_no_group() {
     const LONG: u64 = 256 << 20;
     for threads in ["mono", "4"] {
         let dir = Dir::new();
@@ -367,6 +372,6 @@ fn h34_what_changes_while_it_is_read_is_in_no_group() {
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{err}");
         assert_eq!(output.stdout, b"./x\n./y\n\n", "{err}");
-        assert!(err.contains("changed while it was read"), "{err}");
+        assert!(err.contains("changed while being read"), "{err}");
     }
 }

@@ -1,15 +1,15 @@
-//! Options that mean something else in another tool: never the answer to another question with status 0.
+//! Options that have another meaning in another tool must not produce a wrong result with status 0.
 
 use crate::harness::{Dir, Run};
 
-/// A row of the page.
+/// A row of the table in `ftk help coming-from`.
 struct Row {
     there: String,
     commands: Vec<String>,
     here: String,
 }
 
-/// All rows of `ftk help coming-from`.
+/// Returns all rows of the table.
 fn rows(dir: &Dir) -> Vec<Row> {
     let page = dir.ftk(["help", "coming-from"]).run().status(0).stderr("");
     let lines = page.text().lines().filter(|line| line.starts_with("| `"));
@@ -31,7 +31,7 @@ fn scene() -> Dir {
     dir
 }
 
-/// Runs the command of `ftk` with the words that another tool understands.
+/// Runs a command of `ftk` with the options of another tool.
 fn run(dir: &Dir, command: &str, there: &str) -> Run {
     let operands: &[&str] = match command {
         "cmp" => &["a", "b"],
@@ -56,7 +56,7 @@ fn run(dir: &Dir, command: &str, there: &str) -> Run {
     dir.ftk(command.split(' ')).args(operands).args(there.split(' ').map(value)).run()
 }
 
-/// Letters that ftk has for something else, where nothing tells what is meant.
+/// Options that ftk has with another meaning, and whose intended meaning cannot be recognised.
 const UNRECOGNISED: [&str; 5] = ["-L", "-c md5,sha1", "-o f", "-s", "--verbose"];
 
 #[test]
@@ -75,7 +75,7 @@ fn h79_every_row_of_the_table() {
                 ("PATTERN", _) => "to search by name: ftk find -n '*jpg*'",
                 ("-x CMD", _) => "to run a command: ftk find --exec",
                 ("-x -k FILE" | "-a -k FILE", _) => "--check FILE",
-                ("-n DIR" | "-o name" | "-o sh:FILE", _) => " in ftk, and '",
+                ("-n DIR" | "-o name" | "-o sh:FILE", _) => ", and '",
                 (_, true) => row.here.split_once("; ").unwrap().1,
                 _ => &row.here,
             };
@@ -85,7 +85,7 @@ fn h79_every_row_of_the_table() {
     }
 }
 
-/// The commands of the report: each answered another question, with status 0.
+/// The commands of the original report: each did something else and exited with status 0.
 #[test]
 fn h79_recursive_means_recursive() {
     let dir = scene();
@@ -106,12 +106,12 @@ fn h79_recursive_means_recursive() {
     dir.ftk(["find", "-r", "x", "a"]).run().status(2).stdout("").stderr_has("unexpected argument '-r'");
 }
 
-/// Two clusters that hide a value.
+/// Two clusters of short options that hide a value.
 #[test]
-fn h79_a_directory_is_no_name() {
+fn h79_a_directory_given_to_a_value_option_is_an_error() {
     let dir = scene();
     for line in [&["dup", "-rn", "a"][..], &["dup", "-n", "-r", "a"], &["dup", "-n", "a", "b"]] {
-        dir.ftk(line).run().status(2).stdout("").stderr_has("-n is --name in ftk");
+        dir.ftk(line).run().status(2).stdout("").stderr_has("in ftk, -n is --name");
     }
     dir.ftk(["dup", "-n", "[xy]", "a"]).run().status(0).stdout("a/x\na/y\n\n");
     dir.ftk(["dup", "--name", "a", "."]).run().status(0).stdout("");
@@ -120,7 +120,7 @@ fn h79_a_directory_is_no_name() {
     dir.ftk(["dup", "a", "//", "b"]).run().status(2).stdout("").stderr_has("rmlint");
 }
 
-/// What an option takes for its value, or a command of --exec for its arguments, is no expression.
+/// Values of options and arguments of --exec commands are not parsed as find expressions.
 #[test]
 fn h79_values_are_not_options() {
     let dir = scene();
@@ -133,9 +133,9 @@ fn h79_values_are_not_options() {
     dir.ftk(["find", "-e", "mpty"]).run().status(0).stdout("");
 }
 
-/// A verification that looked at nothing never succeeds; empty trees are equal.
+/// A verification that looked at nothing fails; empty trees are equal.
 #[test]
-fn h79_filters_that_leave_nothing() {
+fn h79_filters_that_match_nothing() {
     let dir = scene();
     dir.dir("empty/1").dir("empty/2");
     let none = "nothing was compared: the filters match none of 3 files";
@@ -167,9 +167,9 @@ fn h79_filters_that_leave_nothing() {
     excluded.stderr_has("  the filters match none of 1 file\n");
 }
 
-/// A name that is not there may be a pattern.
+/// A missing path may be meant as a pattern.
 #[test]
-fn h79_a_pattern_is_no_path() {
+fn h79_a_missing_path_suggests_a_search_by_name() {
     let dir = scene();
     let hint =
         "ftk: cannot stat 'jpg': no such file or directory\n     to search by name: ftk find -n '*jpg*'\n";

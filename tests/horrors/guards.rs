@@ -1,4 +1,4 @@
-//! Records that were lost, or changed into others, by the very command that keeps them.
+//! Commands that update records must not lose or corrupt them.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -10,13 +10,13 @@ use std::time::SystemTime;
 use crate::harness::{Dir, Run, sha256};
 use crate::manifest::records::{Manifest, create, lines, seal, verdicts, verify};
 
-/// Updates a manifest beside the tree in its own place.
+/// Updates a manifest that lies next to the tree, in place.
 fn update(dir: &Dir, args: &[&str]) -> Run {
     let path = dir.aside("manifest");
     dir.ftk(["manifest", "update", "."]).arg(&path).arg("-o").arg(&path).args(args).run()
 }
 
-/// Changes a byte of the file and puts its time back.
+/// Flips a bit of the file and restores its mtime.
 fn flip(path: &Path) {
     let file = File::options().read(true).write(true).open(path).unwrap();
     let time = file.metadata().unwrap().modified().unwrap();
@@ -38,11 +38,13 @@ fn h60_an_empty_mount_point_erases_no_record() {
         let update =
             |args: &[&str]| dir.ftk(["manifest", "update", "m", "m.jsonl", "-o", "m.jsonl"]).args(args).run();
         let run = update(&[]).status(2).stdout("");
-        run.stderr_has(&format!("ftk: 'm': {files} of {files} recorded entries are missing: is it mounted?"));
+        run.stderr_has(&format!(
+            "ftk: 'm': {files} of {files} recorded entries are missing: is the file system mounted?"
+        ));
         update(&["--max-missing", "99%"]).status(2);
         update(&["--max-missing", "0"]).status(2);
         assert_eq!(fs::read(dir.path("m.jsonl")).unwrap(), before);
-        // What was found is told by verify all the same.
+        // verify still reports the differences.
         dir.ftk(["manifest", "verify", "m", "m.jsonl"]).run().status(1);
         update(&["--max-missing", "100%"]).status(0);
         assert_eq!(Manifest::read(&dir.path("m.jsonl")).paths, [b"."]);
@@ -66,7 +68,7 @@ fn h60_the_limit_is_a_share_or_a_number() {
         .stderr_has("a share from 0% to 100%, or a number of entries");
 }
 
-/// Another file system with the same names at the same place.
+/// Another file system with the same names is mounted at the same place.
 #[test]
 fn h60_another_root_is_refused() {
     let dir = Dir::new();
@@ -87,15 +89,15 @@ fn h60_another_root_is_refused() {
     }
     fs::write(dir.path("m.jsonl"), seal(&lines)).unwrap();
     let run = dir.ftk(["manifest", "update", "m", "m.jsonl", "-o", "new"]).run().status(2).stdout("");
-    run.stderr_has("ftk: 'm' is not the directory that was recorded: its device and its inode differ");
+    run.stderr_has("ftk: 'm' is not the recorded directory: its device and inode differ");
     assert!(!dir.path("new").exists());
     dir.ftk(["manifest", "update", "m", "m.jsonl", "-o", "new", "--other-root"]).run().status(0);
-    // A copy elsewhere is verified as ever.
+    // A copy elsewhere can be verified.
     dir.ftk(["manifest", "verify", "--ignore", "mtime", "copy", "m.jsonl"]).run().status(0).stdout("");
 }
 
 #[test]
-fn h61_what_was_not_read_is_not_gone() {
+fn h61_records_of_unreadable_entries_are_kept() {
     let dir = Dir::new();
     dir.file("src/d/x", b"abc").file("src/d/deep/y", b"def").file("src/e", b"ghi").file("src/gone", b"jkl");
     fs::set_permissions(dir.path(""), Permissions::from_mode(0o777)).unwrap();
@@ -108,7 +110,7 @@ fn h61_what_was_not_read_is_not_gone() {
         let run = update.unprivileged(&dir).run().status(2);
         let run = run.stderr_has("ftk: cannot open 'src/d': permission denied\n");
         run.stderr_has("ftk: cannot open 'src/e': permission denied\n")
-            .stderr_has("  4 old records kept of what could not be read (status 2)\n");
+            .stderr_has("  4 old records kept for entries that could not be read (status 2)\n");
         let new = Manifest::read(&dir.path("new"));
         assert_eq!(new.paths, [&b"."[..], b"d", b"d/deep", b"d/deep/y", b"d/x", b"e"]);
         for path in ["d/deep", "d/deep/y", "d/x", "e"] {
@@ -116,7 +118,7 @@ fn h61_what_was_not_read_is_not_gone() {
         }
         dir.ftk(["manifest", "unique", "old", "new"]).run().status(1).stdout("gone\n");
     }
-    // Read again, it is as if nothing had happened.
+    // Once readable again, the files are updated as usual.
     for path in ["src/d", "src/e"] {
         fs::set_permissions(dir.path(path), Permissions::from_mode(0o755)).unwrap();
     }
@@ -124,9 +126,10 @@ fn h61_what_was_not_read_is_not_gone() {
     dir.ftk(["manifest", "verify", "src", "new"]).run().status(0);
 }
 
-/// A record is certain only of what was written before the run that made it.
+/// A record counts as unchanged only for files written before the run that made it, so a kept record needs
+/// the old start time.
 #[test]
-fn h61_a_kept_record_does_not_grow_more_certain() {
+fn h61_kept_records_keep_the_old_start_time() {
     let dir = Dir::new();
     dir.file("a", b"abc").file("b", b"def");
     let path = create(&dir, &[]);
@@ -151,18 +154,18 @@ fn h62_rot_is_reported_until_it_is_accepted() {
     flip(&dir.path("film/reel"));
     for _ in 0..3 {
         let run = update(&dir, &[]).status(1).stdout("");
-        run.stderr_has("ftk: 'film/reel' is corrupted: size and mtime did not change, sha256 ").stderr_has(
-            "  1 corrupted file kept as recorded; --accept PATH records one as it is   (status 1)\n",
+        run.stderr_has("ftk: 'film/reel' is corrupted: size and mtime are unchanged, sha256 ").stderr_has(
+            "  1 corrupted file kept as recorded; --accept PATH records one as it is now   (status 1)\n",
         );
         let now = Manifest::read(&dir.aside("manifest"));
         let digest = |manifest: &Manifest| manifest.entry("film/reel")["digests"].clone();
         assert_eq!(digest(&now), digest(&good));
         assert!(now.entry("film/reel")["damaged_ns"].is_i64());
         assert_eq!(verdicts(&dir, &[]), ["corrupted film/reel: digests"]);
-        // However few are read, those known to be damaged are.
+        // Files marked as damaged are read even by the smallest sample.
         assert_eq!(verdicts(&dir, &["--sample", "0.000001%"]), ["corrupted film/reel: digests"]);
     }
-    // A new name does not make the damage right.
+    // Renaming does not remove the mark.
     fs::rename(dir.path("film/reel"), dir.path("film/other")).unwrap();
     for _ in 0..2 {
         update(&dir, &[]).status(1).stderr_has("ftk: 'film/reel' was corrupted and is missing now");
@@ -180,7 +183,7 @@ fn h62_rot_is_reported_until_it_is_accepted() {
     verify(&dir, &[]).status(0);
 }
 
-/// What rots on the disk leaves no trace in any time: a manifest that says otherwise stands for that.
+/// Rot on the disk changes no time stamp. The test edits the manifest instead.
 #[test]
 fn h62_rot_that_was_found_once_is_not_forgotten() {
     let dir = Dir::new();
@@ -199,7 +202,7 @@ fn h62_rot_that_was_found_once_is_not_forgotten() {
         update(&dir, &[]).status(1).stderr_has("'a' is corrupted");
         assert_eq!(Manifest::read(&path).entry("a")["damaged_ns"], found);
     }
-    // Repaired, it is a file like any other.
+    // A repaired file loses its mark.
     let time = fs::metadata(dir.path("a")).unwrap().modified().unwrap();
     dir.file("a", b"what it was");
     File::options().write(true).open(dir.path("a")).unwrap().set_modified(time).unwrap();
@@ -208,7 +211,7 @@ fn h62_rot_that_was_found_once_is_not_forgotten() {
 }
 
 #[test]
-fn h80_a_sample_counts_what_was_read() {
+fn h80_a_sample_counts_only_files_that_were_read() {
     let dir = Dir::new();
     (0..100).for_each(|nth| _ = dir.file(nth.to_string(), b"good"));
     create(&dir, &[]);
@@ -226,7 +229,7 @@ fn h80_a_sample_counts_what_was_read() {
     verify(&dir, &["--mode", "metadata"])
         .status(0)
         .stderr_has("  1 of 101 as recorded, 100 files not read\n");
-    // Where no digests are recorded there is nothing more to read.
+    // Without recorded digests nothing remains to be read.
     create(&dir, &["--no-content"]);
     verify(&dir, &["--sample", "10%"]).status(0).stderr_has("  101 of 101 as recorded\n");
 }
@@ -259,15 +262,14 @@ fn h82_a_baseline_is_not_replaced_by_accident() {
         let before = fs::read(dir.path(name)).unwrap();
         let run = dir.ftk(["manifest", "create", "t", "-o", name]).run().status(2).stdout("");
         run.stderr(&format!(
-            "ftk: '{name}' {what}: `ftk manifest update` brings one up to date and keeps what it knows; \
-             --force replaces it\n"
+            "ftk: '{name}' {what}: use `ftk manifest update` to keep its records, or --force to replace it\n"
         ));
         if name != "old" && name != "link" {
             dir.ftk(["manifest", "update", "t", "old", "-o", name]).run().status(2).stdout("");
         }
         assert_eq!(fs::read(dir.path(name)).unwrap(), before, "{name}");
     }
-    // What is no manifest is replaced, as by any other command; and a manifest if that is said.
+    // Files that are not manifests are replaced, as by any command; manifests only with --force.
     for (name, content) in [("empty", &b""[..]), ("text", b"hello\n"), ("list", b"{\"a\":1}\n")] {
         dir.file(name, content).ftk(["manifest", "create", "t", "-o", name]).run().status(0);
         Manifest::read(&dir.path(name));
@@ -275,12 +277,12 @@ fn h82_a_baseline_is_not_replaced_by_accident() {
     dir.ftk(["manifest", "create", "t", "-o", "cut", "--force"]).run().status(0);
     dir.ftk(["manifest", "update", "t", "cut", "-o", "short", "--force"]).run().status(0);
     dir.ftk(["manifest", "update", "t", "short", "-o", "short"]).run().status(0);
-    // The old baseline still tells.
+    // The old baseline still detects the rot.
     let run = dir.ftk(["manifest", "verify", "t", "old"]).run().status(1);
-    run.check(run.text().starts_with("corrupted\ta\t"), "the rot is told");
+    run.check(run.text().starts_with("corrupted\ta\t"), "the rot is reported");
 }
 
-/// A file that cannot be read may be a manifest.
+/// An unreadable file may be a manifest.
 #[test]
 fn h82_a_file_that_cannot_be_read_is_not_replaced() {
     let dir = Dir::new();
@@ -288,11 +290,11 @@ fn h82_a_file_that_cannot_be_read_is_not_replaced() {
     fs::set_permissions(dir.path(""), Permissions::from_mode(0o777)).unwrap();
     let run = dir.ftk(["manifest", "create", "t", "-o", "old"]).unprivileged(&dir).run().status(2);
     run.stderr_has(
-        "ftk: cannot tell whether 'old' is a manifest, which only --force replaces: permission denied\n",
+        "ftk: cannot tell whether 'old' is a manifest (--force replaces it anyway): permission denied\n",
     );
 }
 
-/// Names that act on terminals, shells and formats, at every filter.
+/// Names that are special to terminals, shells and formats, with every filter.
 #[test]
 fn h76_hostile_names_at_every_filter() {
     let long = vec![b'x'; 255];
@@ -336,7 +338,10 @@ fn h76_hostile_names_at_every_filter() {
     ];
     for filter in filters {
         let make = dir.ftk(["manifest", "create", "t", "-o", "../m", "--force"]).args(filter).run().status(0);
-        make.check(Manifest::read(&dir.aside("m")).paths.len() <= 2 * names.len() + 2, "no name became two");
+        make.check(
+            Manifest::read(&dir.aside("m")).paths.len() <= 2 * names.len() + 2,
+            "no name was recorded twice",
+        );
         let empty = Manifest::read(&dir.aside("m")).paths.is_empty();
         for args in [&[][..], &["--json", "--all"], &["--sample", "50%"], &["--exit-on-first"], &["-j", "4"]]
         {
@@ -344,7 +349,7 @@ fn h76_hostile_names_at_every_filter() {
             run.status(if empty { 2 } else { 0 });
         }
         dir.ftk(["manifest", "update", "t", "../m", "-o", "../m", "--check", "100%"]).run().status(0);
-        // Each of them changed, and each of them gone.
+        // Each of them changed.
         for name in names {
             flip(&dir.path(OsStr::from_bytes(&[b"t/", name].concat())));
         }
@@ -353,8 +358,8 @@ fn h76_hostile_names_at_every_filter() {
             let acts = |byte: &u8| {
                 *byte < b' ' && *byte != b'\n' && *byte != b'\t' || *byte == 0x7f || *byte == 0xff
             };
-            run.check(!run.out.iter().any(acts) && !run.text().contains('\u{202e}'), "nothing acts");
-            run.check([0, 1, 2].contains(&run.code()), "a status of its own");
+            run.check(!run.out.iter().any(acts) && !run.text().contains('\u{202e}'), "no control characters");
+            run.check([0, 1, 2].contains(&run.code()), "a documented status");
             run.check(
                 args.is_empty()
                     || run.text().lines().all(|l| serde_json::from_str::<serde_json::Value>(l).is_ok()),

@@ -1,4 +1,4 @@
-//! Journals that another user wrote, or could have.
+//! Journals that another user wrote or may have written.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
@@ -9,10 +9,10 @@ use rustix::process::geteuid;
 
 use crate::harness::{Dir, skip};
 
-/// The user that unprivileged runs have.
-const NOBODY: u32 = 65534;
+/// The user id of unprivileged runs.
+const UNPRIVILEGED: u32 = 65534;
 
-/// A tree that every user may write to, and a directory for journals beside it.
+/// Creates a tree that every user may write to, and a directory for journals next to it.
 fn open_tree() -> Dir {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").dir("../journals");
@@ -36,7 +36,7 @@ fn prune(dir: &Dir, action: &str) {
     dir.ftk(args).run().status(0);
 }
 
-/// The tree, after a run whose journal was edited: `from` became `to`.
+/// Prunes the tree and replaces `from` by `to` in the journal.
 fn forged(dir: &Dir, action: &str, from: &str, to: &str) {
     prune(dir, action);
     let journal = fs::read_to_string(dir.path("../journals/j")).unwrap();
@@ -51,7 +51,7 @@ fn h81_root_does_not_obey_the_journal_of_a_user() {
     }
     let dir = open_tree();
     for path in ["a", "b"] {
-        chown(dir.path(path), Some(NOBODY), Some(NOBODY)).unwrap();
+        chown(dir.path(path), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
     }
     let args = ["dup", "prune", "--yes", "--action", "hardlink", "--journal", "../journals/j"];
     dir.ftk(args).unprivileged(&dir).run().status(0);
@@ -70,10 +70,10 @@ fn h81_users_obey_their_own_journals_and_those_of_root() {
     if !geteuid().is_root() {
         return skip("only root changes owners");
     }
-    for (owner, is_obeyed) in [(0, true), (NOBODY, true), (12, false)] {
+    for (owner, is_obeyed) in [(0, true), (UNPRIVILEGED, true), (12, false)] {
         let dir = open_tree();
         for path in ["a", "b"] {
-            chown(dir.path(path), Some(NOBODY), Some(NOBODY)).unwrap();
+            chown(dir.path(path), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
         }
         prune(&dir, "hardlink");
         set_mode(&dir, "../journals/j", 0o644);
@@ -102,7 +102,7 @@ fn h81_a_journal_that_other_users_may_write_to_is_refused() {
     }
 }
 
-/// Neither does a link to one's own journal hide where it leads, nor a pipe who writes to it.
+/// A link could lead to a foreign journal, and a pipe hides who writes to it.
 #[test]
 fn h81_only_a_regular_file_is_a_journal() {
     let dir = open_tree();
@@ -120,9 +120,9 @@ fn h81_only_a_regular_file_is_a_journal() {
     }
 }
 
-/// Neither on the file of the tree nor on one elsewhere that the journal names.
+/// Neither the file in the tree nor one elsewhere that the journal names gets set-ID bits.
 #[test]
-fn h81_no_journal_makes_set_id_bits() {
+fn h81_undo_adds_no_set_id_bits() {
     for action in ["hardlink", "symlink"] {
         for mode in ["4755", "2755", "6755"] {
             for is_elsewhere in [false, true] {
@@ -147,28 +147,28 @@ fn h81_no_journal_makes_set_id_bits() {
                     .unwrap();
                 }
                 let run = dir.ftk(["dup", "undo", "../journals/j"]).run().status(2);
-                run.check(run.text().contains("without set-ID bits"), "it is said");
+                run.check(run.text().contains("without set-ID bits"), "the message is printed");
                 run.stderr_has("  restored 1 file; 1 without set-ID bits or capabilities\n");
                 let now = fs::symlink_metadata(dir.path(restored)).unwrap();
                 assert!(now.is_file());
                 assert_eq!(now.mode() & 0o7777, 0o755, "{action} {mode} {restored}");
-                // Again, and it is as it was.
+                // A second undo changes nothing.
                 dir.ftk(["dup", "undo", "../journals/j"]).run().status(0);
             }
         }
     }
 }
 
-/// A program that runs with the rights of one user does not come to run with those of another.
+/// A set-ID program of one user must not become one of another user.
 #[test]
-fn h81_no_journal_gives_set_id_bits_to_another_owner() {
+fn h81_undo_gives_no_set_id_bits_to_another_owner() {
     if !geteuid().is_root() {
         return skip("only root changes owners");
     }
     for (uid, gid, mode) in [("0", "65534", 0o2755), ("65534", "0", 0o4755), ("0", "0", 0o755)] {
         let dir = open_tree();
         for path in ["a", "b"] {
-            chown(dir.path(path), Some(NOBODY), Some(NOBODY)).unwrap();
+            chown(dir.path(path), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
             set_mode(&dir, path, 0o6755);
         }
         let owners = format!("\"uid\":{uid},\"gid\":{gid}");
@@ -180,8 +180,8 @@ fn h81_no_journal_gives_set_id_bits_to_another_owner() {
 }
 
 #[test]
-fn h81_no_journal_gives_capabilities() {
-    // The capability to bind low ports, as the kernel keeps it.
+fn h81_undo_adds_no_capabilities() {
+    // The capability to bind low ports, in the format of the kernel.
     let capability = [[1, 0, 0, 2], [0, 4, 0, 0], [0; 4], [0; 4], [0; 4]].concat();
     let dir = open_tree();
     let set = |path| lsetxattr(dir.path(path), "security.capability", &capability, XattrFlags::empty());
@@ -204,7 +204,7 @@ fn h81_no_journal_gives_capabilities() {
 }
 
 #[test]
-fn h81_set_id_bits_that_were_there_come_back() {
+fn h81_undo_restores_existing_set_id_bits() {
     for action in ["hardlink", "symlink"] {
         let dir = open_tree();
         for path in ["a", "b"] {

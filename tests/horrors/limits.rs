@@ -1,14 +1,14 @@
-//! Few descriptors, little memory, no permission.
+//! Few descriptors, little memory, missing permissions.
 
 use super::commands::{READING, Scene, every};
 use crate::harness::{Chain, Dir, gnu_find, hash_lines, needs, records, sha256, skip, sorted, uring};
 
-/// Readers to try; the ring takes a descriptor itself.
+/// Readers to try; the ring needs a descriptor itself.
 fn readers() -> Vec<&'static str> {
     if uring() { vec!["auto", "sync", "uring"] } else { vec!["auto", "sync"] }
 }
 
-/// One file that cannot be read: the others are processed, it is named, and the status says so in every mode.
+/// An unreadable file is named and sets the status in every mode; the other files are processed.
 #[test]
 fn h27_errors_reach_the_status() {
     let dir = Dir::new();
@@ -28,7 +28,8 @@ fn h27_errors_reach_the_status() {
     run.stderr_has("ftk: cannot open '3/33': permission denied\n");
 }
 
-/// A directory that cannot be listed, deep down or as an argument, is an error whoever meets it.
+/// A directory that cannot be listed, in a subdirectory or as an argument, is an error for every number of
+/// workers.
 #[test]
 fn h48_errors_count_in_every_mode() {
     let dir = Dir::new();
@@ -47,13 +48,13 @@ fn h48_errors_count_in_every_mode() {
                 run.stderr_has(&format!("ftk: cannot open '{path}': permission denied\n"));
             }
         }
-        // The directory itself is there, and so is everything beside it.
+        // The directory itself and everything next to it is listed.
         let run = dir.ftk(["find", "-c", "-j", threads]).unprivileged(&dir).run().status(2);
         run.stdout("199\n");
     }
 }
 
-/// Few descriptors are no reason to leave anything out.
+/// With few descriptors everything is still listed.
 #[test]
 fn h52_few_descriptors_at_depth() {
     let chain = Chain::new("deep", 1000, 1);
@@ -69,10 +70,10 @@ fn h52_few_descriptors_at_depth() {
             let ftk = dir.ftk(["hash", ".", "-j", threads, "--io", io]).limit(dir, "-n 16");
             let run = ftk.run().status(0);
             let lines = hash_lines(&run.out);
-            run.check(lines.len() == 1000, "every file has a line");
+            run.check(lines.len() == 1000, "each file has a line");
             for level in 1..=1000 {
                 let digest = &lines[&chain.file(level)];
-                run.check(*digest == sha256(level.to_string().as_bytes()), "and its own digest");
+                run.check(*digest == sha256(level.to_string().as_bytes()), "the digest is right");
             }
         }
     }
@@ -92,18 +93,17 @@ fn h52_few_descriptors_at_width() {
         for io in readers() {
             let run = dir.ftk(["hash", ".", "-j", threads, "--io", io]).limit(&dir, "-n 16").run().status(0);
             let lines = hash_lines(&run.out);
-            run.check(lines.len() == 1000, "every file has a line");
+            run.check(lines.len() == 1000, "each file has a line");
             for (path, digest) in &lines {
                 let nth = path.split(|&byte| byte == b'/').nth(1).unwrap();
-                run.check(*digest == sha256(nth), "and its own digest");
+                run.check(*digest == sha256(nth), "the digest is right");
             }
         }
     }
 }
 
-/// An empty directory, a tiny one and sixty of them take next to nothing. The limit is on what a process may
-/// write to, which is more than what it does write to; 8 MiB of it are not a tenth of what a careless tool
-/// took.
+/// Empty or tiny trees need little memory. The limit applies to writable memory, which is more than the
+/// memory in use. 8 MiB is less than a tenth of what a careless implementation needed.
 #[test]
 fn h56_little_memory_for_little_work() {
     let dir = Dir::new();
@@ -125,9 +125,9 @@ fn h56_little_memory_for_little_work() {
     }
 }
 
-/// A file that no command can read: each names it, and says so by its status.
+/// Every command names an unreadable file and exits with status 2.
 #[test]
-fn h27_h44_h53_every_command_says_what_it_could_not_read() {
+fn h27_h44_h53_every_command_names_unreadable_files() {
     let scene = Scene::new(|dir, tree| {
         (10..60)
             .for_each(|nth| _ = dir.file(format!("{tree}/{}/{nth}", nth % 5), format!("{nth}").as_bytes()));
@@ -141,7 +141,7 @@ fn h27_h44_h53_every_command_says_what_it_could_not_read() {
                 let others = run.out.iter().filter(|byte| **byte == b'\n').count();
                 run.check(
                     command[0] == "cmp" || command[1] == "verify" || others >= 49,
-                    "the others are there",
+                    "the others have their lines",
                 );
                 run.check(command[1] == "verify" || !run.text().contains("3/33\""), "it is not recorded");
             }
@@ -149,7 +149,7 @@ fn h27_h44_h53_every_command_says_what_it_could_not_read() {
     }
 }
 
-/// A directory that no command can list, deep down or the argument itself.
+/// A directory that cannot be listed, deep in the tree or the argument itself, is an error of every command.
 #[test]
 fn h48_every_command_counts_its_errors_in_every_mode() {
     let scene = Scene::new(|dir, tree| {
@@ -168,7 +168,7 @@ fn h48_every_command_counts_its_errors_in_every_mode() {
     }
 }
 
-/// Where descriptors are few, nothing is left out of anything: a copy at any depth is found, verified, compared.
+/// With few descriptors a copy at any depth is still found, verified and compared.
 #[test]
 fn h52_every_command_at_depth_with_few_descriptors() {
     let chain = Chain::new("deep", 1000, 100);
@@ -192,7 +192,7 @@ fn h52_every_command_at_depth_with_few_descriptors() {
     }
 }
 
-/// The same where it is not depth but width.
+/// The same for a wide tree.
 #[test]
 fn h52_every_command_at_width_with_few_descriptors() {
     let scene = Scene::new(|dir, tree| {
@@ -208,13 +208,13 @@ fn h52_every_command_at_width_with_few_descriptors() {
     }
 }
 
-/// The lines of what was printed, less the two of a manifest that differ from run to run.
+/// Returns the lines of an output without a manifest's header and footer, which differ from run to run.
 fn without_times(out: &[u8]) -> Vec<Vec<u8>> {
     let is_of_the_run = |line: &Vec<u8>| line.starts_with(b"{\"ftk\":") || line.starts_with(b"{\"footer\":");
     records(out, b'\n').into_iter().filter(|line| !is_of_the_run(line)).collect()
 }
 
-/// No command takes much for next to nothing.
+/// No command needs much memory for an empty or tiny tree.
 #[test]
 fn h56_every_command_takes_little_memory_for_little_work() {
     let empty = Scene::new(|_, _| ());

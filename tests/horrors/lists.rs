@@ -1,4 +1,4 @@
-//! Manifests, reports, journals and lists that are not what they should be, for everything that reads one.
+//! Damaged or foreign manifests, reports, journals and checksum lists, for every command that reads one.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::harness::{Dir, Run, sha256};
 use crate::manifest::records::{lines, seal};
 
-/// What reads a list from a file, with `LIST` in its place, and which kind of list.
+/// Commands that read a list from the file `LIST`, and the kind of that list.
 const READERS: [(&[&str], &str); 12] = [
     (&["hash", "--check", "LIST"], "list"),
     (&["hash", "--diff", "LIST", "../list"], "list"),
@@ -23,7 +23,8 @@ const READERS: [(&[&str], &str); 12] = [
     (&["dup", "undo", "LIST"], "journal"),
 ];
 
-/// A tree with copies, and beside it a good list of each kind. The journal is that of a run in another tree.
+/// Creates a tree with copies, and next to it a valid list of each kind. The journal belongs to a run in
+/// another tree.
 fn scene() -> Dir {
     let dir = Dir::new();
     for (path, content) in [("t/a", "same"), ("t/b", "same"), ("v/a", "more"), ("v/b", "more")] {
@@ -38,7 +39,7 @@ fn scene() -> Dir {
     dir
 }
 
-/// Gives `bytes` to a reader. Whatever it makes of them, the copies are there afterwards.
+/// Gives `bytes` to a reader. Whatever the bytes are, the copies must still exist afterwards.
 fn read(dir: &Dir, reader: &[&str], bytes: &[u8]) -> Run {
     fs::write(dir.aside("bad"), bytes).unwrap();
     let args = reader.iter().map(|arg| if *arg == "LIST" { "../bad" } else { arg });
@@ -47,9 +48,9 @@ fn read(dir: &Dir, reader: &[&str], bytes: &[u8]) -> Run {
     run
 }
 
-/// What is no list at all is a success for nobody.
+/// Every reader fails on a file that is not its kind of list.
 #[test]
-fn h26_what_is_no_list_of_any_kind_fails() {
+fn h26_files_that_are_not_lists_are_errors_of_every_reader() {
     let dir = scene();
     let all: Vec<_> = ["list", "manifest", "report", "journal"]
         .map(|kind| (kind, fs::read(dir.aside(kind)).unwrap()))
@@ -71,18 +72,18 @@ fn h26_what_is_no_list_of_any_kind_fails() {
         ];
         if !reader.contains(&"--edited") && kind != "journal" {
             bad.push(("a byte order mark", [b"\xef\xbb\xbf", &good[..]].concat()));
-            // Lists of digests may have them.
+            // Checksum lists may have DOS line ends.
             if kind != "list" {
                 bad.push(("line ends of DOS", text.replace('\n', "\r\n").into_bytes()));
             }
         }
-        // Lists of digests and manifests can be compared with each other.
+        // Checksum lists and manifests may be compared with each other.
         let is_diff = reader[1] == "diff";
         bad.extend(all.iter().filter(|(name, _)| *name != kind && !(is_diff && *name == "list")).cloned());
         for (what, bytes) in bad {
             let run = read(&dir, reader, &bytes);
             run.check(run.code() == 2, what);
-            run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "the reason is said");
+            run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "the reason is printed");
         }
         if kind != "journal" {
             let run = read_plan(&dir, reader, good);
@@ -91,10 +92,10 @@ fn h26_what_is_no_list_of_any_kind_fails() {
     }
 }
 
-/// A list that is a device never ends, or does something when it is opened: it is refused at once, by everything
-/// that reads lists. A FIFO is read, except as a journal.
+/// Reading a device may never end, and opening it may have effects: every command refuses a device as a list
+/// at once. A FIFO is read, except as a journal.
 #[test]
-fn h84_a_device_is_no_list() {
+fn h84_a_device_is_refused_as_a_list() {
     let dir = scene();
     dir.fifo("fifo");
     for (reader, kind) in READERS {
@@ -122,7 +123,8 @@ fn h84_a_device_is_no_list() {
     }
 }
 
-/// One path twice, or digests that are not those of the algorithm: such a manifest is refused by all.
+/// A manifest with one path twice, or with digests that do not fit the algorithm, is refused by every
+/// command.
 #[test]
 fn h03_h26_a_manifest_that_contradicts_itself_is_refused() {
     let dir = scene();
@@ -142,7 +144,7 @@ fn h03_h26_a_manifest_that_contradicts_itself_is_refused() {
         ("a digest of another algorithm", with("\"sha256\":", "\"sha1\":")),
         ("another algorithm", vec![header.replace("sha256", "md5"), file.clone()]),
         ("an unknown algorithm", vec![header.replace("sha256", "crc32"), file.replace("sha256", "crc32")]),
-        ("a digest that is none", with(&digest, &"x".repeat(64))),
+        ("a digest without hexadecimal digits", with(&digest, &"x".repeat(64))),
         ("no size", with("\"size_bytes\":4,", "")),
         ("a negative size", with("\"size_bytes\":4,", "\"size_bytes\":-4,")),
         ("no type", with("\"type\":\"file\",", "")),
@@ -157,15 +159,15 @@ fn h03_h26_a_manifest_that_contradicts_itself_is_refused() {
     }
 }
 
-/// Wherever a report or a list to compare was cut off, it is not taken for the whole.
+/// A truncated report or list is not treated as complete, wherever it was cut.
 #[test]
-fn h29_what_was_cut_off_is_incomplete() {
+fn h29_truncated_reports_and_lists_are_incomplete() {
     let dir = scene();
     let report = fs::read(dir.aside("report")).unwrap();
     for len in (0..report.len()).step_by(11).chain([report.len() - 1]) {
         for edited in [&[][..], &["--edited"]] {
             let reader = [&["dup", "apply", "--yes", "--action", "delete", "LIST"], edited].concat();
-            // Who edits may lose the last line end.
+            // An editor may remove the last newline.
             if !edited.is_empty() && len == report.len() - 1 {
                 continue;
             }
@@ -177,12 +179,12 @@ fn h29_what_was_cut_off_is_incomplete() {
     for len in (first + 1..list.len() - 1).step_by(5) {
         for reader in [["hash", "--diff", "LIST", "../list"], ["hash", "--diff", "../list", "LIST"]] {
             let run = read(&dir, &reader, &list[..len]);
-            run.check(run.code() != 0, "half a line is no list");
+            run.check(run.code() != 0, "half a line is an error");
         }
     }
 }
 
-/// Lengths, depths and numbers that a parser might believe.
+/// Lengths, depths and numbers that would exhaust the memory of a careless parser.
 #[test]
 fn h23_hostile_lengths_for_every_reader() {
     let dir = scene();
@@ -201,14 +203,14 @@ fn h23_hostile_lengths_for_every_reader() {
             (header.clone() + "{\"group\":99999999999999999999999999,\"size_bytes\":1e999}\n").into_bytes(),
             (header + "{\"footer\":{\"records\":18446744073709551616}}\n").into_bytes(),
         ] {
-            // An edited report may hold as many records as its footer likes.
+            // With --edited, the number of records in the footer is not checked.
             if reader.contains(&"--edited") && bytes.ends_with(b"}}\n") {
                 continue;
             }
             fs::write(dir.aside("bad"), &bytes).unwrap();
             let args = reader.iter().map(|arg| if *arg == "LIST" { "../bad" } else { arg });
             let run = dir.ftk(args).args(["-j", "mono", "--memory", "64M"]).limit(&dir, "-d 200000").run();
-            // Half a last line is what a run leaves that was killed.
+            // A killed run leaves half a last line in its journal.
             run.check(run.code() == 2 || (kind == "journal" && run.code() == 0), "it is refused");
             run.stderr_lacks("panic");
         }
@@ -218,7 +220,7 @@ fn h23_hostile_lengths_for_every_reader() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Bytes at random, and good lists of which some are other bytes.
+    /// Random bytes, and valid lists with some bytes replaced.
     #[test]
     fn h23_any_bytes_for_every_reader(
         bytes in proptest::collection::vec(any::<u8>(), 0..2000),
@@ -231,7 +233,7 @@ proptest! {
             let good = fs::read(dir.aside(kind)).unwrap();
             let mut damaged = good.clone();
             damage.iter().for_each(|(at, byte)| damaged[at.index(good.len())] = *byte);
-            // Of an edited report anything may be left, and a list of digests has no seal.
+            // An edited report may lack records, and a checksum list has no footer.
             if damaged == good || kind == "list" || kind == "journal" || reader.contains(&"--edited") {
                 continue;
             }
@@ -241,7 +243,7 @@ proptest! {
     }
 }
 
-/// The same without `--yes`: nothing but a look.
+/// The same without `--yes`, which only prints the plan.
 fn read_plan(dir: &Dir, reader: &[&str], bytes: &[u8]) -> Run {
     let reader: Vec<_> = reader.iter().copied().filter(|arg| *arg != "--yes").collect();
     read(dir, &reader, bytes)

@@ -1,4 +1,4 @@
-//! Manifests that must not be believed, and changes that must not be overlooked.
+//! Damaged or hostile manifests must be refused, and every change must be detected.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt as _;
@@ -17,7 +17,7 @@ use crate::manifest::records::{Manifest, create, lines, seal, verdicts, verify};
 
 const KINDS: [&str; 4] = ["file", "dir", "link", "fifo"];
 
-/// An entry of each kind that is named after it, another one, and their manifest.
+/// Creates an entry of each kind, named after the kind, a further file, and their manifest.
 fn of_each_kind() -> Dir {
     let dir = Dir::new();
     dir.file("file", b"content").dir("dir").symlink("file", "link").fifo("fifo").file("other", b"other");
@@ -25,9 +25,9 @@ fn of_each_kind() -> Dir {
     dir
 }
 
-/// The manifest tells what was done to the entry; nothing else is said.
+/// Checks that `verify` reports exactly the `expected` verdicts.
 #[track_caller]
-fn is_told(dir: &Dir, what: &str, expected: &[String]) {
+fn assert_verdicts(dir: &Dir, what: &str, expected: &[String]) {
     assert_eq!(verdicts(dir, &[]), expected, "{what}");
     for threads in ["mono", "4"] {
         verify(dir, &["-j", threads]).status(i32::from(!expected.is_empty()));
@@ -41,7 +41,7 @@ fn h28_mode() {
             let dir = of_each_kind();
             let mode = fs::metadata(dir.path(kind)).unwrap().permissions().mode() & 0o7777;
             fs::set_permissions(dir.path(kind), Permissions::from_mode(mode ^ bit)).unwrap();
-            is_told(&dir, &format!("{kind} {bit:o}"), &[format!("metadata {kind}: mode")]);
+            assert_verdicts(&dir, &format!("{kind} {bit:o}"), &[format!("metadata {kind}: mode")]);
         }
     }
 }
@@ -54,12 +54,12 @@ fn h28_owner_and_group() {
             if lchown(dir.path(kind), uid, gid).is_err() {
                 return skip("only root can give files away");
             }
-            is_told(&dir, &format!("{kind} {field}"), &[format!("metadata {kind}: {field}")]);
+            assert_verdicts(&dir, &format!("{kind} {field}"), &[format!("metadata {kind}: {field}")]);
         }
     }
 }
 
-/// Moves the time of the content by so many nanoseconds.
+/// Moves the mtime by this many nanoseconds.
 fn shift_mtime(path: &Path, by: i64) {
     use std::os::unix::fs::MetadataExt as _;
     let before = fs::symlink_metadata(path).unwrap();
@@ -69,7 +69,7 @@ fn shift_mtime(path: &Path, by: i64) {
     utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
 }
 
-/// Of directories it is not compared: every copy and every new manifest in them changes it.
+/// The mtime of directories is not compared: every copy and every new manifest in them changes it.
 #[test]
 fn h28_mtime() {
     for kind in KINDS {
@@ -77,19 +77,19 @@ fn h28_mtime() {
             let dir = of_each_kind();
             shift_mtime(&dir.path(kind), by);
             let expected = [format!("metadata {kind}: mtime_ns")];
-            is_told(&dir, &format!("{kind} {by}"), if kind == "dir" { &[] } else { &expected });
+            assert_verdicts(&dir, &format!("{kind} {by}"), if kind == "dir" { &[] } else { &expected });
         }
     }
 }
 
-/// The time of the inode changes with everything, and alone it says nothing.
+/// The ctime changes with every other change, so a change of ctime alone is not reported.
 #[test]
-fn h28_ctime_alone() {
+fn h28_a_changed_ctime_alone_is_not_reported() {
     for kind in KINDS {
         let dir = of_each_kind();
         shift_mtime(&dir.path(kind), 5);
         shift_mtime(&dir.path(kind), -5);
-        is_told(&dir, kind, &[]);
+        assert_verdicts(&dir, kind, &[]);
     }
 }
 
@@ -97,7 +97,7 @@ fn h28_ctime_alone() {
 fn h28_extended_attributes() {
     let mut n = 0;
     for kind in KINDS {
-        // Users' own are for files and directories, root's for all.
+        // `user` attributes are possible on files and directories, `trusted` ones (root only) on every kind.
         for name in ["user.name", "trusted.name"] {
             let dir = of_each_kind();
             let set = |value: &[u8]| lsetxattr(dir.path(kind), name, value, XattrFlags::empty()).is_ok();
@@ -106,13 +106,13 @@ fn h28_extended_attributes() {
             }
             n += 1;
             let expected = [format!("metadata {kind}: xattrs")];
-            is_told(&dir, &format!("{kind} gets {name}"), &expected);
+            assert_verdicts(&dir, &format!("{kind} gets {name}"), &expected);
             create(&dir, &["--xattrs"]);
-            is_told(&dir, &format!("{kind} keeps {name}"), &[]);
+            assert_verdicts(&dir, &format!("{kind} keeps {name}"), &[]);
             assert!(set(b"valuf"));
-            is_told(&dir, &format!("{kind} with another {name}"), &expected);
+            assert_verdicts(&dir, &format!("{kind} with another {name}"), &expected);
             rustix::fs::lremovexattr(dir.path(kind), name).unwrap();
-            is_told(&dir, &format!("{kind} loses {name}"), &expected);
+            assert_verdicts(&dir, &format!("{kind} loses {name}"), &expected);
             assert_eq!(verdicts(&dir, &["--ignore", "xattrs"]), [] as [&str; 0]);
         }
     }
@@ -134,10 +134,10 @@ fn h28_content() {
         file.read_exact_at(&mut byte, at).unwrap();
         file.write_all_at(&[byte[0] ^ 0x10], at).unwrap();
         file.set_modified(before).unwrap();
-        is_told(&dir, &format!("a bit at {at}"), &["corrupted file: digests".into()]);
+        assert_verdicts(&dir, &format!("a bit at {at}"), &["corrupted file: digests".into()]);
         file.set_len(size - 1).unwrap();
         file.set_modified(before).unwrap();
-        is_told(&dir, "one byte less", &["modified file: size_bytes, digests".into()]);
+        assert_verdicts(&dir, "one byte less", &["modified file: size_bytes, digests".into()]);
     }
 }
 
@@ -169,7 +169,7 @@ fn h28_device_number() {
         return skip("devices, which only root can make");
     }
     create(&dir, &[]);
-    is_told(&dir, "as it was", &[]);
+    assert_verdicts(&dir, "as it was", &[]);
     fs::remove_file(dir.path("device")).unwrap();
     device(5).unwrap();
     assert_eq!(verdicts(&dir, &["--ignore", "mtime"]).len(), 1);
@@ -203,18 +203,18 @@ fn h28_added_removed_and_renamed() {
         let moved = ["moved file -> renamed".to_owned()];
         let (gone, come) = (format!("missing {kind}"), "new renamed".to_owned());
         let both = if gone[8..] < come[4..] { [gone.clone(), come] } else { [come, gone.clone()] };
-        is_told(&dir, &format!("{kind} renamed"), if kind == "file" { &moved } else { &both });
+        assert_verdicts(&dir, &format!("{kind} renamed"), if kind == "file" { &moved } else { &both });
         if kind == "dir" {
             fs::remove_dir(dir.path("renamed"))
         } else {
             fs::remove_file(dir.path("renamed"))
         }
         .unwrap();
-        is_told(&dir, &format!("{kind} removed"), &[gone]);
+        assert_verdicts(&dir, &format!("{kind} removed"), &[gone]);
     }
     let dir = of_each_kind();
     dir.file("x", b"x").dir("y").symlink("x", "z").fifo("zz");
-    is_told(&dir, "added", &["x", "y", "z", "zz"].map(|path| format!("new {path}")));
+    assert_verdicts(&dir, "added", &["x", "y", "z", "zz"].map(|path| format!("new {path}")));
 }
 
 #[test]
@@ -230,11 +230,11 @@ fn h28_swapped() {
     fs::rename(dir.path("a"), dir.path("t")).unwrap();
     fs::rename(dir.path("b"), dir.path("a")).unwrap();
     fs::rename(dir.path("t"), dir.path("b")).unwrap();
-    // Of the same size and time, so that the content alone tells.
-    is_told(&dir, "swapped", &["a", "b"].map(|path| format!("corrupted {path}: digests")));
+    // Size and mtime are equal, so only the content differs.
+    assert_verdicts(&dir, "swapped", &["a", "b"].map(|path| format!("corrupted {path}: digests")));
 }
 
-/// Every beginning of a manifest but the whole is refused, and nothing is compared with it.
+/// Every truncated manifest is refused, and nothing is compared with it.
 #[test]
 fn h29_truncated_at_every_byte() {
     let dir = Dir::new();
@@ -254,9 +254,9 @@ fn h29_truncated_at_every_byte() {
     verify(&dir, &[]).status(2).stdout("");
 }
 
-/// One bit that is another one is one too many.
+/// A manifest with one flipped bit is refused.
 #[test]
-fn h29_damaged() {
+fn h29_a_manifest_with_one_flipped_bit_is_refused() {
     let dir = Dir::new();
     dir.file("a", b"abc");
     let path = create(&dir, &[]);
@@ -269,7 +269,7 @@ fn h29_damaged() {
     }
 }
 
-/// A manifest that is being written has no name, and the old one stays what it was.
+/// A manifest that is being written has no name yet, and the old one remains unchanged.
 #[test]
 fn h29_killed_while_writing() {
     for with in [Signal::KILL, Signal::TERM, Signal::INT] {
@@ -287,7 +287,7 @@ fn h29_killed_while_writing() {
     }
 }
 
-/// The manifest is no part of what it tells of: not while it is made, and not when it is verified.
+/// A manifest inside its own tree is skipped by create and by verify.
 #[test]
 fn h17_the_manifest_inside_the_tree() {
     let dir = Dir::new();
@@ -298,23 +298,23 @@ fn h17_the_manifest_inside_the_tree() {
             .args(args)
             .run()
             .status(0)
-            .stderr_has("left out: 1 own output file");
+            .stderr_has("skipped: 1 own output file");
         assert_eq!(Manifest::read(&dir.path("list")).paths, [&b"."[..], b"a", b"sub"]);
         dir.ftk(["manifest", "verify", ".", "list"]).run().status(0).stdout("");
     }
     let out = File::create(dir.path("list")).unwrap();
     dir.ftk(["manifest", "create", "."]).stdout(out).run().status(0);
     dir.ftk(["manifest", "verify", ".", "list"]).run().status(0).stdout("");
-    // From standard input it is the same file.
+    // Also if it is read from standard input.
     let stdin = File::open(dir.path("list")).unwrap();
     dir.ftk(["manifest", "verify", ".", "-"]).stdin_from(stdin).run().status(0).stdout("");
-    // So is the output of verify, and that of --stats.
+    // The output of verify and the file of --stats are skipped, too.
     let out = File::create(dir.path("verdicts")).unwrap();
     dir.ftk(["manifest", "verify", ".", "list", "--stats", "stats"]).stdout(out).run().status(0);
     assert_eq!(fs::read(dir.path("verdicts")).unwrap(), b"");
 }
 
-/// An update has the old manifest, the new one, and what both are called, in the tree.
+/// An update in place skips the old manifest, the new one, and every name of both.
 #[test]
 fn h17_an_update_in_its_own_place() {
     let dir = Dir::new();
@@ -326,15 +326,15 @@ fn h17_an_update_in_its_own_place() {
         assert_eq!(Manifest::read(&dir.path("list")).paths, [&b"."[..], b"a", b"b"]);
         dir.ftk(["manifest", "verify", ".", "list"]).run().status(0).stdout("");
     }
-    // One that stays is a file of the tree.
+    // With another output, the old manifest is a file of the tree.
     dir.ftk(["manifest", "update", ".", "list", "-o", "new"]).run().status(0);
     assert_eq!(Manifest::read(&dir.path("new")).paths, [&b"."[..], b"a", b"b", b"list"]);
     dir.ftk(["manifest", "verify", ".", "new"]).run().status(0).stdout("");
 }
 
-/// What is written is written, or the status says so.
+/// If writing fails, the status is 2.
 #[test]
-fn h47_what_cannot_be_written_fails() {
+fn h47_write_errors_are_reported() {
     let dir = Dir::new();
     for nth in 0..300 {
         dir.file(format!("{nth}"), b"abc");
@@ -365,9 +365,9 @@ fn h47_what_cannot_be_written_fails() {
     }
 }
 
-/// Every name that a directory can hold comes back to the byte.
+/// Every possible file name is recorded byte for byte.
 #[test]
-fn h51_every_name_comes_back() {
+fn h51_every_name_is_preserved() {
     let dir = Dir::new();
     let mut names: Vec<Vec<u8>> =
         (1..=255_u8).filter(|byte| *byte != b'/').map(|byte| vec![b'x', byte]).collect();
@@ -382,7 +382,7 @@ fn h51_every_name_comes_back() {
         assert_eq!(manifest.entries[name]["digests"]["sha256"], sha256(name), "{name:?}");
     }
     verify(&dir, &[]).status(0).stdout("");
-    // And each is named so that nothing in it acts, and no two look alike.
+    // Each name is printed without control characters, and no two look alike.
     for name in &names {
         fs::remove_file(dir.path(std::ffi::OsStr::from_bytes(name))).unwrap();
     }
@@ -390,11 +390,11 @@ fn h51_every_name_comes_back() {
     let said = records(&run.out, b'\n');
     let different: std::collections::BTreeSet<_> = said.iter().collect();
     assert_eq!((said.len(), different.len()), (names.len(), names.len()));
-    run.check(run.text().chars().all(|c| c == '\n' || c == '\t' || !c.is_control()), "nothing acts");
-    run.check(!run.text().contains('\u{202e}'), "nothing turns around");
+    run.check(run.text().chars().all(|c| c == '\n' || c == '\t' || !c.is_control()), "no control characters");
+    run.check(!run.text().contains('\u{202e}'), "no character reverses the text");
 }
 
-/// Depth and few descriptors lose no entry.
+/// With few descriptors no entry of a deep tree is lost.
 #[test]
 fn h52_depth_with_few_descriptors() {
     let chain = Chain::new("d", 1000, 50);
@@ -410,7 +410,7 @@ fn h52_depth_with_few_descriptors() {
     }
 }
 
-/// Tampered with and not readable is not intact.
+/// A tampered and unreadable file is not reported as ok.
 #[test]
 fn h53_unreadable_is_never_ok() {
     for mode in [&[][..], &["--mode", "content"], &["--sample", "100%"], &["--exit-on-first"]] {
@@ -423,11 +423,14 @@ fn h53_unreadable_is_never_ok() {
         let run =
             dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).args(mode).unprivileged(&dir);
         let run = run.run().status(2);
-        run.check(run.text().lines().any(|line| line.starts_with("unreadable\t7\t")), "and says so");
+        run.check(
+            run.text().lines().any(|line| line.starts_with("unreadable\t7\t")),
+            "the file is listed as unreadable",
+        );
     }
 }
 
-/// Files that vanish while others are verified are missing, unreadable, or were still there.
+/// Files that vanish during a verification are ok, missing or unreadable.
 #[test]
 fn h53_files_that_vanish() {
     let dir = Dir::new();
@@ -453,7 +456,7 @@ fn h53_files_that_vanish() {
     assert_eq!(output.status.code(), said.iter().map(verdict).map(worst).max());
 }
 
-/// A file that changes between its first and its last byte is not recorded, and not verified.
+/// A file that changes while it is read is neither recorded nor verified.
 #[test]
 fn h34_a_change_while_it_is_read() {
     const LONG: u64 = 256 << 20;
@@ -479,13 +482,13 @@ fn h34_a_change_while_it_is_read() {
     let output = verifying.go_on();
     assert_eq!(
         (output.status.code(), &*output.stdout),
-        (Some(2), &b"unreadable\tlong\tit changed while it was read\n"[..])
+        (Some(2), &b"unreadable\tlong\tit changed while being read\n"[..])
     );
     let err = String::from_utf8(output.stderr).unwrap();
-    assert!(err.starts_with("ftk: './long' changed while it was read"), "{err}");
+    assert!(err.starts_with("ftk: './long' changed while being read"), "{err}");
 }
 
-/// What does not fit is said at once, and is no half answer.
+/// If the memory limit is too small, the run fails at once without output.
 #[test]
 fn h23_too_little_memory() {
     let dir = Dir::new();
@@ -503,7 +506,7 @@ fn h23_too_little_memory() {
     run.stderr_has("--memory");
 }
 
-/// Nothing outside of the tree is touched, whatever a manifest names, and nothing in it that no walk would open.
+/// Verifying a manifest opens nothing outside the tree, and no FIFO inside it.
 #[test]
 fn h25_a_hostile_manifest() {
     needs!("strace");
@@ -527,6 +530,6 @@ fn h25_a_hostile_manifest() {
         run.check(!opened("secret\"") && !opened("passwd\""), "nothing outside is looked at");
         let open =
             |call: &&str| call.contains("open") && (call.contains("\"fifo\"") || call.contains("/fifo\""));
-        run.check(calls.lines().find(open).is_none(), "no pipe is opened");
+        run.check(calls.lines().find(open).is_none(), "no FIFO is opened");
     }
 }

@@ -1,6 +1,8 @@
-//! How tools of this kind have lost data, lied, hung or been taken over, each as a test.
+//! Failures in which tools of this kind lost data, printed wrong results, hung or were exploited, each as a
+//! test.
 //!
-//! The numbers are those of the project's table of failures, so that it can say which of them hold here.
+//! The numbers are those of docs/horrors.md. `cargo xtask tidy` checks that every failure has a test or a
+//! reason for having none.
 
 mod aliases;
 mod changes;

@@ -1,5 +1,4 @@
-//! Names that are taken for something else: a separator, a pattern, a second line, a command for the
-//! terminal.
+//! Names that look like a separator, a pattern, a second line or a control sequence.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,7 +13,7 @@ use super::commands::{Scene, every};
 use crate::harness::{Dir, Run, has, needs, records, sha256, sorted};
 
 fn name() -> impl Strategy<Value = Vec<u8>> {
-    // What matters to a list comes far more often than chance would have it.
+    // Bytes with a meaning in lists are more frequent than in random names.
     let byte = prop_oneof![3 => 1_u8..=255, 2 => proptest::sample::select(&b"\n\r\\n \t*\x1b\"'-[]{}=()0a\xff\xc3"[..])];
     proptest::collection::vec(byte, 1..32)
         .prop_filter("a name in a directory", |name| !name.contains(&b'/') && name != b"." && name != b"..")
@@ -23,9 +22,9 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the names are, each file is one record in every format, and the record names that file.
+    /// Each file is one record in every format, and the record names that file, for all names.
     #[test]
-    fn h18_a_name_is_never_a_second_record(names in proptest::collection::hash_set(name(), 1..40)) {
+    fn h18_every_name_is_exactly_one_record(names in proptest::collection::hash_set(name(), 1..40)) {
         let dir = Dir::new();
         let mut paths = Vec::new();
         for name in &names {
@@ -61,9 +60,9 @@ proptest! {
     }
 }
 
-/// A backslash is a byte of a name like others, also where a path through it would exist.
+/// A backslash in a name is an ordinary byte, even if a path with a slash there exists.
 #[test]
-fn h19_a_backslash_is_no_separator() {
+fn h19_a_backslash_is_not_a_separator() {
     let dir = Dir::new();
     dir.raw_file(b"back\\slash", b"abc").file("back/slash", b"other");
     let line = |escape: &str, content: &[u8], name: &str| format!("{escape}{}  {name}\n", sha256(content));
@@ -73,7 +72,7 @@ fn h19_a_backslash_is_no_separator() {
     dir.ftk(["find", "back\\slash"]).run().status(0).stdout("back\\slash\n");
 }
 
-/// The bytes come out as they are, JSON is valid all the same, and nothing is replaced by U+FFFD.
+/// The bytes are printed unchanged, JSON is valid, and nothing is replaced by U+FFFD.
 #[test]
 fn h20_names_that_are_not_utf8() {
     let dir = Dir::new();
@@ -100,9 +99,9 @@ fn h20_names_that_are_not_utf8() {
     dir.ftk(["hash", "-q", "--"]).args(as_arguments).run().status(0).stderr("");
 }
 
-/// Messages end up in logs and on terminals, whatever they were written to first.
+/// Messages are escaped always, since they end up in logs and on terminals.
 #[test]
-fn h22_messages_hold_nothing_that_acts() {
+fn h22_names_in_messages_are_escaped() {
     let dir = Dir::new();
     let names =
         ["\u{1b}]0;title\u{7}", "\u{9b}31m", "a\rb", "a\nftk: all is well", "\u{202e}cod.exe", "\u{7f}"];
@@ -113,16 +112,16 @@ fn h22_messages_hold_nothing_that_acts() {
             let run = dir.ftk([command, &missing, name]).run().status(2);
             for line in run.err.lines() {
                 let acts = |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c);
-                run.check(!line.chars().any(acts), "nothing acts");
-                run.check(!line.starts_with("ftk: all is well"), "no line is made up");
+                run.check(!line.chars().any(acts), "no control characters");
+                run.check(!line.starts_with("ftk: all is well"), "no forged line");
             }
         }
     }
 }
 
-/// What the shell has left alone is a name and no pattern.
+/// An argument is a name, not a pattern.
 #[test]
-fn h50_an_argument_is_no_pattern() {
+fn h50_arguments_are_not_patterns() {
     let dir = Dir::new();
     for name in ["br[a]ck", "brack", "*", "?", "{a,b}", "~", "$HOME", "a b"] {
         dir.file(name, name.as_bytes());
@@ -137,7 +136,7 @@ fn h50_an_argument_is_no_pattern() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The other commands, in each form that promises a record a file: so many records, and every name in one.
+    /// For the other commands and formats: the right number of records, and every name in one of them.
     #[test]
     fn h18_h51_a_name_is_one_record_of_every_command(names in proptest::collection::hash_set(name(), 1..20)) {
         let dir = Dir::new();
@@ -183,7 +182,7 @@ proptest! {
     }
 }
 
-/// All strings that are members of JSON records, to the byte.
+/// Returns all strings in the JSON records, with `_b64` members decoded.
 fn strings(run: &Run) -> Vec<Vec<u8>> {
     fn collect(value: &Value, key: &str, found: &mut Vec<Vec<u8>>) {
         match value {
@@ -203,9 +202,9 @@ fn strings(run: &Run) -> Vec<Vec<u8>> {
     found
 }
 
-/// Every command and every one of its lists knows both files apart.
+/// Every command and every kind of list distinguishes both files.
 #[test]
-fn h19_a_backslash_is_no_separator_for_any_command() {
+fn h19_a_backslash_is_not_a_separator_for_any_command() {
     let dir = Dir::new();
     for tree in ["t", "u"] {
         dir.raw_file(format!("{tree}/back\\slash").as_bytes(), b"abc")
@@ -226,7 +225,7 @@ fn h19_a_backslash_is_no_separator_for_any_command() {
     dir.ftk(["cmp", "t", "u"]).run().status(1).stdout("only in u\t'back\\\\slash'\n");
 }
 
-/// Every output that is JSON is JSON, and has the bytes.
+/// Every JSON output is valid and has the bytes of all names.
 #[test]
 fn h20_json_of_every_command() {
     let names =
@@ -259,10 +258,10 @@ fn h20_json_of_every_command() {
         &["cmp", "--json", "t", "empty"],
     ] {
         let run = dir.ftk(args).run();
-        run.check(run.code() < 2, "it is done");
+        run.check(run.code() < 2, "the command succeeds");
         let found = strings(&run);
         for name in names {
-            // Of a directory that is in one tree only, the name is all that is said.
+            // For a directory in one tree only, just its own name is reported.
             let name = if args[0] == "cmp" { name.strip_suffix(b"/\xfe").unwrap_or(name) } else { name };
             run.check(
                 found.iter().any(|it| it.ends_with(name)),
@@ -271,7 +270,7 @@ fn h20_json_of_every_command() {
         }
         run.check(!run.text().contains('\u{fffd}'), "nothing is replaced");
     }
-    // Two files, and what a run did.
+    // A comparison of two files, and the stats of a run.
     let [a, b] = [b"t/\xff", b"t/\xfe"].map(|name| OsStr::from_bytes(name));
     dir.raw_file(b.as_bytes(), b"y");
     let run = dir.ftk(["cmp", "--json", "--stats", "../stats"]).args([a, b]).run().status(1);
@@ -279,23 +278,23 @@ fn h20_json_of_every_command() {
     serde_json::from_slice::<Value>(&fs::read(dir.aside("stats")).unwrap()).unwrap();
 }
 
-/// Names that would do something to a terminal.
-const ACTING: [&str; 6] =
+/// Names with control characters and other sequences that affect a terminal.
+const CONTROL_NAMES: [&str; 6] =
     ["\u{1b}]0;title\u{7}", "\u{9b}31m", "a\rb", "a\nftk: all is well", "\u{202e}cod.exe", "\u{7f}"];
 
-/// On a terminal, results and messages of every command hold nothing that acts.
+/// On a terminal, every command escapes names in its results and messages.
 #[test]
-fn h22_nothing_acts_on_a_terminal() {
+fn h22_every_command_escapes_names_on_a_terminal() {
     needs!("script");
     let scene = Scene::new(|dir, tree| {
-        for name in ACTING {
+        for name in CONTROL_NAMES {
             dir.file(format!("{tree}/{name}"), b"x").file(format!("{tree}/unlike{name}"), tree.as_bytes());
         }
     });
     let dir = &scene.dir;
     dir.dir("empty").ftk(["manifest", "create", "empty", "-o", "../none"]).run().status(0);
     dir.ftk(["dup", "--json", "-o", "../report", "t"]).run().status(0);
-    ACTING
+    CONTROL_NAMES
         .iter()
         .for_each(|name| _ = dir.fifo(&format!("fifo{name}")).symlink("nowhere", &format!("link{name}")));
     let more: [&[&str]; 17] = [
@@ -323,22 +322,22 @@ fn h22_nothing_acts_on_a_terminal() {
         let line = line.join(" ") + " --color never";
         let run = dir.ftk([""; 0]).instead(dir, ["script", "-qec", &line, "/dev/null"]).run();
         let acts = |c: char| (c.is_control() && !"\r\n".contains(c)) || c == '\u{202e}';
-        run.check(!run.text().replace("\t", " ").contains(acts), "nothing acts");
-        run.check(!run.text().contains("\nftk: all is well"), "no line is made up");
+        run.check(!run.text().replace("\t", " ").contains(acts), "no control characters");
+        run.check(!run.text().contains("\nftk: all is well"), "no forged line");
         run.check(!run.text().contains("a\rb"), "no line is written over");
         run.check(
-            args.contains(&"--script") == run.text().contains("act on the terminal"),
+            args.contains(&"--script") == run.text().contains("a terminal would interpret"),
             "a script is refused",
         );
     }
 }
 
-/// Messages of every command, of missing files and of such that are no files.
+/// Messages about missing files and special files are escaped by every command.
 #[test]
-fn h22_messages_of_every_command() {
+fn h22_messages_of_every_command_are_escaped() {
     let dir = Dir::new();
     dir.dir("t").ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
-    for name in ACTING {
+    for name in CONTROL_NAMES {
         dir.fifo(name).symlink(name, &format!("t/{name}"));
         let missing = format!("missing{name}");
         for args in [
@@ -374,29 +373,30 @@ fn h22_messages_of_every_command() {
             let run = dir.ftk(args).run().status(2);
             for line in run.err.lines() {
                 let acts = |c: char| (c.is_control() && c != '\t') || ('\u{202a}'..='\u{202e}').contains(&c);
-                run.check(!line.contains(acts), "nothing acts");
-                run.check(!line.starts_with("ftk: all is well"), "no line is made up");
+                run.check(!line.contains(acts), "no control characters");
+                run.check(!line.starts_with("ftk: all is well"), "no forged line");
             }
         }
     }
 }
 
-/// Help is an answer, whatever else the arguments are; and a newline among them is none of the message's.
+/// Help is printed whatever the other arguments are, and a newline in an argument does not change the
+/// message.
 #[test]
-fn h22_arguments_that_act_leave_help_and_messages_what_they_are() {
+fn h22_control_characters_in_arguments_do_not_change_help_or_messages() {
     let dir = Dir::new();
     let help = dir.ftk(["hash", "-h"]).run().status(0);
-    for name in ACTING {
+    for name in CONTROL_NAMES {
         dir.ftk(["hash", "-h", name]).run().status(0).stdout(help.text()).stderr("");
     }
     let message = dir.ftk(["hash", "--nonsense"]).run().status(2).err;
     dir.ftk(["hash", "--nonsense", "\n"]).run().status(2).stderr(&message);
 }
 
-/// Who takes the first field of a line gets a digest: with -z of every name, with --json from a member, and of standard
-/// input, whose name is never escaped.
+/// A script finds the digest in the same place for every name: first in the line with -z, as a member with
+/// --json, and first for standard input, whose name is never escaped.
 #[test]
-fn h24_a_digest_is_where_it_is_looked_for() {
+fn h24_the_digest_is_the_first_field() {
     let dir = Dir::new();
     let content = b"abc";
     for name in ["plain", "new\nline", "back\\slash", "c\rr"] {
@@ -414,16 +414,16 @@ fn h24_a_digest_is_where_it_is_looked_for() {
     for args in [&["hash"][..], &["hash", "-"]] {
         dir.ftk(args).stdin(content).run().status(0).stdout(format!("{digest}  -\n"));
     }
-    // The escape of the coreutils is kept where they have it, and the help tells of it.
+    // The leading backslash of the coreutils is kept, and the help mentions it.
     let run = dir.ftk(["hash", "t/new\nline"]).run().status(0).stdout(format!("\\{digest}  t/new\\nline\n"));
     run.stderr_lacks("ftk: ");
     let help = dir.ftk(["hash", "--help"]).run().status(0);
     help.check(help.text().contains("escape no name"), "the help says how to do without");
 }
 
-/// No command takes an argument for a pattern.
+/// Arguments are names, not patterns, for every command.
 #[test]
-fn h50_no_command_takes_an_argument_for_a_pattern() {
+fn h50_no_command_treats_an_argument_as_a_pattern() {
     for name in ["br[a]ck", "*", "?", "{a,b}", "~", "$HOME", "a b", "-", "a*"] {
         let dir = Dir::new();
         let there = format!("./{name}");

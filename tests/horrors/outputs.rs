@@ -1,11 +1,11 @@
-//! Output that lands in its own input, or nowhere.
+//! Output that is written into its own input, or cannot be written.
 
 use std::fs::{self, File};
 
 use super::commands::{Scene, every};
 use crate::harness::{Dir, needs, records, sha256, sorted};
 
-/// The file that a run writes is no part of what it scans, and the run says so.
+/// The output file is skipped in the tree that is scanned, and counted in the summary.
 #[test]
 fn h17_output_inside_the_tree() {
     let dir = Dir::new();
@@ -14,7 +14,7 @@ fn h17_output_inside_the_tree() {
     for _ in 0..2 {
         for plan in [["-j", "mono"], ["-j", "8"]] {
             let run = dir.ftk(["hash", ".", "-o", "list"]).args(plan).run().status(0);
-            run.stderr_has("left out: 1 own output file");
+            run.stderr_has("skipped: 1 own output file");
             assert_eq!(fs::read_to_string(dir.path("list")).unwrap(), expected);
         }
     }
@@ -29,23 +29,23 @@ fn h17_standard_output_inside_the_tree() {
     dir.file("x", b"abc");
     let list = || File::create(dir.path("list")).unwrap();
     let run = dir.ftk(["hash", "."]).stdout(list()).run().status(0);
-    run.stderr_has("left out: 1 own output file");
+    run.stderr_has("skipped: 1 own output file");
     assert_eq!(fs::read_to_string(dir.path("list")).unwrap(), format!("{}  ./x\n", sha256(b"abc")));
     for sorting in [&[][..], &["--sort"]] {
         let run = dir.ftk(["find", "-t", "f"]).args(sorting).stdout(list()).run().status(0);
-        run.stderr_has("left out: 1 own output file");
+        run.stderr_has("skipped: 1 own output file");
         assert_eq!(fs::read_to_string(dir.path("list")).unwrap(), "./x\n");
     }
-    // Other names of the same file are the same file.
+    // Hard links of the output file are skipped, too.
     dir.hard_link("list", "also");
     let appended = File::options().append(true).open(dir.path("list")).unwrap();
     let run = dir.ftk(["hash", "."]).stdout(appended).run().status(0);
-    run.stderr_has("left out: 2 own output files");
+    run.stderr_has("skipped: 2 own output files");
 }
 
-/// A disk that is full, or a reader that is gone wrong, is noticed for every output in every form.
+/// A full disk is an error for every command and output format.
 #[test]
-fn h47_what_cannot_be_written_fails() {
+fn h47_write_errors_are_reported() {
     let dir = Dir::new();
     for nth in 0..300 {
         dir.file(format!("{nth}"), b"abc");
@@ -72,9 +72,9 @@ fn h47_what_cannot_be_written_fails() {
     }
 }
 
-/// A file named as input is never lost to the output: it is refused before anything is written.
+/// An input file that is also the output file is an error before anything is written.
 #[test]
-fn h17_the_only_input_is_not_the_output() {
+fn h17_an_input_that_is_also_the_output_is_an_error() {
     let dir = Dir::new();
     dir.file("disk.img", b"precious").symlink("disk.img", "link");
     for arguments in [["disk.img", "disk.img"], ["link", "disk.img"], ["disk.img", "link"]] {
@@ -84,9 +84,9 @@ fn h17_the_only_input_is_not_the_output() {
     }
 }
 
-/// Every other form of output, file and page.
+/// The same for all other outputs: files, pages and stats.
 #[test]
-fn h47_no_output_of_any_command_is_lost_in_silence() {
+fn h47_write_errors_of_every_command_are_reported() {
     let scene = Scene::new(|dir, tree| {
         (0..300).for_each(|nth| _ = dir.file(format!("{tree}/{nth}"), format!("{tree}{nth}").as_bytes()));
         dir.file(format!("{tree}/same"), b"of all");
@@ -123,22 +123,22 @@ fn h47_no_output_of_any_command_is_lost_in_silence() {
         let run = dir.ftk(args).stdout(full()).run();
         run.check(run.code() == 2, "it is an error");
         let is_page = ["--help", "--version", "completions"].iter().any(|page| args.contains(page));
-        run.check(is_page || run.err.contains("no space left on device"), "that is said");
+        run.check(is_page || run.err.contains("no space left on device"), "the error is printed");
     }
     for args in every().chain([&["cmp", "t", "u"][..], &["dup", "--summary"]]) {
         let run = dir.ftk(args).args(["--stats", "/dev/full"]).run().status(2);
         run.stderr_has("ftk: cannot write '/dev/full': no space left on device\n");
     }
-    // A journal that cannot be written is one without which nothing is done.
+    // If the journal cannot be written, nothing is changed.
     fs::create_dir(dir.path("full")).unwrap();
     let limited = dir.ftk(["dup", "prune", "--action", "delete", "--yes", "--journal", "/dev/full"]);
     limited.run().status(2);
     assert!(dir.path("t/same").exists() && dir.path("u/same").exists());
 }
 
-/// A complete file has the longest of names, although it had another one before.
+/// Output files can have names of the maximum length, although they are written under other names first.
 #[test]
-fn h07_outputs_of_any_length() {
+fn h07_output_names_of_maximum_length() {
     let dir = Dir::new();
     dir.file("t/a", b"abc").file("t/b", b"abc");
     let long = |letter: char| letter.to_string().repeat(255);
@@ -161,14 +161,14 @@ fn h07_outputs_of_any_length() {
     dir.ftk(["dup", "undo", &long('j')]).run().status(0);
 }
 
-/// What no command that only reads may call. An open is judged by its flags.
+/// System calls that a reading command must not make. Opens are judged by their flags.
 const CHANGES: &str = "trace=open,openat,openat2,creat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,\
     unlinkat,mkdir,mkdirat,rmdir,mknod,mknodat,truncate,ftruncate,fallocate,chmod,fchmod,fchmodat,chown,fchown,fchownat,\
     lchown,utimensat,setxattr,fsetxattr,lsetxattr,removexattr,copy_file_range";
 
-/// A command without a verb that says so changes nothing, anywhere, and leaves no file that nobody asked for.
+/// A command that only reads changes nothing and creates no files that the user did not ask for.
 #[test]
-fn h15_h16_looking_changes_nothing() {
+fn h15_h16_reading_commands_change_nothing() {
     needs!("strace", "find");
     let scene = Scene::new(|dir, tree| {
         dir.file(format!("{tree}/a"), b"abc")

@@ -1,4 +1,4 @@
-//! Files that look alike and are not: what is done to one of them must rest on every byte.
+//! Different files that look alike: actions must depend on a comparison of every byte.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use super::pruning::ACTIONS;
 use crate::harness::{Dir, bytes, sha256};
 
-/// Only the last byte of a block is not zero, whether the rest is a hole or was written.
+/// Only the last byte of a block differs from zero; the rest is a hole or written zeros.
 #[test]
 fn h67_the_last_byte_of_a_block_of_zeros_counts() {
     const SIZE: usize = 1 << 20;
@@ -26,7 +26,7 @@ fn h67_the_last_byte_of_a_block_of_zeros_counts() {
             for pair in [["zeros", "other"], ["other", "hole"]] {
                 dir.ftk(["cmp", "-q"]).args(pair).run().status(1);
                 let run = dir.ftk(["cmp"]).args(pair).run().status(1);
-                run.check(run.text().contains(&format!("byte {}", at + 1)), "the place is told");
+                run.check(run.text().contains(&format!("byte {}", at + 1)), "the position is printed");
             }
             dir.ftk(["cmp", "zeros", "hole"]).run().status(0);
             dir.ftk(["dup", "."]).run().status(0).stdout("./hole\n./zeros\n\n");
@@ -36,7 +36,7 @@ fn h67_the_last_byte_of_a_block_of_zeros_counts() {
     }
 }
 
-/// Files of one size, of which each differs from the others in one byte somewhere.
+/// Files of equal size that differ from each other in one byte.
 const NAMES: [&str; 5] = ["d/first", "d/middle", "d/last", "e/block", "e/none"];
 
 fn of_one_size(seed: u64) -> (Dir, Vec<Vec<u8>>) {
@@ -66,7 +66,8 @@ fn all_are_there(dir: &Dir, contents: &[Vec<u8>], what: &str) {
     }
 }
 
-/// Each option of a search with each of pruning, for the two actions that leave one file; for the others, each once.
+/// For hardlink and delete, every search option with every prune option; for the other actions each option
+/// once.
 #[test]
 fn h72_no_option_makes_different_files_equal() {
     let searching: [&[&str]; 9] = [
@@ -104,7 +105,7 @@ fn h72_no_option_makes_different_files_equal() {
     }
 }
 
-/// A report that calls files equal which are not, and whose every number is right.
+/// A report that calls different files equal, with correct sizes, inodes and times.
 #[test]
 fn h72_no_report_makes_different_files_equal() {
     for action in ACTIONS {
@@ -130,14 +131,14 @@ fn h72_no_report_makes_different_files_equal() {
         }
         let ftk = dir.ftk(["dup", "apply", "-", "--edited", "--yes", "--action", action]);
         let run = ftk.stdin(report.as_bytes()).run().status(2);
-        run.check(run.text().matches("content differs").count() == 4, "it is found out by the bytes");
+        run.check(run.text().matches("content differs").count() == 4, "comparing the bytes finds it");
         all_are_there(&dir, &contents, action);
     }
 }
 
-/// However often a directory is said to be kept, it has one copy of what it has once.
+/// A directory given several times as a reference does not make copies of its own files.
 #[test]
-fn h73_a_reference_listed_twice_has_one_copy() {
+fn h73_a_reference_given_twice_has_no_copies() {
     for action in ACTIONS.into_iter().chain(["reflink"]) {
         for args in [
             &["--reference", "d", "--reference", "d", "d"][..],
@@ -158,13 +159,13 @@ fn h73_a_reference_listed_twice_has_one_copy() {
     }
 }
 
-/// Sizes that a number of 32 bits takes for each other.
+/// Sizes that are equal modulo 2^32.
 #[test]
 fn h74_sizes_beyond_4_gib_are_told_apart() {
     const G4: u64 = 1 << 32;
     let dir = Dir::new();
     for (name, size) in [("small", 7), ("4", G4 + 7), ("8", 2 * G4 + 7), ("16", 4 * G4 + 7)] {
-        // Sizes are believed of files that take space.
+        // One block is written, because the size of a file without blocks is not trusted.
         dir.hole(name, size);
         File::options().write(true).open(dir.path(name)).unwrap().write_all_at(b"x", 0).unwrap();
     }

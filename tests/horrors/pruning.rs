@@ -1,4 +1,4 @@
-//! Contents lost while copies are linked, moved or deleted.
+//! Contents that other tools lost while copies were linked, moved or deleted.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,9 +18,9 @@ fn ino(dir: &Dir, path: &str) -> u64 {
     fs::symlink_metadata(dir.path(path)).unwrap().ino()
 }
 
-/// A link to a file never stands for the file.
+/// A symbolic link is never treated as a copy of its target.
 #[test]
-fn h01_a_symbolic_link_is_no_copy() {
+fn h01_a_symbolic_link_is_not_a_copy() {
     for action in ACTIONS {
         for args in
             [&["."][..], &["-L", "."], &["-L", "link", "real"], &["link", "real"], &["-L", "dir link", "dir"]]
@@ -31,15 +31,15 @@ fn h01_a_symbolic_link_is_no_copy() {
             let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).args(args).run();
             run.check(fs::read(dir.path("real")).is_ok_and(|it| it == b"content"), "real is there");
             run.check(fs::symlink_metadata(dir.path("real")).unwrap().is_file(), "and a file");
-            run.check(fs::read(dir.path("dir/a")).is_ok_and(|it| it == b"more"), "the other, too");
+            run.check(fs::read(dir.path("dir/a")).is_ok_and(|it| it == b"more"), "the other file is there");
             run.check(fs::symlink_metadata(dir.path("dir/a")).unwrap().is_file(), "and a file");
         }
     }
 }
 
-/// The same with every flag that has to do with what stays and what goes, and by way of a report.
+/// The same with every option that decides which file is kept, and with a report.
 #[test]
-fn h01_no_flags_make_a_link_a_copy() {
+fn h01_no_option_treats_a_link_as_a_copy() {
     let flags: [&[&str]; 12] = [
         &[],
         &["--keep", "newest"],
@@ -79,9 +79,9 @@ fn h01_no_flags_make_a_link_a_copy() {
     }
 }
 
-/// Of copies beside a link to one of them a file stays.
+/// If there are copies and links to them, at least one file is kept.
 #[test]
-fn h01_a_file_stays_beside_links() {
+fn h01_one_file_is_kept_among_links() {
     for keep in ["first", "shortest", "path=*link*"] {
         for follow in [&[][..], &["-L"]] {
             let dir = Dir::new();
@@ -94,7 +94,7 @@ fn h01_a_file_stays_beside_links() {
     }
 }
 
-/// Across file systems a hard link is an error, and nothing else is made in the place of it.
+/// A hard link to another file system is an error, and the file is not replaced by anything else.
 #[test]
 fn h05_another_file_system_is_an_error() {
     let (Ok(there), here) = (tempfile::tempdir_in("/dev/shm"), Dir::new()) else {
@@ -111,24 +111,24 @@ fn h05_another_file_system_is_an_error() {
     run.check(run.text().contains("  refuse   "), "refused");
     run.check(
         run.text().contains("other file system") || run.text().contains("another file system"),
-        "and why",
+        "the reason is printed",
     );
     let after = fs::symlink_metadata(there.path().join("b")).unwrap();
     assert_eq!((after.ino(), after.nlink(), after.is_file()), (before.ino(), 1, true));
     let run =
         here.ftk(["dup", "prune", "--action", "move=away", "--yes", "a"]).arg(there.path()).run().status(2);
     run.check(there.path().join("b").exists(), "it was not moved");
-    // Neither is it promised.
+    // The plan and the script refuse it, too.
     let plan = here.ftk(["dup", "prune", "--action", "move=away", "a"]).arg(there.path()).run().status(2);
     plan.check(plan.text().contains("  refuse   "), "refused");
     let script = here.ftk(["dup", "prune", "--script", "--action", "move=away", "a"]).arg(there.path());
     let script = script.run().status(2).stderr_has(": refused: ");
-    script.check(!script.text().contains("\nftk_move "), "it is left out");
+    script.check(!script.text().contains("\nftk_move "), "it is not in the script");
 }
 
-/// The name of the file and of what is made beside it have the same longest length.
+/// Files and their temporary names can have the maximum length.
 #[test]
-fn h07_names_of_any_length() {
+fn h07_names_of_maximum_length() {
     for action in ACTIONS {
         let dir = Dir::new();
         let long = "n".repeat(255);
@@ -143,7 +143,7 @@ fn h07_names_of_any_length() {
     }
 }
 
-/// A result that is out of date is refused: same length, and even the same time.
+/// An outdated report is refused, even if size and mtime are the same.
 #[test]
 fn h08_a_stale_result_is_refused() {
     for restores_time in [false, true] {
@@ -169,7 +169,7 @@ fn h08_a_stale_result_is_refused() {
     }
 }
 
-/// However a file came to have other content: none of the ways is overlooked.
+/// Every way to replace the content of a file is noticed.
 #[test]
 fn h08_every_way_of_rewriting_is_noticed() {
     let ways = [
@@ -197,9 +197,9 @@ fn h08_every_way_of_rewriting_is_noticed() {
     }
 }
 
-/// A directory on the way that has become a link to somewhere else leads nowhere.
+/// A directory that was replaced by a symbolic link is not followed.
 #[test]
-fn h09_no_link_on_the_way_is_followed() {
+fn h09_links_that_replaced_a_directory_are_not_followed() {
     for action in ACTIONS {
         for swapped in ["t/keep", "t/go"] {
             let dir = Dir::new();
@@ -221,24 +221,24 @@ fn h09_no_link_on_the_way_is_followed() {
     }
 }
 
-/// What a name stands for beside its content is not lost without a word.
+/// A file whose metadata would be lost is refused.
 #[test]
-fn h11_metadata_is_not_lost() {
+fn h11_files_whose_metadata_would_be_lost_are_refused() {
     for action in ["hardlink", "symlink"] {
         let dir = Dir::new();
         dir.file("a", b"content").file("b", b"content");
         fs::set_permissions(dir.path("b"), fs::Permissions::from_mode(0o755)).unwrap();
         let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).run().status(2);
-        run.check(run.text().contains("permissions differ"), "and why");
+        run.check(run.text().contains("permissions differ"), "the reason is printed");
         assert_eq!(fs::metadata(dir.path("b")).unwrap().mode() & 0o7777, 0o755);
         assert!(fs::symlink_metadata(dir.path("b")).unwrap().is_file());
     }
 }
 
-/// Every kind of metadata that a link would lose, one by one, and what would be gained by it.
+/// Each kind of metadata that a link would lose or change is protected.
 #[test]
 fn h11_every_kind_of_metadata_is_kept() {
-    // The capability to bind low ports, as the kernel keeps it.
+    // The capability to bind low ports, in the format of the kernel.
     let capability = [[1, 0, 0, 2], [0, 4, 0, 0], [0; 4], [0; 4], [0; 4]].concat();
     let set =
         |path: &Path, name: &str, value: &[u8]| lsetxattr(path, name, value, XattrFlags::empty()).is_ok();
@@ -286,9 +286,9 @@ fn h11_every_kind_of_metadata_is_kept() {
     }
 }
 
-/// All names of a file are linked in one run, and a second finds nothing.
+/// All hard links of a file are replaced in one run, and another run has nothing to do.
 #[test]
-fn h12_clusters_go_as_a_whole() {
+fn h12_all_hard_links_of_a_file_are_replaced() {
     let dir = Dir::new();
     dir.file("a", &bytes(1, 50_000)).file("b", &bytes(1, 50_000));
     for nth in 0..10 {
@@ -300,7 +300,7 @@ fn h12_clusters_go_as_a_whole() {
     assert_eq!(fs::metadata(dir.path("b7")).unwrap().nlink(), 22);
     let again = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes"]).run().status(0);
     again.stdout("").stderr_has("  nothing to do\n");
-    // A name outside the scan keeps the file: nothing is freed, and nothing is said to be.
+    // A hard link outside the scanned tree keeps the file allocated: the summary says that nothing is freed.
     let dir = Dir::new();
     dir.file("t/a", &bytes(1, 50_000)).file("t/b", &bytes(1, 50_000)).hard_link("t/b", "outside");
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--json", "t"]).run().status(0);
@@ -308,7 +308,7 @@ fn h12_clusters_go_as_a_whole() {
     assert_eq!(fs::read(dir.path("outside")).unwrap(), bytes(1, 50_000));
 }
 
-/// When no file can have one more name, those that are left stay what they are, and that is said.
+/// Files beyond the limit of hard links remain unchanged, with a message.
 #[test]
 fn h13_the_limit_of_links() {
     needs!("strace");
@@ -329,14 +329,14 @@ fn h13_the_limit_of_links() {
     ];
     let ftk = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "-j", "1"]);
     let run = ftk.under(&dir, args).run().status(0);
-    run.check(run.text().contains("as many hard links as the file system allows"), "and why");
+    run.check(run.text().contains("as many hard links as the file system allows"), "the reason is printed");
     for nth in 0..5 {
         assert_eq!(fs::read(dir.path(format!("{nth}"))).unwrap(), b"content");
     }
-    assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 5, "nothing is left beside them");
+    assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 5, "no other files are left over");
 }
 
-/// Directories that became empty stay, those above the tree most of all.
+/// Directories that became empty are kept.
 #[test]
 fn h14_no_directory_is_removed() {
     let dir = Dir::new();
@@ -345,9 +345,9 @@ fn h14_no_directory_is_removed() {
     assert!(dir.path("up/t/b/c").is_dir() && !dir.path("up/t/b/c/x").exists());
 }
 
-/// Nothing has a name that it was not told to have: neither script, nor list, nor journal in the tree.
+/// No run creates files that were not requested: no script, list or journal in the tree.
 #[test]
-fn h16_no_file_of_ours_in_the_tree() {
+fn h16_no_unrequested_files_in_the_tree() {
     let dir = Dir::new();
     dir.file("a", b"content").file("b", b"content");
     for args in [
@@ -365,15 +365,15 @@ fn h16_no_file_of_ours_in_the_tree() {
     }
 }
 
-/// What the run writes is neither read nor pruned, wherever it lies.
+/// The files that a run writes are neither read nor pruned.
 #[test]
-fn h17_own_files_are_left_out() {
+fn h17_own_output_files_are_skipped() {
     let dir = Dir::new();
     dir.file("empty", b"").file("also empty", b"");
     let args = ["dup", "prune", "--min-size", "0", "--action", "delete", "--yes", "--journal", "journal"];
     let run = dir.ftk(args).run().status(0);
     run.check(!run.text().contains("journal"), "the journal is no copy of anything");
-    run.stderr_has("left out: 1 own output file");
+    run.stderr_has("skipped: 1 own output file");
     let out = fs::File::create(dir.path("script")).unwrap();
     dir.ftk(["dup", "prune", "--min-size", "0", "--action", "delete", "--script"])
         .stdout(out)
@@ -382,7 +382,7 @@ fn h17_own_files_are_left_out() {
     assert!(!fs::read_to_string(dir.path("script")).unwrap().contains("./script"));
 }
 
-/// Records without a usable digest or identity: the report is refused, and nothing is done.
+/// A report with records that lack a valid digest or identity is refused.
 #[test]
 fn h03_records_that_prove_nothing_are_refused() {
     let dir = Dir::new();
@@ -411,7 +411,7 @@ fn h03_records_that_prove_nothing_are_refused() {
         ("a path elsewhere", group.replace("./b", "/etc/passwd")),
         ("a way out", group.replace("./b", "./../b")),
         ("a path with a NUL", group.replace("./b", "./b\\u0000")),
-        ("a starting point that is none", group.replace("\"root\":0", "\"root\":7")),
+        ("an unknown starting point", group.replace("\"root\":0", "\"root\":7")),
         ("no object", "[]".into()),
         ("no JSON", "{".into()),
         ("nothing", String::new()),
@@ -440,14 +440,14 @@ fn h03_records_that_prove_nothing_are_refused() {
     }
 }
 
-/// More names than links: such numbers are no identity, and nothing is done about such files.
+/// If one inode has more names than links, inode numbers are not trusted, and such files are not touched.
 #[test]
-fn h37_numbers_that_are_no_identity() {
+fn h37_repeated_inode_numbers_are_not_trusted() {
     let dir = Dir::new();
     dir.file("a", b"content").file("b", b"content");
     let report = dir.aside("report");
     dir.ftk(["dup", "--json", "-o"]).arg(&report).run().status(0);
-    // As a file system would say that gives all files one number.
+    // As on a file system that gives all files one inode number.
     let text = fs::read_to_string(&report).unwrap();
     let text = text.replace(&format!("\"ino\":{},", ino(&dir, "b")), &format!("\"ino\":{},", ino(&dir, "a")));
     fs::write(&report, text).unwrap();
@@ -458,10 +458,10 @@ fn h37_numbers_that_are_no_identity() {
     }
 }
 
-/// Ended in the middle, between two steps: what is listed as done is done, the rest is as it was, and the journal
-/// takes it back.
+/// A signal ends the run between two steps: files listed as done are done, the others are unchanged, and the
+/// journal can undo the run.
 #[test]
-fn h49_a_signal_ends_it_between_two_steps() {
+fn h49_a_signal_ends_pruning_between_two_steps() {
     for with in [Signal::TERM, Signal::INT] {
         let dir = Dir::new();
         let names: Vec<String> = (0..3000).map(|nth| format!("{nth:04}")).collect();
@@ -489,7 +489,7 @@ fn h49_a_signal_ends_it_between_two_steps() {
         for (name, before) in names.iter().zip(&before).filter(|(name, _)| left.contains(name)) {
             assert_eq!(ino(&dir, name), *before);
         }
-        assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), names.len(), "nothing is left beside them");
+        assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), names.len(), "no other files are left over");
         dir.ftk([OsStr::new("dup"), OsStr::new("undo"), journal.as_os_str()]).run().status(0);
         for name in &names {
             let metadata = fs::metadata(dir.path(name)).unwrap();
@@ -498,11 +498,11 @@ fn h49_a_signal_ends_it_between_two_steps() {
     }
 }
 
-/// In the middle of reading, before anything is done: the default of a signal, and nothing is left behind.
+/// A signal while files are read, before any action, ends the run at once and leaves no files.
 #[test]
 fn h49_a_signal_ends_the_search_at_once() {
     let dir = Dir::new();
-    // Holes of a size that takes minutes at any speed.
+    // Holes that take minutes to read.
     dir.hole("a", 4 << 40).hole("b", 4 << 40);
     for args in [
         &["dup", "-o", "report"][..],
@@ -520,7 +520,7 @@ fn h49_a_signal_ends_the_search_at_once() {
     }
 }
 
-/// In the middle of comparing the bytes of one pair: it is not done, and said to be so.
+/// A signal while one pair is compared ends the run, and the pair is listed as not done.
 #[test]
 fn h49_a_signal_ends_a_comparison() {
     let dir = Dir::new();

@@ -1,4 +1,4 @@
-//! io_uring that is forbidden, or fails in the middle. `strace` makes its system calls fail.
+//! io_uring that is forbidden or fails during the run. `strace` makes its system calls fail.
 
 use std::fs::{self, File};
 
@@ -7,7 +7,7 @@ use rustix::fs::{Advice, fadvise};
 use super::commands::{READING, Scene};
 use crate::harness::{Dir, Ftk, bytes, needs, uring};
 
-/// Files on a disk, where there is one, so that a ring would be worth its while.
+/// Creates files on a disk, if there is one, so that io_uring is worth using.
 fn cold() -> Dir {
     let dir = Dir::new();
     for nth in 0..400 {
@@ -26,12 +26,12 @@ fn evict(dir: &Dir) {
     }
 }
 
-/// That a call was indeed made to fail.
+/// Returns whether a system call was made to fail.
 fn has_failed(dir: &Dir) -> bool {
     fs::read_to_string(dir.aside("log")).unwrap().contains("(INJECTED)")
 }
 
-/// With one kind of system call failing.
+/// Runs ftk with one kind of system call failing.
 fn failing(ftk: Ftk, dir: &Dir, call: &str, how: &str) -> Ftk {
     let trace = format!("trace={call}");
     let inject = format!("inject={call}:{how}");
@@ -41,9 +41,9 @@ fn failing(ftk: Ftk, dir: &Dir, call: &str, how: &str) -> Ftk {
 
 const ERRORS: [&str; 4] = ["ENOSYS", "EPERM", "EMFILE", "ENOMEM"];
 
-/// Without a ring there is the other reader, and nobody has to know.
+/// Without io_uring the other reader is used, without a message.
 #[test]
-fn h45_no_ring_is_no_failure() {
+fn h45_without_io_uring_the_other_reader_is_used() {
     needs!("strace");
     let dir = cold();
     let expected = dir.ftk(["hash", "--io", "sync", "-j", "mono", "."]).run().status(0).out;
@@ -57,22 +57,22 @@ fn h45_no_ring_is_no_failure() {
     }
 }
 
-/// Who insists on it is told why not.
+/// With `--io uring` it is an error, with the reason.
 #[test]
-fn h45_no_ring_where_it_was_asked_for() {
+fn h45_a_missing_io_uring_is_an_error_if_requested() {
     needs!("strace");
     let dir = cold();
     for error in ERRORS {
         let ftk = dir.ftk(["hash", "--io", "uring", "."]);
         let run = failing(ftk, &dir, "io_uring_setup", &format!("error={error}")).run().status(2).stdout("");
         assert!(has_failed(&dir));
-        run.stderr_has("ftk: io_uring was asked for and cannot be had here: ");
+        run.stderr_has("ftk: --io uring: io_uring is not available here: ");
     }
 }
 
-/// A ring that fails later than at the first attempt leaves its files to the other reader.
+/// If io_uring fails during the run, the other reader reads the remaining files.
 #[test]
-fn h45_a_ring_that_fails_in_mid_run() {
+fn h45_io_uring_that_fails_during_the_run() {
     needs!("strace");
     if !uring() {
         return;
@@ -94,9 +94,9 @@ fn h45_a_ring_that_fails_in_mid_run() {
     }
 }
 
-/// The other commands do without a ring as well, whether there is none or it fails later.
+/// The other commands also work without io_uring, or if it fails during the run.
 #[test]
-fn h45_every_command_without_a_ring() {
+fn h45_every_command_works_without_io_uring() {
     needs!("strace");
     let has_ring = uring();
     let scene = Scene::new(|dir, tree| {
@@ -118,7 +118,7 @@ fn h45_every_command_without_a_ring() {
                 run.check(lines(&run.out) == expected, "the same without a ring");
             }
         }
-        // A comparison of two trees uses none.
+        // A comparison of two trees does not use io_uring.
         for (call, from) in [("io_uring_setup", 2), ("io_uring_enter", 1), ("io_uring_enter", 3)] {
             if !has_ring || command[0] == "cmp" {
                 continue;
@@ -127,14 +127,14 @@ fn h45_every_command_without_a_ring() {
             let how = format!("error=ENOMEM:when={from}+");
             let run = failing(ftk, &scene.dir, call, &how).run().status(0);
             assert!(has_failed(&scene.dir), "{command:?} {call} {from}");
-            run.check(lines(&run.out) == expected, "the same with half a ring");
+            run.check(lines(&run.out) == expected, "the same if the ring fails later");
         }
     }
 }
 
-/// Where there is no memory for a ring or its buffers there is the other reader, or an error, and no crash.
+/// With too little memory for a ring or its buffers the other reader is used, or the run ends with an error.
 #[test]
-fn h45_little_memory_for_a_ring() {
+fn h45_little_memory_for_io_uring() {
     if !uring() {
         return;
     }
@@ -153,7 +153,7 @@ fn h45_little_memory_for_a_ring() {
                 enough += 1;
             } else {
                 let run = run.status(2);
-                run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "an error of ours");
+                run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "an error message of ftk");
                 too_little += 1;
             }
         }

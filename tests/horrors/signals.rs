@@ -1,4 +1,4 @@
-//! Signals, which end a run at once in every phase and leave nothing behind.
+//! A signal ends a run at once in every phase, and no files are left over.
 
 use std::fs;
 use std::io::Read as _;
@@ -12,9 +12,9 @@ use crate::manifest::records::{lines, seal};
 
 const SIGNALS: [Signal; 2] = [Signal::TERM, Signal::INT];
 
-/// Checks that the signal ends the command as if it had no handler, so that a shell sees it too. The wait is far shorter
-/// than the rest of the work.
-pub(super) fn dies_of(mut child: Child, with: Signal) {
+/// Checks that the signal kills the command by its default action, which a shell can see, too. The wait is
+/// much shorter than the remaining work.
+pub(super) fn assert_killed_by(mut child: Child, with: Signal) {
     signal(&child, with);
     // A shell starts background jobs with SIGINT ignored, and all their children inherit that.
     let is_over = waits_for(|| child.try_wait().unwrap().is_some());
@@ -23,20 +23,21 @@ pub(super) fn dies_of(mut child: Child, with: Signal) {
     assert_eq!(child.wait().unwrap().signal(), Some(with.as_raw()));
 }
 
-/// In the middle of one file, with an output under way: no list, no part of one, the old one untouched.
+/// A signal while one file is hashed for an output file: no list is written, not even a part, and the old one
+/// is unchanged.
 #[test]
-fn h49_while_hashing() {
+fn h49_signals_while_hashing() {
     for (algorithm, threads) in [("sha256", "mono"), ("sha256", "4"), ("blake3", "4")] {
         for with in SIGNALS {
             let dir = Dir::new();
-            // A hole of a size that takes minutes at any speed.
+            // A hole that takes minutes to read.
             dir.hole("huge", 4 << 40).file("old", b"old");
             for output in ["new", "old"] {
                 let args = ["hash", "huge", "-a", algorithm, "-j", threads, "-o", output];
                 let child = dir.ftk(args).spawn();
                 // Several workers on one file map it.
                 wait_until(|| has_read(&child) > 8 << 20 || maps(&child, "huge"));
-                dies_of(child, with);
+                assert_killed_by(child, with);
             }
             assert_eq!(fs::read(dir.path("old")).unwrap(), b"old");
             let mut names: Vec<_> =
@@ -47,9 +48,9 @@ fn h49_while_hashing() {
     }
 }
 
-/// In the middle of a walk, held up by a pipe that nobody reads from.
+/// A signal during a walk that waits because its output pipe is full.
 #[test]
-fn h49_while_walking() {
+fn h49_signals_while_walking() {
     let dir = Dir::new();
     for nth in 0..2000 {
         dir.file(format!("{}/{}", nth % 50, "long".repeat(50) + &nth.to_string()), b"");
@@ -59,28 +60,28 @@ fn h49_while_walking() {
             let mut child = dir.ftk(["find", "-j", threads]).spawn();
             let mut first = [0; 1];
             child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-            dies_of(child, with);
+            assert_killed_by(child, with);
         }
     }
 }
 
-/// In the middle of a file that a list names.
+/// A signal while a listed file is read.
 #[test]
-fn h49_while_checking() {
+fn h49_signals_while_checking() {
     let dir = Dir::new();
     dir.hole("huge", 4 << 40).file("list", format!("{}  huge\n", "0".repeat(64)).as_bytes());
     for threads in ["mono", "4"] {
         for with in SIGNALS {
             let child = dir.ftk(["hash", "--check", "list", "-j", threads]).spawn();
             wait_until(|| has_read(&child) > 8 << 20);
-            dies_of(child, with);
+            assert_killed_by(child, with);
         }
     }
 }
 
-/// While waiting for standard input: content, a list to check, a list to compare, lines.
+/// A signal while standard input is awaited: content, a list to check or compare, lines.
 #[test]
-fn h49_while_reading_a_stream() {
+fn h49_signals_while_reading_a_stream() {
     let dir = Dir::new();
     let list = dir.aside("list");
     fs::write(&list, format!("{}  file\n", "0".repeat(64))).unwrap();
@@ -91,23 +92,24 @@ fn h49_while_reading_a_stream() {
         for with in SIGNALS {
             let (never, _held) = std::io::pipe().unwrap();
             let child = dir.ftk(["hash", "-o", "list"]).args(mode).stdin_from(Stdio::from(never)).spawn();
-            // It has started when it has got as far as its output, which it opens first.
+            // The output is opened first, so an open descriptor shows that the run has started.
             let fds = format!("/proc/{}/fd", child.id());
             wait_until(|| fs::read_dir(&fds).is_ok_and(|fds| fds.count() > 3));
-            dies_of(child, with);
+            assert_killed_by(child, with);
             assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 0);
         }
     }
 }
 
-/// While a manifest is verified or brought up to date: no new one, and the old one untouched.
+/// A signal while a manifest is verified or updated: no new manifest is written, and the old one is
+/// unchanged.
 #[test]
-fn h49_while_a_manifest_is_verified_or_updated() {
+fn h49_signals_while_a_manifest_is_verified_or_updated() {
     let dir = Dir::new();
     dir.file("t/huge", b"small yet");
     let manifest = dir.aside("manifest");
     dir.ftk(["manifest", "create", "t", "-o"]).arg(&manifest).run().status(0);
-    // As if it had been made of what comes now.
+    // As if the manifest had been made of the larger file.
     let old: Vec<_> = lines(&manifest)
         .iter()
         .map(|line| line.replace("\"size_bytes\":9,", &format!("\"size_bytes\":{},", 4_u64 << 40)))
@@ -125,7 +127,7 @@ fn h49_while_a_manifest_is_verified_or_updated() {
             ] {
                 let child = dir.ftk(["manifest"]).args(args).args(["-j", threads]).spawn();
                 wait_until(|| has_read(&child) > 8 << 20 || maps(&child, "huge"));
-                dies_of(child, with);
+                assert_killed_by(child, with);
                 assert_eq!(fs::read_to_string(&manifest).unwrap(), old);
                 assert!(!dir.path("new").exists());
             }
@@ -133,9 +135,9 @@ fn h49_while_a_manifest_is_verified_or_updated() {
     }
 }
 
-/// While waiting for a manifest or a report that does not come.
+/// A signal while a manifest, a report or a list of paths is awaited.
 #[test]
-fn h49_while_waiting_for_a_list() {
+fn h49_signals_while_waiting_for_a_list() {
     let dir = Dir::new();
     dir.file("t/x", b"abc").ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
     for args in [
@@ -151,18 +153,18 @@ fn h49_while_waiting_for_a_list() {
         for with in SIGNALS {
             let (never, mut held) = std::io::pipe().unwrap();
             let child = dir.ftk(args).stdin_from(Stdio::from(never)).spawn();
-            // It waits when it has taken what there is.
+            // If the pipe is empty, the command has read the byte and waits.
             std::io::Write::write_all(&mut held, b"x").unwrap();
             wait_until(|| rustix::io::ioctl_fionread(&held).unwrap() == 0);
-            dies_of(child, with);
+            assert_killed_by(child, with);
             assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 1);
         }
     }
 }
 
-/// `kill -USR1` asks how far the run is, as of dd, in each phase and whatever `--progress` says.
+/// `kill -USR1` prints the progress, as for dd, in each phase and with every value of `--progress`.
 #[test]
-fn h79_a_question_is_answered_and_ends_nothing() {
+fn h79_sigusr1_prints_progress_and_does_not_end_the_run() {
     let dir = Dir::new();
     dir.hole("huge", 1 << 40).hole("other", 1 << 40).fifo("fifo");
     let asks = |args: &[&str], answer: &str| {
@@ -170,7 +172,7 @@ fn h79_a_question_is_answered_and_ends_nothing() {
         wait_until(|| catches(&child.0, Signal::USR1));
         let mut err = child.0.stderr.take().unwrap();
         let mut said = String::new();
-        // The first questions may come before the phase has begun.
+        // The first signals may arrive before the phase begins.
         wait_until(|| {
             signal(&child.0, Signal::USR1);
             let mut line = Vec::new();
@@ -193,7 +195,7 @@ fn h79_a_question_is_answered_and_ends_nothing() {
     asks(&["find", "huge", "--exec", "sleep", "1000"], "running commands");
 }
 
-/// Ends it also when the test fails.
+/// Kills the process even if the test fails.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -203,7 +205,7 @@ impl Drop for Ended {
     }
 }
 
-/// Whether the process has a handler for the signal.
+/// Returns whether the process has a handler for the signal.
 fn catches(child: &Child, signal: Signal) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));

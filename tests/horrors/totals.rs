@@ -1,4 +1,4 @@
-//! Numbers that are not true, and work that does not end.
+//! Wrong totals, and work that does not end.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::harness::{Dir, Mounted, bytes, gnu_find, wait_until};
 
-/// Files and bytes that a run of `prune --yes` says it has done and freed.
+/// Returns the numbers of files and freed bytes that a run of `prune --yes` reports.
 fn prune(dir: &Dir, action: &str, tree: &Path) -> (u64, u64) {
     let run = dir.ftk(["dup", "prune", "--yes", "--json", "--action", action]).arg(tree).run().status(0);
     let last: Value = serde_json::from_str(run.text().lines().last().unwrap()).unwrap();
@@ -16,9 +16,9 @@ fn prune(dir: &Dir, action: &str, tree: &Path) -> (u64, u64) {
     (summary["files"].as_u64().unwrap(), summary["frees_bytes"].as_u64().unwrap())
 }
 
-/// Files with the attribute `C` cannot share blocks with files without it, which the kernel says by `EINVAL`.
+/// Files with the attribute `C` cannot share blocks with files without it; the kernel returns `EINVAL`.
 #[test]
-fn h68_a_file_that_cannot_share_is_refused_once() {
+fn h68_a_file_that_cannot_share_blocks_is_refused_once() {
     let Some(mounted) = Mounted::new("btrfs") else { return };
     let content = bytes(3, 300_000);
     for (nth, fixed) in ["a", "b"].into_iter().enumerate() {
@@ -33,8 +33,11 @@ fn h68_a_file_that_cannot_share_is_refused_once() {
         for args in [&[][..], &["--keep", "newest"]] {
             let run = dir.ftk(["dup", "prune", "--yes", "--action", "reflink"]).args(args).arg(&tree).run();
             let run = run.status(2).stderr_has("; 1 refused");
-            run.check(run.text().matches("  refuse   ").count() == 1, "once");
-            run.check(run.text().contains("cannot do this with these files"), "and why");
+            run.check(run.text().matches("  refuse   ").count() == 1, "refused once");
+            run.check(
+                run.text().contains("does not support this action on these files"),
+                "the reason is printed",
+            );
             for name in ["a", "b"] {
                 assert!(fs::read(tree.join(name)).unwrap() == content, "{name}");
             }
@@ -42,17 +45,17 @@ fn h68_a_file_that_cannot_share_is_refused_once() {
     }
 }
 
-/// Many files that end in the middle of a block: what each is overstated by would add up.
+/// Many files that end in the middle of a block, so that an overestimate for each would add up.
 fn unaligned_tails(kind: &str) {
     const FILES: u64 = 300;
-    /// Blocks of metadata come and go as well.
+    /// Blocks of metadata are allocated and freed, too.
     const TOLERANCE: u64 = 1 << 19;
     let Some(mounted) = Mounted::new(kind) else { return };
     let dir = Dir::new();
     let tree = mounted.path("tree");
     fs::create_dir(&tree).unwrap();
     for nth in 0..FILES {
-        // Two blocks, of which the second is not full.
+        // Two blocks, the last of them partly filled.
         let content = bytes(nth, 4097 + nth as usize);
         for copy in ["a", "b"] {
             fs::write(tree.join(format!("{nth}{copy}")), &content).unwrap();
@@ -63,7 +66,7 @@ fn unaligned_tails(kind: &str) {
     assert_eq!(files, FILES, "{kind}");
     let freed = || before.saturating_sub(mounted.used());
     assert!(said.abs_diff(freed()) <= TOLERANCE, "{kind}: {said} said, {} found", freed());
-    // h70: a second run frees nothing, and says so.
+    // h70: another run frees nothing and reports that.
     let before = mounted.used();
     assert_eq!(prune(&dir, "reflink", &tree), (0, 0), "{kind}");
     assert!(before.abs_diff(mounted.used()) <= TOLERANCE, "{kind}");
@@ -91,17 +94,17 @@ fn h70_a_second_run_frees_nothing() {
         fs::hard_link(tree.join("c"), tree.join("d")).unwrap();
         let before = mounted.used();
         let (_, said) = prune(&dir, action, &tree);
-        // A symbolic link takes a block or none.
+        // A symbolic link needs one block or none.
         wait_until(|| said.abs_diff(before - mounted.used()) <= 3 * 4096);
         let after = mounted.used();
         let summary = dir.ftk(["dup", "--summary", "--json"]).arg(&tree).run().status(0);
-        summary.check(summary.text().contains("\"free_bytes\":0,"), "nothing is promised");
+        summary.check(summary.text().contains("\"free_bytes\":0,"), "nothing would be freed");
         assert_eq!(prune(&dir, action, &tree), (0, 0), "{action}");
         assert_eq!(mounted.used(), after, "{action}");
     }
 }
 
-/// As many duplicates as lists of other tools have aborted at.
+/// A number of duplicates at which other tools have aborted.
 fn many_duplicates(n: u32) {
     let dir = Dir::in_memory();
     for nth in 0..n {
@@ -133,7 +136,8 @@ fn h75_500_000_duplicates_in_one_run() {
     many_duplicates(500_000);
 }
 
-/// Hard links within groups, between directories, and to names elsewhere: none of them is counted now here, now there.
+/// Hard links within groups, between directories and to names outside the tree are counted the same way in
+/// every run.
 #[test]
 fn h77_totals_are_the_same_in_every_run() {
     let dir = Dir::new();

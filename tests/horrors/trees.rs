@@ -1,5 +1,4 @@
-//! Trees made of more than files: pipes and devices, links in circles, holes, depth and width, sizes that
-//! lie.
+//! Unusual trees: FIFOs and devices, loops of links, holes, great depth and width, synthetic sizes.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -18,9 +17,9 @@ use crate::harness::{
     Chain, Dir, bytes, gnu_find, hash_lines, needs, records, sha256, skip, sorted, sum, uring,
 };
 
-/// Nothing that is no regular file is opened: a pipe would wait for ever, and a device never end.
+/// Special files are not opened: opening a FIFO would block, and reading a device might never end.
 #[test]
-fn h35_what_is_no_file_is_left_out_and_counted() {
+fn h35_special_files_are_skipped_and_counted() {
     let dir = Dir::new();
     dir.file("x", b"abc").fifo("fifo").socket("socket").symlink("fifo", "to_fifo").symlink("x", "to_x");
     let zero =
@@ -32,7 +31,7 @@ fn h35_what_is_no_file_is_left_out_and_counted() {
     for threads in ["mono", "8"] {
         let run = dir.ftk(["hash", ".", "-j", threads]).run().status(0).stdout(&line);
         let run = run
-            .stderr_has("left out: ")
+            .stderr_has("skipped: ")
             .stderr_has("2 symbolic links")
             .stderr_has("1 FIFO")
             .stderr_has("1 socket");
@@ -40,7 +39,7 @@ fn h35_what_is_no_file_is_left_out_and_counted() {
             run.stderr_has("1 device");
         }
     }
-    // Followed, a link to a pipe is a pipe.
+    // With -L, a link to a FIFO counts as a FIFO.
     let run = dir.ftk(["hash", "-L", "."]).run().status(0);
     run.stderr_has("2 FIFO").stdout(
         format!("{line}{}", line.replace("./x", "./to_x"))
@@ -52,17 +51,17 @@ fn h35_what_is_no_file_is_left_out_and_counted() {
 }
 
 #[test]
-fn h35_what_is_no_file_is_an_error_as_an_argument() {
+fn h35_special_files_as_arguments_are_errors() {
     let dir = Dir::new();
     dir.file("x", b"abc").fifo("fifo").socket("socket").symlink("fifo", "link");
     for argument in ["fifo", "socket", "link", "/dev/zero", "/dev/null"] {
         let run = dir.ftk(["hash", argument, "x"]).run().status(2);
         run.stdout(format!("{}  x\n", sha256(b"abc")))
-            .stderr_has(&format!("ftk: cannot read '{argument}': is a "));
+            .stderr_has(&format!("ftk: cannot read '{argument}': it is a "));
     }
 }
 
-/// Two loops, links up, down, to themselves and out of the tree.
+/// Creates a tree with loops, and with links up, down, to themselves and out of the tree.
 fn loops() -> Dir {
     let dir = Dir::new();
     dir.file("a/b/c/x", b"abc").file("d/y", b"abc").file("out/z", b"abc");
@@ -82,12 +81,12 @@ fn h54_the_same_entries_as_find() {
     let expected = gnu_find(&dir, &["."]);
     for threads in ["mono", "2", "8"] {
         let run = dir.ftk(["find", "-0", "-j", threads]).run().status(0);
-        run.check(sorted(records(&run.out, 0)) == expected, "as find");
+        run.check(sorted(records(&run.out, 0)) == expected, "the entries of GNU find");
     }
 }
 
-/// What `find -L` lists below `root`, without what lies in a directory that was entered under an earlier path. It
-/// complains about the loops and goes on.
+/// Returns what `find -L` lists below `root`, except entries of a directory that was entered under an earlier
+/// path. `find` reports the loops and goes on.
 fn find_despite_loops(dir: &Dir, root: &str) -> Vec<Vec<u8>> {
     let mut find = Command::new("find");
     let output = find.args(["-L", root, "-print0"]).current_dir(dir.path("")).output().unwrap();
@@ -117,12 +116,12 @@ fn h54_the_same_entries_as_find_with_links_followed() {
     let expected = find_despite_loops(&dir, ".");
     for threads in ["mono", "2", "8"] {
         let run = dir.ftk(["find", "-L", "-0", "-j", threads]).run().status(2);
-        run.check(sorted(records(&run.out, 0)) == expected, "as find -L");
+        run.check(sorted(records(&run.out, 0)) == expected, "the entries of GNU find -L");
         run.stderr_has("ftk: cannot follow './here': ");
     }
 }
 
-/// Thirty directories with two links each to the next: 2^30 paths.
+/// Creates thirty directories with two links each to the next one: 2^30 paths.
 fn lattice(dir: &Dir, tree: &str) {
     for level in 0..30 {
         let next = format!("../{:02}", level + 1);
@@ -134,36 +133,37 @@ fn lattice(dir: &Dir, tree: &str) {
 
 /// Each directory is entered once, under the first of its paths, and the other paths are counted.
 #[test]
-fn h83_a_lattice_of_links() {
+fn h83_directories_with_many_link_paths_are_entered_once() {
     let dir = Dir::new();
     lattice(&dir, "t");
     lattice(&dir, "u");
     let first = |level: usize| format!("t/00/{}", "one/".repeat(level));
-    let left_out = "  left out: 60 repeated directory paths\n";
+    let skipped = "  skipped: 60 repeated directory paths\n";
     for threads in ["mono", "2", "8"] {
-        let run = dir.ftk(["find", "-L", "t", "--sort", "-j", threads]).run().status(0).stderr(left_out);
+        let run = dir.ftk(["find", "-L", "t", "--sort", "-j", threads]).run().status(0).stderr(skipped);
         run.check(run.text().lines().count() == 1 + 31 + 31 + 60, "each entry of each directory once");
         run.check(run.text().contains(&format!("\n{}f\n", first(30))), "the first path");
-        let run = dir.ftk(["hash", "-L", "t", "-j", threads]).run().status(0).stderr_has(left_out);
+        let run = dir.ftk(["hash", "-L", "t", "-j", threads]).run().status(0).stderr_has(skipped);
         let mut lines: Vec<_> =
             (0..=30).map(|level| format!("{}  {}f\n", sha256(b"abc"), first(level))).collect();
         lines.sort();
         run.stdout(lines.concat());
-        let run = dir.ftk(["dup", "-L", "t", "-j", threads]).run().status(0).stderr_has(left_out);
+        let run = dir.ftk(["dup", "-L", "t", "-j", threads]).run().status(0).stderr_has(skipped);
         run.check(run.text().lines().filter(|line| !line.is_empty()).count() == 31, "one group of all");
-        // Both trees have the same paths again, and they were compared.
+        // Both trees have the same repeated paths, so everything was compared.
         dir.ftk(["cmp", "-L", "t", "u", "-j", threads]).run().status(0).stdout("");
     }
 }
 
-/// What one tree has again and the other has for the first time was not compared, and is not said to be missing.
+/// A directory that is repeated in only one tree was not compared there: this is an error, and nothing is
+/// reported as missing.
 #[test]
-fn h83_a_copy_without_links_is_not_called_different() {
+fn h83_a_copy_with_directories_for_links_is_an_error() {
     let dir = Dir::new();
     dir.file("a/d/f", b"abc").symlink("d", "a/e");
     dir.file("b/d/f", b"abc").file("b/e/f", b"abc");
     let run = dir.ftk(["cmp", "-L", "a", "b"]).run().status(2).stdout("");
-    run.stderr_has("ftk: cannot compare 'a/e': 'a/d' is the same directory\n");
+    run.stderr_has("ftk: cannot compare 'a/e': it is the same directory as 'a/d'\n");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn h36_recursion_ends() {
     assert_eq!(files.len(), 3, "two of them through links");
     for threads in ["mono", "8"] {
         let run = dir.ftk(["hash", "-j", threads, "a", "d"]).run().status(0);
-        run.stdout(line("a/b/c/x") + &line("d/y")).stderr_has("left out: 5 symbolic links");
+        run.stdout(line("a/b/c/x") + &line("d/y")).stderr_has("skipped: 5 symbolic links");
         let run = dir.ftk(["hash", "-L", "-j", threads, "a/b/c"]).run().status(2);
         let lines = hash_lines(&run.out);
         run.check(lines.keys().eq(&files), "the files of find -L");
@@ -184,7 +184,7 @@ fn h36_recursion_ends() {
     }
 }
 
-/// A hole reads as zeros, at the end too, and nothing of its length is lost.
+/// Holes are hashed as zeros, also at the end of the file.
 #[test]
 fn h38_holes_are_zeros() {
     needs!("b3sum");
@@ -197,7 +197,7 @@ fn h38_holes_are_zeros() {
     for place in places {
         file.write_all_at(&island, place).unwrap();
     }
-    // The same bytes, none of them from a file.
+    // Writes the same bytes to b3sum, without a file.
     let mut b3sum = Command::new("b3sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut dense = b3sum.stdin.take().unwrap();
     let writer = thread::spawn(move || {
@@ -226,15 +226,15 @@ fn h38_holes_are_zeros() {
 }
 
 #[test]
-fn h38_nothing_but_a_hole() {
+fn h38_a_file_that_is_one_hole() {
     let dir = Dir::new();
     dir.hole("hole", (8 << 20) + 1);
     let expected = format!("{}  hole\n", sha256(&vec![0; (8 << 20) + 1]));
     dir.ftk(["hash", "hole"]).run().status(0).stdout(expected);
 }
 
-/// Ten thousand directories in one another: no path of theirs fits a system call, and their descriptors would
-/// not fit a process.
+/// Ten thousand nested directories: their paths are too long for a system call, and a descriptor for each
+/// level would exceed the limit of a process.
 #[test]
 fn h39_depth() {
     let chain = Chain::new("d", 10_000, 1000);
@@ -253,7 +253,7 @@ fn h39_depth() {
     }
 }
 
-/// 255 bytes.
+/// A name of 255 bytes, the maximum.
 const LONGEST: &str = concat!(
     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
@@ -262,7 +262,7 @@ const LONGEST: &str = concat!(
     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
 );
 
-/// Names as long as can be, until a path is far longer than `PATH_MAX`.
+/// Names of maximum length, nested until the path is far longer than `PATH_MAX`.
 #[test]
 fn h39_long_paths() {
     let chain = Chain::new(LONGEST, 60, 1);
@@ -291,15 +291,16 @@ fn h39_width() {
     let expected = gnu_find(&dir, &["."]);
     for threads in ["mono", "8"] {
         let run = dir.ftk(["find", "-0", "--sort", "-j", threads]).run().status(0);
-        run.check(records(&run.out, 0) == expected, "as find");
+        run.check(records(&run.out, 0) == expected, "the entries of GNU find");
         let run = dir.ftk(["hash", "-a", "xxh64", "-j", threads, "."]).run().status(0);
         let lines = hash_lines(&run.out);
         run.check(lines.len() == FILES, "a line for each");
-        run.check(lines.values().all(|digest| digest == "ef46db3751d8e999"), "the digest of nothing");
+        run.check(lines.values().all(|digest| digest == "ef46db3751d8e999"), "the digest of an empty file");
     }
 }
 
-/// Files that differ in one byte, equal in size, head and tail, are told apart by every plan.
+/// Files that differ in one byte but have equal sizes, beginnings and ends get the right digests with every
+/// number of workers and every reader.
 #[test]
 fn h43_the_plan_never_changes_the_answer() {
     let dir = Dir::new();
@@ -318,10 +319,9 @@ fn h43_the_plan_never_changes_the_answer() {
     }
 }
 
-/// Files of the kernel, whose size is 0 or a page and whose reads are short, have the digest of what they
-/// say.
+/// Files of procfs and sysfs, whose size is 0 or one page and whose reads are short, are hashed completely.
 #[test]
-fn h46_a_short_read_is_not_the_end() {
+fn h46_short_reads_are_not_the_end_of_file() {
     needs!("find", "xargs", "sha256sum");
     let dir = Dir::new();
     let stable = [
@@ -345,9 +345,9 @@ fn h46_a_short_read_is_not_the_end() {
     }
 }
 
-/// Whatever lies in a tree beside files, no command waits for it, and the files are processed.
+/// No command waits for a special file in a tree, and the regular files are processed.
 #[test]
-fn h35_h36_no_command_waits_for_what_is_no_file() {
+fn h35_h36_no_command_waits_for_special_files() {
     let scene = Scene::new(|dir, tree| {
         let path = |name: &str| format!("{tree}/{name}");
         dir.file(path("a/x"), b"abc").fifo(&path("fifo")).socket(&path("a/socket"));
@@ -366,10 +366,10 @@ fn h35_h36_no_command_waits_for_what_is_no_file() {
     for command in every() {
         for threads in ["mono", "8"] {
             let run = scene.ftk(command).args(["-j", threads]).run().status(0).stderr_lacks("ftk: ");
-            run.check(command[0] != "dup" || run.text().contains("u/a/x"), "the files are");
+            run.check(command[0] != "dup" || run.text().contains("u/a/x"), "the files are found");
         }
     }
-    // Followed, what links lead to is the same: never read, if it is no file. `top` leads to everything there is.
+    // With -L special files are not read, either. `top` is removed because it leads to the whole file system.
     for tree in ["t", "u"] {
         fs::remove_file(scene.dir.path(format!("{tree}/top"))).unwrap();
     }
@@ -383,7 +383,7 @@ fn h35_h36_no_command_waits_for_what_is_no_file() {
     }
 }
 
-/// Named in a report, which nobody has walked for, it is looked at and not opened.
+/// Special files that replaced a reported file are checked and not opened for reading.
 #[test]
 fn h25_h35_a_report_opens_no_fifo_and_no_device() {
     needs!("strace");
@@ -408,7 +408,7 @@ fn h25_h35_a_report_opens_no_fifo_and_no_device() {
     }
 }
 
-/// What reads as zeros is zeros, for every command.
+/// Every command treats holes as zeros.
 #[test]
 fn h38_holes_are_copies_of_zeros() {
     let dir = Dir::new();
@@ -416,7 +416,7 @@ fn h38_holes_are_copies_of_zeros() {
     dir.ftk(["dup", "--verify"]).run().status(0).stdout("./t/hole\n./t/zeros\n\n");
     dir.ftk(["cmp", "t/hole", "t/zeros"]).run().status(0);
     dir.ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
-    // The same content in other blocks is the same content.
+    // The same content in other blocks is equal.
     dir.file("t/hole", &vec![0; 3 << 20]);
     dir.ftk(["manifest", "verify", "--mode", "content", "t", "../manifest"]).run().status(0).stdout("");
     let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).run().status(0);
@@ -424,7 +424,7 @@ fn h38_holes_are_copies_of_zeros() {
     assert_eq!(fs::metadata(dir.path("t/longer")).unwrap().len(), (3 << 20) + 1);
 }
 
-/// More blocks than 32 bits count: the size is that, in every form, and the end is compared, not only the beginning.
+/// A size of more than 2^32 blocks is right in every output format, and the last byte is compared.
 #[test]
 fn h38_sizes_beyond_32_bits_of_blocks() {
     const LEN: u64 = (1 << 43) + 4096 + 1;
@@ -435,7 +435,7 @@ fn h38_sizes_beyond_32_bits_of_blocks() {
         .run()
         .status(0)
         .stdout(format!("{LEN}\n{LEN}\n"));
-    // Their ends differ, so that no terabyte is read.
+    // The ends differ, so no terabyte is read.
     dir.ftk(["dup", "t"]).run().status(0).stdout("");
     dir.ftk(["cmp", "-l", "t/a", "t/b"]).run().status(1).stdout(format!("{LEN}   0 170\n"));
     let run = dir.ftk(["manifest", "create", "--no-content", "t", "-o", "../manifest"]).run().status(0);
@@ -448,8 +448,8 @@ fn h38_sizes_beyond_32_bits_of_blocks() {
         .stdout(format!("modified\ta\tsize {LEN} \u{2192} {}\n", LEN - (1 << 41)));
 }
 
-/// The other commands at the same depth. A manifest names every directory on the way, which is some 100 MB here:
-/// it is made for what lies at the top and at the bottom.
+/// The other commands at the same depth. A manifest with every directory would have some 100 MB here, so only
+/// the files are recorded.
 #[test]
 fn h39_depth_for_every_command() {
     let chain = Chain::new("d", 10_000, 1000);
@@ -471,7 +471,7 @@ fn h39_depth_for_every_command() {
     dir.ftk(["find", "-c", "--samefile", "copy"]).run().status(0).stdout("2\n");
 }
 
-/// Paths that no system call takes, in the other commands, up to an action that replaces a name.
+/// The other commands, including actions, with paths that are too long for a system call.
 #[test]
 fn h39_long_paths_for_every_command() {
     let chain = Chain::new(LONGEST, 60, 20);
@@ -516,10 +516,10 @@ fn h39_width_for_every_command() {
     }
 }
 
-/// No number of workers and no reader changes what any command prints, on trees below and above what is worth a
-/// second worker.
+/// The number of workers and the reader do not change the output of any command, for trees of one or several
+/// workers.
 #[test]
-fn h43_no_plan_changes_what_a_command_prints() {
+fn h43_workers_and_readers_do_not_change_the_output() {
     let uring = uring();
     for files in [1, 40, 300] {
         let scene = Scene::new(|dir, tree| {
@@ -534,7 +534,7 @@ fn h43_no_plan_changes_what_a_command_prints() {
         for command in every().filter(|command| command[0] != "find" || command.contains(&"--sort")) {
             let lines = |threads: &str, io: &str| {
                 let run = scene.ftk(command).args(["-j", threads, "--io", io]).run();
-                run.check(run.code() < 2, "it is done");
+                run.check(run.code() < 2, "the command succeeds");
                 let is_of_the_run =
                     |line: &&[u8]| line.starts_with(b"{\"ftk\":") || line.starts_with(b"{\"footer\":");
                 let lines = run.out.split(|&byte| byte == b'\n').filter(|line| !is_of_the_run(line));
@@ -550,9 +550,9 @@ fn h43_no_plan_changes_what_a_command_prints() {
     }
 }
 
-/// Files of the kernel, whose reads are short and whose size is none, are what they say for the other commands too.
+/// Files of sysfs, with short reads and a synthetic size, are read completely by the other commands, too.
 #[test]
-fn h46_sizes_that_lie_for_every_command() {
+fn h46_synthetic_sizes_are_not_trusted_by_any_command() {
     let system = "/sys/devices/system/cpu/cpu0/topology";
     let Ok(entries) = fs::read_dir(system) else { return skip("a tree of the kernel's own files") };
     let files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -561,7 +561,7 @@ fn h46_sizes_that_lie_for_every_command() {
         groups.entry(fs::read(path).unwrap()).or_default().push(path.to_str().unwrap());
     }
     let mut expected: Vec<_> = groups.into_values().filter(|paths| paths.len() > 1).collect();
-    assert!(!expected.is_empty(), "some say the same");
+    assert!(!expected.is_empty(), "some have equal content");
     expected.iter_mut().for_each(|paths| paths.sort_unstable());
     expected.sort_unstable();
     let dir = Dir::new();
@@ -572,22 +572,22 @@ fn h46_sizes_that_lie_for_every_command() {
                 run.text().split_terminator("\n\n").map(|group| group.lines().collect()).collect();
             found.sort_unstable();
             run.check(found == expected, "groups are of equal content");
-            // Sizes that the kernel makes up take no space.
+            // Files with a synthetic size use no space.
             run.stderr_has("pruning would free about 0 B\n");
             let run = dir.ftk(["dup", "--summary", system, "--io", io, "-j", threads]).run().status(0);
-            run.check(run.text() == "pruning would free nothing\n", "nothing is wasted");
+            run.check(run.text() == "pruning would free nothing\n", "nothing would be freed");
             let run = dir.ftk(["manifest", "create", system, "--io", io, "-j", threads]).run().status(0);
             for path in &files {
                 let digest = sha256(&fs::read(path).unwrap());
-                run.check(run.text().contains(&digest), "the digest of what it says");
+                run.check(run.text().contains(&digest), "the digest of its content");
             }
         }
     }
 }
 
-/// A starting point that may not be listed is an error of every command, and never an empty tree.
+/// A starting point that cannot be listed is an error of every command, never an empty tree.
 #[test]
-fn h71_a_root_that_may_not_be_read() {
+fn h71_an_unreadable_starting_point_is_an_error() {
     let dir = Dir::new();
     dir.file("d/a", b"same").file("d/b", b"same").file("e/a", b"same");
     dir.ftk(["manifest", "create", "d", "-o", "../m"]).run().status(0);

@@ -1,19 +1,19 @@
-//! File systems that a program makes up: they repeat inode numbers, and may be wrong about holes.
+//! File systems in user space, which may repeat inode numbers or report wrong holes.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 use crate::harness::{Dir, Mounted, needs};
 
-/// A view of two file systems in which everything has the inode number of something else. What is mounted goes in this
-/// order.
+/// A view of two file systems, in which each entry has the inode number of another entry. The fields are
+/// unmounted in this order.
 struct Colliding {
     _view: Mounted,
     _parts: [Mounted; 2],
     dir: Dir,
 }
 
-/// Directories `a` and `b` of `view`, with alike trees and other bytes.
+/// Mounts directories `a` and `b` in `view`, with equal trees and different contents.
 fn colliding() -> Option<Colliding> {
     let dir = Dir::new();
     dir.dir("../real/a").dir("../real/b").dir("view");
@@ -46,7 +46,7 @@ const FILES: [&str; 6] = [
     "view/b/sub/link",
 ];
 
-/// What is in a file of the view.
+/// Returns the content of a file of the view.
 fn content(path: &str) -> String {
     let part = &path["view/".len()..][..1];
     part.repeat(if path.contains("deep") { 2 } else { 1 })
@@ -97,7 +97,7 @@ fn h78_every_entry_is_recorded_with_its_own_content() {
 }
 
 #[test]
-fn h78_equal_numbers_do_not_make_files_equal() {
+fn h78_equal_inode_numbers_do_not_make_files_equal() {
     let Some(Colliding { dir, .. }) = &colliding() else { return };
     dir.ftk(["cmp", "view/a", "view/b"]).run().status(1);
     dir.ftk(["cmp", "--metadata", "view/a", "view/b"]).run().status(1);
@@ -106,7 +106,7 @@ fn h78_equal_numbers_do_not_make_files_equal() {
 }
 
 #[test]
-fn h78_no_file_is_pruned_for_its_number() {
+fn h78_no_file_is_pruned_because_of_its_inode_number() {
     for action in super::pruning::ACTIONS {
         let Some(Colliding { dir, .. }) = &colliding() else { return };
         dir.ftk(["dup", "prune", "--yes", "--action", action, "view"]).run();
@@ -117,9 +117,9 @@ fn h78_no_file_is_pruned_for_its_number() {
     }
 }
 
-/// What a file system says of holes is believed of few of them. Here `lseek` always says that no data follows.
+/// Holes are trusted on a few file systems only. Here `lseek` always reports that no data follows.
 #[test]
-fn h59_holes_are_not_believed_of_every_file_system() {
+fn h59_holes_are_trusted_on_known_file_systems_only() {
     needs!("strace");
     let dir = Dir::new();
     let files = |dir: &str| ["a", "b"].map(|name| format!("{dir}/{name}"));
@@ -145,13 +145,13 @@ fn h59_holes_are_not_believed_of_every_file_system() {
     }
     dir.dir("trees/a").dir("trees/b");
     lying(["view/a".into(), "view/b".into()], &[]).status(1);
-    // The lie works where file systems are believed.
-    if is_believed(&dir) {
+    // On a trusted file system the wrong report has an effect.
+    if is_trusted(&dir) {
         lying(files("../real"), &[]).status(0);
     }
 }
 
-fn is_believed(dir: &Dir) -> bool {
+fn is_trusted(dir: &Dir) -> bool {
     let kind = rustix::fs::statfs(dir.path("")).unwrap().f_type;
     [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994].contains(&kind)
 }

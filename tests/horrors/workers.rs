@@ -1,4 +1,4 @@
-//! Workers that disturb each other, or leave all to one, and figures about them that nobody should believe.
+//! Races between workers, work left to one worker, and stored figures that are wrong.
 
 use std::fs;
 use std::process::{Child, Stdio};
@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::harness::{Dir, bytes, needs, sum, wait_until};
 
-/// Digests of many files by many workers are those of sha256sum, again and again.
+/// Repeated runs with many workers compute the same digests as sha256sum.
 #[test]
 fn h30_no_race_changes_a_digest() {
     needs!("find", "xargs", "sha256sum", "md5sum");
@@ -15,7 +15,7 @@ fn h30_no_race_changes_a_digest() {
     for nth in 0..1500 {
         dir.file(format!("{}/{nth}", nth % 30), &bytes(nth, (nth * nth % 9000) as usize));
     }
-    // Long enough to be put off, and to be read ahead of.
+    // Long enough to be deferred and to get a read-ahead thread.
     (0..3).for_each(|nth| _ = dir.file(format!("long{nth}"), &bytes(nth, 3 << 20)));
     for (algorithm, tool) in [("sha256", "sha256sum"), ("md5", "md5sum")] {
         let expected = sum(&dir, &[tool, "--"], &["."]);
@@ -26,26 +26,27 @@ fn h30_no_race_changes_a_digest() {
     }
 }
 
-/// The first child of a process.
+/// Returns the first child of a process.
 fn child_of(parent: &Child) -> Option<u32> {
     let children = format!("/proc/{0}/task/{0}/children", parent.id());
     fs::read_to_string(children).ok()?.split_whitespace().next()?.parse().ok()
 }
 
-/// Bytes that system calls of a process have read so far.
+/// Returns the number of bytes that system calls of a process have read so far.
 fn bytes_read(pid: u32) -> u64 {
     let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
     io.lines().find_map(|line| line.strip_prefix("rchar: ")?.parse().ok()).unwrap_or_default()
 }
 
-/// While one worker is held up by a large file, and with it the few that it reads in turns with this one or has claimed
-/// next, the other does all the rest: more than the half that it would have if each had its share from the start.
+/// One worker is blocked by a large file, and so are the files that it reads in turns with this one or has
+/// claimed next. The other worker reads all the rest, which is more than half: files are not divided at the
+/// start.
 #[test]
-fn h55_few_large_files_are_everybodys() {
+fn h55_few_large_files_are_divided_among_workers() {
     needs!("strace");
     const FILES: u64 = 128;
     const SIZE: u64 = 3 << 19;
-    /// What a worker reads in turns at most, with the widest of registers.
+    /// The maximum number of files that a worker reads in turns, with the widest registers.
     const LANES: u64 = 16;
     const BY_THE_OTHER: u64 = FILES - 3 * LANES;
     let dir = Dir::new();
@@ -59,7 +60,7 @@ fn h55_few_large_files_are_everybodys() {
         strace.args(["-e", "trace=read,pread64", "-e", "inject=read,pread64:delay_enter=300s:when=2"]);
         strace.args([env!("CARGO_BIN_EXE_ftk"), "hash", "-q", "--io", "sync", "-j", "2", "."]);
         let mut strace = strace.current_dir(dir.path("")).stdout(Stdio::null()).spawn().unwrap();
-        // Its first child may be one that only tries what the kernel can.
+        // strace may have started another child before, which only tests features of the kernel.
         wait_until(|| child_of(&strace).map_or(0, bytes_read) >= BY_THE_OTHER * SIZE);
         assert!(strace.try_wait().unwrap().is_none(), "one of them is held up");
         let ftk = Pid::from_raw(child_of(&strace).unwrap().cast_signed()).unwrap();
@@ -69,16 +70,16 @@ fn h55_few_large_files_are_everybodys() {
     }
 }
 
-/// Whatever the stored figures are, the answer is the same, nobody waits, and no command but the one for it stores any.
+/// Stored figures never change the result or delay a run, and only `calibrate` stores them.
 #[test]
-fn h57_no_figures_decide_what_is_right() {
+fn h57_stored_figures_do_not_change_the_result() {
     let dir = Dir::new();
     for nth in 0..200 {
         dir.file(format!("t/{nth}"), &bytes(nth, 5000));
     }
     let expected = dir.ftk(["hash", "t"]).run().status(0).out;
     assert!(!dir.aside("cache").exists(), "no other command stores anything");
-    dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("built-in figures: ");
+    dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("using built-in values: ");
     assert!(!dir.aside("cache").exists());
     let run = dir.ftk(["calibrate"]).run();
     if run.code() == 0 {
@@ -102,14 +103,14 @@ fn h57_no_figures_decide_what_is_right() {
         for bad in [&stored.as_bytes()[..stored.len() / 2], b"", b"\0\xff", &[b'1'; 1 << 20]] {
             fs::write(dir.aside("cache/ftk/constants"), bad).unwrap();
             dir.ftk(["hash", "t"]).run().status(0).stdout(&expected).stderr_lacks("ftk: ");
-            dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("built-in figures: ");
+            dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("using built-in values: ");
         }
     } else {
-        // On a busy machine what was measured may be no figure to believe: then it is not kept.
-        run.status(2).stderr_has("cannot believe what was measured");
+        // On a busy machine the measured figures may be implausible; then they are not stored.
+        run.status(2).stderr_has("implausible measurements");
         assert!(!dir.aside("cache/ftk/constants").exists());
     }
-    // A place that cannot be written costs nothing.
+    // A cache that cannot be written is no error.
     _ = fs::remove_dir_all(dir.aside("cache"));
     fs::write(dir.aside("cache"), "a file").unwrap();
     dir.ftk(["hash", "t"]).run().status(0).stdout(&expected).stderr_lacks("ftk: ");

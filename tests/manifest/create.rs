@@ -1,4 +1,4 @@
-//! What a manifest says, against `stat`, `sha256sum` and `getfattr`.
+//! The content of a manifest, compared with `stat`, `sha256sum` and `getfattr`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,19 +9,19 @@ use super::records::{Manifest, create, name};
 use super::trees::{everything, random};
 use crate::harness::{Dir, gnu_find, hash_lines, needs, records, sha256, skip, sum};
 
-/// What `stat` says of one entry.
+/// The output of `stat` for one entry.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     kind: &'static str,
     size: u64,
     mode: String,
-    /// Owner, group, device, inode, links.
+    /// User, group, device, inode, links.
     numbers: [u64; 5],
     mtime_ns: i128,
     ctime_ns: i128,
 }
 
-/// The same of every entry below `root`, by path below it; the root is `.`.
+/// Returns the output of `stat` for every entry below `root`, by relative path; the root is `.`.
 fn stat(root: &Path) -> BTreeMap<Vec<u8>, Stat> {
     let mut command = Command::new("sh");
     let script = "cd \"$1\" && find . -print0 | xargs -0 stat --printf \
@@ -53,12 +53,12 @@ fn of_fields(fields: &[Vec<u8>]) -> Stat {
     }
 }
 
-/// `./a` without the dot and the slash.
+/// Returns the path without a leading `./`.
 fn below(path: &[u8]) -> Vec<u8> {
     path.strip_prefix(b"./").unwrap_or(path).to_vec()
 }
 
-/// The same again, of a manifest.
+/// Returns the same of a manifest.
 fn stats(manifest: &Manifest, oracle: &BTreeMap<Vec<u8>, Stat>) -> BTreeMap<Vec<u8>, Stat> {
     let of = |(path, entry): (&Vec<u8>, &serde_json::Value)| {
         let number = |member: &str| entry[member].as_u64().unwrap_or_else(|| panic!("{member} of {entry}"));
@@ -66,7 +66,7 @@ fn stats(manifest: &Manifest, oracle: &BTreeMap<Vec<u8>, Stat>) -> BTreeMap<Vec<
         let known = ["file", "directory", "symlink", "fifo", "socket"];
         let stat = Stat {
             kind: known.into_iter().find(|kind| entry["type"] == *kind).unwrap(),
-            // Of other types it says nothing that a copy would keep.
+            // A manifest has no size for other types, since a copy may have another one.
             size: entry["size_bytes"]
                 .as_u64()
                 .unwrap_or_else(|| oracle.get(path).map_or(0, |stat| stat.size)),
@@ -80,8 +80,8 @@ fn stats(manifest: &Manifest, oracle: &BTreeMap<Vec<u8>, Stat>) -> BTreeMap<Vec<
     manifest.entries.iter().map(of).collect()
 }
 
-/// Everything in `manifest` is what the reference tools say of `root`.
-fn is_true(dir: &Dir, manifest: &Manifest, root: &str) {
+/// Checks that everything in `manifest` agrees with the reference tools.
+fn assert_true(dir: &Dir, manifest: &Manifest, root: &str) {
     let oracle = stat(&dir.path(root));
     let found = stats(manifest, &oracle);
     for (path, stat) in &oracle {
@@ -99,7 +99,7 @@ fn is_true(dir: &Dir, manifest: &Manifest, root: &str) {
     }
     assert_eq!(found.len(), oracle.len());
     assert_eq!(manifest.paths[0], b".");
-    assert!(manifest.paths[1..].is_sorted(), "in the order of paths as bytes");
+    assert!(manifest.paths[1..].is_sorted(), "sorted by the bytes of the paths");
 }
 
 fn os(bytes: &[u8]) -> std::ffi::OsString {
@@ -112,7 +112,7 @@ fn digest<'e>(entry: &'e serde_json::Value, algorithm: &str) -> Option<&'e str> 
 }
 
 #[test]
-fn it_says_what_stat_and_sha256sum_say() {
+fn manifests_agree_with_stat_and_sha256sum() {
     needs!("find", "xargs", "sha256sum", "stat");
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
     let dir = Dir::new();
@@ -120,7 +120,7 @@ fn it_says_what_stat_and_sha256sum_say() {
     let real = real.to_str().unwrap();
     dir.ftk(["manifest", "create", real, "-o"]).arg(&path).run().status(0).stdout("");
     let manifest = Manifest::read(&path);
-    is_true(&dir, &manifest, real);
+    assert_true(&dir, &manifest, real);
     let sums = hash_lines(&sum(&dir, &["sha256sum", "--"], &[real]));
     for (file, expected) in sums {
         let below = file[real.len() + 1..].to_vec();
@@ -129,11 +129,11 @@ fn it_says_what_stat_and_sha256sum_say() {
 }
 
 #[test]
-fn random_trees_too() {
+fn manifests_of_random_trees_agree_with_stat_and_sha256sum() {
     needs!("find", "xargs", "stat");
     for dir in (0..8).map(random).chain([everything()]) {
         let manifest = Manifest::read(&create(&dir, &[]));
-        is_true(&dir, &manifest, ".");
+        assert_true(&dir, &manifest, ".");
         for file in gnu_find(&dir, &[".", "-type", "f"]) {
             let entry = &manifest.entries[&below(&file)];
             assert_eq!(digest(entry, "sha256"), Some(&*sha256(&fs::read(dir.path(os(&file))).unwrap())));
@@ -157,18 +157,18 @@ fn several_digests_come_from_one_read() {
 }
 
 #[test]
-fn without_content_nothing_is_read() {
+fn no_file_is_read_without_contents() {
     let dir = everything();
     dir.file("locked", b"secret").lock("locked");
     let run = dir.ftk(["manifest", "create", "--no-content", "."]).unprivileged(&dir).run().status(0);
     let manifest = Manifest::parse(&run.out);
     assert_eq!(manifest.entry("locked")["size_bytes"], 6);
     assert!(manifest.entries.values().all(|entry| digest(entry, "sha256").is_none()));
-    // There is no digest to choose.
+    // `--no-content` excludes the choice of a digest.
     dir.ftk(["manifest", "create", "--no-content", "-a", "md5", "."]).run().status(2).stdout("");
 }
 
-/// What `getfattr` says of one file, by name.
+/// Returns the extended attributes that `getfattr` prints for a file, by name.
 fn getfattr(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut command = Command::new("getfattr");
     let output = command.args(["-h", "-d", "-m", "-", "-e", "hex", "--absolute-names"]).arg(path).output();
@@ -181,7 +181,7 @@ fn getfattr(path: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn it_says_what_getfattr_says() {
+fn manifests_agree_with_getfattr() {
     needs!("getfattr");
     let dir = Dir::new();
     dir.file("file", b"abc").file("plain", b"").dir("dir").symlink("file", "link").fifo("fifo");
@@ -194,7 +194,7 @@ fn it_says_what_getfattr_says() {
     set("file", "user.empty", b"").unwrap();
     set("file", "user.bytes", b"\xff\x00\n").unwrap();
     set("dir", "user.of.dir", b"1").unwrap();
-    // Only root can give any to what is neither a file nor a directory.
+    // Only root can set attributes of other types than files and directories.
     _ = set("link", "trusted.link", b"l");
     _ = set("fifo", "trusted.fifo", b"f");
     let manifest = Manifest::read(&create(&dir, &["--xattrs"]));
@@ -215,7 +215,7 @@ fn it_says_what_getfattr_says() {
 }
 
 #[test]
-fn a_link_given_as_root_is_followed_and_one_below_is_recorded() {
+fn a_link_as_root_is_followed_and_links_below_are_recorded() {
     let dir = Dir::new();
     dir.file("real/a", b"abc").symlink("real", "root").symlink("a", "real/link").symlink("..", "real/up");
     let run = dir.ftk(["manifest", "create", "root"]).run().status(0);
@@ -224,10 +224,10 @@ fn a_link_given_as_root_is_followed_and_one_below_is_recorded() {
     assert_eq!(manifest.entry(".")["type"], "directory");
     assert_eq!(manifest.entry("up")["type"], "symlink");
     let refused = dir.ftk(["manifest", "create", "-L", "root"]).run().status(2).stdout("");
-    refused.stderr_has("follows none");
+    refused.stderr_has("instead of following them");
 }
 
-/// Paths are relative to the root, however it is spelt.
+/// Paths are relative to the root for every spelling of it.
 #[test]
 fn spellings_of_the_root() {
     let dir = Dir::new();
@@ -249,15 +249,15 @@ fn spellings_of_the_root() {
 }
 
 #[test]
-fn roots_that_are_no_directory() {
+fn roots_that_are_not_directories_are_errors() {
     let dir = Dir::new();
     dir.file("file", b"abc").fifo("fifo").symlink("nowhere", "broken");
     for (root, why) in [
         ("missing", "cannot open 'missing': no such file or directory"),
         ("broken", "cannot open 'broken': no such file or directory"),
         ("", "cannot open '': no such file or directory"),
-        ("fifo", "'fifo' is no directory"),
-        ("file", "'file' is no directory"),
+        ("fifo", "'fifo' is not a directory"),
+        ("file", "'file' is not a directory"),
     ] {
         let run = dir.ftk(["manifest", "create", root]).run().status(2).stdout("");
         run.stderr(&format!("ftk: {why}\n"));

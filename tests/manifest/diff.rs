@@ -1,4 +1,4 @@
-//! `ftk manifest diff`: two manifests, and what happened in between.
+//! `ftk manifest diff`: the differences of two manifests.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::records::{create, json as objects};
 use crate::harness::{Dir, Run, needs};
 
-/// Manifests of a tree before and after, beside it.
+/// Creates a tree, and next to it manifests of it before and after changes.
 fn before_and_after() -> Dir {
     let dir = Dir::new();
     for name in ["gone", "kept", "edited", "from", "sub/swapped", "sub/traded", "mode"] {
@@ -30,7 +30,7 @@ fn diff(dir: &Dir, old: &str, new: &str, args: &[&str]) -> Run {
 }
 
 #[test]
-fn every_change_is_said_by_path() {
+fn every_change_is_listed_by_path() {
     let dir = before_and_after();
     let run = diff(&dir, "old", "new", &[]).status(1);
     let columns: Vec<Vec<_>> = run.text().lines().map(|line| line.split('\t').collect()).collect();
@@ -48,8 +48,8 @@ fn every_change_is_said_by_path() {
         ("modified", "sub/traded"),
     ];
     run.check(words == expected, "what happened");
-    run.check(details[4] == "\u{2192} sub/to" && details[6] == "mode 0644 \u{2192} 0600", "and how");
-    run.check(details[1].starts_with("size 6 \u{2192} 5, mtime "), "and how");
+    run.check(details[4] == "\u{2192} sub/to" && details[6] == "mode 0644 \u{2192} 0600", "the details");
+    run.check(details[1].starts_with("size 6 \u{2192} 5, mtime "), "the details");
     run.check(details[1].contains("sha256 ") && !details[1].contains("md5"), "the digest that both have");
     run.stderr("  4 of 13 the same; 3 modified, 1 metadata, 1 moved, 3 added, 1 removed   (status 1)\n");
     for plan in [["-j", "mono"], ["-j", "4"]] {
@@ -83,17 +83,17 @@ fn as_json() {
 }
 
 #[test]
-fn what_may_differ() {
+fn mode_and_ignore_select_what_is_compared() {
     let dir = before_and_after();
     let lines = |args: &[&str]| diff(&dir, "old", "new", args).text().lines().count();
-    assert_eq!(lines(&["--mode", "content"]), 8, "all but the mode");
+    assert_eq!(lines(&["--mode", "content"]), 8, "the mode is not compared");
     assert_eq!(lines(&["--ignore", "mode"]), 8);
-    assert_eq!(lines(&["--ignore", "size,mtime,digest,mode"]), 6, "and no content");
+    assert_eq!(lines(&["--ignore", "size,mtime,digest,mode"]), 6, "neither metadata nor content is compared");
 }
 
-/// Verifying a tree is to compare its manifest with one made now.
+/// Verifying a tree is the same as comparing its manifest with a new one.
 #[test]
-fn as_verify_says() {
+fn diff_agrees_with_verify() {
     let dir = before_and_after();
     let verify = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("old")).run().status(1);
     let (diff, verify) = (run_of(&dir), verify.out);
@@ -106,7 +106,7 @@ fn as_verify_says() {
 }
 
 #[test]
-fn lists_of_digests() {
+fn checksum_lists() {
     needs!("sha256sum");
     let dir = Dir::new();
     dir.file("a", b"abc").file("b", b"b").file("sub/c", b"c");
@@ -127,14 +127,14 @@ fn lists_of_digests() {
     diff(&dir, "list", "sums", &[]).status(1).stderr_has("files the same");
     for nothing in [&["--mode", "metadata"][..], &["--ignore", "mtime,digest"]] {
         let run = diff(&dir, "manifest", "sums", nothing).status(2);
-        run.stdout("").stderr_has("a list of digests tells of contents alone");
+        run.stdout("").stderr_has("a checksum list records only content");
     }
     diff(&dir, "manifest", "sums", &["--ignore", "mtime"]).status(1);
     diff(&dir, "manifest", "sums", &["--json"]).status(1).stderr_has("1 file the same; 1 modified, 1 moved");
 }
 
 #[test]
-fn what_cannot_be_compared() {
+fn lists_that_cannot_be_compared_are_errors() {
     let dir = before_and_after();
     fs::write(dir.aside("empty"), b"").unwrap();
     fs::write(dir.aside("noise"), b"no list at all\n").unwrap();
@@ -156,7 +156,7 @@ fn one_of_them_from_standard_input() {
     run.stdout(run_of(&dir));
 }
 
-/// Who writes to it sees it opened once: else what is written between two openings is lost.
+/// A named pipe is opened only once, since data written between two openings would be lost.
 #[test]
 fn one_of_them_from_a_named_pipe() {
     let dir = before_and_after();

@@ -1,4 +1,4 @@
-//! What is said of files that are no manifests, and of arguments that make no sense.
+//! Messages about files that are not manifests, and about invalid arguments.
 
 use std::fs;
 
@@ -7,14 +7,14 @@ use insta::assert_snapshot;
 use super::records::{create, lines, seal};
 use crate::harness::Dir;
 
-/// What the command says on standard error, with status 2.
+/// Returns the messages of a command that ends with status 2.
 fn said(dir: &Dir, args: &[&str]) -> String {
     let run = dir.ftk(args).run().status(2).stdout("");
     format!("$ ftk {}\n{}", args.join(" "), run.err)
 }
 
 #[test]
-fn what_is_no_manifest_is_named() {
+fn files_that_are_not_manifests_are_named() {
     let dir = Dir::new();
     dir.file("t/a", b"abc");
     let good = fs::read(create(&dir, &[])).unwrap();
@@ -44,7 +44,7 @@ fn what_is_no_manifest_is_named() {
     assert_snapshot!(all);
 }
 
-/// Which of two manifests it is, and which line.
+/// The messages name the bad one of two manifests, and its line.
 #[test]
 fn the_file_that_is_wrong_is_named() {
     let dir = Dir::new();
@@ -73,9 +73,9 @@ fn the_file_that_is_wrong_is_named() {
     assert_snapshot!(all);
 }
 
-/// A manifest from a stranger that would have a command run: no reader takes it.
+/// Options in a hostile manifest that could run a command are refused by every reader.
 #[test]
-fn options_that_no_manifest_has() {
+fn hostile_options_in_a_manifest_are_refused() {
     let dir = Dir::new();
     dir.file("a", b"abc");
     let good = lines(&create(&dir, &[]));
@@ -94,7 +94,7 @@ fn options_that_no_manifest_has() {
             &["unique", "good", "bad"],
         ] {
             let said = said(&dir, &[&["manifest"], args].concat());
-            let expected = format!("ftk: 'bad': made with an option that is not known here: '{option}'\n");
+            let expected = format!("ftk: 'bad': made with an unknown option: '{option}'\n");
             assert!(said.ends_with(&expected), "{said}");
         }
     }
@@ -124,9 +124,9 @@ fn arguments_that_make_no_sense() {
     assert_snapshot!(all);
 }
 
-/// A verification that looked at nothing does not succeed, unless there was nothing.
+/// A verification that looked at nothing fails, unless the tree is empty.
 #[test]
-fn nothing_verified_is_no_success() {
+fn verifying_nothing_fails() {
     let dir = Dir::new();
     dir.dir("t").ftk(["manifest", "create", "t", "-t", "f", "-o", "m"]).run().status(0);
     dir.ftk(["manifest", "verify", "t", "m"]).run().status(0).stdout("");
@@ -134,7 +134,7 @@ fn nothing_verified_is_no_success() {
     dir.ftk(["manifest", "verify", "t", "m"]).run().status(2).stdout("");
     dir.file("t/new", b"abc");
     dir.ftk(["manifest", "verify", "t", "m"]).run().status(1).stdout("new\tnew\n");
-    // The root alone is nothing.
+    // The root alone counts as nothing.
     dir.ftk(["manifest", "create", "t", "-E", "*", "-o", "root"]).run().status(0);
     dir.ftk(["manifest", "verify", "t", "root"]).run().status(2).stdout("");
     dir.ftk(["manifest", "create", "t", "--no-content", "-o", "metadata"]).run().status(0);

@@ -1,4 +1,4 @@
-//! `ftk manifest`, held against the tools that know the same of files.
+//! `ftk manifest`, compared with tools that report the same properties of files.
 
 mod create;
 mod diff;

@@ -1,4 +1,4 @@
-//! What goes where: lines for programs and for people, files, standard input.
+//! Output for programs, terminals and files, and manifests from standard input.
 
 use std::fs::{self, File};
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use super::records::{Manifest, create, verify};
 use crate::harness::{Dir, needs};
 
 #[test]
-fn a_file_that_is_complete_or_not_there() {
+fn output_is_complete_or_absent() {
     let dir = Dir::new();
     dir.file("a", b"abc").file("old", b"old");
     dir.ftk(["manifest", "create", ".", "-o", "old"]).run().status(0).stdout("");
@@ -20,7 +20,7 @@ fn a_file_that_is_complete_or_not_there() {
     assert!(!dir.path("new").exists());
 }
 
-/// What could not be read is named, and has no entry; the rest is a manifest all the same.
+/// Unreadable entries are named and not recorded; the rest is a valid manifest.
 #[test]
 fn errors_do_not_hide_the_rest() {
     let dir = Dir::new();
@@ -36,7 +36,7 @@ fn errors_do_not_hide_the_rest() {
 }
 
 #[test]
-fn names_cannot_make_records() {
+fn names_cannot_forge_records() {
     let dir = Dir::new();
     create(&dir, &[]);
     dir.raw_file(b"x\nnew\ty", b"1").raw_file(b"it's", b"2").raw_file(b"\xff", b"3").raw_file(b"a\tb", b"4");
@@ -59,7 +59,7 @@ fn a_manifest_from_standard_input() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough() {
+fn a_closed_pipe_is_success() {
     let dir = Dir::new();
     for nth in 0..3000 {
         dir.file(format!("{nth}"), b"");
@@ -69,7 +69,7 @@ fn a_reader_that_has_seen_enough() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// On a terminal there are columns, and nothing in a name acts.
+/// On a terminal the output has columns, and names are escaped.
 #[test]
 fn columns_on_a_terminal() {
     needs!("script");
@@ -87,7 +87,7 @@ fn columns_on_a_terminal() {
 }
 
 #[test]
-fn what_the_run_did() {
+fn plan_progress_and_stats() {
     let dir = Dir::new();
     dir.file("a", b"abc").file("b", b"def").dir("sub");
     create(&dir, &[]);
@@ -102,7 +102,7 @@ fn what_the_run_did() {
 }
 
 #[test]
-fn help_teaches() {
+fn help_has_examples() {
     let dir = Dir::new();
     for command in ["create", "verify", "diff", "update", "unique"] {
         let run = dir.ftk(["manifest", command, "--help"]).run().status(0).stderr("");

@@ -1,4 +1,4 @@
-//! The same bytes for every number of workers and every reader.
+//! The output is the same for every number of workers and every reader.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn plans() -> Vec<Vec<&'static str>> {
     readers.iter().flat_map(plan).collect()
 }
 
-/// Everything but the time at which the run began, and what follows from that.
+/// Returns the paths and the lines without header and footer, which depend on the start time.
 fn body(dir: &Dir, args: &[&str]) -> (Vec<Vec<u8>>, String) {
     let bytes = dir.ftk(["manifest", "create", "."]).args(args).run().status(0).out;
     let manifest = Manifest::parse(&bytes);
@@ -50,7 +50,7 @@ fn h43_manifests_and_verdicts() {
     }
 }
 
-/// More files than a sample takes, and large ones among them.
+/// Creates more files than a sample has, some of them large.
 fn many() -> Dir {
     let dir = Dir::new();
     for nth in 0..500 {

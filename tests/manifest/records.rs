@@ -1,4 +1,4 @@
-//! Manifests and verdicts as a reader in another language would see them.
+//! Manifests and verdicts, parsed with a JSON parser only.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::harness::{Dir, Run, sha256};
 
-/// A manifest, read by a JSON parser and nothing else.
+/// A manifest.
 pub(crate) struct Manifest {
     pub(crate) header: Value,
     /// In the order of the file.
@@ -18,7 +18,7 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Reads the manifest, and checks its frame.
+    /// Parses the manifest and checks its header and footer.
     #[track_caller]
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let body = bytes.strip_suffix(b"\n").expect("the last line is ended");
@@ -44,7 +44,7 @@ impl Manifest {
     }
 }
 
-/// A member that is a name, to the byte.
+/// Returns a member that is a name, byte for byte.
 #[track_caller]
 pub(crate) fn name(record: &Value, member: &str) -> Vec<u8> {
     match (&record[member], &record[format!("{member}_b64")]) {
@@ -54,7 +54,7 @@ pub(crate) fn name(record: &Value, member: &str) -> Vec<u8> {
     }
 }
 
-/// Records the whole tree in a file beside it.
+/// Writes a manifest of the whole tree next to it.
 #[track_caller]
 pub(crate) fn create(dir: &Dir, args: &[&str]) -> PathBuf {
     let path = dir.aside("manifest");
@@ -68,27 +68,27 @@ pub(crate) fn verify(dir: &Dir, args: &[&str]) -> Run {
     dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).args(args).run()
 }
 
-/// These lines as a manifest, with a footer that fits.
+/// Returns the lines as a manifest with a matching footer.
 pub(crate) fn seal<L: AsRef<str>>(lines: &[L]) -> String {
     let body: String = lines.iter().map(|line| format!("{}\n", line.as_ref())).collect();
     let digest = sha256(body.as_bytes());
     format!("{body}{{\"footer\":{{\"records\":{},\"sha256\":\"{digest}\"}}}}\n", lines.len())
 }
 
-/// The lines of a manifest but its footer.
+/// Returns the lines of a manifest without the footer.
 pub(crate) fn lines(path: &Path) -> Vec<String> {
     let mut lines: Vec<_> = fs::read_to_string(path).unwrap().lines().map(ToOwned::to_owned).collect();
     lines.pop();
     lines
 }
 
-/// The records of `--json`, each as it is.
+/// Returns the records of `--json`.
 #[track_caller]
 pub(crate) fn json(run: &Run) -> Vec<Value> {
     run.text().lines().map(|line| serde_json::from_str(line).expect("every line is JSON")).collect()
 }
 
-/// What a verification says beside its status: `modified a: size_bytes, mtime_ns`, a line each.
+/// Returns the verdicts as lines such as `modified a: size_bytes, mtime_ns`, and checks the status.
 #[track_caller]
 pub(crate) fn verdicts(dir: &Dir, args: &[&str]) -> Vec<String> {
     let run = verify(dir, &[&["--json"], args].concat());

@@ -1,11 +1,11 @@
-//! What is no manifest, or not a whole one, is nothing to go by.
+//! Invalid and incomplete manifests are refused.
 
 use std::fs;
 
 use super::records::{create, lines, seal, verify};
 use crate::harness::{Dir, Paused, bytes, has_read, sha256};
 
-/// A small tree with its manifest, and the lines of that but the footer.
+/// Creates a small tree with a manifest, and returns the lines of the manifest without the footer.
 fn recorded() -> (Dir, Vec<String>) {
     let dir = Dir::new();
     dir.file("a", b"abc").file("b", b"def").symlink("a", "link");
@@ -13,14 +13,14 @@ fn recorded() -> (Dir, Vec<String>) {
     (dir, lines)
 }
 
-/// Replaces the manifest by one of these lines, with a footer that fits.
+/// Replaces the manifest by these lines with a matching footer.
 fn replace<L: AsRef<str>>(dir: &Dir, lines: &[L]) {
     fs::write(dir.aside("manifest"), seal(lines)).unwrap();
 }
 
-/// It is refused by every command, with a reason.
+/// Checks that every command refuses the manifest with this reason.
 #[track_caller]
-fn is_refused(dir: &Dir, why: &str) {
+fn assert_refused(dir: &Dir, why: &str) {
     let run = verify(dir, &[]).status(2).stdout("");
     run.stderr_has("manifest'").stderr_has(why);
     let path = dir.aside("manifest");
@@ -34,11 +34,11 @@ fn is_refused(dir: &Dir, why: &str) {
 }
 
 #[test]
-fn what_is_sealed_anew_and_good_is_taken() {
+fn a_valid_manifest_with_a_new_footer_is_accepted() {
     let (dir, lines) = recorded();
     replace(&dir, &lines);
     verify(&dir, &[]).status(0).stdout("");
-    // Members of a later version are passed over.
+    // Unknown members, of a later version, are ignored.
     let more =
         lines.iter().map(|line| line.replace("\"type\"", "\"later\":[{}],\"type\"")).collect::<Vec<_>>();
     replace(&dir, &more);
@@ -57,7 +57,7 @@ fn another_version_and_another_kind() {
         let mut lines = lines.clone();
         lines[0] = lines[0].replace(from, to);
         replace(&dir, &lines);
-        is_refused(&dir, why);
+        assert_refused(&dir, why);
     }
     fs::write(dir.aside("manifest"), format!("{}  a\n", sha256(b"abc"))).unwrap();
     verify(&dir, &[]).status(2).stdout("").stderr_has("manifest'");
@@ -75,13 +75,13 @@ fn order_and_number_of_entries() {
         ([&header, &header, &root, &a, &b], "line 2"),
     ] {
         replace(&dir, &lines);
-        is_refused(&dir, why);
+        assert_refused(&dir, why);
     }
 }
 
-/// An entry that says what no entry can say.
+/// Entries with impossible values are refused.
 #[test]
-fn entries_that_make_no_sense() {
+fn entries_with_impossible_values_are_refused() {
     let (dir, lines) = recorded();
     for (nth, from, to) in [
         (2, "\"path\":\"a\"", "\"path\":\"../a\""),
@@ -117,7 +117,7 @@ fn entries_that_make_no_sense() {
     }
 }
 
-/// It is looked into again after the files were read, and must be the one that was complete.
+/// The manifest is read again after the files, and must be the one that was complete.
 #[test]
 fn changed_while_files_are_read() {
     const LONG: u64 = 256 << 20;
@@ -135,18 +135,18 @@ fn changed_while_files_are_read() {
         let output = verifying.go_on();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{err}");
-        assert!(err.ends_with("manifest': it was changed while it was read\n"), "{err}");
+        assert!(err.ends_with("manifest': changed while being read\n"), "{err}");
     }
 }
 
-/// Random bytes between good ones do no harm and find no belief.
+/// Random bytes are refused.
 #[test]
-fn noise() {
+fn random_bytes_are_refused() {
     let dir = Dir::new();
     dir.file("a", b"abc");
     for seed in 0..20 {
-        let noise = bytes(seed, 50 * seed as usize);
-        fs::write(dir.aside("manifest"), noise).unwrap();
+        let random_bytes_are_refused = bytes(seed, 50 * seed as usize);
+        fs::write(dir.aside("manifest"), random_bytes_are_refused).unwrap();
         verify(&dir, &[]).status(2).stdout("");
     }
     fs::write(dir.aside("manifest"), vec![b'['; 1 << 20]).unwrap();

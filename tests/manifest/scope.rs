@@ -1,4 +1,4 @@
-//! The options that say what a manifest is of are those of its verification.
+//! The options recorded in a manifest select the entries of its verification.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::records::{Manifest, create, lines, seal, verdicts, verify};
 use crate::harness::Dir;
 
-/// The paths of the manifest that is made with these options.
+/// Returns the paths in a manifest made with these options.
 fn paths(dir: &Dir, args: &[&str]) -> String {
     let manifest = Manifest::read(&create(dir, args));
     let paths: Vec<_> =
@@ -45,7 +45,7 @@ fn verify_looks_at_the_same_entries() {
 }
 
 #[test]
-fn what_is_left_out_does_not_count() {
+fn excluded_entries_are_not_verified() {
     let dir = tree();
     paths(&dir, &["-e", "c", "-E", "build"]);
     dir.file("new.h", b"").file("build/new.c", b"").file("new.c", b"");
@@ -56,16 +56,16 @@ fn what_is_left_out_does_not_count() {
 }
 
 #[test]
-fn what_was_left_out_is_counted() {
+fn skipped_entries_are_counted() {
     let dir = tree();
     let run = dir.ftk(["manifest", "create", ".", "--no-hidden", "--ignore-files"]).run().status(0);
-    run.stderr_has("left out: 2 hidden names, 1 ignored path\n");
+    run.stderr_has("skipped: 2 hidden names, 1 ignored path\n");
     create(&dir, &["--no-hidden", "--ignore-files"]);
-    verify(&dir, &[]).status(0).stderr_has("left out: 2 hidden names, 1 ignored path\n");
+    verify(&dir, &[]).status(0).stderr_has("skipped: 2 hidden names, 1 ignored path\n");
 }
 
 #[test]
-fn the_header_says_which() {
+fn the_header_has_the_options() {
     let dir = tree();
     create(&dir, &["-E", "*.o", "--no-hidden", "-n", "a b"]);
     let header = Manifest::read(&dir.aside("manifest")).header;
@@ -74,9 +74,9 @@ fn the_header_says_which() {
     assert_eq!(header["root"], ".");
 }
 
-/// Those that depend on what a manifest records are none of them.
+/// Options that depend on recorded properties are refused.
 #[test]
-fn options_that_there_are_not() {
+fn options_that_select_by_metadata_are_refused() {
     let dir = tree();
     for args in
         [&["-S", "+1K"][..], &["--changed-within", "1d"], &["--empty"], &["--files-from", "list"], &["-L"]]
@@ -87,9 +87,9 @@ fn options_that_there_are_not() {
     verify(&dir, &["-E", "x"]).status(2).stdout("").stderr_has("unexpected argument '-E'");
 }
 
-/// One made by a later version, or by somebody who means no good.
+/// Options of a later version, or of a hostile manifest.
 #[test]
-fn options_that_are_not_known() {
+fn unknown_options_in_a_manifest_are_refused() {
     let dir = tree();
     let path = create(&dir, &["-E", "zzz"]);
     let good = lines(&path);

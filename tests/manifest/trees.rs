@@ -1,4 +1,4 @@
-//! Trees with something of everything.
+//! Trees with entries of every kind.
 
 use std::ffi::OsStr;
 use std::fs::{self, FileTimes, Permissions};
@@ -11,7 +11,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::harness::{Dir, bytes};
 
-/// A few entries of each kind that any user can make.
+/// Creates a few entries of each kind that any user can make.
 pub(crate) fn everything() -> Dir {
     let dir = Dir::new();
     dir.file("a", b"abc").file("sub/b", b"").file("sub/deep/c", &bytes(1, 100_000)).dir("empty");
@@ -24,14 +24,14 @@ pub(crate) fn everything() -> Dir {
     dir
 }
 
-/// A tree that depends on `seed` alone, but for its times.
+/// Creates a tree that depends only on `seed`, except for its times.
 pub(crate) fn random(seed: u64) -> Dir {
     let dir = Dir::new();
     let random = bytes(seed, 400 * 4);
     let mut dirs = vec![PathBuf::new()];
     for (nth, choice) in random.chunks_exact(4).enumerate() {
         let parent = dirs[usize::from(choice[0]) % dirs.len()].clone();
-        // Names of one or two bytes of all kinds, and a number that keeps them apart.
+        // Names of one or two arbitrary bytes, and a number to make them unique.
         let odd: Vec<u8> =
             choice[1..3].iter().map(|&b| if matches!(b, 0 | b'/') { b'-' } else { b }).collect();
         let path = parent.join(OsStr::from_bytes(&[&odd[..], nth.to_string().as_bytes()].concat()));
@@ -54,7 +54,7 @@ pub(crate) fn random(seed: u64) -> Dir {
     dir
 }
 
-/// Makes a file older than it is.
+/// Makes a file older.
 fn age(dir: &Dir, path: &PathBuf, by: Duration) {
     let file = fs::File::options().write(true).open(dir.path(path)).unwrap();
     file.set_times(FileTimes::new().set_modified(SystemTime::now() - by)).unwrap();

@@ -21,15 +21,15 @@ fn unique(dir: &Dir, a: &str, b: &str, args: &[&str]) -> Run {
 }
 
 #[test]
-fn content_counts_and_names_do_not() {
+fn content_is_compared_and_names_are_not() {
     let dir = two_trees();
     let run = unique(&dir, "first", "second", &["-0"]).status(1);
     assert_eq!(records(&run.out, 0), [&b"odd\xff\n"[..], b"sub/b", b"twice"]);
-    run.stderr_has("  3 files, 27 B, in the first alone   (status 1)\n");
+    run.stderr_has("  3 files, 27 B, only in A   (status 1)\n");
     unique(&dir, "first", "second", &["-q"]).status(1).stdout(b"odd\xff\n\nsub/b\ntwice\n").stderr("");
     unique(&dir, "second", "first", &[]).status(1).stdout("d\n");
     let run = unique(&dir, "first", "first", &[]).status(0).stdout("");
-    run.stderr("  all content of the first is in the second\n");
+    run.stderr("  all content of A is in B\n");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn as_json() {
 }
 
 #[test]
-fn what_cannot_be_compared() {
+fn manifests_without_a_common_digest_are_errors() {
     let dir = two_trees();
     fs::rename(create(&dir, &["-a", "blake3"]), dir.aside("blake3")).unwrap();
     fs::rename(create(&dir, &["--no-content"]), dir.aside("none")).unwrap();

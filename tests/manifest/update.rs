@@ -1,4 +1,4 @@
-//! `ftk manifest update`: what is read again, and what is not.
+//! `ftk manifest update`: which files are read again.
 
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::FileExt as _;
@@ -9,10 +9,10 @@ use super::records::{Manifest, create, lines, seal, verify};
 use super::trees::everything;
 use crate::harness::{Dir, Run, needs, sha256};
 
-/// A manifest of the tree at a time that is long past, so that no file is too young to be believed.
+/// Makes a manifest with a start time in the future, so that no file counts as too young.
 ///
-/// The start of the run is the only thing about it that is not as it was written: tests cannot wait until files are
-/// older than a run, nor make them so, since nobody sets the time of an inode.
+/// Only the start time is changed: tests cannot wait until files are old enough, and no call sets the ctime
+/// of a file.
 fn create_later(dir: &Dir, args: &[&str]) -> PathBuf {
     let path = create(dir, args);
     let mut lines = lines(&path);
@@ -32,7 +32,7 @@ fn update(dir: &Dir, args: &[&str]) -> Run {
         .run()
 }
 
-/// The files that the command opens, of those in the tree.
+/// Returns the files of the tree that the command opens.
 fn opened(dir: &Dir, args: &[&str]) -> Vec<String> {
     let log = dir.aside("log");
     let ftk =
@@ -55,7 +55,7 @@ fn opened(dir: &Dir, args: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn only_what_changed_is_read() {
+fn only_changed_files_are_read() {
     needs!("strace");
     let dir = Dir::new();
     for name in ["same", "edited", "moved", "gone", "replaced"] {
@@ -75,7 +75,7 @@ fn only_what_changed_is_read() {
     assert_eq!(opened(&dir, &[]), ["edited", "elsewhere", "fresh", "replaced"]);
     let new = Manifest::read(&dir.aside("new"));
     assert_eq!(new.paths, [&b"."[..], b"edited", b"elsewhere", b"fresh", b"replaced", b"same"]);
-    // What has another content, but the old size and time, keeps its record.
+    // A file with other content but the old size and mtime keeps its record.
     for (name, content) in
         [("edited", "EDITED"), ("elsewhere", "moved"), ("replaced", "replaced"), ("same", "same")]
     {
@@ -85,9 +85,9 @@ fn only_what_changed_is_read() {
     dir.ftk(["manifest", "verify", "."]).arg(dir.aside("new")).run().status(0).stdout("");
 }
 
-/// The same size and the same time, put back: the time of the inode makes update read the file, and its content differs.
+/// With the old size and a restored mtime, the ctime makes update read the file, and its content differs.
 #[test]
-fn a_time_that_was_put_back_is_corruption() {
+fn a_changed_file_with_a_restored_mtime_is_corrupted() {
     let dir = Dir::new();
     dir.file("a", b"abc").file("b", b"def");
     create_later(&dir, &[]);
@@ -99,15 +99,15 @@ fn a_time_that_was_put_back_is_corruption() {
     assert_eq!(Manifest::read(&dir.aside("new")).entry("a")["digests"]["sha256"], sha256(b"abc"));
 }
 
-/// What was written when the old manifest was being made may have been written after it was read.
+/// A file written while the old manifest was made may have been written after it was read.
 #[test]
-fn what_is_too_young_is_read_again() {
+fn files_younger_than_the_manifest_are_read_again() {
     needs!("strace");
     let dir = Dir::new();
     dir.file("a", b"abc").file("b", b"def");
     create(&dir, &[]);
     let start = Manifest::read(&dir.aside("manifest")).header["start_ns"].as_i64().unwrap();
-    // On a clock that ticks coarsely the files may be as old as the run, or a tick older, and never younger.
+    // With a coarse clock the files may be as old as the run, or one tick older.
     let is_young = |name: &str| {
         use std::os::unix::fs::MetadataExt as _;
         let inode = fs::metadata(dir.path(name)).unwrap();
@@ -118,9 +118,9 @@ fn what_is_too_young_is_read_again() {
     assert!(young.iter().all(|name| read.contains(&(*name).to_owned())), "{young:?} {read:?}");
 }
 
-/// Bits that flip by themselves leave no trace in any time; an old manifest that says otherwise stands for that.
+/// Rot on the disk changes no time stamp. The test edits the old manifest instead.
 #[test]
-fn a_check_finds_what_rots() {
+fn check_finds_rot() {
     let dir = Dir::new();
     for nth in 0..100 {
         dir.file(format!("{nth}"), format!("{nth}").as_bytes());
@@ -132,17 +132,17 @@ fn a_check_finds_what_rots() {
 
     update(&dir, &[]).status(0).stderr_lacks("corrupted");
     let run = update(&dir, &["--check", "100%"]).status(1);
-    run.stderr_has("ftk: '42' is corrupted: size and mtime did not change, sha256 ");
-    // It is not forgotten.
+    run.stderr_has("ftk: '42' is corrupted: size and mtime are unchanged, sha256 ");
+    // The old record is kept.
     assert_eq!(Manifest::read(&dir.aside("new")).entry("42")["digests"]["sha256"], sha256(b"what it was"));
     let run = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("new")).run().status(1);
-    run.check(run.text().starts_with("corrupted\t42\t"), "verify tells it too");
+    run.check(run.text().starts_with("corrupted\t42\t"), "verify reports it, too");
     update(&dir, &["--check", "0"]).status(2);
 }
 
-/// Whatever was read and whatever was not, the outcome is that of a new manifest.
+/// The updated manifest equals a new one, whichever files were read.
 #[test]
-fn it_is_as_if_made_anew() {
+fn an_updated_manifest_equals_a_new_one() {
     for args in [&[][..], &["-a", "md5,xxh3"], &["--no-content"], &["--xattrs", "-E", "sub"]] {
         let dir = everything();
         create_later(&dir, args);
@@ -159,14 +159,14 @@ fn it_is_as_if_made_anew() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_keeps_its_record() {
+fn an_unreadable_file_keeps_its_record() {
     let dir = Dir::new();
     dir.file("a", b"abc").file("b", b"def");
     let old = Manifest::read(&create_later(&dir, &[]));
     dir.file("b", b"changed").lock("b").file("new", b"new").lock("new");
     let ftk = dir.ftk(["manifest", "update", "."]).arg(dir.aside("manifest")).unprivileged(&dir);
     let run = ftk.run().status(2).stderr_has("ftk: cannot open './b': permission denied\n");
-    let run = run.stderr_has("  1 old record kept of what could not be read (status 2)\n");
+    let run = run.stderr_has("  1 old record kept for entries that could not be read (status 2)\n");
     let new = Manifest::parse(&run.stderr_has("  1 file not recorded (listed above; status 2)\n").out);
     assert_eq!(new.paths, [&b"."[..], b"a", b"b"]);
     assert_eq!(new.entry("b"), old.entry("b"));

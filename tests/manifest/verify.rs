@@ -1,4 +1,4 @@
-//! Every verdict, by a change that makes exactly that one.
+//! Every verdict, by a change that causes exactly that one.
 
 use std::fs::{self, File, FileTimes, Permissions};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
@@ -12,7 +12,7 @@ use crate::harness::Dir;
 
 const NONE: &[&str] = &[];
 
-/// A tree and its manifest, old enough that nothing is read twice for being young.
+/// Creates a tree and its manifest.
 fn recorded() -> Dir {
     let dir = Dir::new();
     dir.file("a", b"abc").file("b", b"twelve bytes").file("sub/c", b"see").symlink("a", "link").fifo("fifo");
@@ -20,7 +20,7 @@ fn recorded() -> Dir {
     dir
 }
 
-/// Rewrites a file so that size and times are what they were.
+/// Changes a file and restores its size and mtime.
 fn rot(dir: &Dir, path: &str) {
     let file = File::options().write(true).open(dir.path(path)).unwrap();
     let before = file.metadata().unwrap();
@@ -75,7 +75,7 @@ fn modified() {
     let run = verify(&dir, &[]).status(1);
     run.check(run.text().starts_with("modified\tb\tmtime "), "what changed");
     run.check(run.text().contains(" \u{2192} 2001-09-09T01:46:40+00:00"), "when");
-    // Another length with the time put back is an edit too.
+    // Another size with a restored mtime is an edit, too.
     let dir = recorded();
     let before = fs::metadata(dir.path("b")).unwrap().modified().unwrap();
     dir.file("b", b"more than twelve bytes");
@@ -132,7 +132,7 @@ fn moved() {
     assert_eq!((&record["path"], &record["new_path"]), (&"sub/c".into(), &"d".into()));
 }
 
-/// What is gone, with the same content at two new places, has moved to the first; the second is new.
+/// If a missing file has the content of two new ones, it has moved to the first; the other one is new.
 #[test]
 fn moved_once_and_copied() {
     let dir = recorded();
@@ -141,7 +141,7 @@ fn moved_once_and_copied() {
     assert_eq!(verdicts(&dir, &[]), ["moved b -> y", "new z"]);
 }
 
-/// Two files that changed places are two files with other content.
+/// Two files that were swapped are two files with other content.
 #[test]
 fn swapped() {
     let dir = recorded();
@@ -163,7 +163,7 @@ fn unreadable() {
     let run = dir.ftk(["manifest", "verify", ".", "--ignore", "mode", "--json"]).arg(dir.aside("manifest"));
     let run = run.unprivileged(&dir).run().status(2);
     assert_eq!(objects(&run), [json!({"verdict": "unreadable", "path": "b", "error": "permission denied"})]);
-    // So is all that lies in a directory that cannot be listed: it is not said to be missing.
+    // Everything in a directory that cannot be listed is unreadable, not missing.
     let dir = recorded();
     dir.lock("sub");
     let run = dir.ftk(["manifest", "verify", ".", "--ignore", "mode"]).arg(dir.aside("manifest"));
@@ -171,7 +171,7 @@ fn unreadable() {
     run.stderr_has("ftk: cannot open './sub': permission denied\n").stdout("unreadable\tsub/c\n");
 }
 
-/// A root that cannot be listed hides everything, and nothing of it is missing.
+/// If the root cannot be listed, everything is unreadable, not missing.
 #[test]
 fn an_unreadable_root() {
     let dir = Dir::new();
@@ -185,7 +185,7 @@ fn an_unreadable_root() {
 }
 
 #[test]
-fn fields_that_may_differ() {
+fn ignore_excludes_fields() {
     let dir = recorded();
     touch(&dir, "a", 7);
     fs::set_permissions(dir.path("b"), Permissions::from_mode(0o600)).unwrap();
@@ -198,14 +198,14 @@ fn fields_that_may_differ() {
     assert_eq!(verdicts(&dir, &["--ignore", "mode", "--ignore", "mtime", "--ignore", "target"]), NONE);
     let run = verify(&dir, &["--ignore", "mtime,nonsense"]).status(2).stdout("");
     run.stderr_has("invalid value 'nonsense' for '--ignore <FIELD>': expected mtime, mode, owner");
-    // What decided the verdict is not there any more.
+    // The field that decided the verdict is ignored.
     let dir = recorded();
     rot(&dir, "b");
     assert_eq!(verdicts(&dir, &["--ignore", "digest"]), NONE);
 }
 
 #[test]
-fn owners_that_may_differ() {
+fn ignore_excludes_owners() {
     let dir = recorded();
     if std::os::unix::fs::chown(dir.path("a"), Some(12), Some(34)).is_err() {
         return crate::harness::skip("only root can give files away");
@@ -221,7 +221,7 @@ fn owners_that_may_differ() {
 }
 
 #[test]
-fn content_alone_and_metadata_alone() {
+fn mode_content_and_mode_metadata() {
     let dir = recorded();
     touch(&dir, "a", 7);
     rot(&dir, "b");
@@ -250,7 +250,7 @@ fn a_manifest_without_content() {
     assert!(found.len() == 1 && found[0].contains(" sub/c: size_bytes, mtime_ns"), "{found:?}");
 }
 
-/// A part of the files is read, but everything is looked at.
+/// A part of the files is read, but the metadata of all is compared.
 #[test]
 fn samples() {
     let dir = Dir::new();
@@ -275,7 +275,7 @@ fn samples() {
 }
 
 #[test]
-fn the_first_verdict_ends_it() {
+fn exit_on_first_prints_one_verdict() {
     let dir = Dir::new();
     for nth in 0..3000 {
         dir.file(format!("{}/{nth}", nth % 7), nth.to_string().as_bytes());
@@ -290,7 +290,7 @@ fn the_first_verdict_ends_it() {
     verify(&dir, &["--exit-on-first", "-q"]).status(1).stderr("");
 }
 
-/// A copy by another program is the same tree: inodes, devices and times of directories are its own.
+/// A copy by another program verifies, although inodes, devices and times of directories differ.
 #[test]
 fn a_faithful_copy_verifies() {
     let dir = everything();
@@ -302,9 +302,9 @@ fn a_faithful_copy_verifies() {
     run.status(0).stdout("");
 }
 
-/// What is not content or compared metadata changes nothing.
+/// Changes of anything but content and compared metadata are not reported.
 #[test]
-fn changes_of_no_consequence() {
+fn changes_that_are_not_reported() {
     let dir = recorded();
     dir.hard_link("a", "../more");
     fs::set_permissions(dir.path("b"), Permissions::from_mode(0o644)).unwrap();
@@ -312,7 +312,7 @@ fn changes_of_no_consequence() {
     file.set_times(FileTimes::new().set_accessed(SystemTime::UNIX_EPOCH)).unwrap();
     touch(&dir, "sub", 7);
     touch(&dir, ".", 7);
-    // Another inode with the same of everything.
+    // Another inode with equal content and metadata.
     let before = fs::metadata(dir.path("sub/c")).unwrap().modified().unwrap();
     fs::remove_file(dir.path("sub/c")).unwrap();
     dir.file("sub/c", b"see");
@@ -320,7 +320,7 @@ fn changes_of_no_consequence() {
     assert_eq!(verdicts(&dir, &[]), NONE);
 }
 
-/// Before 1970, and later than 64 bits of nanoseconds reach.
+/// Times before 1970, and later than 64 bits of nanoseconds can hold.
 #[test]
 fn times_of_all_ages() {
     let dir = Dir::new();

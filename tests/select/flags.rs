@@ -1,19 +1,19 @@
-//! What single options do beyond what find does, and what they cost.
+//! Single options: what they do beyond those of GNU find, and what they cost.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
 use crate::harness::{Dir, needs};
 
-/// Sorted paths, without the `./` in front.
+/// Returns the sorted paths without a leading `./`.
 fn found(dir: &Dir, args: &[&str]) -> String {
     let run = dir.ftk(["find", "--sort"]).args(args).run().status(0);
-    run.check(run.err.is_empty() || run.out.is_empty(), "only an empty list is explained");
+    run.check(run.err.is_empty() || run.out.is_empty(), "messages only for an empty list");
     run.text().replace("./", "").replace('\n', " ").trim_end().to_owned()
 }
 
 #[test]
-fn times_count_back_from_now_or_are_local() {
+fn times_are_relative_or_local() {
     let dir = Dir::new();
     let now = SystemTime::now();
     let hour = Duration::from_secs(3600);
@@ -30,7 +30,7 @@ fn times_count_back_from_now_or_are_local() {
     assert_eq!(files(&["--changed-before", "2h"]), "days hours weeks");
     assert_eq!(files(&["--changed-before", "2h", "--changed-within", "7d"]), "days hours");
     assert_eq!(files(&["--newer", "days"]), "hours now");
-    // A date is one of the zone that TZ names; five o'clock in UTC is noon seven hours east of it.
+    // A date is in the time zone of TZ; 05:00 in UTC is noon seven hours east of it.
     let noon = SystemTime::UNIX_EPOCH + Duration::from_secs(1_706_677_200);
     File::options().write(true).open(dir.path("now")).unwrap().set_modified(noon).unwrap();
     for (time, is_since) in [
@@ -71,14 +71,14 @@ fn paths_and_regular_expressions() {
         "A.RS src/a.rs src/sub src/sub/b.rs tests/src/c.rs"
     );
     assert_eq!(found(&dir, &["--regex", "sub", "--path", "*.rs"]), "src/sub/b.rs");
-    // The path begins below the starting point, which has its own name.
+    // Paths are matched below their starting point; a starting point that is a file is matched by its name.
     let run =
         dir.ftk(["find", "--sort", "--regex", "^src", "src", "tests", "tests/src/c.rs"]).run().status(0);
     run.stdout("src\ntests/src\ntests/src/c.rs\n".replace("tests/src/c.rs\n", "").as_bytes());
 }
 
 #[test]
-fn the_same_file_whatever_its_name() {
+fn samefile_and_links() {
     let dir = Dir::new();
     dir.file("a", b"1")
         .hard_link("a", "b")
@@ -95,14 +95,14 @@ fn the_same_file_whatever_its_name() {
 }
 
 #[test]
-fn nothing_in_it() {
+fn empty_files_and_directories() {
     let dir = Dir::new();
     dir.dir("d").file("full/f", b"").file("x", b"1").fifo("p").dir("locked");
     assert_eq!(found(&dir, &["--empty"]), "d full/f locked");
     assert_eq!(found(&dir, &["--empty", "-t", "d"]), "d locked");
     assert_eq!(found(&dir, &["--empty", "full"]), "full/f");
     dir.lock("locked");
-    // What cannot be looked into is an error once, whether the walk enters it or not.
+    // An unreadable directory is one error, whether or not the walk enters it.
     for depth in ["1", "2"] {
         let run =
             dir.ftk(["find", "--sort", "--empty", "--max-depth", depth]).unprivileged(&dir).run().status(2);
@@ -129,10 +129,10 @@ fn permissions_and_owners() {
     assert_eq!(files(&["--owner", &format!("!{me}")]), "");
 }
 
-/// Only what passes all tests on name, type and path is asked about, and once; `--samefile` asks only where the
-/// inode number fits.
+/// Metadata is requested once, for entries that match all filters on name, type and path; `--samefile`
+/// requests it only if the inode number matches.
 #[test]
-fn metadata_is_asked_for_only_where_it_decides() {
+fn metadata_is_requested_only_if_it_decides() {
     needs!("strace");
     let dir = Dir::new();
     for nth in 0..30 {
@@ -141,7 +141,7 @@ fn metadata_is_asked_for_only_where_it_decides() {
             .file(format!("e/{nth}.o"), b"x");
     }
     dir.hard_link("d/7.h", "e/same.h");
-    // Starting points are always asked about.
+    // The metadata of starting points is always requested.
     let stats = |args: &[&str]| {
         let log = dir.aside("log");
         let ftk = dir.ftk(["find", "-j", "2"]).args(args);

@@ -1,4 +1,4 @@
-//! Random trees and random questions, answered as GNU find answers them.
+//! Random trees and random filters, with the results of GNU find.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ use rustix::process::geteuid;
 
 use crate::harness::{Dir, gnu_find, needs, records, sorted};
 
-/// Something on the disk. Times are seconds and nanoseconds.
+/// An entry to create. Times are seconds and nanoseconds.
 #[derive(Clone, Debug)]
 struct Node {
     kind: Kind,
@@ -28,9 +28,9 @@ struct Node {
 #[derive(Clone, Debug)]
 enum Kind {
     File(u64),
-    /// To something beside the tree, so that none leads in a circle.
+    /// A link to an entry outside the tree, so that no loops arise.
     Link(&'static str),
-    /// Another name of a file beside the tree.
+    /// A hard link of a file outside the tree.
     Name,
     Special(FileType),
     Dir(BTreeMap<&'static [u8], Node>),
@@ -72,8 +72,8 @@ const NAMES: [&[u8]; 13] = [
     b"c\xc3\xa9",
 ];
 
-/// A directory that links lead to.
-fn make_beside(to: &Path) {
+/// Creates a directory that links lead to.
+fn make_link_target(to: &Path) {
     fs::create_dir_all(to.join("sub")).unwrap();
     for (name, len) in [("a", 0), (".h.c", 1), ("sub/b.c", 1025)] {
         make_file(&to.join(name), len);
@@ -90,15 +90,15 @@ fn make(dir: &Dir, path: &Path, node: &Node) {
     match &node.kind {
         Kind::File(len) => File::create(path).unwrap().set_len(*len).unwrap(),
         Kind::Link("dir") => {
-            // One of its own: find lists a directory as often as links lead to it, and ftk once.
+            // A separate directory for each link: find lists a directory once for each link, ftk only once.
             let to = dir
-                .aside("beside")
-                .join(format!("dir{}", fs::read_dir(dir.aside("beside")).unwrap().count()));
-            make_beside(&to);
+                .aside("outside")
+                .join(format!("dir{}", fs::read_dir(dir.aside("outside")).unwrap().count()));
+            make_link_target(&to);
             symlink(to, path).unwrap();
         }
-        Kind::Link(to) => symlink(dir.aside("beside").join(to), path).unwrap(),
-        Kind::Name => fs::hard_link(dir.aside("beside").join("file"), path).unwrap(),
+        Kind::Link(to) => symlink(dir.aside("outside").join(to), path).unwrap(),
+        Kind::Name => fs::hard_link(dir.aside("outside").join("file"), path).unwrap(),
         Kind::Special(what) => mknodat(CWD, path, *what, Mode::from_raw_mode(0o644), 0).unwrap(),
         Kind::Dir(entries) => {
             fs::create_dir(path).unwrap();
@@ -121,21 +121,21 @@ fn make(dir: &Dir, path: &Path, node: &Node) {
     utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
 }
 
-/// One test, as we and as GNU find write it.
+/// A filter as written for ftk and for GNU find.
 type Both = (Vec<String>, Vec<String>);
 
-/// A question: what we are asked, and what GNU find is asked before and behind what it prunes.
+/// A random search. GNU find needs its arguments partly before and partly after what it prunes.
 #[derive(Clone, Debug)]
-struct Question {
+struct Search {
     follow: bool,
     min_depth: u32,
     max_depth: Option<u32>,
     pruned: Vec<Both>,
-    /// Of each kind, of which one must hold.
+    /// The filters of each kind, of which one must match.
     tests: Vec<Vec<Both>>,
 }
 
-impl Question {
+impl Search {
     fn ours(&self) -> Vec<String> {
         let mut args = vec!["--min-depth".into(), self.min_depth.to_string()];
         args.extend(self.follow.then(|| "-L".into()));
@@ -160,7 +160,7 @@ impl Question {
         args.extend(["(", "!", "-path", "."].map(String::from));
         either(&self.pruned, &mut args);
         args.extend(["-prune", ")", "-o", "("].map(String::from));
-        // That of find would keep it from pruning above.
+        // find's own -mindepth would prevent pruning above that depth.
         let above =
             ["!".into(), "-regex".into(), format!(r"\.(/[^/]*){{0,{}}}", self.min_depth.saturating_sub(1))];
         args.extend(above.into_iter().filter(|_| self.min_depth > 0));
@@ -180,12 +180,12 @@ fn some(of: Vec<Both>, most: usize) -> impl Strategy<Value = Vec<Both>> {
     vec(select(of), 0..=most)
 }
 
-/// At most one of them most of the time, so that enough is left to compare.
+/// Usually selects no filter of a kind, so that enough entries remain to compare.
 fn rarely(of: Vec<Both>, most: usize) -> impl Strategy<Value = Vec<Both>> {
     prop_oneof![3 => Just(Vec::new()), 1 => some(of, most)]
 }
 
-fn question() -> impl Strategy<Value = Question> {
+fn search() -> impl Strategy<Value = Search> {
     let types = ["f", "d", "l", "f,l", "d,p,s"].map(|types| both(&["-t", types], &["-type", types]));
     let extensions = ["c", "gz", "tar.gz"].map(|ext| both(&["-e", ext], &["-iname", &format!("?*.{ext}")]));
     let globs = ["*", "*.c", "*.C", ".*", "a*", "?", "[!a]*", "*.[ch]", "\\[a]", "*\n*", "?.c", "c??", "c?"];
@@ -210,7 +210,7 @@ fn question() -> impl Strategy<Value = Question> {
     let sizes = ["0", "+0", "-1K", "1K", "+1K", "1025", "-1"]
         .map(|size| both(&["-S", size], &["-size", &format!("{}c", size.replace("1K", "1024"))]));
     let time = |(seconds, ns): (i64, i64)| {
-        // Seconds with a fraction, as a number that is written with a sign.
+        // Seconds with a fraction, as a signed number.
         let total = seconds * 1_000_000_000 + ns;
         format!(
             "@{}{}.{:09}",
@@ -220,13 +220,13 @@ fn question() -> impl Strategy<Value = Question> {
         )
     };
     let times = TIMES.map(|(seconds, ns)| {
-        // Find knows only what is later than a moment, and writes the fraction of one before 1970 otherwise.
+        // find only has "later than", and writes the fraction of times before 1970 in another way.
         let later = if seconds < 0 { "@-1.000000001".into() } else { time((seconds, ns - 1)) };
         (time((seconds, ns)), later)
     });
     let since = times.clone().map(|(at, before)| both(&["--changed-within", &at], &["-newermt", &before]));
     let before = times.map(|(at, before)| both(&["--changed-before", &at], &["!", "-newermt", &before]));
-    let newer = [both(&["--newer", "../beside/file"], &["-newer", "../beside/file"])];
+    let newer = [both(&["--newer", "../outside/file"], &["-newer", "../outside/file"])];
     let owners = [
         both(&["--owner", "root"], &["-user", "root"]),
         both(&["--owner", ":7"], &["-gid", "7"]),
@@ -236,7 +236,7 @@ fn question() -> impl Strategy<Value = Question> {
     let perms = ["644", "-111", "/6000", "-0", "/0", "/022", "4755", "-2000"]
         .map(|mode| both(&["--perm", mode], &["-perm", mode]));
     let links = ["1", "+1", "-3", "2", "-1"].map(|n| both(&["--links", n], &["-links", n]));
-    let same = ["../beside/file", "."].map(|file| both(&["--samefile", file], &["-samefile", file]));
+    let same = ["../outside/file", "."].map(|file| both(&["--samefile", file], &["-samefile", file]));
     let empty = [both(&["--empty"], &["-empty"])];
     let pruned = [
         both(&["-E", "a"], &["-name", "a"]),
@@ -247,7 +247,7 @@ fn question() -> impl Strategy<Value = Question> {
         both(&["-E", "*/.h/"], &["-type", "d", "-path", "./*/.h"]),
         both(&["--no-hidden"], &["-name", ".*"]),
     ];
-    // Several of these must all hold, and an option that cannot be given twice is given once.
+    // All of several filters must match, and an option that cannot be repeated is given once.
     let one = |of: Vec<Both>| prop_oneof![4 => Just(Vec::new()), 1 => some(of, 1)];
     let by_name = (
         rarely(types.into(), 2),
@@ -274,27 +274,27 @@ fn question() -> impl Strategy<Value = Question> {
         let tests = vec![
             n.0, n.1, n.2, n.3, n.4, i.0.0, i.0.1, i.1.0, i.1.1, i.1.2, i.2, i.3, i.4.0, i.4.1, i.5, i.6,
         ];
-        Question { follow, min_depth, max_depth, pruned, tests }
+        Search { follow, min_depth, max_depth, pruned, tests }
     })
 }
 
 #[test]
-fn h40_every_question_is_answered_as_find_answers_it() {
+fn h40_random_filters_select_what_find_selects() {
     needs!("find");
     let tree = btree_map(select(NAMES.to_vec()), node(), 1..8);
-    proptest!(ProptestConfig::with_cases(24), |(tree in tree, questions in vec(question(), 10))| {
+    proptest!(ProptestConfig::with_cases(24), |(tree in tree, searches in vec(search(), 10))| {
         let dir = Dir::new();
-        fs::create_dir(dir.aside("beside")).unwrap();
-        make_file(&dir.aside("beside").join("file"), 1024);
+        fs::create_dir(dir.aside("outside")).unwrap();
+        make_file(&dir.aside("outside").join("file"), 1024);
         for (name, node) in &tree {
             make(&dir, &dir.path(OsStr::from_bytes(name)), node);
         }
-        for question in questions {
-            let theirs = question.theirs();
+        for search in searches {
+            let theirs = search.theirs();
             let theirs: Vec<_> = theirs.iter().map(String::as_str).collect();
             let expected = gnu_find(&dir, &theirs);
             for threads in ["mono", "2"] {
-                let run = dir.ftk(["find", "-0", "-j", threads]).args(question.ours()).run().status(0);
+                let run = dir.ftk(["find", "-0", "-j", threads]).args(search.ours()).run().status(0);
                 let what = format!("not what find lists: {theirs:?}: {} entries", expected.len());
                 run.check(sorted(records(&run.out, 0)) == expected, &what);
             }

@@ -1,4 +1,4 @@
-//! `--ignore-files`, held against git.
+//! `--ignore-files`, compared with git.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,7 +14,7 @@ use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 use crate::harness::{Dir, needs, records, sorted};
 
-/// Git in the tree, without anybody's settings. What it prints.
+/// Runs git in the tree, without the user's settings, and returns its output.
 fn git(dir: &Dir, args: &[&str]) -> Vec<u8> {
     let mut command = Command::new("git");
     command.args(args).current_dir(dir.path(""));
@@ -24,7 +24,7 @@ fn git(dir: &Dir, args: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// What git does not ignore, and what is left by us: the same, for any number of workers.
+/// Checks that ftk and git list the same files, for several numbers of workers.
 fn same_as_git(dir: &Dir) {
     let files = records(&git(dir, &["ls-files", "--others", "--exclude-standard", "-z"]), 0);
     let expected = sorted(files.into_iter().map(|path| [b"./", &*path].concat()).collect());
@@ -38,7 +38,7 @@ fn same_as_git(dir: &Dir) {
 }
 
 #[test]
-fn what_git_ignores_is_left_out() {
+fn files_that_git_ignores_are_skipped() {
     needs!("git");
     let names = || select(NAMES.to_vec());
     let files = vec((vec(names(), 0..4), names()), 1..24);
@@ -53,7 +53,7 @@ fn what_git_ignores_is_left_out() {
         let dir = Dir::new();
         git(&dir, &["init", "-q"]);
         fs::write(dir.path(".git/info/exclude"), exclude.join(&b'\n')).unwrap();
-        // Names that are directories already, or below files, are not made.
+        // Names of existing directories, or below files, are not created.
         for (dirs, name) in &files {
             let path = below(&dir, dirs);
             if fs::create_dir_all(&path).is_ok() {
@@ -91,7 +91,7 @@ const NAMES: [&[u8]; 18] = [
     b"\xff",
 ];
 
-/// Everything that means something in a pattern, and some that never match.
+/// Every construct of a pattern, and some patterns that never match.
 const LINE: &str = concat!(
     r"(?s-u)!?/?(?:[abc*?.]|\*\*|\*\*/|/\*\*/|/\*\*|\[[!^]?[]]?[a-c]{1,2}\]|\[a-c\]|\[\[:alpha:\]\]|\[[-!^:\\]",
     r"|\[[!^]?[\xfe\xff\-a]{1,3}\]|\[[!^]?\[:(?:space|graph|no)?:?\]|\\[abc*!\[ /\\]|\{a,b\}|/|#| |\t|\x00",
@@ -99,7 +99,7 @@ const LINE: &str = concat!(
 );
 
 #[test]
-fn the_fine_points_of_git() {
+fn special_patterns_of_git() {
     needs!("git");
     for lines in [
         "a\n!a",
@@ -187,7 +187,7 @@ fn the_fine_points_of_git() {
 }
 
 #[test]
-fn what_is_left_out_is_counted_and_nothing_without_the_option() {
+fn ignored_paths_are_counted_and_need_the_option() {
     let dir = Dir::new();
     dir.file(".gitignore", b"*.o\n/build/\n").file(".ignore", b"!keep.o\n").file("sub/.ignore", b"*.tmp\n");
     dir.file("x.o", b"")
@@ -198,21 +198,21 @@ fn what_is_left_out_is_counted_and_nothing_without_the_option() {
     dir.file("x.tmp", b"");
     let left = "./.gitignore\n./.ignore\n./keep.o\n./sub/.ignore\n./sub/build/x\n./x.tmp\n";
     let run = dir.ftk(["find", "--sort", "-t", "f", "--ignore-files"]).run().status(0).stdout(left);
-    run.stderr("  left out: 3 ignored paths\n");
+    run.stderr("  skipped: 3 ignored paths\n");
     dir.ftk(["find", "-c", "-t", "f"]).run().status(0).stdout("9\n").stderr("");
     let run = dir.ftk(["hash", "--ignore-files", "."]).run().status(0);
     run.check(records(&run.out, b'\n').len() == 6, "the same files");
-    run.stderr_has("left out: 3 ignored paths");
+    run.stderr_has("skipped: 3 ignored paths");
 }
 
-/// What `.ignore` files say counts before what `.gitignore` files say, however deep those are.
+/// `.ignore` files take precedence over `.gitignore` files, even over deeper ones.
 #[test]
-fn ignore_files_come_before_those_of_git() {
+fn ignore_files_take_precedence_over_gitignore() {
     let dir = Dir::new();
     dir.file(".ignore", b"a\n!b\n").file("d/.gitignore", b"!a\nb\nc\n");
     dir.file("d/a", b"").file("d/b", b"").file("d/c", b"");
     let run = dir.ftk(["find", "--sort", "-t", "f", "--ignore-files", "d"]).run().status(0);
-    // Nothing above a root counts that lies in no repository.
+    // Ignore files above a root count only within a repository.
     run.stdout("d/.gitignore\nd/a\n");
     dir.ftk(["find", "--sort", "-t", "f", "--ignore-files"])
         .run()
@@ -221,7 +221,7 @@ fn ignore_files_come_before_those_of_git() {
 }
 
 #[test]
-fn a_repository_is_bounded_and_seen_from_below() {
+fn patterns_of_a_repository_apply_in_all_of_it_only() {
     needs!("git");
     let dir = Dir::new();
     dir.file("outer/.gitignore", b"a\n").file("outer/.ignore", b"c\n");
@@ -233,20 +233,20 @@ fn a_repository_is_bounded_and_seen_from_below() {
     let status = Command::new("git").args(["init", "-q"]).arg(&repo).status().unwrap();
     assert!(status.success());
     fs::write(repo.join(".git/info/exclude"), "*.x\n!z.o\n").unwrap();
-    // A .gitignore above the repository does not count in it, an .ignore does where it is walked.
+    // A .gitignore above the repository does not count in it; an .ignore in the walked tree does.
     let run = dir.ftk(["find", "--sort", "-t", "f", "--ignore-files", "-E", ".git", "outer"]).run().status(0);
     run.stdout("outer/.gitignore\nouter/.ignore\nouter/repo/.gitignore\nouter/repo/x/y/a\n");
-    // From inside, the patterns count from where the repository begins, however the root is written.
+    // From inside, the patterns are relative to the top of the repository, for every spelling of the root.
     for root in ["outer/repo/x", "outer/repo/x/y", "./outer/repo/x/y/", "outer/repo/x/../x"] {
         let run = dir.ftk(["find", "--sort", "-t", "f", "-c", "--ignore-files", root]).run().status(0);
-        run.stdout("2\n").stderr_has("left out: 2 ignored paths");
+        run.stdout("2\n").stderr_has("skipped: 2 ignored paths");
     }
     dir.symlink("outer/repo/x/y", "link");
     dir.ftk(["find", "--sort", "-t", "f", "--ignore-files", "link/"])
         .run()
         .status(0)
         .stdout("link/a\nlink/c\n");
-    // Roots are never left out.
+    // Starting points are never skipped.
     dir.ftk(["find", "--ignore-files", "outer/repo/x/y/b"])
         .run()
         .status(0)
@@ -255,7 +255,7 @@ fn a_repository_is_bounded_and_seen_from_below() {
 }
 
 #[test]
-fn what_cannot_be_read_is_an_error() {
+fn unreadable_ignore_files_are_errors() {
     let dir = Dir::new();
     dir.file("a/.gitignore", b"x\n").file("a/x", b"").file("d/x", b"");
     dir.lock("a/.gitignore").fifo("d/.ignore").dir("d/.gitignore");
@@ -265,9 +265,9 @@ fn what_cannot_be_read_is_an_error() {
         .stderr_lacks("d/");
 }
 
-/// Ignore files are read past the longest path that the system takes.
+/// Ignore files are read at depths beyond the longest path that a system call accepts.
 #[test]
-fn h52_depth_is_no_limit() {
+fn h52_ignore_files_at_any_depth() {
     let dir = Dir::new();
     let name = "d".repeat(200);
     let mut deepest = openat(CWD, dir.path(""), OFlags::DIRECTORY, Mode::empty()).unwrap();
@@ -283,11 +283,6 @@ fn h52_depth_is_no_limit() {
     dir.file(".ignore", b"**/dd*/z\n");
     for limit in ["-n 256", "-n 16"] {
         let args = ["find", "-c", "-n", "[xyz]", "--ignore-files", "-j", "2"];
-        dir.ftk(args)
-            .limit(&dir, limit)
-            .run()
-            .status(0)
-            .stdout("1\n")
-            .stderr("  left out: 2 ignored paths\n");
+        dir.ftk(args).limit(&dir, limit).run().status(0).stdout("1\n").stderr("  skipped: 2 ignored paths\n");
     }
 }

@@ -1,4 +1,4 @@
-//! Which entries are meant: the options that all commands share.
+//! The options that select entries, shared by all commands.
 
 mod flags;
 mod gnu;

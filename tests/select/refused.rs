@@ -1,4 +1,4 @@
-//! What does not parse is refused with the place marked, before anything is walked or written.
+//! Values that do not parse are refused with their position, before anything is walked or written.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use crate::harness::Dir;
 
 #[test]
-fn patterns() {
+fn invalid_patterns_are_refused() {
     let dir = Dir::new();
     for (option, pattern, message) in [
         (
@@ -53,7 +53,7 @@ fn patterns() {
 }
 
 #[test]
-fn bytes_that_are_no_utf_8() {
+fn bytes_that_are_not_utf_8() {
     let dir = Dir::new();
     dir.raw_file(b"\xe9t\xe9", b"").raw_file(b"d/\xe9.c", b"");
     let bytes = OsStr::from_bytes;

@@ -29,7 +29,7 @@ fn lists_and_arguments_add_up() {
         .stderr("");
     let args = ["find", "--files-from", lines, "--files0-from", records, "-c", " d "];
     dir.ftk(args).run().status(0).stdout("7\n").stderr("");
-    // What is named twice is taken once, as among arguments.
+    // A path that occurs twice is listed once, as with arguments.
     dir.ftk(["find", "--files-from", lines, "-c", "b", "c"]).run().status(0).stdout("3\n");
     dir.ftk(["find", "--files-from", lines, "-n", "y"]).run().status(0).stdout("b/y\n");
     dir.ftk(["hash", "-a", "xxh64", "--files-from", lines]).run().status(0).stderr_lacks("ftk: ");
@@ -38,7 +38,7 @@ fn lists_and_arguments_add_up() {
 #[test]
 fn a_list_from_standard_input() {
     let dir = tree();
-    // A dash in a list is a file of that name, and lines are taken to the byte.
+    // A dash in a list is a file of that name, and lines are used byte for byte.
     let run = dir.ftk(["find", "--files-from", "-", "--sort"]).stdin(b"c\n-\n d ").run();
     run.status(0).stdout(" d \n-\nc\n").stderr("");
     let run = dir.ftk(["find", "--files0-from", "-", "-0"]).stdin(b"new\nline\0").run();
@@ -47,16 +47,16 @@ fn a_list_from_standard_input() {
     let listed = dir.ftk(["hash", "--files-from", "-", "c"]).stdin(b"./-").run().status(0).out;
     assert_eq!(records(&sums, b'\n').len(), 3);
     assert_eq!(records(&listed, b'\n').len(), 2);
-    // It is one thing or the other.
+    // Standard input cannot be a list and a file at once.
     let run = dir.ftk(["hash", "--files-from", "-", "-"]).stdin(b"c\n").run().status(2).stdout("");
-    run.stderr("ftk: standard input cannot be both a list and a file\n");
+    run.stderr("ftk: standard input cannot be both a list of paths and a file to hash\n");
     let run = dir.ftk(["find", "--files-from", "-", "--files0-from", "-"]).stdin(b"c\n").run().status(2);
-    run.stdout("").stderr("ftk: standard input can be only one list\n");
+    run.stdout("").stderr("ftk: only one list can come from standard input\n");
 }
 
-/// An empty list is no reason to take everything, or to wait for standard input.
+/// An empty list selects nothing, and does not make ftk read standard input.
 #[test]
-fn an_empty_list_is_nothing() {
+fn an_empty_list_selects_nothing() {
     let dir = tree();
     fs::write(dir.aside("empty"), "").unwrap();
     for option in ["--files-from", "--files0-from"] {
@@ -67,7 +67,7 @@ fn an_empty_list_is_nothing() {
 }
 
 #[test]
-fn what_is_no_list_of_paths_is_refused() {
+fn invalid_lists_of_paths_are_refused() {
     let dir = tree();
     fs::write(dir.aside("gap"), "c\n\nb\n").unwrap();
     fs::write(dir.aside("records"), "c\0b\0").unwrap();
@@ -75,7 +75,7 @@ fn what_is_no_list_of_paths_is_refused() {
         (["--files-from", "../missing"], "ftk: cannot open '../missing': no such file or directory\n"),
         (["--files-from", ".."], "ftk: cannot read '..': is a directory\n"),
         (["--files-from", "../gap"], "ftk: cannot read '../gap': line 2 is empty\n"),
-        (["--files-from", "../records"], "line 1 holds a NUL: is it a list for --files0-from?\n"),
+        (["--files-from", "../records"], "line 1 contains a NUL: if paths end with NUL, use --files0-from\n"),
         (["--files0-from", "/dev/zero"], "ftk: cannot read '/dev/zero': record 1 is empty\n"),
         (["--files-from", "/dev/zero"], "line 1 is longer than any path\n"),
     ] {
@@ -83,13 +83,13 @@ fn what_is_no_list_of_paths_is_refused() {
             dir.ftk([command]).args(args).args(["c"]).run().status(2).stdout("").stderr_has(message);
         }
     }
-    // What is on the list and not there is an error of its own, and the rest is listed.
+    // A missing path of the list is an error, and the rest is listed.
     let run = dir.ftk(["find", "--files-from", "-"]).stdin(b"gone\nc\n").run().status(2);
     run.stdout("c\n").stderr("ftk: cannot stat 'gone': no such file or directory\n");
 }
 
 #[test]
-fn a_long_list_of_what_find_found() {
+fn a_long_list_from_find() {
     needs!("find");
     let dir = Dir::new();
     for nth in 0..3000 {

@@ -1,6 +1,6 @@
-//! Acts on one pair of files, or takes a journal back:
-//! `cargo run -p ftk-apply --example act -- hardlink KEEPER VICTIM JOURNAL`, `act undo JOURNAL`.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program says what it did")]
+//! Performs one action on a pair of files, or undoes a journal: `cargo run -p ftk-apply --example act --
+//! hardlink KEEPER VICTIM JOURNAL`, `act undo JOURNAL`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its results")]
 
 use std::error::Error;
 use std::fs::symlink_metadata;
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a scan would say of a file; here its directory is trusted.
+/// Returns the state of a file as a scan would record it. The directory of the file is trusted.
 fn seen(path: &str) -> Result<Seen, Box<dyn Error>> {
     let stat = symlink_metadata(path)?;
     let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);

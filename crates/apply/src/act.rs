@@ -1,4 +1,4 @@
-//! The actions themselves, on what was proven.
+//! The actions on proven pairs of files.
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -6,10 +6,10 @@ use ftk_sched::Stop;
 use rustix::fs::{AtFlags, CWD, fstat, linkat, readlinkat, statat, symlinkat};
 
 use crate::action::{ActionKind, Freed};
-use crate::apart::Apart;
+use crate::alias_check::AliasCheck;
 use crate::destination::Destination;
 use crate::intent::Intent;
-use crate::ours::Ours;
+use crate::own_changes::OwnChanges;
 use crate::prove::Proven;
 use crate::reach::Held;
 use crate::refusal::{ActError, Refusal, Side};
@@ -18,31 +18,32 @@ use crate::stat::identity;
 use crate::swap::{delete, displace, replace};
 use crate::temp::Temp;
 
-/// Does what the intent says. On any error the victim has its name and content.
+/// Performs the action of the intent. After an error, the victim has its name and content, unless the error
+/// names a file that could not be renamed back.
 pub(crate) fn act(
     proven: &Proven,
     intent: &Intent,
     destination: Option<&Destination>,
-    apart: &mut Apart,
-    ours: &mut Ours,
+    alias_check: &mut AliasCheck,
+    own_changes: &mut OwnChanges,
     stop: &Stop,
 ) -> Result<Freed, ActError> {
-    proven.recheck(ours)?;
+    proven.recheck(own_changes)?;
     if intent.kind == ActionKind::Reflink {
         return share(proven, stop);
     }
-    let outcome = apart.prove(proven, &intent.temp).and_then(|()| match intent.kind {
+    let outcome = alias_check.prove(proven, &intent.temp).and_then(|()| match intent.kind {
         ActionKind::Hardlink => hardlink(proven, intent),
         ActionKind::Symlink => symlink(proven, intent),
         ActionKind::Delete => remove(proven, intent),
         ActionKind::Move => relocate(proven, intent, destination),
-        ActionKind::Reflink => unreachable!("no name goes"),
+        ActionKind::Reflink => unreachable!("a reflink removes no name"),
     });
-    // Also of what failed: it may have changed times of inodes on its way.
+    // This is done even after a failure, which may have changed the ctime of the inodes.
     let last_went = [&proven.victim, &proven.keeper].map(|held| {
         let now = fstat(&held.file);
         if let Ok(now) = &now {
-            ours.note(&held.stat, now);
+            own_changes.note(&held.stat, now);
         }
         now.is_ok_and(|now| now.st_nlink == 0)
     })[0];
@@ -51,11 +52,11 @@ pub(crate) fn act(
 
 fn hardlink(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
     let Proven { victim, keeper, .. } = proven;
-    let place = victim.place.beside(&intent.temp);
+    let place = victim.place.sibling(&intent.temp);
     linkat(&keeper.place.dir, &keeper.place.name, &place.dir, &place.name, AtFlags::empty())
         .map_err(|errno| ActError::of_naming("link the keeper", errno))?;
     let temp = Temp::made(place)?;
-    // The link was made to whatever had the keeper's name in that moment.
+    // The link leads to whatever had the keeper's name at that moment.
     if temp.identity != keeper.identity() {
         return Err(temp.discard(Refusal::Replaced(Side::Keeper).into()));
     }
@@ -64,13 +65,13 @@ fn hardlink(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
 
 fn symlink(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
     let target = intent.target.as_deref().expect("the intent of a symbolic link has a target");
-    let place = proven.victim.place.beside(&intent.temp);
+    let place = proven.victim.place.sibling(&intent.temp);
     symlinkat(target, &place.dir, &place.name)
         .map_err(|errno| ActError::of_naming("make the link", errno))?;
     exchange(proven, Temp::made(place)?)
 }
 
-/// Puts a replacement in the victim's place.
+/// Exchanges the victim for its replacement.
 fn exchange(proven: &Proven, temp: Temp) -> Result<(), ActError> {
     let before = match proven.keeper_now() {
         Ok(before) => before,
@@ -82,25 +83,26 @@ fn exchange(proven: &Proven, temp: Temp) -> Result<(), ActError> {
 fn remove(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
     let before = proven.keeper_now()?;
     let victim = &proven.victim;
-    delete(&victim.place, victim.identity(), &victim.place.beside(&intent.temp), || proven.check(&before))
+    delete(&victim.place, victim.identity(), &victim.place.sibling(&intent.temp), || proven.check(&before))
 }
 
 fn relocate(proven: &Proven, intent: &Intent, destination: Option<&Destination>) -> Result<(), ActError> {
-    let destination = destination.expect("who moves has a destination");
-    let to = intent.to.as_ref().expect("the intent of a move says where to");
+    let destination = destination.expect("a move has a destination");
+    let to = intent.to.as_ref().expect("the intent of a move has a new path");
     let to = destination.place(to).map_err(|error| ActError::failed("make the directory", error))?;
     let before = proven.keeper_now()?;
     let victim = &proven.victim;
     displace(&victim.place, victim.identity(), &to, || proven.check(&before))
 }
 
-/// The path that a symbolic link to a file gets: absolute, so that it means the same from everywhere, and without
-/// links on the way, which might lead elsewhere tomorrow.
+/// Returns the target for a symbolic link to a file: an absolute path, so that the link works from
+/// everywhere, and without links, which could change later.
 pub(crate) fn absolute_path(held: &Held) -> Result<Vec<u8>, ActError> {
     let of_descriptor = format!("/proc/thread-self/fd/{}", held.file.as_fd().as_raw_fd());
     let path = readlinkat(CWD, of_descriptor, Vec::new())
         .map_err(|errno| ActError::failed("find the absolute path of the keeper", errno))?;
-    // A file that lost its name meanwhile, or lies outside our root directory, has a path that is none.
+    // If the file has lost its name or is outside the process's root directory, the link text is not a path
+    // to it.
     match statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) if identity(&stat) == held.identity() => Ok(path.into_bytes()),
         Ok(_) => Err(Refusal::Replaced(Side::Keeper).into()),
@@ -108,9 +110,9 @@ pub(crate) fn absolute_path(held: &Held) -> Result<Vec<u8>, ActError> {
     }
 }
 
-/// Bytes on the disk that go with the file.
+/// Returns the bytes on the disk that are freed with the file.
 fn owned_bytes(held: &Held) -> u64 {
-    /// The unit of `st_blocks`, whatever the file system's own.
+    /// The unit of `st_blocks` on every file system.
     const BLOCK: u64 = 512;
     (held.stat.st_blocks as u64 * BLOCK).saturating_sub(shared_bytes(&held.file))
 }

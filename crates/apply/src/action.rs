@@ -3,26 +3,27 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// What is done with a victim. Never anything but what was asked: where a hard link is impossible there is an
-/// error, and no symbolic link.
+/// What is done with a victim. There is no fallback to another action: if a hard link is impossible, the step
+/// fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Its name becomes another name of the keeper.
+    /// The victim becomes a hard link to the keeper.
     Hardlink,
-    /// It shares the keeper's blocks until either is written to, and keeps its inode and all that belongs to it.
-    /// The kernel compares the bytes.
+    /// The victim shares the keeper's blocks until either file is written to. It keeps its inode and all its
+    /// metadata. The kernel compares the bytes.
     Reflink,
-    /// Its name becomes a symbolic link to the absolute path of the keeper, every link on that path resolved.
+    /// The victim becomes a symbolic link to the absolute path of the keeper. All links on that path are
+    /// resolved.
     Symlink,
-    /// Its name goes. There is no way back: [`Action::Move`] into a directory apart is the delete that has one.
+    /// The victim is removed. This cannot be undone: use [`Action::Move`] if it must be possible.
     Delete,
-    /// It moves below this directory, on the same file system, to the path it was scanned under. Nothing there
-    /// is overwritten. The directory, and those below it, are made where they are missing.
+    /// The victim moves below this directory, on the same file system, to the path it was scanned under.
+    /// Existing files are never overwritten. Missing directories are created.
     Move(PathBuf),
 }
 
 impl Action {
-    /// The kind without the particulars.
+    /// Returns the kind of the action.
     pub fn kind(&self) -> ActionKind {
         match self {
             Self::Hardlink => ActionKind::Hardlink,
@@ -34,7 +35,7 @@ impl Action {
     }
 }
 
-/// The kind of an [`Action`]; shown as the word for it.
+/// The kind of an [`Action`]. Its text form is the action's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ActionKind {
     /// See [`Action::Hardlink`].
@@ -73,18 +74,24 @@ impl fmt::Display for ActionKind {
     }
 }
 
-/// What is asked of a victim beside its content.
+/// Requirements on a victim besides equal content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ActionOptions {
-    /// Whether [`Action::Hardlink`] and [`Action::Symlink`], which put the keeper's owner, permissions, access
-    /// control list and extended attributes in the place of the victim's, do so where they differ. Even then no
-    /// name becomes set-user-ID or set-group-ID that was not.
+    /// Whether [`Action::Hardlink`] and [`Action::Symlink`] may replace the victim's owner, permissions,
+    /// access control list and extended attributes by different ones of the keeper. Even then, no name
+    /// becomes set-user-ID or set-group-ID.
     pub metadata_may_differ: bool,
 }
 
-/// Bytes that an action gave back to the file system: what the victim alone had, if its last name went.
+/// Bytes on the disk that an action has freed.
+///
+/// For a reflink, these are the bytes that only the victim used before, and that it now shares. If the file
+/// system does not report shared blocks, they are all bytes of the victim.
+///
+/// For the other actions, these are the bytes that only the victim used, if its last name was removed, and
+/// otherwise 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Freed(
-    /// Bytes on the disk, not the length of the file.
+    /// The number of bytes, which may differ from the length of the file.
     pub u64,
 );

@@ -1,4 +1,4 @@
-//! A file made anew from another one's content.
+//! Copies of files, with the metadata of another file.
 
 use std::fs::File;
 use std::io;
@@ -18,11 +18,11 @@ use crate::temp::Temp;
 /// Bytes copied at a time.
 const BUFFER: usize = 256 << 10;
 
-/// Makes a copy of `source` at `place`, whose name must be free, with the metadata another file had. It is on the
-/// disk, and was compared with its source, when this returns.
+/// Copies `source` to `place`, whose name must be free, with the metadata that another file had. On return
+/// the copy has been compared with its source and is on the disk.
 pub(crate) fn copy(source: &Held, place: Place, metadata: &Metadata, stop: &Stop) -> Result<Temp, ActError> {
-    // Nobody else may open it before it has the owner and the permissions it is to have.
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // Until the copy has its final owner and permissions, only the caller may open it.
     let file = openat(&place.dir, &place.name, flags, Mode::RUSR | Mode::WUSR)
         .map_err(|errno| ActError::failed("make the copy", errno))?;
     let file = File::from(file);
@@ -34,7 +34,7 @@ pub(crate) fn copy(source: &Held, place: Place, metadata: &Metadata, stop: &Stop
 }
 
 fn fill(source: &Held, file: &File, temp: &Temp, metadata: &Metadata, stop: &Stop) -> Result<(), ActError> {
-    // Where blocks can be shared the copy costs none, and holes stay holes.
+    // A reflink uses no space for shared blocks, and keeps holes.
     if ioctl_ficlone(file, &source.file).is_err() {
         copy_bytes(source, file, stop)?;
     }
@@ -51,7 +51,7 @@ fn fill(source: &Held, file: &File, temp: &Temp, metadata: &Metadata, stop: &Sto
     fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))
 }
 
-/// Copies what is data, and leaves holes.
+/// Copies data and keeps holes.
 fn copy_bytes(source: &Held, file: &File, stop: &Stop) -> Result<(), ActError> {
     let size = source.stat.st_size as u64;
     let mut buffer = vec![0; BUFFER];
@@ -63,8 +63,8 @@ fn copy_bytes(source: &Held, file: &File, stop: &Stop) -> Result<(), ActError> {
     file.set_len(size).map_err(|error| ActError::failed("write the copy", error))
 }
 
-/// Copies a run of data. Only a read that returns nothing is the end of the source: POSIX allows short reads anywhere,
-/// and FUSE file systems make them.
+/// Copies a range of data. Only a read of zero bytes is the end of the source: POSIX allows short reads
+/// anywhere, and FUSE file systems make them.
 fn copy_data(
     mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
     data: Range<u64>,
@@ -81,7 +81,7 @@ fn copy_data(
         let got = read(&mut buffer[..len], at);
         let got = got.map_err(|error| Refusal::unreadable(Side::Keeper, "read", error))?;
         if got == 0 {
-            return Err(Refusal::Changed { side: Side::Keeper, what: "while it was copied" }.into());
+            return Err(Refusal::Changed { side: Side::Keeper, what: "while being copied" }.into());
         }
         file.write_all_at(&buffer[..got], at).map_err(|error| ActError::failed("write the copy", error))?;
         at += got as u64;
@@ -89,7 +89,8 @@ fn copy_data(
     Ok(())
 }
 
-/// The next run of data, or all that is left where the file system does not tell holes or is not trusted to.
+/// Returns the next range of data. If the file system does not report holes or is not trusted, that is the
+/// whole rest.
 fn data_from(source: &Held, at: u64, size: u64) -> Option<Range<u64>> {
     if !is_trusted(&source.file) {
         return (at < size).then_some(at..size);
@@ -107,7 +108,8 @@ fn data_from(source: &Held, at: u64, size: u64) -> Option<Range<u64>> {
 mod tests {
     use super::*;
 
-    /// Copies bytes 3 to 103 of these by reads of at most `most` bytes, from a source that ends after `len`.
+    /// Copies the bytes 3 to 103 with reads of at most `most` bytes, from a source that ends after `len`
+    /// bytes.
     fn copied(most: usize, len: usize) -> (Result<(), ActError>, Vec<u8>) {
         let source: Vec<u8> = (0..200).collect();
         let read = |buf: &mut [u8], at: u64| {
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn h46_a_short_read_is_no_change() {
+    fn h46_a_short_read_is_not_a_change() {
         let expected: Vec<u8> = [0; 3].into_iter().chain(3..103).collect();
         for most in [1, 7, 15, 16] {
             let (outcome, bytes) = copied(most, 200);
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_ends_early_has_changed() {
+    fn a_truncated_source_is_reported_as_changed() {
         for (most, len) in [(16, 102), (7, 50), (1, 3), (16, 0)] {
             let (outcome, _) = copied(most, len);
             assert!(

@@ -1,4 +1,4 @@
-//! The call of the kernel that lets files share equal blocks, which has no safe wrapper elsewhere.
+//! The system call that makes files share equal blocks. No library has a safe wrapper for it.
 #![expect(unsafe_code, reason = "ioctl hands the kernel pointers")]
 
 use std::io;
@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::ioctl::{Direction, Opcode, Updater, ioctl, opcode};
 
-/// `FIDEDUPERANGE`; the number holds the size of the structure without its array.
+/// `FIDEDUPERANGE`; the number contains the size of the structure without its array.
 const DEDUPE: Opcode = opcode::from_components(Direction::ReadWrite, 0x94, 54, 24);
 
 /// `FILE_DEDUPE_RANGE_DIFFERS`.
@@ -27,12 +27,12 @@ struct DedupeRange {
     reserved2: u32,
 }
 
-/// Makes `to` share the blocks of `from` at `offset`, if the kernel finds them equal. Answers with the bytes that
-/// are shared now, maybe fewer than asked for; `None` if they differ.
+/// Makes `to` share the blocks of `from` at `offset`, if the kernel finds them equal. Returns the number of
+/// bytes that are now shared, which may be fewer than requested, or `None` if they differ.
 ///
 /// # Errors
-/// `EOPNOTSUPP` or `EINVAL` where the file system does not share blocks, `EXDEV` where the files are on two of
-/// them, `EPERM` if `to` could not be written to.
+/// `EOPNOTSUPP` or `EINVAL` if the file system cannot share blocks, `EXDEV` if the files are on different
+/// file systems, `EPERM` if the caller neither owns `to` nor may write to it.
 pub(crate) fn dedupe(from: impl AsFd, to: impl AsFd, offset: u64, len: u64) -> io::Result<Option<u64>> {
     let mut range = DedupeRange {
         src_offset: offset,
@@ -45,9 +45,9 @@ pub(crate) fn dedupe(from: impl AsFd, to: impl AsFd, offset: u64, len: u64) -> i
         status: 0,
         reserved2: 0,
     };
-    // SAFETY: `DEDUPE` is the number of FIDEDUPERANGE, which takes this structure: the kernel's header followed
-    // by as many records as `dest_count` says, which is one. The kernel writes to the record only. `to` stays
-    // open during the call.
+    // SAFETY: `DEDUPE` is the number of FIDEDUPERANGE, which expects this structure: the kernel's header
+    // followed by `dest_count` records, which is one. The kernel writes to the record only. `to` stays open
+    // during the call.
     retry_on_intr(|| unsafe { ioctl(from.as_fd(), Updater::<DEDUPE, DedupeRange>::new(&mut range)) })?;
     match range.status {
         0 => Ok(Some(range.bytes_deduped)),
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_sizes_are_those_of_linux() {
+    fn ioctl_number_and_size_match_linux() {
         assert_eq!((DEDUPE, size_of::<DedupeRange>()), (0xc018_9436, 24 + 32));
     }
 }

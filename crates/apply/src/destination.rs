@@ -1,4 +1,4 @@
-//! Where moved files go.
+//! The directory that files are moved to.
 
 use std::ffi::CString;
 use std::io;
@@ -14,7 +14,7 @@ use crate::durable::sync_file_system;
 use crate::intent::To;
 use crate::reach::{DIRECTORY, Place};
 
-/// The directory below which they keep the paths they were scanned under.
+/// A directory below which moved files keep the paths they were scanned under.
 #[derive(Debug)]
 pub(crate) struct Destination {
     dir: OwnedFd,
@@ -22,7 +22,7 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Opens the directory, and makes what is missing of it.
+    /// Opens the directory, and creates missing ones.
     pub(crate) fn open(base: BorrowedFd<'_>, path: &Path) -> io::Result<Self> {
         let path = path.as_os_str().as_bytes();
         let start: &[u8] = if path.starts_with(b"/") { b"/" } else { b"." };
@@ -30,17 +30,18 @@ impl Destination {
         Ok(Self { dir: make_directories(dir, parts(path), OFlags::empty())?, path: path.to_vec() })
     }
 
-    /// Where a file goes.
+    /// Returns the new path of a file.
     pub(crate) fn to(&self, scanned: &[u8]) -> To {
         below(&self.path, scanned)
     }
 
-    /// Waits until what was moved there, and the directories made for it at any depth, are on the disk.
+    /// Waits until the moved files, and all directories created for them, are on the disk.
     pub(crate) fn sync(&self) -> Result<(), Errno> {
         sync_file_system(self.dir.as_fd())
     }
 
-    /// That place, reached through no link, its directories made.
+    /// Opens the directory of a new path, and creates missing directories. A symbolic link below the
+    /// destination is an error.
     pub(crate) fn place(&self, to: &To) -> io::Result<Place> {
         let below = &to.path[to.root_len..];
         let mut directories: Vec<_> = parts(below).collect();
@@ -51,8 +52,7 @@ impl Destination {
     }
 }
 
-/// Where a file goes: below the directory by the path it was scanned under, in which what leads upwards and the
-/// root directory count for nothing.
+/// Joins the directory and the path that a file was scanned under. `..` and a leading `/` are dropped.
 pub(crate) fn below(directory: &[u8], scanned: &[u8]) -> To {
     let mut path = directory.to_vec();
     for part in parts(scanned).filter(|part| *part != b"..") {
@@ -62,12 +62,12 @@ pub(crate) fn below(directory: &[u8], scanned: &[u8]) -> To {
     To { path, root_len: directory.len() }
 }
 
-/// The names in a path.
+/// Returns the components of a path, except empty ones and `.`.
 fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }
 
-/// Opens one directory after the other, and makes those that are missing.
+/// Opens one directory after the other, and creates missing ones.
 fn make_directories<'p>(
     mut dir: OwnedFd,
     names: impl Iterator<Item = &'p [u8]>,
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn no_link_leads_out() {
+    fn links_below_the_destination_are_not_followed() {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir(temp.path().join("outside")).unwrap();
         let path = temp.path().join("to");

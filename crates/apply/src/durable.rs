@@ -1,4 +1,4 @@
-//! What has to be on the disk before and after names change.
+//! Syncs: what must be on the disk before and after names change.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
@@ -11,34 +11,37 @@ use crate::reach::Held;
 use crate::seen::Seen;
 use crate::stat::identity;
 
-/// A file untouched for so long has been written to the disk by the kernel, which does so after 30 seconds and,
-/// on a laptop that lets its disk sleep, after ten minutes.
+/// The age from which an unchanged file is regarded as written. The kernel writes data back after 30 seconds,
+/// or after ten minutes on a laptop that lets its disk sleep.
 const WRITTEN_BACK: Duration = Duration::from_secs(3600);
 
-/// So many files, and so many directories of a batch, are synced one by one; for more the whole file system is
-/// once. A sync of its own makes the disk wait, and that of the file system writes what others have written, too.
-const FEW: usize = 8;
+/// Up to this many keepers of a run, and directories of a batch, are synced one by one. Beyond that, one sync
+/// of the whole file system is faster, although it also writes the data of other processes.
+const MAX_SINGLE_SYNCS: usize = 8;
 
-/// Which keepers are on the disk: the copy of one that may go is perhaps the only copy that is.
+/// The keepers that are known to be on the disk. A victim may be the only copy on the disk until its keeper
+/// is written.
 #[derive(Debug, Default)]
 pub(crate) struct Keepers {
     synced: Vec<(u64, u64)>,
-    /// Devices of which everything is that was there before the run.
+    /// Devices on which all data from before the run has been written.
     file_systems: Vec<u64>,
 }
 
 impl Keepers {
-    /// Waits until the content of a keeper is on the disk, unless it has been for long. It is the one that `seen`
-    /// tells of, so whatever was synced since the run began holds all of it.
+    /// Waits until the content of a keeper is on the disk, unless it is old enough to have been written.
+    ///
+    /// The keeper is known to be unchanged since `seen`, so a sync after the start of the run includes all of
+    /// its content.
     pub(crate) fn sync(&mut self, keeper: &Held, seen: &Seen) -> Result<(), Errno> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let young_from = now.saturating_sub(WRITTEN_BACK).as_nanos() as i128;
+        let recent_from = now.saturating_sub(WRITTEN_BACK).as_nanos() as i128;
         let (dev, ino) = keeper.identity();
-        let is_old = seen.mtime_ns.max(seen.ctime_ns) < young_from;
+        let is_old = seen.mtime_ns.max(seen.ctime_ns) < recent_from;
         if is_old || self.synced.contains(&(dev, ino)) || self.file_systems.contains(&dev) {
             return Ok(());
         }
-        if self.synced.len() < FEW {
+        if self.synced.len() < MAX_SINGLE_SYNCS {
             ignore_unsupported(fsync(&keeper.file))?;
             self.synced.push((dev, ino));
         } else {
@@ -58,18 +61,18 @@ pub(crate) fn sync_names(directories: &[Rc<OwnedFd>]) -> Result<(), Errno> {
             distinct.push((id, directory));
         }
     }
-    let by_one = distinct.len() <= FEW;
-    if !by_one {
+    let one_by_one = distinct.len() <= MAX_SINGLE_SYNCS;
+    if !one_by_one {
         distinct.sort_unstable_by_key(|(id, _)| *id);
         distinct.dedup_by_key(|((dev, _), _)| *dev);
     }
     for (_, directory) in distinct {
-        sync(directory.as_fd(), if by_one { fsync } else { syncfs })?;
+        sync(directory.as_fd(), if one_by_one { fsync } else { syncfs })?;
     }
     Ok(())
 }
 
-/// Waits until everything on the file system of a directory is on the disk.
+/// Waits until all data of a directory's file system is on the disk.
 pub(crate) fn sync_file_system(directory: BorrowedFd<'_>) -> Result<(), Errno> {
     sync(directory, syncfs)
 }
@@ -78,13 +81,14 @@ fn sync(directory: BorrowedFd<'_>, how: fn(OwnedFd) -> Result<(), Errno>) -> Res
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match openat(directory, ".", flags, Mode::empty()) {
         Ok(directory) => ignore_unsupported(how(directory)),
-        // Who may change a directory without listing it cannot sync it; its names come to the disk later.
+        // A sync needs permission to list the directory. Without it, the names are not synced: the kernel
+        // writes them later.
         Err(Errno::ACCESS) => Ok(()),
         Err(errno) => Err(errno),
     }
 }
 
-/// File systems that know no sync of what is asked say `EINVAL`.
+/// Ignores `EINVAL`, which file systems return if they do not support this kind of sync.
 fn ignore_unsupported(result: Result<(), Errno>) -> Result<(), Errno> {
     match result {
         Err(Errno::INVAL) => Ok(()),

@@ -1,4 +1,4 @@
-//! The driver: steps in, each proven, written ahead, taken and told.
+//! The engine: it proves steps, records them in the journal, performs them and reports the outcomes.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -8,36 +8,37 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::act::{absolute_path, act};
 use crate::action::{Action, ActionKind, ActionOptions, Freed};
-use crate::apart::Apart;
+use crate::alias_check::AliasCheck;
 use crate::destination::Destination;
 use crate::durable::{Keepers, sync_names};
 use crate::intent::Intent;
 use crate::journal::Journal;
 use crate::metadata::Metadata;
-use crate::ours::Ours;
+use crate::own_changes::OwnChanges;
 use crate::prove::{Proven, prove};
 use crate::reach::Reach;
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::{Seen, Step};
 use crate::temp::random_name;
 
-/// Most steps between two syncs of the journal: a sync costs milliseconds, a step tens of microseconds.
-const STEPS: usize = 200;
+/// The maximal number of steps between two syncs of the journal: a sync costs milliseconds, a step tens of
+/// microseconds.
+const BATCH_STEPS: usize = 200;
 
-/// A batch ends when its victims have so many bytes together, so that little time passes between the comparison
-/// of a file and the action.
-const BYTES: u64 = 16 << 20;
+/// A batch ends when the total size of its victims reaches this, to keep the time short between the
+/// comparison of a file and the action.
+const BATCH_BYTES: u64 = 16 << 20;
 
 /// Descriptors that a step of a batch holds: two files and their directories.
-const DESCRIPTORS: u64 = 4;
+const STEP_DESCRIPTORS: u64 = 4;
 
-/// Descriptors left to everybody else.
-const SPARED: u64 = 12;
+/// Descriptors that are reserved for everything else.
+const RESERVED_DESCRIPTORS: u64 = 12;
 
-/// A step that was proven, and what it is about to do.
+/// A proven step and its intent.
 type Ready = Result<(Proven, Intent), ActError>;
 
-/// Takes steps of one kind of action.
+/// Performs steps of one kind of action. The [front page](crate) has a complete example.
 ///
 /// ```no_run
 /// use ftk_apply::{Action, Engine, Journal, ActionOptions, Step};
@@ -56,50 +57,65 @@ type Ready = Result<(Proven, Intent), ActError>;
 #[derive(Debug)]
 pub struct Engine {
     kind: ActionKind,
-    rules: ActionOptions,
+    options: ActionOptions,
     reach: Reach,
     destination: Option<Destination>,
-    apart: Apart,
-    ours: Ours,
+    alias_check: AliasCheck,
+    own_changes: OwnChanges,
     keepers: Keepers,
-    /// Of keepers that can have no more links: the victim that stays for that reason, and is the keeper from then on.
+    /// For each keeper that cannot have more links: the victim that could not be linked to it, which is the
+    /// keeper of later steps instead.
     successors: HashMap<(u64, u64), Seen>,
-    /// Most steps at once, for the descriptors they need.
-    most: usize,
+    /// The maximal number of steps in a batch, limited by the descriptors they need.
+    max_steps: usize,
 }
 
 impl Engine {
-    /// An engine that takes relative paths from the working directory. The directory of a move is made if it is
-    /// missing.
+    /// Creates an engine. Relative paths start from the working directory. The directory of a move is created
+    /// if it is missing.
     ///
     /// # Errors
-    /// If the directory of a move cannot be opened or made.
-    pub fn new(action: Action, rules: ActionOptions) -> io::Result<Self> {
+    /// If the directory of a move cannot be opened or created.
+    pub fn new(action: Action, options: ActionOptions) -> io::Result<Self> {
         let reach = Reach::new();
         let destination = match &action {
             Action::Move(path) => Some(Destination::open(reach.base(), path)?),
             _ => None,
         };
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        let most = (limit.saturating_sub(SPARED) / DESCRIPTORS).clamp(1, STEPS as u64) as usize;
-        let (apart, ours, keepers) = (Apart::default(), Ours::default(), Keepers::default());
+        let max_steps = (limit.saturating_sub(RESERVED_DESCRIPTORS) / STEP_DESCRIPTORS)
+            .clamp(1, BATCH_STEPS as u64) as usize;
+        let (alias_check, own_changes, keepers) =
+            (AliasCheck::default(), OwnChanges::default(), Keepers::default());
         let successors = HashMap::new();
-        Ok(Self { kind: action.kind(), rules, reach, destination, apart, ours, keepers, successors, most })
+        Ok(Self {
+            kind: action.kind(),
+            options,
+            reach,
+            destination,
+            alias_check,
+            own_changes,
+            keepers,
+            successors,
+            max_steps,
+        })
     }
 
-    /// Takes one step after the other, and calls `report` with each and what came of it, in order. An error of a
-    /// step ends only that step.
+    /// Performs the steps in order, and calls `report` with the outcome of each. An error of a step ends only
+    /// that step.
     ///
-    /// Steps go in batches: all are proven, their intents are written to the journal and synced, then each is
-    /// taken after a last look, and the directories are synced. Raising `stop` ends the run between two steps;
-    /// those already announced are reported as [`ActError::Stopped`].
+    /// Steps are processed in batches: all steps of a batch are proven, and their intents are written to the
+    /// journal and synced. Then each is checked again and performed, and the directories are synced. Raising
+    /// `stop` ends the run between two steps; steps that are already in the journal are reported as
+    /// [`ActError::Stopped`].
     ///
-    /// A victim that is refused since its keeper can have no more links ([`Refusal::TooManyLinks`]) is the keeper of
-    /// the steps that follow with the same one, and `report` is called with these as they then are.
+    /// If a victim is refused because its keeper cannot have more links ([`Refusal::TooManyLinks`]), it
+    /// becomes the keeper of the later steps with the same keeper. `report` gets these steps with the new
+    /// keeper.
     ///
     /// # Errors
-    /// If the journal cannot be written or names cannot be synced. No step is taken then that is not in the
-    /// journal, and the remaining ones are not looked at.
+    /// If the journal cannot be written or names cannot be synced. A step that is not in the journal is never
+    /// performed, and the remaining steps are skipped.
     pub fn run(
         &mut self,
         steps: impl IntoIterator<Item = Step>,
@@ -121,7 +137,7 @@ impl Engine {
             let mut changed = Vec::new();
             for (step, ready) in batch.by_ref() {
                 let outcome = ready.and_then(|(proven, intent)| {
-                    let outcome = self.take(&proven, &intent, stop);
+                    let outcome = self.perform(&proven, &intent, stop);
                     journal.note(intent.step, &outcome);
                     if outcome.is_ok() {
                         changed.push(proven.victim.place.dir);
@@ -130,18 +146,20 @@ impl Engine {
                 });
                 let is_full = matches!(outcome, Err(ActError::Refused(Refusal::TooManyLinks)));
                 report(&step, outcome);
-                if is_full && self.succeed(&step) {
+                if is_full && self.replace_keeper(&step) {
                     break;
                 }
             }
-            // Proven and announced with a keeper that is full: they are with another one.
+            // The remaining steps of the batch were proven with a keeper that is full. They are prepared
+            // again with the new keeper.
             for (step, ready) in batch {
                 if let Ok((_, intent)) = ready {
                     journal.note(intent.step, &Err(ActError::Stopped));
                 }
                 again.push_back(step);
             }
-            // Before the outcomes: what the journal calls done must not be undone by a power failure.
+            // Syncs the names before the outcomes are written: a step that the journal calls done must still
+            // be done after a power failure.
             match &self.destination {
                 Some(destination) if !changed.is_empty() => destination.sync()?,
                 _ => sync_names(&changed)?,
@@ -150,9 +168,9 @@ impl Engine {
         }
     }
 
-    /// Makes the victim of a step the keeper of those that follow. `false` if its keeper succeeds it already, or is
-    /// another name of it: successors never form a circle.
-    fn succeed(&mut self, step: &Step) -> bool {
+    /// Makes the victim of a step the keeper of later steps. Returns `false` if the victim's own successor is
+    /// the same keeper, or the victim is another name of it: successors must not form a cycle.
+    fn replace_keeper(&mut self, step: &Step) -> bool {
         let full = step.keeper.identity();
         let is_new = self.latest(&step.victim).identity() != full;
         if is_new {
@@ -161,7 +179,7 @@ impl Engine {
         is_new
     }
 
-    /// The file that a keeper was succeeded by in the end, or the keeper.
+    /// Returns the last successor of a keeper, or the keeper itself.
     fn latest<'s>(&'s self, keeper: &'s Seen) -> &'s Seen {
         let mut latest = keeper;
         while let Some(successor) = self.successors.get(&latest.identity()) {
@@ -170,7 +188,8 @@ impl Engine {
         latest
     }
 
-    /// Proves the next few steps and adds their intents to the journal. Empty when there are no more.
+    /// Proves the next steps and adds their intents to the journal. Returns an empty batch if there are no
+    /// more.
     fn prepare(
         &mut self,
         next: &mut impl FnMut() -> Option<Step>,
@@ -179,7 +198,7 @@ impl Engine {
     ) -> Vec<(Step, Ready)> {
         let mut batch = Vec::new();
         let mut bytes = 0_u64;
-        while batch.len() < self.most && bytes < BYTES && !stop.is_raised() {
+        while batch.len() < self.max_steps && bytes < BATCH_BYTES && !stop.is_raised() {
             let Some(mut step) = next() else { break };
             let planned = step.keeper.identity();
             step.keeper = self.latest(&step.keeper).clone();
@@ -199,15 +218,15 @@ impl Engine {
     }
 
     fn make_ready(&mut self, step: &Step, journal: &mut Journal, stop: &Stop) -> Ready {
-        let victim = self.reach.hold(Side::Victim, &step.victim, &self.ours)?;
-        let keeper = self.reach.hold(Side::Keeper, &step.keeper, &self.ours)?;
+        let victim = self.reach.hold(Side::Victim, &step.victim, &self.own_changes)?;
+        let keeper = self.reach.hold(Side::Keeper, &step.keeper, &self.own_changes)?;
         let metadata = if matches!(self.kind, ActionKind::Hardlink | ActionKind::Symlink) {
             Metadata::of(&victim.file, &victim.stat)
                 .map_err(|error| Refusal::unreadable(Side::Victim, "read the attributes of", error))?
         } else {
-            Metadata::of_stat(&victim.stat) // the file itself keeps them, or is not coming back
+            Metadata::of_stat(&victim.stat) // the file itself keeps its attributes, or cannot be restored
         };
-        let proven = prove(victim, keeper, self.kind, self.rules, stop)?;
+        let proven = prove(victim, keeper, self.kind, self.options, stop)?;
         if self.kind != ActionKind::Reflink {
             let synced = self.keepers.sync(&proven.keeper, &step.keeper);
             synced.map_err(|errno| ActError::failed("sync the keeper", errno))?;
@@ -226,10 +245,10 @@ impl Engine {
         Ok((proven, intent))
     }
 
-    fn take(&mut self, proven: &Proven, intent: &Intent, stop: &Stop) -> Result<Freed, ActError> {
+    fn perform(&mut self, proven: &Proven, intent: &Intent, stop: &Stop) -> Result<Freed, ActError> {
         if stop.is_raised() {
             return Err(ActError::Stopped);
         }
-        act(proven, intent, self.destination.as_ref(), &mut self.apart, &mut self.ours, stop)
+        act(proven, intent, self.destination.as_ref(), &mut self.alias_check, &mut self.own_changes, stop)
     }
 }

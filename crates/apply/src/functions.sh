@@ -1,9 +1,10 @@
 #!/bin/sh
-# A step changes a file only if both files are there, are two, and hold the same bytes. A step that is refused or
-# fails is named by its number on standard error, leaves its files as they were, and makes the status 2.
+# A step changes a file only if both files exist, are different files, and have the same bytes. A step that is
+# refused or fails is reported by its number on standard error, leaves its files unchanged, and sets the exit
+# status to 2.
 #
-# A script that is killed with SIGKILL can leave a file called .ftk-PROCESS-STEP in the directory of a victim. If the
-# victim is missing, this file is the victim: rename it back. Otherwise remove it.
+# A script that is killed with SIGKILL can leave a file called .ftk-PROCESS-STEP in the directory of a victim.
+# If the victim is missing, this file is the victim: rename it back. Otherwise remove it.
 LC_ALL=C
 export LC_ALL
 failed=0
@@ -29,8 +30,8 @@ ftk_ready() { # STEP KEEPER VICTIM
     return 1
 }
 
-# Succeeds if the file lies on a local file system where device and inode number identify a file: ext2 to ext4, XFS, btrfs
-# or tmpfs.
+# Succeeds if the file is on a local file system where device and inode number identify a file: ext2 to ext4,
+# XFS, btrfs or tmpfs.
 ftk_is_local() { # FILE
     case $(stat -f -c %t "$1" 2>&1) in
     ef53 | 58465342 | 9123683e | 1021994) return 0 ;;
@@ -38,7 +39,7 @@ ftk_is_local() { # FILE
     return 1
 }
 
-# Succeeds if a fresh listing of the directory has the name.
+# Succeeds if a fresh listing of the directory contains the name.
 ftk_listed() { # DIRECTORY/ NAME
     for entry in "$1"* "$1".*; do
         [ "$entry" != "$1$2" ] || return 0
@@ -58,10 +59,11 @@ ftk_return() {
 }
 trap 'ftk_return; exit 2' HUP INT PIPE QUIT TERM
 
-# Shows that the victim is not the keeper under another name. On two local file systems, a new name in the victim's
-# directory must not appear in the keeper's, and the keeper must still be listed and hold the same bytes while the victim
-# has another name. On FUSE and network file systems a shell cannot show it: mv copies where they refuse to rename, and a
-# union of directories may remove several files when one name is removed.
+# Proves that the victim is not the keeper under another name. On two local file systems, a new name in the
+# victim's directory must not appear in the keeper's directory, and the keeper must still be listed and have
+# the same bytes while the victim has another name. On FUSE and network file systems a shell cannot prove it:
+# mv copies where they refuse to rename, and a union of directories may remove several files when one name is
+# removed.
 ftk_apart() { # STEP KEEPER VICTIM
     if ! ftk_is_local "$2" || ! ftk_is_local "$3"; then
         ftk_refuse "$1" 'a script cannot prove here that these are two files: use ftk dup prune --yes'
@@ -132,7 +134,7 @@ ftk_reflink() { # STEP KEEPER VICTIM
 
 ftk_symlink() { # STEP KEEPER VICTIM
     ftk_ready_to_go "$1" "$2" "$3" || return 0
-    # The letter guards newlines at the end of the name, which are lost otherwise.
+    # The letter protects newlines at the end of the name, which $() would remove.
     where=$(cd "${2%/*}/" && pwd -P && echo x)
     if ln -s "${where%??}/${2##*/}" "$temp" && [ "$temp" -ef "$2" ]; then
         ftk_put "$1" "$temp" "$3"

@@ -1,4 +1,4 @@
-//! Reading a journal again, also one whose writer was killed.
+//! Reading a journal, including one of a run that was killed.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -12,35 +12,35 @@ use serde::Deserialize;
 
 use crate::intent::{Intent, IntentRecord};
 
-/// Longest line that is looked at, in bytes: two paths ten thousand levels deep, and the attributes of a file.
-const LONGEST: u64 = 16 << 20;
+/// The longest line that is read, in bytes: two paths ten thousand levels deep, and the attributes of a file.
+const MAX_LINE: u64 = 16 << 20;
 
-/// The version of the format that is understood.
+/// The version of the format that is read.
 const VERSION: u64 = 1;
 
 /// Why a journal cannot be used at all.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// It cannot be opened or read.
+    /// The journal cannot be opened or read.
     Read(io::Error),
-    /// It is a symbolic link.
+    /// The journal is a symbolic link.
     SymbolicLink,
-    /// It is a directory, a pipe or a device.
+    /// The journal is a directory, a pipe or a device.
     NotRegular,
-    /// It belongs to this user, who is neither the caller nor root.
+    /// The journal belongs to this user, who is neither the caller nor root.
     Owner(u32),
-    /// Its permissions, these, let other users write to it.
+    /// The journal has these permissions, which let other users write to it.
     Writable(u32),
-    /// Its first line is not the header of a journal.
-    NoJournal,
-    /// It was written by another version of the program.
+    /// The first line is not the header of a journal.
+    NotJournal,
+    /// The journal has this version, which this ftk cannot read.
     Version(u64),
-    /// This line, counted from 1, is none that a journal has.
+    /// This line, counted from 1, is not a record of a journal.
     Malformed(u64),
     /// The working directory of the run cannot be opened.
     WorkingDirectory(PathBuf, io::Error),
-    /// What was done is not known to be on the disk.
+    /// The restored names cannot be synced to the disk.
     Sync(io::Error),
 }
 
@@ -52,13 +52,13 @@ impl fmt::Display for JournalError {
             Self::NotRegular => f.write_str("it is not a regular file"),
             Self::Owner(owner) => write!(
                 f,
-                "it belongs to user {owner}, and only journals of the caller or of root are obeyed: run undo as user {owner}, or check every line of the journal and undo a copy of it"
+                "it belongs to user {owner}, and undo accepts only journals of the caller or of root: run undo as user {owner}, or check every line of the journal and undo a copy of it"
             ),
             Self::Writable(mode) => write!(
                 f,
                 "other users may write to it (mode {mode:04o}): check every line of the journal, then chmod go-w"
             ),
-            Self::NoJournal => f.write_str("it is not a journal of `ftk dup prune` or `ftk dup apply`"),
+            Self::NotJournal => f.write_str("it is not a journal of `ftk dup prune` or `ftk dup apply`"),
             Self::Version(version) => {
                 write!(
                     f,
@@ -72,7 +72,7 @@ impl fmt::Display for JournalError {
                 let path = quote(path.as_os_str().as_bytes());
                 write!(f, "cannot open {path}, the working directory of the run")
             }
-            Self::Sync(_) => f.write_str("cannot sync what was restored"),
+            Self::Sync(_) => f.write_str("cannot sync the restored files"),
         }
     }
 }
@@ -86,28 +86,29 @@ impl std::error::Error for JournalError {
     }
 }
 
-/// What a journal tells.
+/// The content of a journal.
 #[derive(Debug)]
 pub(crate) struct History {
     /// The working directory of the run.
     pub(crate) cwd: PathBuf,
-    /// The steps that were, or may have been, taken, in order.
+    /// The steps that were performed, or may have been, in order.
     pub(crate) steps: Vec<Intent>,
 }
 
 impl History {
-    /// Reads all of a journal. Half a line at its end is what a killed run left, and tells nothing: the step it
-    /// was to announce was not taken.
+    /// Reads all of a journal. An incomplete line at the end, which a killed run has left, is ignored. If it
+    /// is an intent, its step was not performed, since a step is performed only after its whole intent is on
+    /// the disk.
     pub(crate) fn read(mut journal: impl BufRead) -> Result<Self, JournalError> {
         let mut line = Vec::new();
         let mut number = 0;
         if !next_line(&mut journal, &mut line, &mut number)? {
-            return Err(JournalError::NoJournal);
+            return Err(JournalError::NotJournal);
         }
         let Object(header): Object<HeaderRecord> =
-            serde_json::from_slice(&line).map_err(|_| JournalError::NoJournal)?;
+            serde_json::from_slice(&line).map_err(|_| JournalError::NotJournal)?;
         if header.ftk != "journal" {
-            return Err(JournalError::NoJournal);
+            return Err(JournalError::NotJournal);
         }
         if header.version != VERSION {
             return Err(JournalError::Version(header.version));
@@ -130,7 +131,7 @@ impl History {
                 let step = step.ok_or_else(malformed)?;
                 match &*record.outcome {
                     "refused" | "stopped" => *step = None,
-                    // What failed may have left something behind, so it is looked at.
+                    // A failed step may have left a file, so undo looks at it.
                     "done" | "failed" => {}
                     _ => return Err(malformed()),
                 }
@@ -154,14 +155,15 @@ struct OutcomeRecord {
     outcome: String,
 }
 
-/// Reads the next line without its end; `false` at the end of the journal, and for a line that has none.
+/// Reads the next line without its newline. Returns `false` at the end of the journal, and for a last line
+/// without a newline.
 fn next_line(journal: &mut impl BufRead, line: &mut Vec<u8>, number: &mut u64) -> Result<bool, JournalError> {
     line.clear();
     *number += 1;
-    journal.take(LONGEST).read_until(b'\n', line).map_err(JournalError::Read)?;
+    journal.take(MAX_LINE).read_until(b'\n', line).map_err(JournalError::Read)?;
     match line.pop() {
         Some(b'\n') => Ok(true),
-        Some(_) if line.len() as u64 + 1 == LONGEST => Err(JournalError::Malformed(*number)),
+        Some(_) if line.len() as u64 + 1 == MAX_LINE => Err(JournalError::Malformed(*number)),
         _ => Ok(false),
     }
 }
@@ -178,7 +180,7 @@ mod tests {
 "#;
 
     #[test]
-    fn a_refused_step_is_no_history() {
+    fn refused_steps_are_not_in_the_history() {
         assert_eq!(History::read(JOURNAL.as_bytes()).unwrap().steps.len(), 1);
         for (outcome, n) in [("failed", 1), ("refused", 0), ("stopped", 0)] {
             let journal =
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_journal_says_is_refused() {
+    fn malformed_records_are_refused() {
         for (from, to) in [
             (
                 "{\"ftk\":\"journal\",\"version\":1,\"cwd\":\"/\",\"started_ns\":0}",
@@ -211,7 +213,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_input_is_too_much(
+        fn no_journal_makes_the_reader_panic(
             at in any::<prop::sample::Index>(), byte: u8, cut in any::<prop::sample::Index>(), noise: Vec<u8>
         ) {
             let mut journal = JOURNAL.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! What a step is about to do: the record that is written ahead, with all that taking it back needs.
+//! Intents: the journal records of steps that are about to be performed, with everything that undo needs.
 
 use std::ffi::CString;
 use std::fmt::Write as _;
@@ -10,31 +10,31 @@ use serde::Deserialize;
 use crate::action::ActionKind;
 use crate::metadata::{Attribute, Metadata};
 use crate::seen::Seen;
-use crate::temp::is_ours;
+use crate::temp::is_private_name;
 
-/// A step that was proven and is about to be taken.
+/// A proven step that is about to be performed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Intent {
     /// Number of the step in its journal, from 0.
     pub(crate) step: u64,
     pub(crate) kind: ActionKind,
-    /// The name that the replacement has first, and the old file last, in the victim's directory.
+    /// A private name in the victim's directory: first for the replacement, then for the old file.
     pub(crate) temp: CString,
     pub(crate) victim: Seen,
-    /// What the victim is beside its content.
+    /// The metadata of the victim.
     pub(crate) metadata: Metadata,
     pub(crate) keeper: Seen,
-    /// Where the symbolic link will lead.
+    /// The target of the symbolic link.
     pub(crate) target: Option<Vec<u8>>,
-    /// Where the victim moves.
+    /// The new path of a moved victim.
     pub(crate) to: Option<To>,
 }
 
-/// Where a file is moved.
+/// The new path of a moved file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct To {
     pub(crate) path: Vec<u8>,
-    /// Bytes of the path that are the directory the user named.
+    /// Length of the start of `path` that is the directory the user named.
     pub(crate) root_len: usize,
 }
 
@@ -71,7 +71,7 @@ fn write_seen(out: &mut Vec<u8>, seen: &Seen) {
         text,
         ",\"root_len\":{root_len},\"dev\":{dev},\"ino\":{ino},\"size_bytes\":{size},\"mtime_ns\":{mtime_ns},\"ctime_ns\":{ctime_ns}"
     )
-    .expect("a String takes everything");
+    .expect("writing to a String cannot fail");
     out.extend_from_slice(text.as_bytes());
 }
 
@@ -93,7 +93,7 @@ fn write_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
     out.push(b']');
 }
 
-/// An intent as it stands in the file.
+/// An intent as it is stored in the file.
 #[derive(Debug, Deserialize)]
 pub(crate) struct IntentRecord {
     step: u64,
@@ -144,10 +144,10 @@ struct ToRecord {
 }
 
 impl IntentRecord {
-    /// The intent, if the record is one that [`Intent::write`] writes.
+    /// Converts a record that [`Intent::write`] could have written. Returns `None` for any other.
     pub(crate) fn into_intent(self) -> Option<Intent> {
         let kind = ActionKind::from_name(&self.action)?;
-        if !is_ours(self.temp.as_bytes()) {
+        if !is_private_name(self.temp.as_bytes()) {
             return None;
         }
         let Object(MetadataRecord { mode, uid, gid, atime_ns, xattrs }) = self.metadata;
@@ -203,7 +203,7 @@ impl AttributeRecord {
     }
 }
 
-/// A mode of four octal digits.
+/// Parses a mode of four octal digits.
 fn octal(text: &str) -> Option<u32> {
     let is_mode = text.len() == 4 && text.bytes().all(|digit| matches!(digit, b'0'..=b'7'));
     u32::from_str_radix(text, 8).ok().filter(|_| is_mode)
@@ -265,7 +265,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_comes_back(intent in intent()) {
+        fn written_intents_are_read_back(intent in intent()) {
             let mut line = Vec::new();
             intent.write(&mut line);
             prop_assert_eq!(line.iter().position(|&byte| byte == b'\n'), Some(line.len() - 1));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_we_never_wrote_is_no_intent() {
+    fn records_that_were_never_written_are_refused() {
         let seen = r#"{"path":"a","root_len":0,"dev":1,"ino":2,"size_bytes":3,"mtime_ns":4,"ctime_ns":5}"#;
         let line = |changed: &str, to: &str| {
             let good = format!(

@@ -1,4 +1,4 @@
-//! The journal of a run: every step stands on the disk before it is taken.
+//! The journal of a run: every step is recorded on the disk before it is performed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -13,13 +13,14 @@ use crate::action::Freed;
 use crate::intent::Intent;
 use crate::refusal::ActError;
 
-/// A journal being written: JSON, one record a line.
+/// A journal that is being written: JSON, one record per line.
 ///
-/// The first line is a header with the working directory, which relative paths start from. Then each step has an
-/// intent, synced to the disk before the step is taken, and an outcome after it. A run that is killed leaves
-/// intents without outcomes, and perhaps half a last line; [`undo`](crate::undo()) looks what became of them.
+/// The first line is a header with the working directory, from which relative paths start. Each step has an
+/// intent, which is synced to the disk before the step is performed, and later an outcome. A killed run
+/// leaves intents without outcomes, and possibly an incomplete last line; [`undo`](crate::undo()) finds out
+/// which of these steps were performed.
 ///
-/// A journal without a single step is removed when it is dropped.
+/// A journal without steps is removed on drop.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -32,10 +33,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Starts a journal in a new file, which only its owner may read: it tells names and attributes of files.
+    /// Creates a journal as a new file. Only its owner may read it, since it contains names and attributes of
+    /// files.
     ///
     /// # Errors
-    /// If there is a file already, or it or its directory cannot be written and synced, or the working directory
+    /// If the file exists, if it or its directory cannot be written and synced, or if the working directory
     /// has no path.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
@@ -53,12 +55,13 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Device and inode number of the journal. A scan of the tree it lies in should leave it out.
+    /// Returns the device and inode number of the journal, so that a scan of the tree that contains it can
+    /// skip it.
     pub fn identity(&self) -> (u64, u64) {
         self.identity
     }
 
-    /// Writes what is left to write and waits until it is on the disk.
+    /// Writes the remaining lines and waits until they are on the disk.
     ///
     /// # Errors
     /// If either fails.
@@ -66,13 +69,13 @@ impl Journal {
         self.sync()
     }
 
-    /// The number for the next step.
+    /// Returns the number of the next step.
     pub(crate) fn number(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
     }
 
-    /// Adds an intent, to be [synced](Journal::sync) before the step is taken.
+    /// Adds an intent. It must be [synced](Journal::sync) before the step is performed.
     pub(crate) fn intend(&mut self, intent: &Intent) {
         intent.write(&mut self.lines);
     }
@@ -117,7 +120,7 @@ impl Drop for Journal {
         if self.next == 0
             && fs::symlink_metadata(&self.path).is_ok_and(|it| (it.dev(), it.ino()) == self.identity)
         {
-            // One that stays is in nobody's way.
+            // If this fails, the empty journal is harmless.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -1,26 +1,89 @@
-//! The action engine: the only code that changes a user's tree.
+//! Internal to ftk: the engine that removes or replaces duplicates. No other crate changes a user's tree.
 //!
-//! A [`Step`] says that one file, the victim, is to go in favour of another, the keeper. No scan is believed: the
-//! [`Engine`] reaches both files through descriptors of directories and without following links, sees that they
-//! are what the scan saw, compares their bytes, and owner, permissions and attributes where those would be lost,
-//! notes in a [`Journal`] what it is about to do, and only then changes a name. [`undo()`] takes a journal back.
+//! A [`Step`] names two files with equal content: the victim, which is removed or replaced, and the keeper. A
+//! scan may be out of date, so the [`Engine`] checks everything again. For each step:
 //!
-//! At every moment, whatever fails and even if the process is killed, the victim's name leads to its old content
-//! or to what was asked for. Only where the engine must prove that the files are two (see `apart`), the victim has a
-//! private name for a moment. A step that fails leaves nothing behind. One that is killed can leave a file called
-//! `.ftk-` and 16 hexadecimal digits beside the victim; `undo` of the journal clears it away, and in case it is the
-//! victim gives it its name back.
+//! 1. It opens both files through descriptors of their directories, without following links, and checks that
+//!    they are the files that the scan saw.
+//! 2. It compares their bytes, and their owner, permissions and attributes if the action would lose those of
+//!    the victim.
+//! 3. It records the step in a [`Journal`].
+//! 4. It performs the [`Action`].
 //!
-//! What is left open: writes through a memory mapping, of which the kernel may tell late, between the comparison
-//! and the action; and on file systems that cannot exchange two names (NFS, FAT), a file that takes the victim's
-//! name in the moment between a look at the name and the rename. The times of directories change with the names
-//! in them.
+//! [`undo()`] reverts the steps in a journal. [`script`] writes the steps as a shell script instead.
 //!
-//! Needs Linux.
+//! # Safety of the data
+//!
+//! At every moment the victim's name leads to its old content or to the requested result, whatever fails,
+//! even if the process is killed. There is one exception: if the engine must prove that the two files are
+//! distinct (see `alias_check`), the victim has a private name for a moment.
+//!
+//! A step that fails removes its temporary files, or reports that it could not. A step that is killed can
+//! leave a file called `.ftk-` and 16 hexadecimal digits in the victim's directory. `undo` removes it or, if
+//! it is the victim, gives it its name back.
+//!
+//! Two windows remain open:
+//!
+//! - A write through a memory mapping between the comparison and the action may be missed, since the kernel
+//!   may update the file's times late.
+//! - On file systems that cannot exchange two names (NFS, FAT), a file that gets the victim's name between
+//!   the check of the name and the rename is overwritten.
+//!
+//! The times of directories change when names in them change.
+//!
+//! This crate needs Linux.
+//!
+//! # Example
+//!
+//! Replaces a file by a hard link, and undoes that:
+//!
+//! ```
+//! use std::fs;
+//! use std::io::{self, BufReader};
+//! use std::os::unix::ffi::OsStrExt;
+//! use std::os::unix::fs::MetadataExt;
+//! use std::path::Path;
+//!
+//! use ftk_apply::{Action, ActionOptions, Engine, Journal, Seen, Step, open_journal, undo};
+//! use ftk_sched::Stop;
+//!
+//! /// Returns the state of a file, as a scan would record it.
+//! fn seen(path: &Path) -> io::Result<Seen> {
+//!     let stat = fs::symlink_metadata(path)?;
+//!     let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+//!     let path = path.as_os_str().as_bytes().to_vec();
+//!     Ok(Seen {
+//!         root_len: path.len(),
+//!         path,
+//!         dev: stat.dev(),
+//!         ino: stat.ino(),
+//!         size: stat.size(),
+//!         mtime_ns: nanos(stat.mtime(), stat.mtime_nsec()),
+//!         ctime_ns: nanos(stat.ctime(), stat.ctime_nsec()),
+//!     })
+//! }
+//!
+//! let dir = tempfile::tempdir()?;
+//! let [keeper, victim, log] = ["keeper", "victim", "journal"].map(|name| dir.path().join(name));
+//! fs::write(&keeper, "content")?;
+//! fs::write(&victim, "content")?;
+//! let is_linked = || Ok::<_, io::Error>(fs::metadata(&victim)?.ino() == fs::metadata(&keeper)?.ino());
+//!
+//! let step = Step { victim: seen(&victim)?, keeper: seen(&keeper)? };
+//! let mut journal = Journal::create(&log)?;
+//! let mut engine = Engine::new(Action::Hardlink, ActionOptions::default())?;
+//! engine.run([step], &mut journal, &Stop::new(), |_, outcome| assert!(outcome.is_ok()))?;
+//! journal.finish()?;
+//! assert!(is_linked()?);
+//!
+//! undo(BufReader::new(open_journal(&log)?), &Stop::new(), |_, outcome| assert!(outcome.is_ok()))?;
+//! assert!(!is_linked()?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod act;
 mod action;
-mod apart;
+mod alias_check;
 mod check;
 mod copy;
 mod dedupe;
@@ -31,7 +94,7 @@ mod history;
 mod intent;
 mod journal;
 mod metadata;
-mod ours;
+mod own_changes;
 mod probe;
 mod prove;
 mod reach;

@@ -1,4 +1,4 @@
-//! What a file is beside its content: owner, permissions, times, extended attributes.
+//! Metadata of files: owner, permissions, times, extended attributes.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -13,10 +13,10 @@ use crate::reach::Held;
 use crate::refusal::Difference;
 use crate::stat::{atime_ns, mtime_ns};
 
-/// The most that the kernel gives in one go, of names or of a value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
-const LONGEST: usize = 64 << 10;
+/// The maximal size of a list of names and of a value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
+const MAX_XATTR_LEN: usize = 64 << 10;
 
-/// Room for the names that files usually have, if any.
+/// Large enough for the names of most files.
 const INITIAL_LIST_LEN: usize = 256;
 
 /// The bits that `chmod` sets.
@@ -30,7 +30,7 @@ const SET_GROUP_ID: u32 = 0o2000;
 /// Name and value of an extended attribute.
 pub(crate) type Attribute = (Vec<u8>, Vec<u8>);
 
-/// What [`restore`] needs to make a file what another one was.
+/// Everything that [`restore`] sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Metadata {
     pub(crate) mode: u32,
@@ -38,17 +38,17 @@ pub(crate) struct Metadata {
     pub(crate) gid: u32,
     pub(crate) atime_ns: i128,
     pub(crate) mtime_ns: i128,
-    /// Sorted by name.
+    /// The extended attributes, sorted by name.
     pub(crate) attributes: Vec<Attribute>,
 }
 
 impl Metadata {
-    /// All of a file.
+    /// Reads all metadata of a file.
     pub(crate) fn of(file: impl AsFd, stat: &Stat) -> io::Result<Self> {
         Ok(Self { attributes: attributes(file)?, ..Self::of_stat(stat) })
     }
 
-    /// What `stat` alone says.
+    /// Converts the metadata in a `stat` result, without attributes.
     pub(crate) fn of_stat(stat: &Stat) -> Self {
         Self {
             mode: permissions(stat),
@@ -60,9 +60,12 @@ impl Metadata {
         }
     }
 
-    /// The same without rights that would be new to programs with the content of `source`: set-user-ID and
-    /// set-group-ID bits and capabilities, unless `source` has them, with the same owner or group. An undo takes this
-    /// from a journal, and anybody who has `source` could have put them there.
+    /// Returns a copy of the metadata that gives a file with the content of `source` only rights that
+    /// `source` has already.
+    ///
+    /// Removes set-user-ID and set-group-ID bits unless `source` has them and the same owner or group, and
+    /// capabilities unless `source` has the same ones. An undo reads this metadata from a journal, and
+    /// without this check a journal could give such rights to a program of an attacker.
     pub(crate) fn without_new_rights(&self, source: &Held) -> io::Result<Self> {
         let mut granted = permissions(&source.stat);
         if source.stat.st_uid != self.uid {
@@ -80,7 +83,8 @@ impl Metadata {
         Ok(safe)
     }
 
-    /// Whether a file with this `stat` looks as this one did, its access time and attributes aside.
+    /// Returns whether a file with this `stat` has the same metadata. The access time and attributes are not
+    /// compared.
     pub(crate) fn is_of(&self, stat: &Stat) -> bool {
         let other = (permissions(stat), stat.st_uid, stat.st_gid, mtime_ns(stat));
         (self.mode, self.uid, self.gid, self.mtime_ns) == other
@@ -90,7 +94,8 @@ impl Metadata {
 /// The attribute that holds a program's capabilities.
 const CAPABILITIES: &[u8] = b"security.capability";
 
-/// What would be lost or gained if the victim's name led to the keeper. One `stat` tells most of it.
+/// Returns the first metadata that would change if the victim's name led to the keeper. Most differences are
+/// found with one `stat`.
 pub(crate) fn difference(victim: &Held, keeper: &Held) -> io::Result<Option<Difference>> {
     let (v, k) = (&victim.stat, &keeper.stat);
     if v.st_uid != k.st_uid {
@@ -106,7 +111,7 @@ pub(crate) fn difference(victim: &Held, keeper: &Held) -> io::Result<Option<Diff
     Ok(differing(&ours, &theirs).map(|name| Difference::Attribute(name.to_vec())))
 }
 
-/// The difference if the keeper's program runs with rights that the victim's does not.
+/// Returns the difference if the keeper is set-user-ID or set-group-ID and the victim is not.
 pub(crate) fn gained_rights(victim: &Held, keeper: &Held) -> Option<Difference> {
     let gained = permissions(&keeper.stat) & !permissions(&victim.stat) & SET_ID;
     (gained != 0).then(|| mode_difference(victim, keeper))
@@ -120,7 +125,7 @@ fn permissions(stat: &Stat) -> u32 {
     stat.st_mode & PERMISSIONS
 }
 
-/// The first name that only one of two sorted lists has, or has with another value.
+/// Returns the first name that only one of two sorted lists has, or that has different values.
 fn differing<'a>(a: &'a [Attribute], b: &'a [Attribute]) -> Option<&'a [u8]> {
     let only = |list: &'a [Attribute], other: &[Attribute]| {
         list.iter().find(|attribute| other.binary_search(attribute).is_err()).map(|(name, _)| &name[..])
@@ -128,13 +133,14 @@ fn differing<'a>(a: &'a [Attribute], b: &'a [Attribute]) -> Option<&'a [u8]> {
     only(a, b).into_iter().chain(only(b, a)).min()
 }
 
-/// All extended attributes that the caller may list, sorted by name; none where the file system has none.
+/// Returns all extended attributes that the caller may list, sorted by name. The list is empty if the file
+/// system has none.
 pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
     let file = file.as_fd();
     let mut names = vec![0_u8; INITIAL_LIST_LEN];
     let listed = match flistxattr(file, &mut names[..]) {
         Err(Errno::RANGE) => {
-            names.resize(LONGEST, 0);
+            names.resize(MAX_XATTR_LEN, 0);
             flistxattr(file, &mut names[..])
         }
         listed => listed,
@@ -143,12 +149,13 @@ pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
         Ok(0) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(Vec::new()),
         listed => listed?,
     };
-    let mut value = vec![0; LONGEST];
+    let mut value = vec![0; MAX_XATTR_LEN];
     let mut found = Vec::new();
     for name in names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
         match fgetxattr(file, name, &mut value[..]) {
             Ok(len) => found.push((name.to_vec(), value[..len].to_vec())),
-            Err(Errno::NODATA) => {} // listed by the file system for form's sake, or removed meanwhile
+            // Some file systems list attributes that do not exist, or the attribute was removed meanwhile.
+            Err(Errno::NODATA) => {}
             Err(errno) => return Err(errno.into()),
         }
     }
@@ -156,7 +163,7 @@ pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
     Ok(found)
 }
 
-/// Gives `file`, just made, all that `metadata` says; on an error, what could not be given.
+/// Sets everything in `metadata` on `file`, which was just created. An error names what could not be set.
 pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'static str, Errno)> {
     let file = file.as_fd();
     let now = rustix::fs::fstat(file).map_err(|errno| ("stat the copy", errno))?;
@@ -164,7 +171,7 @@ pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'sta
         let (uid, gid) = (Uid::from_raw(metadata.uid), Gid::from_raw(metadata.gid));
         fchown(file, Some(uid), Some(gid)).map_err(|errno| ("restore the owner", errno))?;
     }
-    // Behind the owner, whose change takes capabilities away.
+    // Attributes are set after the owner, since a change of the owner removes capabilities.
     let theirs = attributes(file).map_err(|error| ("list attributes of the copy", errno_of(&error)))?;
     for (name, _) in theirs.iter().filter(|(name, _)| !metadata.attributes.iter().any(|(n, _)| n == name)) {
         fremovexattr(file, &name[..]).map_err(|errno| ("restore extended attributes", errno))?;
@@ -173,7 +180,7 @@ pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'sta
         let set = fsetxattr(file, &name[..], value, XattrFlags::empty());
         set.map_err(|errno| ("restore extended attributes", errno))?;
     }
-    // Behind the access control list, which sets the bits of the group.
+    // The permissions are set after the access control list, which changes the bits of the group.
     fchmod(file, Mode::from_raw_mode(metadata.mode)).map_err(|errno| ("restore the permissions", errno))?;
     let times = Timestamps {
         last_access: timespec(metadata.atime_ns),
@@ -216,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn times_before_the_epoch_come_back() {
+    fn times_before_the_epoch_are_restored() {
         for ns in [0, 1, -1, 1_999_999_999, -1_000_000_001] {
             let spec = timespec(ns);
             assert!((0..1_000_000_000).contains(&i128::from(spec.tv_nsec)));

@@ -1,4 +1,4 @@
-//! What can be known of an action before anything is read: whether it works at all where the files lie.
+//! Checks whether an action is possible at all for two files, before their contents are read.
 
 use std::fmt;
 use std::io;
@@ -15,15 +15,15 @@ use crate::refusal::{Refusal, Side};
 use crate::seen::Step;
 use crate::stat::identity;
 
-/// Why an action cannot work between two places.
+/// Why an action is impossible for two files.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Obstacle {
     /// The victim's file system, or its mount, is read-only.
     ReadOnly,
-    /// Names in the victim's directory may not be changed by the caller.
+    /// The caller may not change names in the victim's directory.
     NotWritable,
-    /// Victim and keeper, or victim and the directory of a move, are on two file systems.
+    /// The victim and the keeper, or the victim and the directory of a move, are on different file systems.
     OtherFileSystem,
     /// The file system has no hard links.
     NoHardlinks,
@@ -31,7 +31,7 @@ pub enum Obstacle {
     NoReflinks,
     /// The files or the directory cannot be reached.
     Unreachable(Refusal),
-    /// The file system cannot be asked.
+    /// The file system cannot be queried.
     Unknown(io::Error),
 }
 
@@ -39,12 +39,12 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReadOnly => f.write_str("the file system is read-only"),
-            Self::NotWritable => f.write_str("the directory may not be changed"),
+            Self::NotWritable => f.write_str("no permission to change the directory"),
             Self::OtherFileSystem => f.write_str("the files are on different file systems"),
             Self::NoHardlinks => f.write_str("the file system has no hard links"),
             Self::NoReflinks => f.write_str("the file system cannot share blocks between files"),
             Self::Unreachable(refusal) => refusal.fmt(f),
-            Self::Unknown(_) => f.write_str("cannot ask the file system"),
+            Self::Unknown(_) => f.write_str("cannot query the file system"),
         }
     }
 }
@@ -59,14 +59,15 @@ impl std::error::Error for Obstacle {
     }
 }
 
-/// Sees whether the action can work for two files that stand for all that lie where they do: of the step, only
-/// the paths are looked at. Answers with the most hard links a file can have there, where that is known.
+/// Checks whether the action is possible for the two files of a step. Only their paths are used: the files
+/// may have changed since the scan. For hard links, returns the maximal number of links to a file on that
+/// file system, if it is known.
 ///
-/// Nothing at all is written, so what only trying would show stays unknown: mounts of one file system that do
-/// not link to each other, XFS made without reflinks, files that may not be changed.
+/// Nothing is written. So some obstacles are found only when the action is performed: mounts of one file
+/// system that do not allow links between them, XFS without reflinks, immutable files.
 ///
 /// # Errors
-/// What stands in the way.
+/// Returns the first obstacle found.
 pub fn probe(reach: &mut Reach, action: &Action, step: &Step) -> Result<Option<u64>, Obstacle> {
     let victim = reach.open(Side::Victim, &step.victim).map_err(Obstacle::Unreachable)?;
     let keeper = reach.open(Side::Keeper, &step.keeper).map_err(Obstacle::Unreachable)?;
@@ -75,7 +76,8 @@ pub fn probe(reach: &mut Reach, action: &Action, step: &Step) -> Result<Option<u
         return Err(Obstacle::ReadOnly);
     }
     if *action == Action::Reflink {
-        // No byte is compared and none shared, but all that has to hold for either is checked.
+        // With a length of 0, the kernel compares and shares nothing. But it checks the permission, and that
+        // both files are on one file system whose driver can share blocks.
         return match dedupe(&keeper.file, &victim.file, 0, 0) {
             Ok(_) => Ok(None),
             Err(error) => Err(match Errno::from_io_error(&error) {
@@ -96,8 +98,8 @@ pub fn probe(reach: &mut Reach, action: &Action, step: &Step) -> Result<Option<u
             if victim.stat.st_dev != keeper.stat.st_dev {
                 return Err(Obstacle::OtherFileSystem);
             }
-            let most = most_links(dir).map_err(unknown)?;
-            if most == Some(1) { Err(Obstacle::NoHardlinks) } else { Ok(most) }
+            let max = max_links(dir).map_err(unknown)?;
+            if max == Some(1) { Err(Obstacle::NoHardlinks) } else { Ok(max) }
         }
         Action::Move(to) if nearest_device(reach.base(), to).map_err(unknown)? != victim.identity().0 => {
             Err(Obstacle::OtherFileSystem)
@@ -110,7 +112,7 @@ fn unknown(errno: Errno) -> Obstacle {
     Obstacle::Unknown(errno.into())
 }
 
-/// The device of a directory, or, where it is to be made yet, of the nearest one above it.
+/// Returns the device of a directory, or of the nearest existing directory above it.
 fn nearest_device(base: BorrowedFd<'_>, path: &Path) -> Result<u64, Errno> {
     for ancestor in path.ancestors() {
         let shown = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
@@ -123,16 +125,16 @@ fn nearest_device(base: BorrowedFd<'_>, path: &Path) -> Result<u64, Errno> {
     Err(Errno::NOENT)
 }
 
-/// The most links to one file, by the file system's magic number (`linux/magic.h`) and its limit in the kernel's
-/// sources.
-fn most_links(dir: BorrowedFd<'_>) -> Result<Option<u64>, Errno> {
+/// Returns the maximal number of links to a file, from the file system's magic number (`linux/magic.h`) and
+/// its limit in the kernel's sources.
+fn max_links(dir: BorrowedFd<'_>) -> Result<Option<u64>, Errno> {
     #[allow(clippy::unnecessary_cast, reason = "the width of this field differs between architectures")]
     let magic = fstatfs(dir)?.f_type as u32;
     Ok(match magic {
-        0xef53 => Some(65_000),      // ext4 (EXT4_LINK_MAX); older ones of the family 32,000
-        0x9123_683e => Some(65_535), // btrfs (BTRFS_LINK_MAX)
+        0xef53 => Some(65_000),             // ext4 (EXT4_LINK_MAX); ext2 and ext3 have 32,000
+        0x9123_683e => Some(65_535),        // btrfs (BTRFS_LINK_MAX)
         0x5846_5342 => Some(2_147_483_647), // XFS (XFS_MAXLINK)
-        0x4d44 | 0x2011_bab0 => Some(1), // FAT, exFAT
+        0x4d44 | 0x2011_bab0 => Some(1),    // FAT, exFAT
         _ => None,
     })
 }

@@ -1,4 +1,4 @@
-//! The proof that a step loses nothing, without which there is no action.
+//! The proof that a step loses nothing. Every action requires it.
 
 use ftk_compare::{is_trusted, same_content};
 use ftk_sched::Stop;
@@ -6,12 +6,12 @@ use rustix::fs::{Advice, Stat, fadvise};
 
 use crate::action::{ActionKind, ActionOptions};
 use crate::metadata::{difference, gained_rights};
-use crate::ours::Ours;
+use crate::own_changes::OwnChanges;
 use crate::reach::Held;
 use crate::refusal::{ActError, Refusal, Side};
 use crate::stat::{ctime_ns, fstat_now, identity, mtime_ns};
 
-/// Two files of which it was shown that one can stand for the other. Only [`prove`] makes one.
+/// Two files that are proven to be interchangeable. Only [`prove`] creates this.
 #[derive(Debug)]
 pub(crate) struct Proven {
     pub(crate) victim: Held,
@@ -19,20 +19,21 @@ pub(crate) struct Proven {
     kind: ActionKind,
 }
 
-/// Shows that the victim is another file than the keeper and can be given up for it: bytes equal, read now and
-/// from the open files, and what is lost beside them nothing, as far as the action loses any and the rules ask.
+/// Proves that victim and keeper are different files, and that their bytes, read now from the open files, are
+/// equal. For hard links and symbolic links, also proves that no metadata is lost that the options protect.
 ///
-/// For a reflink neither is asked: the kernel compares, and the victim keeps what it is.
+/// For a reflink, contents and metadata are not compared: the kernel compares the contents, and the victim
+/// keeps its metadata.
 pub(crate) fn prove(
     victim: Held,
     keeper: Held,
     kind: ActionKind,
-    rules: ActionOptions,
+    options: ActionOptions,
     stop: &Stop,
 ) -> Result<Proven, ActError> {
-    compare_all_but_content(&victim, &keeper, kind, rules)?;
+    compare_all_but_content(&victim, &keeper, kind, options)?;
     if kind != ActionKind::Reflink {
-        // A FUSE file system may let the kernel keep pages of a file that has changed since.
+        // On FUSE, the kernel may have cached pages of a file that has changed since.
         for held in [&victim, &keeper] {
             if !is_trusted(&held.file) {
                 _ = fadvise(&held.file, 0, None, Advice::DontNeed);
@@ -49,12 +50,12 @@ pub(crate) fn prove(
     Ok(Proven { victim, keeper, kind })
 }
 
-/// The part of the proof that reads no content.
+/// Checks everything except the content.
 pub(crate) fn compare_all_but_content(
     victim: &Held,
     keeper: &Held,
     kind: ActionKind,
-    rules: ActionOptions,
+    options: ActionOptions,
 ) -> Result<(), Refusal> {
     if victim.identity() == keeper.identity() {
         return Err(Refusal::SameFile);
@@ -66,7 +67,7 @@ pub(crate) fn compare_all_but_content(
         return Err(Refusal::ContentDiffers);
     }
     if matches!(kind, ActionKind::Hardlink | ActionKind::Symlink) {
-        let found = if rules.metadata_may_differ {
+        let found = if options.metadata_may_differ {
             gained_rights(victim, keeper)
         } else {
             let asked = difference(victim, keeper);
@@ -80,31 +81,33 @@ pub(crate) fn compare_all_but_content(
 }
 
 impl Proven {
-    /// Sees once more, right before the action, that neither file changed since.
-    pub(crate) fn recheck(&self, ours: &Ours) -> Result<(), Refusal> {
+    /// Checks right before the action that neither file has changed since the comparison.
+    pub(crate) fn recheck(&self, own_changes: &OwnChanges) -> Result<(), Refusal> {
         for (side, held) in self.sides() {
             let now = now(side, held)?;
-            if !is_content(&held.stat, &now) || !ours.is_ctime(ctime_ns(&held.stat), &now) {
+            if !is_content(&held.stat, &now) || !own_changes.is_ctime(ctime_ns(&held.stat), &now) {
                 return Err(Refusal::Changed { side, what: "since it was compared" });
             }
         }
         Ok(())
     }
 
-    /// Sees, when the victim's name has gone already but its content has not, that it may go: that the keeper
-    /// still has its name and neither content changed. `before` is what the keeper was before the name went.
+    /// Checks that the victim may be removed, when it has already lost its name but not its content: the
+    /// keeper must still have its name, and neither content may have changed. `before` is the keeper's state
+    /// before the victim lost its name.
     ///
-    /// A keeper that is the victim by another way, as through a second mount that numbers devices anew, has lost
-    /// its name by now or has another time of change.
+    /// If the keeper is an alias of the victim, for example through another mount with other device numbers,
+    /// it has now lost its name or has another ctime.
     pub(crate) fn check(&self, before: &Stat) -> Result<(), Refusal> {
         let named = self.keeper.place.stat();
         let named = named.map_err(|errno| Refusal::unreadable(Side::Keeper, "find", errno))?;
         if identity(&named) != self.keeper.identity() {
             return Err(Refusal::Replaced(Side::Keeper));
         }
-        // Links are made to the keeper of hard links. That it is the victim is ruled out: they are on one device.
+        // For hard links the ctime is not compared, since a link to the keeper changes it. There the keeper
+        // cannot be an alias of the victim, because both are on one device.
         if self.kind != ActionKind::Hardlink && ctime_ns(&named) != ctime_ns(before) {
-            return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim did" });
+            return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim was renamed" });
         }
         for (side, held) in self.sides() {
             if !is_content(&held.stat, &now(side, held)?) {
@@ -114,7 +117,7 @@ impl Proven {
         Ok(())
     }
 
-    /// What the keeper is now, for [`Proven::check`].
+    /// Returns the state of the keeper, for [`Proven::check`].
     pub(crate) fn keeper_now(&self) -> Result<Stat, Refusal> {
         now(Side::Keeper, &self.keeper)
     }

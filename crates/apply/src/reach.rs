@@ -1,8 +1,8 @@
-//! The way to a file: through descriptors of directories, and through no symbolic link below the starting point.
+//! Access to files through descriptors of directories, following no symbolic links below the starting point.
 //!
-//! Whoever may write to a directory of the tree can put a link to anywhere in the place of another directory
-//! while we act. A path that the kernel resolves anew in every call would then lead out of the tree. Here a
-//! directory is reached once, without following links, and everything happens relative to its descriptor.
+//! Anyone who may write to a directory of the tree can replace another directory by a link while ftk is
+//! running. A path that the kernel resolves again in every call would then lead out of the tree. So each
+//! directory is opened once, without following links, and all operations are relative to its descriptor.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString};
@@ -15,39 +15,40 @@ use ftk_read::File;
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
-use crate::ours::Ours;
+use crate::own_changes::OwnChanges;
 use crate::refusal::{Refusal, Side};
 use crate::seen::Seen;
 use crate::stat::{identity, stat_now};
-use crate::temp::is_ours;
+use crate::temp::is_private_name;
 
-/// Longest path that the kernel takes in one call, with its terminator.
+/// Maximal length of a path in one system call, including the NUL.
 pub(crate) const PATH_MAX: usize = 4096;
 
-/// So many starting points stay open. There are rarely more, but each file may have been named itself.
+/// The number of starting points that stay open. Usually there are fewer, but the user may have named every
+/// file.
 const ROOTS: usize = 8;
 
-/// Finds the files of a scan again.
+/// Opens the files of a scan again.
 #[derive(Debug)]
 pub struct Reach {
     base: Option<OwnedFd>,
-    /// Starting points, the one opened last at the end.
+    /// Open starting points, the latest last.
     roots: VecDeque<(Vec<u8>, Rc<OwnedFd>)>,
 }
 
-/// A name in a directory that is held open.
+/// A name in an open directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) dir: Rc<OwnedFd>,
     pub(crate) name: CString,
 }
 
-/// A file of a step, open, with the place it was reached by.
+/// An open file of a step, and the place where it was opened.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) place: Place,
     pub(crate) file: File,
-    /// As it was when it was opened.
+    /// The state of the file when it was opened.
     pub(crate) stat: Stat,
 }
 
@@ -58,38 +59,43 @@ impl Default for Reach {
 }
 
 impl Reach {
-    /// Takes relative paths from the working directory.
+    /// Creates a `Reach` for which relative paths start from the working directory.
     pub fn new() -> Self {
         Self { base: None, roots: VecDeque::new() }
     }
 
-    /// Takes relative paths from this directory.
+    /// Creates a `Reach` for which relative paths start from this directory.
     pub(crate) fn below(base: OwnedFd) -> Self {
         Self { base: Some(base), roots: VecDeque::new() }
     }
 
-    /// The directory that relative paths start from.
+    /// Returns the directory from which relative paths start.
     pub(crate) fn base(&self) -> BorrowedFd<'_> {
         self.base.as_ref().map_or(CWD, |fd| fd.as_fd())
     }
 
-    /// Opens a regular file and sees that it is the one that was seen, as it was seen.
-    pub(crate) fn hold(&mut self, side: Side, seen: &Seen, ours: &Ours) -> Result<Held, Refusal> {
+    /// Opens a regular file and checks that it is the one that was seen, and unchanged.
+    pub(crate) fn hold(
+        &mut self,
+        side: Side,
+        seen: &Seen,
+        own_changes: &OwnChanges,
+    ) -> Result<Held, Refusal> {
         let held = self.open(side, seen)?;
-        if is_ours(held.place.name.to_bytes()) {
-            return Err(Refusal::OnItsWay(side));
+        if is_private_name(held.place.name.to_bytes()) {
+            return Err(Refusal::TemporaryName(side));
         }
         let what = match &held.stat {
             stat if identity(stat) != seen.identity() => return Err(Refusal::Replaced(side)),
             stat if stat.st_size as u64 != seen.size => "its size",
             stat if !seen.is_content_of(stat) => "its time of modification",
-            stat if !ours.is_ctime(seen.ctime_ns, stat) => "its time of change",
+            stat if !own_changes.is_ctime(seen.ctime_ns, stat) => "its time of change",
             _ => return Ok(held),
         };
         Err(Refusal::Changed { side, what })
     }
 
-    /// Opens whatever regular file is at the path.
+    /// Opens any regular file at the path.
     pub(crate) fn open(&mut self, side: Side, seen: &Seen) -> Result<Held, Refusal> {
         Held::open(self.locate(side, &seen.path, seen.root_len)?).map_err(|failure| match failure {
             Ok(failure) => Refusal::of_failure(side, failure),
@@ -97,7 +103,7 @@ impl Reach {
         })
     }
 
-    /// The directory of a path, reached, and the name in it.
+    /// Opens the directory of a path.
     pub(crate) fn locate(&mut self, side: Side, path: &[u8], root_len: usize) -> Result<Place, Refusal> {
         let parts = split(path, root_len).ok_or(Refusal::Path(side))?;
         let name = CString::new(parts.name).map_err(|_| Refusal::Path(side))?;
@@ -126,23 +132,23 @@ impl Reach {
     }
 }
 
-/// Only names are looked up in it, which needs no permission to list it.
+/// The directory is used only to look up names, which needs no permission to list it.
 pub(crate) const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 impl Place {
-    /// What has the name now; of a symbolic link, the link.
+    /// Returns the `stat` of the present file. Links are not followed.
     pub(crate) fn stat(&self) -> Result<Stat, Errno> {
         stat_now(&self.dir, &self.name)
     }
 
-    /// Another name in the same directory.
-    pub(crate) fn beside(&self, name: &CStr) -> Self {
+    /// Returns another name in the same directory.
+    pub(crate) fn sibling(&self, name: &CStr) -> Self {
         Self { dir: self.dir.clone(), name: name.to_owned() }
     }
 }
 
 impl Held {
-    /// Opens the regular file at a place. An `Err` inside is that of `fstat`.
+    /// Opens the regular file at a place. An inner `Err` is that of `fstat`.
     pub(crate) fn open(place: Place) -> Result<Self, Result<ftk_read::Failure, Errno>> {
         let file = File::open(&place.dir, &place.name, false).map_err(Ok)?;
         let stat = fstat(&file).map_err(Err)?;
@@ -154,24 +160,24 @@ impl Held {
     }
 }
 
-/// A path, cut.
+/// The parts of a path.
 #[derive(Debug, PartialEq, Eq)]
 struct Parts<'p> {
-    /// What the user named: links in it are followed. Empty for the working directory.
+    /// The part that the user named: links in it are followed. Empty for the working directory.
     root: &'p [u8],
-    /// The directories below it, without slashes at the ends.
+    /// The directories below it, without trailing slashes.
     below: &'p [u8],
     name: &'p [u8],
 }
 
-/// Cuts a path behind the starting point and before the name. `None` for what no scan prints.
+/// Splits a path into starting point, directories and name. Returns `None` for a path that no scan prints.
 fn split(path: &[u8], root_len: usize) -> Option<Parts<'_>> {
     let (root, rest) = path.split_at_checked(root_len)?;
     if path.contains(&0) {
         return None;
     }
     let (root, rest) = match (root, rest) {
-        // A file that was named itself: its directory is what the user trusts.
+        // The user named the file itself, and trusts its directory.
         (root, []) => {
             let cut = root.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
             root.split_at(cut)
@@ -197,14 +203,14 @@ fn without_end_slashes(path: &[u8]) -> &[u8] {
     &path[..len]
 }
 
-/// Opens the directory `path` below `root`, in as few calls as its length allows.
+/// Opens the directory `path` below `root`, with as few system calls as the length allows.
 fn descend(root: BorrowedFd<'_>, mut path: &[u8]) -> io::Result<OwnedFd> {
     let mut at: Option<OwnedFd> = None;
     loop {
         let cut = if path.len() < PATH_MAX {
             path.len()
         } else {
-            // A name alone is never that long, so one that finds no slash is left to the kernel's refusal.
+            // A single name is never that long. If there is no slash, the kernel refuses the path.
             path[..PATH_MAX].iter().rposition(|&byte| byte == b'/').unwrap_or(path.len())
         };
         let piece = CString::new(&path[..cut])?;
@@ -228,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_cut_behind_what_the_user_named() {
+    fn paths_are_split_after_the_starting_point() {
         for (path, root_len, expected) in [
             ("dir/a/b/x", 3, Some(("dir", "a/b", "x"))),
             ("dir/x", 3, Some(("dir", "", "x"))),
@@ -237,14 +243,14 @@ mod tests {
             ("./x", 1, Some((".", "", "x"))),
             ("/x", 1, Some(("/", "", "x"))),
             ("../d/./a/x", 4, Some(("../d", "./a", "x"))),
-            // Files that were named themselves.
+            // Files that the user named.
             ("x", 1, Some(("", "", "x"))),
             ("a/../x", 6, Some(("a/../", "", "x"))),
             ("/x", 2, Some(("/", "", "x"))),
-            // Nothing is trusted.
+            // No part is trusted.
             ("a/x", 0, Some(("", "a", "x"))),
             ("/a/x", 0, Some(("/", "a", "x"))),
-            // What no scan prints.
+            // Paths that no scan prints.
             ("", 0, None),
             ("dir/x", 2, None),
             ("dir/x", 6, None),
@@ -266,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_followed_in_the_starting_point_only() {
+    fn links_are_followed_only_in_the_starting_point() {
         let temp = tempfile::tempdir().unwrap();
         let top = temp.path();
         fs::create_dir_all(top.join("real/sub")).unwrap();
@@ -297,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn no_path_is_too_long() {
+    fn paths_longer_than_path_max_work() {
         let temp = tempfile::tempdir().unwrap();
         let mut dir = Rc::new(openat(CWD, temp.path(), DIRECTORY, Mode::empty()).unwrap());
         let mut path = temp.path().as_os_str().as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! Why a step was not taken, or came to nothing.
+//! Why a step was refused or failed.
 
 use std::fmt;
 use std::io;
@@ -7,12 +7,12 @@ use ftk_read::Failure;
 use ftk_record::sanitize;
 use rustix::io::Errno;
 
-/// Which file of a step.
+/// One of the two files of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The one that was to go.
+    /// The file to be removed or replaced.
     Victim,
-    /// The one that was to stay.
+    /// The file to be kept.
     Keeper,
 }
 
@@ -25,20 +25,20 @@ impl fmt::Display for Side {
     }
 }
 
-/// Why a file is left as it is. Nothing was changed.
+/// Why a step was refused. Nothing was changed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Its path is none that a scan prints: empty, with a NUL, or with `..` below the starting point.
+    /// The path is not one that a scan prints: empty, with a NUL, or with `..` below the starting point.
     Path(Side),
-    /// A symbolic link lies on the path below the starting point.
+    /// A directory on the path below the starting point is a symbolic link.
     Link(Side),
-    /// It has a name that runs give to files on their way: another run may be about to remove it, or one that was
-    /// killed has left it for its undo.
-    OnItsWay(Side),
-    /// There is something else than a regular file.
+    /// The file has the name of a temporary file: another run may be about to remove it, or a killed run has
+    /// left it for its undo.
+    TemporaryName(Side),
+    /// The file is not a regular file.
     NotRegular(Side),
-    /// It cannot be opened, asked or read.
+    /// The file cannot be opened, queried or read.
     Unreadable {
         /// Which file.
         side: Side,
@@ -47,22 +47,24 @@ pub enum Refusal {
         /// The cause.
         source: io::Error,
     },
-    /// Another file has its name.
+    /// Another file now has the name.
     Replaced(Side),
-    /// It is not as the scan saw it, or changed while it was compared.
+    /// The file is not as the scan or the journal recorded it, or changed during the step.
     Changed {
         /// Which file.
         side: Side,
-        /// What is different.
+        /// What changed, or when.
         what: &'static str,
     },
     /// Both names lead to one file.
     SameFile,
-    /// The keeper is in an overlay and the victim is not: its content may be that of the victim.
+    /// The keeper is in an overlay and the victim is not: the keeper's content may be that of the victim.
     InLayers,
-    /// The victim's name stands for files in several branches of a union, and removing it removes all of them.
+    /// The victim's name stands for files in several branches of a union. Removing it would remove all of
+    /// them.
     InBranches,
-    /// Device and inode numbers do not show that these are two files, and a check that would show it cannot be made.
+    /// Device and inode numbers do not prove that these are two files, and the check that could prove it
+    /// failed.
     Unproven {
         /// What was tried.
         op: &'static str,
@@ -71,35 +73,35 @@ pub enum Refusal {
     },
     /// The bytes differ.
     ContentDiffers,
-    /// What the name stands for beside the content would be lost.
+    /// Metadata of the victim would be lost.
     MetadataDiffers(Difference),
-    /// The action does not work from one file system to another.
+    /// The files are on different file systems, and the action needs one.
     OtherFileSystem,
-    /// The file system does not know the action.
+    /// The file system does not support the action.
     Unsupported,
-    /// The keeper has as many names as the file system allows: another keeper may do.
+    /// The keeper has the maximal number of hard links. Another keeper may work.
     TooManyLinks,
-    /// Something has the name already that the victim was to get.
-    Taken,
-    /// What was deleted is gone.
+    /// The victim's new name already exists.
+    NameExists,
+    /// A deletion cannot be undone.
     NotUndoable,
 }
 
-/// What differs between victim and keeper beside the content.
+/// A difference in the metadata of victim and keeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// The owner.
     Owner {
-        /// User number of the victim.
+        /// User id of the victim.
         victim: u32,
-        /// User number of the keeper.
+        /// User id of the keeper.
         keeper: u32,
     },
     /// The group.
     Group {
-        /// Group number of the victim.
+        /// Group id of the victim.
         victim: u32,
-        /// Group number of the keeper.
+        /// Group id of the keeper.
         keeper: u32,
     },
     /// The permissions.
@@ -109,33 +111,33 @@ pub enum Difference {
         /// Permission bits of the keeper.
         keeper: u32,
     },
-    /// An extended attribute, which access control lists, capabilities and labels are too, by its name.
+    /// An extended attribute, by its name. This includes access control lists, capabilities and labels.
     Attribute(Vec<u8>),
 }
 
-/// Why a step was not taken, or came to nothing. Shown without the cause, which is the [source](std::error::Error),
+/// Why a step was refused or failed. The text omits the cause: that is the [source](std::error::Error), and
 /// always an [`io::Error`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ActError {
-    /// It was not tried.
+    /// The step was refused, and nothing was changed.
     Refused(Refusal),
-    /// It was tried and failed; the victim has its old name and content.
+    /// The step was tried and failed. If `left` is `None`, the victim has its old name and content.
     Failed {
         /// What was tried.
         op: &'static str,
         /// The cause.
         source: io::Error,
-        /// The name, in the victim's directory, of what could not be put back or removed again. It is a file
-        /// of ours unless the error says otherwise.
+        /// The last component of the path of a file that could not be removed or renamed back: a private name
+        /// in the directory of the victim or, for a move, the new name in the directory it was moved to.
         left: Option<Vec<u8>>,
     },
-    /// The run was ended before the step.
+    /// The run was stopped before the step.
     Stopped,
 }
 
 impl Refusal {
-    /// What a reader's failure means for a file of a step.
+    /// Converts a reader's failure for a file of a step.
     pub(crate) fn of_failure(side: Side, failure: Failure) -> Self {
         match failure {
             Failure::NotRegular => Self::NotRegular(side),
@@ -155,7 +157,8 @@ impl ActError {
         Self::Failed { op, source: source.into(), left: None }
     }
 
-    /// Of a call that makes a name: some errors say that the action is impossible here.
+    /// Converts the error of a system call that creates a name. Some errors mean that the action is
+    /// impossible here.
     pub(crate) fn of_naming(op: &'static str, errno: Errno) -> Self {
         match errno {
             Errno::XDEV => Refusal::OtherFileSystem.into(),
@@ -165,7 +168,7 @@ impl ActError {
         }
     }
 
-    /// The same error, with the name of what it left behind.
+    /// Adds the name of a file that is left.
     pub(crate) fn leaving(self, name: &[u8]) -> Self {
         let left = Some(name.to_vec());
         match self {
@@ -196,7 +199,7 @@ impl fmt::Display for Refusal {
             Self::Link(side) => {
                 write!(f, "a directory on the path of {side} is a symbolic link, which is not followed")
             }
-            Self::OnItsWay(side) => {
+            Self::TemporaryName(side) => {
                 write!(
                     f,
                     "{side} has the name of a temporary file of ftk: wait for that run, or undo its journal"
@@ -208,7 +211,7 @@ impl fmt::Display for Refusal {
             Self::Changed { side, what } => write!(f, "{side} changed ({what})"),
             Self::SameFile => f.write_str("both names lead to the same file"),
             Self::InLayers => {
-                f.write_str("the kept copy is in an overlay, which may show the content of this file there")
+                f.write_str("the keeper is in an overlay, and may have the content of the victim")
             }
             Self::InBranches => f.write_str(
                 "mergerfs has files of this name in several branches, and would remove all of them",
@@ -219,9 +222,9 @@ impl fmt::Display for Refusal {
             Self::OtherFileSystem => {
                 f.write_str("the keeper, or the directory to move to, is on another file system")
             }
-            Self::Unsupported => f.write_str("the file system cannot do this with these files"),
+            Self::Unsupported => f.write_str("the file system does not support this action on these files"),
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
-            Self::Taken => f.write_str("another file already has the name that the victim is to get"),
+            Self::NameExists => f.write_str("another file already has the victim's new name"),
             Self::NotUndoable => f.write_str("deleted for good: only the keeper has the content"),
         }
     }
@@ -249,7 +252,7 @@ impl fmt::Display for ActError {
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Failed { op, left: None, .. } => write!(f, "cannot {op}"),
             Self::Failed { op, left: Some(name), .. } => {
-                write!(f, "cannot {op}, and {} is left: `ftk dup undo` clears it away", sanitize(name))
+                write!(f, "cannot {op}, and {} is left: `ftk dup undo` cleans up", sanitize(name))
             }
             Self::Stopped => f.write_str("stopped"),
         }
@@ -280,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_refusal_is_a_sentence() {
+    fn every_refusal_has_a_readable_text() {
         use Side::{Keeper, Victim};
         let unreadable = |side, op| Refusal::unreadable(side, op, Errno::IO);
         let changed = |side, what| Refusal::Changed { side, what };
@@ -294,7 +297,7 @@ mod tests {
                 "a directory on the path of the keeper is a symbolic link, which is not followed",
             ),
             (
-                Refusal::OnItsWay(Victim),
+                Refusal::TemporaryName(Victim),
                 "the victim has the name of a temporary file of ftk: wait for that run, or undo its journal",
             ),
             (Refusal::NotRegular(Keeper), "the keeper is not a regular file"),
@@ -312,9 +315,9 @@ mod tests {
             (Refusal::SameFile, "both names lead to the same file"),
             (Refusal::ContentDiffers, "content differs"),
             (Refusal::OtherFileSystem, "the keeper, or the directory to move to, is on another file system"),
-            (Refusal::Unsupported, "the file system cannot do this with these files"),
+            (Refusal::Unsupported, "the file system does not support this action on these files"),
             (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
-            (Refusal::Taken, "another file already has the name that the victim is to get"),
+            (Refusal::NameExists, "another file already has the victim's new name"),
             (Refusal::NotUndoable, "deleted for good: only the keeper has the content"),
         ] {
             assert_eq!(refusal.to_string(), text);
@@ -322,9 +325,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_named() {
+    fn files_that_are_left_are_named() {
         let error = ActError::failed("remove the file", Errno::IO).leaving(b".ftk-0123456789abcdef");
-        let text = "cannot remove the file, and .ftk-0123456789abcdef is left: `ftk dup undo` clears it away";
+        let text = "cannot remove the file, and .ftk-0123456789abcdef is left: `ftk dup undo` cleans up";
         assert_eq!(error.to_string(), text);
         let error = ActError::from(Refusal::SameFile).leaving(b".ftk-0123456789abcdef");
         assert!(error.to_string().starts_with("cannot finish the step, and "), "{error}");

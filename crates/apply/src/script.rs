@@ -1,11 +1,10 @@
-//! The same actions as a script for a POSIX shell, for who wants to read before it happens, or to run it
-//! elsewhere.
+//! The actions as a script for a POSIX shell, to be read before it runs, or to be run elsewhere.
 //!
-//! A script cannot do all that the engine does: it holds no directory open and cannot check what a name means in
-//! the moment it changes, it does not compare owners and attributes, and keeps no journal. It compares the bytes of each
-//! pair first, and makes each replacement under a name of its own before it takes the victim's. On FUSE, network and
-//! overlay file systems it refuses every step that removes a file, since it cannot prove there that victim and keeper
-//! are two files.
+//! A script cannot do everything that the engine does. It cannot hold directories open or check a name at the
+//! moment it changes, it does not compare owners and attributes, and it keeps no journal. It first compares
+//! the bytes of each pair, and creates each replacement under a temporary name before it replaces the victim.
+//! On FUSE, network and overlay file systems it refuses every step that removes a file, since it cannot prove
+//! there that victim and keeper are two files.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -13,7 +12,8 @@ use crate::action::Action;
 use crate::destination::below;
 use crate::seen::Step;
 
-/// What a script begins with: the functions of the steps, and the directory that relative paths start from.
+/// Returns the start of a script: the functions of the steps, and a `cd` to the directory from which relative
+/// paths start.
 pub fn header(cwd: &[u8]) -> Vec<u8> {
     let mut text = include_bytes!("functions.sh").to_vec();
     text.extend_from_slice(b"cd ");
@@ -22,7 +22,8 @@ pub fn header(cwd: &[u8]) -> Vec<u8> {
     text
 }
 
-/// One step, as one command; `nth` is the number that it is reported by. Only the paths of the step are looked at.
+/// Returns the command for one step. `nth` is the number used in messages. Only the paths of the step are
+/// used.
 pub fn step(step: &Step, action: &Action, nth: usize) -> Vec<u8> {
     let mut text = format!("ftk_{} {nth} ", action.kind()).into_bytes();
     push_path(&mut text, &step.keeper.path);
@@ -36,12 +37,12 @@ pub fn step(step: &Step, action: &Action, nth: usize) -> Vec<u8> {
     text
 }
 
-/// What a script ends with.
+/// Returns the end of a script.
 pub fn footer() -> Vec<u8> {
     b"exit \"$failed\"\n".to_vec()
 }
 
-/// A path as one word of the shell that no command takes for an option.
+/// Appends a path as one shell word that no command interprets as an option.
 fn push_path(text: &mut Vec<u8>, path: &[u8]) {
     text.push(b'\'');
     if !path.starts_with(b"/") {

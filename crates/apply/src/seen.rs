@@ -1,4 +1,4 @@
-//! What a scan saw of two files, and that one of them is to go in favour of the other.
+//! Files as a scan saw them, and steps that remove one in favour of another.
 
 use rustix::fs::Stat;
 
@@ -7,11 +7,13 @@ use crate::stat::{identity, mtime_ns};
 /// A file as a scan saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Its path as scanned: the starting point, joined with the path below it.
+    /// The path as scanned: the starting point joined with the path below it.
     pub path: Vec<u8>,
-    /// How many bytes of the path are the starting point that the user named. Links in there are followed, once
-    /// for the whole run; below it none ever is. All of it for a file that was named itself; 0 trusts nothing
-    /// but the working directory, or the root directory for an absolute path.
+    /// Length of the starting point in `path`.
+    ///
+    /// Links in the starting point are followed once for the whole run; links below it are never followed.
+    /// For a file that the user named itself, the starting point is the whole path. With 0, only the working
+    /// directory is trusted, or the root directory for an absolute path.
     pub root_len: usize,
     /// Device.
     pub dev: u64,
@@ -30,8 +32,8 @@ impl Seen {
         (self.dev, self.ino)
     }
 
-    /// Whether this is the file, with the content it had. The time of its inode is another matter: links that are
-    /// made to it and names that it loses change that.
+    /// Returns whether this is the same file with the same content. The ctime is not compared, since added
+    /// and removed links change it.
     pub(crate) fn is_content_of(&self, stat: &Stat) -> bool {
         self.identity() == identity(stat)
             && self.size == stat.st_size as u64
@@ -39,11 +41,11 @@ impl Seen {
     }
 }
 
-/// One thing to do: the victim is a copy of the keeper and goes in favour of it.
+/// One unit of work: the victim is a copy of the keeper, and is removed or replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The file whose name is given up, or whose blocks are.
+    /// The file that loses its name or its blocks.
     pub victim: Seen,
-    /// The file that stays.
+    /// The file that is kept.
     pub keeper: Seen,
 }

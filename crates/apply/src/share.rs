@@ -12,15 +12,15 @@ use crate::dedupe::dedupe;
 use crate::prove::Proven;
 use crate::refusal::{ActError, Refusal};
 
-/// Bytes in one call. btrfs compares no more at a time (`BTRFS_MAX_DEDUPE_LEN`), and a multiple of every block
-/// size is what it must be, but for the end of the file.
+/// Bytes per call: the most that btrfs compares at once (`BTRFS_MAX_DEDUPE_LEN`). Except at the end of the
+/// file it must be a multiple of the block size, and it is one for every file system.
 const CHUNK: u64 = 16 << 20;
 
-/// Shares all blocks of the two files that are not shared yet; the kernel compares them first, with both files
-/// locked against writing. A victim that differs keeps every byte it has.
+/// Shares all blocks of the two files that are not shared yet. The kernel first compares them, with both
+/// files locked against writes. A victim that differs keeps all its bytes.
 ///
-/// It is not opened for writing: since Linux 4.20 it need not be, if the caller owns it, may write to it, or is
-/// root; and a program that is running can be shared, too.
+/// The victim is not opened for writing. Since Linux 4.20 that is not necessary if the caller owns it, may
+/// write to it, or is root. So a program can be shared while it is running.
 pub(crate) fn share(proven: &Proven, stop: &Stop) -> Result<Freed, ActError> {
     let (victim, keeper) = (&proven.victim, &proven.keeper);
     let before = extents(&victim.file, true).ok();
@@ -34,7 +34,7 @@ pub(crate) fn share(proven: &Proven, stop: &Stop) -> Result<Freed, ActError> {
     let mut at = 0;
     while at < size {
         if stop.is_raised() {
-            return Err(ActError::Stopped); // what is shared by now may stay so
+            return Err(ActError::Stopped); // blocks that are already shared may stay so
         }
         match dedupe(&keeper.file, &victim.file, at, CHUNK.min(size - at)) {
             Ok(Some(0)) => return Err(ActError::failed("share blocks", io::ErrorKind::InvalidInput)),
@@ -42,7 +42,7 @@ pub(crate) fn share(proven: &Proven, stop: &Stop) -> Result<Freed, ActError> {
             Ok(None) => return Err(Refusal::ContentDiffers.into()),
             Err(error) => {
                 return Err(match Errno::from_io_error(&error) {
-                    // Of btrfs: only one of them has the attribute `C`, and copies no blocks on writing.
+                    // On btrfs: only one of the files has the attribute `C` (no copy on write).
                     Some(Errno::INVAL) => Refusal::Unsupported.into(),
                     Some(errno) => ActError::of_naming("share blocks", errno),
                     None => ActError::failed("share blocks", error),
@@ -57,13 +57,13 @@ pub(crate) fn share(proven: &Proven, stop: &Stop) -> Result<Freed, ActError> {
     }))
 }
 
-/// Whether two files share all their blocks already, as far as the disk knows.
+/// Returns whether two files already share all their blocks, as far as the file system reports it.
 pub(crate) fn shares_all(a: impl AsFd, b: impl AsFd) -> bool {
     share_a_disk(&a, &b)
         && extents(a, false).is_ok_and(|a| extents(b, false).is_ok_and(|b| is_shared(&a, &b)))
 }
 
-/// Where the whole of a file lies; with `sync`, also what has not been given a place yet.
+/// Returns all extents of a file. With `sync`, data without a place on the disk is written first.
 fn extents(file: impl AsFd, sync: bool) -> io::Result<Vec<Extent>> {
     let mut all: Vec<Extent> = Vec::new();
     loop {
@@ -77,7 +77,7 @@ fn extents(file: impl AsFd, sync: bool) -> io::Result<Vec<Extent>> {
     }
 }
 
-/// Whether every extent of two files is the same one on the disk.
+/// Returns whether both files have the same extents on the disk.
 fn is_shared(a: &[Extent], b: &[Extent]) -> bool {
     let place = |extent: &Extent| (extent.logical, extent.shared_at(), extent.len);
     !a.is_empty()
@@ -85,12 +85,12 @@ fn is_shared(a: &[Extent], b: &[Extent]) -> bool {
         && a.iter().all(|it| it.shared_at().is_some())
 }
 
-/// Bytes on the disk that no other file has.
+/// Returns the bytes on the disk that no other file uses.
 fn owned(extents: &[Extent]) -> u64 {
     extents.iter().filter(|extent| !extent.is_shared && !extent.is_inline).map(|extent| extent.len).sum()
 }
 
-/// Bytes of a file's extents that other files have, too; 0 where nobody knows.
+/// Returns the bytes of a file's extents that other files share; 0 if unknown.
 pub(crate) fn shared_bytes(file: impl AsFd) -> u64 {
     let extents = extents(file, false).unwrap_or_default();
     extents.iter().filter(|extent| extent.is_shared).map(|extent| extent.len).sum()
@@ -100,14 +100,14 @@ pub(crate) fn shared_bytes(file: impl AsFd) -> u64 {
 mod tests {
     use super::*;
 
-    /// Of 4 KiB, and shared.
+    /// A shared extent of 4 KiB.
     fn extent(logical: u64, physical: u64) -> Extent {
         let (len, is_plain, is_shared) = (4096, true, true);
         Extent { logical, physical, len, is_plain, is_shared, is_inline: false, is_last: false }
     }
 
     #[test]
-    fn only_plain_extents_in_one_place_are_shared() {
+    fn only_plain_extents_at_the_same_place_count_as_shared() {
         let one = [extent(0, 8192), Extent { is_last: true, ..extent(4096, 65536) }];
         assert!(is_shared(&one, &one));
         assert!(!is_shared(&[], &[]), "nothing is known of an empty map");
@@ -122,11 +122,11 @@ mod tests {
             assert!(!is_shared(&one, &changed) && !is_shared(&changed, &one), "{other:?}");
         }
         let compressed = [Extent { is_plain: false, ..one[0] }];
-        assert!(!is_shared(&compressed, &compressed), "equal places, and maybe not equal bytes");
+        assert!(!is_shared(&compressed, &compressed), "the places are equal, the bytes may differ");
     }
 
     #[test]
-    fn shared_and_inline_extents_are_no_gain() {
+    fn shared_and_inline_extents_free_nothing() {
         let owned_one = Extent { is_shared: false, ..extent(0, 0) };
         let inline = Extent { is_inline: true, is_plain: false, ..owned_one };
         assert_eq!(owned(&[owned_one, extent(4096, 0), inline]), 4096);

@@ -1,5 +1,4 @@
-//! Names that change hands: at every moment the victim's name leads to what it led to before or to what it is
-//! meant to lead to.
+//! Changes of names. At every moment, the victim's name leads to its old file or to its replacement.
 
 use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, unlinkat};
 use rustix::io::Errno;
@@ -9,12 +8,12 @@ use crate::refusal::{ActError, Refusal, Side};
 use crate::stat::identity;
 use crate::temp::{Temp, remove};
 
-/// Puts a replacement in the place of what has the name `place`, which must be `expected` and goes.
+/// Replaces and removes the file at `place`, which must be `expected`.
 ///
-/// The two names are exchanged first. Then the old file has a name that nobody else knows, and can be looked at
-/// without anybody changing under our eyes what the name means: if it is not the one that was expected, or
-/// `check` does not like what it sees, they are exchanged back. File systems that cannot exchange get the check
-/// first and a plain rename then, which leaves the moment between the two.
+/// The two names are exchanged first. The old file then has a private name, so it can be checked without a
+/// race: if it is not the expected file, or if `check` fails, the names are exchanged back. On file systems
+/// that cannot exchange names, the check comes first and a plain rename follows, which leaves a short window
+/// between the two.
 pub(crate) fn replace(
     place: &Place,
     expected: (u64, u64),
@@ -25,7 +24,7 @@ pub(crate) fn replace(
         || renameat_with(&place.dir, &place.name, &temp.place.dir, temp.name(), RenameFlags::EXCHANGE);
     match exchange() {
         Ok(()) => {}
-        Err(errno) if cannot_do_so(errno) => return replace_plainly(place, expected, temp, check),
+        Err(errno) if is_unsupported(errno) => return replace_plainly(place, expected, temp, check),
         Err(errno) => return Err(temp.discard(vanished_or("exchange the names", errno))),
     }
     let outcome = is_still(&temp.place, expected)
@@ -34,7 +33,7 @@ pub(crate) fn replace(
         .and_then(|()| remove(&temp.place, expected).map_err(|e| ActError::failed("remove the old file", e)));
     outcome.map_err(|error| match exchange() {
         Ok(()) => temp.discard(error),
-        // The name leads to the keeper's content, and the old file is there, too.
+        // The name leads to the keeper's content, and the old file still exists.
         Err(_) => error.leaving(temp.name().to_bytes()),
     })
 }
@@ -50,7 +49,7 @@ fn replace_plainly(
     }
     match renameat(&temp.place.dir, temp.name(), &place.dir, &place.name) {
         Ok(()) => {
-            // Renaming over another name of the same file does nothing: then the temporary name is still there.
+            // A rename to another name of the same file does nothing: the temporary name then still exists.
             let _ = remove(&temp.place, temp.identity);
             Ok(())
         }
@@ -58,10 +57,10 @@ fn replace_plainly(
     }
 }
 
-/// Takes the name away, for good.
+/// Removes the name and the file for good.
 ///
-/// The file gets a name first that nobody else knows, for the same reason as in [`replace`]. Where there is no
-/// room for one, as on a full disk, the name goes directly.
+/// The file is first renamed to a private name, for the same reason as in [`replace`]. If there is no space
+/// for a new name, as on a full disk, the name is removed directly.
 pub(crate) fn delete(
     place: &Place,
     expected: (u64, u64),
@@ -69,7 +68,7 @@ pub(crate) fn delete(
     check: impl Fn() -> Result<(), Refusal>,
 ) -> Result<(), ActError> {
     match rename_checked(place, expected, aside, &check, rename_to_free) {
-        Err(error) if needs_no_detour(&error) => {
+        Err(error) if is_disk_full(&error) => {
             is_still(place, expected)?;
             check()?;
             unlinkat(&place.dir, &place.name, AtFlags::empty())
@@ -81,7 +80,8 @@ pub(crate) fn delete(
     }
 }
 
-/// Gives the file another name, perhaps in another directory. It must be free, and other programs may want it, too.
+/// Renames the file, possibly to another directory. Fails if the new name exists, even if another program
+/// creates it at the same time.
 pub(crate) fn displace(
     place: &Place,
     expected: (u64, u64),
@@ -91,8 +91,8 @@ pub(crate) fn displace(
     rename_checked(place, expected, to, check, rename_strictly)
 }
 
-/// Gives a file that has a private name of ours the name back that it had.
-pub(crate) fn give_back(place: &Place, expected: (u64, u64), aside: &Place) -> Result<(), ActError> {
+/// Gives a file with a private name its old name back.
+pub(crate) fn restore_name(place: &Place, expected: (u64, u64), aside: &Place) -> Result<(), ActError> {
     rename_checked(aside, expected, place, || Ok(()), rename_to_free)
 }
 
@@ -104,25 +104,25 @@ fn rename_checked(
     rename: fn(&Place, &Place) -> Result<(), Errno>,
 ) -> Result<(), ActError> {
     rename(place, to).map_err(|errno| match errno {
-        Errno::EXIST => Refusal::Taken.into(),
+        Errno::EXIST => Refusal::NameExists.into(),
         Errno::XDEV => Refusal::OtherFileSystem.into(),
-        errno if cannot_do_so(errno) => Refusal::Unsupported.into(),
+        errno if is_unsupported(errno) => Refusal::Unsupported.into(),
         errno => vanished_or("rename the file", errno),
     })?;
     is_still(to, expected).and_then(|()| check()).map_err(|refusal| put_back(place, to, refusal.into()))
 }
 
-/// Renames only if the new name is free, at every moment.
+/// Renames only if the new name is free, without a race.
 fn rename_strictly(from: &Place, to: &Place) -> Result<(), Errno> {
     renameat_with(&from.dir, &from.name, &to.dir, &to.name, RenameFlags::NOREPLACE)
 }
 
-/// Renames to a name that is free: a private one of ours, or one that the file had until a moment ago. File
-/// systems that cannot refuse to overwrite (NFS, many FUSE ones) leave a moment between the look at the name and
-/// the rename.
+/// Renames to a free name: a private one, or one that the file had until a moment ago. On file systems that
+/// cannot refuse to overwrite (NFS, many FUSE file systems), there is a short window between the check of the
+/// name and the rename.
 pub(crate) fn rename_to_free(from: &Place, to: &Place) -> Result<(), Errno> {
     match rename_strictly(from, to) {
-        Err(errno) if cannot_do_so(errno) => match to.stat() {
+        Err(errno) if is_unsupported(errno) => match to.stat() {
             Err(Errno::NOENT) => renameat(&from.dir, &from.name, &to.dir, &to.name),
             Err(errno) => Err(errno),
             Ok(_) => Err(Errno::EXIST),
@@ -131,7 +131,7 @@ pub(crate) fn rename_to_free(from: &Place, to: &Place) -> Result<(), Errno> {
     }
 }
 
-/// Gives a file its old name back, by a link where a rename fails.
+/// Gives a file its old name back, through a link if the rename fails.
 pub(crate) fn return_name(place: &Place, from: &Place) -> Result<(), Errno> {
     rename_to_free(from, place).or_else(|errno| {
         linkat(&from.dir, &from.name, &place.dir, &place.name, AtFlags::empty()).map_err(|_| errno)?;
@@ -139,7 +139,7 @@ pub(crate) fn return_name(place: &Place, from: &Place) -> Result<(), Errno> {
     })
 }
 
-/// Renames a file back that was displaced, and hands the error on.
+/// Renames a displaced file back, and returns the error.
 fn put_back(place: &Place, from: &Place, error: ActError) -> ActError {
     match return_name(place, from) {
         Ok(()) => error,
@@ -147,8 +147,9 @@ fn put_back(place: &Place, from: &Place, error: ActError) -> ActError {
     }
 }
 
-/// Whether a name that is to go can go directly: where there is no room for another one.
-fn needs_no_detour(error: &ActError) -> bool {
+/// Returns whether a rename failed because there is no space for the private name. The victim's name may then
+/// be removed directly.
+fn is_disk_full(error: &ActError) -> bool {
     match error {
         ActError::Failed { source, left: None, .. } => {
             matches!(Errno::from_io_error(source), Some(Errno::NOSPC | Errno::DQUOT))
@@ -157,7 +158,7 @@ fn needs_no_detour(error: &ActError) -> bool {
     }
 }
 
-/// Whether the expected file has the name.
+/// Checks that the expected file has the name.
 pub(crate) fn is_still(place: &Place, expected: (u64, u64)) -> Result<(), Refusal> {
     match place.stat() {
         Ok(stat) if identity(&stat) == expected => Ok(()),
@@ -166,12 +167,12 @@ pub(crate) fn is_still(place: &Place, expected: (u64, u64)) -> Result<(), Refusa
     }
 }
 
-/// Whether the file system or the kernel lacks the kind of rename.
-fn cannot_do_so(errno: Errno) -> bool {
+/// Returns whether the file system or the kernel does not support this kind of rename.
+fn is_unsupported(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
-/// What the error means of a name that was there a moment ago.
+/// Converts an error about a name that existed a moment ago.
 fn vanished_or(op: &'static str, errno: Errno) -> ActError {
     match errno {
         Errno::NOENT => Refusal::unreadable(Side::Victim, "find", errno).into(),
@@ -201,10 +202,10 @@ mod tests {
 
     type Replace = fn(&Place, (u64, u64), Temp, fn() -> Result<(), Refusal>) -> Result<(), ActError>;
 
-    /// With the exchange of names, and as it is done without.
+    /// With and without an exchange of names.
     const WAYS: [Replace; 2] = [replace, replace_plainly];
 
-    /// A directory with a victim and a replacement.
+    /// Creates a directory with a victim and a replacement.
     fn pair() -> (tempfile::TempDir, Place, Place) {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("v"), "old").unwrap();
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_replacement_takes_the_name() {
+    fn the_replacement_gets_the_name() {
         for way in WAYS {
             let (dir, victim, temp) = pair();
             way(&victim, id(&victim), Temp::made(temp).unwrap(), || Ok(())).unwrap();
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_of_the_same_file_is_not_left() {
+    fn a_hard_link_as_replacement_leaves_no_private_name() {
         for way in WAYS {
             let (dir, victim, temp) = pair();
             fs::remove_file(dir.path().join("temp")).unwrap();
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn who_else_has_the_name_keeps_it() {
+    fn another_file_with_the_name_keeps_it() {
         let checks: [fn() -> Result<(), Refusal>; 2] = [|| Ok(()), || Err(Refusal::SameFile)];
         for way in WAYS {
             for (check, is_other) in [(checks[0], true), (checks[1], false)] {
@@ -269,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_the_name_of_a_file_that_is_aside_keeps_it() {
+    fn a_new_file_under_the_name_of_a_displaced_victim_stays() {
         let (dir, victim, temp) = pair();
         fs::remove_file(dir.path().join("temp")).unwrap();
         let error = displace(&victim, id(&victim), &temp, || {
             fs::write(dir.path().join("v"), "theirs").unwrap();
             Err(Refusal::SameFile)
         });
-        assert!(error.unwrap_err().to_string().contains("temp"), "what is left is told");
+        assert!(error.unwrap_err().to_string().contains("temp"), "the private name is reported");
         let both = [("temp".to_owned(), b"old".to_vec()), ("v".to_owned(), b"theirs".to_vec())];
         assert_eq!(names(&dir), both);
     }

@@ -1,4 +1,4 @@
-//! Names that a replacement has before it takes the victim's, and an old file before it goes.
+//! Private names: of a replacement before it gets the victim's name, and of an old file before it is removed.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::{CStr, CString};
@@ -11,41 +11,41 @@ use crate::reach::Place;
 use crate::refusal::ActError;
 use crate::stat::identity;
 
-/// What all of them begin with, so that nobody mistakes one that a killed run left for a file of theirs.
+/// The prefix of all private names, so that files left by a killed run are recognisable.
 const PREFIX: &[u8] = b".ftk-";
 
-/// Hexadecimal digits behind it.
+/// The number of hexadecimal digits after the prefix.
 const DIGITS: usize = 16;
 
-/// A name that nothing has: 64 random bits do not meet by chance, and where they do, making the name fails. It is
-/// short, so that the name it stands in for may be as long as names can be.
+/// Returns a new name. Two names of 64 random bits are never equal by chance, and if they were, creating the
+/// file would fail. It is short, so that the victim's name may have the maximal length.
 pub(crate) fn random_name() -> CString {
     let random = RandomState::new().build_hasher().finish();
-    CString::new(format!(".ftk-{random:016x}")).expect("hexadecimal digits are no NUL")
+    CString::new(format!(".ftk-{random:016x}")).expect("hexadecimal digits contain no NUL")
 }
 
-/// Whether a name is one of those, and nobody else's.
-pub(crate) fn is_ours(name: &[u8]) -> bool {
+/// Returns whether a name has the form of a private name.
+pub(crate) fn is_private_name(name: &[u8]) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|digits| {
         digits.len() == DIGITS && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
     })
 }
 
-/// A replacement, made and not yet in its place.
+/// A replacement that is not in place yet.
 #[derive(Debug)]
 pub(crate) struct Temp {
     pub(crate) place: Place,
-    /// Device and inode of what was made.
+    /// Device and inode of the replacement.
     pub(crate) identity: (u64, u64),
 }
 
 impl Temp {
-    /// What was just made at `place`.
+    /// Wraps the replacement that was just created at `place`.
     pub(crate) fn made(place: Place) -> Result<Self, ActError> {
         match place.stat() {
             Ok(stat) => Ok(Self { identity: identity(&stat), place }),
             Err(errno) => {
-                // Nothing else can be there, and it is not needed any more.
+                // Nothing else can have this name, and the replacement is no longer needed.
                 let removed = unlinkat(&place.dir, &place.name, AtFlags::empty());
                 let error = ActError::failed("stat the replacement", errno);
                 Err(if removed.is_ok() { error } else { error.leaving(place.name.to_bytes()) })
@@ -57,8 +57,8 @@ impl Temp {
         &self.place.name
     }
 
-    /// Removes the replacement after something went wrong, and hands the error on; if it cannot be removed, or
-    /// something else has its name, the error says that it is left.
+    /// Removes the replacement after an error, and returns the error. If the replacement cannot be removed,
+    /// or another file has its name, the error reports that it is left.
     pub(crate) fn discard(&self, error: ActError) -> ActError {
         match remove(&self.place, self.identity) {
             Ok(()) => error,
@@ -67,7 +67,7 @@ impl Temp {
     }
 }
 
-/// Removes a name of ours if what is expected has it.
+/// Removes a private name if it leads to the expected file.
 pub(crate) fn remove(place: &Place, expected: (u64, u64)) -> Result<(), Errno> {
     if identity(&place.stat()?) != expected {
         return Err(Errno::STALE);
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_took_a_name_of_ours_is_not_removed() {
+    fn another_file_with_a_private_name_is_not_removed() {
         let temp = tempfile::tempdir().unwrap();
         let dir = rustix::fs::open(temp.path(), crate::reach::DIRECTORY, rustix::fs::Mode::empty()).unwrap();
         let place = Place { dir: std::rc::Rc::new(dir), name: random_name() };
@@ -96,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn only_our_names_are_ours() {
-        assert!(is_ours(random_name().to_bytes()));
+    fn private_names_are_recognised() {
+        assert!(is_private_name(random_name().to_bytes()));
         assert_ne!(random_name(), random_name());
         for name in [".ftk-", ".ftk-0123456789abcde", ".ftk-0123456789abcdef0", ".ftk-0123456789ABCDEF", "x"]
         {
-            assert!(!is_ours(name.as_bytes()), "{name}");
+            assert!(!is_private_name(name.as_bytes()), "{name}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Which journals `undo` obeys.
+//! Which journals `undo` accepts.
 //!
-//! A journal says which owner, permissions and attributes a file gets, so whoever can write one can have the caller
-//! change files. Only the caller and root may be able to.
+//! A journal determines the owner, permissions and attributes that a file gets, so anyone who can write one
+//! can make the caller change files. Only the caller and root may be able to.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -16,10 +16,11 @@ use crate::history::JournalError;
 /// Permissions that let users other than the owner write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// Opens a journal for [`undo`](crate::undo()): a regular file of the caller or of root that no other user may write
-/// to.
+/// Opens a journal for [`undo`](crate::undo()): a regular file of the caller or root that no other user may
+/// write to.
 ///
-/// The descriptor is checked, not the path. The last name of the path is not followed if it is a symbolic link.
+/// The checks use the descriptor, not the path. If the last component of the path is a symbolic link, it is
+/// refused.
 ///
 /// # Errors
 /// If the journal cannot be opened, or another user could have written it.
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_caller_and_root_may_have_written_it() {
+    fn journals_of_other_users_are_refused() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("journal");
         fs::write(&path, "").unwrap();
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn only_regular_files_are_opened() {
+    fn only_regular_journals_are_opened() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("journal");
         fs::write(&path, "").unwrap();

@@ -1,4 +1,4 @@
-//! Taking back what a journalled run did.
+//! Undoing the steps in a journal.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -23,49 +23,53 @@ use crate::reach::{DIRECTORY, Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::stat::{identity, mtime_ns};
-use crate::swap::{displace, give_back, replace};
+use crate::swap::{displace, replace, restore_name};
 use crate::temp::{Temp, remove};
 
-/// A step that is being taken back.
+/// A step that is being undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Undo {
     /// The path of the victim, as it was scanned.
     pub path: Vec<u8>,
-    /// What was done with it.
+    /// The action of the step.
     pub action: ActionKind,
 }
 
-/// What was found or done.
+/// What undo found or did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undone {
-    /// The file is again what it was: by itself, with its content and metadata, under its name.
+    /// The file is restored: a separate file with its content and metadata, under its name.
     Restored,
-    /// The same, but without set-user-ID or set-group-ID bits or capabilities that the journal lists and the file with
-    /// the content does not have.
+    /// The file is restored, but without set-user-ID or set-group-ID bits or capabilities that are in the
+    /// journal and that the file with the content does not have.
     RestoredWithoutRights,
-    /// It was: the step was never taken or has been taken back, or left all as it was, as a reflink does.
+    /// Nothing had to be done: the step was never performed, has already been undone, or needs no undo, as a
+    /// reflink.
     AsItWas,
 }
 
-/// Takes back the steps of a journal, the last one first, and calls `report` with each and what came of it. Steps
-/// that were refused are not among them.
+/// Undoes the steps of a journal, the last one first, and calls `report` with the outcome of each. Steps that
+/// were refused, or not begun before the run was stopped, are skipped.
 ///
-/// Nothing in the journal is believed without a look: a name must still lead to what the step left there, with
-/// the content it had, or it is refused. So the same journal may be gone through again, and that of a run that
-/// was killed in the middle of a step is mended, too.
+/// Everything in the journal is checked: a name must still lead to what the step left there, with the same
+/// content. Otherwise the step is refused. So undo may be repeated with the same journal, and it also repairs
+/// a run that was killed in the middle of a step.
 ///
-/// The owner, permissions and attributes that a file gets back are as the journal says, so the journal must be one that
-/// only the caller or root can have written: [`open_journal`](crate::open_journal) checks that. No journal makes a file
-/// set-user-ID or set-group-ID, or gives it capabilities, that the file with the content does not have.
+/// Owner, permissions and attributes are restored as the journal says, so the journal must be one that only
+/// the caller or root can have written: [`open_journal`](crate::open_journal) checks that. No journal can
+/// make a file set-user-ID or set-group-ID, or give it capabilities, unless the file with the content already
+/// has them.
 ///
-/// - a hard link or symbolic link becomes a file again: a copy of the keeper with the owner, permissions, times
-///   and attributes that the victim had. Victims that were names of one file are names of one file again;
-/// - a moved file moves back; the directories made for it stay;
-/// - a reflink needs nothing; what was deleted is gone, and says so.
+/// - A hard link or symbolic link becomes a separate file again: a copy of the keeper with the owner,
+///   permissions, times and attributes that the victim had. Victims that were hard links of one file become
+///   hard links of one file again.
+/// - A moved file moves back; directories created for it stay.
+/// - A reflink needs no undo. A deletion cannot be undone, and is refused.
 ///
 /// # Errors
-/// If the journal cannot be read or is none, its working directory cannot be opened, or names cannot be synced.
+/// If the journal cannot be read or is invalid, its working directory cannot be opened, or names cannot be
+/// synced.
 pub fn undo(
     journal: impl BufRead,
     stop: &Stop,
@@ -79,32 +83,34 @@ pub fn undo(
     for intent in steps.iter().rev() {
         let outcome = if stop.is_raised() { Err(ActError::Stopped) } else { undoing.step(intent, stop) };
         report(&Undo { path: intent.victim.path.clone(), action: intent.kind }, outcome);
-        if undoing.changed.len() >= SYNC_AT {
+        if undoing.changed.len() >= MAX_UNSYNCED {
             undoing.sync()?;
         }
     }
     undoing.sync()
 }
 
-/// So many directories are held open for their sync.
-const SYNC_AT: usize = 16;
+/// The maximal number of directories that are held open for a sync.
+const MAX_UNSYNCED: usize = 16;
 
-/// The state of going through a journal.
+/// The state of an undo.
 struct Undoing {
     reach: Reach,
-    /// Of each victim that had several names: the copy that was made for the first of them, or the victim itself.
+    /// For each victim that had several names: the copy that was made for the first of them, or the victim
+    /// itself. `None` until there is one.
     copies: HashMap<(u64, u64), Option<Copy>>,
     changed: Vec<Rc<OwnedFd>>,
 }
 
-/// A file that was made anew, or never went.
+/// A restored file, or one that was never removed.
 struct Copy {
     path: Vec<u8>,
     root_len: usize,
     identity: (u64, u64),
 }
 
-/// Room for the copies of victims that occur more than once.
+/// Returns a map with the value `None` for each victim that occurs in several steps, because it had several
+/// names.
 fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Copy>> {
     let mut names = HashMap::new();
     for intent in steps {
@@ -113,15 +119,15 @@ fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Copy>> {
     names.into_iter().filter(|(_, n)| *n > 1).map(|(victim, _)| (victim, None)).collect()
 }
 
-/// Whether a regular file has the size and the time of modification that were seen.
+/// Returns whether this is a regular file with the size and mtime that were seen.
 fn is_like(seen: &Seen, stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
         && (stat.st_size as u64, mtime_ns(stat)) == (seen.size, seen.mtime_ns)
 }
 
-/// Whether the file under the private name is the empty one that [`Apart`](crate::apart::Apart) makes while the
-/// victim has its name.
-fn is_mark(intent: &Intent, found: Option<&Stat>, left: &Stat) -> bool {
+/// Returns whether the file under the private name is the empty one that
+/// [`AliasCheck`](crate::alias_check::AliasCheck) creates while the victim has its name.
+fn is_alias_check_file(intent: &Intent, found: Option<&Stat>, left: &Stat) -> bool {
     let is_empty = FileType::from_raw_mode(left.st_mode) == FileType::RegularFile && left.st_size == 0;
     let victim = intent.victim.identity();
     is_empty && identity(left) != victim && found.is_some_and(|now| identity(now) == victim)
@@ -134,7 +140,7 @@ impl Undoing {
         }
         let place = self.reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)?;
         let found = present(&place)?;
-        let outcome = if self.mend(intent, &place, found.as_ref(), stop)? {
+        let outcome = if self.repair(intent, &place, found.as_ref(), stop)? {
             self.remember(intent, &place);
             Ok(Undone::Restored)
         } else {
@@ -145,7 +151,7 @@ impl Undoing {
                 }
                 (ActionKind::Move, now) => self.move_back(intent, &place, now.as_ref()),
                 (ActionKind::Delete, _) => Err(Refusal::NotUndoable.into()),
-                (_, Some(now)) => self.part(intent, &place, &now, stop),
+                (_, Some(now)) => self.separate(intent, &place, &now, stop),
                 (_, None) => Err(Refusal::unreadable(Side::Victim, "find", Errno::NOENT).into()),
             }
         };
@@ -155,36 +161,39 @@ impl Undoing {
         outcome
     }
 
-    /// Looks for what a killed run left under the private name, in the victim's directory. If that is the victim
-    /// itself it gets its name back. A replacement that never came to its place is removed, and so are the mark of a
-    /// proof that two directories are two, and a copy that an undo was making of the keeper.
-    fn mend(
+    /// Handles a file that a killed run left under the private name in the victim's directory, and returns
+    /// whether that restored the victim.
+    ///
+    /// If it is the victim itself, it gets its name back. The file is removed if it is an unused replacement,
+    /// the empty file of a check that two directories are distinct, or a copy of the keeper from an earlier
+    /// undo.
+    fn repair(
         &mut self,
         intent: &Intent,
         place: &Place,
         found: Option<&Stat>,
         stop: &Stop,
     ) -> Result<bool, ActError> {
-        let aside = place.beside(&intent.temp);
+        let aside = place.sibling(&intent.temp);
         let Some(left) = present(&aside)? else { return Ok(false) };
-        // Device numbers change with a new mount, and FUSE file systems make up inode numbers. Where nothing has the
-        // victim's name, a file under the private name that looks like the victim is the victim.
+        // Device numbers change with a new mount, and FUSE file systems invent inode numbers. If the victim's
+        // name is missing, a file under the private name that looks like the victim is the victim.
         let is_victim =
             intent.victim.is_content_of(&left) || (found.is_none() && is_like(&intent.victim, &left));
         if !is_victim {
-            let is_ours = is_mark(intent, found, &left)
-                || self.is_spare_replacement(intent, &aside, &left)?
+            let is_removable = is_alias_check_file(intent, found, &left)
+                || self.is_unused_replacement(intent, &aside, &left)?
                 || self.is_copy(intent, place, found, &left, stop)?;
-            if is_ours {
+            if is_removable {
                 let removed = remove(&aside, identity(&left));
-                removed.map_err(|errno| ActError::failed("remove what a killed run left", errno))?;
+                removed.map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
             } else if identity(&left) == intent.victim.identity() {
                 return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
             }
             return Ok(false);
         }
         match found {
-            None => give_back(place, identity(&left), &aside)?,
+            None => restore_name(place, identity(&left), &aside)?,
             Some(now) if self.is_replacement(intent, place, now)? => {
                 let old = Temp { identity: identity(&left), place: aside };
                 replace(place, identity(now), old, || Ok(()))?;
@@ -194,20 +203,23 @@ impl Undoing {
         Ok(true)
     }
 
-    /// Whether what has the private name is a replacement that can be removed: a symbolic link, or one of several names of
-    /// the keeper on a file system where inode numbers identify a file. A deletion or a move makes none.
-    fn is_spare_replacement(&self, intent: &Intent, aside: &Place, left: &Stat) -> Result<bool, ActError> {
-        let is_spare = match intent.kind {
+    /// Returns whether the file under the private name is a replacement that can be removed: a symbolic link,
+    /// or one of several hard links of the keeper on a file system where inode numbers identify a file.
+    /// Deletions and moves have no replacement.
+    fn is_unused_replacement(&self, intent: &Intent, aside: &Place, left: &Stat) -> Result<bool, ActError> {
+        let is_unused = match intent.kind {
             ActionKind::Symlink => true,
             ActionKind::Hardlink => left.st_nlink > 1 && is_trusted(&aside.dir),
             _ => false,
         };
-        Ok(is_spare && self.is_replacement(intent, aside, left)?)
+        Ok(is_unused && self.is_replacement(intent, aside, left)?)
     }
 
-    /// Whether what has the name of ours is a copy, whole or not, that an undo was making: nothing else is ever put there
-    /// while the victim's name leads to the keeper. The copy may have the inode number that the victim's removal set
-    /// free; a victim that somebody rewrote since has other bytes than the keeper.
+    /// Returns whether the file under the private name is a complete or partial copy made by an earlier undo.
+    /// While the victim's name leads to the keeper, no other kind of file has that name.
+    ///
+    /// The copy may have the inode number that became free when the victim was removed. Its content
+    /// distinguishes it from a victim that was rewritten since, whose bytes differ from the keeper's.
     fn is_copy(
         &mut self,
         intent: &Intent,
@@ -225,12 +237,12 @@ impl Undoing {
         if identity(left) != intent.victim.identity() {
             return Ok(true);
         }
-        let copied = open(Side::Victim, place.beside(&intent.temp))?;
+        let copied = open(Side::Victim, place.sibling(&intent.temp))?;
         let keeper = self.keeper(intent, place)?;
-        begins(&keeper.file, &copied.file, stop)
+        begins_with(&keeper.file, &copied.file, stop)
     }
 
-    /// Whether what has the name is what the step put there.
+    /// Returns whether the name leads to what the step put there.
     fn is_replacement(&self, intent: &Intent, place: &Place, now: &Stat) -> Result<bool, ActError> {
         match &intent.target {
             None => Ok(identity(now) == intent.keeper.identity()),
@@ -244,10 +256,16 @@ impl Undoing {
         }
     }
 
-    /// Makes a file of its own again of a name that became a link.
-    fn part(&mut self, intent: &Intent, place: &Place, now: &Stat, stop: &Stop) -> Result<Undone, ActError> {
+    /// Replaces a link that the step has made with a separate file.
+    fn separate(
+        &mut self,
+        intent: &Intent,
+        place: &Place,
+        now: &Stat,
+        stop: &Stop,
+    ) -> Result<Undone, ActError> {
         if !self.is_replacement(intent, place, now)? {
-            return self.was_parted(intent, place, now, stop);
+            return self.is_undone(intent, place, now, stop);
         }
         let source = self.keeper(intent, place)?;
         let metadata = safe_metadata(intent, &source)?;
@@ -256,7 +274,7 @@ impl Undoing {
         Ok(if metadata == intent.metadata { Undone::Restored } else { Undone::RestoredWithoutRights })
     }
 
-    /// The content that went: a hard link is the keeper, wherever that is by now.
+    /// Opens the file with the victim's content. For a hard link, that is the file at the victim's own name.
     fn keeper(&mut self, intent: &Intent, place: &Place) -> Result<Held, ActError> {
         match intent.kind {
             ActionKind::Hardlink => open(Side::Victim, place.clone()),
@@ -264,7 +282,7 @@ impl Undoing {
         }
     }
 
-    /// Puts a copy of `source`, or another name of one made before, in the place of what has the name.
+    /// Replaces the file at `place` with a copy of `source`, or with a hard link to an earlier copy.
     fn restore(
         &mut self,
         intent: &Intent,
@@ -274,13 +292,15 @@ impl Undoing {
         metadata: &Metadata,
         stop: &Stop,
     ) -> Result<(), ActError> {
-        // That it is the same file is known of a hard link. Behind a symbolic link a copy serves as well.
+        // A hard link is known to be the same file. A symbolic link may lead to a copy, which is equally
+        // good.
         let is_unchanged =
             |now: &Stat| (now.st_size as u64, mtime_ns(now)) == (intent.keeper.size, intent.keeper.mtime_ns);
         if !is_unchanged(&source.stat) {
             return Err(Refusal::Changed { side: Side::Keeper, what: "since the run" }.into());
         }
-        let aside = place.beside(&intent.temp); // so that the next undo knows it, if this one is killed
+        // If this undo is killed, the next one recognises the file by this name.
+        let aside = place.sibling(&intent.temp);
         let temp = match self.link_copy(intent, &aside)? {
             Some(temp) => temp,
             None => copy(source, aside, metadata, stop)?,
@@ -288,17 +308,18 @@ impl Undoing {
         replace(place, now, temp, || {
             let now = fstat(&source.file);
             let now = now.map_err(|errno| Refusal::unreadable(Side::Keeper, "stat", errno))?;
-            let changed = Refusal::Changed { side: Side::Keeper, what: "while it was copied" };
+            let changed = Refusal::Changed { side: Side::Keeper, what: "while being copied" };
             is_unchanged(&now).then_some(()).ok_or(changed)
         })
     }
 
-    /// Another name, at `aside`, for the copy that was made for an earlier name of the same victim.
+    /// Creates a hard link at `aside` to the copy that was made for an earlier name of the same victim.
+    /// Returns `None` if there is no such copy or it cannot be linked.
     fn link_copy(&mut self, intent: &Intent, aside: &Place) -> Result<Option<Temp>, ActError> {
         let Some(Some(copy)) = self.copies.get(&intent.victim.identity()) else { return Ok(None) };
         let Ok(from) = self.reach.locate(Side::Victim, &copy.path, copy.root_len) else { return Ok(None) };
         if linkat(&from.dir, &from.name, &aside.dir, &aside.name, AtFlags::empty()).is_err() {
-            return Ok(None); // then it gets a copy of its own
+            return Ok(None); // then it gets a separate copy
         }
         let temp = Temp::made(aside.clone())?;
         if temp.identity != copy.identity {
@@ -307,8 +328,8 @@ impl Undoing {
         Ok(Some(temp))
     }
 
-    /// Notes the victims that still have one of their names, because a step failed or its run was killed. Their other
-    /// names are given back to them.
+    /// Records each victim of several steps that still has one of its names, because a step failed or its run
+    /// was killed. The undo then links its other names to it again.
     fn remember_untouched(&mut self, steps: &[Intent]) {
         for intent in steps {
             let Seen { path, root_len, .. } = &intent.victim;
@@ -321,7 +342,7 @@ impl Undoing {
         }
     }
 
-    /// Notes the file that is at `place` again, if the victim had more names.
+    /// Records the restored file at `place`, if the victim had several names.
     fn remember(&mut self, intent: &Intent, place: &Place) {
         if let Some(copy) = self.copies.get_mut(&intent.victim.identity())
             && let Ok(stat) = place.stat()
@@ -331,9 +352,9 @@ impl Undoing {
         }
     }
 
-    /// Whether the step was taken back before: then a file of its own has the name, like the victim in all that
-    /// can be seen and with the keeper's content.
-    fn was_parted(
+    /// Checks whether the step has already been undone: then the name leads to a separate file with the
+    /// victim's visible metadata and the keeper's content.
+    fn is_undone(
         &mut self,
         intent: &Intent,
         place: &Place,
@@ -363,14 +384,14 @@ impl Undoing {
         place: &Place,
         found: Option<&Stat>,
     ) -> Result<Undone, ActError> {
-        let to = intent.to.as_ref().expect("the intent of a move says where to");
+        let to = intent.to.as_ref().expect("the intent of a move has a new path");
         let moved = self.reach.locate(Side::Victim, &to.path, to.root_len)?;
         let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
         if !intent.victim.is_content_of(&stat) {
             return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
         }
         if found.is_some() {
-            return Err(Refusal::Taken.into());
+            return Err(Refusal::NameExists.into());
         }
         displace(&moved, intent.victim.identity(), place, || Ok(()))?;
         Ok(Undone::Restored)
@@ -383,18 +404,18 @@ impl Undoing {
     }
 }
 
-/// What the victim gets back if its content comes from `source`.
+/// Returns the metadata to restore if the content comes from `source`.
 fn safe_metadata(intent: &Intent, source: &Held) -> Result<Metadata, ActError> {
     let safe = intent.metadata.without_new_rights(source);
     safe.map_err(|error| Refusal::unreadable(Side::Keeper, "read the attributes of", error).into())
 }
 
-/// Whether `whole` begins with all the bytes of `part`.
-fn begins(whole: &File, part: &File, stop: &Stop) -> Result<bool, ActError> {
+/// Returns whether `whole` begins with all bytes of `part`.
+fn begins_with(whole: &File, part: &File, stop: &Stop) -> Result<bool, ActError> {
     let options = Options { max_mismatches: 1, ..Options::default() };
-    let env = FileResources { workers: 1, memory: 0, stop, done: &AtomicU64::new(0) };
+    let resources = FileResources { workers: 1, memory: 0, stop, done: &AtomicU64::new(0) };
     let (whole, part) = (Source::File(whole), Source::File(part));
-    let outcome = compare(whole, part, &options, &env, &mut |_| ControlFlow::Break(()));
+    let outcome = compare(whole, part, &options, &resources, &mut |_| ControlFlow::Break(()));
     let outcome = outcome.map_err(|(side, failure)| {
         Refusal::of_failure(if side == ftk_compare::Side::A { Side::Keeper } else { Side::Victim }, failure)
     })?;
@@ -405,7 +426,7 @@ fn begins(whole: &File, part: &File, stop: &Stop) -> Result<bool, ActError> {
     }
 }
 
-/// What has the name, if anything.
+/// Returns the `stat` of the file, or `None` if the name is free.
 fn present(place: &Place) -> Result<Option<Stat>, ActError> {
     match place.stat() {
         Ok(stat) => Ok(Some(stat)),

@@ -1,10 +1,10 @@
-//! Numbers of bytes, as GNU cmp reads them: `SKIP[:SKIP]` and `LIMIT`.
+//! Byte counts in the syntax of GNU cmp: `SKIP[:SKIP]` and `LIMIT`.
 
 use std::str::FromStr;
 
 use ftk_select::ParseError;
 
-/// Bytes skipped at the start of A, and of B.
+/// Bytes to skip at the start of A and of B.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Skip(pub(super) [u64; 2]);
 
@@ -19,8 +19,8 @@ impl FromStr for Skip {
     }
 }
 
-/// A number of bytes: decimal, octal after `0` or hexadecimal after `0x`, and a unit. K, M, G, T, P and E are powers
-/// of 1,024, as are KiB and so on; kB, KB, MB and so on are powers of 1,000.
+/// Parses a number of bytes: decimal, octal after `0` or hexadecimal after `0x`, then an optional unit. K, M,
+/// G, T, P, E and KiB, MiB... are powers of 1,024; kB, KB, MB... are powers of 1,000.
 pub(super) fn amount(text: &str) -> Result<u64, ParseError> {
     let error = |at, problem: String| Err(ParseError { at, problem });
     let (radix, start) = match text.as_bytes() {
@@ -31,7 +31,7 @@ pub(super) fn amount(text: &str) -> Result<u64, ParseError> {
     let digits = text[start..].bytes().take_while(|&byte| char::from(byte).is_digit(radix)).count();
     let (number, unit) = text.split_at(start + digits);
     if digits == 0 {
-        return error(0, "a number is missing".into());
+        return error(0, "expected a number".into());
     }
     let mut rest = unit.chars();
     let power = match rest.next() {
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_for_both_or_one_for_each() {
+    fn a_skip_applies_to_both_files_or_one_each() {
         for (text, skip) in [("0", [0, 0]), ("7", [7, 7]), ("1K:2", [1024, 2]), ("0:1m", [0, 1 << 20])] {
             assert_eq!(text.parse(), Ok(Skip(skip)));
         }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_units_of_gnu() {
+    fn numbers_and_units_are_read_as_by_gnu_cmp() {
         for (text, bytes) in [
             ("10", 10),
             ("010", 8),

@@ -1,4 +1,4 @@
-//! A difference between two trees, as it is printed.
+//! Prints the differences between two trees.
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -15,25 +15,28 @@ use crate::human::{device, local_time};
 use crate::shown::shown;
 use crate::stdout::Stdout;
 
-/// How differences are printed.
+/// The output format of differences.
 pub(super) enum Manner {
     Json,
-    /// What, where and how, separated by tabs.
-    Fields([String; 2]),
-    /// The same in columns, for a person.
+    /// Kind, path and details, separated by tabs. `only`: the words for "only in A" and "only in B".
+    Fields {
+        only: [String; 2],
+        is_coloured: bool,
+    },
+    /// The fields of `Fields`, but in columns, for a terminal.
     Columns {
         only: [String; 2],
-        /// Columns of the first of them.
+        /// Width of the first column.
         width: usize,
         is_coloured: bool,
     },
 }
 
-/// Kinds of differences, in the order in which they are counted at the end.
+/// Kinds of differences, in the order of the summary.
 pub(super) const KINDS: [&str; 8] =
     ["only_a", "only_b", "type", "size", "content", "target", "device", "metadata"];
 
-/// Which of the kinds it is; none for what was not compared.
+/// Returns the index into [`KINDS`], or `None` for entries that were not compared.
 pub(super) fn kind(what: &What<'_>) -> Option<usize> {
     Some(match what {
         What::Only(Side::A, _) => 0,
@@ -49,14 +52,14 @@ pub(super) fn kind(what: &What<'_>) -> Option<usize> {
 }
 
 impl Manner {
-    /// For trees of these names.
+    /// Chooses the format. `names` are the two starting points.
     pub(super) fn new(json: bool, names: [&[u8]; 2]) -> Self {
         if json {
             return Self::Json;
         }
         let only = names.map(|name| format!("only in {}", shown(name)));
         if !Stdout::is_terminal() {
-            return Self::Fields(only);
+            return Self::Fields { only, is_coloured: colour::wanted() };
         }
         let widest = only.iter().map(|word| word.chars().count()).max().unwrap_or_default();
         let width = widest.max(word(KINDS.len() - 1, &only).len());
@@ -66,16 +69,17 @@ impl Manner {
     /// Appends the line of a difference of this kind.
     pub(super) fn push(&self, out: &mut Vec<u8>, kind: usize, difference: &Difference<'_>) {
         let path = if difference.path.is_empty() { b"." } else { difference.path };
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         _ = match self {
             Self::Json => {
                 push_object(out, kind, path, &difference.what);
                 Ok(())
             }
-            Self::Fields(only) => {
+            Self::Fields { only, is_coloured } => {
                 let detail = detail(&difference.what, u64::to_string);
                 let gap = if detail.is_empty() { "" } else { "\t" };
-                writeln!(out, "{}\t{}{gap}{detail}", word(kind, only), shown(path))
+                let style = tone(kind).style(*is_coloured);
+                writeln!(out, "{style}{}{style:#}\t{}{gap}{detail}", word(kind, only), shown(path))
             }
             Self::Columns { only, width, is_coloured } => {
                 let detail = detail(&difference.what, |n| HumanCount(*n).to_string());
@@ -112,7 +116,7 @@ fn tone(kind: usize) -> Tone {
     }
 }
 
-/// How it differs, in words; `number`: how a number is written.
+/// Describes a difference in words. `number` formats sizes and offsets.
 fn detail(what: &What<'_>, number: impl Fn(&u64) -> String) -> String {
     match what {
         What::Type(a, b) => format!("{}, {}", type_name(*a), type_name(*b)),

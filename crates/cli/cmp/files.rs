@@ -1,4 +1,4 @@
-//! Two files, or streams.
+//! Compares two files or streams.
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -70,7 +70,7 @@ pub(super) fn run(
     }
 }
 
-/// Whether there is any difference, found as soon as can be; `None`: the sizes say so.
+/// Finds out whether the inputs differ, as early as possible. Returns `None` if their sizes already differ.
 fn status(pair: &mut Pair<'_>) -> Compared {
     if let (Some(a), Some(b)) = pair.files()
         && sizes_differ(a, b, &pair.options)
@@ -81,11 +81,13 @@ fn status(pair: &mut Pair<'_>) -> Compared {
     pair.compare(options, &mut |_| ControlFlow::Continue(())).map(Some)
 }
 
-/// Mismatches that are kept until it is known in which line the first of them is. Where more may come from files, that
-/// is found out first.
+/// Up to this many mismatches of two files are kept in memory until the first line of the output can be
+/// printed: it contains the line number of the first mismatch. If more are wanted, a separate comparison
+/// finds the first mismatch beforehand. Mismatches of streams are always kept, because a stream can be read
+/// only once.
 const KEPT: u64 = 4096;
 
-/// Prints in the words of cmp where the first difference is, and then the bytes that differ.
+/// Prints the first difference in the words of cmp, then the bytes that differ.
 fn in_words(pair: &mut Pair<'_>, has_characters: bool, listing: &mut Listing<'_>) -> Compared {
     let options = pair.options;
     if (1..=KEPT).contains(&options.max_mismatches) || pair.has_stream() {
@@ -125,7 +127,7 @@ fn in_words(pair: &mut Pair<'_>, has_characters: bool, listing: &mut Listing<'_>
     Ok(Some(found))
 }
 
-/// `a b differ: byte 5, line 1`, and with the bytes ` is 141 a 142 b`
+/// Prints `a b differ: byte 5, line 1`; with `bytes` also ` is 141 a 142 b`.
 fn push_first(pair: &Pair<'_>, found: &Found, bytes: Option<&Mismatch>, listing: &mut Listing<'_>) {
     let (Some(first), Some(lines)) = (found.first, found.lines) else { return };
     let is_shown = Stdout::is_terminal();
@@ -137,7 +139,7 @@ fn push_first(pair: &Pair<'_>, found: &Found, bytes: Option<&Mismatch>, listing:
             }
             out.push(b' ');
         }
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         _ = write!(out, "differ: byte {}, line {}", first + 1, lines.newlines + 1);
         if let Some(Mismatch { a, b, .. }) = bytes {
             _ = write!(out, " is {a:3o} {} {b:3o} {}", character(*a), character(*b));
@@ -146,8 +148,9 @@ fn push_first(pair: &Pair<'_>, found: &Found, bytes: Option<&Mismatch>, listing:
     });
 }
 
-/// What is said of a comparison that came to its end. `is_first_enough`: no more than the first was asked for
-/// difference, after which cmp says nothing more.
+/// Prints the result of a completed comparison. `is_first_enough`: the user did not ask for more than the
+/// first difference. As in cmp, there is then no message about the end of the shorter file after it; the
+/// summary names the end.
 fn say(
     pair: &Pair<'_>,
     found: &Found,
@@ -186,7 +189,7 @@ fn say(
         End::Enough { at } if !pair.is_seen => {
             let at = HumanCount(at);
             console.summary(format_args!(
-                "different at byte {at}; nobody sees the rest, and it was not looked for"
+                "first difference at byte {at}; the search stopped there, since output goes to /dev/null"
             ));
         }
         End::Enough { at } => {
@@ -210,10 +213,10 @@ fn say(
     }
 }
 
-/// The object that closes the list of mismatches.
+/// Prints the object at the end of the list of mismatches.
 fn push_result(found: &Found, listing: &mut Listing<'_>) {
     listing.line(|out| {
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         _ = write!(out, "{{\"equal\":{},\"mismatches\":{}", found.is_equal(), found.mismatches);
         if let (Some(first), Some(lines)) = (found.first, found.lines) {
             _ = write!(out, ",\"first_byte\":{},\"line\":{}", first + 1, lines.newlines + 1);
@@ -230,22 +233,22 @@ fn push_result(found: &Found, listing: &mut Listing<'_>) {
     });
 }
 
-/// The line of `-v`.
+/// Returns the line of `-v`.
 fn plan(found: &Found) -> String {
     let plan = &found.plan;
     let way = match plan.way {
-        Way::SameFile => return "plan    no byte is read: both are the same file".into(),
+        Way::SameFile => return "plan    nothing is read: both are the same file".into(),
         Way::Sequential => "both read from start to end",
         Way::Stream => "streamed",
         Way::Mapped => "mapped",
     };
     let why = match plan.reason {
-        Reason::Asked => "as asked",
+        Reason::Asked => "as requested",
         Reason::Identity => "both are the same file",
-        Reason::Pipe => "one can only be read on",
-        Reason::Small => "there is no work for several workers",
-        Reason::Remote => "a file comes from a file system of the network, or of another program",
-        Reason::TooLarge => "the files are larger than the memory they may take",
+        Reason::Pipe => "an input is not seekable",
+        Reason::Small => "too small for several workers",
+        Reason::Remote => "a file is on a network or FUSE file system",
+        Reason::TooLarge => "the files exceed the allowed memory",
         Reason::Fits => "the files fit into memory",
     };
     let workers = human::count(plan.workers as u64, "worker");

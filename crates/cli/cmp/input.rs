@@ -1,4 +1,4 @@
-//! An argument: what it is, and how it is read.
+//! An argument of `ftk cmp`, opened.
 
 use std::ffi::{CString, OsStr};
 use std::fs::{self, FileType};
@@ -15,7 +15,7 @@ use crate::cmp::CmpArgs;
 use crate::console::{Console, cause};
 use crate::failed::say_failure;
 
-/// One of the two, opened.
+/// One of the two inputs.
 pub(super) struct Input {
     name: Vec<u8>,
     content: Content,
@@ -24,12 +24,12 @@ pub(super) struct Input {
 enum Content {
     Directory,
     File(File),
-    /// What can only be read on, and how many bytes there are if that is known.
+    /// A stream that can only be read sequentially, and its size if known.
     Stream(Box<dyn Read>, Option<u64>),
 }
 
 impl Input {
-    /// Opens the argument, and says what is wrong where that cannot be done.
+    /// Opens the argument. On failure, prints the error and returns `None`.
     pub(super) fn open(path: &OsStr, args: &CmpArgs, console: &Console) -> Option<Self> {
         let name = path.as_bytes().to_vec();
         if path == "-" {
@@ -47,7 +47,7 @@ impl Input {
         let content = if file_type.is_dir() {
             Content::Directory
         } else if file_type.is_file() {
-            let path = CString::new(path.as_bytes()).expect("what was looked at is a path");
+            let path = CString::new(path.as_bytes()).expect("a path without NUL, since it was opened");
             match File::open(CWD, &path, true) {
                 Ok(file) => Content::File(file),
                 Err(failure) => {
@@ -61,7 +61,8 @@ impl Input {
                 Err(error) => return failed("open", &error),
             }
         } else {
-            console.path_error("read", &name, format_args!("is {} (see --special)", a_special(file_type)));
+            let what = a_special(file_type);
+            console.path_error("read", &name, format_args!("it is {what} (add --special to read it)"));
             return None;
         };
         Some(Self { name, content })
@@ -76,7 +77,7 @@ impl Input {
         &self.name
     }
 
-    /// The file, unless it is no regular one.
+    /// The file, if the input is a regular file.
     pub(super) fn file(&self) -> Option<&File> {
         match &self.content {
             Content::File(file) => Some(file),
@@ -84,7 +85,7 @@ impl Input {
         }
     }
 
-    /// How many bytes there are, where that can be known.
+    /// The number of bytes, if known.
     pub(super) fn size(&self) -> Option<u64> {
         match &self.content {
             Content::Directory => None,
@@ -93,10 +94,10 @@ impl Input {
         }
     }
 
-    /// What is read.
+    /// Returns the source to compare.
     ///
     /// # Panics
-    /// If it is a directory.
+    /// If the input is a directory.
     pub(super) fn source(&mut self) -> Source<'_> {
         match &mut self.content {
             Content::Directory => panic!("a directory has no bytes"),
@@ -106,7 +107,8 @@ impl Input {
     }
 }
 
-/// Bytes from where standard input stands to the end of the file it is, if it is one.
+/// Returns the number of bytes from the current position of standard input to its end, if it is a regular
+/// file.
 fn rest_of_stdin() -> Option<u64> {
     let stdin = stdin();
     let stat = fstat(stdin.as_fd()).ok()?;

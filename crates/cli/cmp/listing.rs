@@ -1,4 +1,4 @@
-//! What is printed of bytes that differ.
+//! Prints the bytes that differ.
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -7,26 +7,28 @@ use ftk_compare::Mismatch;
 
 use crate::stdout::Lines;
 
-/// Mismatches on their way to standard output. Bytes are counted from 1, as everywhere in what cmp prints.
+/// Prints mismatches on standard output. Offsets are counted from 1, as in cmp.
 pub(super) struct Listing<'o> {
     lines: Lines<'o>,
     style: Style,
-    /// The run of bytes that may go on, from its first byte to its last.
+    /// The offsets of the first and the last byte of the current run of differing bytes. The next mismatch
+    /// may extend it.
     run: Option<(u64, u64)>,
 }
 
-/// What a mismatch looks like.
+/// The output format of a mismatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     /// `5 0x61 0x62`, or `5 0x61 a    0x62 b`
     Hex { has_characters: bool },
-    /// `5 141 142`, the first column so wide: a line of `cmp -l`. Or `5 141 a    142 b`: a line of `cmp -lb`.
+    /// A line of `cmp -l`, such as `5 141 142`, or of `cmp -lb`, such as `5 141 a    142 b`. The first column
+    /// is padded to `width`.
     Octal { width: usize, has_characters: bool },
     /// `5-14 10`
     Ranges,
-    /// An object for each.
+    /// One object per mismatch.
     Json,
-    /// An object for each run.
+    /// One object per run.
     JsonRanges,
 }
 
@@ -35,17 +37,17 @@ impl<'o> Listing<'o> {
         Self { lines, style, run: None }
     }
 
-    /// A line of another kind.
+    /// Prints a line that is not a mismatch.
     pub(super) fn line(&mut self, push: impl FnOnce(&mut Vec<u8>)) {
         self.lines.line(push);
     }
 
-    /// Prints the mismatch, which is behind all that were printed before.
+    /// Prints a mismatch. Its offset must be larger than those of all mismatches before.
     pub(super) fn push(&mut self, found: Mismatch) -> ControlFlow<()> {
         let Mismatch { offset, a, b } = found;
         let byte = offset + 1;
         let goes_on = match self.style {
-            // A Vec takes everything.
+            // Writing to a Vec cannot fail.
             Style::Hex { has_characters: false } => {
                 self.lines.line(|out| _ = writeln!(out, "{byte} {a:#04x} {b:#04x}"))
             }
@@ -74,7 +76,7 @@ impl<'o> Listing<'o> {
                 }
             },
         };
-        // Something found now may be the last for hours.
+        // The next mismatch may be hours away, so a terminal shows this one at once.
         self.lines.flush_if_waiting();
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
@@ -94,7 +96,7 @@ impl<'o> Listing<'o> {
         })
     }
 
-    /// Prints what was held back.
+    /// Prints the run that is still open, and flushes.
     pub(super) fn end(&mut self) {
         let run = self.run.take();
         self.push_run(run);
@@ -102,7 +104,7 @@ impl<'o> Listing<'o> {
     }
 }
 
-/// A byte as `cat -v` shows it: `a`, `^J`, `M-a`.
+/// Returns a byte as `cat -v` shows it: `a`, `^J`, `M-a`.
 pub(super) fn character(byte: u8) -> String {
     let (meta, low) = if byte < 128 { ("", byte) } else { ("M-", byte - 128) };
     match low {
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_of_cat() {
+    fn characters_are_shown_as_by_cat() {
         for (byte, shown) in [(0, "^@"), (10, "^J"), (31, "^_"), (b' ', " "), (b'~', "~"), (127, "^?")] {
             assert_eq!(character(byte), shown);
             assert_eq!(character(byte + 128), format!("M-{shown}"));

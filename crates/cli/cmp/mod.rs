@@ -1,4 +1,4 @@
-//! `ftk cmp`: two files or two trees, compared byte by byte.
+//! `ftk cmp`: compares two files or two trees, byte by byte.
 
 mod amount;
 mod difference;
@@ -26,10 +26,9 @@ use crate::selection::SelectionArgs;
 
 /// Compare two files or two trees, byte by byte
 ///
-/// Of two files it says in the words of cmp where they differ first, and shows the first bytes that differ. Of two
-/// trees it prints, sorted by path, what is in only one of them and what differs in type, size, content, target of a
-/// link or number of a device. Bytes are compared, not digests. The status is 0 for equal, 1 for different, and 2 if
-/// something could not be compared; with -q, or -s as cmp has it, nothing else is said.
+/// For two files, prints where they first differ, as cmp does, and the first differing bytes. For two trees, prints what
+/// is in only one of them, and what differs in type, size, content, link target or device number, sorted by path. With -q,
+/// or -s as in cmp, prints nothing.
 #[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CmpArgs {
@@ -37,15 +36,17 @@ pub(crate) struct CmpArgs {
     #[arg(value_name = "A", conflicts_with = "StartArgs")]
     a: OsString,
 
-    /// What it is compared with, of the same kind; without it, standard input
+    /// A file or directory to compare with A
     #[arg(value_name = "B", default_value = "-")]
     b: OsString,
 
-    /// Read every byte: also those of a file and itself, of holes, and those that both files share on the disk
+    /// Read every byte, even where both sides share it
+    ///
+    /// By default, ftk does not read hard links of one file, holes, or blocks that both files share on the disk.
     #[arg(long)]
     no_shortcuts: bool,
 
-    /// Take a FIFO, a socket or a device as an argument, and read it to its end
+    /// Read FIFOs, sockets and devices to their end
     #[arg(long)]
     special: bool,
 
@@ -58,8 +59,8 @@ pub(crate) struct CmpArgs {
     #[command(flatten)]
     selection: SelectionArgs,
 
-    /// Accepted: ftk always recurses into directories. With -q, differences are listed, as `diff -rq` lists them
-    #[arg(short, long, hide_short_help = true, overrides_with = "recursive", help_heading = "Where to look")]
+    /// Accepted: ftk always recurses into directories. With -q, lists the differences, as `diff -rq` does
+    #[arg(short, long, hide_short_help = true, overrides_with = "recursive", help_heading = "Two trees")]
     recursive: bool,
 
     /// Print nothing, as `cmp -s`: the same as --quiet
@@ -68,7 +69,7 @@ pub(crate) struct CmpArgs {
 }
 
 impl CmpArgs {
-    /// Without any option.
+    /// Returns the arguments for two paths without options.
     pub(crate) fn of_pair([a, b]: [OsString; 2]) -> Self {
         Self { a, b, ..Self::default() }
     }
@@ -79,51 +80,66 @@ impl CmpArgs {
 #[group(conflicts_with = "TreeArgs")]
 struct FileArgs {
     /// Bytes to skip at the start of A, as in GNU cmp
-    #[arg(value_name = "SKIP1", value_parser = amount)]
+    #[arg(value_name = "SKIP1", help_heading = None::<&str>, value_parser = amount)]
     skip_a: Option<u64>,
 
-    /// Bytes to skip at the start of B
-    #[arg(value_name = "SKIP2", value_parser = amount)]
+    /// Bytes to skip at the start of B, as in GNU cmp
+    #[arg(value_name = "SKIP2", help_heading = None::<&str>, value_parser = amount)]
     skip_b: Option<u64>,
 
-    /// Show so many bytes that differ, and look for no more; 0: all [default: 8; all with --list and --ranges]
+    /// Stop after N differing bytes [default: 8]
+    ///
+    /// 0 means no limit. It is the default with --list and --ranges.
     #[arg(long, value_name = "N", value_parser = at_least(0_u64))]
     max_mismatches: Option<u64>,
 
-    /// Print nothing but offsets and both bytes in octal, as `cmp -l` does
+    /// Only print offsets and octal bytes (`cmp -l`)
+    ///
+    /// Each line is the offset of a differing byte and the bytes of A and B.
     #[arg(short, long, conflicts_with = "ranges")]
     list: bool,
 
-    /// Print bytes that differ as characters too, as `cmp -b` does
+    /// Add differing bytes as characters (`cmp -b`)
     #[arg(short = 'b', long, conflicts_with = "ranges")]
     print_bytes: bool,
 
-    /// Print nothing but runs of bytes that differ, `FIRST-LAST LENGTH`
+    /// Only print ranges of differing bytes
+    ///
+    /// Each line is `FIRST-LAST LENGTH`.
     #[arg(long)]
     ranges: bool,
 
-    /// Skip this many bytes at the start of both files, or of A and of B
+    /// Skip bytes at the start of A and B
     ///
-    /// Numbers are read as GNU cmp reads them: 010 is octal, 0x10 hexadecimal; K, M, G... are powers of 1,024, and kB,
-    /// MB, GB... of 1,000.
-    #[arg(short, long, value_name = "SKIP[:SKIP]")]
+    /// N applies to both files, N:N to A and B separately.
+    ///
+    /// Numbers are the same as in GNU cmp: 010 is octal, 0x10 is hexadecimal; K, M, G... are powers of 1,024; kB, MB,
+    /// GB... are powers of 1,000.
+    #[arg(short, long, value_name = "N[:N]")]
     ignore_initial: Option<Skip>,
 
-    /// Compare at most this many bytes, with numbers as for --ignore-initial; the `-n` of GNU cmp
+    /// Compare at most this many bytes, like `cmp -n`
+    ///
+    /// Numbers are the same as for --ignore-initial.
     #[arg(long, value_name = "LIMIT", value_parser = amount)]
     bytes: Option<u64>,
 
-    /// Bytes compared at a time by each worker; 0: as many as suit the machine
+    /// Bytes that a worker compares at a time
+    ///
+    /// 0, the default, lets ftk choose.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     block_size: Option<u64>,
 
-    /// How large files are read: mapped into memory, or streamed through buffers; --io is for other commands
+    /// How to read large files
+    ///
+    /// `mapped`: map them into memory; `stream`: read them into buffers; `auto`, the default: choose. --io has no effect
+    /// on cmp.
     #[arg(long, value_name = "HOW")]
     method: Option<MethodArg>,
 }
 
 impl FileArgs {
-    /// An option that says nothing of trees, if one was given.
+    /// Returns an option that applies to files only, if one was given.
     fn any(&self) -> Option<&'static str> {
         [
             (self.max_mismatches.is_some(), "--max-mismatches"),
@@ -144,11 +160,13 @@ impl FileArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Two trees")]
 struct TreeArgs {
-    /// Mode, owner, group and time of the last change count too, the time not of directories
+    /// Also compare mode, owner, group and mtime
+    ///
+    /// The mtime of directories is not compared.
     #[arg(long)]
     metadata: bool,
 
-    /// Read no file: take those of equal size and time of the last change for equal
+    /// Read no file: equal size and mtime mean identical
     #[arg(long)]
     quick: bool,
 }
@@ -172,18 +190,20 @@ impl MethodArg {
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: identical; 1: differences found; 2: any error
+
 Examples:
-  ftk cmp disk-a.img disk-b.img           where they differ first, and the first eight bytes that do
-  ftk cmp --ranges disk-a.img disk-b.img  every stretch of bytes that differ
-  ftk cmp -q a b && echo the same         the status only, by the sizes alone if these differ
-  ftk cmp release-1 release-2             two trees; -E .git leaves a part out of both
-  ftk cmp --metadata --json src copy      owners, modes and times too, for programs
-  zcat a.gz | ftk cmp - b                 a stream and a file";
+  ftk cmp disk-a.img disk-b.img           the first eight differing bytes
+  ftk cmp --ranges disk-a.img disk-b.img  all ranges of differing bytes
+  ftk cmp -q a b && echo identical        only set the exit status
+  ftk cmp -E .git release-1 release-2     two trees, without their .git
+  ftk cmp --metadata --json src copy      also owners, modes and times; JSON
+  zcat a.gz | ftk cmp - b                 standard input and a file";
 
 pub(crate) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     ensure!(args.a != "-" || args.b != "-", "standard input cannot be compared with itself");
     let open = |path| Input::open(path, args, console);
-    // Both are looked at before anything is said to be wrong with the pair.
+    // Both are opened first, so that errors of each are reported before a mismatch of their types.
     let (Some(a), Some(b)) = (open(&args.a), open(&args.b)) else { return Ok(Outcome::Error) };
     let (name_a, name_b) = (quote(a.name()), quote(b.name()));
     match (a.is_directory(), b.is_directory()) {
@@ -200,11 +220,11 @@ pub(crate) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     }
 }
 
-/// Options that would be ignored, or that mean something else in GNU cmp.
+/// Refuses options that have no effect on files, or that mean something else in GNU cmp.
 fn refuse_for_files(args: &CmpArgs, globals: &Globals, are_files: &str) -> anyhow::Result<()> {
     match args.selection.filter() {
         Some("--name") => bail!(
-            "--name (-n) selects names in two trees, and {are_files}: to compare only the first N bytes, use --bytes N"
+            "--name (-n) selects entries of two trees, and {are_files}: to compare only the first N bytes, use --bytes N"
         ),
         Some(filter) => bail!("{filter} selects entries of two trees, and {are_files}"),
         None => {}
@@ -232,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn two_files() {
+    fn options_for_two_files() {
         let args = parse(&["a", "-", "-l", "-i", "1K:2", "--bytes", "7", "--max-mismatches", "0"]).unwrap();
         assert_eq!((args.a, args.b), ("a".into(), "-".into()));
         let files = args.files;
@@ -258,20 +278,20 @@ mod tests {
     }
 
     #[test]
-    fn two_trees() {
+    fn options_for_two_trees() {
         let args = parse(&["a", "b", "--metadata", "--quick", "-E", "x", "-n", "y"]).unwrap();
         assert!(args.trees.metadata && args.trees.quick);
         assert_eq!(args.files.any(), None);
     }
 
     #[test]
-    fn both_kinds() {
+    fn options_for_both_kinds() {
         let args = parse(&["--special", "--no-shortcuts", "a", "b"]).unwrap();
         assert!(args.special && args.no_shortcuts);
     }
 
     #[test]
-    fn what_makes_no_sense_together() {
+    fn conflicting_and_missing_arguments_are_refused() {
         for line in [
             &["a", "b", "-l", "--ranges"][..],
             &["a", "b", "-l", "--metadata"],

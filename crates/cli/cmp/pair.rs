@@ -1,4 +1,4 @@
-//! The two inputs, and what is asked of them.
+//! The two inputs and the options to compare them with.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,37 +16,36 @@ use crate::cmp::{CmpArgs, MethodArg};
 use crate::console::Console;
 use crate::stdout::Stdout;
 
-/// Mismatches shown where nothing else is asked for.
+/// Mismatches shown by default.
 const SHOWN: u64 = 8;
 
-/// Two inputs to be compared.
+/// Two inputs and their options.
 pub(super) struct Pair<'p> {
     pub(super) inputs: [Input; 2],
-    /// What is asked for.
     pub(super) options: Options,
-    /// Whether standard output goes anywhere.
+    /// Whether standard output is anything but the null device.
     pub(super) is_seen: bool,
     workers: usize,
     memory: u64,
     console: &'p Console,
-    /// Bytes of each that have been compared so far.
+    /// Bytes of each input compared so far.
     pub(super) done: AtomicU64,
 }
 
-/// How it went; `None`: the sizes differ, and nothing was compared.
+/// The result of a comparison; `None` if the sizes differ and nothing was read.
 pub(super) type Compared = Result<Option<Found>, (Side, Failure)>;
 
 impl<'p> Pair<'p> {
     pub(super) fn new(args: &CmpArgs, inputs: [Input; 2], globals: &Globals, console: &'p Console) -> Self {
         let files = &args.files;
         let [skip_a, skip_b] = files.ignore_initial.unwrap_or_default().0;
-        // Of what is given twice the most counts, as for cmp.
+        // If a skip is given twice, the larger one counts, as in cmp.
         let skip_a = skip_a.max(files.skip_a.unwrap_or_default());
         let skip_b = skip_b.max(files.skip_b.unwrap_or_default());
         let shown = if files.list || files.ranges { 0 } else { SHOWN };
         let is_seen = !Stdout::is_null();
         let options = Options {
-            // Where nobody sees them, the first is enough for the status.
+            // If the output is discarded, the first mismatch is enough for the status.
             max_mismatches: if is_seen { files.max_mismatches.unwrap_or(shown) } else { 1 },
             skip_a,
             skip_b,
@@ -68,7 +67,7 @@ impl<'p> Pair<'p> {
         &self.inputs[side as usize]
     }
 
-    /// The files they are, where they are regular files.
+    /// The files, for inputs that are regular files.
     pub(super) fn files(&self) -> (Option<&File>, Option<&File>) {
         let [a, b] = &self.inputs;
         (a.file(), b.file())
@@ -78,7 +77,7 @@ impl<'p> Pair<'p> {
         self.inputs.iter().any(|input| input.file().is_none())
     }
 
-    /// What mismatches look like.
+    /// Chooses the output format of mismatches.
     pub(super) fn style(&self, args: &CmpArgs, globals: &Globals) -> Style {
         let has_characters = args.files.print_bytes;
         match (globals.json, args.files.ranges, args.files.list) {
@@ -90,7 +89,7 @@ impl<'p> Pair<'p> {
         }
     }
 
-    /// Compares, and shows how far that is, if it can be said.
+    /// Compares the inputs. Shows progress if their sizes are known.
     pub(super) fn compare(
         &mut self,
         options: Options,
@@ -98,28 +97,29 @@ impl<'p> Pair<'p> {
     ) -> Result<Found, (Side, Failure)> {
         let all = self.common(options);
         let Self { inputs: [a, b], workers, memory, console, done, .. } = self;
-        let env = FileResources { workers: *workers, memory: *memory, stop: &Stop::new(), done };
-        let mut work = || compare(a.source(), b.source(), &options, &env, found);
+        let resources = FileResources { workers: *workers, memory: *memory, stop: &Stop::new(), done };
+        let mut work = || compare(a.source(), b.source(), &options, &resources, found);
         let Some(all) = all else {
             asked::doing(&"comparing");
             return work();
         };
         let so_far = || {
-            let done = env.done.load(Relaxed).min(all);
+            let done = resources.done.load(Relaxed).min(all);
             Progress { files: 0, bytes: 2 * done, large_files: 1, large_bytes: 2 * (all - done) }
         };
         console.progress.counted("compare", 1, all < SHORT, &so_far, work)
     }
 
-    /// How many bytes of each there are to be compared, if that is known.
+    /// Returns the number of bytes of each input that will be compared, if known.
     fn common(&self, options: Options) -> Option<u64> {
         let [a, b] = &self.inputs;
         let (a, b) = (a.size()?.saturating_sub(options.skip_a), b.size()?.saturating_sub(options.skip_b));
         Some(a.min(b).min(options.limit.unwrap_or(u64::MAX)))
     }
 
-    /// Columns of an offset in the lines of `cmp -l`: the digits of the number of bytes that may be compared as far as
-    /// that is known, of which cmp counts bytes skipped behind the end as less than none.
+    /// Returns the width of the offset column of `cmp -l`: the number of digits of the number of bytes to
+    /// compare, as far as it is known. Like cmp, this lets the number become negative if a skip goes past the
+    /// end of a file.
     fn width(&self) -> usize {
         let [a, b] = &self.inputs;
         let sizes = [(a.size(), self.options.skip_a), (b.size(), self.options.skip_b)];
@@ -130,11 +130,12 @@ impl<'p> Pair<'p> {
     }
 }
 
-/// Fewer bytes are compared at once.
+/// Comparisons of fewer bytes run without a progress thread.
 const SHORT: u64 = 64 << 20;
 
-/// Bytes that both files together may have to be mapped: what `--memory` says, else half of the memory.
+/// Returns how many bytes of both files together may be mapped: the value of `--memory`, else half of the
+/// memory.
 pub(super) fn memory(globals: &Globals) -> u64 {
-    // Without the option a quarter is what `memory` gives.
+    // The default of `Globals::memory` is a quarter of the memory.
     globals.memory.unwrap_or_else(|| 2 * globals.memory())
 }

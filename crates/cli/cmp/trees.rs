@@ -1,4 +1,4 @@
-//! Two trees.
+//! Compares two trees.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
@@ -35,7 +35,7 @@ use crate::stdout::{Lines, Stdout};
 pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let engine = Engine::new(globals, console)?;
     let own: Vec<_> = Stdout::identity().into_iter().collect();
-    // A wrong pattern is refused before anything is read.
+    // Compiled first, so that a bad pattern is refused before anything is read.
     let selection = args.selection.compile(&own, console)?;
     if !args.no_shortcuts && is_one_directory(&args.a, &args.b) {
         console.summary("equal: both are the same directory");
@@ -50,33 +50,34 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         no_shortcuts: args.no_shortcuts,
     };
     let list = |path: &[u8]| {
-        let root = CString::new(path).expect("what was looked at is a path");
+        let root = CString::new(path).expect("a path without NUL, since it was opened");
         let walker = walker(vec![root], args.selection.follow(Follow::Roots), globals);
         scan(walker, &selection, criteria.keep(), &budget, console)
     };
     let (mut a, mut b) = (list(names[0])?, list(names[1])?);
-    refuse_nothing(a.skipped, b.skipped)?;
-    let outcome = a.outcome.max(b.outcome).max(refuse_uneven(&mut a, &mut b, names, console));
+    refuse_empty(a.skipped, b.skipped)?;
+    let outcome = a.outcome.max(b.outcome).max(report_repeated(&mut a, &mut b, names, console));
     let trees = Trees {
         a: WalkedTree { inventory: &a.inventory, root: names[0], failed: &a.failed },
         b: WalkedTree { inventory: &b.inventory, root: names[1], failed: &b.failed },
         criteria,
     };
-    let mut plan = trees.plan(&budget).context(TOO_LARGE)?;
+    let mut pairs = trees.plan(&budget).context(TOO_LARGE)?;
     let (stop, done) = (Stop::new(), Done::default());
-    let ftk_process::Resources { model, limits, .. } = engine.env(&stop, None);
-    let env = TreeResources { model, limits, memory: memory(globals), stop: &stop, done: &done };
-    compare(&trees, &mut plan, &env, console);
-    // `-rq` lists what differs, as diff does.
+    let ftk_process::Resources { model, limits, .. } = engine.resources(&stop, None);
+    let resources = TreeResources { model, limits, memory: memory(globals), stop: &stop, done: &done };
+    compare(&trees, &mut pairs, &resources, console);
+    // `-rq` lists the differences, as in diff.
     let lists = !globals.quiet || (args.recursive && !args.silent);
-    let tally = tell(&trees, &plan, lists, globals, console)?;
-    tally.say(&plan, &done, start.elapsed(), names, console);
+    let tally = print_differences(&trees, &pairs, lists, globals, console)?;
+    tally.print(&pairs, &done, start.elapsed(), names, console);
     Ok(outcome.max(tally.outcome()))
 }
 
-/// Paths at which only one tree has a directory that was entered elsewhere: what lies below was not compared. Where both
-/// trees have the same one again, it was.
-fn refuse_uneven(a: &mut Scan, b: &mut Scan, names: [&[u8]; 2], console: &Console) -> Outcome {
+/// Reports directories that only one tree reaches by two paths. A walk enters a directory once, so its
+/// entries were compared under the first path only. If both trees repeat a directory at the same two paths,
+/// this one comparison is enough, and nothing is reported.
+fn report_repeated(a: &mut Scan, b: &mut Scan, names: [&[u8]; 2], console: &Console) -> Outcome {
     let relative = |scan: &Scan, root: &[u8]| -> BTreeSet<[Vec<u8>; 2]> {
         let below = |path: &Vec<u8>| {
             let below = &path[root.len()..];
@@ -89,7 +90,11 @@ fn refuse_uneven(a: &mut Scan, b: &mut Scan, names: [&[u8]; 2], console: &Consol
     for (scan, root, here, there) in [(a, names[0], &in_a, &in_b), (b, names[1], &in_b, &in_a)] {
         for [path, first] in here.difference(there) {
             let (path, first) = (whole(root, path), whole(root, first));
-            console.path_error("compare", &path, format_args!("{} is the same directory", quote(&first)));
+            console.path_error(
+                "compare",
+                &path,
+                format_args!("it is the same directory as {}", quote(&first)),
+            );
             scan.failed.push(path);
             outcome = Outcome::Error;
         }
@@ -97,8 +102,8 @@ fn refuse_uneven(a: &mut Scan, b: &mut Scan, names: [&[u8]; 2], console: &Consol
     outcome
 }
 
-/// Refuses a comparison of which the filters left nothing: no difference would be found in anything.
-fn refuse_nothing(mut both: Skipped, b: Skipped) -> anyhow::Result<()> {
+/// Refuses a comparison if the filters match nothing: it would find no differences and look like a success.
+fn refuse_empty(mut both: Skipped, b: Skipped) -> anyhow::Result<()> {
     both += b;
     match none_of(both) {
         Some(none) if both.matched == 0 => bail!("nothing was compared: {none}"),
@@ -106,10 +111,10 @@ fn refuse_nothing(mut both: Skipped, b: Skipped) -> anyhow::Result<()> {
     }
 }
 
-/// Prints the differences, and says which files could not be compared.
-fn tell(
+/// Prints the differences, and reports the files that could not be compared.
+fn print_differences(
     trees: &Trees<'_>,
-    plan: &PairTable,
+    pairs: &PairTable,
     lists: bool,
     globals: &Globals,
     console: &Console,
@@ -119,7 +124,7 @@ fn tell(
     let mut lines = Lines::new(&stdout);
     let manner = Manner::new(globals.json, roots);
     let mut tally = Tally::default();
-    trees.differences(plan, |difference| match (&difference.what, kind(&difference.what)) {
+    trees.differences(pairs, |difference| match (&difference.what, kind(&difference.what)) {
         (_, Some(kind)) => {
             tally.counts[kind] += 1;
             if lists {
@@ -139,7 +144,8 @@ fn tell(
     Ok(tally)
 }
 
-/// Whether both arguments are one directory, on a file system where equal inode numbers say so.
+/// Whether both arguments are the same directory. Only trusted on file systems whose inode numbers are
+/// reliable.
 fn is_one_directory(a: &OsStr, b: &OsStr) -> bool {
     let open = |path: &OsStr| {
         let directory = File::open(path).ok()?;
@@ -149,22 +155,24 @@ fn is_one_directory(a: &OsStr, b: &OsStr) -> bool {
     matches!((open(a), open(b)), (Some(a), Some(b)) if a == b && a.2)
 }
 
-/// Fewer pairs are compared without a thread that counts them.
+/// Comparisons of fewer pairs run without a progress thread.
 const MANY: u64 = 4096;
 
-/// Compares the files that have to be read, and says on which grounds it was done how.
-fn compare(trees: &Trees<'_>, plan: &mut PairTable, env: &TreeResources<'_>, console: &Console) {
+/// Compares the files that have to be read, and prints the plan for `-v`.
+fn compare(trees: &Trees<'_>, pairs: &mut PairTable, resources: &TreeResources<'_>, console: &Console) {
     let start = Instant::now();
-    let so_far = || Progress { files: env.done.pairs(), bytes: env.done.bytes(), ..Progress::default() };
+    let done = resources.done;
+    let so_far = || Progress { files: done.pairs(), bytes: done.bytes(), ..Progress::default() };
+    let is_short = pairs.pairs() < MANY;
     let report = console
         .progress
-        .counted("compare", plan.pairs(), plan.pairs() < MANY, &so_far, || trees.compare(plan, env));
+        .counted("compare", pairs.pairs(), is_short, &so_far, || trees.compare(pairs, resources));
     console.stats.phase(Phase {
         phase: "compare",
         elapsed_ns: nanos(start.elapsed()),
-        files: Some(2 * plan.pairs()),
-        failed: Some(plan.failed()),
-        bytes: Some(env.done.bytes()),
+        files: Some(2 * pairs.pairs()),
+        failed: Some(pairs.failed()),
+        bytes: Some(done.bytes()),
         ..Phase::default()
     });
     let Report { sample, choice, took_nanos, large } = report;
@@ -180,22 +188,22 @@ fn compare(trees: &Trees<'_>, plan: &mut PairTable, env: &TreeResources<'_>, con
             human::time(Duration::from_nanos(choice.forecast_nanos)),
             human::time(Duration::from_nanos(took_nanos)),
         ),
-        None => "plan    the sample was all there was".into(),
+        None => "plan    the sample covered all files".into(),
     });
     if large > 0 {
         console.verbose(|| {
-            format!("large   {} came last, each compared by all workers", human::count(large, "pair"))
+            format!("large   {} compared last, each by all workers", human::count(large, "pair"))
         });
     }
 }
 
-/// The path below a starting point, as the walk has it.
+/// Joins a starting point and a path below it, as the walk does.
 fn whole(root: &[u8], path: &[u8]) -> Vec<u8> {
     let slash = if path.is_empty() || root.ends_with(b"/") { &b""[..] } else { b"/" };
     [root, slash, path].concat()
 }
 
-/// How many differences there are of each kind, and what was not compared.
+/// Counts of differences by kind, and of pairs that were not compared.
 #[derive(Debug, Default)]
 struct Tally {
     counts: [u64; KINDS.len()],
@@ -214,8 +222,8 @@ impl Tally {
         }
     }
 
-    /// The lines that close a run.
-    fn say(&self, plan: &PairTable, done: &Done, took: Duration, names: [&[u8]; 2], console: &Console) {
+    /// Prints the summary.
+    fn print(&self, pairs: &PairTable, done: &Done, took: Duration, names: [&[u8]; 2], console: &Console) {
         let [only_a, only_b] = names.map(|name| format!("only in {}", quote(name)));
         let words = [&only_a, &only_b, "type", "size", "content", "target", "device", "metadata"];
         let counts = self.counts.iter().zip(words).filter(|(n, _)| **n > 0);
@@ -225,7 +233,7 @@ impl Tally {
         let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
         console.summary(format_args!(
             "{differences}; {} of files compared, {} in {} ({}/s)",
-            human::count(plan.read(), "pair"),
+            human::count(pairs.read(), "pair"),
             DecimalBytes(bytes),
             human::time(took),
             DecimalBytes(rate as u64),

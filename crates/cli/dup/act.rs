@@ -1,4 +1,4 @@
-//! A plan printed, turned into a script, or carried out.
+//! Prints a plan, writes it as a script, or carries it out.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -21,40 +21,40 @@ use ftk_record::{quote, sanitize};
 
 use crate::console::{Console, cause};
 use crate::dup::plan::{Item, Planner};
-use crate::dup::signals::PutOff;
+use crate::dup::signals::DeferredSignals;
 use crate::dup::step_printer::{StepPrinter, Word, reason, verb};
 use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
 
-/// What is to be done with groups.
+/// An action, and the rules that say to which members of a group it applies.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) action: Action,
-    /// What is asked of a copy beside its content.
     pub(super) action_options: ActionOptions,
-    /// Which copies stay.
+    /// Which copies are kept.
     pub(super) rules: KeepRules,
-    /// Length of each starting point, by its number.
+    /// Length of the path of each starting point, by its number.
     pub(super) roots: Vec<usize>,
-    /// How many files can go at most.
+    /// Upper limit of the number of files to process, for progress.
     pub(super) most: u64,
     pub(super) json: bool,
 }
 
 impl Job {
-    /// What becomes of the members of a group; nothing, where all of them stay.
+    /// Plans a group. Returns no items if all members are kept.
     fn items(&self, group: Group) -> Vec<Item> {
         let planner = Planner { rules: &self.rules, action: &self.action, roots: &self.roots };
         let mut items = planner.items(group);
         if self.action == Action::Reflink {
-            // Done before, it would be done again, and bytes promised that it does not free.
+            // Cloning files that share their blocks already would free nothing, although the plan counts
+            // their bytes.
             let mut reach = Reach::new();
             for item in &mut items {
                 if let Item::Go { step, .. } = item
                     && let Ok(Check::Done) = self.check(&mut reach, step)
                 {
                     let path = std::mem::take(&mut step.victim.path);
-                    *item = Item::Keep { path, why: "shares its blocks already".into() };
+                    *item = Item::Keep { path, why: "already shares its blocks".into() };
                 }
             }
             if items.iter().all(|item| matches!(item, Item::Keep { .. })) {
@@ -64,7 +64,7 @@ impl Job {
         items
     }
 
-    /// Does it if there is a journal, and otherwise says what would be done, as a script or as a plan.
+    /// Carries out the plan if there is a journal. Otherwise prints it, as a script or as text.
     pub(super) fn run(
         &self,
         groups: &mut dyn Iterator<Item = Group>,
@@ -82,23 +82,23 @@ impl Job {
         Ok(outcome)
     }
 
-    /// The last line of a plan that deletes.
+    /// Prints the last line of a plan that deletes.
     fn warn_of_deletion(&self, console: &Console) {
         if self.action == Action::Delete {
-            console.summary("Deletion cannot be undone. To be able to undo it, add --quarantine DIR.");
+            console.summary("deletion cannot be undone: use --quarantine DIR to move the files away instead");
         }
     }
 
     fn cannot_start(&self) -> String {
         match &self.action {
-            Action::Move(dir) => format!("cannot open or make {}", quote(dir.as_os_str().as_bytes())),
-            action => format!("cannot start to {}", verb(action.kind())),
+            Action::Move(dir) => format!("cannot open or create {}", quote(dir.as_os_str().as_bytes())),
+            action => format!("cannot prepare to {} files", verb(action.kind())),
         }
     }
 
     fn check(&self, reach: &mut Reach, step: &Step) -> Result<Check, Refusal> {
         let checked = check(reach, self.action.kind(), self.action_options, step)?;
-        // Where the files go is a matter of the action, and not of the pair.
+        // `check` knows only the pair. The directory that files move to belongs to the action.
         if matches!(self.action, Action::Move(_))
             && let Err(Obstacle::OtherFileSystem) = probe(reach, &self.action, step)
         {
@@ -107,7 +107,7 @@ impl Job {
         Ok(checked)
     }
 
-    /// Says what would be done, and what not. Changes nothing.
+    /// Prints what would be done and what would be refused. Changes nothing.
     fn plan(
         &self,
         groups: &mut dyn Iterator<Item = Group>,
@@ -138,7 +138,7 @@ impl Job {
         Ok(if printer.has_trouble() { Outcome::Error } else { Outcome::Success })
     }
 
-    /// Prints a script that does it, and leaves out what would be refused now.
+    /// Prints a script that carries out the plan, without the steps that would be refused now.
     fn script(
         &self,
         groups: &mut dyn Iterator<Item = Group>,
@@ -146,7 +146,7 @@ impl Job {
         console: &Console,
     ) -> anyhow::Result<Outcome> {
         let mut reach = Reach::new();
-        let directory = env::current_dir().context("the working directory is gone")?;
+        let directory = env::current_dir().context("cannot determine the working directory")?;
         let mut outcome = Outcome::Success;
         let mut lines = Lines::new(out);
         lines.line(|out| out.append(&mut script::header(directory.as_os_str().as_bytes())));
@@ -156,11 +156,11 @@ impl Job {
             match self.check(&mut reach, &step) {
                 Ok(Check::Done) => {}
                 Ok(Check::Fine { .. }) => {
-                    // In a script they have to stand as they are.
+                    // A script needs the names unescaped.
                     ensure!(
                         !Stdout::is_terminal()
                             || [&step.victim, &step.keeper].iter().all(|it| is_harmless(&it.path)),
-                        "the script contains names with control characters, which would act on the terminal: write it to a file"
+                        "the script contains names with control characters, which a terminal would interpret: write it to a file"
                     );
                     nth += 1;
                     lines.line(|out| out.append(&mut script::step(&step, &self.action, nth)));
@@ -184,8 +184,8 @@ impl Job {
         Ok(outcome)
     }
 
-    /// Does it, with the journal written ahead. A signal ends it between two steps: what is left is listed, and the
-    /// process ends by that signal.
+    /// Carries out the plan. Each step is written to the journal first. A signal stops the run between two
+    /// steps: the remaining steps are listed, and the process ends by that signal.
     fn act(
         &self,
         groups: &mut dyn Iterator<Item = Group>,
@@ -194,10 +194,11 @@ impl Job {
         console: &Console,
     ) -> anyhow::Result<Outcome> {
         let path = quote(path.as_os_str().as_bytes());
-        let put_off = PutOff::begin().context("cannot wait for signals")?;
+        let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
         let engine = Engine::new(self.action.clone(), self.action_options);
         let mut engine = engine.with_context(|| self.cannot_start())?;
-        // The engine takes steps ahead of what it has done; what is to be said between two steps waits for them.
+        // The engine fetches steps before it has finished earlier ones. Items without a step wait here, so
+        // that lines are printed in the order of the plan.
         let waiting = RefCell::new(VecDeque::new());
         let mut steps = groups.flat_map(|group| self.items(group)).filter_map(|item| {
             let step = if let Item::Go { step, .. } = &item { Some(step.clone()) } else { None };
@@ -211,20 +212,20 @@ impl Job {
             let (files, bytes) = (files.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed));
             Progress { files, bytes, ..Progress::default() }
         };
-        // A bar would be in the way of the lines.
+        // A progress bar would interfere with the lines on the terminal.
         let progress = console.progress;
-        let progress = if Stdout::is_terminal() { progress.beside_output() } else { progress };
+        let progress = if Stdout::is_terminal() { progress.during_output() } else { progress };
         let run = progress.counted(verb(self.action.kind()), self.most, false, &done, || {
-            engine.run(&mut steps, &mut journal, &put_off.stop, |step, result| {
+            engine.run(&mut steps, &mut journal, &signals.stop, |step, result| {
                 files.fetch_add(1, Ordering::Relaxed);
                 bytes.fetch_add(step.victim.size, Ordering::Relaxed);
-                tell_waiting(&mut printer, &mut waiting.borrow_mut(), true);
-                tell_result(&mut printer, step, result, console);
+                print_waiting(&mut printer, &mut waiting.borrow_mut(), true);
+                print_result(&mut printer, step, result, console);
             })
         });
-        // After a signal the rest is listed, and nothing of it begun.
+        // After a signal, the remaining steps are listed and not started.
         steps.for_each(drop);
-        tell_waiting(&mut printer, &mut waiting.borrow_mut(), false);
+        print_waiting(&mut printer, &mut waiting.borrow_mut(), false);
         let ended = run.and_then(|()| journal.finish());
         console.stats.phase(printer.phase(begun.elapsed()));
         printer.finish();
@@ -238,18 +239,19 @@ impl Job {
         let mut outcome = if printer.has_trouble() { Outcome::Error } else { Outcome::Success };
         if let Err(error) = ended {
             console.error(format_args!(
-                "the run ended early: cannot write the journal {path}, or sync the tree: {}",
+                "the run ended early: cannot write the journal {path}, or sync the file system: {}",
                 cause(&error)
             ));
             outcome = Outcome::Error;
         }
-        put_off.obey();
+        signals.raise_again();
         Ok(outcome)
     }
 }
 
-/// Says what was waiting: up to the step that was reported, or everything, where steps that are left were not done.
-fn tell_waiting(printer: &mut StepPrinter<'_>, waiting: &mut VecDeque<Item>, is_up_to_step: bool) {
+/// Prints waiting items, in the order of the plan. With `is_up_to_step`, stops at the step that was just
+/// reported, and removes it. Otherwise prints all items, and their steps as not done.
+fn print_waiting(printer: &mut StepPrinter<'_>, waiting: &mut VecDeque<Item>, is_up_to_step: bool) {
     while let Some(item) = waiting.pop_front() {
         match item {
             Item::Keep { path, why } => printer.say(Word::Keep, &path, why),
@@ -260,7 +262,7 @@ fn tell_waiting(printer: &mut StepPrinter<'_>, waiting: &mut VecDeque<Item>, is_
     }
 }
 
-fn tell_result(
+fn print_result(
     printer: &mut StepPrinter<'_>,
     step: &Step,
     result: Result<Freed, ActError>,
@@ -269,7 +271,7 @@ fn tell_result(
     let path = &step.victim.path;
     match result {
         Ok(Freed(bytes)) => printer.step(step, bytes),
-        // It is kept as the first of those that follow are linked to it.
+        // The file is kept, and the following copies are linked to it instead.
         Err(error @ ActError::Refused(Refusal::TooManyLinks)) => {
             printer.say(Word::Keep, path, reason(&error))
         }
@@ -285,7 +287,7 @@ fn tell_result(
     }
 }
 
-/// Whether a terminal shows the path and does nothing else.
+/// Whether the path has no control characters, which a terminal would interpret.
 fn is_harmless(path: &[u8]) -> bool {
     matches!(sanitize(path), Cow::Borrowed(_))
 }

@@ -1,4 +1,4 @@
-//! Options that say what is done with a duplicate.
+//! Options for what is done with duplicates.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -11,39 +11,46 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_apply::{Action, ActionOptions};
 use jiff::Timestamp;
 
-/// What is done, and whether.
+/// The action, and whether it is carried out.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What to do")]
+#[command(next_help_heading = "Action")]
 pub(super) struct ActionArgs {
     /// hardlink, reflink, symlink, delete or move=DIR
     ///
-    /// `hardlink` makes the name another one of the kept file, `symlink` a symbolic link to it. `reflink` lets both share
-    /// their blocks until one is written to, where the file system can do that. `delete` removes the name, for good unless
-    /// there is a --quarantine. `move=DIR` moves it below DIR, on the same file system. What is asked for is done or
-    /// nothing is: there is no second best.
+    /// `hardlink` replaces the copy with a hard link to the kept file, `symlink` with a symbolic link to it. `reflink`
+    /// makes both files share their blocks until one of them is written to; the file system must support that. `delete`
+    /// deletes the copy for good; with --quarantine, it moves the copy instead. `move=DIR` moves it below DIR, which must be on the same file
+    /// system. ftk never falls back to another action.
     #[arg(long, value_name = "ACTION", required = true, value_parser = OsStringValueParser::new().try_map(parse))]
     action: Action,
 
-    /// Do it; without this the plan is printed and nothing is changed
+    /// Carry out the plan instead of only printing it
     #[arg(long)]
     pub(super) yes: bool,
 
-    /// Print a POSIX shell script that does it, after comparing each pair once more, and nothing else
+    /// Print the plan as a POSIX shell script
+    ///
+    /// The script compares each pair of files again before it acts.
     #[arg(long, conflicts_with_all = ["yes", "json", "journal"])]
     pub(super) script: bool,
 
-    /// With hardlink and symlink: also where owner, permissions or extended attributes differ
+    /// Also link files whose metadata differs
     ///
-    /// The name then has those of the kept copy. It never becomes set-user-ID or set-group-ID by that.
+    /// Without this option, hardlink and symlink refuse files whose owner, permissions or extended attributes differ from
+    /// those of the kept file. With it, the name gets those of the kept file. No name becomes set-user-ID or set-group-ID
+    /// this way.
     #[arg(long)]
     metadata_may_differ: bool,
 
-    /// With delete: move the files below this directory, on the same file system, instead of removing them
+    /// With delete: move the files below DIR instead
+    ///
+    /// DIR must be on the same file system.
     #[arg(long, value_name = "DIR")]
     quarantine: Option<PathBuf>,
 
-    /// Where the journal goes, which undo needs; a new file [default: one in $XDG_STATE_HOME/ftk, else
-    /// ~/.local/state/ftk]
+    /// New file for the journal, which undo needs
+    ///
+    /// Default: in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk.
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,
 }
@@ -63,10 +70,10 @@ fn parse(value: OsString) -> Result<Action, String> {
 }
 
 impl ActionArgs {
-    /// The action itself: a delete with a quarantine is a move to a new directory in there.
+    /// Returns the action. A deletion with a quarantine becomes a move to a new directory in the quarantine.
     ///
     /// # Errors
-    /// When there is a quarantine for anything but a delete.
+    /// If a quarantine is given for another action than a deletion.
     pub(super) fn action(&self) -> anyhow::Result<Action> {
         match (&self.action, &self.quarantine) {
             (Action::Delete, Some(dir)) => {
@@ -83,12 +90,13 @@ impl ActionArgs {
         }
     }
 
-    /// What is asked of a copy beside its content.
+    /// Returns what may differ between a copy and the kept file, besides the name.
     pub(super) fn action_options(&self) -> ActionOptions {
         ActionOptions { metadata_may_differ: self.metadata_may_differ }
     }
 
-    /// Device and inode of the directory that files are moved to, if it is there: what lies in it was put away.
+    /// Device and inode of the directory that files are moved to, if it exists. A scan skips it, since its
+    /// files have been removed from the tree on purpose.
     pub(super) fn own_directory(&self) -> Option<(u64, u64)> {
         let dir = match &self.action {
             Action::Move(dir) => Some(dir.as_path()),
@@ -104,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn actions_are_words() {
+    fn actions_are_parsed_from_words() {
         assert_eq!(parse("hardlink".into()), Ok(Action::Hardlink));
         assert_eq!(parse("move=a b".into()), Ok(Action::Move("a b".into())));
         for bad in ["", "move", "move=", "link", "Delete", "delete=x"] {

@@ -1,4 +1,5 @@
-//! `ftk dup apply`: what `prune` does, from a saved report instead of a scan.
+//! `ftk dup apply`: does the same as `ftk dup prune`, but with the groups of a saved report instead of a
+//! scan.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -15,7 +16,6 @@ use ftk_record::quote;
 
 use crate::args::Globals;
 use crate::console::Console;
-use crate::dup::EXAMPLES_FIRST;
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
 use crate::dup::keep::KeepArgs;
@@ -24,35 +24,40 @@ use crate::dup::prune::journal_of;
 use crate::input;
 use crate::outcome::Outcome;
 
-/// Act on a report saved by `ftk dup --json`: prints the plan, and does it with --yes
+/// Act on a report of `ftk dup --json` (needs --yes)
 ///
-/// The report says which files may be equal; nothing in it is believed. What `ftk dup prune` proves before each step is
-/// proven here too: a file that was changed, moved or replaced since then is refused. The whole report is read and
-/// checked before anything is done. Relative paths begin in the working directory, which should be that of the scan.
+/// Without --yes, ftk only prints a plan. The report only says which files may be identical. ftk makes the same checks before each step as `ftk dup prune`: files
+/// that were changed, moved or replaced after the scan are refused. The whole report is read and checked before anything
+/// is done. Relative paths are relative to the working directory, which should be that of the scan.
 #[derive(Debug, Args)]
-#[command(help_template = EXAMPLES_FIRST, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ApplyArgs {
     /// The report; `-`: standard input
     #[arg(value_name = "REPORT")]
     report: OsString,
 
-    /// Take a report whose footer does not match any more because it was edited
+    /// Accept a report that was edited
+    ///
+    /// The footer of an edited report does not match its lines. By default, such a report is refused.
     #[arg(long)]
     edited: bool,
 
     #[command(flatten)]
-    keep: KeepArgs,
+    act: ActionArgs,
 
     #[command(flatten)]
-    act: ActionArgs,
+    keep: KeepArgs,
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error, or a step was refused
+
 Examples:
-  ftk dup --json -o dup.json ~/Pictures
-  ftk dup apply dup.json --action hardlink                the plan
-  ftk dup apply dup.json --action hardlink --yes          done
-  grep -v /raw/ dup.json | ftk dup apply - --edited --action delete --keep newest";
+  ftk dup --json -o dup.json ~/Pictures            save a report
+  ftk dup apply dup.json --action hardlink         print the plan
+  ftk dup apply dup.json --action hardlink --yes   carry it out
+  grep -v /raw/ dup.json | ftk dup apply - --edited --action delete
+                                                   only a part of the report";
 
 pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
@@ -67,7 +72,7 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         && !is_here(directory)
     {
         console.warning(format_args!(
-            "the paths of the report are relative to {}, which is not the working directory: run this there",
+            "the paths of the report are relative to {}, which is not the working directory: run ftk there",
             quote(directory)
         ));
     }
@@ -86,7 +91,7 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     job.run(&mut groups.into_iter(), journal, args.act.script, console)
 }
 
-/// Whether this is the working directory, by whatever name.
+/// Whether a path leads to the working directory.
 fn is_here(directory: &[u8]) -> bool {
     let identity = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
     identity(Path::new(OsStr::from_bytes(directory))).is_some_and(|it| identity(Path::new(".")) == Some(it))
@@ -98,8 +103,8 @@ fn open(report: &OsString) -> anyhow::Result<BufReader<File>> {
     Ok(BufReader::new(file))
 }
 
-/// Gives members that lie below a reference, by whatever name, a starting point of their own, which is one. The numbers
-/// of these are returned.
+/// Assigns members below a reference to extra starting points, which are protected. Resolves symbolic links
+/// to find these members. Returns the numbers of the extra starting points.
 fn protect(
     groups: &mut [Group],
     roots: &mut Vec<usize>,
@@ -117,7 +122,7 @@ fn protect(
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let is_protected = match &known {
             Some((path, is_protected)) if path == parent => *is_protected,
-            // What is not there any more will be refused.
+            // A directory that no longer exists needs no protection: its files will be refused.
             _ => fs::canonicalize(parent)
                 .is_ok_and(|parent| references.iter().any(|reference| parent.starts_with(reference))),
         };

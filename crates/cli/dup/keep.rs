@@ -1,4 +1,4 @@
-//! Options that say which copies stay.
+//! Options for which copies are kept.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -11,27 +11,34 @@ use ftk_select::Glob;
 
 use crate::number::at_least;
 
-/// Which copies stay.
+/// The rules that choose the kept files.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Which copy to keep")]
+#[command(next_help_heading = "Kept files")]
 pub(super) struct KeepArgs {
-    /// first, oldest, newest, shortest or path=GLOB; repeatable, a later rule decides where the earlier ones do not
+    /// Keep first, oldest, newest, shortest or path=GLOB
     ///
-    /// `first` is the first by the order of the arguments, then by path, and decides where nothing else does. `oldest`
-    /// and `newest` go by the time of the last change (mtime), `shortest` by the length of the path. `path=GLOB` takes
-    /// a copy whose whole path matches, `*` taking a `/` too.
+    /// Repeatable: where the first rule does not decide, the next one does, and `first` in the end. `first` keeps the first file in
+    /// the order of the arguments, then of paths. `oldest` and `newest` compare the time of the last content change
+    /// (mtime), `shortest` the length of the path. `path=GLOB` keeps a file whose whole path matches the glob, in which `*`
+    /// also matches `/`.
     #[arg(long, value_name = "RULE", value_parser = OsStringValueParser::new().try_map(RuleArg::parse))]
     keep: Vec<RuleArg>,
 
-    /// A directory that is scanned too and never touched: what it holds counts as a copy that stays; repeatable
+    /// Keep all files below DIR, which prune also scans
+    ///
+    /// Repeatable. Files in DIR count as kept copies. Nothing in DIR is changed.
     #[arg(long = "reference", value_name = "DIR")]
     pub(super) references: Vec<OsString>,
 
-    /// Only what has a copy below another argument goes, never a copy beside the one that stays
+    /// Keep all copies under the PATH of the kept file
+    ///
+    /// Only copies under other PATHs are removed.
     #[arg(long)]
     isolate: bool,
 
-    /// Keep at least so many copies; hard links of one file are one copy
+    /// Keep at least N copies
+    ///
+    /// Hard links of one file count as one copy.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least(1_usize))]
     min_copies: usize,
 }
@@ -79,20 +86,20 @@ fn with_cause(error: &dyn std::error::Error) -> String {
 }
 
 impl KeepArgs {
-    /// The rules, where `references` are the numbers of the starting points that are never touched.
+    /// Returns the rules. `references` are the numbers of the starting points whose files are never removed.
     pub(super) fn rules(&self, references: BTreeSet<usize>) -> KeepRules {
         let keep = self.keep.iter().map(RuleArg::rule).collect();
         KeepRules { keep, references, isolate: self.isolate, min_copies: self.min_copies }
     }
 }
 
-/// The numbers of the starting points that are references or lie in one, by whatever name.
+/// Returns the numbers of the starting points that are references or lie below one, after resolving links.
 pub(super) fn protected<'r>(
     references: &[OsString],
     roots: impl Iterator<Item = &'r [u8]>,
 ) -> std::io::Result<BTreeSet<usize>> {
     let references: Vec<_> = references.iter().map(std::fs::canonicalize).collect::<Result<_, _>>()?;
-    // A starting point that is not there has no files.
+    // A starting point that cannot be resolved has no files to protect.
     let is_protected = |root: &[u8]| {
         let root = std::fs::canonicalize(OsStr::from_bytes(root));
         root.is_ok_and(|root| references.iter().any(|reference| root.starts_with(reference)))
@@ -105,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_words_or_globs() {
+    fn keep_rules_are_words_or_globs() {
         let parse = |text: &str| RuleArg::parse(text.into());
         assert!(matches!(parse("first"), Ok(RuleArg::First)));
         assert!(matches!(parse("newest"), Ok(RuleArg::Newest)));

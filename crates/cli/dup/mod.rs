@@ -1,4 +1,5 @@
-//! `ftk dup`: files with the same content, found, and acted upon only when told and on proof. One file a step.
+//! `ftk dup`: finds files with the same content, and prunes them on request, after proving that they are
+//! identical.
 
 mod act;
 mod action;
@@ -29,30 +30,29 @@ use crate::dup::prune::PruneArgs;
 use crate::dup::undo::UndoArgs;
 use crate::outcome::Outcome;
 
-/// Find files with the same content; prune them only when told, and on proof
+/// Find identical files; link or remove copies on request
 ///
-/// Prints groups of files that are equal, the largest waste first, and changes nothing: no file is written, linked or
-/// removed by `ftk dup` alone. `ftk dup prune` shows what it would do with the surplus, and does it with --yes only,
-/// after it has compared every byte once more.
+/// `ftk dup` prints groups of identical files, the largest waste first. It changes nothing. `ftk dup prune` prints a plan
+/// for the surplus copies. With --yes, it carries out the plan, and compares every byte again before each step.
 ///
-/// Never counted as a copy: a symbolic link, another name of the same file (hard links are shown as what they are), a
-/// file that could not be read or that changed meanwhile. Empty files are left out unless --min-size is 0.
+/// These are never counted as copies: symbolic links, hard links of the same file (the report marks them), files that
+/// could not be read, and files that changed while being read. Empty files are skipped unless --min-size is 0.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
-#[command(help_template = EXAMPLES_FIRST, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct DupArgs {
     #[command(flatten)]
-    search: SearchArgs,
+    output: OutputArgs,
 
     #[command(flatten)]
-    output: OutputArgs,
+    search: SearchArgs,
 
     #[command(subcommand)]
     command: Option<DupCommand>,
 }
 
 impl DupArgs {
-    /// Without any option, unless a command comes first.
+    /// Returns the arguments for paths without options, or `None` if the first word is a subcommand.
     pub(crate) fn of_paths(paths: Vec<OsString>) -> Option<Self> {
         let is_command = |word: &OsString| word.to_str().is_some_and(DupCommand::has_subcommand);
         let search = SearchArgs { paths, ..SearchArgs::default() };
@@ -68,17 +68,16 @@ enum DupCommand {
     Undo(UndoArgs),
 }
 
-/// What it is for stands before the options, of which there are many.
-const EXAMPLES_FIRST: &str = "{about}{after-help}\n\n{usage-heading} {usage}\n\n{all-args}";
-
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
 Examples:
-  ftk dup ~/Pictures                      what is there twice, the largest first
-  ftk dup --summary /srv                  only how much pruning would free
-  ftk dup --json -o dup.json a b          a report to look through, and to act on later
-  ftk dup prune --action hardlink ~/Pictures         what would be done
-  ftk dup prune --action hardlink ~/Pictures --yes   do it; the journal can undo it
-  ftk dup ./prune                         a directory of that name";
+  ftk dup ~/Pictures                duplicates, the largest waste first
+  ftk dup --summary /srv            only the space that pruning would free
+  ftk dup --json -o dup.json a b    a report for `ftk dup apply`
+  ftk dup ./prune                   a directory named like a command
+  ftk dup prune --action hardlink ~/Pictures         print the plan
+  ftk dup prune --action hardlink ~/Pictures --yes   do it; undo is possible";
 
 pub(crate) fn run(args: &DupArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     match &args.command {

@@ -1,4 +1,4 @@
-//! Options that say what is scanned, what counts as equal, and how groups are printed.
+//! Options for what is scanned, what counts as equal, and how groups are printed.
 
 use std::env;
 use std::ffi::OsString;
@@ -12,14 +12,14 @@ use ftk_select::parse_bytes;
 
 use crate::selection::{RecursiveArg, SelectionArgs};
 
-/// What is scanned, and what counts as equal: the same for the report and for pruning.
+/// Options of the scan and the comparison, for both the report and pruning.
 #[derive(Debug, Default, Args)]
 pub(super) struct SearchArgs {
-    /// Files and directories [default: .]
+    /// Starting points: files and directories [default: .]
     ///
-    /// A file or directory that several PATHs lead to is read once, and is no copy of itself. How many were left out
-    /// for that is reported at the end.
-    #[arg(value_name = "PATH")]
+    /// A file or directory reached through several PATHs is read once and is not a copy of itself. The summary counts
+    /// the paths that were skipped for this reason.
+    #[arg(value_name = "PATH", help_heading = None::<&str>)]
     pub(super) paths: Vec<OsString>,
 
     #[command(flatten)]
@@ -36,12 +36,13 @@ pub(super) struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// Rejects words that fdupes, jdupes and rmlint read in another way, as far as they can be recognised.
+    /// Rejects arguments that mean something else in fdupes, jdupes or rmlint.
     ///
     /// # Errors
-    /// If `-n` has a directory or an option for its value, or a PATH is `//`.
+    /// If `-n` looks like the flag of fdupes: in a cluster such as `-nr`, or followed by a directory or an
+    /// option. Or if a PATH is `//`.
     pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
-        // `-nr` of fdupes; a name that consists of letters is written after a space.
+        // A cluster of fdupes, such as `-nr`. Users who mean a file name `r` can write `-n r`.
         let is_cluster = |word: &OsString| {
             let letters = word.to_str().and_then(|word| word.strip_prefix("-n")).unwrap_or_default();
             !letters.is_empty() && letters.bytes().all(|byte| b"rRsHSAdN1qmfoIipv".contains(&byte))
@@ -49,8 +50,8 @@ impl SearchArgs {
         if let Some(word) = env::args_os().take_while(|word| word != "--").find(is_cluster) {
             let word = quote(word.as_encoded_bytes());
             bail!(
-                "{word} is a name in ftk, where -n is --name: leave -n out, since empty files are skipped anyway; for \
-                 files of such a name, use --name"
+                "in ftk, -n is --name, and {word} selects files by name: drop the -n, since empty files are skipped \
+                 anyway; to select files by name, write --name"
             );
         }
         ensure!(
@@ -63,8 +64,8 @@ impl SearchArgs {
             if (is_option || Path::new(name).is_dir()) && !env::args_os().any(is_long) {
                 let name = quote(name.as_encoded_bytes());
                 bail!(
-                    "-n is --name in ftk, and {name} would be a name: leave -n out, since empty files are skipped \
-                     anyway; for files of that name, use --name"
+                    "in ftk, -n is --name, and {name} would be its value: drop the -n, since empty files are skipped \
+                     anyway; to select files of that name, write --name"
                 );
             }
         }
@@ -73,33 +74,36 @@ impl SearchArgs {
 }
 
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "What counts as equal")]
+#[command(next_help_heading = "Comparison")]
 pub(super) struct EqualArgs {
-    /// By which digest contents are compared
+    /// Digest for comparing contents
     ///
-    /// Sizes are compared first, then a part of each file, then the digest of all of it. xxh128 is fast, and does not
-    /// resist somebody who makes files to deceive you; blake3 and sha256 do. What prune does rests on bytes anyway.
+    /// ftk first compares the sizes, then a digest of parts of each file, then a digest of the whole file. xxh128 is fast
+    /// but not cryptographic: files can be crafted to deceive it. blake3 and sha256 are cryptographic. `prune` always
+    /// compares the bytes as well.
     #[arg(short, long, value_name = "ALGO", value_enum, default_value_t)]
     pub(super) algorithm: AlgorithmArg,
 
-    /// Compare the bytes as well before a group is reported
+    /// Also compare the bytes before a group is reported
     #[arg(long)]
     pub(super) verify: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Which sizes")]
+#[command(next_help_heading = "Sizes")]
 pub(super) struct SizeArgs {
-    /// Only files of at least this size, such as 4096, 64K or 1.5MB; 0 takes empty ones too
+    /// Skip smaller files; 0 includes empty files
+    ///
+    /// Examples: 4096, 64K, 1.5MB.
     #[arg(long, value_name = "SIZE", default_value_t = SMALLEST, value_parser = parse_bytes)]
     pub(super) min_size: u64,
 
-    /// Only files of at most this size
+    /// Skip larger files
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     pub(super) max_size: Option<u64>,
 }
 
-/// All empty files are equal, and to know it is of no use.
+/// Empty files are skipped by default: all of them are equal, and removing them frees nothing.
 const SMALLEST: u64 = 1;
 
 impl Default for SizeArgs {
@@ -108,7 +112,7 @@ impl Default for SizeArgs {
     }
 }
 
-/// The digests that are long enough.
+/// Algorithms whose digests are long enough to tell files apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum AlgorithmArg {
     #[default]
@@ -127,37 +131,39 @@ impl AlgorithmArg {
     }
 }
 
-/// How the report looks, and where it goes.
+/// Format and destination of the report.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputArgs {
-    /// What the report looks like [default: screen on a terminal, otherwise fdupes]
+    /// Format of the report
     ///
-    /// `screen` is for people. `fdupes` has a path a line and an empty line after each group; of several hard links of
-    /// one file it has the first only. `json` is a report that `ftk dup apply` can act on later, `csv` a table: both
-    /// have every path, with sizes, times and identities.
+    /// The default is `screen` on a terminal, else `fdupes`. `screen` is for people. `fdupes` prints one path per line and an empty line after each group; for hard links of
+    /// one file it prints only the first. `json` is a report for `ftk dup apply`; `csv` is a table. Both contain every
+    /// path with size, times, device and inode.
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with_all = ["json", "summary"])]
     pub(super) format: Option<Format>,
 
-    /// Print only the space that pruning would free; with --json also the numbers of files and groups, what they
-    /// waste, and what they share already
+    /// Print only the space that pruning would free
+    ///
+    /// With --json, also the numbers of files and groups, the space they waste, and the space they already share.
     #[arg(long)]
     pub(super) summary: bool,
 
-    /// As fdupes, but with a NUL after each path and one more after each group
+    /// Like fdupes, with NUL after each path and each group
     #[arg(short = '0', long = "null", conflicts_with_all = ["json", "summary", "format"])]
     pub(super) null: bool,
 
-    /// Write to this file, which appears only when it is complete
+    /// Write to FILE, which appears only when it is complete
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 }
 
 impl OutputArgs {
-    /// Rejects a FILE that is an order of fdupes or a formatter of rmlint.
+    /// Rejects a value of `-o` that is the name of a file in ftk, but means something else in fdupes or
+    /// rmlint.
     ///
     /// # Errors
-    /// If it is.
+    /// If the value is a sort order of fdupes or a formatter of rmlint.
     pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
         const ORDERS: [&str; 3] = ["name", "time", "ctime"];
         const FORMATTERS: [&str; 11] = [
@@ -177,12 +183,12 @@ impl OutputArgs {
         let shown = quote(file.as_bytes());
         ensure!(
             !ORDERS.contains(&file),
-            "-o is --output in ftk, and {shown} is an order of fdupes: paths are always sorted; for a file of that \
-             name, use -o ./{file}"
+            "in ftk, -o is --output, and {shown} is a sort order of fdupes: paths are always sorted; for a file of \
+             that name, use -o ./{file}"
         );
         ensure!(
             !FORMATTERS.contains(&file.split(':').next().unwrap_or_default()),
-            "-o is --output in ftk, and {shown} is rmlint syntax: use --format; for a file of that name, use -o \
+            "in ftk, -o is --output, and {shown} is rmlint syntax: use --format; for a file of that name, use -o \
              ./{file}"
         );
         Ok(())

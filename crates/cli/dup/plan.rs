@@ -1,4 +1,4 @@
-//! What becomes of the members of a group: who stays and why, and the steps for the rest.
+//! Plans a group: which members are kept and why, and the steps for the rest.
 
 use ftk_apply::{Action, Seen, Step};
 use ftk_dedup::report::Group;
@@ -8,39 +8,40 @@ use jiff::tz::TimeZone;
 
 use crate::dup::sharing::seen;
 
-/// What becomes of a member.
+/// The plan for one member.
 #[derive(Debug)]
 pub(super) enum Item {
     Keep {
         path: Vec<u8>,
         why: String,
     },
-    /// It would go, but the rules find that it must not.
+    /// Surplus, but protected by a rule.
     Leave {
         path: Vec<u8>,
         why: String,
     },
-    /// It goes, which frees so many bytes once all steps before it are done.
+    /// To be removed or replaced.
     Go {
         step: Step,
+        /// Bytes that the step frees, provided that all steps before it are done.
         frees: u64,
     },
 }
 
-/// Makes plans for groups.
+/// Plans groups.
 #[derive(Debug)]
 pub(super) struct Planner<'p> {
     pub(super) rules: &'p KeepRules,
     pub(super) action: &'p Action,
-    /// Length of each starting point, by its number.
+    /// Length of the path of each starting point, by its number.
     pub(super) roots: &'p [usize],
 }
 
 impl Planner<'_> {
-    /// The items of a group: what stays, what goes, and what is left alone, each in the order of the arguments and
-    /// paths.
+    /// Returns the items of a group: kept members, then members to remove, then protected ones, each sorted
+    /// by starting point and path. Returns nothing if all members are kept.
     pub(super) fn items(&self, mut group: Group) -> Vec<Item> {
-        // In this order bytes are credited to the last name of a file.
+        // The freed bytes of a file with several hard links are counted at the last of them in this order.
         group.members.sort_unstable();
         let members = &group.members;
         let decisions = plan(members, self.rules).decisions;
@@ -60,7 +61,8 @@ impl Planner<'_> {
                 MemberDecision::Goes { keeper, frees, .. } => {
                     let identity = (member.dev, member.ino);
                     let frees = match self.action {
-                        // The inode stays, and gives up its blocks with the first of its names.
+                        // Cloning keeps the inode, so one step for the first of its hard links replaces the
+                        // blocks.
                         Action::Reflink if cloned.contains(&identity) => {
                             items.push(Item::Keep { path, why: Why::SameFile.to_string() });
                             continue;
@@ -85,7 +87,7 @@ impl Planner<'_> {
     }
 }
 
-/// `oldest (2019-07-02 18:22)`
+/// Returns the reason for keeping a member, such as `oldest (2019-07-02 18:22)`.
 fn reason(why: Why, member: &Member) -> String {
     match why {
         Why::Oldest | Why::Newest => match Timestamp::from_nanosecond(member.mtime_ns) {

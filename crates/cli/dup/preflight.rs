@@ -1,4 +1,4 @@
-//! Whether an action works at all where the files are, asked before hours are spent on reading them.
+//! Checks whether an action works on the file systems of the files, before hours are spent on reading them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
@@ -11,10 +11,10 @@ use ftk_record::quote;
 
 use crate::console::Console;
 
-/// Two files of each file system on which something may go.
+/// Two files of each file system on which files may be removed.
 pub(super) type Pairs = Vec<(Seen, Seen)>;
 
-/// Those of a tree, where nothing below a reference goes.
+/// Returns the pairs of a walked tree. Files below a reference do not count, since they are never removed.
 pub(super) fn pairs_of(inventory: &Inventory, roots: &[CString], references: &BTreeSet<usize>) -> Pairs {
     let mut ends = BTreeMap::new();
     for dir in (0..inventory.dirs()).map(DirNo) {
@@ -34,7 +34,7 @@ pub(super) fn pairs_of(inventory: &Inventory, roots: &[CString], references: &BT
     ends.into_values().map(|(first, last)| (place(first), place(last))).collect()
 }
 
-/// Those of a saved report.
+/// Returns the pairs of a saved report.
 pub(super) fn pairs_in(groups: &[Group], roots: &[usize]) -> Pairs {
     let mut ends = BTreeMap::new();
     for member in groups.iter().flat_map(|group| &group.members) {
@@ -47,15 +47,15 @@ pub(super) fn pairs_in(groups: &[Group], roots: &[usize]) -> Pairs {
     ends.into_values().map(pair).collect()
 }
 
-/// All that is looked at here.
+/// Returns a file with its path alone, which is all that [`probe`] needs.
 fn place(path: &[u8], root_len: usize) -> Seen {
     Seen { path: path.to_vec(), root_len, dev: 0, ino: 0, size: 0, mtime_ns: 0, ctime_ns: 0 }
 }
 
-/// Says where the action does not work.
+/// Warns about each file system on which the action does not work.
 ///
 /// # Errors
-/// When it works nowhere.
+/// If the action works on none of them.
 pub(super) fn preflight(pairs: Pairs, action: &Action, console: &Console) -> anyhow::Result<()> {
     let mut reach = Reach::new();
     let n_pairs = pairs.len();
@@ -64,7 +64,7 @@ pub(super) fn preflight(pairs: Pairs, action: &Action, console: &Console) -> any
         let place = quote(&victim.path);
         match probe(&mut reach, action, &Step { victim, keeper }) {
             Ok(_) => {}
-            // That is a matter of these files alone, and they will be refused by themselves.
+            // These obstacles concern the probed files alone, which will be refused in their own steps.
             Err(Obstacle::Unreachable(_) | Obstacle::Unknown(_) | Obstacle::NotWritable) => {}
             Err(obstacle) => {
                 obstacles += 1;

@@ -1,4 +1,4 @@
-//! `ftk dup prune`: what becomes of the surplus, as a plan, a script, or in fact.
+//! `ftk dup prune`: plans what to do with surplus copies, writes the plan as a script, or carries it out.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsString};
@@ -13,47 +13,52 @@ use ftk_record::quote;
 
 use crate::args::Globals;
 use crate::console::Console;
-use crate::dup::EXAMPLES_FIRST;
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
 use crate::dup::journal;
 use crate::dup::keep::{KeepArgs, protected};
 use crate::dup::options::SearchArgs;
 use crate::dup::preflight::{pairs_of, preflight};
-use crate::dup::search::{Surroundings, search};
+use crate::dup::search::{SearchContext, search};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// Link, clone, move or delete surplus copies: prints the plan, and does it with --yes
+/// Link, clone, move or delete surplus copies (needs --yes)
 ///
-/// Without --yes nothing is changed. With it, right before each step: both files are what the scan saw, are reached
-/// without following a symbolic link, and are equal byte by byte. A copy whose owner, permissions or extended attributes
-/// are not those of the kept one is not replaced by a link to it. Where anything is not as it should be, the file keeps
-/// its name and content, is listed with the reason, and the status is 2.
+/// Without --yes, ftk only prints a plan. With --yes, ftk checks right before each step that both files are those of the scan,
+/// that no symbolic link leads to them, and that they are identical byte by byte. A copy is not replaced by a link if its
+/// owner, permissions or extended attributes differ from those of the kept file. If a check fails, the file keeps its name
+/// and content, is listed with the reason, and the exit status is 2.
 ///
-/// Of every content at least one copy stays, and it is never a symbolic link. Every step is written to a journal
-/// before it is taken, and `ftk dup undo` takes all but a delete back. SIGINT and SIGTERM end the run between two
-/// steps.
+/// At least one copy of every content stays, and it is never a symbolic link. Every step is written to a journal before
+/// it is done, and `ftk dup undo` can undo everything except a delete. SIGINT and SIGTERM end the run between two steps.
 #[derive(Debug, Args)]
-#[command(help_template = EXAMPLES_FIRST, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct PruneArgs {
     #[command(flatten)]
-    search: SearchArgs,
+    act: ActionArgs,
 
     #[command(flatten)]
     keep: KeepArgs,
 
     #[command(flatten)]
-    act: ActionArgs,
+    search: SearchArgs,
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error, or a step was refused
+
 Examples:
-  ftk dup prune --action hardlink ~/Pictures              the plan
-  ftk dup prune --action hardlink ~/Pictures --yes        done
-  ftk dup prune --action delete --keep oldest --keep shortest --quarantine /srv/.away /srv
-  ftk dup prune --action delete --reference ~/archive ~/inbox   what the archive has already
-  ftk dup prune --action reflink --script . > clone.sh    to read first, and run later";
+  ftk dup prune --action hardlink ~/Pictures
+                          print the plan
+  ftk dup prune --action hardlink ~/Pictures --yes
+                          carry it out
+  ftk dup prune --action delete --keep oldest --quarantine /srv/.away /srv
+                          keep the oldest copy, move the others away
+  ftk dup prune --action delete --reference ~/archive ~/inbox
+                          delete what the archive contains already
+  ftk dup prune --action reflink --script . > clone.sh
+                          a script to review, and to run later";
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
@@ -62,12 +67,12 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let own = Stdout::identity().into_iter();
     let own =
         own.chain(journal.iter().map(|(journal, _)| journal.identity())).chain(args.act.own_directory());
-    let surroundings = Surroundings { references, own: own.collect() };
+    let context = SearchContext { references, own: own.collect() };
 
     let mut references = BTreeSet::new();
-    let search = search(&args.search, surroundings, globals, console, |inventory, roots| {
+    let search = search(&args.search, context, globals, console, |inventory, roots| {
         references = protected(&args.keep.references, roots.iter().map(|root| root.as_bytes()))
-            .context("cannot find out which files lie below a reference")?;
+            .context("cannot resolve a --reference directory")?;
         preflight(pairs_of(inventory, roots, &references), &action, console)
     })?;
     search.say_scanned(console);
@@ -81,7 +86,7 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     Ok(outcome.max(groups.outcome()).max(search.outcome))
 }
 
-/// The journal, if something is to be done; where it is is said first.
+/// Creates the journal if the plan is to be carried out, and prints its path before anything else.
 pub(super) fn journal_of(act: &ActionArgs, console: &Console) -> anyhow::Result<Option<(Journal, PathBuf)>> {
     let journal = act.yes.then(|| journal::create(act.journal.as_deref())).transpose()?;
     if let Some((_, path)) = &journal {
@@ -90,7 +95,7 @@ pub(super) fn journal_of(act: &ActionArgs, console: &Console) -> anyhow::Result<
     Ok(journal)
 }
 
-/// A reference, which must be there: a name that was mistyped would protect nothing.
+/// Checks that a reference is a directory. A mistyped name would protect nothing.
 fn directory(path: &OsString) -> anyhow::Result<CString> {
     let shown = || quote(path.as_bytes());
     let metadata = fs::metadata(path).with_context(|| format!("cannot open the reference {}", shown()))?;

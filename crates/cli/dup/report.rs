@@ -1,4 +1,4 @@
-//! `ftk dup PATH...`: the groups, in one of several forms. Reads and prints, and changes nothing.
+//! `ftk dup PATH...`: prints the groups in one of several formats. Changes nothing.
 
 mod csv;
 mod fdupes;
@@ -16,24 +16,23 @@ use ftk_dedup::report::{Header, Writer};
 
 use self::fdupes::Fdupes;
 use crate::args::Globals;
-use crate::colour;
 use crate::console::Console;
 use crate::dup::options::{Format, OutputArgs, SearchArgs};
-use crate::dup::search::{Search, Surroundings, Surveyed, search};
+use crate::dup::search::{Search, SearchContext, Surveyed, search};
 use crate::dup::sharing::Sharing;
 use crate::dup::tally::Tally;
 use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// What is printed.
+/// The format of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Screen,
     Fdupes,
     Json,
     Csv,
-    /// Totals alone, as text or JSON.
+    /// Only the totals, as text or JSON.
     Summary,
 }
 
@@ -67,10 +66,10 @@ pub(super) fn run(
         refuse_own_input(&args.paths, &own)?;
     }
     let form = output.form(globals.json, list.is_shown());
-    let surroundings = Surroundings { own, ..Surroundings::default() };
-    // What cannot be reported is said before hours are spent on it.
+    let context = SearchContext { own, ..SearchContext::default() };
+    // The header is written first, so that a run that cannot be reported fails before hours are spent on it.
     let (mut json, mut head) = (None, Vec::new());
-    let search = search(args, surroundings, globals, console, |_, roots| {
+    let search = search(args, context, globals, console, |_, roots| {
         if form == Form::Json {
             json = Some(Writer::new(&header(args, roots, start), &mut head)?);
         }
@@ -98,7 +97,7 @@ pub(super) fn run(
             (written, tally)
         }
     };
-    // Of groups that were not looked at there are no totals.
+    // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
     let is_whole = !list.is_over();
     let totals = |list: &mut List<'_>| match (form, globals.json) {
         (Form::Summary, true) => list.line(|out| tally.push_json(out)),
@@ -119,7 +118,7 @@ pub(super) fn run(
     Ok(search.outcome.max(groups.outcome()))
 }
 
-/// The groups by path alone, for which the disk is not asked again.
+/// Prints the groups with paths only, which needs no further system calls for the members.
 fn push_names(list: &mut List<'_>, search: &Search, output: &OutputArgs) -> io::Result<()> {
     let (end, is_shown) = if output.null { (0, false) } else { (b'\n', list.is_shown()) };
     let fdupes = Fdupes { end, is_shown };
@@ -129,7 +128,7 @@ fn push_names(list: &mut List<'_>, search: &Search, output: &OutputArgs) -> io::
     Ok(())
 }
 
-/// The groups with what the disk says of them, counted.
+/// Prints the groups with current metadata of their members, and adds them to `tally`.
 fn push_groups(
     list: &mut List<'_>,
     groups: &mut Surveyed<'_>,
@@ -140,8 +139,8 @@ fn push_groups(
     mut sharing: Sharing<'_>,
 ) -> io::Result<()> {
     let is_shown = list.is_shown();
-    let is_coloured = is_shown && colour::wanted();
-    // A group that will not be read is not looked at: that opens the directories of its members.
+    let is_coloured = list.is_coloured();
+    // Stops as soon as the output is closed, because examining a group opens the directories of its members.
     while !list.is_over()
         && let Some(group) = groups.next()
     {

@@ -1,4 +1,5 @@
-//! From arguments to groups: the walk, the passes of the funnel with progress, and what could not be read.
+//! Finds groups: walks the starting points, runs the passes of the funnel with progress, and reports
+//! unreadable files.
 
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,36 +26,37 @@ use crate::scan::{scan, too_large, walker};
 use crate::simd;
 use crate::stats::{Phase, nanos};
 
-/// Groups, and the table whose files they are of.
+/// The result of a search.
 #[derive(Debug)]
 pub(super) struct Search {
     pub(super) inventory: Inventory,
     pub(super) groups: Groups,
     /// Starting points, by their numbers.
     pub(super) roots: Vec<CString>,
-    /// `Error` when something could not be listed or read.
+    /// `Error` if something could not be listed or read.
     pub(super) outcome: Outcome,
     /// Files that could not be read.
     unread: u64,
     took: Duration,
 }
 
-/// What a search goes by beside its own options.
+/// Parameters of a search that a command adds to the options.
 #[derive(Debug, Default)]
-pub(super) struct Surroundings {
-    /// Starting points that come before all others.
+pub(super) struct SearchContext {
+    /// Directories of `--reference`. Their numbers as starting points come before all others.
     pub(super) references: Vec<CString>,
-    /// Device and inode of what the run writes to, which is left out.
+    /// Device and inode of files and directories that the run writes to. The walk skips them.
     pub(super) own: Vec<(u64, u64)>,
 }
 
-/// Walks, and compares what has the same size. `before_reading` is shown the files and the starting points.
+/// Walks, and compares files of the same size. Calls `before_reading` with the files and the starting points
+/// after the walk.
 ///
 /// # Errors
-/// When the options make no sense, the tree is too large for the memory allowed, or `before_reading` says so.
+/// If the options conflict, the tree does not fit into the allowed memory, or `before_reading` fails.
 pub(super) fn search(
     args: &SearchArgs,
-    surroundings: Surroundings,
+    context: SearchContext,
     globals: &Globals,
     console: &Console,
     before_reading: impl FnOnce(&Inventory, &[CString]) -> anyhow::Result<()>,
@@ -64,8 +66,8 @@ pub(super) fn search(
     args.refuse_misread()?;
     let engine = Engine::new(globals, console)?;
     let platform = simd::platform()?;
-    let selection = args.selection.compile(&surroundings.own, console)?;
-    let mut roots = surroundings.references;
+    let selection = args.selection.compile(&context.own, console)?;
+    let mut roots = context.references;
     roots.extend(args.selection.starts.read(&args.paths, &[c"."])?);
 
     let start = Instant::now();
@@ -89,7 +91,7 @@ pub(super) fn search(
             format!("{phase:<8}{}, about {}", human::count(files.into(), "file"), DecimalBytes(stage.bytes))
         });
         let report =
-            engine.watch(phase, files, |watch| process(&stage.work, rows, &engine.env(&stop, watch)));
+            engine.watch(phase, files, |watch| process(&stage.work, rows, &engine.resources(&stop, watch)));
         engine.say_plan(&stage.work, &report, console);
         Ok(report)
     })?;
@@ -115,7 +117,7 @@ pub(super) fn search(
     Ok(Search { inventory, groups, roots, outcome, unread, took: start.elapsed() })
 }
 
-/// What a pass is called while it goes on, as a verb.
+/// The name of a pass in the progress line, as a verb.
 fn phase(pass: Pass) -> &'static str {
     match pass {
         Pass::Ends => "screen",
@@ -125,7 +127,7 @@ fn phase(pass: Pass) -> &'static str {
 }
 
 impl Search {
-    /// The groups, the largest waste first, with what the disk says of their members now.
+    /// Returns the groups with current metadata of their members, those with the largest waste first.
     pub(super) fn groups<'s>(&'s self, console: &'s Console) -> Surveyed<'s> {
         let groups = Box::new(self.groups.iter());
         Surveyed {
@@ -137,8 +139,8 @@ impl Search {
         }
     }
 
-    /// `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared (listed above;
-    /// status 2)`
+    /// Prints `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared
+    /// (listed above; status 2)`.
     pub(super) fn say_scanned(&self, console: &Console) {
         let files = human::count(u64::from(self.inventory.files()), "file");
         let unread = match self.unread {
@@ -154,8 +156,8 @@ impl Search {
     }
 }
 
-/// Groups one after the other, each as it is when its turn comes. A member that is no longer what was walked is left
-/// out and said, and makes the outcome an error.
+/// An iterator over groups that looks at each member again. A member that has changed since the walk is
+/// reported and omitted, and makes the outcome an error.
 pub(super) struct Surveyed<'s> {
     search: &'s Search,
     groups: Box<dyn Iterator<Item = ftk_dedup::Group<'s>> + 's>,
@@ -165,7 +167,7 @@ pub(super) struct Surveyed<'s> {
 }
 
 impl Surveyed<'_> {
-    /// How it went so far.
+    /// The outcome so far.
     pub(super) fn outcome(&self) -> Outcome {
         self.outcome
     }
@@ -180,7 +182,7 @@ impl Surveyed<'_> {
             }
         }
         if !failed.is_empty() {
-            say_failed(&self.search.inventory, &failed, "left out", self.console);
+            say_failed(&self.search.inventory, &failed, "omitted from its group", self.console);
             self.outcome = Outcome::Error;
         }
         members.sort_unstable_by(|a, b| a.path.cmp(&b.path));

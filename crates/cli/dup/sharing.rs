@@ -1,4 +1,4 @@
-//! Bytes that files share on the disk without being one file: those of reflinks.
+//! Finds out how many bytes of a file are shared with other files on the disk, as after a reflink.
 
 use std::collections::HashMap;
 use std::ffi::{CString, OsStr};
@@ -8,25 +8,25 @@ use ftk_apply::{Reach, Seen, shared};
 use ftk_dedup::Member;
 use rustix::fs::statfs;
 
-/// Asks the disk, where it may have something to say.
+/// Finds out how many bytes of files are shared, on file systems that support shared blocks.
 #[derive(Debug)]
 pub(super) struct Sharing<'r> {
     roots: &'r [CString],
     reach: Reach,
-    /// By device: whether files may share blocks.
+    /// Whether files may share blocks, by device.
     is_possible: HashMap<u64, bool>,
 }
 
-/// Types of file systems that most files are on, and on which none ever shares a block: ext2 to ext4, and tmpfs.
+/// Common types of file systems without shared blocks, which are not asked: ext2 to ext4, and tmpfs.
 const NEVER: [i64; 2] = [0xef53, 0x0102_1994];
 
 impl<'r> Sharing<'r> {
-    /// For members below these starting points.
+    /// `roots` are the starting points of the members.
     pub(super) fn new(roots: &'r [CString]) -> Self {
         Self { roots, reach: Reach::new(), is_possible: HashMap::new() }
     }
 
-    /// Bytes of a file that others share.
+    /// Returns the number of bytes of a file that other files share.
     pub(super) fn of(&mut self, member: &Member) -> u64 {
         let is_possible = self.is_possible.entry(member.dev).or_insert_with(|| {
             #[allow(clippy::unnecessary_cast, reason = "the width differs between platforms")]
@@ -39,7 +39,7 @@ impl<'r> Sharing<'r> {
     }
 }
 
-/// A member as its scan saw it; `root_len`: the bytes of its path that are the starting point.
+/// Returns a member as the scan saw it. `root_len` is the length of the starting point in its path.
 pub(super) fn seen(member: &Member, root_len: usize) -> Seen {
     let Member { path, dev, ino, size, mtime_ns, ctime_ns, .. } = member;
     Seen {

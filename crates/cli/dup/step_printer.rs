@@ -1,4 +1,4 @@
-//! What a plan or a run says: a line for each file, and what it came to.
+//! Prints a plan or a run: a line for each file, and a summary.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -15,17 +15,17 @@ use crate::human;
 use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
 
-/// Columns that most paths fit into.
+/// Width of the path column, which most paths fit into.
 const PATH_WIDTH: usize = 46;
 
-/// Prints and counts.
+/// Prints lines and counts them.
 #[derive(Debug)]
 pub(super) struct StepPrinter<'o> {
     lines: Lines<'o>,
     kind: ActionKind,
     json: bool,
     is_coloured: bool,
-    /// Whether things are done, and not only planned.
+    /// Whether the plan is carried out.
     acts: bool,
     done: u64,
     freed: u64,
@@ -34,15 +34,15 @@ pub(super) struct StepPrinter<'o> {
     not_done: u64,
 }
 
-/// What a line is about.
+/// The first word of a line about a file without a completed step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Keep,
-    /// Left alone because the rules say so.
+    /// Not touched, because of a rule.
     Leave,
     Refuse,
     Fail,
-    /// The run ended before.
+    /// The run ended before this step.
     NotDone,
 }
 
@@ -83,7 +83,7 @@ impl<'o> StepPrinter<'o> {
         }
     }
 
-    /// `keep    2019/trip/IMG_2041.CR2    oldest (2019-07-02 18:22)`
+    /// Prints a line without a step: `keep    2019/trip/IMG_2041.CR2    oldest (2019-07-02 18:22)`
     pub(super) fn say(&mut self, word: Word, path: &[u8], why: impl Display) {
         match word {
             Word::Keep | Word::Leave => {}
@@ -104,7 +104,7 @@ impl<'o> StepPrinter<'o> {
         }
     }
 
-    /// A step that is done, or can be: `link    backup/IMG_2041.CR2    frees 48.20 MB`
+    /// Prints a step that was done or can be done: `link    backup/IMG_2041.CR2    frees 48.20 MB`
     pub(super) fn step(&mut self, step: &Step, frees: u64) {
         self.done += 1;
         self.freed += frees;
@@ -113,13 +113,13 @@ impl<'o> StepPrinter<'o> {
             self.object(word, &step.victim.path, |out| {
                 out.push(b',');
                 write_path(out, "keeper", &step.keeper.path);
-                // A Vec takes everything.
+                // Writing to a Vec cannot fail.
                 let _ = write!(out, ",\"frees_bytes\":{frees}");
             });
         } else {
             let how = match (self.kind, frees) {
                 (ActionKind::Move, _) => String::new(),
-                (_, 0) => "frees nothing by itself: the file has other names, or no blocks".into(),
+                (_, 0) => "frees nothing by itself: the file has other hard links, or no blocks".into(),
                 (_, frees) => format!("frees {}", DecimalBytes(frees)),
             };
             self.line(word, Some(Tone::Notable), &step.victim.path, &how);
@@ -145,17 +145,17 @@ impl<'o> StepPrinter<'o> {
         });
     }
 
-    /// Whether something was refused, failed, or was not done.
+    /// Whether any step was refused, failed, or was not done.
     pub(super) fn has_trouble(&self) -> bool {
         self.refused + self.failed + self.not_done > 0
     }
 
-    /// Whether anything was done.
+    /// Whether any step was printed as done or possible.
     pub(super) fn has_done(&self) -> bool {
         self.done > 0
     }
 
-    /// What `--stats` says of it.
+    /// Returns the entry for `--stats`.
     pub(super) fn phase(&self, elapsed: Duration) -> Phase {
         let failed = self.refused + self.failed;
         Phase {
@@ -168,7 +168,7 @@ impl<'o> StepPrinter<'o> {
         }
     }
 
-    /// Ends the list; with JSON by an object of what it comes to.
+    /// Ends the list. With JSON, prints a summary object.
     pub(super) fn finish(&mut self) {
         if self.json {
             let Self { kind, acts, done, freed, refused, failed, not_done, .. } = *self;
@@ -183,7 +183,8 @@ impl<'o> StepPrinter<'o> {
         self.lines.flush();
     }
 
-    /// `would link 7,092 files and free 38.90 GB; 3 refused. Nothing was changed: add --yes to do it.`
+    /// Returns `would link 7,092 files and free 38.90 GB; 3 refused. Nothing was changed: add --yes to do
+    /// it.`
     pub(super) fn summary(&self) -> String {
         let files = human::count(self.done, "file");
         let free = match (self.acts, self.kind) {
@@ -207,7 +208,8 @@ impl<'o> StepPrinter<'o> {
     }
 }
 
-/// Why a file is left as it is, with the cause if there is one: `cannot rename the file: read-only file system`
+/// Returns the text of an error, with the system's cause if there is one:
+/// `cannot rename the file: read-only file system`
 pub(super) fn reason(error: &(dyn Error + 'static)) -> String {
     match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
         Some(source) => format!("{error}: {}", cause(source)),
@@ -215,7 +217,7 @@ pub(super) fn reason(error: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// What is done with a file, as a verb.
+/// Returns the verb for an action.
 pub(super) fn verb(kind: ActionKind) -> &'static str {
     match kind {
         ActionKind::Hardlink => "link",

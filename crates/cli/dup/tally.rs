@@ -1,4 +1,4 @@
-//! How much there is twice, and how much of it can be had back.
+//! Counts how much is duplicated, and how much of it pruning would free.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -7,18 +7,20 @@ use ftk_dedup::report::Group;
 use ftk_dedup::{Member, Totals};
 use indicatif::DecimalBytes;
 
-/// What all groups come to.
+/// Totals of all groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// Names.
+    /// Paths; hard links count separately.
     pub(super) files: u64,
     pub(super) groups: u64,
-    /// Lengths of all files but one of each group, whatever they take on the disk; hard links are one file.
+    /// Sizes of all files but one of each group. Hard links count as one file, and blocks on the disk do not
+    /// matter.
     pub(super) waste: u64,
-    /// Lengths of all further names of files, and what files share without being one.
+    /// Bytes that are stored once although several paths have them: sizes of further hard links, and shared
+    /// blocks.
     pub(super) shared: u64,
-    /// Bytes on the disk that go when one file of each group is left; those of files with names elsewhere do not.
-    /// `None` where the disk was not asked.
+    /// Bytes on the disk that pruning to one file per group would free. A file that has hard links outside
+    /// its group frees nothing. `None` if the blocks are not known.
     pub(super) free: Option<u64>,
 }
 
@@ -30,8 +32,8 @@ impl From<Totals> for Tally {
 }
 
 impl Tally {
-    /// Adds a group. `synthetic`: devices whose files have sizes that the kernel makes up. `shared`: bytes of a file that
-    /// others share on the disk.
+    /// Adds a group. `synthetic`: devices whose `st_size` values are synthetic, such as procfs. `shared`
+    /// returns the bytes of a file that other files share on the disk.
     pub(super) fn add(
         &mut self,
         group: &Group,
@@ -51,10 +53,10 @@ impl Tally {
         let size = if is_synthetic { 0 } else { group.size };
         self.waste += size.saturating_mul(files.len() as u64 - 1);
         let all_shared = files.values().map(|&(.., shared)| shared);
-        // One of those that share has the blocks.
+        // Shared blocks are stored once, so one of the files that share them does not count.
         let extents = all_shared.clone().sum::<u64>() - all_shared.max().unwrap_or_default();
         self.shared += size.saturating_mul((names - files.len()) as u64) + extents;
-        // One file stays: the one that would free least.
+        // One file is kept. This assumes the one that would free the least.
         let frees = files.values().map(|&(names, file, shared)| {
             if names < file.nlink { 0 } else { file.blocks.saturating_mul(512).saturating_sub(shared) }
         });
@@ -62,7 +64,7 @@ impl Tally {
         self.free = Some(self.free.unwrap_or_default() + frees.sum::<u64>() - least);
     }
 
-    /// `pruning would free 38.90 GB`; by the lengths of the files where the disk was not asked.
+    /// Returns `pruning would free 38.90 GB`. If the blocks are not known, this is an estimate by the sizes.
     pub(super) fn text(&self) -> String {
         match (self.groups, self.free) {
             (0, _) => "no duplicates".into(),
@@ -72,11 +74,11 @@ impl Tally {
         }
     }
 
-    /// The same as one JSON object.
+    /// Appends the totals as one JSON object.
     pub(super) fn push_json(&self, out: &mut Vec<u8>) {
         let Self { files, groups, waste, shared, free } = self;
         let free = free.unwrap_or_default();
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         let _ = writeln!(
             out,
             "{{\"files\":{files},\"groups\":{groups},\"waste_bytes\":{waste},\"free_bytes\":{free},\"shared_bytes\":{shared}}}"
@@ -116,9 +118,9 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_the_kernel_makes_up_are_no_waste() {
-        let of_kernel = |ino| Member { dev: 7, ..member(ino, 1, 0) };
-        let tally = tally(vec![of_kernel(1), of_kernel(2)]);
+    fn synthetic_sizes_do_not_count_as_waste() {
+        let synthetic = |ino| Member { dev: 7, ..member(ino, 1, 0) };
+        let tally = tally(vec![synthetic(1), synthetic(2)]);
         assert_eq!((tally.groups, tally.waste, tally.shared, tally.free), (1, 0, 0, Some(0)));
     }
 
@@ -139,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_what_was_not_asked() {
+    fn unknown_blocks_make_the_total_an_estimate() {
         assert_eq!(Tally::default().text(), "no duplicates");
         let tally = Tally { files: 2, groups: 1, waste: 1000, ..Tally::default() };
         assert_eq!(tally.text(), "pruning would free about 1.00 kB");

@@ -1,4 +1,4 @@
-//! `ftk dup undo`: takes back what a journalled run did.
+//! `ftk dup undo`: reverts a run by its journal.
 
 use std::ffi::OsString;
 use std::io::BufReader;
@@ -11,43 +11,46 @@ use ftk_apply::{ActError, Undone, open_journal, undo};
 use ftk_record::{quote, sanitize, write_path, write_string};
 
 use crate::args::Globals;
+use crate::colour::{self, Tone};
 use crate::console::Console;
-use crate::dup::EXAMPLES_FIRST;
-use crate::dup::signals::PutOff;
+use crate::dup::signals::DeferredSignals;
 use crate::dup::step_printer::reason;
 use crate::human;
 use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
 
-/// Take back what a run of prune or apply did, by its journal
+/// Undo a run of prune or apply, by its journal
 ///
-/// The last step is taken back first. A hard or symbolic link becomes a file of its own again, with the content, owner,
-/// permissions and times that the name had; what was moved moves back. Nothing that has changed since is overwritten. A
-/// step that was taken back already is left as it is, so an undo that was interrupted can be repeated. What was deleted
-/// without a quarantine is gone, and makes the status 2.
+/// ftk undoes the last step first. A hard or symbolic link becomes a separate file again, with the content, owner,
+/// permissions and times that it had; moved files move back. Files that changed after the run are not overwritten. Steps
+/// that were undone before are skipped, so that you can repeat an interrupted undo. Files that were deleted without a
+/// quarantine cannot be restored: the exit status is then 2.
 ///
-/// The journal must be a regular file that belongs to you or to root, and that no other user may write to. Set-user-ID
-/// and set-group-ID bits and capabilities are only restored if the file that the content comes from has them.
+/// The journal must be a regular file that belongs to you or to root and that no other user can write to. Set-user-ID
+/// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them.
 #[derive(Debug, Args)]
-#[command(help_template = EXAMPLES_FIRST, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct UndoArgs {
-    /// The journal, which the run has named
+    /// The journal, whose path the run printed
     #[arg(value_name = "JOURNAL")]
     journal: OsString,
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error, or a file could not be restored
+
 Examples:
   ftk dup undo ~/.local/state/ftk/dup-20260102T030405Z-Ab3dE6.jsonl";
 
 pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let shown = quote(args.journal.as_bytes());
     let journal = open_journal(Path::new(&args.journal)).with_context(|| format!("cannot undo {shown}"))?;
-    let put_off = PutOff::begin().context("cannot wait for signals")?;
+    let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
     let mut lines = Lines::new(&out);
+    let is_coloured = colour::wanted();
     let (mut restored, mut failed, mut reduced) = (0, 0, 0);
-    let ended = undo(BufReader::new(journal), &put_off.stop, |step, result| {
+    let ended = undo(BufReader::new(journal), &signals.stop, |step, result| {
         let (word, why) = match result {
             Ok(Undone::Restored) => {
                 restored += 1;
@@ -59,7 +62,7 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 console.stats.error("undo");
                 ("restore", "without set-ID bits and capabilities: set them yourself".into())
             }
-            Ok(Undone::AsItWas) => ("leave", "as it was".into()),
+            Ok(Undone::AsItWas) => ("leave", "nothing to undo".into()),
             Err(ActError::Stopped) => {
                 failed += 1;
                 ("not done", String::new())
@@ -70,7 +73,7 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 ("fail", reason(&error))
             }
         };
-        lines.line(|out| push_line(out, word, &step.path, &why, globals.json));
+        lines.line(|out| push_line(out, word, &step.path, &why, globals.json, is_coloured));
     });
     lines.flush();
     let failures = if failed == 0 {
@@ -83,13 +86,21 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     if ended.is_ok() || restored > 0 {
         console.summary(format_args!("restored {}{reductions}{failures}", human::count(restored, "file")));
     }
-    put_off.obey();
+    signals.raise_again();
     ended.with_context(|| format!("cannot undo {shown}"))?;
     out.finish().context("cannot write to standard output")?;
     Ok(if failed + reduced > 0 { Outcome::Error } else { Outcome::Success })
 }
 
-fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool) {
+fn tone(word: &str) -> Tone {
+    match word {
+        "restore" => Tone::Good,
+        "fail" => Tone::Wrong,
+        _ => Tone::Notable,
+    }
+}
+
+fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool, is_coloured: bool) {
     if json {
         out.extend_from_slice(format!("{{\"do\":\"{word}\",").as_bytes());
         write_path(out, "path", path);
@@ -99,7 +110,9 @@ fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool) 
         }
         out.push(b'}');
     } else {
-        out.extend_from_slice(format!("  {word:<8} {:<46} {why}", sanitize(path)).trim_end().as_bytes());
+        let style = tone(word).style(is_coloured);
+        let line = format!("  {style}{word:<8}{style:#} {:<46} {why}", sanitize(path));
+        out.extend_from_slice(line.trim_end().as_bytes());
     }
     out.push(b'\n');
 }

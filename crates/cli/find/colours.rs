@@ -1,23 +1,23 @@
-//! Paths in the colours of `LS_COLORS`.
+//! Colours paths as `LS_COLORS` says.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 
-use anstream::{AutoStream, ColorChoice};
 use ftk_record::sanitize;
 use ftk_walk::{Entry, FileType, Metadata};
 use lscolors::{Indicator, LsColors, Style};
 use rustix::fs::{AtFlags, statat};
 
 use super::parts;
+use crate::colour;
 
-/// The palette of `LS_COLORS`, or that of `ls` where the variable is not set.
+/// The colours of `LS_COLORS`, or the defaults of `ls` if the variable is not set.
 #[derive(Debug)]
 pub(super) struct Colours(LsColors);
 
-/// What the palette may know of an entry beyond its type, and when that holds.
+/// An indicator that depends on metadata, and the test for it.
 type Test = (Indicator, fn(&Metadata) -> bool);
 
-/// The most particular first, as `ls` has it.
+/// Tests for regular files, in the order of `ls`: the first one that applies wins.
 const OF_FILES: [Test; 4] = [
     (Indicator::Setuid, |file| file.mode & 0o4000 != 0),
     (Indicator::Setgid, |file| file.mode & 0o2000 != 0),
@@ -25,6 +25,7 @@ const OF_FILES: [Test; 4] = [
     (Indicator::MultipleHardLinks, |file| file.nlink > 1),
 ];
 
+/// Tests for directories, in the order of `ls`.
 const OF_DIRECTORIES: [Test; 3] = [
     (Indicator::StickyAndOtherWritable, |dir| dir.mode & 0o1002 == 0o1002),
     (Indicator::OtherWritable, |dir| dir.mode & 0o2 != 0),
@@ -32,18 +33,17 @@ const OF_DIRECTORIES: [Test; 3] = [
 ];
 
 impl Colours {
-    /// The palette if standard output wants colours: by `--color`, or because it is a terminal and neither
-    /// `NO_COLOR` nor the kind of terminal speaks against it.
+    /// Returns the colours if standard output should be coloured: because of `--color`, or because it is a
+    /// terminal that supports colours and `NO_COLOR` is not set.
     pub(super) fn wanted() -> Option<Self> {
-        let never = AutoStream::choice(&io::stdout()) == ColorChoice::Never;
-        (!never).then(|| Self(LsColors::from_env().unwrap_or_default()))
+        colour::wanted().then(|| Self(LsColors::from_env().unwrap_or_default()))
     }
 
-    /// Appends the path that is `dir` and the entry's name, the directory in the colour of directories.
+    /// Appends the path made of `dir` and the entry's name. The directory part has the colour of directories.
     ///
-    /// Asks the system what `ls` would: for metadata where the palette knows executables and their like, and
-    /// whether the target of a link exists where it knows broken ones. Where there is no answer the colour is that
-    /// of the type.
+    /// Makes the same system calls as `ls`: for metadata if there is a colour that depends on it, such as
+    /// that of executables, and for the target of a link if there is a colour for broken links. If a call
+    /// fails, the entry has the colour of its type.
     pub(super) fn push(&self, out: &mut Vec<u8>, dir: &[u8], entry: &mut Entry<'_>, escape: bool) {
         let style = self.style(entry);
         let (dir, name) = if dir.is_empty() { split(entry.name()) } else { (dir, entry.name()) };
@@ -88,7 +88,7 @@ impl Colours {
     }
 }
 
-/// A starting point as directory and name; all of it is the name where a slash ends it.
+/// Splits a starting point into directory and name. If it ends with a slash, all of it is the name.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     let name = parts::name(path);
     path.split_at(if path.ends_with(name) { path.len() - name.len() } else { 0 })
@@ -99,7 +99,7 @@ fn paint(out: &mut Vec<u8>, style: Option<&Style>, text: &[u8], escape: bool) {
         return;
     }
     let style = style.map(Style::to_nu_ansi_term_style).unwrap_or_default();
-    let _ = write!(out, "{}", style.prefix()); // a Vec takes everything
+    let _ = write!(out, "{}", style.prefix()); // writing to a Vec cannot fail
     if escape {
         out.extend_from_slice(sanitize(text).as_bytes());
     } else {

@@ -1,4 +1,4 @@
-//! The values of the fields of `--format`.
+//! Writes the fields of `--format`.
 
 use std::ffi::CString;
 use std::io::Write as _;
@@ -17,7 +17,7 @@ use super::render::target;
 pub(super) struct Fields<'f> {
     format: &'f Format,
     roots: &'f [CString],
-    /// Whether names are shown to a person, whom they must not harm.
+    /// Whether names go to a terminal, so control characters in them are escaped.
     escape: bool,
     zone: TimeZone,
     owners: Owners,
@@ -31,7 +31,7 @@ impl<'f> Fields<'f> {
         Self { format, roots, escape, zone, owners: Owners::default(), path: Vec::new() }
     }
 
-    /// Appends what the format says of the entry whose path is `dir` and its name.
+    /// Appends the formatted text for an entry, whose path is `dir` and its name.
     pub(super) fn push(
         &mut self,
         out: &mut Vec<u8>,
@@ -105,7 +105,7 @@ impl<'f> Fields<'f> {
         Ok(())
     }
 
-    /// The path without its starting point; empty for a starting point.
+    /// Returns the path below the starting point; empty for the starting point itself.
     fn below_root(&self, entry: &Entry<'_>) -> &[u8] {
         let below = &self.path[self.roots[entry.root()].to_bytes().len()..];
         below.strip_prefix(b"/").unwrap_or(below)
@@ -125,11 +125,11 @@ fn push_shown(out: &mut Vec<u8>, escape: bool, name: &[u8]) {
 }
 
 fn push_number(out: &mut Vec<u8>, number: impl std::fmt::Display) {
-    let _ = write!(out, "{number}"); // a Vec takes everything
+    let _ = write!(out, "{number}"); // writing to a Vec cannot fail
 }
 
-/// As ISO 8601 has it, with nanoseconds and the offset that `zone` had then; seconds since the epoch, after an `@`,
-/// where the year has more than four digits.
+/// Appends a time in ISO 8601, with nanoseconds and the offset of `zone` at that time. If the year has more
+/// than four digits, appends `@` and the seconds since the epoch instead.
 fn push_date(out: &mut Vec<u8>, nanoseconds: i128, zone: &TimeZone) {
     let date = Timestamp::from_nanosecond(nanoseconds).map(|time| time.to_zoned(zone.clone()));
     let _ = match date {
@@ -138,7 +138,7 @@ fn push_date(out: &mut Vec<u8>, nanoseconds: i128, zone: &TimeZone) {
     };
 }
 
-/// As `--type` and `find -type` call it.
+/// Returns the letter that `--type` and `find -type` use.
 fn letter(file_type: FileType) -> u8 {
     match file_type {
         FileType::Regular => b'f',
@@ -151,7 +151,7 @@ fn letter(file_type: FileType) -> u8 {
     }
 }
 
-/// As `ls -l` has it: `-rwxr-sr-t`.
+/// Appends the permissions like `ls -l`: `-rwxr-sr-t`.
 fn push_permissions(out: &mut Vec<u8>, file_type: FileType, mode: u32) {
     out.push(if file_type == FileType::Regular { b'-' } else { letter(file_type) });
     for (class, special, marked) in [(6, 0o4000, b's'), (3, 0o2000, b's'), (0, 0o1000, b't')] {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn dates() {
+    fn dates_are_iso_8601_or_seconds() {
         assert_eq!(date(0, &TimeZone::UTC), "1970-01-01T00:00:00.000000000+00:00");
         assert_eq!(date(-1, &TimeZone::UTC), "1969-12-31T23:59:59.999999999+00:00");
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn permissions() {
+    fn permissions_look_like_those_of_ls() {
         for (file_type, mode, shown) in [
             (FileType::Regular, 0o644, "-rw-r--r--"),
             (FileType::Directory, 0o1777, "drwxrwxrwt"),

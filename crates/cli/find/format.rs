@@ -1,4 +1,4 @@
-//! The text of `--format`, understood before anything is walked.
+//! Parses the text of `--format`.
 
 /// Text with fields in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Part {
     Field(Field),
 }
 
-/// What a format can say of an entry. The comments name the directive of `find -printf` that says the same.
+/// A field of an entry. The comments name the equivalent directive of `find -printf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Path,        // %p
@@ -45,7 +45,7 @@ pub(super) enum Field {
     AtimeNs,     // %A@
 }
 
-/// How the fields are written between braces.
+/// The names of the fields, as written between braces.
 const NAMES: [(&str, Field); 27] = [
     ("path", Field::Path),
     ("name", Field::Name),
@@ -77,10 +77,10 @@ const NAMES: [(&str, Field); 27] = [
 ];
 
 impl Format {
-    /// Understands `text`: fields in braces, `{{` and `}}` for braces, and `\n \t \r \0 \\`.
+    /// Parses `text`: fields in braces, `{{` and `}}` for braces, and the escapes `\n \t \r \0 \\`.
     ///
     /// # Errors
-    /// A sentence that names the problem and the byte it begins at, the first being 1.
+    /// A message with the problem and the position of its first byte, counted from 1.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut literal = Vec::new();
@@ -90,22 +90,22 @@ impl Format {
             let at = text.len() - rest.len() + special;
             rest = &rest[special..];
             let wrong = |problem: String| Err(format!("{problem} (at byte {})", at + 1));
-            let (taken, byte) = match rest.as_bytes() {
+            let (used, byte) = match rest.as_bytes() {
                 [b'{', b'{', ..] => (2, b'{'),
                 [b'}', b'}', ..] => (2, b'}'),
-                [b'}', ..] => return wrong("a closing brace of its own is written `}}`".into()),
+                [b'}', ..] => return wrong("unmatched `}`: write `}}` for a literal brace".into()),
                 [b'\\', escaped, ..] if let Some(byte) = escape(*escaped) => (2, byte),
                 [b'\\', ..] => {
-                    return wrong(r"a backslash begins \n, \t, \r, \0 or \\".into());
+                    return wrong(r"unknown escape: use \n, \t, \r, \0 or \\".into());
                 }
                 _ => {
                     let Some(end) = rest.find('}') else {
-                        return wrong("no `}` ends this field; a brace is written `{{`".into());
+                        return wrong("unclosed `{`: write `{{` for a literal brace".into());
                     };
                     let name = &rest[1..end];
                     let Some((_, field)) = NAMES.iter().find(|(known, _)| *known == name) else {
                         return wrong(format!(
-                            "no field is called `{}`; there are {}",
+                            "unknown field `{}`, expected one of {}",
                             name.escape_debug(),
                             names()
                         ));
@@ -119,7 +119,7 @@ impl Format {
                 }
             };
             literal.push(byte);
-            rest = &rest[taken..];
+            rest = &rest[used..];
         }
         literal.extend_from_slice(rest.as_bytes());
         if !literal.is_empty() {
@@ -128,7 +128,7 @@ impl Format {
         Ok(Self { parts })
     }
 
-    /// Whether a time is written as a date.
+    /// Whether any field is a date.
     pub(super) fn has_dates(&self) -> bool {
         let is_date = |part: &Part| matches!(part, Part::Field(Field::Mtime | Field::Ctime | Field::Atime));
         self.parts.iter().any(is_date)
@@ -183,17 +183,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_name_the_problem_and_its_position() {
         for (format, problem, at) in [
-            ("{sise}", "no field is called `sise`; there are path, name", 1),
-            ("{path} {}", "no field is called ``", 8),
-            ("{path:>9}", "no field is called `path:>9`", 1),
-            ("{ path}", "no field is called ` path`", 1),
-            ("{path", "no `}` ends this field", 1),
-            ("\u{e4}{", "no `}` ends this field", 3),
-            ("{path}}", "a closing brace of its own", 7),
-            (r"a\b", "a backslash begins", 2),
-            ("\\", "a backslash begins", 1),
+            ("{sise}", "unknown field `sise`, expected one of path, name", 1),
+            ("{path} {}", "unknown field ``", 8),
+            ("{path:>9}", "unknown field `path:>9`", 1),
+            ("{ path}", "unknown field ` path`", 1),
+            ("{path", "unclosed `{`", 1),
+            ("\u{e4}{", "unclosed `{`", 3),
+            ("{path}}", "unmatched `}`", 7),
+            (r"a\b", "unknown escape", 2),
+            ("\\", "unknown escape", 1),
         ] {
             let error = Format::parse(format).unwrap_err();
             assert!(error.starts_with(problem), "{error}");
@@ -202,7 +202,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any text can be written, and nothing makes the parser fail in another way than by an error.
+        /// Any text can be escaped, and the parser never panics.
         #[test]
         fn any_text_can_be_escaped(plain in ".*", noise in "[{}\\\\a-z0]*") {
             let _ = Format::parse(&noise);

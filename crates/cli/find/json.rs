@@ -1,4 +1,4 @@
-//! One JSON object an entry. `docs/json.md` documents the members.
+//! Writes one JSON object per entry. `docs/json.md` documents the members.
 
 use std::io::Write as _;
 
@@ -7,13 +7,13 @@ use ftk_walk::{Entry, FileType, WalkError};
 
 use super::render::target;
 
-/// Appends the object, without a newline. Nothing is appended when a part of it cannot be known.
+/// Appends the object, without a newline. On an error, nothing is appended.
 pub(super) fn push(out: &mut Vec<u8>, path: &[u8], entry: &mut Entry<'_>) -> Result<(), WalkError> {
     let metadata = *entry.metadata()?;
     let target = target(path, entry)?;
     out.push(b'{');
     write_path(out, "path", path);
-    // A Vec takes everything.
+    // Writing to a Vec cannot fail.
     let _ = write!(
         out,
         ",\"type\":\"{}\",\"size_bytes\":{},\"mtime_ns\":{},\"mode\":\"{:04o}\",\"uid\":{},\"gid\":{},\"dev\":{},\
@@ -36,7 +36,7 @@ pub(super) fn push(out: &mut Vec<u8>, path: &[u8], entry: &mut Entry<'_>) -> Res
     Ok(())
 }
 
-/// What `type` says.
+/// Returns the value of the member `type`.
 pub(crate) fn type_name(file_type: FileType) -> &'static str {
     match file_type {
         FileType::Regular => "file",

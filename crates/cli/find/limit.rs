@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ftk_walk::Step;
 
-/// How many more entries may be found.
+/// The number of entries that may still be found.
 #[derive(Debug)]
 pub(super) struct Limit(AtomicU64);
 
@@ -13,13 +13,14 @@ impl Limit {
         Self(AtomicU64::new(most))
     }
 
-    /// Takes one of the limit, if there is one: what to do after this entry, or `None` when all were taken before.
-    pub(super) fn take(limit: Option<&Self>) -> Option<Step> {
-        limit.map_or(Some(Step::Descend), Self::take_one)
+    /// Counts one entry. Returns how to go on after it, or `None` if the limit had been reached before.
+    /// Without a limit, every entry counts.
+    pub(super) fn claim(limit: Option<&Self>) -> Option<Step> {
+        limit.map_or(Some(Step::Descend), Self::claim_one)
     }
 
-    fn take_one(&self) -> Option<Step> {
-        // Relaxed: the number stands for itself, nothing is published with it.
+    fn claim_one(&self) -> Option<Step> {
+        // Relaxed: the number does not guard any other data.
         let before =
             self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).ok()?;
         Some(if before == 1 { Step::Stop } else { Step::Descend })

@@ -1,4 +1,4 @@
-//! The visitor that takes the entries that one worker finds.
+//! The visitor that passes the entries of one worker to their destination.
 
 use std::sync::mpsc::SyncSender;
 
@@ -12,17 +12,17 @@ use crate::outcome::Outcome;
 use crate::scan::walk_error;
 use crate::stdout::Lines;
 
-/// Where entries go.
+/// The destination of entries.
 pub(super) enum Sink<'l> {
-    /// Nowhere: they are only counted.
+    /// Entries are only counted.
     Count,
-    /// To standard output, as the bytes of their paths and what ends them.
+    /// Standard output: the bytes of each path, and a terminator.
     Paths { lines: Lines<'l>, end: u8 },
-    /// To standard output in another form.
+    /// Standard output, in another format.
     Lines { lines: Lines<'l>, render: Render<'l> },
-    /// Kept until all are there.
+    /// Records are kept, to be sorted after the walk.
     Sort(Unsorted<'l>),
-    /// To those who run commands.
+    /// The queue of the workers that run commands.
     Commands(SyncSender<Vec<u8>>),
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Lister<'l> {
     pub(super) outcome: Outcome,
     limit: Option<&'l Limit>,
     console: &'l Console,
-    /// What stands before every name in the directory being listed; nothing before a starting point.
+    /// The path of the current directory with a slash at its end; empty for starting points.
     dir: Vec<u8>,
 }
 
@@ -42,19 +42,19 @@ impl<'l> Lister<'l> {
         Self { sink, found: 0, outcome: Outcome::Success, limit, console, dir: Vec::new() }
     }
 
-    fn take(&mut self, entry: &mut Entry<'_>) -> Step {
+    fn list(&mut self, entry: &mut Entry<'_>) -> Step {
         let (dir, limit) = (&self.dir, self.limit);
         let step = match &mut self.sink {
-            Sink::Count => Limit::take(limit),
-            Sink::Paths { lines, end } => Limit::take(limit).filter(|_| lines.path(dir, entry.name(), *end)),
+            Sink::Count => Limit::claim(limit),
+            Sink::Paths { lines, end } => Limit::claim(limit).filter(|_| lines.path(dir, entry.name(), *end)),
             Sink::Lines { lines, render } => {
                 let line = lines.begin();
                 let start = line.len();
                 if let Err(error) = render.push(line, dir, entry) {
                     line.truncate(start);
-                    return self.lose(error);
+                    return self.skip(error);
                 }
-                let step = Limit::take(limit);
+                let step = Limit::claim(limit);
                 if step.is_none() {
                     line.truncate(start);
                 }
@@ -62,19 +62,19 @@ impl<'l> Lister<'l> {
             }
             Sink::Sort(unsorted) => match unsorted.add(dir, entry) {
                 Ok(step) => Some(step),
-                Err(error) => return self.lose(error),
+                Err(error) => return self.skip(error),
             },
             Sink::Commands(queue) => {
                 let path = || [dir, entry.name()].concat();
-                Limit::take(limit).filter(|_| queue.send(path()).is_ok())
+                Limit::claim(limit).filter(|_| queue.send(path()).is_ok())
             }
         };
         self.found += u64::from(step.is_some());
         step.unwrap_or(Step::Stop)
     }
 
-    /// An entry without a record may still be a directory with entries of its own.
-    fn lose(&mut self, error: WalkError) -> Step {
+    /// Reports an entry that has no record. Descends nevertheless, since it may be a directory.
+    fn skip(&mut self, error: WalkError) -> Step {
         self.error(error);
         Step::Descend
     }
@@ -84,7 +84,7 @@ impl Visitor for Lister<'_> {
     type Dir = ();
 
     fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        self.take(root)
+        self.list(root)
     }
 
     fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
@@ -99,12 +99,12 @@ impl Visitor for Lister<'_> {
     }
 
     fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
-        self.take(entry)
+        self.list(entry)
     }
 
     fn leave(&mut self, _tag: &()) {
         if let Sink::Paths { lines, .. } | Sink::Lines { lines, .. } = &mut self.sink {
-            // Whether anyone still reads shows at the next line.
+            // The result is not needed: if the reader has gone, the next line fails too.
             lines.flush_if_waiting();
         }
     }

@@ -1,4 +1,4 @@
-//! `ftk find`: lists entries, straight from the walk or sorted, or runs commands for them.
+//! `ftk find`: lists entries as the walk finds them or sorted, or runs commands for them.
 
 mod colours;
 mod exec;
@@ -35,84 +35,91 @@ use crate::stdout::Stdout;
 
 /// List the entries of trees, or run commands for them
 ///
-/// Every entry is listed, hidden and ignored ones too, in no particular order and each starting point first.
-/// Piped, and with -0, names are raw bytes; on a terminal they are coloured as LS_COLORS says, and control
-/// characters in them are shown escaped. Globs compare bytes: `*` is any bytes, `?` one byte, `[a-z]` an ASCII
-/// class, `{a,b}` either.
+/// Lists every entry, hidden and ignored ones too, in arbitrary order unless --sort is given. In a pipe, and with -0, names
+/// are raw bytes. On a terminal, LS_COLORS determines their colours, and control characters in them are escaped. Globs match
+/// bytes: `*` matches any bytes, `?` one byte, `[a-z]` an ASCII class, `{a,b}` a or b.
 #[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES, after_long_help = MORE_EXAMPLES)]
 pub(crate) struct FindArgs {
-    /// Where to start [default: .]
+    /// Starting points [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
-
-    #[command(flatten)]
-    selection: SelectionArgs,
 
     #[command(flatten)]
     output: OutputArgs,
 
     #[command(flatten)]
     commands: Commands,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
 }
 
 /// What is printed.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 struct OutputArgs {
-    /// Print only how many entries there are
+    /// Print only the number of entries
     #[arg(short, long, conflicts_with_all = ["format", "exec", "exec-batch"])]
     count: bool,
 
-    /// End each path, or what --format prints, with a NUL instead of a newline
+    /// End each record with NUL instead of newline
     #[arg(short = '0', long = "null", conflicts_with_all = ["exec", "exec-batch"])]
     null: bool,
 
-    /// Sort by path, as bytes
+    /// Sort by the bytes of the path
     #[arg(long)]
     sort: bool,
 
-    /// Print this of each entry, such as '{size} {path}'; --help lists the fields
+    /// Print these fields, such as '{size} {path}'
     ///
     /// Fields of the path: {path}, {name}, {dir} (its directory), {stem} and {ext} (the name before and after its
-    /// last dot), {root} (the starting point), {relative} (the path below it).
+    /// last dot), {root} (the starting point), {relative} (the path below the starting point).
     ///
-    /// Fields of the entry: {type} (a letter, as for -t), {depth}, {size} (bytes), {blocks} (of 512 bytes, that it
-    /// takes), {mode} (octal), {permissions} (as `ls -l`), {uid}, {gid}, {user}, {group}, {links}, {inode},
-    /// {device}, {target} (of a symbolic link), {mtime}, {ctime}, {atime} (ISO 8601 in local time with its offset,
-    /// as 2026-11-21T06:34:01.000000000+01:00), {mtime_ns}, {ctime_ns}, {atime_ns} (nanoseconds since 1970).
+    /// Fields of the entry: {type} (a letter, as for -t), {depth}, {size} (bytes), {blocks} (allocated blocks of 512
+    /// bytes), {mode} (octal), {permissions} (as in `ls -l`), {uid}, {gid}, {user}, {group}, {links}, {inode},
+    /// {device}, {target} (of a symbolic link).
     ///
-    /// Braces are written {{ and }}, and \n \t \r \0 \\ are what they are in C. Only fields that need it make the
-    /// system be asked for metadata.
+    /// Times: {mtime}, {ctime}, {atime} (ISO 8601 in local time with its offset, such as
+    /// 2026-11-21T06:34:01.000000000+01:00), {mtime_ns}, {ctime_ns}, {atime_ns} (nanoseconds since 1970).
+    ///
+    /// Write {{ and }} for braces. \n \t \r \0 \\ mean the same as in C. Metadata is read only for the fields that
+    /// need it.
     #[arg(long, value_name = "TEXT", value_parser = Format::parse, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["exec", "exec-batch"])]
     format: Option<Format>,
 
-    /// Stop after this many entries; with --sort the first by path
+    /// Stop after N entries
+    ///
+    /// With --sort, these are the first by path.
     #[arg(long, value_name = "N", value_parser = at_least(1_u64))]
     max_results: Option<u64>,
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 1: no match (only with -q); 2: any error
+
 Examples:
-  ftk find -t f -c /srv                   how many files
+  ftk find -t f -c /srv                   the number of files
   ftk find -e jpg -e png -S +10M          large pictures
-  ftk find -t f -n '*.log' --exec gzip    a command for each, several at a time, safe for every name
-  ftk find -q -n core /var && echo found  status only: 0 if there is one";
+  ftk find -t f -n '*.log' --exec gzip    run a command for each file
+  ftk find -q -n core /var && echo found  only set the exit status";
 
 const MORE_EXAMPLES: &str = "\
+Exit status: 0: success; 1: no match (only with -q); 2: any error
+
 Examples:
-  ftk find -t f -c /srv                   how many files
+  ftk find -t f -c /srv                   the number of files
   ftk find -e jpg -e png -S +10M          large pictures
-  ftk find -q -n core /var && echo found  status only: 0 if there is one
+  ftk find -q -n core /var && echo found  only set the exit status
   ftk find -t f --format '{size}\\t{path}' | sort -rn | head
                                           the largest files
   ftk find --json -t f /srv | jq -r 'select(.nlink > 1).path'
-                                          files with several names
+                                          files with several hard links
   ftk find -e flac --exec ffmpeg -i {} {.}.mp3 \\;
-                                          a command for each, several at a time
-  ftk find -t f -n '*.o' --exec-batch rm  one command for all, or few
-  ftk find -t f -0 | xargs -0r wc -l      paths for other tools, safe for every name";
+                                          run a command for each file
+  ftk find -t f -n '*.o' --exec-batch rm  one command for all, or a few
+  ftk find -t f -0 | xargs -0r wc -l      paths for other tools";
 
 pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     args.refuse_conflicts_with(globals)?;
@@ -125,7 +132,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
         selection: &selection,
         globals,
         console,
-        // One entry is enough to say that there is one.
+        // With --quiet, one match decides the exit status.
         limit: if globals.quiet { Some(1) } else { args.output.max_results }.map(Limit::new),
     };
     let out = Stdout::default();
@@ -140,16 +147,16 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
 }
 
 impl FindArgs {
-    /// Without any option.
+    /// Returns the arguments for paths without options.
     pub(crate) fn of_paths(paths: Vec<OsString>) -> Self {
         Self { paths, ..Self::default() }
     }
 
-    /// What the definition of the arguments cannot say, since it is about options that all commands have.
+    /// Refuses conflicts with global options, which clap cannot declare here.
     fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
         let refused = [
             (globals.json && self.output.format.is_some(), "--json cannot be used with --format"),
-            (globals.json && self.output.null, "--json cannot be used with --null: an object is a line"),
+            (globals.json && self.output.null, "--json cannot be used with --null: each object is one line"),
             (globals.json && !self.commands.is_empty(), "--json cannot be used with --exec or --exec-batch"),
             (
                 globals.quiet && !self.commands.is_empty(),
@@ -180,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn output() {
+    fn output_options_are_parsed() {
         let args = parse(&["a", "--sort", "-0", "--format", "{size}", "--max-results", "3", "b"]).unwrap();
         assert_eq!(args.paths, ["a", "b"]);
         let OutputArgs { count, null, sort, format, max_results } = args.output;
@@ -193,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_go_together() {
+    fn conflicting_and_bad_options_are_refused() {
         for line in [
             &["-c", "--format", "{path}"][..],
             &["-c", "--exec", "a"],

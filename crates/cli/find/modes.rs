@@ -1,4 +1,4 @@
-//! What a search is for: an answer, a number, commands, or a list.
+//! The modes of a search: an exit status only, a count, commands, or a list.
 
 use std::sync::mpsc::SyncSender;
 
@@ -12,16 +12,16 @@ use super::style::Style;
 use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
 
-/// Whether there is an entry.
+/// Finds out whether any entry matches, for `--quiet`.
 ///
-/// One that is found is the answer whatever else could not be read: how much of a tree is seen before it depends on
-/// the order of listings.
+/// A match means success even if errors occurred: the number of errors before the first match depends on the
+/// order in which directories are listed, and the exit status must not depend on it.
 pub(super) fn answer(search: &Search<'_>) -> Outcome {
     let tally = search.walk(|| Sink::Count);
     if tally.found > 0 { Outcome::Success } else { tally.outcome.max(Outcome::Negative) }
 }
 
-/// How many there are.
+/// Prints the number of entries.
 pub(super) fn count(search: &Search<'_>, out: &Stdout) -> Outcome {
     let tally = search.walk(|| Sink::Count);
     let found = tally.found;
@@ -30,9 +30,9 @@ pub(super) fn count(search: &Search<'_>, out: &Stdout) -> Outcome {
     tally.outcome
 }
 
-/// Commands for each, or for many at once.
+/// Runs commands for each entry, or for many at once.
 pub(super) fn run_commands(
-    plan: &Templates,
+    templates: &Templates,
     sort: bool,
     search: &Search<'_>,
     out: &Stdout,
@@ -48,11 +48,11 @@ pub(super) fn run_commands(
             Ok(search.walk(|| Sink::Commands(queue.clone())).outcome)
         }
     };
-    let (found, ran) = exec::run(plan, at_once, out, search.console, find)?;
+    let (found, ran) = exec::run(templates, at_once, out, search.console, find)?;
     Ok(ran.max(found?))
 }
 
-/// All of them.
+/// Prints all entries.
 pub(super) fn list(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> anyhow::Result<Outcome> {
     let style = Style::new(args, search.globals);
     let mut lines = Lines::new(out);

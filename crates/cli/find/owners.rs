@@ -1,10 +1,10 @@
-//! The names of users and groups, asked for once each.
+//! Looks up the names of users and groups, each once.
 
 use std::collections::HashMap;
 
 use nix::unistd::{Gid, Group, Uid, User};
 
-/// Names that were asked for. Who has none is called by the number, as `ls` and `find` do.
+/// A cache of names. Users and groups without a name are shown by their number, as in `ls` and `find`.
 #[derive(Default)]
 pub(super) struct Owners {
     users: HashMap<u32, String>,

@@ -1,6 +1,7 @@
-//! A path taken apart, as bytes.
+//! Splits paths, as bytes.
 
-/// The last name of a path. Slashes at the end do not count, and that of slashes alone is `/`.
+/// Returns the last component of a path, without slashes at its end. For a path of slashes alone, returns
+/// `/`.
 pub(super) fn name(path: &[u8]) -> &[u8] {
     let path = trimmed(path);
     match path.iter().rposition(|&byte| byte == b'/') {
@@ -9,8 +10,8 @@ pub(super) fn name(path: &[u8]) -> &[u8] {
     }
 }
 
-/// The directory that the last name lies in, without a slash at its end: `.` where the path has none, `/` for the
-/// root directory.
+/// Returns the path without its last component, and without a slash at the end. For a path of one component,
+/// returns `.`. For `/` and for paths directly below it, returns `/`.
 pub(super) fn parent(path: &[u8]) -> &[u8] {
     let path = trimmed(path);
     match path.iter().rposition(|&byte| byte == b'/') {
@@ -19,8 +20,8 @@ pub(super) fn parent(path: &[u8]) -> &[u8] {
     }
 }
 
-/// A name or a path before and after the dot of its extension. The extension is empty where there is none: a dot
-/// at the beginning of a name starts none.
+/// Splits a name or a path at the dot of its extension. Without a dot, the extension is empty. A dot at the
+/// beginning of a name does not start an extension.
 pub(super) fn split_extension(path: &[u8]) -> (&[u8], &[u8]) {
     let path = trimmed(path);
     let start = path.len() - name(path).len();
@@ -30,7 +31,7 @@ pub(super) fn split_extension(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Without the slashes at the end, but for one that is all there is.
+/// Removes slashes at the end. A path of slashes alone becomes `/`.
 fn trimmed(path: &[u8]) -> &[u8] {
     match path.iter().rposition(|&byte| byte != b'/') {
         Some(last) => &path[..=last],

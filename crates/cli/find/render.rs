@@ -1,4 +1,4 @@
-//! What is written of an entry.
+//! Writes the record of an entry.
 
 use std::ffi::CString;
 
@@ -10,15 +10,15 @@ use super::colours::Colours;
 use super::fields::Fields;
 use super::json;
 
-/// The form of a record, for one worker.
+/// A writer of records, for one worker.
 pub(super) enum Render<'r> {
-    /// The path for a person: in colours, on a terminal without anything that acts on it.
+    /// The path for people: in colours if wanted, with control characters escaped on a terminal.
     Shown {
         colours: Option<&'r Colours>,
         escape: bool,
     },
     Json,
-    /// As `--format` says.
+    /// The text of `--format`.
     Fields {
         fields: Box<Fields<'r>>,
         end: u8,
@@ -26,7 +26,7 @@ pub(super) enum Render<'r> {
 }
 
 impl Render<'_> {
-    /// Appends the record of the entry whose path is `dir` and its name. After an error a part of it may be there.
+    /// Appends the record of an entry, whose path is `dir` and its name. An error may leave a partial record.
     pub(super) fn push(
         &mut self,
         out: &mut Vec<u8>,
@@ -55,7 +55,7 @@ impl Render<'_> {
     }
 }
 
-/// Where a symbolic link points to, or `None` for anything else.
+/// Returns the target of a symbolic link, or `None` for other entries.
 pub(super) fn target(path: &[u8], entry: &Entry<'_>) -> Result<Option<CString>, WalkError> {
     if entry.file_type() != FileType::Symlink {
         return Ok(None);

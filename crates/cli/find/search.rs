@@ -1,4 +1,4 @@
-//! One search: the walk, its workers, and what they found put together.
+//! Runs a search and combines the results of its workers.
 
 use std::ffi::CString;
 
@@ -16,25 +16,25 @@ use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::scan::{none_of, say_skipped, scan, too_large, walk, walker};
 
-/// What is searched, and for what.
+/// A search: starting points, selection and limit.
 pub(super) struct Search<'s> {
     pub(super) roots: Vec<CString>,
     pub(super) follow: Follow,
     pub(super) selection: &'s Selection,
     pub(super) globals: &'s Globals,
     pub(super) console: &'s Console,
-    /// How many entries are wanted; sorted, the first of them.
+    /// The maximal number of entries. If sorted, the first ones by path.
     pub(super) limit: Option<Limit>,
 }
 
-/// How a walk ended.
+/// The result of a walk.
 pub(super) struct Tally {
     pub(super) found: u64,
     pub(super) outcome: Outcome,
 }
 
 impl Search<'_> {
-    /// Walks with a sink for each worker.
+    /// Walks with one sink per worker.
     pub(super) fn walk<'l>(&'l self, mut sink: impl FnMut() -> Sink<'l>) -> Tally {
         let lister = || Lister::new(sink(), self.limit.as_ref(), self.console);
         self.walk_with(lister, |sink| match sink {
@@ -45,11 +45,12 @@ impl Search<'_> {
         })
     }
 
-    /// Walks, keeps the records of all entries, and then hands them to `take` by path, until it wants no more.
+    /// Walks, keeps the records of all entries, and then passes them to `accept`, sorted by path, until it
+    /// returns `false`.
     pub(super) fn walk_sorted<'l>(
         &'l self,
         mut render: impl FnMut() -> Render<'l>,
-        mut take: impl FnMut(&[u8]) -> bool,
+        mut accept: impl FnMut(&[u8]) -> bool,
     ) -> anyhow::Result<Outcome> {
         let budget = self.budget();
         let mut parts = Vec::new();
@@ -63,22 +64,22 @@ impl Search<'_> {
             },
         );
         for record in sort(&parts).with_context(|| too_large(&budget))? {
-            if !self.hand_out(|| take(record)) {
+            if !self.pass_on(|| accept(record)) {
                 break;
             }
         }
         Ok(tally.outcome)
     }
 
-    /// Lists all paths in order and then hands them to `take`, until it wants no more. Keeps names only, a fraction
-    /// of what records take.
-    pub(super) fn scan_sorted(&self, mut take: impl FnMut(&[u8]) -> bool) -> anyhow::Result<Outcome> {
+    /// Lists all paths, and then passes them to `accept`, sorted, until it returns `false`. Keeps only names,
+    /// which needs much less memory than keeping records.
+    pub(super) fn scan_sorted(&self, mut accept: impl FnMut(&[u8]) -> bool) -> anyhow::Result<Outcome> {
         let scan = scan(self.walker(), self.selection, Keep::All, &self.budget(), self.console)?;
         let mut order = scan.inventory.in_path_order();
         let mut is_empty = true;
         while let Some(item) = order.next() {
             is_empty = false;
-            if !self.hand_out(|| take(item.path)) {
+            if !self.pass_on(|| accept(item.path)) {
                 break;
             }
         }
@@ -88,17 +89,17 @@ impl Search<'_> {
         Ok(scan.outcome)
     }
 
-    /// Whether more are wanted after this one, if this one is.
-    fn hand_out(&self, take: impl FnOnce() -> bool) -> bool {
-        match Limit::take(self.limit.as_ref()) {
-            Some(step) => take() && step != Step::Stop,
+    /// Passes on one entry if the limit allows it. Returns whether to continue.
+    fn pass_on(&self, accept: impl FnOnce() -> bool) -> bool {
+        match Limit::claim(self.limit.as_ref()) {
+            Some(step) => accept() && step != Step::Stop,
             None => false,
         }
     }
 
     fn walk_with<'l>(&self, mut lister: impl FnMut() -> Lister<'l>, mut done: impl FnMut(Sink<'l>)) -> Tally {
         let mut tally = Tally { found: 0, outcome: Outcome::Success };
-        let progress = self.console.progress.beside_output();
+        let progress = self.console.progress.during_output();
         let (listers, skipped) = walk(self.walker(), self.selection, progress, self.console, |_| lister());
         for lister in listers {
             tally.found += lister.found;
@@ -112,7 +113,7 @@ impl Search<'_> {
         tally
     }
 
-    /// Says in the summary that the filters left nothing, if they did.
+    /// Prints a line in the summary if the filters match nothing.
     fn say_filtered(&self, skipped: Skipped) {
         if let Some(none) = none_of(skipped) {
             self.console.summary(none);

@@ -1,38 +1,38 @@
-//! Records that wait to be sorted by path.
+//! Collects records and sorts them by path.
 
 use ftk_inventory::{Budget, Full};
 use ftk_walk::{Entry, Step, WalkError};
 
 use super::render::Render;
 
-/// The records of one worker, as they came. They are made in the walk, where metadata is at hand and every worker
-/// takes part.
+/// The records of one worker, in the order of its walk. They are written during the walk, when metadata is
+/// available and all workers share the work.
 pub(super) struct Unsorted<'r> {
     render: Render<'r>,
     bytes: Vec<u8>,
     records: Vec<Record>,
     budget: Budget,
-    drawn: u64,
+    reserved: u64,
     full: Option<Full>,
 }
 
-/// A path in `bytes`, and what is written of it right behind.
+/// The position of a record in `bytes`: the path, and directly after it the text to print.
 struct Record {
     start: usize,
     path_len: usize,
     end: usize,
 }
 
-/// Bytes drawn from the budget at once.
+/// Bytes reserved from the budget at a time.
 const UNIT: u64 = 64 << 10;
 
 impl<'r> Unsorted<'r> {
-    /// No records yet. They may take what `budget` allows.
+    /// Creates an empty collection, whose memory is reserved from `budget`.
     pub(super) fn new(render: Render<'r>, budget: Budget) -> Self {
-        Self { render, bytes: Vec::new(), records: Vec::new(), budget, drawn: 0, full: None }
+        Self { render, bytes: Vec::new(), records: Vec::new(), budget, reserved: 0, full: None }
     }
 
-    /// Adds a record, unless it does not fit: then the walk is to end, and [`sort`] says why.
+    /// Adds a record. If the budget is exceeded, the walk stops and [`sort`] returns the error.
     pub(super) fn add(&mut self, dir: &[u8], entry: &mut Entry<'_>) -> Result<Step, WalkError> {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(dir);
@@ -48,20 +48,20 @@ impl<'r> Unsorted<'r> {
     }
 
     fn reserve(&mut self) -> Result<(), Full> {
-        // Sorting takes a pair of slices for each record beside it.
+        // Sorting needs a pair of slices for each record in addition.
         let record = size_of::<Record>() + size_of::<(&[u8], &[u8])>();
-        while (self.bytes.capacity() + self.records.capacity() * record) as u64 > self.drawn {
+        while (self.bytes.capacity() + self.records.capacity() * record) as u64 > self.reserved {
             self.budget.reserve(UNIT)?;
-            self.drawn += UNIT;
+            self.reserved += UNIT;
         }
         Ok(())
     }
 }
 
-/// What is written of each entry, by path.
+/// Returns the text of all records, sorted by path.
 ///
 /// # Errors
-/// If the records of a worker did not fit.
+/// If the records of a worker exceeded the budget.
 pub(super) fn sort<'p>(parts: &'p [Unsorted<'_>]) -> Result<impl Iterator<Item = &'p [u8]>, Full> {
     let mut all = Vec::with_capacity(parts.iter().map(|part| part.records.len()).sum());
     for part in parts {

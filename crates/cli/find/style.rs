@@ -1,4 +1,4 @@
-//! How entries are to be written, the same for all workers.
+//! The output format of entries, shared by all workers.
 
 use std::ffi::CString;
 
@@ -10,17 +10,17 @@ use super::render::Render;
 use crate::args::Globals;
 use crate::stdout::Stdout;
 
-/// What a record looks like.
+/// The output format.
 pub(super) enum Style<'s> {
-    /// The bytes of the path, and what ends them.
+    /// The bytes of the path, and a terminator.
     Plain { end: u8 },
-    /// More than that.
+    /// Any other format.
     Rendered(Rendered<'s>),
 }
 
-/// What a record that is more than the path looks like.
+/// A format other than plain paths.
 pub(super) enum Rendered<'s> {
-    /// The path for a person.
+    /// The path for people.
     Shown {
         colours: Option<Colours>,
         escape: bool,
@@ -36,7 +36,7 @@ pub(super) enum Rendered<'s> {
 impl<'s> Style<'s> {
     pub(super) fn new(args: &'s OutputArgs, globals: &Globals) -> Self {
         let end = if args.null { 0 } else { b'\n' };
-        // Who asks for records ended by NUL gets bytes, wherever they go.
+        // With --null, names are raw bytes even on a terminal.
         let escape = !args.null && Stdout::is_terminal();
         Self::Rendered(match &args.format {
             _ if globals.json => Rendered::Json,
@@ -51,7 +51,7 @@ impl<'s> Style<'s> {
 }
 
 impl Rendered<'_> {
-    /// For one worker; `roots` are the starting points.
+    /// Creates the writer for one worker. `roots` are the starting points.
     pub(super) fn render<'r>(&'r self, roots: &'r [CString]) -> Render<'r> {
         match self {
             Self::Shown { colours, escape } => Render::Shown { colours: colours.as_ref(), escape: *escape },

@@ -8,9 +8,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::table::TABLE;
 use super::{Row, command_of, hint, plain, see};
 
-/// Returns the hint for the argument of `words` that the parser rejected, if another tool has it.
+/// Returns the hint for the argument of `words` that the parser rejected, if it is an option of another tool.
 ///
-/// Removes a suggestion of the parser from `error` unless it differs by a single typing error.
+/// Also removes the suggestion of the parser from `error`, unless the suggestion differs from the argument by
+/// a single typing error.
 pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<String> {
     let string = |error: &clap::Error, kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
@@ -34,7 +35,8 @@ pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<Str
             let hint = || short_of(&command, words, |row| row.is_flag_here());
             if rejected.starts_with('-') { None } else { hint() }
         }
-        // So may the third operand of `cmp`, which must be a number of bytes.
+        // The third operand of `cmp` must be a number of bytes. It too may be the value of an option that has
+        // no value in ftk.
         ErrorKind::ValueValidation if argument.starts_with("[SKIP") => {
             short_of(&command, words, |row| row.is_flag_here())
         }
@@ -48,7 +50,8 @@ pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<Str
     }
 }
 
-/// Whether a rejected value was probably not meant for the option: it is missing, another option, a number or a path.
+/// Whether a rejected value was probably not meant for the option: it is missing, another option, a number or
+/// a path.
 fn is_foreign(value: Option<String>, words: &[OsString]) -> bool {
     value.is_none_or(|value| {
         (value.is_empty() && !words.iter().any(|word| word.is_empty()))
@@ -99,6 +102,22 @@ pub(crate) fn operand_hint(path: &[u8], words: &[OsString]) -> Option<String> {
     }
     let glob = if path.contains(['*', '?']) { path.to_owned() } else { format!("*{path}*") };
     Some(format!("to search by name: ftk find -n '{glob}'"))
+}
+
+/// Removes suggestions of the parser for a command that was not mistyped. `du` is another tool, and `dup` is
+/// not meant.
+pub(crate) fn keep_slips(error: &mut clap::Error) {
+    let (Some(ContextValue::String(typed)), Some(ContextValue::Strings(suggested))) =
+        (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
+    else {
+        return;
+    };
+    let is_meant = |it: &String| typed.starts_with(&**it) || (typed.len() > 2 && is_slip(typed, it));
+    let meant: Vec<_> = suggested.iter().filter(|it| is_meant(it)).cloned().collect();
+    error.remove(ContextKind::SuggestedSubcommand);
+    if !meant.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(meant));
+    }
 }
 
 /// Whether the words differ by one letter added, removed or replaced, or by two adjacent letters swapped.

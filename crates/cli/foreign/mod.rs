@@ -1,20 +1,21 @@
 //! Options of other tools and their equivalents in ftk.
 //!
-//! One [`table`] is the source of the hints on the command line ([`mod@spot`], [`mod@explain`]), of the page of
-//! `ftk help coming-from` ([`mod@page`]), and of the tests, which try every row.
+//! One [`table`] is the source of the hints on the command line ([`mod@spot`], [`mod@explain`]), of the page
+//! of `ftk help coming-from` ([`mod@page`]), and of the tests, which try every row.
 
 mod explain;
 mod page;
 mod spot;
 mod table;
 
-pub(crate) use explain::{explain, operand_hint};
+pub(crate) use explain::{explain, keep_slips, operand_hint};
 pub(crate) use page::page;
 pub(crate) use spot::spot;
 
 use table::{FIND, Row, TABLE};
 
-/// Returns the command in `words`, such as `dup prune`. Empty if there is none. The first word is the program.
+/// Returns the command in `words`, such as `dup prune`. Empty if no command is given. The first word is the
+/// program.
 fn command_of(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
     const COMMANDS: [&str; 5] = ["find", "hash", "dup", "manifest", "cmp"];
     const BELOW_DUP: [&str; 3] = ["prune", "apply", "undo"];
@@ -49,7 +50,7 @@ fn hint(typed: &str, command: &str) -> Option<String> {
         let lines: String = fitting.iter().map(line).collect();
         return Some(format!("'{typed}' is not an option of ftk {command}:{lines}"));
     }
-    // The table lists the expression, but for other commands only.
+    // The table lists the option, but for other commands only.
     let row = rows().find(|row| row.tool == FIND && typed.len() > 2)?;
     Some(format!(
         "'{typed}' is {} syntax: ftk {command} has no equivalent   ({})",

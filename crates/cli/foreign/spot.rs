@@ -1,4 +1,5 @@
-//! Expressions of `find` that would parse as clusters of short options, such as `-empty` as `-e mpty`.
+//! Finds expressions of GNU find that ftk would parse as clusters of short options: it would read `-empty` as
+//! `-e mpty`.
 
 use std::ffi::{OsStr, OsString};
 
@@ -11,8 +12,8 @@ use crate::args::Args;
 
 /// Returns the hint for the first word of `words` that is an expression of `find`.
 ///
-/// A word counts only where an option may be: not as the value of an option, in a command of `--exec`, or after `--`.
-/// Without such a word this only compares a few strings and does not build the parser.
+/// A word counts only where an option may be: not as the value of an option, in a command of `--exec`, or
+/// after `--`. Without such a word this only compares a few strings and does not build the parser.
 pub(crate) fn spot(words: &[OsString]) -> Option<String> {
     (1..words.len()).find_map(|at| {
         let word = words[at].to_str().filter(|word| is_expression(word))?;

@@ -1,7 +1,7 @@
 //! The table of options of other tools and their equivalents in ftk.
 //!
-//! Each option between backquotes in [`Row::here`] belongs to the row's commands, or to the command named with it. A
-//! test checks that each of them exists.
+//! Each option between backquotes in [`Row::here`] belongs to the row's commands, or to the command named
+//! with it. A test checks that each of them exists.
 
 /// One option or word of another tool.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ type Commands = &'static [&'static str];
 
 /// Commands with filters by name and place.
 const BY_NAME: Commands = &["find", "hash", "dup", "dup prune", "cmp", "manifest create"];
-/// Those of them in which any word may be a path. `cmp` has numbers after its two paths.
+/// The commands of `BY_NAME` in which every operand is a path. `cmp` has numbers after its two paths.
 const WITH_PATHS: Commands = &["find", "hash", "dup", "dup prune", "manifest create"];
 /// Commands with all filters.
 const WALKERS: Commands = &["find", "hash", "dup", "dup prune", "cmp"];

@@ -1,4 +1,4 @@
-//! `ftk hash --diff OLD NEW`: what differs between two lists, without reading a file they name.
+//! `ftk hash --diff OLD NEW`: compares two checksum lists without reading the files they name.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -12,6 +12,7 @@ use ftk_sched::{Stop, Team, Threads};
 use indicatif::HumanCount;
 
 use crate::args::Globals;
+use crate::colour::Tone;
 use crate::console::Console;
 use crate::hash::HashArgs;
 use crate::hash::table::{ListOptions, Table};
@@ -42,7 +43,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     Ok(compared.finish(console))
 }
 
-/// What a comparison came to.
+/// The result of a comparison.
 pub(crate) struct Compared {
     same: u64,
     counts: [u64; WORDS.len()],
@@ -50,7 +51,7 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// Writes what differs between two lists. `output`: the file that the lines go to.
+    /// Writes the differences between two lists. `output`: the file that the lines go to.
     pub(crate) fn of(
         [old, new]: &[Table; 2],
         mut list: List<'_>,
@@ -68,11 +69,12 @@ impl Compared {
 
         let (changes, same) = changes(&old.sums, &new.sums);
         let mut counts = [0_u64; WORDS.len()];
+        let is_coloured = list.is_coloured();
         let write = || {
             for change in &changes {
                 if let Some(nth) = kind(change) {
                     counts[nth] += 1;
-                    list.line(|out| push(out, WORDS[nth], change, json))?;
+                    list.line(|out| push(out, nth, change, json, is_coloured))?;
                 }
             }
             list.finish()
@@ -93,7 +95,7 @@ impl Compared {
         Ok(Self { same, counts, outcome })
     }
 
-    /// `  999,993 files the same; 3 added, 4 moved   (status 1)`
+    /// Prints `  999,993 files the same; 3 added, 4 moved   (status 1)` and returns the outcome.
     pub(crate) fn finish(self, console: &Console) -> Outcome {
         let counts = self.counts.iter().zip(WORDS).filter(|(n, _)| **n > 0);
         let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
@@ -107,7 +109,7 @@ impl Compared {
     }
 }
 
-/// What `read` makes of both, at the same time where more than one thread is allowed.
+/// Calls `read` for both paths, in parallel if more than one thread is allowed.
 pub(crate) fn both<T: Send>(
     paths: [&OsString; 2],
     globals: &Globals,
@@ -126,7 +128,7 @@ pub(crate) fn both<T: Send>(
     Ok(made.try_into().ok().expect("one for each path"))
 }
 
-/// With no algorithm in common nothing could be said of any file.
+/// Refuses lists without a common algorithm, since no file could be compared.
 fn refuse_without_common(old: &Table, new: &Table) -> anyhow::Result<()> {
     let (ours, theirs) = (old.sums.algorithms(), new.sums.algorithms());
     if ours.iter().any(|algorithm| theirs.contains(algorithm)) {
@@ -135,16 +137,16 @@ fn refuse_without_common(old: &Table, new: &Table) -> anyhow::Result<()> {
     let assumed = if old.assumed.is_empty() && new.assumed.is_empty() {
         ""
     } else {
-        " (untagged digests were told by their length; `ftk hash --diff -a` says otherwise)"
+        " (algorithms of untagged digests are assumed from their length: use `ftk hash --diff -a` for others)"
     };
     let names = |all: &[Algorithm]| all.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
     bail!("the lists have no algorithm in common: {} and {}{assumed}", names(&ours), names(&theirs));
 }
 
-/// What changes are called.
+/// The words for changes.
 const WORDS: [&str; 4] = ["added", "removed", "modified", "moved"];
 
-/// Which of the words it is; none for what cannot be compared.
+/// Returns the index into [`WORDS`], or `None` for a file that cannot be compared.
 fn kind(change: &Change<'_>) -> Option<usize> {
     match change {
         Change::Added(_) => Some(0),
@@ -155,7 +157,8 @@ fn kind(change: &Change<'_>) -> Option<usize> {
     }
 }
 
-fn push(out: &mut Vec<u8>, word: &str, change: &Change<'_>, json: bool) {
+fn push(out: &mut Vec<u8>, kind: usize, change: &Change<'_>, json: bool, is_coloured: bool) {
+    let word = WORDS[kind];
     let new = if let Change::Moved { new, .. } = change { Some(*new) } else { None };
     if json {
         let _ = write!(out, "{{\"change\":\"{word}\",");
@@ -167,7 +170,9 @@ fn push(out: &mut Vec<u8>, word: &str, change: &Change<'_>, json: bool) {
         out.extend_from_slice(b"}\n");
         return;
     }
-    let _ = write!(out, "{word:<8} {}", shown(change.path()));
+    let tone = if let Change::Modified(_) = change { Tone::Wrong } else { Tone::Notable };
+    let style = tone.style(is_coloured);
+    let _ = write!(out, "{style}{word:<8}{style:#} {}", shown(change.path()));
     if let Some(new) = new {
         let _ = write!(out, " {ARROW} {}", shown(new));
     }

@@ -1,4 +1,4 @@
-//! `ftk hash --lines`: the digest of every line of a file, in input order.
+//! `ftk hash --lines`: prints the digest of every line of a file, in input order.
 
 mod blocks;
 mod turns;
@@ -31,18 +31,18 @@ use crate::simd;
 use crate::stats::{Phase, nanos};
 use crate::stdout::Stdout;
 
-/// Blocks after which more than one worker is started: a few hundred microseconds of work.
+/// Blocks that one worker processes before the others start. They are a few hundred microseconds of work.
 const ALONE: u64 = 2;
 
-/// Lines hashed at a time: few enough that they and their digests stay in the nearest cache.
+/// Lines hashed at a time: few enough that they and their digests stay in the first-level cache.
 const BATCH: usize = 256;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let [algorithm] = wanted(&args.algorithms)[..] else { bail!("--lines takes one algorithm") };
+    let [algorithm] = wanted(&args.algorithms)[..] else { bail!("--lines accepts only one algorithm") };
     let path = match &args.paths[..] {
         [] => OsStr::new("-"),
         [path] => path,
-        _ => bail!("--lines takes one file"),
+        _ => bail!("--lines accepts only one file"),
     };
     asked::doing(&"hashing lines");
     let start = Instant::now();
@@ -86,7 +86,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     });
 
     let Crew { source, turns, .. } = crew;
-    // Digests are told apart by their place alone: an output that lacks some is not committed.
+    // A digest is identified by its position alone, so incomplete output is not committed.
     let Source { blocks, failure, .. } = source.into_inner().unwrap_or_else(PoisonError::into_inner);
     console.stats.phase(Phase {
         phase: "lines",
@@ -119,7 +119,7 @@ fn cannot(verb: &str, path: &OsStr) -> String {
     format!("cannot {verb} {}", quote(path.as_encoded_bytes()))
 }
 
-/// What every worker works with.
+/// State shared by all workers.
 struct Crew<'f, 'o> {
     format: Format,
     platform: Platform,
@@ -127,16 +127,16 @@ struct Crew<'f, 'o> {
     turns: Turns<'o>,
 }
 
-/// The input, which one worker at a time takes a block from.
+/// The input. One worker at a time reads a block.
 struct Source<'f> {
     blocks: Blocks<'f>,
     /// The number of the next block.
     turn: u64,
-    /// Why there is no more.
+    /// The error that ended the input.
     failure: Option<io::Error>,
 }
 
-/// What a worker has done.
+/// The work that one worker has done.
 #[derive(Default)]
 struct Done {
     blocks: u64,
@@ -144,7 +144,7 @@ struct Done {
 }
 
 impl Crew<'_, '_> {
-    /// Takes up to `most` blocks, hashes their lines, and writes the digests when it is their turn.
+    /// Reads up to `most` blocks, hashes their lines, and writes the digests in the order of the input.
     fn work(&self, most: u64) -> Done {
         let _guard = self.turns.guard();
         let engine = self.format.algorithm.engine::<&[u8]>(self.platform, 0);
@@ -153,7 +153,7 @@ impl Crew<'_, '_> {
         let mut done = Done::default();
         while done.blocks < most {
             out.clear();
-            let Some((turn, long)) = self.take(&mut block) else { break };
+            let Some((turn, long)) = self.next_block(&mut block) else { break };
             match long {
                 Some(digest) => {
                     done.lines += 1;
@@ -169,13 +169,14 @@ impl Crew<'_, '_> {
         done
     }
 
-    /// The next block and its turn, or the digest of a line that is too long for one.
-    fn take(&self, block: &mut Vec<u8>) -> Option<(u64, Option<Digest>)> {
+    /// Reads the next block and returns its number, or `None` if the input has ended or cannot be read. If a
+    /// line is longer than a block, hashes the line and also returns its digest.
+    fn next_block(&self, block: &mut Vec<u8>) -> Option<(u64, Option<Digest>)> {
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         if source.failure.is_some() {
             return None;
         }
-        let taken = source.blocks.next(block).and_then(|next| match next {
+        let read = source.blocks.next(block).and_then(|next| match next {
             Block::Over => Ok(None),
             Block::Lines => Ok(Some(None)),
             Block::Begun => {
@@ -184,10 +185,10 @@ impl Crew<'_, '_> {
                 Ok(Some(digests.first().copied()))
             }
         });
-        match taken {
-            Ok(taken) => {
+        match read {
+            Ok(long_line) => {
                 source.turn += 1;
-                Some((source.turn - 1, taken?))
+                Some((source.turn - 1, long_line?))
             }
             Err(error) => {
                 source.failure = Some(error);
@@ -197,7 +198,7 @@ impl Crew<'_, '_> {
     }
 }
 
-/// What a line of output looks like.
+/// The format of a line of output.
 #[derive(Clone, Copy)]
 struct Format {
     algorithm: Algorithm,
@@ -206,7 +207,7 @@ struct Format {
 }
 
 impl Format {
-    /// Appends the digest of every line of a block to `out`; the number of lines.
+    /// Appends the digest of every line of a block to `out`. Returns the number of lines.
     fn hash(
         self,
         engine: &dyn Engine<&[u8]>,

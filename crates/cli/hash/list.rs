@@ -1,4 +1,4 @@
-//! The list that `ftk hash` prints: its lines, in path order.
+//! Prints the checksum list of `ftk hash`, in path order.
 
 use std::io::{self, Write as _};
 
@@ -9,16 +9,16 @@ use ftk_record::{End, Style, SumFormat, sanitize, write_path};
 
 use crate::list::List;
 
-/// What a record looks like.
+/// The format of a record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Format<'a> {
-    /// Those of the digests, in their order.
+    /// The algorithms of the digests, in their order.
     pub(crate) algorithms: &'a [Algorithm],
     pub(crate) style: Style,
     pub(crate) end: End,
-    /// One JSON object instead of a sum line for each digest.
+    /// Whether a record is a JSON object instead of a checksum line for each digest.
     pub(crate) json: bool,
-    /// Whether records are shown to a person, whom a name must not harm.
+    /// Whether the output goes to a terminal, so control characters are escaped.
     pub(crate) is_shown: bool,
 }
 
@@ -46,7 +46,7 @@ impl Format<'_> {
     }
 }
 
-/// `{"path":"a","algorithm":"md5","digest":"..."}`, or with several
+/// Appends `{"path":"a","algorithm":"md5","digest":"..."}`, or with several algorithms
 /// `{"path":"a","digests":{"md5":"...","sha1":"..."}}`.
 fn push_object<'d>(
     out: &mut Vec<u8>,
@@ -67,11 +67,12 @@ fn push_object<'d>(
     out.extend_from_slice(if algorithms.len() == 1 { b"}\n" } else { b"}}\n" });
 }
 
-/// Writes a record for every row that is `Ok`, and for every stream, in path order. `streams` are sorted by path.
+/// Writes a record for every file that was hashed, and for every stream, in path order. `streams` must be
+/// sorted by path.
 ///
 /// # Errors
-/// When a line cannot be written, or a row was never processed. What fails on standard output is kept by
-/// [`Stdout`](crate::stdout::Stdout) and comes up when that is finished.
+/// If a line cannot be written, or a row was never processed. Errors of standard output are kept by
+/// [`Stdout`](crate::stdout::Stdout), and reported when it is finished.
 pub(crate) fn emit(
     list: &mut List<'_>,
     inventory: &Inventory,

@@ -1,4 +1,4 @@
-//! `ftk hash PATH...`: the digest of every file, as `sha256sum` prints it.
+//! `ftk hash PATH...`: prints the digest of every file in the format of `sha256sum`.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -34,7 +34,7 @@ use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     if args.zero && globals.json {
-        bail!("--json ends every object with a newline: leave out --zero");
+        bail!("--zero cannot be used with --json: each object is one line");
     }
     let engine = Engine::new(globals, console)?;
     let (algorithms, platform) = (&*wanted(&args.algorithms), simd::platform()?);
@@ -49,12 +49,15 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let mut list = List::create(args.output.as_deref(), &stdout)?;
     let own = list.own();
     refuse_own_input(&args.paths, &own)?;
-    // A wrong pattern is refused before anything is read.
+    // Compiled first, so that a bad pattern is refused before anything is read.
     let selection = args.selection.compile(&own, console)?;
     let mut outcome = Outcome::Success;
     let lists = &args.selection.starts;
     let wants_stdin = args.paths.iter().any(is_stdin) || (args.paths.is_empty() && !lists.has_list());
-    ensure!(!(wants_stdin && lists.takes_stdin()), "standard input cannot be both a list and a file");
+    ensure!(
+        !(wants_stdin && lists.takes_stdin()),
+        "standard input cannot be both a list of paths and a file to hash"
+    );
     let starts = lists.read(&starts, &[])?;
     let mut streams = Vec::new();
     let mut add = |path: &[u8], hashed: Result<Vec<Digest>, (&str, io::Error)>| match hashed {
@@ -80,7 +83,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let start = Instant::now();
     let walker = walker(starts, args.selection.follow(Follow::Roots), globals);
     let budget = Budget::new(globals.memory());
-    let hint = if args.special { "" } else { " (see --special)" };
+    let hint = if args.special { "" } else { " (add --special to read it)" };
     let scanned = scan_hinting(hint, walker, &selection, Keep::Files, &budget, console)?;
     scanned.say_filtered(console);
     let inventory = &scanned.inventory;
@@ -89,14 +92,14 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let mut rows = Rows::new(inventory.files(), algorithms);
     let work = Work { inventory, algorithms, platform, only: None, span: Span::Whole };
     let report = engine.watch("hash", inventory.files(), |watch| {
-        process(&work, &mut rows, &engine.env(&Stop::new(), watch))
+        process(&work, &mut rows, &engine.resources(&Stop::new(), watch))
     });
     engine.say_plan(&work, &report, console);
     say_failed(inventory, &report.failed, "not hashed", console);
 
     let format = Format {
         algorithms,
-        // Untagged lines of several algorithms could not be told apart.
+        // Without tags, lines of different algorithms would be indistinguishable.
         style: if args.tag || algorithms.len() > 1 { Style::Tagged } else { Style::Untagged },
         end: if args.zero { End::Nul } else { End::Newline },
         json: globals.json,
@@ -125,13 +128,13 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     Ok(outcome.max(scanned.outcome))
 }
 
-/// Whether a path leads to something that is no regular file and can be read all the same.
+/// Whether a path leads to a FIFO or a device.
 fn is_special(path: &OsString) -> bool {
     let file_type = fs::metadata(path).map(|metadata| metadata.file_type());
     file_type.is_ok_and(|it| it.is_fifo() || it.is_char_device() || it.is_block_device())
 }
 
-/// The digests of what can only be read to its end. The error says what could not be done.
+/// Returns the digests of a stream. The error contains the operation that failed.
 fn hash_special(
     phase: &'static str,
     input: impl Read,

@@ -1,4 +1,4 @@
-//! A list of digests, read into memory.
+//! Reads a checksum list into memory.
 
 use std::ffi::OsStr;
 use std::io::BufReader;
@@ -11,41 +11,44 @@ use crate::hash::tag::{Unusable, algorithm};
 use crate::human;
 use crate::input::{foreign, open};
 
-/// A list, and what is wrong with it.
+/// A checksum list and its problems.
 pub(crate) struct Table {
     pub(crate) sums: SortedSums<Algorithm>,
-    /// Algorithms that the length of a digest alone told.
+    /// Algorithms that were guessed from the length of a digest.
     pub(crate) assumed: Vec<Algorithm>,
-    /// What is said of lines that could not be used, not too many of them.
+    /// Messages about unusable lines, limited in number.
     pub(crate) complaints: Vec<String>,
-    /// What is said of the list that is no complaint.
+    /// A message about the list that is not an error.
     pub(crate) note: Option<String>,
 }
 
 /// How lists are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListOptions<'a> {
-    /// What ends their lines.
+    /// The terminator of lines.
     pub(crate) end: End,
-    /// Of which algorithms untagged lines may be; none: the length of the digest tells.
+    /// The possible algorithms of untagged lines, given by `-a`. If empty, the algorithm is guessed from the
+    /// length of the digest.
     pub(crate) algorithms: &'a [Algorithm],
-    /// Whether a `./` before a name is no part of it, since other names are relative without it.
+    /// Whether `./` is removed from names, because the list is compared with a manifest, whose paths do not
+    /// have it.
     pub(crate) is_bare: bool,
-    /// Bytes that one of them may take.
+    /// Bytes of memory that one list may use.
     pub(crate) memory: u64,
 }
 
-/// Complaints about one list before the others are only counted.
+/// Messages per list. Further unusable lines are only counted.
 const COMPLAINTS: u64 = 10;
 
-/// Bytes read at once.
+/// Bytes read at a time.
 const BUFFER: usize = 256 << 10;
 
 impl ListOptions<'_> {
     /// Reads the list `path`, or standard input for `-`.
     ///
     /// # Errors
-    /// When it cannot be read, takes too much memory, holds no digest at all, or two of one file.
+    /// If the list cannot be read, does not fit into the allowed memory, contains no digest, or contains
+    /// different digests of the same file.
     pub(crate) fn read(self, path: &OsStr) -> anyhow::Result<Table> {
         let name = quote(path.as_encoded_bytes());
         let input = open(path).with_context(|| format!("cannot open {name}"))?;
@@ -75,22 +78,22 @@ impl ListOptions<'_> {
                 }
             }
             if sums.size_bytes() as u64 > self.memory {
-                bail!("{name} is too large (see --memory)");
+                bail!("{name} is too large (raise --memory)");
             }
         }
         if unusable > COMPLAINTS {
             let more = human::count(unusable - COMPLAINTS, "more line");
-            complaints.push(format!("{name}: {more} not understood"));
+            complaints.push(format!("{name}: {more} cannot be used"));
         }
         if self.end == End::Nul && !is_ended {
             complaints
-                .push(format!("{name} does not end with NUL: it is cut off, or its lines end otherwise"));
+                .push(format!("{name} does not end with NUL: it is cut off, or its lines end with newlines"));
         }
         if sums.is_empty() {
             match (foreign, complaints.first()) {
-                (Some(what), _) => bail!("{name} holds no digest: it is {what}"),
-                (None, Some(first)) => bail!("{name} holds no digest ({first})"),
-                (None, None) => bail!("{name} holds no digest"),
+                (Some(what), _) => bail!("{name} contains no digest: it is {what}"),
+                (None, Some(first)) => bail!("{name} contains no digest ({first})"),
+                (None, None) => bail!("{name} contains no digest"),
             }
         }
         let note = reader.has_dos_ends().then(|| dos_note(&name));
@@ -99,7 +102,7 @@ impl ListOptions<'_> {
     }
 }
 
-/// What is said of a list with DOS line ends.
+/// Returns the message for a list with DOS line ends.
 pub(super) fn dos_note(list: &str) -> String {
-    format!("{list} has DOS line ends: carriage returns at the ends of lines are not part of names")
+    format!("{list} has DOS line ends: carriage returns at line ends are not part of the names")
 }

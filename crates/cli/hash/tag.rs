@@ -1,14 +1,14 @@
-//! Which algorithm a line of a list means.
+//! Determines the algorithm of a checksum line.
 
 use std::fmt;
 
 use ftk_hash::Algorithm;
 use ftk_record::{SumError, SumLine};
 
-/// The algorithm of a line, and whether that is an assumption.
+/// Returns the algorithm of a line, and whether it was guessed.
 ///
-/// A tag decides. Where there is none, it is the first of those asked for whose digest is that long; where
-/// none is asked for, the length of the digest decides.
+/// A tag decides. Without a tag, it is the first algorithm of `asked` with digests of this length, or the one
+/// of [`DEFAULT_ALGORITHMS`] if `asked` is empty.
 pub(super) fn algorithm(line: &SumLine<'_>, asked: &[Algorithm]) -> Result<(Algorithm, bool), Unusable> {
     let len = line.digest_len();
     if let Some(tag) = line.tag {
@@ -25,12 +25,12 @@ pub(super) fn algorithm(line: &SumLine<'_>, asked: &[Algorithm]) -> Result<(Algo
     found.map(|&algorithm| (algorithm, asked.is_empty())).ok_or_else(unusable)
 }
 
-/// What untagged digests are taken for, by their length. Other algorithms give digests of these lengths too;
-/// XXH3, which would be one of 16 digits, is always named.
+/// The algorithms assumed for untagged digests, by their length. Other algorithms have digests of the same
+/// lengths. XXH3, whose digests have 16 digits like those of XXH64, always has a tag.
 const DEFAULT_ALGORITHMS: [Algorithm; 5] =
     [Algorithm::Sha256, Algorithm::Sha1, Algorithm::Sha512, Algorithm::Md5, Algorithm::Xxh64];
 
-/// Tags are the names of the algorithms, or what openssl calls them.
+/// Returns the algorithm for a tag, which is its name or the name that openssl uses.
 fn by_tag(tag: &str) -> Option<Algorithm> {
     match tag {
         "SHA2-256" => Some(Algorithm::Sha256),
@@ -41,13 +41,14 @@ fn by_tag(tag: &str) -> Option<Algorithm> {
     }
 }
 
-/// Why a line of a list is of no use.
+/// Why a line of a list cannot be used.
 #[derive(Clone, Debug)]
 pub(super) enum Unusable {
     Line(SumError),
-    /// The tag of an algorithm that ftk does not have.
+    /// The tag of an unsupported algorithm.
     Tag(String),
-    /// The digest has `len` bytes, and none of these algorithms gives as many. Without any: none at all does.
+    /// The digest has `len` bytes, unlike those of the algorithms in `of`. If `of` is empty, no supported
+    /// algorithm has digests of this length.
     Length {
         len: usize,
         of: Vec<Algorithm>,
@@ -58,10 +59,10 @@ impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(error) => error.fmt(f),
-            Self::Tag(tag) => write!(f, "ftk does not have the algorithm {tag}"),
+            Self::Tag(tag) => write!(f, "unsupported algorithm {tag}"),
             Self::Length { len, of } if of.is_empty() => {
                 let digits = 2 * len;
-                write!(f, "ftk has no algorithm with digests of {digits} digits")?;
+                write!(f, "no supported algorithm has digests of {digits} digits")?;
                 match digits {
                     8 => f.write_str(" (CRC-32?)"),
                     56 => f.write_str(" (SHA224?)"),
@@ -71,7 +72,7 @@ impl fmt::Display for Unusable {
             }
             Self::Length { len, of } => {
                 let expected: Vec<_> =
-                    of.iter().map(|it| format!("{} of {}", 2 * it.digest_len(), it.tag())).collect();
+                    of.iter().map(|it| format!("{} for {}", 2 * it.digest_len(), it.tag())).collect();
                 write!(f, "the digest has {} digits, expected {}", 2 * len, expected.join(" or "))
             }
         }
@@ -106,13 +107,13 @@ mod tests {
             assert_eq!(of(&format!("{tag}(x)= {}", digits(algorithm)), &[]), Ok((algorithm, false)));
         }
         let error = of("BLAKE2b-256 (x) = 00", &[]).unwrap_err();
-        assert_eq!(error, "ftk does not have the algorithm BLAKE2b-256");
+        assert_eq!(error, "unsupported algorithm BLAKE2b-256");
         let error = of("MD5 (x) = 0011", &[]).unwrap_err();
-        assert_eq!(error, "the digest has 4 digits, expected 32 of MD5");
+        assert_eq!(error, "the digest has 4 digits, expected 32 for MD5");
     }
 
     #[test]
-    fn without_a_tag_what_was_asked_for_or_else_the_length() {
+    fn untagged_digests_use_the_given_algorithms_or_their_length() {
         let line = |digits: usize| format!("{}  x", "a".repeat(digits));
         for (digits, algorithm) in [
             (16, Algorithm::Xxh64),
@@ -124,7 +125,7 @@ mod tests {
             assert_eq!(of(&line(digits), &[]), Ok((algorithm, true)));
         }
         for (digits, guess) in [(62, ""), (8, " (CRC-32?)"), (56, " (SHA224?)"), (96, " (SHA384?)")] {
-            let error = format!("ftk has no algorithm with digests of {digits} digits{guess}");
+            let error = format!("no supported algorithm has digests of {digits} digits{guess}");
             assert_eq!(of(&line(digits), &[]), Err(error));
         }
         let asked = [Algorithm::Blake3, Algorithm::Sha256, Algorithm::Blake2b];
@@ -133,7 +134,7 @@ mod tests {
         let error = of(&line(32), &asked).unwrap_err();
         assert_eq!(
             error,
-            "the digest has 32 digits, expected 64 of BLAKE3 or 64 of SHA256 or 128 of BLAKE2b"
+            "the digest has 32 digits, expected 64 for BLAKE3 or 64 for SHA256 or 128 for BLAKE2b"
         );
     }
 }

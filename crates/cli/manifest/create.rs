@@ -1,4 +1,4 @@
-//! `ftk manifest create ROOT`: every entry of a tree, as it is.
+//! `ftk manifest create ROOT`: records every entry of a tree.
 
 use std::ffi::OsString;
 use std::io;
@@ -25,43 +25,47 @@ use crate::stdout::Stdout;
 
 /// Record every entry of a tree
 ///
-/// Prints a header, a line for each entry in the order of paths, and a footer that seals them; docs/manifest-format.md
-/// has every field. Paths are relative to ROOT. Links in the tree are recorded and not followed. What cannot be read,
-/// or changes while it is read, is an error and has no line. The manifest itself is left out of the tree.
+/// Prints a header, a line for each entry, sorted by path, and a footer that seals them; docs/manifest-format.md describes
+/// every field. Paths are relative to ROOT. Links in the tree are recorded and not followed. Entries that cannot be read,
+/// or that change while being read, are errors and get no line. The new manifest itself is skipped.
 ///
-/// The options under "Which entries" and "Where to look" go into the manifest, and verify looks at the same entries.
+/// The selection options are stored in the manifest, so that verify selects the same entries.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CreateArgs {
-    /// The directory; a link is followed
+    /// The directory to record; a symbolic link is followed
     #[arg(value_name = "ROOT")]
     root: OsString,
 
-    /// Write to this file, which appears only when it is complete
+    /// Write to FILE, which appears only when it is complete
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Replace a manifest that is already there
+    /// Replace a manifest that already exists
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 
-    /// Which digest of the files [default: sha256]; several are computed in one read
+    /// Digest algorithm [default: sha256]
+    ///
+    /// Several algorithms, separated by commas, are computed in one read.
     #[arg(
         short,
         long = "algorithm",
         value_name = "ALGO",
         value_parser = AlgorithmName,
         value_delimiter = ',',
-        help_heading = "What is recorded",
+        help_heading = "Contents",
     )]
     algorithms: Vec<Algorithm>,
 
-    /// Extended attributes too, and with them access control lists and capabilities
-    #[arg(long, help_heading = "What is recorded")]
+    /// Also record extended attributes
+    ///
+    /// Access control lists and capabilities are among them.
+    #[arg(long, help_heading = "Contents")]
     xattrs: bool,
 
-    /// Read no file: everything but the digests
-    #[arg(long, conflicts_with = "algorithms", help_heading = "What is recorded")]
+    /// Record no digests, and read no files
+    #[arg(long, conflicts_with = "algorithms", help_heading = "Contents")]
     no_content: bool,
 
     #[command(flatten)]
@@ -69,11 +73,15 @@ pub(super) struct CreateArgs {
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
 Examples:
-  ftk manifest create . -o /backup/today.jsonl        kept elsewhere, it tells more
+  ftk manifest create . -o /backup/today.jsonl     keep it on another disk
   ftk manifest create -E '*.tmp' -x / | zstd > /mnt/root.jsonl.zst
-  ftk manifest create --no-content --xattrs /etc      who may do what; reads no file
-  ftk manifest create -a sha256,blake3 /archive -o archive.jsonl";
+                                                   compressed
+  ftk manifest create --no-content --xattrs /etc   permissions; reads no file
+  ftk manifest create -a sha256,blake3 /archive -o archive.jsonl
+                                                   two digests per file";
 
 pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     if !args.force {
@@ -111,13 +119,13 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
 
     let (done, failed) = read.map_or_else(Default::default, |read| (read.done, read.failed.len() as u64));
     surveyor.say_done(entries, done, failed, &header.algorithms);
-    Ok(scan.outcome.max(say_left_out(failed + without_xattrs, console)))
+    Ok(scan.outcome.max(say_not_recorded(failed + without_xattrs, console)))
 }
 
-/// Takes whole lines of a manifest.
+/// Receives whole lines of a manifest.
 type Sink<'s> = &'s mut dyn FnMut(&[u8]) -> io::Result<()>;
 
-/// Writes a manifest whose entries come from `fill`, to its end.
+/// Writes a whole manifest: the header, the entries that `fill` writes, and the footer.
 pub(super) fn write<T>(
     header: &Header,
     mut list: List<'_>,
@@ -125,7 +133,7 @@ pub(super) fn write<T>(
 ) -> anyhow::Result<T> {
     let mut sink = |line: &[u8]| list.line(|out| out.extend_from_slice(line));
     let mut writer = Writer::new(header, &mut sink as Sink<'_>)?;
-    // The writer knows best what cannot be written.
+    // An I/O error is returned without the manifest's wording, since the caller names the output.
     let filled = fill(&mut writer).map_err(|error| match error {
         Error::Io(error) => anyhow::Error::from(error),
         error => error.into(),
@@ -135,22 +143,22 @@ pub(super) fn write<T>(
     Ok(filled)
 }
 
-/// Says that the extended attributes of an entry cannot be read.
+/// Reports that the extended attributes of an entry cannot be read.
 pub(super) fn say_no_xattrs(root: &[u8], path: &[u8], error: &io::Error, console: &Console) {
     console.path_error("read the attributes of", &join(root, path), cause(error));
 }
 
-/// The path of an entry as other messages about the tree name it.
+/// Joins the root and the path of an entry, as in other messages about the tree.
 pub(super) fn join(root: &[u8], below: &[u8]) -> Vec<u8> {
     let gap: &[u8] = if root.ends_with(b"/") { b"" } else { b"/" };
     if below == b"." { root.to_vec() } else { [root, gap, below].concat() }
 }
 
-/// What is said of files that could not be read.
+/// The consequence for files that could not be read.
 pub(super) const NOT_RECORDED: &str = "not recorded";
 
-/// One line for what has no entry because of an error.
-pub(super) fn say_left_out(failed: u64, console: &Console) -> Outcome {
+/// Prints one line that counts the files without an entry, and returns the outcome.
+pub(super) fn say_not_recorded(failed: u64, console: &Console) -> Outcome {
     if failed == 0 {
         return Outcome::Success;
     }
@@ -159,7 +167,7 @@ pub(super) fn say_left_out(failed: u64, console: &Console) -> Outcome {
     Outcome::Error
 }
 
-/// Nanoseconds since 1970.
+/// Returns the current time in nanoseconds since 1970.
 pub(super) fn now_ns() -> i128 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128)
 }

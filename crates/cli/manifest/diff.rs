@@ -1,4 +1,4 @@
-//! `ftk manifest diff OLD NEW`: what happened between two manifests.
+//! `ftk manifest diff OLD NEW`: prints the changes between two manifests.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -22,18 +22,18 @@ use crate::manifest::rules::{ModeArg, RulesArgs};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// Tell what happened between two manifests
+/// Print the differences between two manifests
 ///
-/// Prints what was added, removed, modified, moved, or given other metadata, in the order of paths. No file is read. Lists
-/// of digests, such as those of sha256sum, are understood too: then only contents are compared.
+/// Prints the entries that were added, removed, modified or moved, and those whose metadata changed, sorted by path. No
+/// file is read. Checksum lists, such as those of sha256sum, are accepted too: then only contents are compared.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DiffArgs {
-    /// The manifest, or list of digests, as it was
+    /// The older manifest or checksum list
     #[arg(value_name = "OLD")]
     old: OsString,
 
-    /// As it is
+    /// The newer one
     #[arg(value_name = "NEW")]
     new: OsString,
 
@@ -42,12 +42,14 @@ pub(super) struct DiffArgs {
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: no differences; 1: differences found; 2: any error
+
 Examples:
   ftk manifest diff monday.jsonl friday.jsonl
-  ftk manifest diff --mode content laptop.jsonl backup.jsonl     whatever owners and times are
-  ftk manifest diff SHA256SUMS archive.jsonl                     a list made in the root of the tree
-
-Status: 0 nothing differs, 1 something does, 2 one of them is incomplete.";
+  ftk manifest diff --mode content laptop.jsonl backup.jsonl
+                        ignore owners, permissions and times
+  ftk manifest diff SHA256SUMS archive.jsonl
+                        a checksum list made in the root of the tree";
 
 pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     if args.old == "-" && args.new == "-" {
@@ -59,7 +61,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     let ignored = args.rules.ignored();
     if are_manifests != [true; 2] {
         if args.rules.mode == ModeArg::Metadata || ignored.contains(&Field::Digests) {
-            bail!("a list of digests tells of contents alone, and they are not to be compared");
+            bail!("a checksum list records only content, which these options exclude from the comparison");
         }
         let memory = globals.memory() / 2;
         let is_bare = are_manifests != [false; 2];
@@ -71,11 +73,11 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         return Ok(compared.finish(console));
     }
     let [old, new] = both([&args.old, &args.new], globals, |path| Ok(Input::open(path)?.manifest))?;
-    let rules = Criteria { mode: args.rules.mode.into(), ignore: ignored, sample: None };
+    let criteria = Criteria { mode: args.rules.mode.into(), ignore: ignored, sample: None };
     let manner = Manner { member: "change", word, json: globals.json, all: false };
     let mut findings = Findings::new(manner, [&old.header().algorithms, &new.header().algorithms], list);
     let budget = Budget::new(globals.memory());
-    let summary = diff(&old, &new, &rules, &budget, &mut |finding: &Finding<'_>| {
+    let summary = diff(&old, &new, &criteria, &budget, &mut |finding: &Finding<'_>| {
         findings.give(finding, None);
         ControlFlow::Continue(())
     });
@@ -84,7 +86,8 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     Ok(say_counts(&summary, "the same", word, Outcome::Success, console))
 }
 
-/// What became of an entry in words for two states of a tree, neither of which is the right one.
+/// Returns the word for a change. In a comparison of two states, entries are `removed` and `added` instead of
+/// `missing` and `new`.
 fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Missing => "removed",
@@ -93,14 +96,15 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Whether it begins as a manifest does, and no list. Standard input, which cannot be looked at twice, has to be one.
+/// Whether the file begins like a manifest rather than a checksum list. Standard input and pipes cannot be
+/// read twice, so they must be manifests.
 fn is_manifest(path: &OsStr) -> anyhow::Result<bool> {
     if path == "-" {
         return Ok(true);
     }
     let name = || quote(path.as_encoded_bytes());
     let cannot_open = || format!("cannot open {}", name());
-    // Whoever writes to a pipe must not see it closed by who only wanted to look.
+    // Opening a pipe to look at it, and closing it again, would end its writer.
     if !fs::metadata(path).with_context(cannot_open)?.is_file() {
         return Ok(true);
     }
@@ -110,7 +114,7 @@ fn is_manifest(path: &OsStr) -> anyhow::Result<bool> {
     Ok(n == 0 || first == *b"{")
 }
 
-/// The digests of a manifest as a list has them.
+/// Returns the digests of a manifest in the form of a checksum list.
 fn sums(path: &OsStr) -> anyhow::Result<Table> {
     let manifest = Input::open(path)?.manifest;
     let sums = manifest.sums().map_err(anyhow::Error::from).and_then(|sums| Ok(sums.sorted()?));

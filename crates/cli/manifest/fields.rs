@@ -1,4 +1,4 @@
-//! What changed about an entry, for people: `size 812 → 940, mode 0644 → 0600`.
+//! Describes the changes of an entry for people: `size 812 → 940, mode 0644 → 0600`.
 
 use ftk_hash::{Algorithm, Digest};
 use ftk_manifest::{Entry, Field, Xattr};
@@ -8,10 +8,10 @@ use ftk_walk::FileType;
 use crate::human::{device, local_time};
 use crate::shown::ARROW;
 
-/// Digits of a digest that are shown.
+/// Number of digits shown of a digest.
 const DIGITS: usize = 8;
 
-/// How the field changed. `algorithms`: those of the digests of each.
+/// Describes the change of a field. `algorithms`: those of the digests of each entry.
 pub(super) fn change(field: Field, [old, new]: [&Entry<'_>; 2], algorithms: [&[Algorithm]; 2]) -> String {
     match field {
         Field::Digests => digests([old, new], algorithms),
@@ -56,7 +56,7 @@ fn type_name(file_type: FileType) -> &'static str {
     }
 }
 
-/// The digests that differ, of those that both have; the first digits of each.
+/// Returns the digests that differ, among the algorithms that both entries have, shortened.
 fn digests(entries: [&Entry<'_>; 2], [old, new]: [&[Algorithm]; 2]) -> String {
     let differing = old.iter().filter_map(|algorithm| {
         let (a, b) = (digest(entries[0], old, algorithm)?, digest(entries[1], new, algorithm)?);
@@ -65,7 +65,7 @@ fn digests(entries: [&Entry<'_>; 2], [old, new]: [&[Algorithm]; 2]) -> String {
     differing.collect::<Vec<_>>().join(", ")
 }
 
-/// The digest of an entry by one of its algorithms, in digits.
+/// Returns the digest of an entry by one of its algorithms, in hexadecimal.
 fn digest(entry: &Entry<'_>, algorithms: &[Algorithm], wanted: &Algorithm) -> Option<String> {
     let mut rest = entry.digests;
     for algorithm in algorithms {
@@ -77,7 +77,7 @@ fn digest(entry: &Entry<'_>, algorithms: &[Algorithm], wanted: &Algorithm) -> Op
     None
 }
 
-/// The names of those that were added, removed or changed.
+/// Returns the names of extended attributes that were added, removed or changed.
 fn xattrs(old: &Entry<'_>, new: &Entry<'_>) -> String {
     let (old, new) = (old.xattrs.unwrap_or_default(), new.xattrs.unwrap_or_default());
     let not_in = |xattr: &&Xattr, others: &[Xattr]| !others.contains(xattr);

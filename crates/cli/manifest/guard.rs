@@ -1,4 +1,4 @@
-//! What keeps a good manifest from being replaced by a bad one.
+//! Guards against replacing a good manifest with a bad one.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -13,42 +13,44 @@ use ftk_manifest::{Kind, Update, sniff};
 use ftk_record::quote;
 use indicatif::HumanCount;
 
-/// How much of a file is looked at to tell whether it is a manifest.
+/// Bytes of a file that are read to find out whether it is a manifest.
 const START: u64 = 64 << 10;
 
 /// Options that lift the guards of a command that writes a manifest from an older one.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Guards")]
 pub(super) struct GuardArgs {
-    /// Stop if more entries than this are missing: a share, such as 5%, or a number
+    /// Stop if more than P% or N of the recorded entries are missing
     ///
     /// An empty mount point looks like a tree from which everything was deleted. Entries that moved count as missing.
     /// 100% removes the limit.
     #[arg(long, value_name = "P%|N", default_value = "50%")]
     max_missing: Limit,
 
-    /// Accept a ROOT that is not the recorded directory: by default one whose device and inode both differ is refused
+    /// Accept a ROOT that is not the recorded directory
+    ///
+    /// By default, a ROOT is refused if both its device and its inode differ from those recorded.
     #[arg(long)]
     other_root: bool,
 }
 
 impl GuardArgs {
-    /// Stops an update of the tree `root` that would lose records.
+    /// Refuses an update of the tree `root` that would lose records.
     ///
     /// # Errors
-    /// When the root is another one than was recorded, or too much is missing.
+    /// If the root is not the recorded directory, or too many entries are missing.
     pub(super) fn check(&self, update: &Update<'_>, root: &OsStr) -> anyhow::Result<()> {
         let name = || quote(root.as_encoded_bytes());
         ensure!(
             self.other_root || !update.is_other_root,
-            "{} is not the directory that was recorded: its device and its inode differ \
+            "{} is not the recorded directory: its device and inode differ \
              (mount the right one, or add --other-root)",
             name()
         );
         let Update { recorded, missing, .. } = update;
         ensure!(
             !self.max_missing.is_exceeded(*missing, *recorded),
-            "{}: {} of {} recorded entries are missing: is it mounted? \
+            "{}: {} of {} recorded entries are missing: is the file system mounted? \
              (if they were deleted or moved, raise --max-missing, which is {})",
             name(),
             HumanCount(*missing),
@@ -59,7 +61,7 @@ impl GuardArgs {
     }
 }
 
-/// How much may be missing.
+/// The limit for missing entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Limit {
     Percent(f64),
@@ -96,15 +98,15 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// Stops a command that would write its output over a manifest. `read`: device and inode of the manifest that the
-/// command replaces on purpose.
+/// Refuses to overwrite a manifest. `read`: device and inode of the manifest that the command replaces on
+/// purpose.
 ///
 /// # Errors
-/// When there is a manifest at the path, or what may be one, or it cannot be told.
+/// If the output path is a manifest, may be one, or cannot be examined.
 pub(super) fn refuse_to_overwrite(output: Option<&Path>, read: Option<(u64, u64)>) -> anyhow::Result<()> {
     let Some(path) = output else { return Ok(()) };
     let name = || quote(path.as_os_str().as_encoded_bytes());
-    // Where there is nothing, or what would wait for a writer, there is no manifest either.
+    // A path that does not exist or is not a regular file is not a manifest. Reading a FIFO would block.
     let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
     if !metadata.is_file() || read == Some((metadata.dev(), metadata.ino())) {
         return Ok(());
@@ -112,29 +114,26 @@ pub(super) fn refuse_to_overwrite(output: Option<&Path>, read: Option<(u64, u64)
     let mut start = Vec::new();
     let looked = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
     looked.with_context(|| {
-        format!("cannot tell whether {} is a manifest, which only --force replaces", name())
+        format!("cannot tell whether {} is a manifest (--force replaces it anyway)", name())
     })?;
     let what = match sniff(&start) {
         Kind::Manifest => "is a manifest".to_owned(),
         Kind::Compressed { with, .. } => format!("is compressed with {with} and may be a manifest"),
         Kind::Other(_) => return Ok(()),
     };
-    bail!(
-        "{} {what}: `ftk manifest update` brings one up to date and keeps what it knows; --force replaces it",
-        name()
-    )
+    bail!("{} {what}: use `ftk manifest update` to keep its records, or --force to replace it", name())
 }
 
-/// Stops a command that was given FILE before ROOT.
+/// Refuses arguments in the wrong order, the manifest before the root.
 ///
 /// # Errors
-/// When the root is a file and the manifest is a directory.
+/// If the root is a file and the manifest is a directory.
 pub(super) fn refuse_swapped(root: &OsStr, manifest: &OsStr) -> anyhow::Result<()> {
     let (is_file, is_dir) = (Path::new(root).is_file(), Path::new(manifest).is_dir());
     let name = |path: &OsStr| quote(path.as_encoded_bytes());
     ensure!(
         !(is_file && is_dir),
-        "the directory comes first, then its manifest: {} {}",
+        "the directory comes first, then the manifest: {} {}",
         name(manifest),
         name(root)
     );
@@ -146,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits() {
+    fn limits_are_shares_or_numbers() {
         for (limit, missing, recorded, is_exceeded) in [
             ("50%", 0, 0, false),
             ("50%", 1, 2, false),

@@ -1,4 +1,5 @@
-//! Manifests, opened: nothing is looked at before their seal has been.
+//! Opens manifests. The digest in the last line, which seals the manifest, is checked before anything else is
+//! used.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,10 +10,11 @@ use ftk_record::quote;
 
 use crate::input;
 
-/// A manifest that is complete.
+/// A manifest whose seal has been checked.
 pub(super) struct Input {
     pub(super) manifest: Manifest,
-    /// Device and inode of the file it is, if it is one: no part of the tree it tells of.
+    /// Device and inode of the manifest, if it is a regular file. A walk skips this file, since it is not a
+    /// part of the tree that it describes.
     pub(super) own: Option<(u64, u64)>,
 }
 
@@ -20,7 +22,7 @@ impl Input {
     /// Opens the manifest `path`, or standard input for `-`.
     ///
     /// # Errors
-    /// When it cannot be read, or is no manifest, or not a whole one.
+    /// If the file cannot be read, is not a manifest, or is incomplete or damaged.
     pub(super) fn open(path: &OsStr) -> anyhow::Result<Self> {
         let name = || quote(path.as_encoded_bytes());
         let file = input::open(path).with_context(|| format!("cannot open {}", name()))?;
@@ -31,7 +33,7 @@ impl Input {
     }
 }
 
-/// The error with the name of the one of two manifests that it is about, or of both.
+/// Adds the name of the affected manifest to an error, or of both if it affects both.
 pub(super) fn in_either(error: Error, paths: [&OsStr; 2]) -> anyhow::Error {
     let [first, second] = paths.map(|path| quote(path.as_encoded_bytes()));
     match error {

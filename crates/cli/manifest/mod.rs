@@ -1,4 +1,4 @@
-//! `ftk manifest`: what a tree is, recorded and held against what it has become. One file a command.
+//! `ftk manifest`: records trees, and compares them with their records. Each command has its own module.
 
 mod create;
 mod diff;
@@ -25,12 +25,11 @@ use crate::manifest::update::UpdateArgs;
 use crate::manifest::verify::VerifyArgs;
 use crate::outcome::Outcome;
 
-/// Record what a tree is, and verify it later
+/// Record a tree, and verify it later
 ///
-/// A manifest is a list of every entry of a tree, as JSON lines: type, size, permissions, owner, times, where links
-/// point to, and digests of the files. Its last line seals it, so that one that is cut off or damaged is never taken
-/// for a good one. `verify` tells files that somebody edited from files that went bad by themselves, and knows what
-/// was added, removed and moved.
+/// A manifest lists every entry of a tree as JSON lines: type, size, permissions, owner, times, link targets, and digests
+/// of the files. The last line seals the manifest, so that ftk detects one that is cut off or damaged. `verify` tells
+/// edited files from corrupted ones, and reports what was added, removed and moved.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ManifestArgs {
@@ -38,7 +37,7 @@ pub(crate) struct ManifestArgs {
     command: ManifestCommand,
 
     /// Accepted and ignored: ftk always recurses into directories
-    #[arg(short, long, global = true, hide_short_help = true, help_heading = "Where to look")]
+    #[arg(short, long, global = true, hide_short_help = true)]
     #[arg(overrides_with = "recursive")]
     recursive: bool,
 }
@@ -53,15 +52,19 @@ enum ManifestCommand {
 }
 
 const EXAMPLES: &str = "\
-Examples:
-  ftk manifest create /archive -o archive.jsonl       record it
-  ftk manifest verify /archive archive.jsonl          is all of it as it was?
-  ftk manifest update /archive archive.jsonl -o archive.jsonl
-                                                      record it anew, reading only what changed
-  ftk manifest diff monday.jsonl friday.jsonl         what happened between; reads no file
-  ftk manifest unique old-disk.jsonl archive.jsonl    what on the old disk is not in the archive?
+Exit status: 0: success; 1: differences found; 2: any error
 
-Status of verify: 0 all as recorded, 1 something is not, 2 something could not be read.";
+Examples:
+  ftk manifest create /archive -o archive.jsonl
+                        record a tree
+  ftk manifest verify /archive archive.jsonl
+                        report what changed
+  ftk manifest update /archive archive.jsonl -o archive.jsonl
+                        record it again, reading only what changed
+  ftk manifest diff monday.jsonl friday.jsonl
+                        compare two manifests, without reading files
+  ftk manifest unique old-disk.jsonl archive.jsonl
+                        files on the old disk that the archive lacks";
 
 pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     match &args.command {

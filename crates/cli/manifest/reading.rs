@@ -1,4 +1,4 @@
-//! The tree that a manifest is of: walked within its scope, and files of it read.
+//! Walks the tree of a manifest within its scope, and reads its files.
 
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
@@ -24,7 +24,7 @@ use crate::manifest::scope::ScopeArgs;
 use crate::scan::{Scan, scan, too_large, walker};
 use crate::simd;
 
-/// What every command works with that looks at a tree.
+/// Walks the tree of a manifest and reads its files. `create`, `update` and `verify` share it.
 pub(super) struct Surveyor<'c> {
     engine: Engine<'c>,
     platform: Platform,
@@ -34,12 +34,12 @@ pub(super) struct Surveyor<'c> {
     start: Instant,
 }
 
-/// What reading files gave.
+/// The result of reading files.
 pub(super) struct Read {
     pub(super) rows: Rows,
-    /// Files and bytes, failed ones included.
+    /// Files and bytes, including failed ones.
     pub(super) done: Progress,
-    /// Files that could not be read to their end, by number.
+    /// Files that could not be read completely, sorted by number.
     pub(super) failed: Vec<Failed>,
 }
 
@@ -55,10 +55,10 @@ impl<'c> Surveyor<'c> {
         })
     }
 
-    /// Walks `root`, following it if it is a link. `own`: device and inode of files that are left out.
+    /// Walks `root`, following it if it is a link. `own`: device and inode of files to skip.
     ///
     /// # Errors
-    /// When there is no such directory, or its table is too large.
+    /// If `root` is not a directory, or the tree does not fit into the allowed memory.
     pub(super) fn walk(
         &self,
         root: &OsStr,
@@ -68,13 +68,14 @@ impl<'c> Surveyor<'c> {
     ) -> anyhow::Result<Scan> {
         let name = || quote(root.as_bytes());
         let metadata = Path::new(root).metadata().with_context(|| format!("cannot open {}", name()))?;
-        ensure!(metadata.is_dir(), "{} is no directory", name());
+        ensure!(metadata.is_dir(), "{} is not a directory", name());
         let selection = scope.compile(own, self.console)?;
         let walker = walker(vec![CString::new(root.as_bytes())?], Follow::Roots, self.globals);
         scan(walker, &selection, keep, &self.budget, self.console)
     }
 
-    /// Reads the files, all of them for `None`, and says of which it could not. `so`: what follows for those.
+    /// Reads the files of `only`, or all of them for `None`, and reports those that fail. `so` is the
+    /// consequence for these.
     pub(super) fn read(
         &self,
         inventory: &Inventory,
@@ -92,7 +93,7 @@ impl<'c> Surveyor<'c> {
         }
         let (engine, stop) = (&self.engine, Stop::new());
         let report =
-            engine.watch("hash", files, |watch| process(&work, &mut rows, &engine.env(&stop, watch)));
+            engine.watch("hash", files, |watch| process(&work, &mut rows, &engine.resources(&stop, watch)));
         engine.say_plan(&work, &report, self.console);
         say_failed(inventory, &report.failed, so, self.console);
         let pending = (0..files).filter(|&row| rows.is_pending(row)).count();
@@ -102,7 +103,7 @@ impl<'c> Surveyor<'c> {
         Ok(Read { rows, done: report.done, failed: report.failed })
     }
 
-    /// The line that closes a run, with what was read and how long all of it took.
+    /// Prints the last line of the summary: entries, bytes, time and rate.
     pub(super) fn say_done(&self, entries: u64, done: Progress, failed: u64, algorithms: &[Algorithm]) {
         let noun = if entries == 1 { "entry" } else { "entries" };
         let entries = format!("{} {noun}", HumanCount(entries));
@@ -117,13 +118,13 @@ impl<'c> Surveyor<'c> {
 }
 
 impl Read {
-    /// Why a file could not be read; `None` for one that was.
+    /// Returns why a file could not be read, or `None` if it was read.
     pub(super) fn why(&self, file: FileNo) -> Option<String> {
         let at = self.failed.binary_search_by_key(&file, |failed| failed.file).ok()?;
         Some(match &self.failed[at].failure {
             Failure::Io { source, .. } => cause(source),
-            Failure::NotRegular => "it is no regular file any more".into(),
-            _ => "it changed while it was read".into(),
+            Failure::NotRegular => "it is no longer a regular file".into(),
+            _ => "it changed while being read".into(),
         })
     }
 }

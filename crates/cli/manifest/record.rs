@@ -1,4 +1,4 @@
-//! What is said of an entry that is not as recorded, one line each, and of all of them together.
+//! Prints findings, one line per entry, and their summary.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use ftk_manifest::{Finding, Summary, Verdict};
 use ftk_record::{write_path, write_string};
 use indicatif::HumanCount;
 
-use crate::colour::{self, Tone};
+use crate::colour::Tone;
 use crate::console::Console;
 use crate::human;
 use crate::list::List;
@@ -15,21 +15,22 @@ use crate::manifest::fields::change;
 use crate::outcome::Outcome;
 use crate::shown::{ARROW, shown};
 
-/// How findings are written.
+/// How findings are printed.
 #[derive(Clone, Copy)]
 pub(super) struct Manner {
-    /// The member of JSON that says what became of an entry, and the words for it.
+    /// The name of the JSON member for the verdict.
     pub(super) member: &'static str,
+    /// The word for a verdict.
     pub(super) word: fn(Verdict) -> &'static str,
     pub(super) json: bool,
-    /// Entries that are as recorded too.
+    /// Whether entries without differences are printed too.
     pub(super) all: bool,
 }
 
-/// Writes findings.
+/// Prints findings.
 pub(super) struct Findings<'a> {
     manner: Manner,
-    /// Those of the digests as they were, and as they are.
+    /// The algorithms of the old and the new digests.
     algorithms: [&'a [Algorithm]; 2],
     list: List<'a>,
     is_shown: bool,
@@ -40,11 +41,12 @@ pub(super) struct Findings<'a> {
 impl<'a> Findings<'a> {
     pub(super) fn new(manner: Manner, algorithms: [&'a [Algorithm]; 2], list: List<'a>) -> Self {
         let is_shown = list.is_shown();
-        let is_coloured = is_shown && colour::wanted();
+        let is_coloured = list.is_coloured();
         Self { manner, algorithms, list, is_shown, is_coloured, written: Ok(()) }
     }
 
-    /// Writes it, if it is one to be written. `why`: what kept it from being read.
+    /// Prints a finding. An entry without differences is printed only if `all` is set. `why`: the reason why
+    /// the file could not be read.
     pub(super) fn give(&mut self, finding: &Finding<'_>, why: Option<&str>) {
         if (finding.verdict == Verdict::Ok && !self.manner.all) || self.written.is_err() {
             return;
@@ -62,8 +64,9 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// `  418,113 of 418,118 as recorded; 1 corrupted, 4 new   (status 1)`; gives the outcome, which is at least `outcome`.
-/// `good`: what is said of entries in which nothing differs. Files whose content was not compared are not among them.
+/// Prints `  418,113 of 418,118 as recorded; 1 corrupted, 4 new   (status 1)`. Returns the outcome, which is
+/// at least `outcome`. `good` are the words for entries without differences. A file whose content was not
+/// compared does not count as such an entry.
 pub(super) fn say_counts(
     summary: &Summary,
     good: &str,
@@ -73,13 +76,13 @@ pub(super) fn say_counts(
 ) -> Outcome {
     let given = SAID.into_iter().filter(|verdict| summary.count(*verdict) > 0);
     let said: Vec<_> = given.map(|it| format!("{} {}", HumanCount(summary.count(it)), word(it))).collect();
-    let told = match summary.count(Verdict::Unreadable) {
+    let found = match summary.count(Verdict::Unreadable) {
         0 if said.is_empty() => Outcome::Success,
         0 => Outcome::Negative,
         _ => Outcome::Error,
     };
-    let outcome = outcome.max(told);
-    // What was not looked at is not good.
+    let outcome = outcome.max(found);
+    // Files that were not read may differ.
     let known = summary.count(Verdict::Ok) - summary.unread;
     let same = format!("{} of {} {good}", HumanCount(known), HumanCount(summary.total()));
     let unread = match summary.unread {
@@ -94,7 +97,7 @@ pub(super) fn say_counts(
     outcome
 }
 
-/// What differs, the worst first.
+/// Verdicts in the order of the summary, the worst first.
 const SAID: [Verdict; 7] = [
     Verdict::Unreadable,
     Verdict::Corrupted,
@@ -114,7 +117,7 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// One line.
+/// A finding to print.
 struct Record<'r> {
     word: &'static str,
     finding: &'r Finding<'r>,
@@ -123,20 +126,20 @@ struct Record<'r> {
 }
 
 impl Record<'_> {
-    /// Three columns: with tabs between for programs, with blanks for people.
+    /// Appends a line with three columns, separated by tabs, or aligned with spaces for a terminal.
     fn push_text(&self, out: &mut Vec<u8>, is_shown: bool, is_coloured: bool) {
         let style = tone(self.finding.verdict).style(is_coloured);
         let (word, path, details) = (self.word, shown(self.finding.path), self.details());
         let line = match (is_shown, details.is_empty()) {
             (true, true) => format!("  {style}{word:<10}{style:#} {path}\n"),
             (true, false) => format!("  {style}{word:<10}{style:#} {path:<24}   {details}\n"),
-            (false, true) => format!("{word}\t{path}\n"),
-            (false, false) => format!("{word}\t{path}\t{details}\n"),
+            (false, true) => format!("{style}{word}{style:#}\t{path}\n"),
+            (false, false) => format!("{style}{word}{style:#}\t{path}\t{details}\n"),
         };
         out.extend_from_slice(line.as_bytes());
     }
 
-    /// What there is to be said beside the verdict.
+    /// Returns the third column: error, new path and changed fields.
     fn details(&self) -> String {
         let Finding { verdict, new_path, changed, .. } = *self.finding;
         let mut parts: Vec<String> = self.why.into_iter().map(Into::into).collect();
@@ -150,7 +153,7 @@ impl Record<'_> {
         parts.join(", ")
     }
 
-    /// `{"verdict":"metadata","path":"a","changes":[{"field":"mode","old":"0644","new":"0600"}]}`
+    /// Appends `{"verdict":"metadata","path":"a","changes":[{"field":"mode","old":"0644","new":"0600"}]}`.
     fn push_json(&self, out: &mut Vec<u8>, member: &str) {
         let Finding { path, new_path, changed, .. } = *self.finding;
         out.extend_from_slice(format!("{{\"{member}\":\"{}\",", self.word).as_bytes());

@@ -1,4 +1,4 @@
-//! Options that say what is compared.
+//! Options for what is compared.
 
 use std::str::FromStr;
 
@@ -6,24 +6,28 @@ use clap::{Args, ValueEnum};
 use ftk_manifest::{Field, Mode};
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What is compared")]
+#[command(next_help_heading = "Comparison")]
 pub(super) struct RulesArgs {
-    /// `strict`: content and metadata; `content`: type, size and content alone; `metadata`: no file is read
+    /// What to compare
+    ///
+    /// `strict`: content and metadata; `content`: type, size and content; `metadata`: everything except content, and no
+    /// file is read.
     #[arg(long, value_name = "MODE", value_enum, default_value_t = ModeArg::Strict)]
     pub(super) mode: ModeArg,
 
-    /// Fields that may differ: mtime, mode, owner (uid and gid), uid, gid, size, target, device, xattrs, digest
+    /// Fields that may differ, such as mtime,owner; repeatable
     ///
-    /// Compared are type, size, permissions, owner, group, target of a link, number of a device, digests, extended
-    /// attributes where the manifest has them, and the time of the last change of all but directories. Inode, device,
-    /// number of links and time of the last change of the inode are recorded and never compared: a faithful copy
+    /// The fields are type, size, mode (permissions), uid, gid, owner (both), target (of a link), device (its number),
+    /// digest, xattrs (extended attributes, if recorded) and mtime (not of directories).
+    ///
+    /// The inode, its device, the number of hard links and ctime are recorded but never compared: an exact copy
     /// verifies.
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     ignore: Vec<Fields>,
 }
 
 impl RulesArgs {
-    /// The fields that may differ.
+    /// Returns the fields that may differ.
     pub(super) fn ignored(&self) -> Vec<Field> {
         self.ignore.iter().flat_map(|fields| &fields.0).copied().collect()
     }
@@ -47,7 +51,7 @@ impl From<ModeArg> for Mode {
     }
 }
 
-/// The fields that one word means.
+/// The fields of one word of `--ignore`.
 #[derive(Clone, Debug)]
 struct Fields(Vec<Field>);
 

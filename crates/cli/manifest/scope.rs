@@ -1,4 +1,4 @@
-//! Which entries a manifest is of: the options that say so, and the words that say it again when it is verified.
+//! The scope of a manifest: options that select its entries, and the words that record these options in it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -14,8 +14,8 @@ use ftk_select::Selection;
 use crate::console::Console;
 use crate::selection::{NameArgs, SelectionArgs, WalkArgs};
 
-/// The options that decide by name and place. What a manifest records, such as sizes and times, must not decide
-/// what it is of: a file that changed would not be looked at any more.
+/// The options that select entries by name and place. Recorded properties such as sizes and times must not
+/// select entries, because a changed file would drop out of the scope and its change would go unnoticed.
 #[derive(Clone, Debug)]
 pub(super) struct ScopeArgs {
     selection: SelectionArgs,
@@ -32,11 +32,11 @@ struct Options {
     walk: WalkArgs,
 }
 
-/// Links are recorded, so there is nothing to follow.
+/// The option to follow links, which is refused: a manifest records links.
 const FOLLOW: &str = "follow";
 
-/// Options of other commands that are recognised in order to say why a manifest does not have them, their short forms, and
-/// whether they have a value.
+/// Options of other commands, which are accepted by the parser only to explain why a manifest does not
+/// support them: long form, short form, and whether they have a value.
 const REFUSED: [(&str, Option<char>, bool); 10] = [
     ("size", Some('S'), true),
     ("newer", None, true),
@@ -72,8 +72,8 @@ impl FromArgMatches for ScopeArgs {
             return Err(clap::Error::raw(
                 ErrorKind::ArgumentConflict,
                 format!(
-                    "--{refused} cannot choose the entries of a manifest: only names and places can, \
-                     since a file that changed must not drop out of it"
+                    "--{refused} cannot select the entries of a manifest: select by name or place, \
+                     so that a changed file does not drop out of it"
                 ),
             ));
         }
@@ -88,7 +88,7 @@ impl FromArgMatches for ScopeArgs {
     }
 }
 
-/// The options that were given, each in its long form and with its value in the same word.
+/// Returns the given options, each in its long form and with its value in the same word.
 fn words(matches: &ArgMatches) -> Vec<OsString> {
     let mut words = Vec::new();
     for option in Options::augment_args(Command::new("")).get_arguments() {
@@ -120,28 +120,29 @@ struct Alone {
 }
 
 impl ScopeArgs {
-    /// What the words of a manifest say.
+    /// Parses the recorded words of a manifest.
     ///
     /// # Errors
-    /// When they are no such options, as those of a later version may be.
+    /// If they are not valid options, such as those of a later version.
     pub(super) fn of_words(words: &[Vec<u8>]) -> anyhow::Result<Self> {
         let shown = || words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
-        let Alone { scope } = Alone::try_parse_from(words.iter().map(|word| OsStr::from_bytes(word)))
-            .ok()
-            .with_context(|| format!("it was made with options that are not known here: {}", shown()))?;
+        let Alone { scope } =
+            Alone::try_parse_from(words.iter().map(|word| OsStr::from_bytes(word))).ok().with_context(
+                || format!("it was made with options that this version does not know: {}", shown()),
+            )?;
         scope.words().map(|_| scope)
     }
 
-    /// The words that say the same.
+    /// Returns the words that record these options.
     ///
     /// # Errors
-    /// When links are to be followed.
+    /// If links should be followed.
     pub(super) fn words(&self) -> anyhow::Result<Vec<Vec<u8>>> {
-        ensure!(!self.follows, "a manifest records links and follows none: drop --{FOLLOW}");
+        ensure!(!self.follows, "a manifest records links instead of following them: drop --{FOLLOW}");
         Ok(self.words.iter().cloned().map(OsString::into_vec).collect())
     }
 
-    /// The tests, compiled. `own`: device and inode of files that are left out.
+    /// Compiles the selection. `own`: device and inode of files to skip.
     pub(super) fn compile(&self, own: &[(u64, u64)], console: &Console) -> anyhow::Result<Selection> {
         self.selection.compile(own, console)
     }
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_say_the_same_again() {
+    fn recorded_words_parse_to_the_same_scope() {
         let line: [&[u8]; 12] = [
             b"-E",
             b"*.o",
@@ -191,9 +192,9 @@ mod tests {
         assert!(parse(&[]).words().unwrap().is_empty());
     }
 
-    /// Every option that decides which entries there are can be recorded.
+    /// Every option that selects entries can be recorded.
     #[test]
-    fn options_are_those_of_the_format() {
+    fn options_are_those_of_the_manifest_format() {
         let ours = Options::augment_args(Command::new(""));
         let mut ours: Vec<_> = ours
             .get_arguments()
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_manifest_cannot_keep_is_refused() {
+    fn options_that_a_manifest_cannot_record_are_refused() {
         assert!(parse(&[b"-L"]).words().unwrap_err().to_string().contains("--follow"));
         for word in [&b"file"[..], b"--size=+1", b"--files-from=/etc/passwd", b"--follow", b"--help", b"-j2"]
         {
@@ -215,7 +216,7 @@ mod tests {
         }
     }
 
-    /// What the words of a manifest that somebody made up are put together from.
+    /// Parts from which the test below makes up words.
     const PARTS: [&[u8]; 21] = [
         b"-",
         b"--",
@@ -242,11 +243,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_of_any_manifest_are_a_scope_or_refused(
+        fn made_up_words_are_a_valid_scope_or_refused(
             words in vec(vec(select(&PARTS[..]), 0..4).prop_map(|parts| parts.concat()), 0..4),
         ) {
             let scope = ScopeArgs::of_words(&words);
-            // Most that is made up is refused, so one that is not comes with it.
+            // Most made-up words are refused. A valid word added to them makes some more lists valid.
             let with = ScopeArgs::of_words(&[&words[..], &[b"--exclude=*.o".to_vec()]].concat());
             for scope in [scope, with].into_iter().flatten() {
                 let words = scope.words().unwrap();

@@ -1,8 +1,8 @@
-//! `--sample` and `--check`: a part of the files, in per cent.
+//! Parses the value of `--sample` and `--check`: a share of the files, in per cent.
 
 use ftk_manifest::Sample;
 
-/// Reads `5%`, `0.1%` or `5`: more than 0 and at most 100. The files are others in every run.
+/// Parses `5%`, `0.1%` or `5`: more than 0 and at most 100. Every run samples other files.
 pub(super) fn share(text: &str) -> Result<Sample, String> {
     let percent: Result<f64, _> = text.strip_suffix('%').unwrap_or(text).parse();
     match percent {
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares() {
+    fn shares_are_above_0_and_at_most_100_per_cent() {
         for good in ["5%", "0.1%", "100", "1e-3%"] {
             assert!(share(good).is_ok(), "{good}");
         }

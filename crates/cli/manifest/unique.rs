@@ -1,4 +1,4 @@
-//! `ftk manifest unique A B`: content of one tree that is nowhere in another.
+//! `ftk manifest unique A B`: lists files of one tree whose content is nowhere in another.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -21,9 +21,10 @@ use crate::manifest::input::{Input, in_either};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// List the files of A whose content is nowhere in B
+/// List the files of A whose content is not in B
 ///
-/// Names and metadata do not count, and no file is read. Both manifests must have an algorithm in common.
+/// Only contents are compared, not names or metadata, and no file is read. Both manifests must have an algorithm in
+/// common.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UniqueArgs {
@@ -31,21 +32,24 @@ pub(super) struct UniqueArgs {
     #[arg(value_name = "A")]
     a: OsString,
 
-    /// The manifest in which their content is looked for
+    /// The manifest that is searched for their content
     #[arg(value_name = "B")]
     b: OsString,
 
-    /// End every path with NUL instead of newline
+    /// End each path with NUL instead of newline
     #[arg(short = '0', long = "null", conflicts_with = "json", help_heading = "Output")]
     zero: bool,
 }
 
 const EXAMPLES: &str = "\
-Examples:
-  ftk manifest unique old-disk.jsonl archive.jsonl                  what would be lost with the old disk
-  ftk manifest unique -0 old-disk.jsonl archive.jsonl | rsync -0 --files-from=- /mnt/old /archive
+Exit status: 0: no such file; 1: files found; 2: any error
 
-Status: 0 there is nothing, 1 there is something, 2 a manifest is incomplete.";
+Examples:
+  ftk manifest unique old-disk.jsonl archive.jsonl
+                        files that only the old disk has
+  ftk manifest unique -0 old-disk.jsonl archive.jsonl |
+      rsync -0 --files-from=- /mnt/old /archive
+                        copy them to the archive";
 
 pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     if args.a == "-" && args.b == "-" {
@@ -58,7 +62,7 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     let algorithms = &a.header().algorithms;
     let (mut bytes, mut written) = (0, Ok(()));
     let files = unique(&a, &b, &Budget::new(globals.memory()), &mut |entry: &Entry<'_>| {
-        bytes = u64::saturating_add(bytes, entry.stat.size); // a manifest says what it likes
+        bytes = u64::saturating_add(bytes, entry.stat.size); // a manifest may contain any size
         let line = list.line(|out| match (globals.json, is_shown) {
             (true, _) => push_json(out, entry, algorithms),
             (_, true) if !args.zero => {
@@ -82,19 +86,19 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     let finished = written.and_then(|()| list.finish()).and_then(|()| stdout.finish());
     finished.with_context(|| cannot_write(None))?;
     if files == 0 {
-        console.summary("all content of the first is in the second");
+        console.summary("all content of A is in B");
         return Ok(Outcome::Success);
     }
     let files = human::count(files, "file");
-    console.summary(format_args!("{files}, {}, in the first alone   (status 1)", DecimalBytes(bytes)));
+    console.summary(format_args!("{files}, {}, only in A   (status 1)", DecimalBytes(bytes)));
     Ok(Outcome::Negative)
 }
 
-/// `{"path":"a","size_bytes":3,"digests":{"sha256":"..."}}`
+/// Appends `{"path":"a","size_bytes":3,"digests":{"sha256":"..."}}`.
 fn push_json(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
     out.push(b'{');
     write_path(out, "path", entry.path);
-    // A Vec takes everything.
+    // Writing to a Vec cannot fail.
     let _ = write!(out, ",\"size_bytes\":{},", entry.stat.size);
     Field::Digests.write_member(out, "digests", entry, algorithms);
     out.extend_from_slice(b"}\n");

@@ -1,4 +1,4 @@
-//! `ftk manifest update ROOT OLD -o NEW`: a manifest made anew, without reading what did not change.
+//! `ftk manifest update ROOT OLD -o NEW`: records a tree again, without reading unchanged files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use crate::args::Globals;
 use crate::console::Console;
 use crate::human;
 use crate::list::{List, cannot_write};
-use crate::manifest::create::{now_ns, say_left_out, say_no_xattrs, write};
+use crate::manifest::create::{now_ns, say_no_xattrs, say_not_recorded, write};
 use crate::manifest::fields::change;
 use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
@@ -27,41 +27,45 @@ use crate::stdout::Stdout;
 
 /// Record a tree again, reading only what changed
 ///
-/// Algorithms, attributes and which entries belong to the tree are those of OLD. A file keeps its digests if device, inode,
-/// size and the times of content and inode are what OLD says, and lie before the start of the run that made OLD; every
-/// other file is read. What cannot be read keeps its old record, and the status is 2.
+/// Algorithms, extended attributes and the selection options are those of OLD. A file keeps its digests if device, inode,
+/// size, mtime and ctime are the same as in OLD, and both times are before the start of the run that made OLD. Every other
+/// file is read. Entries that cannot be read keep their old record, and the exit status is 2.
 ///
-/// If content changed but size and mtime did not, the file is corrupted: update says so, keeps the old record and ends with
-/// status 1, on every run until the file is repaired or accepted. Rot that leaves all times alone is found only by reading:
-/// verify does, and --check reads a part of the unchanged files too.
+/// A file is corrupted if its content changed but size and mtime did not. update reports it, keeps the old record and
+/// exits with 1, in every run until the file is repaired or accepted. Corruption that changes no time is found only by
+/// reading: verify reads all files, and --check reads a part of the unchanged ones.
 ///
-/// Update stops before it changes anything if ROOT is not the recorded directory or more than half of its entries are
+/// update stops before it writes anything if ROOT is not the recorded directory, or if more than half of its entries are
 /// missing, as on an empty mount point.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UpdateArgs {
-    /// The directory; a link is followed
+    /// The directory to record; a symbolic link is followed
     #[arg(value_name = "ROOT")]
     root: OsString,
 
-    /// The manifest as it was; `-`: standard input
+    /// The older manifest; `-`: standard input
     #[arg(value_name = "OLD")]
     old: OsString,
 
-    /// Write to this file, which appears only when it is complete; it may be OLD
+    /// Write to NEW, which appears only when it is complete; may be OLD
     #[arg(short, long, value_name = "NEW", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Replace a manifest other than OLD that is already there
+    /// Replace a manifest other than OLD that already exists
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 
-    /// Read this part of the unchanged files too, such as 5%, other ones in every run
-    #[arg(long, value_name = "P%", value_parser = share, help_heading = "What is read")]
+    /// Also read a part of the unchanged files, such as 5%
+    ///
+    /// Each run reads other files.
+    #[arg(long, value_name = "P%", value_parser = share, help_heading = "Reading")]
     check: Option<Sample>,
 
-    /// Record this corrupted file as it is now; a path below ROOT as verify prints it; repeatable
-    #[arg(long, value_name = "PATH", help_heading = "What is read")]
+    /// Record this corrupted file as it is now; repeatable
+    ///
+    /// PATH is relative to ROOT, as verify prints it.
+    #[arg(long, value_name = "PATH", help_heading = "Reading")]
     accept: Vec<OsString>,
 
     #[command(flatten)]
@@ -69,10 +73,14 @@ pub(super) struct UpdateArgs {
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: success; 1: corrupted files found; 2: any error
+
 Examples:
   ftk manifest update /archive archive.jsonl -o archive.jsonl
-  ftk manifest update /archive monday.jsonl -o tuesday.jsonl --check 3%    every file about once a month
-  ftk manifest update /archive archive.jsonl -o archive.jsonl --accept film/reel-03.mov";
+  ftk manifest update /archive monday.jsonl -o tuesday.jsonl --check 3%
+                        read every file about once a month
+  ftk manifest update /archive a.jsonl -o a.jsonl --accept film/reel-03.mov
+                        record a corrupted file as it is";
 
 pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.old)?;
@@ -87,7 +95,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let now_ns = now_ns();
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
-    // An old manifest that stays where it is is a file like any other.
+    // If OLD lies in the tree and is not replaced, it is recorded like any other file.
     let scan = surveyor.walk(&args.root, &scope, Keep::Stats { files: true }, &list.own())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
@@ -106,7 +114,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         (None, Some(old), Some(new)) => {
             let digests = change(Field::Digests, [&old, &new], [algorithms; 2]);
             let (path, verdict) = (quote(finding.path), Verdict::Corrupted);
-            console.warning(format_args!("{path} is {verdict}: size and mtime did not change, {digests}"));
+            console.warning(format_args!("{path} is {verdict}: size and mtime are unchanged, {digests}"));
         }
         (None, Some(_), None) => {
             let path = quote(finding.path);
@@ -122,29 +130,29 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
 
     if update.missing > 0 {
         let paths = human::count(update.missing, "recorded path");
-        console.summary(format_args!("{paths} no longer there (removed or moved)"));
+        console.summary(format_args!("{paths} not found (removed or moved)"));
     }
     surveyor.say_done(updated.entries, read.done, read.failed.len() as u64, algorithms);
-    Ok(scan.outcome.max(say_kept(updated, console)).max(say_left_out(updated.failed, console)))
+    Ok(scan.outcome.max(say_kept(updated, console)).max(say_not_recorded(updated.failed, console)))
 }
 
-/// A path below the root as a manifest has it.
+/// Returns a path below the root in the form of a manifest.
 fn below(path: &[u8]) -> Vec<u8> {
     path.strip_prefix(b"./").unwrap_or(path).to_vec()
 }
 
-/// One line for what kept its old record.
+/// Prints how many entries kept their old record, and returns the outcome.
 fn say_kept(updated: Updated, console: &Console) -> Outcome {
     let Updated { kept, corrupted, .. } = updated;
     if corrupted > 0 {
         let files = human::count(corrupted, "corrupted file");
         console.summary(format_args!(
-            "{files} kept as recorded; --accept PATH records one as it is   (status 1)"
+            "{files} kept as recorded; --accept PATH records one as it is now   (status 1)"
         ));
     }
     if kept > 0 {
         let records = human::count(kept, "old record");
-        console.summary(format_args!("{records} kept of what could not be read (status 2)"));
+        console.summary(format_args!("{records} kept for entries that could not be read (status 2)"));
     }
     match (kept, corrupted) {
         (0, 0) => Outcome::Success,

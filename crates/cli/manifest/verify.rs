@@ -1,4 +1,4 @@
-//! `ftk manifest verify ROOT FILE`: what became of every entry.
+//! `ftk manifest verify ROOT FILE`: checks every entry of a tree against a manifest.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -26,25 +26,25 @@ use crate::manifest::share::share;
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// Hold a tree against its manifest
+/// Check a tree against its manifest
 ///
-/// Prints a line for each entry that is not as recorded, in the order of paths:
+/// Prints a line for each entry that differs from the manifest, sorted by path:
 ///
-///   corrupted   the content changed, size and time did not: nobody edited this
-///   modified    the content changed, and size, time or type with it
-///   metadata    the content is the same; permissions, owner, time... are not
-///   moved       gone from this path, and its content found at a new one
-///   missing     in the manifest, not in the tree
-///   new         in the tree, not in the manifest
-///   unreadable  could not be read, or changed while it was read
+///   corrupted   content changed, but size and mtime did not: damage, no edit
+///   modified    content changed, and so did size, mtime or type
+///   metadata    only permissions, owner, mtime or other metadata changed
+///   moved       missing at this path; its content was found at a new path
+///   missing     in the manifest, but not in the tree
+///   new         in the tree, but not in the manifest
+///   unreadable  could not be read, or changed while being read
 ///
-/// Which entries belong to the tree is what the manifest says: verify applies the options of the
-/// create that made it. The manifest itself is no part of the tree. Nothing that a manifest names is
-/// opened unless the walk of ROOT finds it.
+/// verify uses the selection options that are stored in the manifest. The manifest
+/// itself is skipped. Files named in the manifest are opened only if the walk of
+/// ROOT finds them.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(super) struct VerifyArgs {
-    /// The directory; a link is followed
+    /// The directory to check; a symbolic link is followed
     #[arg(value_name = "ROOT")]
     root: OsString,
 
@@ -55,28 +55,34 @@ pub(super) struct VerifyArgs {
     #[command(flatten)]
     rules: RulesArgs,
 
-    /// Read only this part of the files, such as 5%, other ones in every run; metadata is compared of all
-    #[arg(long, value_name = "P%", value_parser = share, help_heading = "What is compared")]
+    /// Read only a part of the files, such as 5%
+    ///
+    /// Each run reads other files. The metadata of all entries is compared.
+    #[arg(long, value_name = "P%", value_parser = share, help_heading = "Comparison")]
     sample: Option<Sample>,
 
-    /// Print the first verdict that is not ok, and stop
+    /// Stop after the first entry that differs
     #[arg(long, help_heading = "Output")]
     exit_on_first: bool,
 
-    /// Print entries that are as recorded too
+    /// Also print entries that are as recorded
     #[arg(long, help_heading = "Output")]
     all: bool,
 }
 
 const EXAMPLES: &str = "\
+Exit status: 0: all as recorded; 1: differences found; 2: any error
+
 Examples:
   ftk manifest verify /archive archive.jsonl
-  ftk manifest verify --ignore mtime,owner /mnt/copy archive.jsonl      a copy by another user
-  ftk manifest verify --sample 5% /archive archive.jsonl                a part, other files every night
-  ftk manifest verify --mode metadata --exit-on-first -q / root.jsonl   quick, and the status only
-  zstdcat /mnt/root.jsonl.zst | ftk manifest verify / -                 from standard input
-
-Status: 0 all as recorded, 1 something is not, 2 something could not be read, or the manifest is incomplete.";
+  ftk manifest verify --ignore mtime,owner /mnt/copy archive.jsonl
+                        a copy that belongs to another user
+  ftk manifest verify --sample 5% /archive archive.jsonl
+                        a part of the files, other ones every night
+  ftk manifest verify --mode metadata --exit-on-first -q / root.jsonl
+                        quick; only set the exit status
+  zstdcat /mnt/root.jsonl.zst | ftk manifest verify / -
+                        a manifest from standard input";
 
 pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.manifest)?;
@@ -85,19 +91,19 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let name = || quote(args.manifest.as_bytes());
     let header = manifest.header();
     let scope = ScopeArgs::of_words(&header.options).with_context(name)?;
-    let rules =
+    let criteria =
         Criteria { mode: args.rules.mode.into(), ignore: args.rules.ignored(), sample: args.sample.clone() };
-    if rules.mode == Mode::Content && header.algorithms.is_empty() {
-        bail!("{}: it records no digests, so content cannot be compared: use --mode metadata", name());
+    if criteria.mode == Mode::Content && header.algorithms.is_empty() {
+        bail!("{} records no digests, so content cannot be compared: use --mode metadata", name());
     }
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
-    let keep = Keep::Stats { files: rules.needs_stats() || header.algorithms.is_empty() };
+    let keep = Keep::Stats { files: criteria.needs_stats() || header.algorithms.is_empty() };
     let scan = surveyor.walk(&args.root, &scope, keep, &own)?;
     let inventory = &scan.inventory;
     let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
-    let plan = VerifyPlan::new(&manifest, &tree, &rules, &surveyor.budget).with_context(name)?;
+    let plan = VerifyPlan::new(&manifest, &tree, &criteria, &surveyor.budget).with_context(name)?;
 
     let manner = Manner { member: "verdict", word: Verdict::name, json: globals.json, all: args.all };
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
@@ -126,14 +132,14 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     }
     if !looked_below && !header.options.is_empty() && !is_empty(&args.root) {
         bail!(
-            "{}: its options exclude every entry of {}: nothing was verified",
+            "{}: its recorded options exclude every entry of {}: nothing was verified",
             name(),
             quote(args.root.as_bytes())
         );
     }
     findings.finish().and_then(|()| stdout.finish()).with_context(|| cannot_write(None))?;
-    let good = if is_over { "as recorded up to the first that is not" } else { "as recorded" };
-    // A new file that could not be read is an error too, although it is new all the same.
+    let good = if is_over { "as recorded, up to the first difference" } else { "as recorded" };
+    // A new file that could not be read keeps the verdict `new`, but it is an error too.
     let read = if failed > 0 { Outcome::Error } else { Outcome::Success };
     let outcome = say_counts(&summary, good, Verdict::name, scan.outcome.max(read), console);
     surveyor.say_done(summary.total(), done, failed, &header.algorithms);

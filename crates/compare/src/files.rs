@@ -105,7 +105,7 @@ impl<'f> Files<'f> {
             }
             outcome.lines = Some(lines);
         }
-        // A team reads each file more than once.
+        // The reads of a team count as at least two, so that `verify` checks the file again.
         let reads = if plan.way == Way::Sequential { 0 } else { 2 };
         self.cursors.0.verify(reads).map_err(|failure| (Side::A, failure))?;
         self.cursors.1.verify(reads).map_err(|failure| (Side::B, failure))?;
@@ -128,8 +128,9 @@ impl<'f> Files<'f> {
         a.go_to(self.a.skip + self.at);
         b.go_to(self.b.skip + self.at);
         let mut sequential = Sequential { a, b, at: self.at, limit, clean, lines };
-        // One byte more than the size, so that one read returns a small file and also shows its end.
         let block = self.options.block(1, self.resources.memory) as u64;
+        // The buffer has one byte more than a small file, so that the first read also shows the end of the
+        // file.
         let buf_len = self.lens.0.max(self.lens.1).saturating_add(1).min(block) as usize;
         let end = sequential.run(&mut self.sink, buf_len, self.resources)?;
         self.at = sequential.at;

@@ -14,12 +14,15 @@
 //! use ftk_sched::Stop;
 //!
 //! let (mut a, mut b) = (&b"some bytes"[..], &b"same byte"[..]);
-//! let resources = FileResources { workers: 0, memory: 1 << 30, stop: &Stop::new(), done: &AtomicU64::new(0) };
+//! let resources =
+//!     FileResources { workers: 0, memory: 1 << 30, stop: &Stop::new(), done: &AtomicU64::new(0) };
 //! let mut found = Vec::new();
-//! let outcome = compare(Source::Stream(&mut a), Source::Stream(&mut b), &Options::default(), &resources, &mut |mismatch| {
+//! let mut collect = |mismatch| {
 //!     found.push(mismatch);
 //!     ControlFlow::Continue(())
-//! });
+//! };
+//! let (a, b) = (Source::Stream(&mut a), Source::Stream(&mut b));
+//! let outcome = compare(a, b, &Options::default(), &resources, &mut collect);
 //! assert!(!outcome.expect("reading a slice cannot fail").is_equal());
 //! assert_eq!((found[0].offset, found[0].a, found[0].b), (1, b'o', b'a'));
 //! ```

@@ -9,8 +9,9 @@
 //! ```
 //!
 //! The table keeps the `capacity` earliest mismatches found so far. Once it is full, the offset of its last
-//! entry is the bound, and nothing after the bound is needed. The bound only decreases. It never falls below the
-//! last mismatch of the final result: every further mismatch only moves the last entry of the table towards it.
+//! entry is the bound, and nothing after the bound is needed. The bound only decreases. It never falls below
+//! the last mismatch of the final result: every further mismatch only moves the last entry of the table
+//! towards it.
 //!
 //! A worker that reads an old bound compares at most one block too many. This is why the bound needs no lock
 //! and no memory ordering. Every block before the final bound is compared, and the result depends on nothing
@@ -110,7 +111,7 @@ impl Search {
         self.bound.fetch_min(0, Relaxed);
     }
 
-    /// Returns the mismatches in order. All workers must have ended.
+    /// Returns the earliest mismatches, by ascending offset. All workers must have ended.
     pub(crate) fn into_earliest(self) -> Vec<Mismatch> {
         self.earliest.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

@@ -9,8 +9,8 @@ use crate::holes::KnownRange;
 /// `linux/magic.h`, except for bcachefs. No other file system is queried.
 const SHARING: [u32; 4] = [0x9123_683e, 0x5846_5342, 0xca45_1a4e, 0x7461_636f];
 
-/// After this many queries in a row without a shared extent, no more are made. Files that share extents were
-/// cloned, and mostly share many.
+/// After this many queries in a row that find no shared extent, no more are made. Files share extents because
+/// one was cloned from the other, and such files usually share many, so further queries would find little.
 const MAX_TRIES: u32 = 3;
 
 /// The extents that two files share, looked up in ascending order of offsets.

@@ -51,7 +51,7 @@ pub struct Group<'g> {
     start: u32,
 }
 
-/// Totals of all groups. If the sizes of sparse files exceed the range of numbers, the maximum is used.
+/// Totals of all groups. Byte totals are at most `u64::MAX`, which the sizes of sparse files can exceed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// The number of names in all groups.
@@ -60,7 +60,7 @@ pub struct Totals {
     pub groups: u64,
     /// The number of files in all groups, with hard links counted once.
     pub clusters: u64,
-    /// Wasted bytes: all files except one in each group.
+    /// Wasted bytes: the sizes of all files except one in each group, with hard links counted once.
     pub wasted: u64,
     /// Bytes saved by hard links: the space that these names would need as separate files.
     pub shared: u64,

@@ -37,8 +37,8 @@ pub struct Stage<'s> {
 }
 
 impl Stage<'_> {
-    /// Returns the peak memory of this stage's tables in bytes, including the rows. The memory is freed
-    /// before the next stage.
+    /// Returns the peak memory of this stage's tables in bytes: a row for each file with its state and
+    /// digests, and space to sort them. The memory is freed before the next stage.
     pub fn memory(&self) -> u64 {
         let row = Rows::bytes_per_file(self.work.algorithms) + crate::classes::BYTES_PER_FILE;
         u64::from(self.work.files()) * row as u64

@@ -65,7 +65,7 @@ impl Platform {
     }
 }
 
-/// Instruction sets, as upper bounds. Each includes those before it.
+/// Instruction sets, smallest first. As the limit of [`Platform::up_to`], each allows those before it too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Simd {
     /// The instructions that every CPU of the architecture has.

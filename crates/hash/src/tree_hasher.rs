@@ -89,8 +89,8 @@ impl<K: NodeKernel<L>, const L: usize> TreeHasher<K, L> {
         }
     }
 
-    /// Returns the number of leaves of a message, or 0 if it is not hashed by its leaves, because it is long
-    /// or fills all lanes itself.
+    /// Returns the number of leaves of a message, or 0 if the `blake3` crate hashes it, because it is long or
+    /// its chunks fill all lanes exactly.
     pub(crate) fn leaves(message: &[u8]) -> usize {
         let full_lanes = message.len() / (L * CHUNK);
         if message.len() > MAX_LEN || full_lanes > 0 && message.len() == full_lanes * L * CHUNK {
@@ -102,8 +102,8 @@ impl<K: NodeKernel<L>, const L: usize> TreeHasher<K, L> {
     /// Computes the digest of each message. The digest of `messages[i]` is written to `out[i]`.
     pub(crate) fn hash(&mut self, messages: &[&[u8]], out: &mut [Digest]) {
         self.record_trees(messages);
-        // The `blake3` crate is faster for one or two chunks, and for a single message, with whose chunks it
-        // fills its own lanes.
+        // The `blake3` crate is faster for one or two chunks in total. It is also faster for a single
+        // message, because it hashes the chunks of one message side by side.
         if self.trees.len() == 1 || self.values.len() <= 2 {
             self.trees.clear();
             for (message, digest) in messages.iter().zip(out) {

@@ -9,9 +9,10 @@ use crate::{Collect, Full, Keep, Skipped};
 impl Inventory {
     /// Merges the parts of all workers into one table.
     ///
-    /// Directories are in depth-first order, siblings in the byte order of `name/`, and regular files are
-    /// numbered in that order. The time is O(directories) plus sorting siblings, and does not depend on the
-    /// number of files.
+    /// Directories are in depth-first order. Sibling directories are sorted by the bytes of their names, as
+    /// if a slash followed each name. Regular files are numbered directory by directory in this order, and by
+    /// name within a directory. The time depends on the number of directories, and not on that of files: each
+    /// worker has already sorted the files of its directories.
     ///
     /// # Errors
     /// If a part or the table is full.

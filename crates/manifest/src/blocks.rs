@@ -1,9 +1,9 @@
-//! The bytes of a manifest: read once to be checked, and then known again.
+//! Block fingerprints: a manifest that is read again must still have the bytes that were checked.
 //!
-//! The seal of a manifest is checked before anything else, and that takes SHA-256 over all of it. Whoever reads it again
-//! must get the very same bytes, whatever was done to the file since. So the first to read it takes a fingerprint of
-//! every block (XXH3, a fraction of the time), and nobody later sees a byte of a block before the fingerprint has been
-//! found again. No clock is asked, and nothing is believed of the times of a file.
+//! A manifest's seal (SHA-256 of the whole file) is checked before anything else. Later passes must read the
+//! same bytes, whatever happened to the file since. So the first pass records a fingerprint (XXH3, much
+//! faster than SHA-256) of every block, and later passes use a block only after its fingerprint has matched
+//! again. File times are not trusted.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -13,17 +13,17 @@ use ftk_hash::{Algorithm, Digest, Platform};
 
 use crate::Error;
 
-/// Bytes of a block, the last one but may be shorter. A fingerprint takes 65 bytes.
+/// Bytes per block; the last block of a file may be shorter. A fingerprint occupies 65 bytes.
 pub(crate) const BLOCK: usize = 256 << 10;
 
 /// The fingerprints of a file, block by block.
 #[derive(Debug)]
-pub(crate) struct Prints {
+pub(crate) struct Fingerprints {
     platform: Platform,
     blocks: Vec<Digest>,
 }
 
-impl Prints {
+impl Fingerprints {
     pub(crate) fn new() -> Self {
         Self { platform: Platform::detect(), blocks: Vec::new() }
     }
@@ -32,37 +32,40 @@ impl Prints {
         Algorithm::Xxh128.hash_one(self.platform, block)
     }
 
-    /// Reads the block with this number, and says how long it is.
+    /// Reads block `number` again and returns its length.
     ///
     /// # Errors
-    /// When it cannot be read, and [`Error::Changed`] when it is not what it was.
+    /// When the block cannot be read, and [`Error::Changed`] when its fingerprint does not match.
     pub(crate) fn read_again(&self, file: &File, number: usize, block: &mut [u8]) -> Result<usize, Error> {
         let n = read_block(file, number as u64 * BLOCK as u64, block)?;
-        let is_same = self.blocks.get(number).is_some_and(|print| *print == self.of(&block[..n]));
+        let is_same = self.blocks.get(number).is_some_and(|fingerprint| *fingerprint == self.of(&block[..n]));
         if is_same { Ok(n) } else { Err(Error::Changed) }
     }
 }
 
-/// A file read from its beginning, wherever its own position is. It has to be asked for a block at a time.
+/// A reader that starts at offset 0, whatever the file's own position, and records a fingerprint of every
+/// block.
+///
+/// Callers must read one whole block at a time.
 #[derive(Debug)]
-pub(crate) struct First<'f> {
+pub(crate) struct FirstPass<'f> {
     pub(crate) file: &'f File,
-    pub(crate) prints: &'f mut Prints,
+    pub(crate) fingerprints: &'f mut Fingerprints,
 }
 
-impl Read for First<'_> {
+impl Read for FirstPass<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        assert_eq!(buffer.len(), BLOCK, "fingerprints are those of whole blocks");
-        let offset = self.prints.blocks.len() as u64 * BLOCK as u64;
+        assert_eq!(buffer.len(), BLOCK, "callers must read whole blocks");
+        let offset = self.fingerprints.blocks.len() as u64 * BLOCK as u64;
         let n = read_block(self.file, offset, buffer)?;
         if n > 0 {
-            self.prints.blocks.push(self.prints.of(&buffer[..n]));
+            self.fingerprints.blocks.push(self.fingerprints.of(&buffer[..n]));
         }
         Ok(n)
     }
 }
 
-/// Fills `buffer` from `offset`, unless the file ends before.
+/// Fills `buffer` from `offset`, up to the end of the file.
 fn read_block(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
     let mut n = 0;
     while n < buffer.len() {

@@ -6,16 +6,19 @@ use ftk_hash::Algorithm;
 
 use crate::{Error, Header};
 
-/// Where the digests of the algorithms that two manifests share lie in their entries.
+/// The positions, in the entries of two manifests, of the digests of their common algorithms.
 #[derive(Debug, Default)]
 pub(crate) struct Common {
-    /// In the entries of the first and of the second, by algorithm.
+    /// For each common algorithm: the byte range of its digest in the digests of an entry, in the first and
+    /// in the second manifest.
     ranges: Vec<(Range<usize>, Range<usize>)>,
 }
 
 impl Common {
+    /// Finds the common algorithms of two manifests.
+    ///
     /// # Errors
-    /// When both have digests and none is by the same algorithm.
+    /// [`Error::NoCommonAlgorithm`] when both manifests have digests but share no algorithm.
     pub(crate) fn of(old: &Header, new: &Header) -> Result<Self, Error> {
         let both = |algorithm: &Algorithm| {
             Some((range(&old.algorithms, *algorithm)?, range(&new.algorithms, *algorithm)?))
@@ -34,28 +37,28 @@ impl Common {
         self.ranges.is_empty()
     }
 
-    /// Bytes of the digests in common.
+    /// Returns the total length of the common digests in bytes.
     pub(crate) fn len(&self) -> usize {
         self.ranges.iter().map(|(range, _)| range.len()).sum()
     }
 
-    /// The digests in common, of a file of the first.
+    /// Returns the common digests of a file of the first manifest.
     pub(crate) fn in_old<'d>(&self, digests: &'d [u8]) -> impl Iterator<Item = &'d [u8]> {
         self.ranges.iter().map(|(range, _)| &digests[range.clone()])
     }
 
-    /// The digests in common, of a file of the second.
+    /// Returns the common digests of a file of the second manifest.
     pub(crate) fn in_new<'d>(&self, digests: &'d [u8]) -> impl Iterator<Item = &'d [u8]> {
         self.ranges.iter().map(|(_, range)| &digests[range.clone()])
     }
 
-    /// Whether the digests in common are the same.
+    /// Returns whether the common digests are equal.
     pub(crate) fn is_same(&self, old: &[u8], new: &[u8]) -> bool {
         self.in_old(old).eq(self.in_new(new))
     }
 }
 
-/// Where the digest by `algorithm` lies among those of `algorithms`, one behind the other.
+/// Returns the byte range of the digest by `algorithm` in the concatenated digests of `algorithms`.
 pub(crate) fn range(algorithms: &[Algorithm], algorithm: Algorithm) -> Option<Range<usize>> {
     let at = algorithms.iter().position(|it| *it == algorithm)?;
     let start = algorithms[..at].iter().map(|it| it.digest_len()).sum();

@@ -1,4 +1,4 @@
-//! Where the contents of a tree's files are known from.
+//! The file contents that a run has read.
 
 use ftk_inventory::FileNo;
 use ftk_process::{Rows, State};
@@ -8,31 +8,32 @@ use crate::Stat;
 /// What is known of the contents of a tree's files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Contents<'c> {
-    /// The files that were to be read, ascending, and what became of them.
+    /// The files that were to be read, ascending (`None`: all files), and their rows.
     read: Option<(Option<&'c [FileNo]>, &'c Rows)>,
 }
 
 /// What is known of the content of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// It was not to be read.
+    /// The file was not to be read.
     Unread,
-    /// It was read: the number of its row, and what its descriptor said.
+    /// The file was read: the number of its row, and `fstat` of its descriptor.
     Read(u32, Stat),
-    /// It could not be read, or changed meanwhile.
+    /// The file could not be read, or changed while being read.
     Failed,
-    /// It was to be read and nobody did: a fault of the program.
+    /// The file was to be read but was not: a bug in ftk.
     Pending,
 }
 
 impl<'c> Contents<'c> {
-    /// Nothing: only metadata is known.
+    /// Creates contents without any file: only metadata is known.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// What was read, into [`Rows::with_stats`]: of these files, which are ascending and as many as the rows are; or
-    /// of all files of the inventory.
+    /// Creates contents from rows that were made [with stats](Rows::with_stats).
+    ///
+    /// `files` are the files of the rows, in ascending order; `None` means all files of the inventory.
     pub fn read(files: Option<&'c [FileNo]>, rows: &'c Rows) -> Self {
         Self { read: Some((files, rows)) }
     }
@@ -53,7 +54,7 @@ impl<'c> Contents<'c> {
         }
     }
 
-    /// Replaces `digests` by those of a row that is `Ok`, one behind the other.
+    /// Replaces `digests` with the concatenated digests of a row that is `Ok`.
     pub(crate) fn digests(&self, row: u32, digests: &mut Vec<u8>) {
         digests.clear();
         let (_, rows) = self.read.expect("a row was found");
@@ -61,7 +62,10 @@ impl<'c> Contents<'c> {
     }
 }
 
-/// The row of a file among those of `files`, which are ascending: as far before its number as there are gaps before it.
+/// Finds the row of a file: its index in `files`, which are ascending.
+///
+/// The index is at most the file's number, and smaller by at most the count of numbers missing from `files`.
+/// The search is limited to that range.
 fn row_of(files: &[FileNo], file: FileNo) -> Option<u32> {
     let gaps = files.last()?.0 as usize + 1 - files.len();
     let last = file.0 as usize + 1;

@@ -1,4 +1,4 @@
-//! The entries of a tree, written.
+//! Writing the entries of a walked tree.
 
 use std::io;
 
@@ -8,17 +8,18 @@ use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::XattrReader;
 use crate::{Contents, Entry, Error, Stat, Writer};
 
-/// Writes an entry for everything in the tree, in the order of a manifest, and says how many. With `xattrs` they have
-/// their extended attributes, read now.
+/// Writes an entry for everything in the tree, in the order of a manifest, and returns the number of entries.
+/// With `xattrs` their extended attributes are read now and written too.
 ///
-/// What could not be read has no entry: a file whose row is not `Ok`, of which whoever read it knows why, and an entry
-/// whose extended attributes cannot be had, which is handed to `on_error` with its path below the root.
+/// Entries that could not be read are skipped: files whose row is not `Ok`, which were reported when they
+/// were read, and entries whose extended attributes cannot be read, which are passed to `on_error` with their
+/// path below the root.
 ///
 /// # Errors
-/// When the manifest cannot be written, or a file that was to be read was never looked at.
+/// When the manifest cannot be written, or when a file that was to be read was never processed.
 ///
 /// # Panics
-/// If the contents of a regular file are not known, nor the metadata of it.
+/// If neither the content nor the metadata of a regular file is known.
 pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     tree: &WalkedTree<'_>,
     contents: &Contents<'_>,
@@ -43,19 +44,19 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     if pending > 0 { Err(Error::Unprocessed(pending)) } else { Ok(written) }
 }
 
-/// What can be recorded of an entry of a tree.
+/// The result of making an entry.
 pub(crate) enum Made<'m> {
-    /// Everything.
+    /// The complete entry.
     Entry(Entry<'m>),
-    /// Everything but its extended attributes, and why these could not be read.
+    /// The entry without its extended attributes, and why these could not be read.
     WithoutXattrs(Entry<'m>, io::Error),
-    /// Nothing: the file could not be read, or changed meanwhile.
+    /// No entry: the file could not be read, or changed while being read.
     Unread,
-    /// Nothing: it was to be read and was not.
+    /// No entry: the file was to be read but was not.
     Pending,
 }
 
-/// Makes entries of what a walk found and of what was read.
+/// Makes entries from what the walk found and what was read.
 pub(crate) struct Maker<'t> {
     contents: Contents<'t>,
     xattrs: Option<XattrReader<'t>>,
@@ -68,14 +69,14 @@ impl<'t> Maker<'t> {
         Self { contents, xattrs, digests: Vec::new() }
     }
 
-    /// The entry of what was seen. `known`: the digests of a file that was not to be read.
+    /// Makes the entry of what was seen. `known` are the digests to use for a file that was not to be read.
     ///
     /// # Panics
-    /// If the walk has not kept what `stat` says of something that was not read.
+    /// If the walk has not kept the metadata of something that was not read.
     pub(crate) fn make<'m>(&'m mut self, seen: &'m Seen, known: &'m [u8]) -> Made<'m> {
         let (stat, digests) = match seen.file.map_or(Content::Unread, |file| self.contents.of(file)) {
             Content::Unread => {
-                let metadata = seen.metadata.as_ref().expect("the walk keeps what stat says");
+                let metadata = seen.metadata.as_ref().expect("the walk keeps metadata");
                 (Stat::walked(seen.file_type, metadata), known)
             }
             Content::Read(row, stat) => {

@@ -1,40 +1,42 @@
-//! What is compared.
+//! Which fields are compared, and which files are read.
 
 use ftk_walk::FileType;
 
 use crate::{Entry, Field, Sample};
 
-/// What two entries are compared by.
+/// The set of fields that are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Everything that is recorded and compared.
+    /// All recorded fields that can be compared.
     #[default]
     Strict,
     /// Type, size, link target and digests.
     Content,
-    /// Everything but the digests, so that no file is read.
+    /// Everything except the digests, so that no file is read.
     Metadata,
 }
 
-/// What is compared, and of which files the content.
+/// Which fields are compared, and which files are read.
 #[derive(Clone, Debug, Default)]
 pub struct Criteria {
-    /// What in general.
+    /// The set of fields to start from.
     pub mode: Mode,
-    /// What of it not.
+    /// Fields removed from that set.
     pub ignore: Vec<Field>,
     /// Which files are read; `None`: all.
     pub sample: Option<Sample>,
 }
 
 impl Criteria {
-    /// Whether a verification has to know what `stat` says of regular files that it does not read: then the walk should
-    /// keep it, as it should for a manifest without digests. What it has not kept is asked for one by one.
+    /// Returns whether a verification needs the metadata of regular files that it does not read.
+    ///
+    /// If so, the walk should keep it (as for a manifest without digests); otherwise it is requested file by
+    /// file.
     pub fn needs_stats(&self) -> bool {
         self.sample.is_some() || !self.compares(Field::Digests)
     }
 
-    /// Whether a field is compared.
+    /// Returns whether a field is compared.
     pub fn compares(&self, field: Field) -> bool {
         let in_mode = match self.mode {
             Mode::Strict => true,
@@ -46,17 +48,19 @@ impl Criteria {
         in_mode && !self.ignore.contains(&field)
     }
 
-    /// Whether the content of a file is to be read. A sample always includes files that are known to be damaged.
+    /// Returns whether the content of a file is to be read. Every sample includes the files that are known to
+    /// be damaged.
     pub(crate) fn reads(&self, old: &Entry<'_>) -> bool {
         let in_sample = || self.sample.as_ref().is_none_or(|sample| sample.matches(old.path));
         self.compares(Field::Digests) && (old.damaged_ns.is_some() || in_sample())
     }
 
-    /// Replaces `changed` by the compared fields in which the entries differ. `is_same`: whether their digests are the
-    /// same, if that is known.
+    /// Replaces `changed` with the compared fields in which the entries differ. `is_same` tells whether their
+    /// digests are equal, if that is known.
     ///
-    /// Sizes are those of regular files: that of a directory is the file system's affair, and that of a link is its
-    /// target's. A directory's time tells only that entries came or went, which they tell themselves.
+    /// Sizes are compared for regular files only: the size of a directory depends on the file system, and
+    /// that of a link on its target. The mtime of directories is not compared, because added and removed
+    /// entries are reported themselves.
     pub(crate) fn changed(
         &self,
         old: &Entry<'_>,

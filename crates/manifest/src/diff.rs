@@ -1,4 +1,4 @@
-//! What differs between two manifests, without reading a file they speak of.
+//! Differences between two manifests, found without reading the files they list.
 
 use std::ops::ControlFlow;
 
@@ -9,31 +9,34 @@ use crate::keys::{Keys, Reservation, pair};
 use crate::pairs::{Pass, merge_manifests};
 use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Summary, Verdict};
 
-/// Holds two manifests against each other, and hands to `each` what is not the same, in the order of paths. [`Verdict::Missing`] is what only `old` has,
-/// [`Verdict::New`] what only `new` has. What cannot be told from two manifests is called [`Verdict::Modified`] whatever
-/// its size and time. Contents are compared by the algorithms that both have; where one has none at all, by size.
+/// Compares two manifests and passes each difference to `each`, in path order.
 ///
-/// Of what is the same in both nothing is kept in memory. What only one of them has takes its digests and 24 bytes a
-/// file, if it is only in `new` its path too.
+/// Entries only in `old` are [`Verdict::Missing`], entries only in `new` are [`Verdict::New`]. Changed
+/// content is always [`Verdict::Modified`], whatever size and mtime are: two manifests alone cannot prove
+/// corruption. Contents are compared by the common algorithms; if one manifest has no digests at all, by
+/// size.
+///
+/// Entries that are the same in both use no memory. A file only in `old` uses 32 bytes and its common
+/// digests. A file only in `new` uses 33 bytes, its common digests and its path.
 ///
 /// # Errors
-/// When a manifest cannot be read or holds what a manifest may not, when they have no algorithm in common, or when
-/// what is not in both does not fit into the budget.
+/// When a manifest cannot be read or has an invalid line, when both have digests but no algorithm in common,
+/// or when the files that only one of them has do not fit into the budget.
 pub fn diff(
     old: &Manifest,
     new: &Manifest,
-    rules: &Criteria,
+    criteria: &Criteria,
     budget: &Budget,
     each: &mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>,
 ) -> Result<Summary, Error> {
-    let common = match rules.compares(Field::Digests) {
+    let common = match criteria.compares(Field::Digests) {
         true => Common::of(old.header(), new.header())?,
         false => Common::default(),
     };
     let is_compared = !common.is_empty();
     let moves = if is_compared { Moves::find(old, new, &common, budget)? } else { Moves::default() };
     let (mut changed, mut summary) = (Vec::new(), Summary::default());
-    let (mut gone, mut come) = (0, 0);
+    let (mut missing, mut added) = (0, 0);
     let (mut same, mut same_unread) = (0, 0);
     let pass = if is_compared { Pass::Again } else { Pass::First };
     let count_same = |entry: Option<&Entry<'_>>| {
@@ -47,7 +50,7 @@ pub fn diff(
             (Some(old), Some(new)) => {
                 let is_pair = old.stat.is_regular() && new.stat.is_regular();
                 let is_same = (is_pair && is_compared).then(|| common.is_same(old.digests, new.digests));
-                rules.changed(old, new, is_same, &mut changed);
+                criteria.changed(old, new, is_same, &mut changed);
                 let verdict = match Verdict::of(old, new, &changed) {
                     Verdict::Corrupted => Verdict::Modified,
                     verdict => verdict,
@@ -59,15 +62,15 @@ pub fn diff(
             }
             (Some(old), None) => {
                 if old.stat.is_regular() {
-                    new_path = moves.path_of(gone);
-                    gone += 1;
+                    new_path = moves.path_of(missing);
+                    missing += 1;
                 }
                 if new_path.is_some() { Verdict::Moved } else { Verdict::Missing }
             }
             (None, Some(new)) => {
                 if new.stat.is_regular() {
-                    come += 1;
-                    if moves.has_arrived(come - 1) {
+                    added += 1;
+                    if moves.is_moved(added - 1) {
                         return Ok(ControlFlow::Continue(()));
                     }
                 }
@@ -96,20 +99,22 @@ pub fn diff(
     Ok(summary)
 }
 
-/// Where the regular files that only the old manifest has are in the new one. Files are counted by path among those
-/// that only the one, or only the other, has.
+/// Where the regular files that only the old manifest has are in the new one.
+///
+/// Indexes count the regular files that only the old manifest has, or only the new one, in path order.
 #[derive(Debug, Default)]
 struct Moves {
     to: Vec<Option<u32>>,
-    has_arrived: Vec<bool>,
-    /// The paths of what only the new manifest has, one behind the other, and where each ends.
+    is_moved: Vec<bool>,
+    /// The concatenated paths of the files that only the new manifest has.
     paths: Vec<u8>,
+    /// Where each path ends in `paths`.
     ends: Vec<u64>,
 }
 
 impl Moves {
     fn find(old: &Manifest, new: &Manifest, common: &Common, budget: &Budget) -> Result<Self, Error> {
-        let (mut gone, mut come) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
+        let (mut missing, mut added) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
         let mut moves = Self::default();
         let mut reserved = Reservation::new(budget);
         merge_manifests(
@@ -120,34 +125,34 @@ impl Moves {
                 let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
                 match (old, new) {
                     (Some(old), None) if is_regular(&old) => {
-                        gone.push(common.in_old(old.digests), old.stat.size)?;
+                        missing.push(common.in_old(old.digests), old.stat.size)?;
                     }
                     (None, Some(new)) if is_regular(&new) => {
                         reserved.consume((new.path.len() + size_of::<u64>()) as u64)?;
                         moves.paths.extend_from_slice(new.path);
                         moves.ends.push(moves.paths.len() as u64);
-                        come.push(common.in_new(new.digests), new.stat.size)?;
+                        added.push(common.in_new(new.digests), new.stat.size)?;
                     }
                     _ => {}
                 }
                 Ok(ControlFlow::Continue(()))
             },
         )?;
-        moves.to = pair(&gone, &come);
-        moves.has_arrived = vec![false; come.len()];
-        moves.to.iter().flatten().for_each(|&nth| moves.has_arrived[nth as usize] = true);
+        moves.to = pair(&missing, &added);
+        moves.is_moved = vec![false; added.len()];
+        moves.to.iter().flatten().for_each(|&nth| moves.is_moved[nth as usize] = true);
         Ok(moves)
     }
 
-    /// Where the `nth` file that is gone is now.
+    /// Returns the new path of the `nth` removed file, if it was moved.
     fn path_of(&self, nth: usize) -> Option<&[u8]> {
         let to = (*self.to.get(nth)?)? as usize;
         let start = if to == 0 { 0 } else { self.ends[to - 1] };
         Some(&self.paths[start as usize..self.ends[to] as usize])
     }
 
-    /// Whether the `nth` file that has come was elsewhere before.
-    fn has_arrived(&self, nth: usize) -> bool {
-        self.has_arrived.get(nth).is_some_and(|has| *has)
+    /// Returns whether the `nth` added file was moved from another path.
+    fn is_moved(&self, nth: usize) -> bool {
+        self.is_moved.get(nth).is_some_and(|is_moved| *is_moved)
     }
 }

@@ -1,28 +1,28 @@
-//! What is known of one entry of a tree.
+//! One entry of a tree, and its metadata.
 
 use ftk_inventory::Metadata;
 use ftk_walk::FileType;
 use rustix::fs::FileType as RawType;
 
-/// One entry: of a manifest, or of a tree that a manifest is made of or held against.
+/// One entry of a manifest, or of a tree that is recorded or verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'e> {
-    /// Its path below the root; `.` for the root itself.
+    /// The path below the root; `.` for the root itself.
     pub path: &'e [u8],
-    /// What `stat` says of it.
+    /// The metadata.
     pub stat: Stat,
-    /// Where a symbolic link points to. Only symbolic links have it.
+    /// The target of a symbolic link; `None` for all other types.
     pub target: Option<&'e [u8]>,
-    /// The digests of a regular file by the algorithms of the [`Header`](crate::Header), one behind the other; empty
-    /// where content was not read, or is none.
+    /// The digests of a regular file, concatenated in the order of the [`Header`](crate::Header)'s
+    /// algorithms. Empty for other types, and if the content was not read.
     pub digests: &'e [u8],
-    /// Its extended attributes by name, if they were asked for.
+    /// The extended attributes, sorted by name, if they were requested.
     pub xattrs: Option<&'e [Xattr]>,
-    /// When a run first found that the content no longer has these digests although size and mtime are the same.
+    /// When a run first found that the content has changed although size and mtime are the same.
     pub damaged_ns: Option<i128>,
 }
 
-/// What `stat` says of an entry. Times are nanoseconds since the Unix epoch, negative before it.
+/// The metadata of an entry. Times are nanoseconds since the Unix epoch, negative before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
     /// The type.
@@ -39,27 +39,27 @@ pub struct Stat {
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Device it lives on.
+    /// The device that contains the entry.
     pub dev: u64,
     /// Inode number.
     pub ino: u64,
     /// Number of hard links.
     pub nlink: u64,
-    /// The device that a device file stands for; 0 for what is none.
+    /// The device number of a device file; 0 for other types.
     pub rdev: u64,
 }
 
 /// An extended attribute.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Xattr {
-    /// Its name, with the name space: `user.comment`.
+    /// The name, including the name space: `user.comment`.
     pub name: Vec<u8>,
-    /// Its value.
+    /// The value.
     pub value: Vec<u8>,
 }
 
 impl Stat {
-    /// What the walk saw.
+    /// Converts the metadata that the walk kept.
     pub(crate) fn walked(file_type: FileType, seen: &Metadata) -> Self {
         Self {
             file_type,
@@ -76,7 +76,7 @@ impl Stat {
         }
     }
 
-    /// What the open descriptor of a regular file said, through which its content was read.
+    /// Converts the `fstat` of the descriptor through which a regular file was read.
     pub(crate) fn read(seen: &ftk_read::Stat) -> Self {
         Self {
             file_type: FileType::Regular,
@@ -93,7 +93,7 @@ impl Stat {
         }
     }
 
-    /// What the system says of an entry in an answer to a question of our own.
+    /// Converts the result of a `stat` call.
     #[allow(clippy::unnecessary_cast, reason = "the widths of the fields differ between platforms")]
     pub(crate) fn asked(raw: &rustix::fs::Stat) -> Self {
         let nanos = |seconds, rest| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
@@ -131,7 +131,7 @@ impl Stat {
     }
 }
 
-/// Names of types in manifests.
+/// The names of types in manifests.
 const TYPES: [(FileType, &str); 7] = [
     (FileType::Regular, "file"),
     (FileType::Directory, "directory"),
@@ -150,7 +150,7 @@ pub(crate) fn type_of(name: &[u8]) -> Option<FileType> {
     TYPES.iter().find(|(_, known)| known.as_bytes() == name).map(|(file_type, _)| *file_type)
 }
 
-/// What a path is sorted by: its bytes, but for the root, which comes before all that lies in it.
+/// Returns the sort key of a path: its bytes, except for the root, which sorts before everything else.
 pub(crate) fn key(path: &[u8]) -> &[u8] {
     if path == ROOT { b"" } else { path }
 }

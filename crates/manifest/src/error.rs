@@ -1,4 +1,4 @@
-//! What can be wrong with a manifest, or keep one from being used.
+//! Errors of reading and using manifests.
 
 use std::{fmt, io};
 
@@ -8,55 +8,55 @@ use ftk_record::{SealError, quote};
 
 use crate::text::brief;
 
-/// Why a manifest cannot be read, or nothing be said of it.
+/// Why a manifest cannot be read or used.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// It cannot be read, or what is made cannot be written.
+    /// The manifest cannot be read, or the output cannot be written.
     Io(io::Error),
-    /// It is incomplete or damaged, as its footer shows.
+    /// The footer shows that the manifest is incomplete or damaged.
     Seal(SealError),
-    /// The file is not what it was when it was opened.
+    /// The file has changed since it was opened.
     Changed,
-    /// It is something else: what, or what is wrong with its first line.
+    /// The file is not a manifest: a description of what it is, or of what is wrong with its first line.
     NotManifest(String),
-    /// It is of a version that only a later ftk knows.
+    /// The manifest has a version that only a newer ftk can read.
     Version(u64),
-    /// It records an option that no manifest of this version has.
+    /// The manifest records an option that no manifest of this version can have.
     UnknownOption(Vec<u8>),
-    /// A line of it is not what a manifest may hold.
+    /// A line of the manifest is invalid.
     Line {
-        /// Its number; the first line is 1.
+        /// The line number; the first line is 1.
         number: u64,
         /// What is wrong.
         what: String,
     },
-    /// What has to be kept of it does not fit into memory.
+    /// The data to keep does not fit into the memory budget.
     Full(Full),
-    /// Two manifests have no algorithm in common, so that their contents cannot be compared.
+    /// The two manifests have no algorithm in common, so their contents cannot be compared.
     NoCommonAlgorithm {
-        /// Those of one.
+        /// The algorithms of the first manifest.
         old: Vec<Algorithm>,
-        /// Those of the other.
+        /// The algorithms of the second manifest.
         new: Vec<Algorithm>,
     },
-    /// So many files were never looked at: a fault of the program.
+    /// This many files were never processed: a bug in ftk.
     Unprocessed(u64),
-    /// Something is wrong with one of two manifests.
+    /// An error in one of two manifests.
     Of(Which, Box<Error>),
 }
 
 /// One of two manifests that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The one that was named first.
+    /// The first argument.
     First,
-    /// The other one.
+    /// The second argument.
     Second,
 }
 
 impl Error {
-    /// The error, with which of two manifests it is about.
+    /// Adds which of two manifests the error is about.
     pub(crate) fn of(self, which: Option<Which>) -> Self {
         match which {
             Some(which) => Self::Of(which, Box::new(self)),
@@ -68,16 +68,16 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(_) => f.write_str("cannot read or write it"),
+            Self::Io(_) => f.write_str("input or output error"),
             Self::Seal(error) => error.fmt(f),
-            Self::Changed => f.write_str("it was changed while it was read"),
+            Self::Changed => f.write_str("changed while being read"),
             Self::NotManifest(why) => write!(f, "not a manifest of ftk: {why}"),
-            Self::Version(version) => write!(f, "a manifest of version {version}, which needs a later ftk"),
+            Self::Version(version) => write!(f, "manifest version {version} needs a newer ftk"),
             Self::UnknownOption(option) => {
-                write!(f, "made with an option that is not known here: {}", brief(quote(option)))
+                write!(f, "made with an unknown option: {}", brief(quote(option)))
             }
             Self::Line { number, what } => write!(f, "line {number}: {what}"),
-            Self::Full(_) => f.write_str("too large (see --memory)"),
+            Self::Full(_) => f.write_str("too large (raise --memory)"),
             Self::NoCommonAlgorithm { old, new } => {
                 let names = |all: &[Algorithm]| match all {
                     [] => "none".to_owned(),

@@ -1,4 +1,4 @@
-//! What of an entry is compared, by name.
+//! The recorded fields that can be compared, by name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,14 +10,14 @@ use ftk_record::write_path;
 use crate::Entry;
 use crate::entry::type_name;
 
-/// Something that is recorded of an entry and compared.
+/// A recorded field that can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// The type.
     Type,
     /// The length of a regular file.
     Size,
-    /// When the content changed last, of all but directories.
+    /// The mtime, except that of directories.
     Mtime,
     /// The permissions.
     Mode,
@@ -25,18 +25,18 @@ pub enum Field {
     Uid,
     /// The group.
     Gid,
-    /// The device that a device file stands for.
+    /// The device number of a device file.
     Rdev,
-    /// Where a symbolic link points to.
+    /// The target of a symbolic link.
     Target,
     /// The digests of a regular file.
     Digests,
-    /// The extended attributes, where they were recorded.
+    /// The extended attributes, if they were recorded.
     Xattrs,
 }
 
 impl Field {
-    /// All of them, in the order they are listed to users.
+    /// All fields, in the order they are listed to users.
     pub const ALL: [Self; 10] = [
         Self::Type,
         Self::Size,
@@ -50,7 +50,7 @@ impl Field {
         Self::Xattrs,
     ];
 
-    /// Its member in a manifest; [`FromStr`] understands it, and what people say.
+    /// Returns the name of the field's member in a manifest. [`FromStr`] accepts this name, and short forms.
     pub fn name(self) -> &'static str {
         match self {
             Self::Type => "type",
@@ -66,8 +66,10 @@ impl Field {
         }
     }
 
-    /// Appends the value that `entry` has of it as the JSON member `"member":value`, as in a manifest; `null` where it
-    /// has none. A target that is not UTF-8 is the member `member_b64`. `algorithms`: those of the entry's digests.
+    /// Appends the field's value in `entry` as the JSON member `"member":value`, in the form of a manifest.
+    ///
+    /// The value is `null` if the entry does not have the field. A target that is not UTF-8 is written as the
+    /// member `member_b64`. `algorithms` are those of the entry's digests.
     pub fn write_member(self, out: &mut Vec<u8>, member: &str, entry: &Entry<'_>, algorithms: &[Algorithm]) {
         let stat = &entry.stat;
         let mut with = |push: &dyn Fn(&mut Vec<u8>)| {
@@ -119,8 +121,8 @@ impl fmt::Display for Field {
 impl FromStr for Field {
     type Err = UnknownField;
 
-    /// Reads a [name](Field::name). Units may be left out, and `owner`, `group`, `device` and `digest` are
-    /// understood too.
+    /// Parses a [name](Field::name). The suffixes `_bytes` and `_ns` and the plural `s` of `digests` are
+    /// optional; `owner`, `group` and `device` stand for `uid`, `gid` and `rdev`.
     fn from_str(text: &str) -> Result<Self, UnknownField> {
         match text {
             "size" => Ok(Self::Size),
@@ -137,7 +139,7 @@ impl FromStr for Field {
     }
 }
 
-/// A name that no field has. The message lists those there are.
+/// A name that is not the name of a field. The message lists the valid names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownField(String);
 
@@ -150,7 +152,7 @@ impl fmt::Display for UnknownField {
 
 impl std::error::Error for UnknownField {}
 
-/// A time, which nearly always fits into a number that is much faster to write.
+/// Appends a time. Nearly every time fits into 64 bits, which are much faster to format.
 pub(crate) fn push_time(out: &mut Vec<u8>, time_ns: i128) {
     match i64::try_from(time_ns) {
         Ok(time_ns) => push_number(out, time_ns),
@@ -162,7 +164,7 @@ pub(crate) fn push_number(out: &mut Vec<u8>, number: impl itoa::Integer) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// Four octal digits, as a string: JSON has no octal numbers.
+/// Appends the mode as a string of four octal digits, since JSON has no octal numbers.
 fn push_mode(out: &mut Vec<u8>, mode: u32) {
     let digit = |shift: u32| b'0' + (mode >> shift & 7) as u8;
     out.extend_from_slice(&[b'"', digit(9), digit(6), digit(3), digit(0), b'"']);

@@ -1,4 +1,4 @@
-//! The first line of a manifest: what it is of.
+//! The header: the first line of a manifest, which describes the run that made it.
 
 use std::borrow::Cow;
 
@@ -10,23 +10,24 @@ use crate::Error;
 use crate::field::push_time;
 use crate::text::{Text, brief, plain};
 
-/// What a manifest is of.
+/// The root, the algorithms and the options of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The root as it was named when the manifest was made. Nothing depends on it.
+    /// The root as it was named when the manifest was made. For information only.
     pub root: Vec<u8>,
-    /// Whose digests every regular file has; none: only metadata was recorded.
+    /// The algorithms by which every regular file has a digest. Empty: only metadata was recorded.
     pub algorithms: Vec<Algorithm>,
     /// Whether extended attributes were recorded.
     pub xattrs: bool,
-    /// The options that decided which entries it is of, to be used again when it is verified.
+    /// The options that selected the entries. Verification applies them again.
     pub options: Vec<Vec<u8>>,
-    /// When the run that made it began, in nanoseconds since the Unix epoch.
+    /// When the run that made the manifest began, in nanoseconds since the Unix epoch.
     pub start_ns: i128,
 }
 
-/// The options that a manifest can record, in their long form, and whether each has a value after a `=`. They decide
-/// by name and place which entries belong to the tree. `docs/manifest-format.md` lists them.
+/// The options that a manifest can record, in their long form, and whether each has a value after a `=`.
+///
+/// These options select entries by name, type and place. `docs/manifest-format.md` lists them.
 pub const OPTIONS: [(&str, bool); 12] = [
     ("extension", true),
     ("name", true),
@@ -42,13 +43,13 @@ pub const OPTIONS: [(&str, bool); 12] = [
     ("one-file-system", false),
 ];
 
-/// What says that this is a manifest.
+/// The value of the member `ftk` that marks a manifest.
 const KIND: &str = "manifest";
 
 /// The version that is written, and the only one that is read.
 const VERSION: u64 = 1;
 
-/// The part that every version has.
+/// The members that headers of all versions have.
 #[derive(Deserialize)]
 struct Kind<'l> {
     #[serde(borrow)]
@@ -79,12 +80,12 @@ struct OptionLine<'l> {
 }
 
 impl Header {
-    /// Bytes of all digests of a file.
+    /// Returns the total length of a file's digests in bytes.
     pub fn digests_len(&self) -> usize {
         self.algorithms.iter().map(|algorithm| algorithm.digest_len()).sum()
     }
 
-    /// Appends the line, its newline included.
+    /// Appends the line, including its newline.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("{{\"ftk\":\"{KIND}\",\"version\":{VERSION},").as_bytes());
         write_path(out, "root", &self.root);
@@ -102,7 +103,7 @@ impl Header {
         out.extend_from_slice(b"}\n");
     }
 
-    /// Reads the line, without its newline. Members it does not know are passed over.
+    /// Parses the line, without its newline. Unknown members are ignored.
     ///
     /// # Errors
     /// [`Error::NotManifest`], [`Error::Version`] and [`Error::UnknownOption`].
@@ -112,8 +113,8 @@ impl Header {
         let Object(kind): Object<Kind<'_>> = serde_json::from_slice(line).map_err(broken)?;
         match kind.ftk.as_deref() {
             Some(KIND) => {}
-            Some(other) => return Err(not_manifest(format!("it says that it is a {other:?}"))),
-            None => return Err(not_manifest("its first line does not say what it is".into())),
+            Some(other) => return Err(not_manifest(format!("it is a {other:?}"))),
+            None => return Err(not_manifest("its first line has no member `ftk`".into())),
         }
         match kind.version {
             Some(VERSION) => {}
@@ -129,7 +130,7 @@ impl Header {
             let known = Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == &**text);
             let algorithm = known.ok_or_else(|| not_manifest(format!("unknown algorithm {:?}", &**text)))?;
             if algorithms.contains(&algorithm) {
-                return Err(not_manifest(format!("{algorithm} is there twice")));
+                return Err(not_manifest(format!("{algorithm} appears twice")));
             }
             algorithms.push(algorithm);
         }
@@ -149,12 +150,12 @@ impl Header {
     }
 }
 
-/// Whether an option is one of [`OPTIONS`], with a value if it has one.
+/// Returns whether an option is one of [`OPTIONS`], and has a value exactly if that option needs one.
 fn is_known(option: &[u8]) -> bool {
     let Some(option) = option.strip_prefix(b"--") else { return false };
     let name = option.split(|&byte| byte == b'=').next().unwrap_or(option);
     let has_value = name.len() < option.len();
-    OPTIONS.iter().any(|(known, takes_value)| (known.as_bytes(), *takes_value) == (name, has_value))
+    OPTIONS.iter().any(|(known, needs_value)| (known.as_bytes(), *needs_value) == (name, has_value))
 }
 
 #[cfg(test)]
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_comes_back() {
+    fn a_written_header_is_read_back() {
         let header = header();
         let line = written(&header);
         assert_eq!(
@@ -191,23 +192,23 @@ mod tests {
     }
 
     #[test]
-    fn unknown_members_are_passed_over() {
+    fn unknown_members_are_ignored() {
         let line = written(&header()).replace("\"version\":1,", "\"version\":1,\"host\":{\"a\":[1]},");
         assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap(), header());
     }
 
     #[test]
-    fn what_is_no_header_is_refused() {
+    fn invalid_headers_are_refused() {
         let line = written(&header());
         let read = |text: &str| Header::read(text.trim_end().as_bytes()).map_err(|error| error.to_string());
         for (from, to, why) in [
             ("\"manifest\"", "\"dup-report\"", "\"dup-report\""),
-            ("\"ftk\"", "\"rtk\"", "does not say"),
-            ("\"version\":1", "\"version\":2", "version 2, which needs a later ftk"),
+            ("\"ftk\"", "\"rtk\"", "no member `ftk`"),
+            ("\"version\":1", "\"version\":2", "version 2 needs a newer ftk"),
             ("\"version\":1", "\"version\":\"1\"", "string \"1\" where an integer of 0 or more is expected"),
             ("\"version\":1,", "", "version is missing"),
             ("\"sha256\"", "\"sha257\"", "unknown algorithm \"sha257\""),
-            ("\"sha256\"", "\"xxh3\"", "xxh3 is there twice"),
+            ("\"sha256\"", "\"xxh3\"", "xxh3 appears twice"),
             ("L/8=", "L/8", "base64"),
             ("\"xattrs\":true,", "", "the member `xattrs` is missing"),
             ("\"start_ns\":1763713800000000001", "\"start_ns\":1.5", "its JSON is broken at byte"),
@@ -231,10 +232,10 @@ mod tests {
             ("", "''"),
         ] {
             let error = read(&line.replace("--exclude=*.o", option)).unwrap_err();
-            assert_eq!(error, format!("made with an option that is not known here: {shown}"));
+            assert_eq!(error, format!("made with an unknown option: {shown}"));
         }
-        // A later version may change anything else.
-        assert!(read("{\"version\":9,\"ftk\":\"manifest\"}").unwrap_err().contains("later ftk"));
+        // Everything except `ftk` and `version` may change in a later version.
+        assert!(read("{\"version\":9,\"ftk\":\"manifest\"}").unwrap_err().contains("newer ftk"));
         assert!(read("d41d8cd98f00b204e9800998ecf8427e  a").is_err());
         assert!(read("[\"manifest\",1]").unwrap_err().contains("an object"));
     }

@@ -1,4 +1,4 @@
-//! Contents of many files, compact: to find the same content again under another path.
+//! Compact storage of many files' contents, to find a content again under another path.
 
 use std::cmp::Ordering;
 
@@ -6,11 +6,12 @@ use ftk_inventory::{Budget, Full};
 
 use crate::Error;
 
-/// Bytes drawn from a budget at once.
+/// Bytes that are reserved from a budget at once.
 const UNIT: u64 = 64 << 10;
 
-/// What files contain, by their digests and size, in the order they were added. Takes as many bytes a file as its
-/// digests and 8, and while they are looked up 16 more.
+/// The contents of files: their digests and sizes, in the order they were added.
+///
+/// A file uses 8 bytes and its digests, and 16 bytes more while contents are looked up.
 #[derive(Debug)]
 pub(crate) struct Keys {
     width: usize,
@@ -18,16 +19,16 @@ pub(crate) struct Keys {
     reserved: Reservation,
 }
 
-/// The prefix of a key, and its number.
+/// The prefix of a key, and its index.
 type Ranked = (u64, u32);
 
 impl Keys {
-    /// No contents; each will have digests of `digests_len` bytes.
+    /// Creates an empty list whose keys have digests of `digests_len` bytes.
     pub(crate) fn new(digests_len: usize, budget: &Budget) -> Self {
         Self { width: digests_len + 8, bytes: Vec::new(), reserved: Reservation::new(budget) }
     }
 
-    /// Adds a content: the same digests in the same order as always, and its size.
+    /// Adds a content: its digests, always by the same algorithms in the same order, and its size.
     pub(crate) fn push<'d>(
         &mut self,
         digests: impl IntoIterator<Item = &'d [u8]>,
@@ -47,7 +48,7 @@ impl Keys {
         self.bytes.len() / self.width
     }
 
-    /// The sizes, ascending and each once.
+    /// Returns the distinct sizes, ascending.
     pub(crate) fn sizes(&self) -> Vec<u64> {
         let size = |key: &[u8]| u64::from_be_bytes(key[self.width - 8..].try_into().expect("8 bytes"));
         let mut sizes: Vec<_> = self.bytes.chunks(self.width).map(size).collect();
@@ -56,7 +57,7 @@ impl Keys {
         sizes
     }
 
-    /// The contents in their own order, those that are the same in the order they were added.
+    /// Returns all contents sorted by key; equal contents stay in the order they were added.
     pub(crate) fn ranked(&self) -> Vec<Ranked> {
         let mut ranked: Vec<_> =
             self.bytes.chunks(self.width).zip(0..).map(|(key, nth)| (prefix(key), nth)).collect();
@@ -64,7 +65,7 @@ impl Keys {
         ranked
     }
 
-    /// Whether a content is there; `ranked` are its own.
+    /// Returns whether a content is in the list. `ranked` must be the result of [`ranked`](Self::ranked).
     pub(crate) fn has(&self, ranked: &[Ranked], key: &[u8]) -> bool {
         let cmp = |it: &Ranked| it.0.cmp(&prefix(key)).then_with(|| self.key(it.1).cmp(key));
         ranked.binary_search_by(cmp).is_ok()
@@ -75,12 +76,13 @@ impl Keys {
     }
 
     fn cmp(&self, a: Ranked, other: &Self, b: Ranked) -> Ordering {
-        // The prefix nearly always decides and lies near.
+        // The prefix decides nearly every comparison without access to the keys.
         a.0.cmp(&b.0).then_with(|| self.key(a.1).cmp(other.key(b.1)))
     }
 }
 
-/// Which of `new` each of `old` has become: the same content, the first for the first, and each once.
+/// For each content of `old`, returns the index of an equal content of `new`, if there is one. Equal contents
+/// are paired in the order they were added, and each content of `new` is used at most once.
 pub(crate) fn pair(old: &Keys, new: &Keys) -> Vec<Option<u32>> {
     let mut pairs = vec![None; old.len()];
     if old.len() == 0 || new.len() == 0 {
@@ -89,13 +91,13 @@ pub(crate) fn pair(old: &Keys, new: &Keys) -> Vec<Option<u32>> {
     let ranked = new.ranked();
     let mut rest = &ranked[..];
     for it in old.ranked() {
-        while let Some((first, behind)) = rest.split_first() {
+        while let Some((first, after)) = rest.split_first() {
             match old.cmp(it, new, *first) {
                 Ordering::Less => break,
                 Ordering::Equal => pairs[it.1 as usize] = Some(first.1),
                 Ordering::Greater => {}
             }
-            rest = behind;
+            rest = after;
             if pairs[it.1 as usize].is_some() {
                 break;
             }
@@ -108,7 +110,7 @@ fn prefix(key: &[u8]) -> u64 {
     u64::from_be_bytes(*key.first_chunk().expect("a key ends with eight bytes of size"))
 }
 
-/// What was drawn from a budget and not spent yet.
+/// A part of a budget that is reserved in advance and consumed in small amounts.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     budget: Budget,
@@ -120,8 +122,10 @@ impl Reservation {
         Self { budget: budget.clone(), left: 0 }
     }
 
+    /// Consumes `bytes` of the reservation. If fewer are left, first reserves more from the budget.
+    ///
     /// # Errors
-    /// When the budget does not allow for it.
+    /// When the budget is used up.
     pub(crate) fn consume(&mut self, bytes: u64) -> Result<(), Full> {
         if self.left < bytes {
             let reserve = bytes.max(UNIT);
@@ -142,7 +146,7 @@ mod tests {
     fn keys(contents: &[(u8, u64)]) -> Keys {
         let mut keys = Keys::new(9, &Budget::new(1 << 20));
         for (digest, size) in contents {
-            // They begin alike, so that the prefix alone does not decide.
+            // All keys have the same prefix, so that the prefix alone does not decide.
             keys.push([&[7; 8][..], &[*digest]], *size).unwrap();
         }
         keys
@@ -164,7 +168,7 @@ mod tests {
         }
 
         #[test]
-        fn a_content_is_found_if_it_is_there(contents in prop::collection::vec((0..4_u8, 0..2_u64), 0..6)) {
+        fn has_finds_exactly_the_added_contents(contents in prop::collection::vec((0..4_u8, 0..2_u64), 0..6)) {
             let keys = keys(&contents);
             let ranked = keys.ranked();
             for content in (0..4).flat_map(|digest| [(digest, 0_u64), (digest, 1)]) {
@@ -177,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_the_budget_allows() {
+    fn memory_use_stays_within_the_budget() {
         let mut keys = Keys::new(32, &Budget::new(2 * UNIT));
         let filled = (0..).find(|_| keys.push([&[1; 32][..]], 1).is_err()).unwrap();
         assert_eq!(filled as u64, 2 * (UNIT / 56));
@@ -185,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_there_once() {
+    fn sizes_are_distinct() {
         assert_eq!(keys(&[(1, 5), (2, 5), (3, 1)]).sizes(), [1, 5]);
     }
 }

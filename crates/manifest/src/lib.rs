@@ -1,36 +1,40 @@
-//! Manifests: what a tree is, and what changed since.
+//! Internal to ftk: manifests, which record what a tree contains and show later what has changed.
 //!
-//! A [`Manifest`] has a line for every entry of a tree: its path, what `stat` says of it, where a link points to, and
-//! the digests of a regular file. A [`Header`] before them says what it is of, and a footer behind them that it is
-//! complete; without that it is refused. `docs/manifest-format.md` describes the format.
+//! A checksum list has only digests. A [`Manifest`] has a line for every entry of a tree: its path, its
+//! metadata, the target of a link, and the digests of a regular file. So a verification can distinguish a
+//! file that was edited from one that was damaged. A [`Header`] at the start describes the run, and a footer
+//! at the end proves that the manifest is complete; a manifest without a valid footer is refused.
+//! `docs/manifest-format.md` describes the format.
 //!
-//! - [`create()`] writes the entries of a tree that was walked and read;
-//! - [`VerifyPlan`] finds out what has to be read to hold a tree against a manifest, and then gives the verdicts;
-//! - [`diff()`] holds two manifests against each other, and [`unique()`] tells what only one of them has;
-//! - [`Update`] finds out what has to be read for a new manifest if an old one is there.
+//! - [`create()`] writes the entries of a tree that was walked and read.
+//! - [`VerifyPlan`] finds the files that must be read to compare a tree with its manifest, and then gives the
+//!   verdicts.
+//! - [`diff()`] compares two manifests, and [`unique()`] finds contents that only one of them has.
+//! - [`Update`] finds the files that must be read to make a new manifest from an old one.
 //!
-//! Everything is gone through by path, a manifest beside a manifest or a tree, so that memory does not grow with what
-//! is the same. Nothing here walks, hashes or prints, and nothing that a manifest says leads anywhere: only what a walk
-//! found is opened.
+//! Manifests and trees are merged in path order, so that memory use does not grow with the entries that are
+//! the same. This crate does not walk, hash or print. It never opens a path from a manifest, only entries
+//! that a walk found.
 //!
 //! # Memory
 //!
-//! Bytes a file, with SHA-256, beside what a walk keeps of it (16, its name, and 72 more for what `stat` says where that
-//! is kept):
+//! Memory in bytes for each file, with SHA-256 digests. The walk itself uses 16 bytes and the name, and 72
+//! more if it keeps the metadata.
 //!
 //! | | bytes |
 //! |---|---|
-//! | [`VerifyPlan`], of a file that is read | 8 for its number; 33 for its row and 96 for what its descriptor says |
-//! | [`VerifyPlan`], of a file that is gone | 56 |
-//! | [`Update`], of a file that is read | 4 for its number, and its row |
-//! | [`diff()`], of a file that only the old manifest has | 64 |
-//! | [`diff()`], of a file that only the new one has | 65 and its path |
-//! | [`unique()`], of a file of the manifest that is searched | 56 |
+//! | [`VerifyPlan`], file that is read | 8 for its number, 33 for its digests, 96 for its `fstat` |
+//! | [`VerifyPlan`], missing file | 56 |
+//! | [`Update`], file that is read | 4 for its number, 33 for its digests, 96 for its `fstat` |
+//! | [`Update`], the same if the file may have been written during the old run | 4 more |
+//! | [`diff()`], file that only the old manifest has | 64 |
+//! | [`diff()`], file that only the new manifest has | 65 and its path |
+//! | [`unique()`], file of the manifest that is searched | 56 |
 //!
-//! A manifest itself takes 65 bytes for every 256 KiB, and a buffer of so many while it is gone through.
+//! A manifest itself uses 65 bytes per 256 KiB of its length, and a buffer of 256 KiB while it is read.
 //!
-//! Ten million files with names of 20 bytes are verified in 1.8 GB, and nothing is kept of what two manifests have in
-//! common.
+//! Verifying ten million files with names of 20 bytes uses 1.8 GB. Comparing two manifests keeps nothing of
+//! what they have in common.
 //!
 //! # Example
 //!

@@ -1,4 +1,4 @@
-//! The lines of a manifest whose seal was checked, read again.
+//! The lines of a manifest whose seal has been checked, read again.
 
 use std::fs::File;
 use std::ops::Range;
@@ -6,28 +6,29 @@ use std::ops::Range;
 use memchr::memchr;
 
 use crate::Error;
-use crate::blocks::{BLOCK, Prints};
+use crate::blocks::{BLOCK, Fingerprints};
 
-/// A file of lines before a footer that matches them.
+/// A file whose footer has been checked.
 #[derive(Debug)]
 pub(crate) struct Sealed {
     pub(crate) file: File,
-    pub(crate) prints: Prints,
-    /// How many lines are before the footer.
+    pub(crate) fingerprints: Fingerprints,
+    /// The number of lines before the footer.
     pub(crate) lines: u64,
 }
 
-/// The lines of a sealed file, without its footer. Takes memory for a block and a line.
+/// The lines of a sealed file, without its footer. Uses memory for one block and one line.
 #[derive(Debug)]
 pub(crate) struct Lines<'m> {
     sealed: &'m Sealed,
-    /// How many blocks were read, and where what is left of them lies in the buffer.
+    /// The number of blocks read.
     blocks: usize,
     buffer: Vec<u8>,
+    /// The unread part of the buffer.
     rest: Range<usize>,
-    /// Bytes of the next line with its newline; 0 as long as nobody has looked for its end.
+    /// Length of the next line with its newline; 0 until its end has been searched.
     len: usize,
-    /// How many lines are behind.
+    /// The number of lines already returned.
     number: u64,
 }
 
@@ -36,7 +37,7 @@ impl<'m> Lines<'m> {
         Self { sealed, blocks: 0, buffer: Vec::new(), rest: 0..0, len: 0, number: 0 }
     }
 
-    /// The next line, without its newline; `None` behind the last.
+    /// Returns the next line, without its newline; `None` after the last.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Error> {
         if self.peek()?.is_none() {
             return Ok(None);
@@ -46,7 +47,7 @@ impl<'m> Lines<'m> {
         Ok(Some(&self.buffer[line]))
     }
 
-    /// The next line with its newline, and again until it is skipped.
+    /// Returns the next line with its newline, and the same line again until it is skipped.
     pub(crate) fn peek(&mut self) -> Result<Option<&[u8]>, Error> {
         if self.number == self.sealed.lines {
             return Ok(None);
@@ -65,15 +66,15 @@ impl<'m> Lines<'m> {
         Ok(Some(&self.buffer[self.rest.start..][..self.len]))
     }
 
-    /// Goes past a line that was seen.
+    /// Skips a line that [`peek`](Self::peek) has returned.
     pub(crate) fn skip(&mut self) {
-        debug_assert!(self.len > 0, "a line that nobody has seen");
+        debug_assert!(self.len > 0, "skip must follow peek");
         self.rest.start += self.len;
         self.len = 0;
         self.number += 1;
     }
 
-    /// Reads the next block behind what is left.
+    /// Appends the next block to the unread part of the buffer.
     fn fill(&mut self) -> Result<(), Error> {
         self.buffer.copy_within(self.rest.clone(), 0);
         self.rest = 0..self.rest.len();
@@ -81,13 +82,13 @@ impl<'m> Lines<'m> {
         if self.buffer.len() < room.end {
             self.buffer.resize(room.end, 0);
         }
-        let Sealed { file, prints, .. } = self.sealed;
-        self.rest.end += prints.read_again(file, self.blocks, &mut self.buffer[room])?;
+        let Sealed { file, fingerprints, .. } = self.sealed;
+        self.rest.end += fingerprints.read_again(file, self.blocks, &mut self.buffer[room])?;
         self.blocks += 1;
         Ok(())
     }
 
-    /// The number of the line that was read last; the first one is 1.
+    /// Returns the number of the line that was returned last; the first line is 1.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }

@@ -1,4 +1,4 @@
-//! Two sorted sequences of entries side by side.
+//! Merging two sorted sequences of entries by path.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -6,15 +6,16 @@ use std::ops::ControlFlow;
 use crate::Error;
 use crate::entry::key;
 
-/// Entries by their paths, one at a time.
+/// A sequence of entries sorted by path, read one at a time.
 pub(crate) trait Side {
-    /// Goes to the next entry, at first to the first one; `false` when there is none.
+    /// Moves to the next entry; the first call moves to the first entry. Returns `false` at the end.
     fn advance(&mut self) -> Result<bool, Error>;
-    /// The path of the entry it is at.
+    /// Returns the path of the current entry.
     fn path(&self) -> &[u8];
 }
 
-/// Goes through both: those at the same path come together. Each side takes memory for one entry only.
+/// Merges both sequences: entries with the same path are passed to `each` together. Uses memory for one entry
+/// per side.
 pub(crate) fn merge<A: Side, B: Side>(
     old: &mut A,
     new: &mut B,
@@ -23,7 +24,8 @@ pub(crate) fn merge<A: Side, B: Side>(
     merge_by(old, new, |old, new| Ok((old.advance()?, new.advance()?)), each)
 }
 
-/// The same, with `both` to advance the two sides where they stand at the same path, as they do at the beginning.
+/// Merges both sequences, and calls `both` to advance the two sides when they are at the same path, as they
+/// are at the start.
 pub(crate) fn merge_by<A: Side, B: Side>(
     old: &mut A,
     new: &mut B,

@@ -1,22 +1,23 @@
-//! Two manifests side by side.
+//! Merging two manifests.
 
 use std::ops::ControlFlow;
 
 use crate::merge::{Side as _, merge_by};
 use crate::{Entries, Entry, Error, Manifest, Which};
 
-/// Whether somebody has gone through the manifests before, to the end of both, so that their entries are known to be
-/// good and in order.
+/// Whether an earlier pass has read both manifests to the end, which proves that their entries are valid and
+/// sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pass {
     First,
     Again,
 }
 
-/// Goes through both: those at the same path come together in `each`.
+/// Merges two manifests: entries with the same path are passed to `each` together.
 ///
-/// Most lines of two manifests of one tree are the same byte for byte, and need not be understood to be compared. Those
-/// that follow a pair go to `same` instead of `each`, with what they say if they are seen for the first time.
+/// Most lines of two manifests of one tree are identical and need not be parsed to be compared. Identical
+/// lines that follow a pair go to `same` instead of `each`: with the parsed entry in the first pass, as
+/// `None` in later passes.
 pub(crate) fn merge_manifests(
     (old, new): (&Manifest, &Manifest),
     pass: Pass,
@@ -24,22 +25,23 @@ pub(crate) fn merge_manifests(
     mut each: impl FnMut(Option<Entry<'_>>, Option<Entry<'_>>) -> Result<ControlFlow<()>, Error>,
 ) -> Result<(), Error> {
     let (a, b) = (old.header(), new.header());
-    // Else a line that is good in one may not be in the other, or say something else.
+    // With different headers, a line that is valid in one manifest may be invalid or mean something else in
+    // the other.
     let is_alike = (&a.algorithms, a.xattrs) == (&b.algorithms, b.xattrs);
     let both = |old: &mut Entries<'_>, new: &mut Entries<'_>| {
-        let mut is_behind = false;
+        let mut has_read_old = false;
         while is_alike && old.is_at_line_of(new)? {
             new.skip();
             if pass == Pass::First {
                 old.advance()?;
-                is_behind = true;
+                has_read_old = true;
                 same(Some(&old.entry()));
             } else {
                 old.skip();
                 same(None);
             }
         }
-        if is_behind {
+        if has_read_old {
             new.stand_at(old);
         }
         Ok((old.advance()?, new.advance()?))

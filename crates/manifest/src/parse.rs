@@ -1,4 +1,4 @@
-//! One line of a manifest, understood or refused.
+//! Parsing one line of a manifest.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::entry::{ROOT, type_of};
 use crate::text::{Text, plain};
 use crate::{Entry, Header, Stat, Xattr};
 
-/// The line, as it stands there. Members it does not know are passed over; none may be there twice.
+/// The members of a line. Unknown members are ignored; duplicate members are errors.
 #[derive(Debug, Deserialize)]
 struct Line<'l> {
     #[serde(borrow)]
@@ -82,7 +82,7 @@ impl<'l, 'de: 'l> Deserialize<'de> for Digests<'l> {
     }
 }
 
-/// An entry with memory of its own, which the next one uses again.
+/// An entry that owns its data. Its buffers are reused for the next entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Owned {
     path: Vec<u8>,
@@ -127,10 +127,10 @@ impl Owned {
         }
     }
 
-    /// Takes what a line says, without its newline, of a manifest with this header.
+    /// Parses a line, without its newline, of a manifest with this header.
     ///
     /// # Errors
-    /// What is wrong with it; what the entry is then is not specified.
+    /// A description of what is wrong; the entry is then unspecified.
     pub(crate) fn read(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
         match canonical::read(line, header, self) {
             Some(()) => Ok(()),
@@ -138,7 +138,7 @@ impl Owned {
         }
     }
 
-    /// The same, however the line is written.
+    /// Parses a line in any valid form.
     pub(crate) fn read_json(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
         let Object(line): Object<Line<'_>> = serde_json::from_slice(line).map_err(|error| plain(&error))?;
         let path = read_path(line.path.as_deref(), line.path_b64.as_deref()).map_err(|e| e.to_string())?;
@@ -152,7 +152,7 @@ impl Owned {
             mtime_ns: line.mtime_ns,
             ctime_ns: line.ctime_ns,
             mode: mode(line.mode.as_bytes())
-                .ok_or_else(|| format!("{:?} is no mode of four octal digits", &*line.mode))?,
+                .ok_or_else(|| format!("{:?} is not a mode of four octal digits", &*line.mode))?,
             uid: line.uid,
             gid: line.gid,
             dev: line.dev,
@@ -161,13 +161,13 @@ impl Owned {
             rdev: line.rdev.unwrap_or(0),
         };
         if line.rdev.is_some() != self.stat.is_device() {
-            return Err("a device, and nothing else, has rdev".into());
+            return Err("rdev is required for devices and not allowed for other types".into());
         }
         self.read_target(&line)?;
         self.read_digests(&line, header)?;
         self.damaged_ns = line.damaged_ns;
         if self.damaged_ns.is_some() && self.digests.is_empty() {
-            return Err("damaged_ns of an entry without digests".into());
+            return Err("damaged_ns is not allowed for entries without digests".into());
         }
         self.read_xattrs(&line, header)
     }
@@ -181,7 +181,7 @@ impl Owned {
             }
         };
         if self.target.is_some() != (self.stat.file_type == FileType::Symlink) {
-            return Err("a symbolic link, and nothing else, has a target".into());
+            return Err("target is required for symbolic links and not allowed for other types".into());
         }
         Ok(())
     }
@@ -192,15 +192,15 @@ impl Owned {
         let expected = if self.stat.is_regular() { &*header.algorithms } else { &[] };
         if found.len() != expected.len() || line.digests.is_some() == expected.is_empty() {
             return Err(
-                "a regular file, and nothing else, has digests by all algorithms of the header".into()
+                "digests by all algorithms of the header are required for regular files and not allowed for other types".into()
             );
         }
         for algorithm in expected {
             let hex = found.iter().find(|(name, _)| &**name == algorithm.name());
-            let (_, hex) = hex.ok_or_else(|| format!("no {algorithm} digest"))?;
+            let (_, hex) = hex.ok_or_else(|| format!("the {algorithm} digest is missing"))?;
             let digest = Digest::from_hex(hex.as_bytes())
                 .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
-                .ok_or_else(|| format!("{:?} is no {algorithm} digest", &**hex))?;
+                .ok_or_else(|| format!("{:?} is not a {algorithm} digest", &**hex))?;
             self.digests.extend_from_slice(digest.as_bytes());
         }
         Ok(())
@@ -209,30 +209,36 @@ impl Owned {
     fn read_xattrs(&mut self, line: &Line<'_>, header: &Header) -> Result<(), String> {
         self.xattrs = None;
         if line.xattrs.is_some() != header.xattrs {
-            return Err("extended attributes that are not as the header says".into());
+            let why = match header.xattrs {
+                true => "the member `xattrs` is missing",
+                false => "xattrs are not allowed, since the header has `xattrs` false",
+            };
+            return Err(why.into());
         }
         let Some(found) = &line.xattrs else { return Ok(()) };
         let mut xattrs = Vec::with_capacity(found.len());
         for Object(xattr) in found {
             let name = read_path(xattr.name.as_deref(), xattr.name_b64.as_deref());
             let name = name.map_err(|error| format!("xattrs: {error}"))?.into_owned();
-            let value = read_base64(&xattr.value_b64).ok_or("xattrs: a value that is not valid base64")?;
+            let value = read_base64(&xattr.value_b64).ok_or("xattrs: a value is not valid base64")?;
             xattrs.push(Xattr { name, value });
         }
         if !xattrs.is_sorted_by(|a, b| a.name < b.name) {
-            return Err("xattrs: not in the order of their names".into());
+            return Err("xattrs: not sorted by name".into());
         }
         self.xattrs = Some(xattrs);
         Ok(())
     }
 }
 
-/// Whether a path is one that a walk gives: what else it may be, it must not lead out of the root.
+/// Checks that a path is relative, stays below the root, and has no empty, `.` or `..` component, as the
+/// paths of a walk.
 pub(crate) fn check_path(path: &[u8]) -> Result<(), String> {
-    // A part that is empty, a dot or two begins as few others do. Without an early exit the loop vectorises.
+    // Fast path: every `/` or `.` at the start of a component is suspicious. Without an early exit the loop
+    // vectorises.
     let begins_odd = |byte: u8| (byte == b'/') | (byte == b'.');
-    if let [first, behind @ ..] = path
-        && let pairs = path.iter().zip(behind)
+    if let [first, rest @ ..] = path
+        && let pairs = path.iter().zip(rest)
         && !pairs.fold(begins_odd(*first), |odd, (slash, next)| odd | (*slash == b'/') & begins_odd(*next))
         && path.last() != Some(&b'/')
     {
@@ -245,7 +251,7 @@ pub(crate) fn check_path(path: &[u8]) -> Result<(), String> {
     Err(format!("{} is not a path below the root", ftk_record::quote(path)))
 }
 
-/// Four octal digits.
+/// Parses four octal digits.
 pub(crate) fn mode(text: &[u8]) -> Option<u32> {
     let digits: &[u8; 4] = text.try_into().ok()?;
     let is_mode = digits.iter().all(|digit| matches!(digit, b'0'..=b'7'));

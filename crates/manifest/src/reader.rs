@@ -1,4 +1,4 @@
-//! Manifests, read: complete and undamaged ones only, one entry at a time.
+//! Reading manifests: only complete and undamaged ones, one entry at a time.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 
 use ftk_record::{SealedReader, Sums};
 
-use crate::blocks::{BLOCK, First, Prints};
+use crate::blocks::{BLOCK, Fingerprints, FirstPass};
 use crate::entry::key;
 use crate::lines::{Lines, Sealed};
 use crate::merge::Side;
@@ -15,9 +15,11 @@ use crate::sniff::{Kind, sniff};
 use crate::text::brief;
 use crate::{Entry, Error, Header, Which};
 
-/// A manifest that was read to its footer, which matches. Its entries are read from the file each time they are gone
-/// through, so that it takes next to no memory, and are always those that the footer vouches for: a file that is changed
-/// meanwhile is an error before anything is read from where it was.
+/// An open manifest whose footer has been checked.
+///
+/// The entries are read from the file in each pass, so that memory use is small and constant. They are always
+/// the entries that the footer covers: if the file is changed meanwhile, reading the changed part is an
+/// error.
 #[derive(Debug)]
 pub struct Manifest {
     sealed: Sealed,
@@ -25,12 +27,12 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Checks that the file is a manifest, complete, and as it was written. What is not a regular file, such as a
-    /// pipe, is copied to an unnamed temporary file first, because it can be read only once.
+    /// Checks that the file is a complete and unchanged manifest. Anything but a regular file, such as a
+    /// pipe, can be read only once and is first copied to an unnamed temporary file.
     ///
     /// # Errors
-    /// When it cannot be read, is no manifest or of a later version, or its footer is missing or does not match.
-    /// What its entries say is looked at only when they are read.
+    /// When the file cannot be read, is not a manifest, has a newer version, or when its footer is missing or
+    /// does not match. Entries are checked only when they are read.
     pub fn open(mut file: File) -> Result<Self, Error> {
         let file_type = file.metadata()?.file_type();
         if file_type.is_char_device() || file_type.is_block_device() {
@@ -41,8 +43,8 @@ impl Manifest {
             io::copy(&mut file, &mut copy)?;
             file = copy;
         }
-        let mut prints = Prints::new();
-        let first = First { file: &file, prints: &mut prints };
+        let mut fingerprints = Fingerprints::new();
+        let first = FirstPass { file: &file, fingerprints: &mut fingerprints };
         let mut input = BufReader::with_capacity(BLOCK, first);
         refuse_others(input.fill_buf()?)?;
         let mut lines = SealedReader::new(input);
@@ -50,23 +52,23 @@ impl Manifest {
         let header = header.unwrap_or_else(|| Err(Error::NotManifest("it has only a footer".into())))?;
         while lines.next_line()?.is_some() {}
         let footer = lines.number();
-        Ok(Self { sealed: Sealed { file, prints, lines: footer - 1 }, header })
+        Ok(Self { sealed: Sealed { file, fingerprints, lines: footer - 1 }, header })
     }
 
-    /// What it is of.
+    /// Returns the header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The file, to tell it from the tree that is walked.
+    /// Returns the file, to recognise it in the tree that is walked.
     pub fn file(&self) -> &File {
         &self.sealed.file
     }
 
-    /// Its entries, from the first.
+    /// Returns a reader that starts at the first entry.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the file cannot be read.
     pub fn entries(&self) -> Result<Entries<'_>, Error> {
         let mut lines = Lines::new(&self.sealed);
         lines.next()?;
@@ -74,16 +76,16 @@ impl Manifest {
         Ok(Entries { lines, header: &self.header, current, last, is_first: true, which: None })
     }
 
-    /// The same for one of two manifests: errors say which.
+    /// Like [`entries`](Self::entries), for one of two manifests: errors report which one.
     pub(crate) fn entries_of(&self, which: Which) -> Result<Entries<'_>, Error> {
         let entries = self.entries().map_err(|error| error.of(Some(which)))?;
         Ok(Entries { which: Some(which), ..entries })
     }
 
-    /// The digests of all regular files by their paths, in memory, to be held against those of a list.
+    /// Reads the digests of all regular files into memory, to compare them with a checksum list.
     ///
     /// # Errors
-    /// When it cannot be read, or holds what a manifest may not.
+    /// When the file cannot be read, or has an invalid line.
     pub fn sums(&self) -> Result<Sums<ftk_hash::Algorithm>, Error> {
         let mut sums = Sums::default();
         let mut entries = self.entries()?;
@@ -98,7 +100,7 @@ impl Manifest {
     }
 }
 
-/// The entries of a manifest, one after the other. Takes memory for two.
+/// A reader of the entries of a manifest. Uses memory for two entries.
 #[derive(Debug)]
 pub struct Entries<'m> {
     lines: Lines<'m>,
@@ -106,50 +108,51 @@ pub struct Entries<'m> {
     current: Owned,
     last: Owned,
     is_first: bool,
-    /// Which of two manifests it is.
+    /// Which of two manifests this is, for errors.
     which: Option<Which>,
 }
 
-/// Refuses a file that does not begin as a manifest does.
+/// Refuses a file that does not begin like a manifest.
 fn refuse_others(start: &[u8]) -> Result<(), Error> {
     Err(Error::NotManifest(match sniff(start) {
         Kind::Compressed { with, cat } => {
             format!("it is compressed with {with}: `{cat} FILE | ftk manifest verify ROOT -` reads it")
         }
         Kind::Other(what) if !start.trim_ascii_start().starts_with(b"{") => format!("it is {what}"),
-        // The header tells more.
+        // Parsing the header gives a better error.
         Kind::Other(_) | Kind::Manifest => return Ok(()),
     }))
 }
 
 impl Entries<'_> {
-    /// The next entry, valid until the next call; `None` behind the last.
+    /// Returns the next entry, valid until the next call; `None` after the last.
     ///
     /// # Errors
-    /// When the file cannot be read, [`Error::Changed`] when it is not what it was when the manifest was opened, and for a
-    /// line that is no entry or out of order. Nothing is to be had after that.
+    /// When the file cannot be read, [`Error::Changed`] when it has changed since the manifest was opened,
+    /// and for a line that is not a valid entry or is out of order. The reader cannot be used after an error.
     #[expect(clippy::should_implement_trait, reason = "an entry borrows the reader's memory")]
     pub fn next(&mut self) -> Result<Option<Entry<'_>>, Error> {
         Ok(if self.advance()? { Some(self.entry()) } else { None })
     }
 
-    /// The entry that was read last.
+    /// Returns the entry that was read last.
     pub(crate) fn entry(&self) -> Entry<'_> {
         self.current.entry()
     }
 
-    /// Whether the next lines of both are the same.
+    /// Returns whether the next lines of both are identical.
     pub(crate) fn is_at_line_of(&mut self, other: &mut Entries<'_>) -> Result<bool, Error> {
         let line = self.lines.peek().map_err(|error| error.of(self.which))?;
         Ok(line.is_some() && line == other.lines.peek().map_err(|error| error.of(other.which))?)
     }
 
-    /// Goes past a line that was seen, without understanding it.
+    /// Skips a line that was compared, without parsing it.
     pub(crate) fn skip(&mut self) {
         self.lines.skip();
     }
 
-    /// The entry that was read last is at the path of that of `other`.
+    /// Moves to the path of `other`'s current entry, whose line was identical. The next entry must sort after
+    /// it.
     pub(crate) fn stand_at(&mut self, other: &Entries<'_>) {
         self.current.set_path(other.path());
         self.is_first = false;
@@ -166,7 +169,7 @@ impl Side for Entries<'_> {
         let read = read.and_then(|()| match key(last).cmp(key(path)) {
             _ if self.is_first => Ok(()),
             std::cmp::Ordering::Less => Ok(()),
-            std::cmp::Ordering::Equal => Err(format!("{} is there twice", ftk_record::quote(path))),
+            std::cmp::Ordering::Equal => Err(format!("{} appears twice", ftk_record::quote(path))),
             std::cmp::Ordering::Greater => Err(format!("{} is out of order", ftk_record::quote(path))),
         });
         let number = self.lines.number();

@@ -1,24 +1,25 @@
-//! What a file is, by its first bytes: for messages about files that are not manifests, and to protect those that are.
+//! File type detection by the first bytes: for messages about files that are not manifests, and to protect
+//! manifests from being overwritten.
 
 use serde_json::Value;
 
-/// What the first bytes of a file say.
+/// What the first bytes of a file indicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It begins as a manifest does, or may: it need not be complete.
+    /// The file begins like a manifest, which may be incomplete.
     Manifest,
-    /// It is compressed, and may hold a manifest.
+    /// The file is compressed, and may contain a manifest.
     Compressed {
-        /// With what.
+        /// The name of the compressor.
         with: &'static str,
-        /// The command that prints what it holds.
+        /// The command that decompresses it to standard output.
         cat: &'static str,
     },
-    /// It is something else: what, with its article.
+    /// The file is something else: a description with an article.
     Other(&'static str),
 }
 
-/// Beginnings that no text has.
+/// The first bytes of binary formats and of encodings that are not plain UTF-8.
 const MAGIC: [(&[u8], Kind); 11] = [
     (b"\x1f\x8b", Kind::Compressed { with: "gzip", cat: "zcat" }),
     (b"\x28\xb5\x2f\xfd", Kind::Compressed { with: "zstd", cat: "zstdcat" }),
@@ -33,10 +34,10 @@ const MAGIC: [(&[u8], Kind); 11] = [
     (b"SQLite format 3\0", Kind::Other("an SQLite database")),
 ];
 
-/// What every manifest of ftk begins with.
+/// The first bytes of every manifest that ftk writes.
 const BEGINNING: &[u8] = b"{\"ftk\":\"manifest\"";
 
-/// What a file is that begins with these bytes, which are all of it if it is short.
+/// Detects the type of a file that begins with `start`. If the file is short, `start` is all of it.
 pub fn sniff(start: &[u8]) -> Kind {
     if start.is_empty() {
         return Kind::Other("an empty file");
@@ -53,14 +54,14 @@ pub fn sniff(start: &[u8]) -> Kind {
             Kind::Manifest
         }
         Ok(Value::Object(_)) => Kind::Other("JSON of another kind"),
-        _ if start.starts_with(b"{") => Kind::Other("no JSON, although it begins as an object does"),
+        _ if start.starts_with(b"{") => Kind::Other("malformed JSON"),
         _ if is_sum(line) => Kind::Other("a list of digests"),
         _ if start.contains(&0) || str::from_utf8(line).is_err() => Kind::Other("binary data"),
         _ => Kind::Other("plain text"),
     }
 }
 
-/// Whether a line is of a list of digests: `DIGEST  NAME` or `ALGORITHM (NAME) = DIGEST`.
+/// Returns whether a line looks like a checksum line: `DIGEST  NAME` or `ALGORITHM (NAME) = DIGEST`.
 fn is_sum(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"\\").unwrap_or(line);
     let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
@@ -73,13 +74,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_told_by_their_beginnings() {
+    fn file_types_are_detected_by_first_bytes() {
         for (start, kind) in [
             (&b"{\"ftk\":\"manifest\",\"version\":1"[..], Kind::Manifest),
             (b"{\"ft", Kind::Manifest),
             (b"{\"version\":1, \"ftk\" : \"manifest\"}\nmore", Kind::Manifest),
             (b"{\"ftk\":\"dup-report\",\"version\":1}\n", Kind::Other("JSON of another kind")),
-            (b"{{", Kind::Other("no JSON, although it begins as an object does")),
+            (b"{{", Kind::Other("malformed JSON")),
             (b"", Kind::Other("an empty file")),
             (b"\x1f\x8b\x08", Kind::Compressed { with: "gzip", cat: "zcat" }),
             (b"\x28\xb5\x2f\xfd\0", Kind::Compressed { with: "zstd", cat: "zstdcat" }),

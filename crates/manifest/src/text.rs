@@ -1,11 +1,11 @@
-//! JSON as it is read: text without copies, errors without places.
+//! JSON strings without copies, and JSON errors in plain words.
 
 use std::borrow::Cow;
 use std::ops::Deref;
 
 use serde::Deserialize;
 
-/// A string, borrowed where it holds no escapes. A bare `Option<Cow<str>>` is always copied.
+/// A string, borrowed if it contains no escapes. A bare `Option<Cow<str>>` would always be copied.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub(crate) struct Text<'l>(#[serde(borrow)] pub(crate) Cow<'l, str>);
 
@@ -17,8 +17,8 @@ impl Deref for Text<'_> {
     }
 }
 
-/// What is wrong with a line, in the words of the format and not of the parser; without `at line 1`, since the line has
-/// another number in the manifest.
+/// Describes a JSON error in the words of the format instead of the parser's. Omits `at line 1`, since the
+/// line has another number in the manifest.
 pub(crate) fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
@@ -36,7 +36,7 @@ pub(crate) fn plain(error: &serde_json::Error) -> String {
         return format!("the member {name} is missing");
     }
     if let Some(name) = text.strip_prefix("duplicate field ") {
-        return format!("the member {name} is there twice");
+        return format!("the member {name} appears twice");
     }
     let values = text.strip_prefix("invalid type: ").or_else(|| text.strip_prefix("invalid value: "));
     let Some((found, expected)) = values.and_then(|text| text.rsplit_once(", expected ")) else {
@@ -52,7 +52,7 @@ pub(crate) fn plain(error: &serde_json::Error) -> String {
     format!("{found} where {expected} is expected")
 }
 
-/// A message that does not repeat all of what it complains about.
+/// Cuts a message that quotes a very long value.
 pub(crate) fn brief(mut text: String) -> String {
     const MOST: usize = 400;
     if text.len() > MOST {
@@ -68,9 +68,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parsers_speak_plainly() {
+    fn json_errors_are_described_in_plain_words() {
         #[derive(Debug, Deserialize)]
-        #[expect(dead_code, reason = "nobody looks at what is refused")]
+        #[expect(dead_code, reason = "the values are never read")]
         struct Line {
             size: u64,
             uid: u32,
@@ -83,7 +83,7 @@ mod tests {
             (r#"{"size":"1"}"#, "string \"1\" where an integer of 0 or more is expected"),
             (r#"{"size":1,"uid":1,"mode":7}"#, "integer `7` where a string is expected"),
             (r#"{"size":1,"uid":1}"#, "the member `mode` is missing"),
-            (r#"{"size":1,"size":1}"#, "the member `size` is there twice"),
+            (r#"{"size":1,"size":1}"#, "the member `size` appears twice"),
             (r#"{"size":1"#, "it ends in the middle of a JSON object"),
             ("", "it is empty"),
             (r#"{"size":1;}"#, "its JSON is broken at byte 10: expected `,` or `}`"),

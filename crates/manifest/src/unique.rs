@@ -1,4 +1,4 @@
-//! What a manifest has that another has not.
+//! Contents that only one of two manifests has.
 
 use std::ops::ControlFlow;
 
@@ -8,12 +8,14 @@ use crate::common::Common;
 use crate::keys::Keys;
 use crate::{Entry, Error, Manifest, Which};
 
-/// Hands to `each` the regular files of `of` whose content is nowhere in `elsewhere`, whatever its name there, in the
-/// order of paths, and says how many they are. Contents are the same when size and all digests are that both have.
-/// Memory: the digests of `elsewhere` and 24 bytes a file.
+/// Passes to `each`, in path order, the regular files of `of` whose content is not in `elsewhere` under any
+/// name, and returns how many there are.
+///
+/// Contents are the same if their size and all common digests are equal. Each file of `elsewhere` uses 24
+/// bytes of memory and its common digests.
 ///
 /// # Errors
-/// When a manifest cannot be read or holds what a manifest may not, when they have no algorithm in common, or when
+/// When a manifest cannot be read or has an invalid line, when they have no algorithm in common, or when
 /// `elsewhere` does not fit into the budget.
 pub fn unique(
     of: &Manifest,

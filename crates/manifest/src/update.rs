@@ -1,4 +1,4 @@
-//! A new manifest from an old one, reading only what may have changed.
+//! A new manifest from an old one, reading only files that may have changed.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -16,60 +16,64 @@ use crate::verdict::finding;
 use crate::walked_tree::{Failed, Seen, WalkedTree};
 use crate::{Contents, Entry, Error, Field, Finding, Manifest, Sample, Stat, Verdict, Writer};
 
-/// Which files have to be read for a new manifest of a tree, and then its entries.
+/// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
 ///
-/// A file is taken for unchanged if device, inode, size, time of content and time of inode are what the old manifest
-/// says, and both times are older than the run that made it: a file written while it was read has a later one.
+/// A file counts as unchanged if its device, inode, size, mtime and ctime are as recorded, and both times are
+/// older than the run that made the old manifest. A file that was written during that run has a later time.
 ///
-/// What could not be looked at keeps its old record. So does a file whose content changed while size and time of content
-/// did not; it is marked as damaged, and read again by every update until it has its old content again, is changed openly,
-/// or is accepted.
+/// Entries that cannot be read keep their old record. So does a file whose content changed while its size and
+/// mtime did not: the record is marked as damaged. Every update reads the file again until its old content is
+/// restored, it is changed with a new size or mtime, or the damage is accepted.
 #[derive(Debug)]
 pub struct Update<'u> {
     /// The files to be read, ascending: with [`Rows::with_stats`] and the algorithms of the manifest.
     pub files: Vec<FileNo>,
-    /// How many entries below the root were recorded.
+    /// The number of recorded entries below the root.
     pub recorded: u64,
-    /// How many of them are gone. What lies where nothing could be listed is not gone.
+    /// How many of them no longer exist. Entries below a directory that could not be listed do not count.
     pub missing: u64,
-    /// Whether both device and inode of the root are other ones than were recorded.
+    /// Whether both the device and the inode of the root differ from the record.
     pub is_other_root: bool,
-    /// Paths to be accepted that are not regular files with digests in the manifest and in the tree.
+    /// Paths in `accept` that are not regular files with digests in both the manifest and the tree.
     pub unknown: BTreeSet<Vec<u8>>,
     old: &'u Manifest,
     tree: WalkedTree<'u>,
     failed: Failed,
     accept: &'u BTreeSet<Vec<u8>>,
-    /// Files to be read whose old records say nothing certain of what is there now: see [`is_young`].
-    young: Vec<FileNo>,
-    /// Whether such a record is kept because nothing could be listed where the file lies.
-    keeps_young: bool,
+    /// Files to be read whose old records may be out of date without a change of size and times: see
+    /// [`is_recent`].
+    recent: Vec<FileNo>,
+    /// Whether the new manifest keeps such an old record because the directory of its file could not be
+    /// listed.
+    keeps_recent: bool,
 }
 
-/// What became of the entries of a new manifest.
+/// Statistics of a new manifest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Updated {
-    /// How many entries it has.
+    /// The number of entries.
     pub entries: u64,
-    /// How many of them are old records of what could not be looked at, in whole or in part.
+    /// How many of them keep an old record, in whole or in part, because the entry could not be read.
     pub kept: u64,
-    /// How many are old records of files that are damaged.
+    /// How many of them keep the old record of a damaged file.
     pub corrupted: u64,
-    /// How many entries of the tree it has not, because something about them could not be asked for.
+    /// How many entries of the tree are missing from the manifest, because something about them could not be
+    /// read.
     pub failed: u64,
 }
 
 impl<'u> Update<'u> {
-    /// Goes through the old manifest and the tree, whose walk must have kept what `stat` says of all entries. Of the
-    /// files that are taken for unchanged, `check` are read all the same. Damaged files whose paths are in `accept` are
-    /// recorded as they are now.
+    /// Goes through the old manifest and the tree. The walk must have kept the metadata of all entries.
+    ///
+    /// `check` selects files to be read although they count as unchanged. Damaged files whose paths are in
+    /// `accept` are recorded as they are now.
     ///
     /// # Errors
-    /// When the manifest cannot be read or holds what a manifest may not, or what has to be kept does not fit into the
+    /// When the manifest cannot be read or has an invalid line, or the list of files does not fit into the
     /// budget.
     ///
     /// # Panics
-    /// If the walk has not kept what `stat` says of regular files.
+    /// If the walk has not kept the metadata of regular files.
     pub fn new(
         old: &'u Manifest,
         tree: &WalkedTree<'u>,
@@ -90,15 +94,15 @@ impl<'u> Update<'u> {
             tree: *tree,
             failed: Failed::of(tree),
             accept,
-            young: Vec::new(),
-            keeps_young: false,
+            recent: Vec::new(),
+            keeps_recent: false,
         };
         merge(&mut old.entries()?, &mut tree.walk(), |old, new| {
             let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
             update.recorded += u64::from(old.is_some_and(|old| old.path != ROOT));
             let Some(seen) = new else {
                 if let Some(old) = old {
-                    update.note_gone(&old);
+                    update.note_missing(&old);
                 }
                 return Ok(ControlFlow::Continue(()));
             };
@@ -112,9 +116,9 @@ impl<'u> Update<'u> {
             {
                 reserved.consume(size_of::<FileNo>() as u64)?;
                 update.files.push(file);
-                if old.is_some_and(|old| is_young(&old.stat, header.start_ns)) {
+                if old.is_some_and(|old| is_recent(&old.stat, header.start_ns)) {
                     reserved.consume(size_of::<FileNo>() as u64)?;
-                    update.young.push(file);
+                    update.recent.push(file);
                 }
             }
             Ok(ControlFlow::Continue(()))
@@ -123,10 +127,10 @@ impl<'u> Update<'u> {
         Ok(update)
     }
 
-    /// Counts what is recorded and was not met.
-    fn note_gone(&mut self, old: &Entry<'_>) {
+    /// Counts a recorded entry that the walk did not find.
+    fn note_missing(&mut self, old: &Entry<'_>) {
         if self.failed.covers(old.path) {
-            self.keeps_young |= old.stat.is_regular() && is_young(&old.stat, self.old.header().start_ns);
+            self.keeps_recent |= old.stat.is_regular() && is_recent(&old.stat, self.old.header().start_ns);
         } else {
             self.missing += u64::from(old.path != ROOT);
             if old.damaged_ns.is_some() {
@@ -135,7 +139,7 @@ impl<'u> Update<'u> {
         }
     }
 
-    /// Whether a regular file that was recorded has to be read.
+    /// Returns whether a recorded regular file has to be read.
     fn has_to_read(&mut self, old: &Entry<'_>, seen: &Seen, check: Option<&Sample>) -> bool {
         let is_accepted = self.unknown.remove(old.path);
         is_accepted
@@ -144,20 +148,22 @@ impl<'u> Update<'u> {
             || check.is_some_and(|check| check.matches(old.path))
     }
 
-    /// What the new manifest has to say of its start: `now_ns`, unless it keeps records that are certain only for a run
-    /// that began when the old one did. `rows`: what became of the files.
+    /// Returns the start time to record in the new manifest, given the rows of the files that were read.
+    ///
+    /// This time is `now_ns`, unless the new manifest keeps a record that is certain only relative to the old
+    /// start time.
     pub fn start_ns(&self, rows: &Rows, now_ns: i128) -> i128 {
         let contents = self.contents(rows);
         let is_kept = |file: &FileNo| contents.of(*file) == Content::Failed;
-        if self.keeps_young || self.young.iter().any(is_kept) { self.old.header().start_ns } else { now_ns }
+        if self.keeps_recent || self.recent.iter().any(is_kept) { self.old.header().start_ns } else { now_ns }
     }
 
-    /// Writes the entries, after the files were read into `rows`. `each` is told of files that are corrupted, and of
-    /// entries whose extended attributes cannot be read.
+    /// Writes the entries, after the files were read into `rows`. Corrupted files, and entries whose extended
+    /// attributes cannot be read, are passed to `each`.
     ///
     /// # Errors
-    /// When the old manifest cannot be read or was changed meanwhile, the new one cannot be written, or a file was
-    /// never looked at.
+    /// When the old manifest cannot be read or has changed meanwhile, when the new one cannot be written, or
+    /// when a file was never processed.
     pub fn write<S: FnMut(&[u8]) -> io::Result<()>>(
         &self,
         rows: &Rows,
@@ -176,7 +182,8 @@ impl<'u> Update<'u> {
                         updated.kept += 1;
                         Some(old)
                     }
-                    // Perhaps it was renamed, and its damage would be recorded under the new name as if it were right.
+                    // The file may have been renamed. Without this record, its damage would be recorded under
+                    // the new name as correct.
                     Some(old) if old.damaged_ns.is_some() && !self.accept.contains(old.path) => {
                         updated.corrupted += 1;
                         each(&finding(Verdict::Corrupted, &old));
@@ -211,7 +218,7 @@ impl<'u> Update<'u> {
         if pending > 0 { Err(Error::Unprocessed(pending)) } else { Ok(updated) }
     }
 
-    /// What to record of an entry: the old record, if the file is corrupted and not accepted.
+    /// Returns the record to write: the old one, if the file is corrupted and that is not accepted.
     fn judge<'e>(
         &self,
         old: Option<Entry<'e>>,
@@ -237,39 +244,42 @@ impl<'u> Update<'u> {
 }
 
 impl Updated {
-    /// Counts something that could not be looked at.
+    /// Counts an entry that could not be read.
     fn keep(&mut self, has_record: bool) {
         *(if has_record { &mut self.kept } else { &mut self.failed }) += 1;
     }
 }
 
-/// What the walk kept of an entry.
+/// Returns the metadata that the walk kept.
 fn stat(seen: &Seen) -> Stat {
-    Stat::walked(seen.file_type, seen.metadata.as_ref().expect("the walk keeps what stat says"))
+    Stat::walked(seen.file_type, seen.metadata.as_ref().expect("the walk keeps metadata"))
 }
 
-/// Whether the content of a file is another one although size and time of content are the same, whatever the time of the
-/// inode says.
+/// Returns whether the content of a file differs although size and mtime are the same. The ctime does not
+/// matter.
 fn is_corrupted(old: &Entry<'_>, new: &Entry<'_>) -> bool {
     Verdict::of(old, new, if old.digests == new.digests { &[] } else { &[Field::Digests] })
         == Verdict::Corrupted
 }
 
-/// Whether a file cannot have been written since it was read for a manifest whose run began at `start_ns`.
+/// Returns whether a file cannot have been written since it was read for a manifest whose run began at
+/// `start_ns`.
 fn is_unchanged(old: &Stat, new: &Stat, start_ns: i128) -> bool {
     let key = |stat: &Stat| (stat.file_type, stat.dev, stat.ino, stat.size, stat.mtime_ns, stat.ctime_ns);
-    key(old) == key(new) && !is_young(old, start_ns)
+    key(old) == key(new) && !is_recent(old, start_ns)
 }
 
-/// Whether a file may have been written once more, without a trace in its times, after a run that began at `start_ns`
-/// read it.
-fn is_young(stat: &Stat, start_ns: i128) -> bool {
+/// Returns whether a file may have been written again after a run that began at `start_ns` read it, without a
+/// visible change of its times.
+fn is_recent(stat: &Stat, start_ns: i128) -> bool {
     stat.mtime_ns.max(stat.ctime_ns) >= start_ns - tick_ns(stat.ctime_ns)
 }
 
-/// How far a time stamp of a file system may lie behind the clock. The kernel's own stamps come from its timer, which
-/// ticks every 10 ms at the slowest; two of them are granted. A stamp of whole seconds comes from a file system that has
-/// no better ones, and the coarsest in use (FAT) counts every other second.
+/// The greatest delay of a file system's time stamps compared with the clock.
+///
+/// The kernel's stamps come from its timer, which ticks at least every 10 ms; this allows two ticks. A stamp
+/// of whole seconds comes from a file system with coarse stamps; the coarsest in use (FAT) counts every other
+/// second.
 fn tick_ns(stamp_ns: i128) -> i128 {
     const SECOND: i128 = 1_000_000_000;
     if stamp_ns % SECOND == 0 { 2 * SECOND } else { SECOND / 50 }
@@ -300,19 +310,19 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_older_than_the_run_and_the_same_is_unchanged() {
+    fn only_files_older_than_the_run_with_the_same_stat_are_unchanged() {
         let old = stat(START - 30_000_000, START - 30_000_001);
         assert!(is_unchanged(&old, &old, START));
         for (mtime_ns, ctime_ns) in [
             (START, START - 30_000_000),
             (START - 30_000_000, START),
             (START - 10_000_000, START - 10_000_000),
-            // Whole seconds: another write within the same two would not show.
+            // Whole seconds: another write within the same two seconds would not be visible.
             (START - 1_500_000_000, START - 1_500_000_000),
             (START - 1_500_000_000, START + 1),
         ] {
-            let young = stat(mtime_ns, ctime_ns);
-            assert!(!is_unchanged(&young, &young, START), "{young:?}");
+            let recent = stat(mtime_ns, ctime_ns);
+            assert!(!is_unchanged(&recent, &recent, START), "{recent:?}");
         }
         let whole = stat(START - 2_500_000_000, START - 2_500_000_000);
         assert!(is_unchanged(&whole, &whole, START));
@@ -327,7 +337,7 @@ mod tests {
         ] {
             assert!(!is_unchanged(&old, &new, START), "{new:?}");
         }
-        // What the time of the inode vouches for is not asked again.
+        // An unchanged ctime is sufficient: other fields are ignored.
         assert!(is_unchanged(&old, &Stat { nlink: 2, ..old }, START));
     }
 }

@@ -1,4 +1,4 @@
-//! What is said of an entry.
+//! The results for single entries.
 
 use std::fmt;
 use std::io;
@@ -9,29 +9,29 @@ use ftk_walk::FileType;
 
 use crate::{Entry, Field};
 
-/// What became of an entry.
+/// The result for an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Everything that is compared is the same.
     Ok,
-    /// The content is the same as far as it was compared, something else is not.
+    /// The content is the same, as far as it was compared; other fields differ.
     Metadata,
-    /// The content is another one, and so is the size, the time or the type: somebody changed it.
+    /// The content differs, and so does the size, the mtime or the type: a normal change.
     Modified,
-    /// The content is another one although size and time are not: it has rotted, or somebody hides a change.
+    /// The content differs although size and mtime are the same: a storage error, or a concealed change.
     Corrupted,
-    /// Its content is gone from its path and found at a path that is new.
+    /// The path no longer exists, and a new path has the content.
     Moved,
-    /// Nothing is at its path any more.
+    /// The path no longer exists.
     Missing,
-    /// It is at a path that was not recorded.
+    /// The path was not recorded.
     New,
-    /// It cannot be looked at or read, or changed while it was read.
+    /// The entry cannot be read, or changed while being read.
     Unreadable,
 }
 
 impl Verdict {
-    /// All of them, in the order they are listed to users.
+    /// All verdicts, in the order they are listed to users.
     pub const ALL: [Self; 8] = [
         Self::Ok,
         Self::Metadata,
@@ -43,7 +43,7 @@ impl Verdict {
         Self::Unreadable,
     ];
 
-    /// The word for it.
+    /// Returns the word for it in the output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -57,11 +57,11 @@ impl Verdict {
         }
     }
 
-    /// What to say of two entries at the same path that differ in these compared fields.
+    /// Returns the verdict on two entries at the same path that differ in the fields `changed`.
     pub(crate) fn of(old: &Entry<'_>, new: &Entry<'_>, changed: &[Field]) -> Self {
         let is_content =
             |field: &Field| matches!(field, Field::Type | Field::Size | Field::Target | Field::Digests);
-        // Ignored or not, size and time are what tells a change from rot.
+        // Even if size or mtime are not compared, they distinguish a normal change from corruption.
         let stat = |it: &Entry<'_>| (it.stat.file_type, it.stat.size, it.stat.mtime_ns);
         match () {
             () if changed.is_empty() => Self::Ok,
@@ -78,31 +78,31 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// One record of a verification or a comparison.
+/// One result of a verification or a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Finding<'f> {
-    /// What became of the entry.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Its path below the root; of what moved, the recorded one.
+    /// The path below the root; for a moved file, the recorded path.
     pub path: &'f [u8],
-    /// Where it is now, if it has moved.
+    /// The present path of a moved file.
     pub new_path: Option<&'f [u8]>,
-    /// Its type: the recorded one, unless it is new.
+    /// The recorded type, or the present type of a new entry.
     pub file_type: FileType,
-    /// What was recorded of it. Nothing of what is new.
+    /// The recorded entry. `None` for a new entry.
     pub old: Option<Entry<'f>>,
-    /// What is known of it now. Nothing of what is gone or moved, or cannot be looked at; and of what is new in a
-    /// tree only if the walk kept it.
+    /// The present entry. `None` for an entry that is missing, moved or unreadable; and for a new entry of a
+    /// tree if the walk has not kept its metadata.
     pub new: Option<Entry<'f>>,
-    /// The compared fields in which it differs.
+    /// The compared fields in which the two entries differ.
     pub changed: &'f [Field],
-    /// The file that could not be read, by which whoever read it knows why.
+    /// The file that could not be read. The reason was reported when it was read.
     pub file: Option<FileNo>,
-    /// Why it could not be looked at otherwise.
+    /// Why it could not be read, if the failure was not in reading the content.
     pub error: Option<&'f io::Error>,
 }
 
-/// A verdict on what was recorded.
+/// Creates a finding about a recorded entry.
 pub(crate) fn finding<'f>(verdict: Verdict, old: &Entry<'f>) -> Finding<'f> {
     Finding {
         verdict,
@@ -117,21 +117,21 @@ pub(crate) fn finding<'f>(verdict: Verdict, old: &Entry<'f>) -> Finding<'f> {
     }
 }
 
-/// How often each verdict was found.
+/// The number of entries per verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     counts: [u64; Verdict::ALL.len()],
-    /// Regular files among those that are `Ok` whose content was recorded and not compared.
+    /// How many of the regular files that are `Ok` have recorded content that was not compared.
     pub unread: u64,
 }
 
 impl Summary {
-    /// How many entries got this verdict. What moved counts once.
+    /// Returns the number of entries with this verdict. A moved file counts once.
     pub fn count(&self, verdict: Verdict) -> u64 {
         self.counts[verdict as usize]
     }
 
-    /// How many entries there are in all.
+    /// Returns the number of all entries.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -140,7 +140,7 @@ impl Summary {
         self.counts[verdict as usize] += 1;
     }
 
-    /// Adds entries that are `Ok`, and of how many of them the content was not compared.
+    /// Adds entries that are `Ok`; the content of `unread` of them was not compared.
     pub(crate) fn add_same(&mut self, entries: u64, unread: u64) {
         self.counts[Verdict::Ok as usize] += entries;
         self.unread += unread;

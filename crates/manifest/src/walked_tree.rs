@@ -1,4 +1,4 @@
-//! A tree that was walked, as entries of a manifest.
+//! A walked tree as a sorted sequence of entries.
 
 use ftk_inventory::{DirNo, FileNo, Inventory, Metadata, PathOrder};
 use ftk_walk::FileType;
@@ -7,32 +7,32 @@ use crate::Error;
 use crate::entry::ROOT;
 use crate::merge::Side;
 
-/// A tree, walked from one starting point with [`Keep::Stats`](ftk_inventory::Keep::Stats).
+/// A tree that was walked from one starting point with [`Keep::Stats`](ftk_inventory::Keep::Stats).
 #[derive(Clone, Copy, Debug)]
 pub struct WalkedTree<'t> {
-    /// What the walk found.
+    /// The result of the walk.
     pub inventory: &'t Inventory,
     /// The starting point, as it was given to the walk.
     pub root: &'t [u8],
-    /// The paths of what could not be listed or looked at, as the walk gives them: nothing is known of what lies
-    /// there.
+    /// The paths that could not be listed or read, as the walk reports them. What lies at or below them is
+    /// unknown.
     pub failed: &'t [Vec<u8>],
 }
 
 impl<'t> WalkedTree<'t> {
-    /// Its entries.
+    /// Returns the entries of the tree in the order of a manifest.
     pub(crate) fn walk(&self) -> Walk<'t> {
         Walk { tree: *self, order: self.inventory.in_path_order(), seen: Seen::default() }
     }
 
-    /// The path of a file, below the root.
+    /// Returns the path of a file below the root.
     pub(crate) fn path_of(&self, file: FileNo) -> Vec<u8> {
         let mut path = Vec::new();
         self.inventory.push_path(file, &mut path);
         self.relative(&path).to_vec()
     }
 
-    /// A path of the walk, below the root.
+    /// Strips the starting point from a path of the walk.
     fn relative<'p>(&self, path: &'p [u8]) -> &'p [u8] {
         if path == self.root {
             return ROOT;
@@ -42,7 +42,7 @@ impl<'t> WalkedTree<'t> {
     }
 }
 
-/// An entry that was walked.
+/// An entry that the walk found.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) path: Vec<u8>,
@@ -85,7 +85,7 @@ impl Seen {
 pub(crate) struct Walk<'t> {
     tree: WalkedTree<'t>,
     order: PathOrder<'t>,
-    /// The entry it is at.
+    /// The current entry.
     pub(crate) seen: Seen,
 }
 
@@ -112,7 +112,7 @@ impl Side for Walk<'_> {
     }
 }
 
-/// What could not be looked at, by path below the root.
+/// The paths below the root that could not be listed or read.
 #[derive(Debug)]
 pub(crate) struct Failed(Vec<Vec<u8>>);
 
@@ -123,7 +123,8 @@ impl Failed {
         Self(paths)
     }
 
-    /// Whether nothing is known of what lies at `path`: that, or a directory on the way to it.
+    /// Returns whether the state of `path` is unknown, because `path` itself or a directory above it could
+    /// not be read.
     pub(crate) fn covers(&self, path: &[u8]) -> bool {
         let has = |path: &[u8]| self.0.binary_search_by(|failed| failed.as_slice().cmp(path)).is_ok();
         let slashes = || path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
@@ -136,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_below_a_failure_is_not_known() {
+    fn failures_cover_everything_below_them() {
         let failed = Failed(vec![b"a/b".to_vec(), b"c".to_vec()]);
         for path in ["a/b", "a/b/c", "a/b/c/d", "c", "c/d"] {
             assert!(failed.covers(path.as_bytes()), "{path}");

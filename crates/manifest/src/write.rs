@@ -1,4 +1,4 @@
-//! Manifests, written.
+//! Writing manifests.
 
 use std::io::{self, ErrorKind};
 
@@ -8,7 +8,8 @@ use ftk_record::{Seal, write_path};
 use crate::field::{push_number, push_time};
 use crate::{Entry, Field, Header};
 
-/// Writes a manifest: its header, its entries, and at last the footer without which it is incomplete.
+/// A writer of a manifest: the header, the entries, and the footer. Without the footer, the manifest is
+/// incomplete.
 #[derive(Debug)]
 pub struct Writer<S> {
     sink: S,
@@ -18,10 +19,10 @@ pub struct Writer<S> {
 }
 
 impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
-    /// Begins a manifest with this header. `sink` is handed whole lines with their newlines.
+    /// Creates a writer, and writes the header. `sink` receives whole lines with their newlines.
     ///
     /// # Errors
-    /// Those of `sink`.
+    /// Returns the errors of `sink`.
     pub fn new(header: &Header, sink: S) -> io::Result<Self> {
         let algorithms = header.algorithms.clone();
         let mut writer = Self { sink, seal: Seal::new(), algorithms, line: Vec::new() };
@@ -30,23 +31,24 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
         Ok(writer)
     }
 
-    /// Writes an entry. Their order is the caller's: the root first, then by the bytes of their paths.
+    /// Writes an entry. The caller must sort the entries: the root first, then by the bytes of their paths.
+    /// The digests of an entry must be by the algorithms of the header.
     ///
     /// # Errors
-    /// Those of `sink`, and for an entry whose line no reader would take.
+    /// Returns the errors of `sink`, and an error for an entry whose line is longer than readers accept.
     ///
     /// # Panics
-    /// If the entry has digests, but not exactly those that the header speaks of.
+    /// If the entry has digests, but fewer bytes of them than the algorithms of the header produce.
     pub fn entry(&mut self, entry: &Entry<'_>) -> io::Result<()> {
         self.line.clear();
         push_entry(&mut self.line, entry, &self.algorithms);
         self.end_line()
     }
 
-    /// Ends the manifest with its footer.
+    /// Writes the footer.
     ///
     /// # Errors
-    /// Those of `sink`.
+    /// Returns the errors of `sink`.
     pub fn finish(mut self) -> io::Result<()> {
         self.line.clear();
         self.seal.footer(&mut self.line);
@@ -62,7 +64,7 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
     }
 }
 
-/// Appends the line of an entry, its newline included.
+/// Appends the line of an entry, including its newline.
 pub(crate) fn push_entry(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
     let stat = &entry.stat;
     let member = |out: &mut Vec<u8>, field: Field| {

@@ -1,4 +1,4 @@
-//! Extended attributes of entries of any type, access control lists and capabilities among them.
+//! Extended attributes of entries of any type, including access control lists and capabilities.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, RawFd};
@@ -10,10 +10,11 @@ use rustix::io::Errno;
 use crate::Xattr;
 use crate::walked_tree::Seen;
 
-/// Most bytes of the names of one entry, and of one value (`XATTR_LIST_MAX` and `XATTR_SIZE_MAX` in linux/limits.h).
+/// The maximal size of an entry's list of names, and of one value (`XATTR_LIST_MAX` and `XATTR_SIZE_MAX` in
+/// linux/limits.h).
 const MOST: usize = 64 << 10;
 
-/// Reads the extended attributes of entries of a tree.
+/// A reader of the extended attributes of a tree's entries.
 #[derive(Debug)]
 pub(crate) struct XattrReader<'i> {
     opener: Opener<'i>,
@@ -28,14 +29,16 @@ impl<'i> XattrReader<'i> {
         Self { opener, names: vec![0; MOST], value: vec![0; MOST], xattrs: Vec::new() }
     }
 
-    /// The extended attributes of an entry, by name. A link is not followed, unless it is the root that was named.
+    /// Reads the extended attributes of an entry, sorted by name. Links are not followed, except that the
+    /// root itself may be a link.
     ///
-    /// No system call gives them for a name in an open directory, and opening the entry itself would act on a FIFO or a
-    /// device and not work at all on a link; so the directory is named as proc shows it.
+    /// No system call reads them for a name in an open directory. Opening the entry itself would have side
+    /// effects on a FIFO or a device, and fails on a link. So the directory is addressed through its
+    /// descriptor in `/proc`.
     ///
     /// # Errors
-    /// When its directory cannot be opened, or is another one meanwhile, or the attributes cannot be read. A file
-    /// system that has none is no error.
+    /// When its directory cannot be opened or has been replaced, or the attributes cannot be read. A file
+    /// system without extended attributes gives an empty list.
     pub(crate) fn read(&mut self, seen: &Seen) -> io::Result<&[Xattr]> {
         let dir = self.opener.open(seen.dir)?;
         let path = path_in(dir.as_raw_fd(), &seen.name);
@@ -49,7 +52,7 @@ impl<'i> XattrReader<'i> {
         for name in self.names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
             let value = &mut *self.value;
             match if follow { getxattr(&*path, name, value) } else { lgetxattr(&*path, name, value) } {
-                Err(Errno::NODATA) => {} // It was removed after it was listed.
+                Err(Errno::NODATA) => {} // removed after it was listed
                 got => {
                     let value = self.value[..got?].to_vec();
                     self.xattrs.push(Xattr { name: name.to_vec(), value });
@@ -61,7 +64,8 @@ impl<'i> XattrReader<'i> {
     }
 }
 
-/// The descriptor is looked up in the table of this thread, which need not be that of the process.
+/// Returns the path of `name` in the directory `dir`. It uses this thread's descriptor table, which may
+/// differ from that of the process.
 fn path_in(dir: RawFd, name: &[u8]) -> Vec<u8> {
     if name.starts_with(b"/") {
         return name.to_vec();

@@ -10,14 +10,15 @@ use ftk_sched::{Backend, Constants, Limits, Model, Stop, Team, Threads, logical_
 
 use crate::{Resources, Rows, Work, process};
 
-/// How often each figure is measured. The median is used, so up to two interrupted measurements do no harm.
+/// How often each value is measured. The median is used, so up to two disturbed measurements do no harm.
 const ROUNDS: usize = 5;
 
-/// Measures what this machine costs. This takes about two seconds.
+/// Measures the constants of the cost model on this machine. This takes about two seconds.
 ///
 /// `files` should be some thousands of small cached files, with many files in a directory. They are read
-/// several times. Constants that need a cold disk keep their built-in values. So do the constants of a ring
-/// if none can be made, and of a second worker if there is only one CPU.
+/// several times. Some constants keep their built-in values: `cold_contention` and `ring_cold`, which need a
+/// cold disk; `ring_ns` and `ring_warm`, if no io_uring can be created; `contention` and `worker_ns`, if
+/// there is only one CPU.
 pub fn calibrate(files: &Inventory, platform: Platform) -> Constants {
     let mut constants = Constants::default();
     team(&mut constants);

@@ -9,16 +9,17 @@ use ftk_read::Stat;
 use crate::Work;
 use crate::rows::{RowMut, Rows, RowsMut};
 
-/// Maximum number of files in one claim. A claim may have up to twice as many if it then ends with a directory.
-/// A claim costs one lock, one reopened directory and one look at the clock. At the end of a run, a worker idles
-/// for two claims at most.
+/// Maximum number of files in one claim. A claim may have up to twice as many if it then ends with a
+/// directory. A claim costs one lock, one reopened directory and one look at the clock. At the end of a run,
+/// a worker idles for two claims at most.
 const CLAIM: usize = 64;
 
 /// Number of files sorted by inode at once when a cold disk is read. This is enough to turn seeks into a
 /// sweep, and sorting takes 5 ms at most.
 const WINDOW: usize = 64 << 10;
 
-/// Maximum number of directories held open for one window. Bounds the descriptors of a worker.
+/// Maximum number of directories that the files of one window come from. A worker keeps them open, so this
+/// limits its descriptors.
 pub(crate) const WINDOW_DIRS: usize = 256;
 
 /// One file to read, and the row for its digest.

@@ -1,5 +1,8 @@
-//! Processes the large files after the small ones, largest first. The largest files are streamed alone, the
-//! others share lanes. A huge BLAKE3 file is hashed by all workers together, because BLAKE3 is a tree.
+//! Processes the large files after the small ones, largest first.
+//!
+//! If BLAKE3 is the only algorithm, all workers together hash each file of 16 MiB or more, because BLAKE3 can
+//! hash parts of a file independently. The other files are distributed among the workers: first those that
+//! are large compared with the rest, each read alone, then the rest, several at a time in lanes.
 #![expect(unsafe_code, reason = "workers leave the shared descriptor table")]
 
 use std::sync::Mutex;
@@ -15,8 +18,8 @@ use crate::rows::Rows;
 use crate::run::Context;
 use crate::shared;
 
-/// Minimum size of a file that all workers hash together, in bytes (only BLAKE3). For smaller files, spawning
-/// and joining a team for each file would cost noticeable time.
+/// Minimum size of a file that all workers hash together, in bytes. Used only if BLAKE3 is the only
+/// algorithm. For smaller files, spawning and joining a team for each file would cost noticeable time.
 const SHARED_FROM: u64 = 16 << 20;
 
 /// Files of at least this size, in bytes, are worth the start of a read-ahead thread.
@@ -52,8 +55,8 @@ pub(crate) fn process(
     }
     let ahead = jobs.len() < workers && context.reads_ahead();
     let workers = workers.clamp(1, jobs.len());
-    // A file larger than its share would determine the total time if it were read in a lane. It goes first,
-    // and alone.
+    // A lane is slower than a stream. A file larger than half of a worker's equal part of all bytes would
+    // determine the total time if it were read in a lane. So such files come first, each read alone.
     let share = jobs.iter().map(|(large, _)| large.size).sum::<u64>() / (2 * workers) as u64;
     let lane_files = jobs.partition_point(|(large, _)| large.size <= share);
     let list = Mutex::new(jobs);

@@ -24,7 +24,8 @@ impl Guard {
             return false;
         }
         self.is_hit.store(false, Relaxed);
-        // Release: a thread that sees this end also sees that the previous start is gone.
+        // Release: a thread that sees this end also sees the 1 stored above or a later start, so it cannot
+        // combine this end with the start of the previous mapping.
         self.end.store(end, Release);
         // Release: a thread that sees this start also sees the matching end.
         self.start.store(start, Release);

@@ -42,11 +42,12 @@ unsafe impl Send for Map {}
 unsafe impl Sync for Map {}
 
 impl Map {
-    /// Maps the bytes `window` of the file. Asks the kernel to load and map all its pages now, which saves a
-    /// page fault for every few pages.
+    /// Maps the bytes `window` of the file. Asks the kernel to load and map all pages of the window now.
+    /// Otherwise there would be a page fault for every few pages.
     ///
-    /// If the window cannot be mapped: some file systems support no mappings, a window with a hole of a tmpfs
-    /// file is refused, and at most 1024 mappings can exist at once.
+    /// # Errors
+    /// If the window cannot be mapped. Some file systems do not support mappings. A window of a tmpfs file
+    /// that contains a hole is refused. At most 1024 mappings can exist at once.
     ///
     /// # Panics
     /// If the window is empty or does not begin at a multiple of the page size.

@@ -42,13 +42,14 @@ const NO_SLOT: u64 = u64::MAX;
 
 /// Reads many files at once through io_uring.
 ///
-/// Operations are submitted once half as many are queued as there are slots, or when a `poll` finds nothing
-/// ready. Plain system calls read whatever the ring refuses. After eight refusals, or if the ring breaks
-/// down, they read everything else too. Bytes and failures are the same either way.
+/// Queued operations are submitted together: when their number reaches half the number of slots, or when a
+/// `poll` finds nothing ready. Plain system calls read the files whose operations the ring refuses. After
+/// eight refusals, or if the ring breaks down, they read all further files. Bytes and failures are the same
+/// either way.
 pub struct Uring {
     slots: Vec<Slot>,
     names: Vec<Name>,
-    /// The key of the operation in flight of each slot, or `NO_SLOT`.
+    /// For each slot, the key of its operation in flight; `NO_SLOT` if there is none.
     keys: Vec<u64>,
     /// Number of operations so far. It makes every key unique, so that a duplicate completion does not match
     /// a later operation.

@@ -1,31 +1,32 @@
-//! What differs between two lists of digests.
+//! Differences between two checksum lists.
 
 use std::cmp::Ordering;
 
 use crate::sums::{File, SortedSums};
 
-/// What became of a file.
+/// A difference between two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change<'l> {
     /// Only the new list has this path.
     Added(&'l [u8]),
     /// Only the old list has this path.
     Removed(&'l [u8]),
-    /// Both have it, with different content.
+    /// Both lists have this path, with different content.
     Modified(&'l [u8]),
-    /// The content of a path that is gone, found at a path that is new.
+    /// The content of a removed path, found at an added path.
     Moved {
-        /// Where it was.
+        /// The old path.
         old: &'l [u8],
-        /// Where it is.
+        /// The new path.
         new: &'l [u8],
     },
-    /// Both have it, with no algorithm in common: nothing can be said.
+    /// Both lists have this path, but with no algorithm in common, so that the contents cannot be compared.
     Unknown(&'l [u8]),
 }
 
 impl<'l> Change<'l> {
-    /// The path; of a file that moved, the old one. Each stands in one change only.
+    /// Returns the path; for a moved file, the old one. No two changes in a list of [`changes()`] have the
+    /// same path.
     pub fn path(&self) -> &'l [u8] {
         match *self {
             Self::Added(path) | Self::Removed(path) | Self::Modified(path) | Self::Unknown(path) => path,
@@ -34,12 +35,13 @@ impl<'l> Change<'l> {
     }
 }
 
-/// The files that are not the same in two lists, by path, and how many are.
+/// Returns the files that differ between two lists, sorted by path, and the number of files that are the
+/// same.
 ///
-/// The content of a path is the same when all its digests are that both lists have. It has moved when all its
-/// digests by algorithms that occur in both lists are found again, at least one, at a path that only the new
-/// list has. Where the same content is gone from several paths and found at several, the first has moved to
-/// the first, the second to the second, in the order of paths.
+/// The content of a path is the same if all digests that both lists have for it are equal. A removed file has
+/// moved if all its digests by the algorithms that occur in both lists, at least one, are equal to those of
+/// an added file. If several removed files and several added files have the same content, they are paired in
+/// path order.
 pub fn changes<'l, A: Copy + Ord>(old: &'l SortedSums<A>, new: &'l SortedSums<A>) -> (Vec<Change<'l>>, u64) {
     let (mut changes, mut same) = (Vec::new(), 0);
     let (mut removed, mut added) = (Vec::new(), Vec::new());
@@ -66,7 +68,7 @@ pub fn changes<'l, A: Copy + Ord>(old: &'l SortedSums<A>, new: &'l SortedSums<A>
             files.into_iter().partition(|file| file.digests(&common).next().is_some());
         changes.extend(others.iter().map(|file| otherwise(file.path())));
         let mut contents: Vec<_> = files.into_iter().map(|file| Content::new(file, &common)).collect();
-        // Stable, so that files of one content stay in the order of their paths.
+        // The sort is stable, so that files with equal content stay in path order.
         contents.sort_by(Content::cmp);
         contents
     };
@@ -83,10 +85,11 @@ pub fn changes<'l, A: Copy + Ord>(old: &'l SortedSums<A>, new: &'l SortedSums<A>
     (changes, same)
 }
 
-/// A file in the order of its content.
+/// A file that is sorted by its content.
 #[derive(Clone, Copy)]
 struct Content<'l, 'c, A> {
-    /// The beginning of its first digest, which nearly always decides and lies near.
+    /// The first bytes of its first digest. They decide nearly every comparison without access to the
+    /// digests.
     key: u64,
     file: File<'l, A>,
     common: &'c [A],
@@ -106,7 +109,7 @@ impl<'l, 'c, A: Copy + Ord> Content<'l, 'c, A> {
     }
 }
 
-/// Walks through two ascending sequences side by side: equal items come together, one by one.
+/// Merges two ascending sequences: equal items are passed to `each` in pairs.
 fn merge<T>(
     left: impl Iterator<Item = T>,
     right: impl Iterator<Item = T>,
@@ -136,7 +139,7 @@ mod tests {
 
     type Line = (u8, u8, u8);
 
-    /// Few paths, algorithms and digests, so that everything meets; in any order.
+    /// Lists with few distinct paths, algorithms and digests, so that equal ones are common; in any order.
     fn list() -> impl Strategy<Value = Vec<Line>> {
         let lines = prop::collection::btree_map((0..12_u8, 0..3_u8), 0..4_u8, 0..16);
         lines.prop_map(|map| map.into_iter().map(|((path, a), d)| (path, a, d)).collect()).prop_shuffle()
@@ -145,13 +148,14 @@ mod tests {
     fn sums(lines: &[Line]) -> Result<SortedSums<u8>, Conflict<u8>> {
         let mut sums = Sums::default();
         for (path, algorithm, digest) in lines {
-            // Digests of the same length that begin alike, so that the key alone does not decide.
+            // All digests have the same length and the same first bytes, so that the key alone does not
+            // decide.
             sums.push(*algorithm, &[0, 0, 0, 0, 0, 0, 0, 0, 0, *digest], &[b'a' + *path]);
         }
         sums.sorted()
     }
 
-    /// The digest of each path and algorithm, unless there are two.
+    /// Returns the digest of each path and algorithm, or `None` if one has two.
     fn table(lines: &[Line]) -> Option<BTreeMap<u8, BTreeMap<u8, u8>>> {
         let mut table = BTreeMap::<u8, BTreeMap<u8, u8>>::new();
         for &(path, algorithm, digest) in lines {
@@ -163,7 +167,7 @@ mod tests {
         Some(table)
     }
 
-    /// The same as [`changes`], one path at a time.
+    /// A simple version of [`changes`] that handles one path at a time.
     fn naive(
         old: &BTreeMap<u8, BTreeMap<u8, u8>>,
         new: &BTreeMap<u8, BTreeMap<u8, u8>>,
@@ -210,14 +214,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_path_has_one_digest_of_an_algorithm(
+        fn two_digests_of_a_path_are_a_conflict(
             lines in prop::collection::vec((0..4_u8, 0..2_u8, 0..2_u8), 0..8),
         ) {
             prop_assert_eq!(sums(&lines).is_ok(), table(&lines).is_some());
         }
 
         #[test]
-        fn it_says_what_a_naive_comparison_says(old in list(), new in list()) {
+        fn changes_match_a_naive_comparison(old in list(), new in list()) {
             let (old_table, new_table) = (table(&old).unwrap(), table(&new).unwrap());
             let (old, new) = (sums(&old).unwrap(), sums(&new).unwrap());
             let (changes, same) = changes(&old, &new);

@@ -1,8 +1,8 @@
-//! Names in JSON.
+//! File names in JSON.
 //!
-//! JSON holds Unicode and a name is bytes. A name that is UTF-8 is the string `"path"`; any other goes,
-//! whole, as base64 into `"path_b64"`. There is never a replacement character, so a reader gets back the
-//! very bytes.
+//! JSON strings are Unicode, but file names are bytes. A name that is valid UTF-8 is written as the string
+//! `"path"`. Any other name is written as base64 in `"path_b64"`. Replacement characters are never used, so a
+//! reader gets exactly the same bytes back.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,12 +13,12 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use crate::terminal::acts;
+use crate::terminal::controls_terminal;
 
-/// Appends the member `"field":"name"` to `out`, or `"field_b64":"..."` (standard alphabet, padded) when
-/// `name` is not UTF-8. Commas and braces are the caller's, and `field` is written as it stands.
+/// Appends the member `"field":"name"` to `out`, or `"field_b64":"..."` (standard alphabet, padded) if `name`
+/// is not UTF-8. The caller writes commas and braces. `field` is not escaped.
 ///
-/// Characters that act on a terminal are written as `\u` escapes, which mean the same to a JSON reader.
+/// Characters that control a terminal are written as `\u` escapes, which JSON readers decode.
 pub fn write_path(out: &mut Vec<u8>, field: &str, name: &[u8]) {
     out.push(b'"');
     out.extend_from_slice(field.as_bytes());
@@ -37,9 +37,9 @@ pub fn write_path(out: &mut Vec<u8>, field: &str, name: &[u8]) {
     }
 }
 
-/// Appends `text` as a JSON string, with characters that act on a terminal written as `\u` escapes.
+/// Appends `text` as a JSON string. Characters that control a terminal are written as `\u` escapes.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    // Nearly every name is plain. Without an early exit the loop vectorises.
+    // Fast path for ordinary names. Without an early exit the loop vectorises.
     let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) & (byte != b'"') & (byte != b'\\');
     if text.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
         out.push(b'"');
@@ -48,13 +48,13 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
         return;
     }
     text.serialize(&mut Serializer::with_formatter(out, TerminalSafe))
-        .expect("a string is always JSON and a Vec takes everything");
+        .expect("strings are valid JSON, and writing to a Vec cannot fail");
 }
 
-/// The name that [`write_path`] wrote, from the values of its two possible members.
+/// Returns the name that [`write_path`] wrote, given the values of its two possible members.
 ///
 /// # Errors
-/// If both are there or neither is, if the base64 is malformed, or if the name holds a NUL.
+/// If both members or neither is present, if the base64 is malformed, or if the name contains a NUL.
 pub fn read_path<'j>(path: Option<&'j str>, path_b64: Option<&str>) -> Result<Cow<'j, [u8]>, PathError> {
     let name = match (path, path_b64) {
         (Some(text), None) => Cow::Borrowed(text.as_bytes()),
@@ -65,9 +65,9 @@ pub fn read_path<'j>(path: Option<&'j str>, path_b64: Option<&str>) -> Result<Co
     if name.contains(&0) { Err(PathError::Nul) } else { Ok(name) }
 }
 
-/// The bytes that this text stands for: base64 in the standard alphabet with padding, of which they have one spelling.
+/// Decodes base64 in the standard alphabet with padding. Returns `None` unless it is the canonical encoding.
 pub fn read_base64(text: &str) -> Option<Vec<u8>> {
-    // The decoder takes several padded texts in a row for one: a second spelling of the same bytes.
+    // The decoder would accept several padded texts in a row, which is another encoding of the same bytes.
     if text.trim_end_matches('=').contains('=') { None } else { BASE64.decode(text.as_bytes()).ok() }
 }
 
@@ -75,38 +75,38 @@ pub fn read_base64(text: &str) -> Option<Vec<u8>> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathError {
-    /// Neither the text nor the base64 member.
+    /// Neither the text nor the base64 member is present.
     Missing,
-    /// Both of them.
+    /// Both members are present.
     Both,
     /// The base64 member is not canonical base64 with padding.
     Base64,
-    /// A NUL in the name, which no path holds.
+    /// The name contains a NUL, which no path can.
     Nul,
 }
 
 impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Missing => "no path, neither as text nor as base64",
-            Self::Both => "a path as text and another as base64",
+            Self::Missing => "the path is missing",
+            Self::Both => "the path is given both as text and as base64",
             Self::Base64 => "the path is not valid base64",
-            Self::Nul => "NUL in the path",
+            Self::Nul => "the path contains a NUL",
         })
     }
 }
 
 impl std::error::Error for PathError {}
 
-/// Compact JSON whose strings hold nothing that acts on a terminal.
+/// Compact JSON with all characters escaped that control a terminal.
 struct TerminalSafe;
 
 impl Formatter for TerminalSafe {
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, out: &mut W, text: &str) -> io::Result<()> {
         let mut rest = text;
-        while let Some((at, c)) = rest.char_indices().find(|&(_, c)| acts(c)) {
+        while let Some((at, c)) = rest.char_indices().find(|&(_, c)| controls_terminal(c)) {
             out.write_all(&rest.as_bytes()[..at])?;
-            write!(out, "\\u{:04x}", u32::from(c))?; // all that act lie below U+10000: one unit of UTF-16
+            write!(out, "\\u{:04x}", u32::from(c))?; // all of these are below U+10000: one UTF-16 unit
             rest = &rest[at + c.len_utf8()..];
         }
         out.write_all(rest.as_bytes())
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn text_stays_text() {
+    fn utf8_names_are_json_strings() {
         assert_eq!(written(b"a/b c"), r#"{"path":"a/b c"}"#);
         assert_eq!(written("caf\u{e9} \u{1f600}".as_bytes()), "{\"path\":\"caf\u{e9} \u{1f600}\"}");
         assert_eq!(written(b"\"\\\n\x01"), r#"{"path":"\"\\\n\u0001"}"#);
@@ -141,13 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_become_base64() {
+    fn names_that_are_not_utf8_are_base64() {
         assert_eq!(written(b"\xff\xfe"), r#"{"path_b64":"//4="}"#);
         assert_eq!(written(b"a\xff"), r#"{"path_b64":"Yf8="}"#);
     }
 
     #[test]
-    fn fields_have_any_name() {
+    fn base64_members_have_the_suffix_b64() {
         let mut out = Vec::new();
         write_path(&mut out, "old_path", b"\xff");
         assert_eq!(out, br#""old_path_b64":"/w==""#);
@@ -169,14 +169,14 @@ mod tests {
         #[test]
         fn every_name_comes_back(name in proptest::collection::vec(1_u8.., 0..60)) {
             let json = written(&name);
-            prop_assert!(!json.chars().any(acts));
+            prop_assert!(!json.chars().any(controls_terminal));
             prop_assert_eq!(read_back(&json), Ok(name));
         }
 
         #[test]
-        fn every_text_comes_back(name in "[^\0]*") {
+        fn every_text_is_read_back(name in "[^\0]*") {
             let json = written(name.as_bytes());
-            prop_assert!(!json.chars().any(acts));
+            prop_assert!(!json.chars().any(controls_terminal));
             prop_assert_eq!(read_back(&json), Ok(name.into_bytes()));
         }
     }

@@ -1,18 +1,19 @@
-//! Every list ftk reads or writes goes through here.
+//! Internal to ftk: reading and writing of lists, and of the file names in them.
 //!
-//! A file name on Unix is any bytes without NUL and `/`, so each text format needs a way to carry the odd
-//! ones, and reading must give back exactly what was written. This crate is the one place that knows how:
+//! A Unix file name is any sequence of bytes without NUL and `/`. So each text format needs an encoding for
+//! unusual names, and reading must return exactly the bytes that were written. This crate contains all these
+//! encodings, so that every list that ftk reads or writes uses the same code:
 //!
-//! - [`SumFormat`] writes and [`SumLine`] reads the checksum lines of `sha256sum` and its kin,
-//!   [`SumReader`] a list of them;
-//! - [`changes()`] tells what differs between two lists;
-//! - [`write_path`] and [`read_path`] carry names through JSON, which holds only Unicode, and [`Object`] takes no
-//!   array for a record;
-//! - [`Seal`] and [`SealedReader`] tell a file of lines that is complete from one that is not;
-//! - [`sanitize`] and [`quote`] show names on a terminal, where they must not act on it;
-//! - [`Output`] is a file that appears complete or not at all.
+//! - [`SumFormat`] writes and [`SumLine`] reads checksum lines, as `sha256sum` and similar tools print them.
+//!   [`SumReader`] reads whole lists.
+//! - [`changes()`] compares two lists.
+//! - [`write_path`] and [`read_path`] write and read names in JSON. [`Object`] accepts JSON objects and
+//!   refuses arrays.
+//! - [`Seal`] and [`SealedReader`] add and check a footer that proves that a file of lines is complete.
+//! - [`sanitize`] and [`quote`] escape names for terminals.
+//! - [`Output`] is an output file that appears under its name only when it is complete.
 //!
-//! Nothing here repairs input: what is not exactly right is an error that says what is wrong.
+//! This crate never repairs input. Input in none of the documented forms is an error with an explanation.
 //!
 //! ```
 //! use ftk_record::{End, Style, SumFormat, SumLine};

@@ -1,4 +1,4 @@
-//! Records that are JSON objects, and nothing else.
+//! Records that must be JSON objects.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,8 +7,10 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// A JSON object, read as a `T`. What serde derives for a struct takes an array of its members, in their order, for
-/// the same: a second spelling of every record, in which a member that was left out moves all behind it.
+/// A JSON object that is read as a `T`.
+///
+/// The code that serde derives for a struct also accepts an array of the members in their order. That would
+/// be a second form of every record, in which one missing member shifts all later ones. `Object` refuses it.
 ///
 /// ```
 /// # use ftk_record::Object;
@@ -25,7 +27,7 @@ use serde::{Deserialize, Deserializer};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object<T>(
-    /// What its members make.
+    /// The value.
     pub T,
 );
 

@@ -12,17 +12,17 @@ use rustix::fs::Mode;
 use crate::target::{Place, Target, resolve};
 use crate::temp::Temp;
 
-/// A file being written that takes its name only when it is [committed](Output::commit).
+/// An output file that appears under its name only when it is [committed](Output::commit).
 ///
-/// Until then the path keeps what it had, and if the writer is dropped or the process killed, for good. What
-/// is not a regular file, such as a FIFO or `/dev/full`, is written in place, and so is a descriptor named
-/// as `/dev/stdout` or under `/proc`.
+/// Before the commit, the path keeps its old file. If the `Output` is dropped or the process is killed, the
+/// old file stays. Anything but a regular file, such as a FIFO or `/dev/full`, is written in place. So is a
+/// descriptor that is named through `/dev/stdout` or `/proc`.
 ///
-/// A file that is replaced hands on its permissions, and its owner and group where the process may set them.
-/// Extended attributes and access control lists are not handed on, and other hard links keep the old file.
-/// Where a symbolic link is at the path, the file it points to is replaced and the link stays.
+/// A file that is replaced passes on its permissions to the new one, and its owner and group if the process
+/// may set them. Extended attributes and access control lists are lost, and other hard links keep the old
+/// file. If the path is a symbolic link, the file it points to is replaced and the link stays.
 ///
-/// Writes are gathered in 128 KiB.
+/// Writes are buffered in blocks of 128 KiB.
 ///
 /// ```
 /// use std::io::Write;
@@ -44,7 +44,7 @@ pub struct Output {
     failed: bool,
 }
 
-/// What is left to do for a file that is not written in place.
+/// What a commit needs for a file that is not written in place.
 #[derive(Debug)]
 struct Pending {
     temp: Temp,
@@ -52,15 +52,15 @@ struct Pending {
     old: Option<Metadata>,
 }
 
-/// Large enough that a list of 86,000 lines is 60 writes, small enough to stay in the second-level cache.
+/// Large enough to write a list of 86,000 lines in 60 calls, and small enough for the second-level cache.
 const BUFFER: usize = 128 * 1024;
 
 impl Output {
-    /// Opens `path` for output.
+    /// Opens `path` for output. Opening a FIFO waits for its reader.
     ///
     /// # Errors
-    /// If `path` is a directory, or a file may not be made in its directory, or the file that is there may
-    /// not be written. Opening a FIFO waits for its reader.
+    /// If `path` is a directory, if no file may be created in its directory, or if the existing file is not
+    /// writable.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::with(path, Temp::create)
     }
@@ -70,7 +70,7 @@ impl Output {
             Target::InPlace(file) => (file, None),
             Target::Replace(place) => {
                 let Place { dir, name, old } = *place;
-                // In the place of another file it gets that one's permissions, but not before it is complete.
+                // A replacement gets the permissions of the old file, but only when it is complete.
                 let mode = if old.is_some() { 0o600 } else { 0o666 };
                 let (temp, file) = make(dir, Mode::from_raw_mode(mode))?;
                 (file, Some(Box::new(Pending { temp, name, old })))
@@ -81,17 +81,17 @@ impl Output {
         Ok(Self { writer: BufWriter::with_capacity(BUFFER, file), pending, identities, failed: false })
     }
 
-    /// Device and inode number of every file that is this output: the one being written, and the one that
-    /// it will replace. A scan of the tree they lie in should leave them out.
+    /// Returns the device and inode number of every file that is this output: the one being written, and the
+    /// one that it will replace. A scan of the tree that contains them should skip them.
     pub fn identities(&self) -> &[(u64, u64)] {
         &self.identities
     }
 
-    /// Writes out what is buffered, waits until it is on the disk, and gives the file its name.
+    /// Writes the buffered data, waits until the file is on the disk, and gives it its name.
     ///
     /// # Errors
-    /// If any of this fails, or an earlier write did. The path then has what it had before; what was written
-    /// in place stays written.
+    /// If any of this fails, or an earlier write has failed. The path then keeps its old file; data that was
+    /// written in place stays written.
     pub fn commit(mut self) -> io::Result<()> {
         if self.failed {
             return Err(io::Error::other("an earlier write failed"));
@@ -102,7 +102,7 @@ impl Output {
             Some(pending) => {
                 let Pending { temp, name, old } = *pending;
                 if let Some(old) = old {
-                    hand_on_permissions(&old, file)?;
+                    copy_permissions(&old, file)?;
                 }
                 file.sync_all()?;
                 temp.publish(file, &name)
@@ -112,8 +112,8 @@ impl Output {
         }
     }
 
-    /// Passes a result on and remembers a failure: what was lost must never be committed.
-    fn noting<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+    /// Returns the result, and remembers a failure: an output with lost data must never be committed.
+    fn note_failure<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
         self.failed |= result.as_ref().is_err_and(|error| error.kind() != ErrorKind::Interrupted);
         result
     }
@@ -122,12 +122,12 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let result = self.writer.write(bytes);
-        self.noting(result)
+        self.note_failure(result)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let result = self.writer.flush();
-        self.noting(result)
+        self.note_failure(result)
     }
 }
 
@@ -135,18 +135,18 @@ fn identity(file: &Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 
-fn hand_on_permissions(old: &Metadata, file: &File) -> io::Result<()> {
+fn copy_permissions(old: &Metadata, file: &File) -> io::Result<()> {
     let now = file.metadata()?;
     let mut mode = old.mode() & 0o777;
     let same = (now.uid(), now.gid()) == (old.uid(), old.gid());
     if !same && fchown(file, Some(old.uid()), Some(old.gid())).is_err() {
-        mode = mode_of_another_owner(mode);
+        mode = mode_for_new_owner(mode);
     }
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-/// Permissions for a file that had to change hands: its new group gets what everybody had.
-fn mode_of_another_owner(mode: u32) -> u32 {
+/// Returns the permissions for a file whose owner could not be kept: its new group gets only what others had.
+fn mode_for_new_owner(mode: u32) -> u32 {
     mode & 0o707 | (mode & 0o007) << 3
 }
 

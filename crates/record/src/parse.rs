@@ -1,4 +1,4 @@
-//! Reading checksum lines back.
+//! Parsing checksum lines.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,20 +11,22 @@ use crate::sum::{XXH3, XXH3_PREFIX};
 /// One line of a checksum list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SumLine<'l> {
-    /// The algorithm, as the line names it; `None` where it does not.
+    /// The algorithm that the line names; `None` if it names none.
     pub tag: Option<&'l str>,
-    /// The digest: hexadecimal digits of either case, even in number, at least two. Whether there are as
-    /// many as the algorithm gives is for the caller to check.
+    /// The digest: an even number of hexadecimal digits of either case, at least two. The caller checks
+    /// whether the length fits the algorithm.
     pub hex: &'l [u8],
     /// The file name, unescaped; never empty and without NUL.
     pub name: Cow<'l, [u8]>,
 }
 
-/// What separates digest and name in the untagged lines of a list. The first of them decides for all, as with the
-/// coreutils: `HEX  name` among lines with one space could mean `name` as well as ` name`.
+/// What separates the digest and the name in the untagged lines of a list.
+///
+/// As in the coreutils, the first valid untagged line decides for the whole list: in a list with single
+/// spaces, `HEX  name` means ` name`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
-    /// A space, and a second space or a star, as `sha256sum` prints them.
+    /// A space, followed by another space or an asterisk, as `sha256sum` prints them.
     Two,
     /// One space or one tab, as `md5 -r` of the BSDs prints it.
     One,
@@ -32,36 +34,38 @@ pub(crate) enum Separator {
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Fewer hexadecimal digits before a single space are more likely a word, or the decimal checksum of `cksum`.
-/// XXH64 has as many.
-const LEAST_BEFORE_ONE: usize = 16;
+/// The minimal number of hexadecimal digits before a single space: that of XXH64. Fewer are more likely a
+/// word, or the decimal checksum of `cksum`.
+const MIN_BEFORE_ONE: usize = 16;
 
-/// An odd number of digits below that of a CRC-32 is more likely a word than a digest that has lost a digit.
-const LEAST_ODD: usize = 8;
+/// In an untagged line, an odd number of digits counts as a digest that has lost a digit only from this
+/// length, which is that of CRC-32. Shorter text is more likely a word.
+const MIN_ODD: usize = 8;
 
-/// Shorter base64 is more likely a word than a digest: MD5 has as many letters.
-const LEAST_BASE64: usize = 24;
+/// The minimal length of a digest in base64: that of MD5. Shorter text is more likely a word.
+const MIN_BASE64: usize = 24;
 
 impl<'l> SumLine<'l> {
-    /// Reads a line as [`SumFormat`](crate::SumFormat) writes it, or with one of these differences:
+    /// Parses a line as [`SumFormat`](crate::SumFormat) writes it, or with one of these differences:
     ///
     /// - ` *` before the name, as the coreutils write in binary mode;
     /// - one space or one tab between digest and name, as `md5 -r` of the BSDs writes;
-    /// - other blanks, or none, around the parentheses and the equals sign of a tagged line, as in `TAG(name)= HEX`
-    ///   of openssl;
+    /// - other blanks, or none, around the parentheses and the equals sign of a tagged line, as in
+    ///   `TAG(name)= HEX` of openssl;
     /// - blanks at the start, which the coreutils skip, too.
     ///
-    /// `line` comes without its end, newline or NUL. `HEX  name` is read as a line of `sha256sum`; that it means
-    /// ` name` in a list with single spaces is for [`SumReader`](crate::SumReader) to know, which also skips empty
-    /// lines and comments, and removes DOS line ends.
+    /// `line` must not include its end, newline or NUL. `HEX  name` is parsed as a line of `sha256sum`. Rules
+    /// for whole lists are in [`SumReader`](crate::SumReader): it knows whether the list has single spaces,
+    /// skips empty lines and comments, and removes DOS line ends.
     ///
     /// # Errors
-    /// For anything else, a carriage return at the end included: the name that was meant would be a guess.
+    /// For anything else, including a carriage return at the end, which may or may not be part of the name.
     pub fn parse(line: &'l [u8], end: End) -> Result<Self, SumError> {
         Self::parse_in(line, end, &mut None)
     }
 
-    /// The same for a line of a list whose untagged lines have this separator. The first untagged line sets it.
+    /// Parses a line of a list. `separator` is the separator of the untagged lines of that list; the first
+    /// valid one sets it.
     pub(crate) fn parse_in(
         line: &'l [u8],
         end: End,
@@ -77,10 +81,11 @@ impl<'l> SumLine<'l> {
         };
         let parsed = match mark.or(more) {
             None => Self::parse_bare(line, end, separator),
-            // It is named where nothing else is wrong.
+            // This error is reported only if nothing else is wrong.
             Some(wrong) => Err(Self::parse_bare(bare, end, &mut None).err().unwrap_or(wrong)),
         };
-        // Text has no NUL, and UTF-16 no two in a row: they are a block that was lost, perhaps with digests in it.
+        // Text has no NUL, and UTF-16 has no two in a row. Two are a sign of a lost block, which may have
+        // contained digests.
         let is_torn = || line.windows(2).any(|pair| pair == [0, 0]);
         parsed.map_err(|error| match error {
             SumError::Shape | SumError::Digest | SumError::Tag if is_torn() => SumError::Nul,
@@ -88,7 +93,7 @@ impl<'l> SumLine<'l> {
         })
     }
 
-    /// The same without a look at what a line does not begin or end with.
+    /// Parses a line that has no byte order mark and no carriage return at its end.
     fn parse_bare(line: &'l [u8], end: End, separator: &mut Option<Separator>) -> Result<Self, SumError> {
         let line = &line[blanks(line)..];
         let (escaped, rest) = match line.strip_prefix(b"\\") {
@@ -116,7 +121,7 @@ impl<'l> SumLine<'l> {
         };
         if !is_hex(hex) || hex.len() % 2 != 0 {
             return Err(match () {
-                () if is_hex(hex) && (tag.is_some() || hex.len() >= LEAST_ODD) => SumError::OddDigits,
+                () if is_hex(hex) && (tag.is_some() || hex.len() >= MIN_ODD) => SumError::OddDigits,
                 () if is_base64(hex) => SumError::Base64,
                 () => SumError::Digest,
             });
@@ -132,53 +137,55 @@ impl<'l> SumLine<'l> {
         Ok(Self { tag, hex, name })
     }
 
-    /// Length of the digest in bytes.
+    /// Returns the length of the digest in bytes.
     pub fn digest_len(&self) -> usize {
         self.hex.len() / 2
     }
 
-    /// Appends the bytes of the digest. What they are is unspecified where [`hex`](Self::hex) was not made by
+    /// Appends the bytes of the digest. They are unspecified if [`hex`](Self::hex) was not set by
     /// [`parse`](Self::parse).
     pub fn push_digest(&self, out: &mut Vec<u8>) {
-        // All are digits, which was checked: the low half of a letter counts from 1, and bit 6 tells it.
+        // All bytes are known to be digits. Bit 6 is set only in letters, whose low half counts from 1.
         let value = |digit: u8| (digit & 15) + 9 * (digit >> 6);
         out.extend(self.hex.as_chunks().0.iter().map(|&[high, low]| value(high) << 4 | value(low)));
     }
 }
 
-/// Why a line is not a checksum line, or not one that can be understood.
+/// Why a line is not a valid checksum line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SumError {
-    /// Neither `HEX  name` nor `TAG (name) = HEX`.
+    /// The line is neither `HEX  name` nor `TAG (name) = HEX`.
     Shape,
-    /// The digest is empty, or holds something else than hexadecimal digits.
+    /// The digest is empty, contains something other than hexadecimal digits, or has an odd number of digits
+    /// that is too small for a digest, in an untagged line.
     Digest,
-    /// The digest has an odd number of hexadecimal digits.
+    /// The digest has an odd number of hexadecimal digits: in an untagged line, at least 8.
     OddDigits,
     /// The digest is in base64.
     Base64,
-    /// One space or a tab after the digest, where the lines before have two characters.
+    /// One space or a tab follows the digest, but earlier lines have two characters.
     Separator,
-    /// The algorithm has other characters than letters, digits, `-`, `/` and `_`.
+    /// The name of the algorithm has characters other than letters, digits, `-`, `/` and `_`.
     Tag,
-    /// A digest with no name.
+    /// The line has a digest but no name.
     NoName,
-    /// A NUL, as in a UTF-16 file or a block that was lost.
+    /// The line contains a NUL, as in a UTF-16 file or a lost block.
     Nul,
-    /// A line marked as escaped holds a backslash that is not part of `\\`, `\n` or `\r`.
+    /// An escaped name has a backslash that is not part of `\\`, `\n` or `\r`.
     Escape,
-    /// A carriage return at the end of what would be a checksum line without it: a DOS line end in a list that also
-    /// has others, or a name that ends so and is not escaped.
+    /// The line ends with a carriage return and is otherwise valid: the carriage return is part of a DOS line
+    /// end in a list that also has other line ends, or the last character of a name, not escaped.
     CarriageReturn,
-    /// The byte order mark of UTF-8 in front of what would be a checksum line without it.
+    /// The line begins with the byte order mark of UTF-8 and is otherwise valid.
     ByteOrderMark,
-    /// The line is longer than any path, digest and tag together could make it.
+    /// The line is too long for any path, digest and tag.
     TooLong,
 }
 
 impl SumError {
-    /// Whether the line has a digest: it was written to be checked, and is no comment or other text.
+    /// Returns whether the line has a digest, which means that it is a faulty checksum line rather than a
+    /// comment or other text.
     pub fn has_digest(self) -> bool {
         match self {
             Self::Shape | Self::Digest | Self::Tag | Self::TooLong => false,
@@ -220,8 +227,8 @@ impl std::error::Error for SumError {}
 /// Tag, digest and name.
 type Parts<'l> = (Option<&'l str>, &'l [u8], &'l [u8]);
 
-/// The parts of a tagged line, from what stands before and after the opening parenthesis. No digest has a
-/// parenthesis, so the last one closes the name.
+/// Splits a tagged line, given the text before and after the opening parenthesis. The last parenthesis closes
+/// the name, since the digest has none.
 fn tagged<'l>(before: &'l [u8], after: &'l [u8]) -> Result<Parts<'l>, SumError> {
     let tag = tag(before)?;
     let (name, rest) = after.split_at(memrchr(b')', after).ok_or(SumError::Shape)?);
@@ -237,26 +244,26 @@ fn tag(bytes: &[u8]) -> Result<&str, SumError> {
     }
 }
 
-/// How many blanks the bytes begin with.
+/// Returns the number of blanks at the start.
 fn blanks(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Whether these are hexadecimal digits, at least one.
+/// Returns whether all bytes are hexadecimal digits, and there is at least one.
 fn is_hex(bytes: &[u8]) -> bool {
     // Without an early exit the loop vectorises.
     !bytes.is_empty() && bytes.iter().fold(true, |all, byte| all & byte.is_ascii_hexdigit())
 }
 
-/// Whether these are digits enough to be a digest, and not the name of an algorithm or a word.
+/// Returns whether these are enough hexadecimal digits for a digest, so that they are not a tag or a word.
 fn is_long_digest(bytes: &[u8]) -> bool {
-    bytes.len() >= LEAST_BEFORE_ONE && is_hex(bytes)
+    bytes.len() >= MIN_BEFORE_ONE && is_hex(bytes)
 }
 
 fn is_base64(bytes: &[u8]) -> bool {
     let letters = bytes.strip_suffix(b"==").or(bytes.strip_suffix(b"=")).unwrap_or(bytes);
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    bytes.len() >= LEAST_BASE64 && bytes.len().is_multiple_of(4) && letters.iter().all(is_letter)
+    bytes.len() >= MIN_BASE64 && bytes.len().is_multiple_of(4) && letters.iter().all(is_letter)
 }
 
 fn unescape(name: &[u8]) -> Result<Vec<u8>, SumError> {
@@ -307,12 +314,12 @@ mod tests {
         }
         assert_eq!(parse(" \t00fa  a"), Ok((None, "00fa", name("a"))));
         assert_eq!(parse(" \\00fa  a\\n"), Ok((None, "00fa", name("a\n"))));
-        // The tag consists of hexadecimal digits: only what follows it tells the styles apart.
+        // The tag consists of hexadecimal digits: only the text after it distinguishes the styles.
         assert_eq!(parse("ADD (a) = 00fa"), Ok((Some("ADD"), "00fa", name("a"))));
     }
 
     #[test]
-    fn one_space_or_a_tab() {
+    fn digest_and_name_may_be_separated_by_a_space_or_tab() {
         let hex = "00fa00fa00fa00fa";
         for (rest, name) in [
             (" a", "a"),
@@ -331,7 +338,7 @@ mod tests {
             assert_eq!(parse(&format!("{hex}{rest}")), Ok((None, hex, name.to_owned())), "{rest:?}");
         }
         assert_eq!(parse(&format!("\\{hex} a\\n")), Ok((None, hex, "a\n".to_owned())));
-        // What few digits in front of a space are is anybody's guess.
+        // A few digits before a space have no clear meaning.
         for line in ["00fa00fa00fa00 a", "3015617425 6 a", "dead end", "cafe\tlatte"] {
             assert_eq!(parse(line), Err(SumError::Shape), "{line:?}");
         }
@@ -339,7 +346,7 @@ mod tests {
 
     /// The first untagged line decides for all.
     #[test]
-    fn one_separator_a_list() {
+    fn the_first_line_sets_the_separator() {
         let hex = "00fa00fa00fa00fa";
         let read = |separator: &mut Option<Separator>, rest: &str| {
             let line = format!("{hex}{rest}");
@@ -349,7 +356,7 @@ mod tests {
         let mut separator = None;
         assert_eq!(read(&mut separator, "x no digest"), Err(SumError::Shape));
         assert_eq!(read(&mut separator, " "), Err(SumError::NoName));
-        assert_eq!(separator, None, "what is no line decides nothing");
+        assert_eq!(separator, None, "an invalid line does not set the separator");
         assert_eq!(read(&mut separator, " a"), Ok("a".into()));
         assert_eq!(read(&mut separator, "  a"), Ok(" a".into()));
         assert_eq!(read(&mut separator, " *a"), Ok("*a".into()));
@@ -366,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_name_what_is_wrong() {
         for (line, error) in [
             ("", SumError::Shape),
             ("00fa", SumError::Shape),

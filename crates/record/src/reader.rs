@@ -1,4 +1,4 @@
-//! Reading whole lists of checksum lines.
+//! Reading whole checksum lists.
 
 use std::io::{self, BufRead, ErrorKind};
 
@@ -7,16 +7,18 @@ use memchr::memchr;
 use crate::parse::Separator;
 use crate::{End, SumError, SumLine};
 
-/// Longest line that is looked at, in bytes. The longest path that a walk can print, ten thousand levels of
-/// names of 255 bytes all of which are escaped, makes a line of 5 MB.
-const MOST: usize = 16 << 20;
+/// The longest line that is parsed, in bytes. The longest path that a walk can print (ten thousand levels of
+/// names of 255 bytes, all of them escaped) makes a line of 5 MB.
+const MAX_LINE: usize = 16 << 20;
 
-/// Reads the checksum lines of a list one by one. Empty lines and lines that begin with `#` are skipped, as the
-/// coreutils do. Takes memory for one line, and for no more of it than a line can sensibly have.
+/// A reader of the lines of a checksum list.
 ///
-/// Two things hold for a list as a whole. Whether one or two characters separate digest and name is what the first
-/// untagged line has. And where all lines end with a carriage return and a newline, as DOS ends them, the returns are
-/// no part of the names.
+/// Empty lines and lines that begin with `#` are skipped, as in the coreutils. Uses memory for one line, up
+/// to a fixed limit.
+///
+/// Two rules hold for a list as a whole. The first valid untagged line decides whether one or two characters
+/// separate digest and name. And if all lines have DOS line ends (a carriage return and a newline), the
+/// carriage returns are not part of the names.
 #[derive(Debug)]
 pub struct SumReader<R> {
     input: R,
@@ -24,37 +26,37 @@ pub struct SumReader<R> {
     line: Vec<u8>,
     number: u64,
     separator: Option<Separator>,
-    /// As the first line has it.
+    /// Whether the first line has a DOS line end.
     has_dos_ends: Option<bool>,
 }
 
 /// One line of a list.
 #[derive(Debug)]
 pub struct SumRecord<'r> {
-    /// Its number in the list; the first line is 1.
+    /// The line number; the first line is 1.
     pub number: u64,
-    /// Whether its end, newline or NUL, is there. Where it is not, the list may have been cut off.
+    /// Whether the line ends with a newline or NUL. If not, the list may be truncated.
     pub is_ended: bool,
-    /// What it says, or why it says nothing.
+    /// The parsed line, or why it is not a valid checksum line.
     pub line: Result<SumLine<'r>, SumError>,
 }
 
 impl<R: BufRead> SumReader<R> {
-    /// The lines of `input`, each ended by `end` but perhaps the last.
+    /// Creates a reader of lines that end with `end`, which may be missing after the last line.
     pub fn new(input: R, end: End) -> Self {
         Self { input, end, line: Vec::new(), number: 0, separator: None, has_dos_ends: None }
     }
 
-    /// Whether the lines read so far, at least one, end with a carriage return and a newline.
+    /// Returns whether at least one line was read and all lines so far have DOS line ends.
     pub fn has_dos_ends(&self) -> bool {
         self.has_dos_ends == Some(true)
     }
 
-    /// The next line, or `None` at the end of the list. A line that is no checksum line does not end it.
+    /// Returns the next line, or `None` at the end of the list. Reading can continue after an invalid line.
     ///
     /// # Errors
-    /// When the input cannot be read, or a line has no carriage return and those before have: then nobody knows
-    /// whether the returns are part of names.
+    /// When the input cannot be read, or when a line has no carriage return although earlier lines have: then
+    /// it is unclear whether the carriage returns are part of the names.
     #[expect(clippy::should_implement_trait, reason = "a record borrows the reader's one buffer")]
     pub fn next(&mut self) -> io::Result<Option<SumRecord<'_>>> {
         let end = match self.end {
@@ -72,7 +74,7 @@ impl<R: BufRead> SumReader<R> {
                 break is_ended;
             }
         };
-        let fits = self.line.len() <= MOST;
+        let fits = self.line.len() <= MAX_LINE;
         let line = if fits {
             SumLine::parse_in(&self.line, self.end, &mut self.separator)
         } else {
@@ -81,14 +83,14 @@ impl<R: BufRead> SumReader<R> {
         Ok(Some(SumRecord { number: self.number, is_ended, line }))
     }
 
-    /// Takes the carriage return from the end of the line if the first line had one.
+    /// Removes the carriage return from the end of the line if the first line had one.
     fn strip_return(&mut self, is_ended: bool) -> io::Result<()> {
-        if self.line.len() > MOST {
+        if self.line.len() > MAX_LINE {
             return Ok(());
         }
         let has_return = self.line.ends_with(b"\r");
         if *self.has_dos_ends.get_or_insert(has_return && is_ended) {
-            // The last line may have lost its end, or half of it.
+            // The last line may lack the newline, or both characters.
             if !has_return && is_ended {
                 let number = self.number;
                 let why =
@@ -100,8 +102,8 @@ impl<R: BufRead> SumReader<R> {
         Ok(())
     }
 
-    /// Reads a line up to `end`, or as much of it as shows that it is too long, and says whether `end` was
-    /// there. `None` when nothing is left.
+    /// Reads a line up to `end`, but no more than is needed to see that it is too long. Returns whether `end`
+    /// was found, or `None` at the end of the input.
     fn fill(&mut self, end: u8) -> io::Result<Option<bool>> {
         let mut is_read = false;
         loop {
@@ -115,7 +117,7 @@ impl<R: BufRead> SumReader<R> {
             is_read = true;
             let at = memchr(end, buffer);
             let part = &buffer[..at.unwrap_or(buffer.len())];
-            let room = MOST + 1 - self.line.len();
+            let room = MAX_LINE + 1 - self.line.len();
             self.line.extend_from_slice(&part[..part.len().min(room)]);
             let used = part.len() + usize::from(at.is_some());
             self.input.consume(used);
@@ -132,9 +134,9 @@ mod tests {
 
     use super::*;
 
-    /// Number, whether it is ended, and name or error of every line.
+    /// The number, whether it is ended, and the name or error of every line.
     fn lines(list: &[u8], end: End) -> Vec<(u64, bool, Result<String, SumError>)> {
-        // A buffer as small as can be, so that every line straddles its edge.
+        // The smallest possible buffer, so that every line crosses its edge.
         let mut reader = SumReader::new(BufReader::with_capacity(1, list), end);
         let mut lines = Vec::new();
         while let Some(SumRecord { number, is_ended, line }) = reader.next().expect("memory can be read") {
@@ -172,10 +174,10 @@ mod tests {
             let list = format!("00fa  a\r\n{last}");
             assert_eq!(lines(list.as_bytes(), End::Newline), [(1, true, a()), (2, false, a())]);
         }
-        // Of two returns one ends the line.
+        // Of two carriage returns, one belongs to the line end.
         assert_eq!(lines(b"00fa  a\r\r\n", End::Newline), [(1, true, Err(SumError::CarriageReturn))]);
         assert_eq!(lines(b"\\00fa  a\\r\r\n", End::Newline), [(1, true, Ok("a\r".to_owned()))]);
-        // Not where the first line has none, and not where names are raw.
+        // Carriage returns stay if the first line has none, or if lines end with NUL.
         let mixed = b"00fa  a\n00fa  a\r\n";
         assert_eq!(lines(mixed, End::Newline), [(1, true, a()), (2, true, Err(SumError::CarriageReturn))]);
         assert_eq!(lines(b"00fa  a\r", End::Newline), [(1, false, Err(SumError::CarriageReturn))]);
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_untagged_line_decides_what_separates() {
+    fn the_first_untagged_line_sets_the_separator() {
         let hex = "00".repeat(8);
         let names = |list: &str| -> Vec<_> {
             lines(list.as_bytes(), End::Newline).into_iter().map(|(.., name)| name).collect()
@@ -210,15 +212,16 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_takes_bounded_memory() {
-        let endless = io::repeat(b'f').take(3 * MOST as u64);
+    fn endless_lines_use_bounded_memory() {
+        let endless = io::repeat(b'f').take(3 * MAX_LINE as u64);
         let mut reader = SumReader::new(BufReader::new(endless.chain(&b"\n00fa  a\n"[..])), End::Newline);
         let record = reader.next().unwrap().unwrap();
         assert_eq!((record.number, record.is_ended, record.line), (1, true, Err(SumError::TooLong)));
         assert_eq!(reader.next().unwrap().unwrap().line.unwrap().name.as_ref(), b"a");
         assert!(reader.next().unwrap().is_none());
-        assert!(reader.line.capacity() <= 2 * MOST + 64);
-        let mut reader = SumReader::new(BufReader::new(io::repeat(b'f').take(2 * MOST as u64)), End::Newline);
+        assert!(reader.line.capacity() <= 2 * MAX_LINE + 64);
+        let mut reader =
+            SumReader::new(BufReader::new(io::repeat(b'f').take(2 * MAX_LINE as u64)), End::Newline);
         let record = reader.next().unwrap().unwrap();
         assert_eq!((record.is_ended, record.line), (false, Err(SumError::TooLong)));
     }

@@ -1,4 +1,4 @@
-//! Files of lines that show whether they are complete: the writing half.
+//! Footers that prove that a file of lines is complete: writing.
 
 use std::io::Write as _;
 
@@ -6,15 +6,15 @@ use data_encoding::HEXLOWER;
 use memchr::memchr;
 use sha2::{Digest as _, Sha256};
 
-/// What a footer begins with, and no other line may.
+/// The start of a footer. No other line may begin with it.
 pub(crate) const FOOTER: &[u8] = b"{\"footer\":";
 
 /// Counts and hashes the lines of a report, a manifest or a journal, and makes the footer that seals them.
 ///
-/// The footer is the last line, and of whatever was lost, changed or added before it, it tells:
-/// `{"footer":{"records":N,"sha256":"..."}}`, where `records` is the number of all lines before it and `sha256` the
-/// digest of all their bytes, newlines included. It protects from accidents. Who can change a file on purpose can
-/// change its footer too.
+/// The footer is the last line. It shows whether any line before it was lost, changed or added:
+/// `{"footer":{"records":N,"sha256":"..."}}`, where `records` is the number of lines before it and `sha256`
+/// the digest of all their bytes, including newlines. It protects against accidents only: an attacker who can
+/// change the file can also change the footer.
 ///
 /// ```
 /// use ftk_record::{Seal, SealedReader};
@@ -36,37 +36,37 @@ pub struct Seal {
 }
 
 impl Seal {
-    /// Longest line, in bytes without its newline. The longest path that a walk can give, ten thousand levels of
-    /// names of 255 bytes that all have to be escaped, takes 16 MB, and this leaves three times as much for what is
-    /// said of it. A reader refuses what is longer, so that no input makes it take all memory.
+    /// The maximal length of a line in bytes, without its newline. The longest path that a walk can give (ten
+    /// thousand levels of names of 255 bytes, all of them escaped) is 16 MB, which leaves three times as much
+    /// for the rest of the line. A reader refuses longer lines, so that no input can exhaust the memory.
     pub const MAX_LINE: usize = 64 << 20;
 
-    /// A seal of no lines.
+    /// Creates a seal of no lines.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a line, its newline included, to what is sealed.
+    /// Adds a line, including its newline.
     ///
     /// # Panics
-    /// If this is not exactly one line, if it is longer than [`MAX_LINE`](Self::MAX_LINE), or if it begins as a
-    /// footer does: no reader would understand it.
+    /// If `line` is not exactly one line, is longer than [`MAX_LINE`](Self::MAX_LINE), or begins like a
+    /// footer: readers would refuse it.
     pub fn line(&mut self, line: &[u8]) {
-        assert_eq!(memchr(b'\n', line), line.len().checked_sub(1), "not one line with its end");
+        assert_eq!(memchr(b'\n', line), line.len().checked_sub(1), "not one line with its newline");
         assert!(line.len() <= Self::MAX_LINE + 1, "a line of {} bytes", line.len());
         assert!(!line.starts_with(FOOTER), "a line that looks like a footer");
         self.add(line);
     }
 
-    /// Appends the footer, a line of its own, to `out`.
+    /// Appends the footer line to `out`.
     pub fn footer(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(FOOTER);
         let sha256 = HEXLOWER.encode(&self.sha256.clone().finalize());
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         let _ = writeln!(out, "{{\"records\":{},\"sha256\":\"{sha256}\"}}}}", self.records);
     }
 
-    /// Adds a line that was looked at already.
+    /// Adds a line that is known to be valid.
     pub(crate) fn add(&mut self, line: &[u8]) {
         self.records += 1;
         self.sha256.update(line);
@@ -92,19 +92,19 @@ mod tests {
 
     #[test]
     #[should_panic = "not one line"]
-    fn a_line_has_an_end() {
+    fn lines_must_end_with_a_newline() {
         Seal::new().line(b"a");
     }
 
     #[test]
     #[should_panic = "not one line"]
-    fn two_lines_are_not_one() {
+    fn two_lines_at_once_are_refused() {
         Seal::new().line(b"a\nb\n");
     }
 
     #[test]
     #[should_panic = "footer"]
-    fn no_line_looks_like_a_footer() {
+    fn lines_that_look_like_a_footer_are_refused() {
         Seal::new().line(b"{\"footer\":1}\n");
     }
 }

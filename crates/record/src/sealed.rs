@@ -1,4 +1,4 @@
-//! Files of lines that show whether they are complete: the reading half.
+//! Footers that prove that a file of lines is complete: reading.
 
 use std::fmt;
 use std::io::{self, BufRead, ErrorKind};
@@ -8,10 +8,11 @@ use memchr::memchr;
 use crate::Seal;
 use crate::seal::FOOTER;
 
-/// Reads what a [`Seal`] has sealed, line by line, and says at the end whether it is complete and as it was written.
+/// A reader of the lines that a [`Seal`] has sealed. At the end it checks that they are complete and
+/// unchanged.
 ///
-/// Lines come before the footer that vouches for them. Who must not act on an incomplete file reads it to its end
-/// first. Takes memory for one line, and at most [`Seal::MAX_LINE`] bytes of that.
+/// Lines are returned before the footer has been checked. Callers that must not act on an incomplete file
+/// have to read it to its end first. Uses memory for one line, at most [`Seal::MAX_LINE`] bytes.
 #[derive(Debug)]
 pub struct SealedReader<R> {
     input: R,
@@ -22,18 +23,18 @@ pub struct SealedReader<R> {
 }
 
 impl<R: BufRead> SealedReader<R> {
-    /// The lines of `input`.
+    /// Creates a reader of `input`.
     pub fn new(input: R) -> Self {
         Self { input, line: Vec::new(), seal: Seal::new(), number: 0, is_over: false }
     }
 
-    /// The next line before the footer, without its newline. `None` only if a footer that matches all of them has
-    /// come, and nothing behind it.
+    /// Returns the next line before the footer, without its newline. Returns `None` only after a footer that
+    /// matches all lines and is the last line.
     ///
     /// # Errors
-    /// See [`SealError`]. After [`SealError::WrongCount`] and [`SealError::WrongDigest`] all lines have been given and
-    /// only their seal is broken, so that a file that was edited on purpose can still be used. After any other error
-    /// there is nothing more to be had.
+    /// See [`SealError`]. After [`SealError::WrongCount`] and [`SealError::WrongDigest`], all lines have been
+    /// returned and only the seal is broken, so that a file that was edited on purpose can still be used.
+    /// After any other error, the reader cannot be used.
     pub fn next_line(&mut self) -> Result<Option<&[u8]>, SealError> {
         if self.is_over {
             return Ok(None);
@@ -50,7 +51,7 @@ impl<R: BufRead> SealedReader<R> {
         Ok(Some(&self.line))
     }
 
-    /// The number of the line that was read last; the first one is 1.
+    /// Returns the number of the line that was read last; the first line is 1.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -79,7 +80,7 @@ impl<R: BufRead> SealedReader<R> {
         }
     }
 
-    /// Whether nothing is left to be read.
+    /// Returns whether the input is at its end.
     fn is_at_end(&mut self) -> io::Result<bool> {
         loop {
             match self.input.fill_buf() {
@@ -107,17 +108,17 @@ impl<R: BufRead> SealedReader<R> {
     }
 }
 
-/// Why a file is not what was once sealed.
+/// Why a sealed file is not valid.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SealError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(io::Error),
-    /// It ends without a footer.
+    /// The file ends without a footer.
     Incomplete,
-    /// The footer speaks of more or fewer lines.
+    /// The number of lines in the footer is not the number of lines before it.
     WrongCount,
-    /// The footer does not match the bytes before it, or is damaged itself.
+    /// The footer does not match the bytes before it, or is itself damaged.
     WrongDigest,
     /// Something follows the footer.
     Trailing,
@@ -128,10 +129,10 @@ pub enum SealError {
 impl fmt::Display for SealError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Io(_) => "cannot read it",
+            Self::Io(_) => "cannot be read",
             Self::Incomplete => "incomplete: it ends without a footer",
-            Self::WrongCount => "damaged: the footer counts other lines than there are",
-            Self::WrongDigest => "damaged: the footer does not match what stands before it",
+            Self::WrongCount => "damaged: the footer has another number of lines",
+            Self::WrongDigest => "damaged: the footer does not match the lines before it",
             Self::Trailing => "damaged: something follows the footer",
             Self::TooLong => "a line is too long",
         })
@@ -172,9 +173,9 @@ mod tests {
         file
     }
 
-    /// The lines, and what came after them.
+    /// Returns the lines, and the result at their end.
     fn read(file: &[u8]) -> (Vec<String>, Result<(), SealError>) {
-        // A buffer as small as can be, so that every line straddles its edge.
+        // The smallest possible buffer, so that every line crosses its edge.
         let mut reader = SealedReader::new(BufReader::with_capacity(1, file));
         let mut lines = Vec::new();
         loop {
@@ -189,7 +190,7 @@ mod tests {
     const LINES: [&str; 4] = ["{\"ftk\":\"list\",\"version\":1}", "", "{\"path\":\"a\"}", "\u{e9}"];
 
     #[test]
-    fn what_is_sealed_is_read_back() {
+    fn sealed_lines_are_read_back() {
         let (lines, end) = read(&sealed(&LINES));
         assert_eq!(lines, LINES);
         assert!(end.is_ok());
@@ -198,11 +199,11 @@ mod tests {
         let mut reader = SealedReader::new(&file[..]);
         while reader.next_line().unwrap().is_some() {}
         assert_eq!(reader.number(), 5);
-        assert!(reader.next_line().unwrap().is_none(), "the end stays the end");
+        assert!(reader.next_line().unwrap().is_none(), "the end is returned again");
     }
 
     #[test]
-    fn cut_off_anywhere_it_is_incomplete() {
+    fn truncated_files_are_incomplete() {
         let file = sealed(&LINES);
         for cut in 0..file.len() {
             let (lines, end) = read(&file[..cut]);
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn no_changed_bit_goes_unnoticed() {
+    fn every_changed_bit_is_detected() {
         let file = sealed(&LINES);
         for at in 0..8 * file.len() {
             let mut file = file.clone();
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edited_file_gives_all_its_lines_first() {
+    fn all_lines_of_an_edited_file_are_returned_before_the_error() {
         let text = String::from_utf8(sealed(&LINES)).unwrap();
         let (lines, end) = read(text.replace("\"a\"", "\"b\"").as_bytes());
         assert_eq!(lines.len(), 4);
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_takes_bounded_memory() {
+    fn endless_lines_use_bounded_memory() {
         let endless = io::repeat(b'x').take(2 * Seal::MAX_LINE as u64);
         let mut reader = SealedReader::new(BufReader::new(endless));
         assert!(matches!(reader.next_line(), Err(SealError::TooLong)));
@@ -268,7 +269,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_come_back(lines in prop::collection::vec("[^\n]{0,12}", 0..8)) {
+        fn any_lines_are_read_back(lines in prop::collection::vec("[^\n]{0,12}", 0..8)) {
             let lines: Vec<_> = lines.iter().map(String::as_str).collect();
             let (found, end) = read(&sealed(&lines));
             prop_assert!(end.is_ok());
@@ -276,7 +277,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+        fn no_input_panics(bytes: Vec<u8>) {
             prop_assert!(read(&bytes).1.is_err());
         }
     }

@@ -2,29 +2,29 @@
 
 use data_encoding::HEXLOWER;
 
-/// Which of the two shapes of a checksum line.
+/// The two styles of checksum lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// `HEX  name`, as `sha256sum` prints; the algorithm is not said, except for XXH3, which xxhsum 0.8.3
-    /// and later print as `XXH3_HEX  name` so that it cannot be taken for XXH64.
+    /// `HEX  name`, as `sha256sum` prints. The line does not name the algorithm, except for XXH3: xxhsum
+    /// 0.8.3 and later print `XXH3_HEX  name`, to distinguish it from XXH64.
     #[default]
     Untagged,
     /// `SHA256 (name) = HEX`, as `cksum --tag` prints.
     Tagged,
 }
 
-/// What ends a checksum line, and with it how odd names are kept on one line.
+/// What ends a checksum line. It also decides how unusual names are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
-    /// A newline. A name that holds newline, carriage return or backslash is escaped with backslashes, and
-    /// a backslash at the very start of the line says so.
+    /// A newline. Newlines, carriage returns and backslashes in names are escaped with a backslash, and a
+    /// backslash at the start of the line marks an escaped name.
     #[default]
     Newline,
-    /// A NUL, which no name holds; names are never escaped.
+    /// A NUL, which no name can contain; names are never escaped.
     Nul,
 }
 
-/// How to write the lines of one list.
+/// The format of the lines of one list.
 #[derive(Clone, Copy, Debug)]
 pub struct SumFormat<'t> {
     tag: &'t str,
@@ -33,14 +33,14 @@ pub struct SumFormat<'t> {
 }
 
 impl<'t> SumFormat<'t> {
-    /// Lines of the algorithm called `tag` in tagged lines: `SHA256`, `BLAKE2b`, `XXH3`.
+    /// Creates a format. `tag` is the name of the algorithm in tagged lines: `SHA256`, `BLAKE2b`, `XXH3`.
     pub fn new(tag: &'t str, style: Style, end: End) -> Self {
         Self { tag, style, end }
     }
 
-    /// Appends one line to `out`, its end included.
+    /// Appends one line to `out`, including its end.
     ///
-    /// `name` is the path as it should be read back; it must not hold a NUL, as no path does.
+    /// `name` is the path as it should be read back. It must not contain a NUL, which no path can.
     pub fn write_line(&self, out: &mut Vec<u8>, digest: &[u8], name: &[u8]) {
         let escaped = self.end == End::Newline && needs_escape(name);
         out.reserve(name.len() + 2 * digest.len() + self.tag.len() + 8);
@@ -71,8 +71,9 @@ impl<'t> SumFormat<'t> {
     }
 }
 
-/// Appends a name as the coreutils begin a verdict with it (`name: OK`): escaped as in a checksum line, with the
-/// backslash in front that says so, but only where a newline in it would make two lines of the verdict.
+/// Appends a name as the coreutils print it in a result such as `name: OK`.
+///
+/// The name is escaped as in a checksum line, with a backslash in front, but only if it contains a newline.
 pub fn write_name(out: &mut Vec<u8>, name: &[u8], end: End) {
     let escaped = end == End::Newline && name.contains(&b'\n');
     if escaped {
@@ -81,13 +82,13 @@ pub fn write_name(out: &mut Vec<u8>, name: &[u8], end: End) {
     push_name(out, name, escaped);
 }
 
-/// The tag of the one algorithm whose untagged lines name it.
+/// The tag of the only algorithm that untagged lines name.
 pub(crate) const XXH3: &str = "XXH3";
-/// What stands before the digest there.
+/// The prefix of an XXH3 digest in an untagged line.
 pub(crate) const XXH3_PREFIX: &[u8] = b"XXH3_";
 
 fn needs_escape(name: &[u8]) -> bool {
-    // Without an early exit the loop vectorises, and nearly every name is walked to its end anyway.
+    // Without an early exit the loop vectorises. Nearly every name would be scanned to its end anyway.
     name.iter().fold(false, |found, byte| found | matches!(byte, b'\n' | b'\r' | b'\\'))
 }
 
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_verdicts() {
+    fn names_in_results_are_escaped_if_they_contain_newlines() {
         let write = |name: &[u8], end| {
             let mut out = Vec::new();
             write_name(&mut out, name, end);
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn nul_ended_lines_are_raw() {
+    fn names_in_nul_ended_lines_are_not_escaped() {
         assert_eq!(line("MD5", Style::Untagged, End::Nul, "a\n\r\\"), "00f1  a\n\r\\\0");
         assert_eq!(line("MD5", Style::Tagged, End::Nul, "a\n\r\\"), "MD5 (a\n\r\\) = 00f1\0");
     }

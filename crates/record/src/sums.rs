@@ -1,13 +1,13 @@
-//! Whole lists of digests in memory.
+//! Whole checksum lists in memory.
 
 use std::fmt;
 
 use crate::quote;
 
-/// The digests of a list, in the order they were read. `A` is whatever tells algorithms apart.
+/// The digests of a list, in the order they were read. `A` identifies an algorithm.
 #[derive(Clone, Debug)]
 pub struct Sums<A> {
-    /// Path and digest of every entry.
+    /// The path and the digest of every entry.
     bytes: Vec<u8>,
     entries: Vec<Entry<A>>,
 }
@@ -27,37 +27,37 @@ impl<A> Default for Sums<A> {
 }
 
 impl<A: Copy + Ord> Sums<A> {
-    /// Appends the digest that `algorithm` gave for the file at `path`.
+    /// Appends the digest by `algorithm` of the file at `path`.
     ///
     /// # Panics
     /// If the digest has more than 255 bytes.
     pub fn push(&mut self, algorithm: A, digest: &[u8], path: &[u8]) {
-        let digest_len = u8::try_from(digest.len()).expect("a digest is short");
+        let digest_len = u8::try_from(digest.len()).expect("at most 255 bytes");
         let at = self.bytes.len();
         self.bytes.extend_from_slice(path);
         self.bytes.extend_from_slice(digest);
         self.entries.push(Entry { path: at, digest: at + path.len(), digest_len, algorithm });
     }
 
-    /// How many were appended.
+    /// Returns the number of digests.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether none was.
+    /// Returns whether there are no digests.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Bytes of memory it takes.
+    /// Returns the memory use in bytes.
     pub fn size_bytes(&self) -> usize {
         self.bytes.capacity() + self.entries.capacity() * size_of::<Entry<A>>()
     }
 
-    /// Puts them in the order of paths, which costs little where they are, and keeps once what is there twice.
+    /// Sorts the digests by path, which is fast if they are already sorted, and removes duplicates.
     ///
     /// # Errors
-    /// When a path has two different digests of one algorithm.
+    /// When a path has two different digests by the same algorithm.
     pub fn sorted(mut self) -> Result<SortedSums<A>, Conflict<A>> {
         let Self { bytes, entries } = &mut self;
         entries.sort_by(|a, b| a.path(bytes).cmp(b.path(bytes)).then(a.algorithm.cmp(&b.algorithm)));
@@ -83,7 +83,7 @@ impl<A> Entry<A> {
     }
 }
 
-/// A path that has two different digests of one algorithm in one list.
+/// A path that has two different digests by the same algorithm in one list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict<A> {
     /// The path.
@@ -100,12 +100,12 @@ impl<A: fmt::Display> fmt::Display for Conflict<A> {
 
 impl<A: fmt::Debug + fmt::Display> std::error::Error for Conflict<A> {}
 
-/// The digests of a list by path and algorithm, each there once.
+/// The digests of a list, sorted by path and algorithm, without duplicates.
 #[derive(Clone, Debug)]
 pub struct SortedSums<A>(Sums<A>);
 
 impl<A: Copy + Ord> SortedSums<A> {
-    /// Which algorithms there are, ascending.
+    /// Returns the algorithms that occur, ascending.
     pub fn algorithms(&self) -> Vec<A> {
         let mut algorithms = Vec::new();
         for entry in &self.0.entries {
@@ -135,13 +135,13 @@ impl<'l, A: Copy + Ord> File<'l, A> {
         self.entries[0].path(self.bytes)
     }
 
-    /// Its digests by these algorithms.
+    /// Returns its digests by these algorithms.
     pub(crate) fn digests(self, of: &[A]) -> impl Iterator<Item = (A, &'l [u8])> {
         let entries = self.entries.iter().filter(|entry| of.binary_search(&entry.algorithm).is_ok());
         entries.map(move |entry| (entry.algorithm, entry.digest(self.bytes)))
     }
 
-    /// Whether both have the same digests, as far as they can be compared; `None` if they cannot.
+    /// Returns whether all digests by common algorithms are equal; `None` if there is no common algorithm.
     pub(crate) fn is_same(self, other: Self) -> Option<bool> {
         let pairs = self.entries.iter().filter_map(|a| {
             let b = other.entries.iter().find(|b| b.algorithm == a.algorithm)?;

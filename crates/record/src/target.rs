@@ -1,4 +1,4 @@
-//! What an output path stands for: a name to be replaced, or something to be written in place.
+//! The target of an output path: a name to be replaced, or something that is written in place.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -12,13 +12,13 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 
 /// What is at an output path.
 pub(crate) enum Target {
-    /// A device, a FIFO, or a descriptor of ours under `/proc` or `/dev/fd`, open for writing.
+    /// A device, a FIFO, or a descriptor of this process under `/proc` or `/dev/fd`, open for writing.
     InPlace(File),
-    /// A regular file or nothing yet.
+    /// A regular file, or nothing yet.
     Replace(Box<Place>),
 }
 
-/// A name in a directory, with the file that has it.
+/// A name in a directory, and the file that has it.
 pub(crate) struct Place {
     pub(crate) dir: OwnedFd,
     pub(crate) name: OsString,
@@ -26,11 +26,11 @@ pub(crate) struct Place {
     pub(crate) old: Option<Metadata>,
 }
 
-/// Finds out what `path` is, following symbolic links to the end, also to a file that does not exist yet.
+/// Finds the target of `path`. Symbolic links are followed, even to a file that does not exist yet.
 ///
 /// # Errors
-/// If it is a directory, its directory cannot be opened, or the file may not be written: a file its owner
-/// made read-only is not replaced, although the directory would allow it.
+/// If the target is a directory, if its directory cannot be opened, or if the file is not writable. A file
+/// that its owner made read-only is not replaced, even if the directory is writable.
 pub(crate) fn resolve(path: &Path) -> io::Result<Target> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
@@ -41,7 +41,8 @@ pub(crate) fn resolve(path: &Path) -> io::Result<Target> {
     }
     match follow(path)? {
         Some(path) => Ok(Target::Replace(Box::new(open_place(&path)?))),
-        // A file behind a descriptor that we inherited: what others wrote through it must stay.
+        // The path leads to a file through a descriptor of this process. Appends to it: data that others
+        // wrote through the descriptor must stay.
         None => in_place(OpenOptions::new().append(true), path),
     }
 }
@@ -53,7 +54,7 @@ fn in_place(options: &mut OpenOptions, path: &Path) -> io::Result<Target> {
 fn open_place(path: &Path) -> io::Result<Place> {
     let (dir, name) = split(path)?;
     let dir = openat(CWD, dir, OFlags::DIRECTORY | DIR_ACCESS | OFlags::CLOEXEC, Mode::empty())?;
-    // Opening proves that we may write. O_NONBLOCK: a FIFO may have come in the place of the file.
+    // Opening proves that the file is writable. O_NONBLOCK: the file may have been replaced by a FIFO.
     let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let old = match openat(&dir, name, flags, Mode::empty()) {
         Ok(file) => Some(File::from(file).metadata()?),
@@ -61,23 +62,23 @@ fn open_place(path: &Path) -> io::Result<Place> {
         Err(error) => return Err(error.into()),
     };
     if old.as_ref().is_some_and(|old| !old.is_file()) {
-        return Err(io::Error::other("the file was replaced by something else meanwhile"));
+        return Err(io::Error::other("the file has been replaced by something else"));
     }
     let name = name.to_owned();
     Ok(Place { dir, name, old })
 }
 
-/// Only names are looked up in the directory, which needs no permission to read it.
+/// The directory is used only to look up names, which needs no permission to read it.
 #[cfg(target_os = "linux")]
 const DIR_ACCESS: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const DIR_ACCESS: OFlags = OFlags::RDONLY;
 
-/// Linux follows this many links before it says `ELOOP`.
+/// The number of links that Linux follows before it returns `ELOOP`.
 const MAX_LINKS: usize = 40;
 
-/// The end of the chain of symbolic links at `path`, or `None` if it leads through a descriptor of ours: what
-/// looks like a link there names no place.
+/// Returns the end of the chain of symbolic links at `path`, or `None` if the chain leads through a
+/// descriptor of this process, whose link text is not a usable path.
 fn follow(path: &Path) -> io::Result<Option<PathBuf>> {
     let mut path = path.to_owned();
     for _ in 0..=MAX_LINKS {
@@ -105,8 +106,8 @@ fn holds_descriptors(dir: &Path) -> io::Result<bool> {
     Ok(dir == Path::new("/dev/fd"))
 }
 
-/// Directory and last name. Unlike [`Path::file_name`] it does not overlook a slash or a dot at the end,
-/// which mean a directory.
+/// Splits a path into directory and last name. Unlike [`Path::file_name`], it does not ignore a final slash
+/// or dot, which mean a directory.
 fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
     let bytes = path.as_os_str().as_bytes();
     let (dir, name) = match bytes.iter().rposition(|&byte| byte == b'/') {
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn split_takes_the_last_name() {
+    fn split_returns_the_last_name() {
         for (path, dir, name) in [("a", ".", "a"), ("/a", "/", "a"), ("b/a", "b", "a"), ("../a", "..", "a")] {
             assert_eq!(split(Path::new(path)).unwrap(), (Path::new(dir), OsStr::new(name)));
         }

@@ -1,7 +1,7 @@
-//! Names as they are shown to people.
+//! File names for display on terminals.
 //!
-//! A name may hold any byte, and a terminal obeys some of them: it can be made to move the cursor, change
-//! colours, hide text or show it in another order. What could act is shown as an escape instead:
+//! A name may contain any byte, and some bytes control a terminal: they can move the cursor, change colours,
+//! hide text or reverse it. Such characters are shown as escapes:
 //!
 //! | in the name | shown as |
 //! |---|---|
@@ -15,13 +15,13 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// `name` with everything that could act on a terminal shown as an escape; borrowed where there is nothing.
+/// Returns `name` with everything escaped that could control a terminal; borrowed if nothing needs escaping.
 ///
-/// This is for display and cannot be undone: a backslash in the name stays as it is, so that ordinary names
-/// stay ordinary. Use [`quote`] where the reader must be able to tell.
+/// The result is for display only and cannot be decoded: backslashes in the name are kept, so that ordinary
+/// names look as usual. Use [`quote`] if different names must look different.
 pub fn sanitize(name: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(name) {
-        Ok(text) if !text.chars().any(acts) => Cow::Borrowed(text),
+        Ok(text) if !text.chars().any(controls_terminal) => Cow::Borrowed(text),
         _ => {
             let mut shown = String::with_capacity(name.len() + 8);
             push_shown(&mut shown, name, |_| false);
@@ -30,10 +30,10 @@ pub fn sanitize(name: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// `name` between single quotes, for messages: `'private/keys'`.
+/// Returns `name` in single quotes, for messages: `'private/keys'`.
 ///
-/// Everything [`sanitize`] escapes is escaped, and backslashes and single quotes are too (`\\`, `\'`), so
-/// different names never look the same.
+/// Backslashes and single quotes are escaped (`\\`, `\'`), like everything that [`sanitize`] escapes, so
+/// different names always look different.
 pub fn quote(name: &[u8]) -> String {
     let mut shown = String::with_capacity(name.len() + 2);
     shown.push('\'');
@@ -42,8 +42,8 @@ pub fn quote(name: &[u8]) -> String {
     shown
 }
 
-/// Whether a terminal may obey `c` instead of showing it.
-pub(crate) fn acts(c: char) -> bool {
+/// Returns whether a terminal may interpret `c` instead of showing it.
+pub(crate) fn controls_terminal(c: char) -> bool {
     matches!(c,
         '\0'..='\u{1f}'
         | '\u{7f}'..='\u{9f}'
@@ -60,8 +60,8 @@ fn push_shown(shown: &mut String, name: &[u8], also: impl Fn(char) -> bool) {
                 '\n' => shown.push_str("\\n"),
                 '\r' => shown.push_str("\\r"),
                 '\t' => shown.push_str("\\t"),
-                '\0'..='\x7f' if acts(c) => push_byte(shown, c as u8),
-                c if acts(c) => shown.extend(c.escape_unicode()),
+                '\0'..='\x7f' if controls_terminal(c) => push_byte(shown, c as u8),
+                c if controls_terminal(c) => shown.extend(c.escape_unicode()),
                 c => {
                     if also(c) {
                         shown.push('\\');
@@ -77,7 +77,7 @@ fn push_shown(shown: &mut String, name: &[u8], also: impl Fn(char) -> bool) {
 }
 
 fn push_byte(shown: &mut String, byte: u8) {
-    write!(shown, "\\x{byte:02x}").expect("a String takes everything");
+    write!(shown, "\\x{byte:02x}").expect("writing to a String cannot fail");
 }
 
 #[cfg(test)]
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_acts_is_escaped() {
+    fn terminal_controls_are_escaped() {
         for (name, shown) in [
             (&b"\x1b[31mred"[..], "\\x1b[31mred"),
             (b"a\nb\rc\td\0", "a\\nb\\rc\\td\\x00"),
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(quote(b"'\\"), r"'\'\\'");
     }
 
-    /// The characters that must never come out, spelled out apart from the code that escapes them.
+    /// The characters that must always be escaped, listed independently of the code.
     const FORBIDDEN: &str = "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\
                              \u{2066}\u{2067}\u{2068}\u{2069}";
 
@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_acts_comes_out(name in proptest::collection::vec(any::<u8>(), 0..40)) {
+        fn output_never_contains_terminal_controls(name in proptest::collection::vec(any::<u8>(), 0..40)) {
             prop_assert!(is_safe(&sanitize(&name)));
             prop_assert!(is_safe(&quote(&name)));
         }

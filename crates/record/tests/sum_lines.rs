@@ -1,4 +1,4 @@
-//! Checksum lines: everything written is read back, and the real `sha256sum` agrees.
+//! Checksum lines: everything that is written can be read back, and the real `sha256sum` agrees.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ fn end_byte(end: End) -> u8 {
     }
 }
 
-/// Names, with the bytes that matter to a line far more often than chance would have them.
+/// Names in which the bytes with a special meaning are frequent.
 fn name() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![2 => 1_u8.., 3 => proptest::sample::select(&b"\n\r\\nr*() \t=/aF0\xff"[..])];
     proptest::collection::vec(byte, 1..24)
@@ -30,7 +30,7 @@ fn tag() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(&["SHA256", "BLAKE2b", "XXH3", "XXH64", "MD5", "ADD"][..])
 }
 
-/// Pieces of lines in an order that is rarely right.
+/// Parts of checksum lines, usually in a wrong order.
 fn nearly_a_line() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: &[&[u8]] = &[
         b"\\",
@@ -82,9 +82,9 @@ proptest! {
         }
     }
 
-    /// Nothing in a list that was written makes it one of another tool.
+    /// A written list is never mistaken for one of another tool.
     #[test]
-    fn every_list_comes_back(
+    fn every_list_is_read_back(
         names in proptest::collection::vec(name(), 1..4),
         digest in proptest::collection::vec(any::<u8>(), 8..65),
     ) {
@@ -103,14 +103,14 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+    fn any_bytes_are_parsed_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
         for end in ENDS {
             let _ = SumLine::parse(&bytes, end);
         }
     }
 
     #[test]
-    fn what_is_read_has_one_meaning(line in nearly_a_line()) {
+    fn parsed_lines_have_one_meaning(line in nearly_a_line()) {
         for end in ENDS {
             if let Ok(read) = SumLine::parse(&line, end) {
                 prop_assert!(!read.name.is_empty() && !read.name.contains(&0));
@@ -134,13 +134,13 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The SHA-256 of no bytes at all, which every file here holds.
+/// The SHA-256 of the empty file; all files of these tests are empty.
 const EMPTY: [u8; 32] = [
     0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24, 0x27,
     0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
 ];
 
-/// Names that have broken the lists of one tool or another.
+/// Names that have broken the lists of some tools.
 fn hostile_names() -> Vec<Vec<u8>> {
     let mut names: Vec<Vec<u8>> = [
         &b"plain"[..],

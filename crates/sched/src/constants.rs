@@ -22,7 +22,8 @@ pub struct Constants {
     /// How much workers slow each other down on cached files. With `k` workers, a file takes this many times
     /// as long as with one: `1 + (k - 1) * contention`. 0 means not at all, 1 that more workers gain nothing.
     pub contention: f64,
-    /// How much workers slow each other down while plain reads wait for a disk, in the same form.
+    /// How much workers slow each other down while plain reads wait for a disk. The formula is the same as
+    /// for `contention`.
     pub cold_contention: f64,
     /// The cost of creating an io_uring.
     pub ring_ns: u64,

@@ -28,9 +28,9 @@ pub enum NotLoaded {
     Unreadable(io::Error),
     /// The file is incomplete or does not have this format.
     NotConstants,
-    /// The calibration was made on another machine, kernel or version of ftk. This text describes it.
+    /// The calibration was made with another CPU, kernel or version of ftk. The text names these three.
     OtherMachine(String),
-    /// A line of the file is invalid. The line number is that in the file.
+    /// A line of the file is invalid. The error contains its number, counted from the first line of the file.
     Corrupt(ParseError),
 }
 
@@ -38,8 +38,7 @@ impl Constants {
     /// Loads a calibration from a file.
     ///
     /// # Errors
-    /// Every error means that the caller should go on with the built-in constants. It is worth at most a line
-    /// with `-v`.
+    /// After any error the caller should use the built-in constants, and report the error at most with `-v`.
     pub fn load(path: &Path) -> Result<Self, NotLoaded> {
         let text = read_regular(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => NotLoaded::Missing,

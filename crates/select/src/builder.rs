@@ -157,8 +157,8 @@ impl SelectionBuilder {
 
     /// Skips the regular file with this device and inode number, even if it is a starting point.
     ///
-    /// This is for files that the run itself writes. If the number is that of a directory, everything in it
-    /// is skipped.
+    /// This is for files that the run itself writes. Device and inode number can also be those of a
+    /// directory. Then everything in the directory is skipped, but not the directory itself.
     #[must_use]
     pub fn skip_file(mut self, dev: u64, ino: u64) -> Self {
         self.own.push((dev, ino));

@@ -2,14 +2,16 @@
 
 use std::ops::AddAssign;
 
-/// Counts of selected and skipped entries, by reason. A directory counts as one, however much is below it.
+/// Counts of selected and skipped entries, by reason. A skipped directory counts as one, however much is
+/// below it. Entries below the maximum depth are not counted, because they are not listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
     /// Entries that were selected. Directories given as starting points do not count.
     pub matched: u64,
-    /// Regular files that a filter, an exclusion or a depth limit rejected.
+    /// Regular files that a filter, an exclusion or the minimum depth rejected.
     pub filtered_files: u64,
-    /// Other entries that a filter, an exclusion or a depth limit rejected.
+    /// Other entries that a filter, an exclusion or the minimum depth rejected, and starting directories that
+    /// are not listed because the maximum depth is 0.
     pub filtered_others: u64,
     /// Entries skipped because their name begins with a dot.
     pub hidden: u64,

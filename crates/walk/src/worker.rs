@@ -27,11 +27,13 @@ pub(crate) struct Shared<T> {
 
 /// What is done with an entry.
 enum Admission {
-    /// It is shown, and entered if it is a directory.
+    /// The entry is shown, and may be entered if it is a directory.
     Whole,
-    /// It is shown. It is a directory that is entered as a starting point, under another name.
+    /// The entry is shown but not entered: it is a directory that is also a starting point with another
+    /// path, and the walk enters it there.
     Name,
-    /// It is not shown: a starting point of the same name shows it.
+    /// The entry is not shown, because a starting point shows it: one with the same path if it is a
+    /// directory, otherwise one with the same name in the same directory.
     None,
 }
 
@@ -250,8 +252,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         let Some(root) = other(id) else { return Ok(Admission::Whole) };
         let mut path = Vec::new();
         entry.push_path(&mut path);
-        // Under another name the directory is one more entry. Under the same name it was shown as a starting
-        // point.
+        // If the paths differ, this is one more entry. If they are equal, it is shown as the starting point.
         Ok(if path == root { Admission::None } else { Admission::Name })
     }
 

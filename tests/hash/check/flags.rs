@@ -1,4 +1,4 @@
-//! Each flag, and the exit status.
+//! Each flag of --check, and the exit status.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::harness::{Dir, needs, sha256};
 
-/// `ok` is as the list says, `bad` is not, `gone` is not there.
+/// Creates files and lists: `ok` matches its digest, `bad` does not, `gone` is missing.
 fn tree() -> Dir {
     let dir = Dir::new();
     dir.file("ok", b"1").file("bad", b"2");
@@ -21,7 +21,7 @@ fn tree() -> Dir {
 const LINES: &str = "ok: OK\nbad: FAILED\ngone: FAILED open or read\n";
 
 #[test]
-fn verdicts_in_the_order_of_the_list_and_a_summary() {
+fn results_in_the_order_of_the_list_and_a_summary() {
     let dir = tree();
     let run = dir.ftk(["hash", "--check", "good"]).run().status(0).stdout("ok: OK\n");
     run.stderr_has("  1 ok, 1 B in ").stderr_lacks("ftk: ");
@@ -40,13 +40,13 @@ fn a_list_from_standard_input() {
     let list = fs::read(dir.path("list")).unwrap();
     dir.ftk(["hash", "-c"]).stdin(&list).run().status(1).stdout(LINES);
     dir.ftk(["hash", "-c", "-"]).stdin(&list).run().status(1).stdout(LINES);
-    // A pipe is a list like any other.
+    // A pipe can be a list.
     let run = dir.ftk(["--version"]).instead(&dir, ["sh", "-c", "cat list | \"$0\" hash -c /dev/stdin"]);
     run.arg(env!("CARGO_BIN_EXE_ftk")).run().status(1).stdout(LINES);
 }
 
 #[test]
-fn quiet_leaves_out_what_is_as_it_should_be() {
+fn quiet_omits_files_that_are_ok() {
     let dir = tree();
     for flag in ["-q", "--quiet"] {
         let run = dir.ftk(["hash", "-c", flag, "list"]).run().status(1);
@@ -56,7 +56,7 @@ fn quiet_leaves_out_what_is_as_it_should_be() {
 }
 
 #[test]
-fn status_says_nothing() {
+fn status_prints_nothing() {
     let dir = tree();
     for (list, status) in [("good", 0), ("list", 1), ("mixed", 0), ("lost", 1)] {
         for json in [&[][..], &["--json"], &["--warn"]] {
@@ -64,7 +64,7 @@ fn status_says_nothing() {
             run.status(status).stdout("").stderr("");
         }
     }
-    // But what is no list at all has no verdict that could say so.
+    // A file that is not a list is an error even with --status.
     dir.file("empty", b"");
     let run = dir.ftk(["hash", "-c", "--status", "empty"]).run().status(2).stdout("");
     run.stderr("ftk: 'empty': no properly formatted checksum lines found: it is empty\n");
@@ -76,15 +76,16 @@ fn ignore_missing() {
     let run = dir.ftk(["hash", "-c", "--ignore-missing", "list"]).run().status(1);
     run.stdout("ok: OK\nbad: FAILED\n").stderr_lacks("gone").stderr_lacks("missing").stderr_lacks("read\n");
     dir.ftk(["hash", "-c", "--ignore-missing", "good"]).run().status(0);
-    // Nothing at all was verified, and that is no success.
+    // If no file was verified, the check fails.
     let run = dir.ftk(["hash", "-c", "--ignore-missing", "lost"]).run().status(1).stdout("");
     run.stderr_has("ftk: 'lost': no file was verified\n");
-    // A file below what has become a file is missing too; an unreadable one is not.
+    // A path below a file counts as missing; an unreadable file does not.
     dir.file("below", format!("{}  ok/x\n{}  ok\n", sha256(b""), sha256(b"1")).as_bytes());
     dir.ftk(["hash", "-c", "--ignore-missing", "below"]).run().status(0).stdout("ok: OK\n");
     dir.dir("d").file("dirs", format!("{}  d\n{}  ok\n", sha256(b""), sha256(b"1")).as_bytes());
     let run = dir.ftk(["hash", "-c", "--ignore-missing", "dirs"]).run().status(2);
-    run.stdout("d: FAILED open or read\nok: OK\n").stderr_has("ftk: cannot read 'd': not a regular file\n");
+    run.stdout("d: FAILED open or read\nok: OK\n")
+        .stderr_has("ftk: cannot read 'd': it is not a regular file\n");
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn strict_and_warn() {
 }
 
 #[test]
-fn they_belong_to_check() {
+fn flags_need_check() {
     let dir = tree();
     for flag in ["--ignore-missing", "--status", "--strict", "--warn", "-w", "--new", "--root=."] {
         dir.ftk(["hash", flag, "good"]).run().status(2).stdout("").stderr_has("--check");
@@ -111,24 +112,26 @@ fn they_belong_to_check() {
 }
 
 #[test]
-fn an_untagged_digest_is_taken_for_what_its_length_says() {
+fn the_length_of_an_untagged_digest_selects_the_algorithm() {
     let dir = tree();
     for (algorithm, name) in
         [("md5", "md5"), ("sha1", "sha1"), ("sha256", "sha256"), ("sha512", "sha512"), ("xxh64", "xxh64")]
     {
         let list = dir.ftk(["hash", "-a", algorithm, "ok"]).run().out;
         let run = dir.ftk(["hash", "-c"]).stdin(&list).run().status(0).stdout("ok: OK\n");
-        run.stderr_has(&format!("  untagged digests taken for {name} by their length (-a says otherwise)\n"));
+        run.stderr_has(&format!(
+            "  untagged digests: {name} assumed from their length (use -a for others)\n"
+        ));
         dir.ftk(["hash", "-c", "-q"]).stdin(&list).run().status(0).stderr("");
         let run = dir.ftk(["hash", "-c", "-a", algorithm]).stdin(&list).run().status(0);
-        run.stderr_lacks("taken for");
+        run.stderr_lacks("assumed");
     }
     for algorithm in ["blake3", "blake2b", "xxh128"] {
         let list = dir.ftk(["hash", "-a", algorithm, "ok"]).run().out;
         let run = dir.ftk(["hash", "-c"]).stdin(&list).run().status(1).stdout("ok: FAILED\n");
         run.stderr_has("  no digest matched: ");
         dir.ftk(["hash", "-c", "-a", algorithm]).stdin(&list).run().status(0).stdout("ok: OK\n");
-        // Of several the one whose digest is that long.
+        // Of several algorithms, the one with digests of this length is used.
         let several = format!("sha1,{algorithm}");
         dir.ftk(["hash", "-c", "-a", &several]).stdin(&list).run().status(0).stdout("ok: OK\n");
     }
@@ -149,12 +152,12 @@ fn verdicts_as_json() {
         { "path": "gone", "verdict": "missing", "algorithm": "sha256", "expected": sha256(b"3"),
           "error": "no such file or directory" },
         { "path": "d", "verdict": "unreadable", "algorithm": "md5", "expected": "0".repeat(32),
-          "error": "not a regular file" },
+          "error": "it is not a regular file" },
         { "path_b64": "/w==", "verdict": "ok", "algorithm": "sha256", "expected": sha256(b"x"), "found": sha256(b"x") },
     ]);
     assert_eq!(Value::Array(records), expected);
     let run = dir.ftk(["hash", "-c", "--json", "-q"]).stdin(&list).run().status(2);
-    assert_eq!(run.text().lines().count(), 3, "without those that are ok");
+    assert_eq!(run.text().lines().count(), 3, "files that are ok are omitted");
 }
 
 #[test]
@@ -173,9 +176,10 @@ fn into_a_file() {
         .stderr_has("cannot write to standard output");
 }
 
-/// The same verdicts for every number of workers and reader; a file that several lines name is read once.
+/// The results are the same for every number of workers and every reader, also if several lines name one
+/// file.
 #[test]
-fn the_same_however_it_is_read() {
+fn workers_and_readers_do_not_change_the_results() {
     let dir = Dir::new();
     for nth in 0..400 {
         dir.file(format!("d{}/f{nth}", nth % 7), format!("{nth}").as_bytes());
@@ -183,7 +187,7 @@ fn the_same_however_it_is_read() {
     dir.file("large", &vec![7; 3 << 20]);
     let list = dir.ftk(["hash", ".", "-a", "sha256,md5"]).run().out;
     let mut lines: Vec<_> = list.split_inclusive(|&byte| byte == b'\n').collect();
-    // Out of order, several times, and some with one algorithm only.
+    // Unsorted, repeated, and some with one algorithm only.
     lines.reverse();
     lines.drain(..51);
     let list = [lines.concat(), list.clone()].concat();
@@ -199,7 +203,7 @@ fn the_same_however_it_is_read() {
     }
 }
 
-/// However often and by whatever algorithms its path comes, and also with descriptors for hardly one file.
+/// A file is opened once, even if several lines and algorithms name it.
 #[test]
 fn a_file_is_opened_once() {
     needs!("strace");
@@ -236,7 +240,7 @@ fn standard_input_as_a_file() {
     dir.file("list", list.as_bytes());
     dir.ftk(["hash", "-c", "list"]).stdin(b"abc").run().status(0).stdout("-: OK\n");
     dir.ftk(["hash", "-c", "list"]).stdin(b"abd").run().status(1).stdout("-: FAILED\n");
-    // Where the list itself comes from there, it is a name like others.
+    // If the list itself is standard input, `-` is an ordinary name.
     dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).run().status(1).stdout("-: FAILED open or read\n");
 }
 
@@ -246,6 +250,6 @@ fn memory_is_bounded() {
     let list: String = (0..20_000).map(|nth| format!("{}  directory/{nth}\n", sha256(b""))).collect();
     dir.file("list", list.as_bytes());
     let run = dir.ftk(["hash", "-c", "--memory", "1M", "list"]).run().status(2).stdout("");
-    run.stderr_has("the list is too large (see --memory)");
+    run.stderr_has("the list is too large (raise --memory)");
     dir.ftk(["hash", "-c", "--memory", "16M", "--status", "list"]).run().status(1);
 }

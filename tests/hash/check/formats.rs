@@ -1,12 +1,12 @@
-//! Forms of lines that other tools and people write.
+//! Line formats of other tools, and edited lines.
 
 use std::fs;
 
 use crate::harness::{Dir, needs, sha256};
 
-/// Each with what the coreutils make of it.
+/// Each format with the result of the coreutils.
 #[test]
-fn forms_that_the_coreutils_read_too() {
+fn formats_that_the_coreutils_read() {
     needs!("sha256sum");
     let dir = Dir::new();
     for name in ["x", " x", "*x", "(x)", "(x) = 00", "tab\tx", "x)"] {
@@ -18,11 +18,11 @@ fn forms_that_the_coreutils_read_too() {
         (format!("{d}\tx\n"), "x: OK\n"),
         (format!("{upper} x\n"), "x: OK\n"),
         (format!("{d} (x)\n"), "(x): OK\n"),
-        // A space or a star after the first line with one space is part of the name.
+        // If the first line has one space, another space or star is part of the name.
         (format!("{d} x\n{d}  x\n{d} *x\n{d}\t x\n"), "x: OK\n x: OK\n*x: OK\n x: OK\n"),
         (format!("SHA256 (x) = {d}\n{d} x\n{d}  x\n"), "x: OK\nx: OK\n x: OK\n"),
         (format!("# comment\n\n{d} x\n"), "x: OK\n"),
-        // With two characters they are not.
+        // With two characters it is not.
         (format!("{d}  x\n{d} *x\n{d}   x\n{d}  *x\n"), "x: OK\nx: OK\n x: OK\n*x: OK\n"),
         (format!("{d} *x\n{d}  x\n"), "x: OK\nx: OK\n"),
         (format!("{d}  (x) = 00\n"), "(x) = 00: OK\n"),
@@ -45,9 +45,9 @@ fn forms_that_the_coreutils_read_too() {
     }
 }
 
-/// What no tool of the coreutils reads, or not in the same way.
+/// Formats that the coreutils do not read, or read in another way.
 #[test]
-fn forms_of_others() {
+fn formats_of_other_tools() {
     let dir = Dir::new();
     dir.file("x", b"1").file(" x", b"1").file("*x", b"1");
     let d = sha256(b"1");
@@ -63,26 +63,27 @@ fn forms_of_others() {
     }
 }
 
-/// Carriage returns are no part of names where all lines end with one, which is said; else they are not guessed at.
+/// If all lines end with carriage returns, these are not part of the names, and a message says so; otherwise
+/// it is an error.
 #[test]
 fn dos_line_ends() {
     let dir = Dir::new();
     dir.file("x", b"1").file("x\r", b"2");
     let (x, xr) = (sha256(b"1"), sha256(b"2"));
-    let note = "has DOS line ends: carriage returns at the ends of lines are not part of names\n";
+    let note = "has DOS line ends: carriage returns at line ends are not part of the names\n";
     let check = |list: String, args: &[&str]| dir.ftk(["hash", "-c"]).args(args).stdin(list.as_bytes()).run();
     check(format!("{x}  x\r\n"), &[]).status(0).stdout("x: OK\n").stderr_has(note);
     check(format!("{x}  x\r\n"), &["-q"]).status(0).stdout("").stderr("");
     check(format!("{x}  x\r\n"), &["--status"]).status(0).stdout("").stderr("");
     check(format!("{xr}  x\r\n"), &[]).status(1).stdout("x: FAILED\n").stderr_has(note);
-    // Some lines only.
+    // Only some lines end with one.
     let run = check(format!("{x}  x\r\n{x}  x\n{x}  x\r\n"), &[]).status(2);
     run.stderr_has(
         "cannot read '-': line 2 ends without the carriage return that the lines before it have\n",
     );
     let run = check(format!("{x}  x\n{xr}  x\r\n"), &[]).status(2).stdout("x: OK\n");
     run.stderr_has("line 2: cannot check it: carriage return at the end").stderr_lacks(note);
-    // Such names in the forms that keep them.
+    // Names that end with a carriage return, in formats that preserve it.
     check(format!("\\{xr}  x\\r\n"), &[]).status(0).stdout("x\r: OK\n").stderr_lacks(note);
     check(format!("SHA256 (x\r) = {xr}\n"), &[]).status(0).stdout("x\r: OK\n").stderr_lacks(note);
     check(format!("SHA256 (x\r) = {xr}\r\n"), &[]).status(0).stdout("x\r: OK\n").stderr_has(note);
@@ -91,9 +92,9 @@ fn dos_line_ends() {
     check(String::from_utf8(list).unwrap(), &[]).status(0).stdout("x\r: OK\n").stderr_lacks(note);
 }
 
-/// Names that begin with a space, a star or a tab come back from each of our own forms.
+/// Names that begin with a space, a star or a tab are preserved by each format of ftk.
 #[test]
-fn names_that_look_like_separators_come_back() {
+fn names_that_begin_like_separators_are_preserved() {
     let dir = Dir::new();
     for name in [" a", "*a", "\ta", "  a", " *a", "(a) = 00", " (a)", "a\r"] {
         dir.file(name, name.as_bytes());

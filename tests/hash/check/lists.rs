@@ -1,9 +1,9 @@
-//! Lists that are not quite what they should be.
+//! Unusual and partly wrong lists.
 
 use crate::harness::{Dir, needs, sha256};
 
 #[test]
-fn comments_empty_lines_and_blanks_are_those_of_the_coreutils() {
+fn comments_empty_lines_and_blanks_as_in_the_coreutils() {
     needs!("sha256sum");
     let dir = Dir::new();
     dir.file("x", b"1").file("#y", b"1");
@@ -28,9 +28,9 @@ fn comments_empty_lines_and_blanks_are_those_of_the_coreutils() {
     }
 }
 
-/// A list that is no list at all, among others that are.
+/// Invalid lists do not prevent the check of the others.
 #[test]
-fn what_is_wrong_with_one_list_stops_no_other() {
+fn an_invalid_list_does_not_stop_the_others() {
     let dir = Dir::new();
     dir.file("x", b"1").file("good", format!("{}  x\n", sha256(b"1")).as_bytes()).file("empty", b"").dir("d");
     let run = dir.ftk(["hash", "-c", "missing", "good", "empty", "d", "good"]).run().status(2);
@@ -40,7 +40,7 @@ fn what_is_wrong_with_one_list_stops_no_other() {
         .stderr_has("ftk: cannot read 'd': is a directory\n");
 }
 
-/// A path may come twice, with the same digest, another one, or another algorithm's.
+/// A path may occur several times, with the same digest, another one, or another algorithm.
 #[test]
 fn a_path_may_come_twice() {
     let dir = Dir::new();
@@ -51,7 +51,7 @@ fn a_path_may_come_twice() {
     run.stdout("x: OK\nx: FAILED\nx: OK\nx: OK\n").stderr_has("3 ok, 1 failed, 3 B in ");
 }
 
-/// Paths that no file can have are lines like others.
+/// Paths that no file can have are checked like others.
 #[test]
 fn impossible_paths() {
     let dir = Dir::new();

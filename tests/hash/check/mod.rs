@@ -1,4 +1,4 @@
-//! `ftk hash --check`, held against the tools whose lists it reads.
+//! `ftk hash --check`, compared with the tools whose lists it reads.
 
 mod flags;
 mod formats;

@@ -1,26 +1,26 @@
-//! `--new`: files that are in the tree and in no list.
+//! `--new`: files of the tree that are in no list.
 
 use crate::harness::{Dir, needs, sha256};
 
 #[test]
-fn what_is_in_no_list_fails() {
+fn unlisted_files_are_reported() {
     let dir = Dir::new();
     dir.file("d/x", b"1").file("y", b"2");
     let list = dir.ftk(["hash", "."]).run().out;
     dir.ftk(["hash", "-c", "--new", "-q"]).stdin(&list).run().status(0).stdout("");
     dir.file("d/z", b"3").raw_file(b"d/new\nline", b"").file(".hidden", b"");
-    // Without it, nobody notices.
+    // Without --new they are not reported.
     dir.ftk(["hash", "-c", "-q"]).stdin(&list).run().status(0).stdout("");
     let run = dir.ftk(["hash", "-c", "--new", "-q"]).stdin(&list).run().status(1);
     run.stdout("./.hidden: NEW\n\\./d/new\\nline: NEW\n./d/z: NEW\n")
-        .stderr("ftk: WARNING: 3 files are in no list\n");
+        .stderr("ftk: WARNING: 3 files are not in any list\n");
     let run = dir.ftk(["hash", "-c", "--new", "--json", "-q", "-E", "new*"]).stdin(&list).run().status(1);
     run.stdout("{\"path\":\"./.hidden\",\"verdict\":\"new\"}\n{\"path\":\"./d/z\",\"verdict\":\"new\"}\n");
     dir.ftk(["hash", "-c", "--new", "--status"]).stdin(&list).run().status(1).stdout("").stderr("");
 }
 
 #[test]
-fn the_tree_is_that_of_root() {
+fn new_files_are_searched_below_root() {
     let dir = Dir::new();
     dir.file("d/x", b"1").file("d/e/y", b"2").file("outside", b"3");
     let list = format!("{}  x\n", sha256(b"1"));
@@ -30,7 +30,7 @@ fn the_tree_is_that_of_root() {
     }
 }
 
-/// However a list spells its paths, they are those of files in the tree.
+/// Different spellings of a path in a list refer to the same file.
 #[test]
 fn spellings_of_a_path() {
     let dir = Dir::new();
@@ -52,11 +52,11 @@ fn the_list_itself_and_the_verdicts_are_not_new() {
     dir.ftk(["hash", "-c", "--new", "SUMS", "-o", "verdicts"]).run().status(0);
     let out = std::fs::File::create(dir.path("out")).unwrap();
     let run = dir.ftk(["hash", "-c", "--new", "SUMS"]).stdout(out).run().status(1);
-    run.stderr_has("left out: 1 own output file").stderr_has(" 1 new");
+    run.stderr_has("skipped: 1 own output file").stderr_has(" 1 new");
     assert_eq!(std::fs::read(dir.path("out")).unwrap(), b"x: OK\nverdicts: NEW\n");
 }
 
-/// The same files as a find that knows the list.
+/// The new files are those of GNU find that are not in the list.
 #[test]
 fn new_files_are_those_of_find_without_the_list() {
     needs!("find");

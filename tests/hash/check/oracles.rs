@@ -1,4 +1,4 @@
-//! The same lists, checked by the tools that made them.
+//! The same lists, checked by ftk and by the tools that made them.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt as _;
 
 use crate::harness::{Dir, needs, records};
 
-/// Names that lists have to escape, or that look like parts of them.
+/// Names that must be escaped in lists, or that look like parts of a list.
 const NAMES: [&[u8]; 16] = [
     b"plain",
     b"d/e/f",
@@ -26,8 +26,8 @@ const NAMES: [&[u8]; 16] = [
     b"a: OK",
 ];
 
-/// The files, and a list of them that `tool` made, after which one file is changed, one is removed and one has
-/// become a directory. `raw`: without the names of which some tools make two lines.
+/// Creates the files and a list made by `tool`; then one file is changed, one removed, and one replaced by a
+/// directory. `raw`: without names that some tools write as two lines.
 fn tree(tool: &[&str], raw: bool) -> Dir {
     let dir = Dir::new();
     let mut names: Vec<&[u8]> = NAMES.into_iter().filter(|name| !raw || !name.contains(&b'\n')).collect();
@@ -45,14 +45,14 @@ fn tree(tool: &[&str], raw: bool) -> Dir {
     dir
 }
 
-/// What `ftk` and what `tool` say of the list: their verdict lines, and whether all is well.
+/// Returns the result lines of `ftk` and of `tool`, and whether each succeeded.
 fn both(dir: &Dir, algorithm: &str, tool: &str) -> [(Vec<u8>, bool); 2] {
     let ours = dir.ftk(["hash", "--check", "-a", algorithm]).arg(dir.aside("list")).run();
     let theirs = dir.ftk(["--version"]).instead(dir, [tool, "-c"]).arg(dir.aside("list")).run();
     [ours, theirs].map(|run| (run.out.clone(), run.code() == 0))
 }
 
-/// Byte for byte what the coreutils print, in the order of the list.
+/// Checks that ftk prints the same bytes as the coreutils, in the order of the list.
 fn same_as_coreutils(algorithm: &str, make: &[&str], check: &str) {
     let dir = tree(make, false);
     let [ours, theirs] = both(&dir, algorithm, check);
@@ -70,7 +70,7 @@ fn sha256sum() {
 }
 
 #[test]
-fn its_kin() {
+fn other_coreutils() {
     needs!("md5sum", "sha1sum", "sha512sum", "b2sum", "cksum");
     for (algorithm, tool) in
         [("md5", "md5sum"), ("sha1", "sha1sum"), ("sha512", "sha512sum"), ("blake2b", "b2sum")]
@@ -81,7 +81,7 @@ fn its_kin() {
     }
 }
 
-/// Whether each name is as the list says, for tools with other words for what is wrong.
+/// Returns for each name whether it was verified, for tools with other words for failures.
 fn verdicts(lines: &[u8]) -> Vec<(Vec<u8>, bool)> {
     let verdict = |line: Vec<u8>| {
         let failed = line.windows(8).rposition(|w| w == b": FAILED");
@@ -95,7 +95,7 @@ fn verdicts(lines: &[u8]) -> Vec<(Vec<u8>, bool)> {
 fn b3sum() {
     needs!("b3sum");
     let dir = tree(&["b3sum"], true);
-    // It reads no names that are not UTF-8, and escapes every name with a backslash.
+    // b3sum does not read names that are not UTF-8, and escapes names with a backslash.
     let list = std::fs::read(dir.aside("list")).unwrap();
     let is_text = |line: &Vec<u8>| {
         !line.starts_with(b"\\") && str::from_utf8(line).is_ok_and(|l| !l.contains('\u{fffd}'))
@@ -114,7 +114,7 @@ fn xxhsum() {
     for (algorithm, flag) in [("xxh64", "-H1"), ("xxh128", "-H2"), ("xxh3", "-H3")] {
         let dir = tree(&["xxhsum", flag], true);
         let [ours, theirs] = both(&dir, algorithm, "xxhsum");
-        // It has other lines for what it cannot read and for how many of these there were.
+        // xxhsum prints other lines for unreadable files and for totals.
         let is_verdict = |line: &Vec<u8>| line.ends_with(b": OK") || line.ends_with(b": FAILED");
         let only_verdicts =
             |lines: &[u8]| records(lines, b'\n').into_iter().filter(is_verdict).collect::<Vec<_>>();
@@ -124,7 +124,7 @@ fn xxhsum() {
     }
 }
 
-/// What we write, they accept; what they accept of it, we do.
+/// Lists written by ftk are accepted by the other tools and by ftk.
 #[test]
 fn our_own_lists() {
     needs!("sha256sum", "md5sum", "b2sum", "b3sum");
@@ -150,7 +150,7 @@ fn our_own_lists() {
     }
 }
 
-/// Every spelling of a tag that some tool prints.
+/// Every spelling of a tag that a known tool prints.
 #[test]
 fn tags_of_other_tools() {
     let dir = Dir::new();
@@ -163,5 +163,5 @@ fn tags_of_other_tools() {
         md5.to_uppercase()
     );
     let run = dir.ftk(["hash", "-c", "--strict"]).stdin(list.as_bytes()).run().status(0);
-    run.stdout("a b: OK\n".repeat(6)).stderr_lacks("taken for");
+    run.stdout("a b: OK\n".repeat(6)).stderr_lacks("assumed");
 }

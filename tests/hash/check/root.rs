@@ -1,4 +1,4 @@
-//! `--root`: where the paths of a list begin, and where they end.
+//! `--root`: the directory that the paths of a list are relative to and confined to.
 
 use crate::harness::{Dir, sha256};
 
@@ -7,7 +7,7 @@ fn list(names: &[&str]) -> String {
 }
 
 #[test]
-fn paths_are_relative_to_it() {
+fn paths_are_relative_to_root() {
     let dir = Dir::new();
     dir.file("d/x", b"1").file("d/e/y", b"1").file("x", b"2");
     let names = ["x", "./x", "e/y", "e//y", "./e/./y"];
@@ -23,7 +23,7 @@ fn paths_are_relative_to_it() {
 }
 
 #[test]
-fn a_root_that_is_none() {
+fn an_invalid_root_is_an_error() {
     let dir = Dir::new();
     dir.file("x", b"1");
     for root in ["missing", "x", "x/y"] {
@@ -32,9 +32,9 @@ fn a_root_that_is_none() {
     }
 }
 
-/// Without it, paths are taken as the coreutils take them.
+/// Without it, paths are resolved as by the coreutils.
 #[test]
-fn without_it_paths_lead_anywhere_and_links_are_followed() {
+fn without_root_paths_and_links_lead_anywhere() {
     let dir = Dir::new();
     dir.file("d/x", b"1").dir("d/e").symlink("../x", "d/e/link").symlink("d/e", "e");
     let absolute = dir.path("d/x");

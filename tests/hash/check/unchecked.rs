@@ -1,8 +1,8 @@
-//! Lines with a digest that cannot be checked: the files they name were meant to be checked, so the check fails.
+//! Lines with a digest that cannot be checked: their files were meant to be checked, so the check fails.
 
 use crate::harness::{Dir, needs, sha256};
 
-/// What is wrong with the second of three lines, and what is said of it.
+/// Returns lines that cannot be checked, each with its message. The line becomes the second of three.
 fn cases() -> Vec<(String, String)> {
     let digits = |n: usize| "0a".repeat(n / 2);
     let mut cases = Vec::new();
@@ -23,20 +23,20 @@ fn cases() -> Vec<(String, String)> {
         ("HMAC-SHA2-256", 64),
         ("sha256sum", 64),
     ] {
-        let why = format!("cannot check 'f o': ftk does not have the algorithm {tag}");
+        let why = format!("cannot check 'f o': unsupported algorithm {tag}");
         cases.push((format!("{tag} (f o) = {}", digits(n)), why.clone()));
         cases.push((format!("{tag}(f o)= {}", digits(n)), why));
     }
     for (tag, n, expected) in
         [("MD5", 64, 32), ("SHA256", 62, 64), ("SHA512", 96, 128), ("BLAKE3", 128, 64), ("BLAKE2b", 64, 128)]
     {
-        let why = format!("cannot check 'f': the digest has {n} digits, expected {expected} of {tag}");
+        let why = format!("cannot check 'f': the digest has {n} digits, expected {expected} for {tag}");
         cases.push((format!("{tag} (f) = {}", digits(n)), why));
     }
     for (n, guess) in
         [(2, ""), (8, " (CRC-32?)"), (56, " (SHA224?)"), (96, " (SHA384?)"), (66, ""), (256, "")]
     {
-        let why = format!("cannot check 'f': ftk has no algorithm with digests of {n} digits{guess}");
+        let why = format!("cannot check 'f': no supported algorithm has digests of {n} digits{guess}");
         cases.push((format!("{}  f", digits(n)), why.clone()));
         cases.push((format!("{} *f", digits(n)), why));
     }
@@ -68,7 +68,7 @@ fn cases() -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_line_that_cannot_be_checked_makes_the_status_2() {
+fn lines_that_cannot_be_checked_are_errors() {
     let dir = Dir::new();
     dir.file("x", b"1");
     let good = format!("{}  x\n", sha256(b"1"));
@@ -77,10 +77,10 @@ fn a_line_that_cannot_be_checked_makes_the_status_2() {
         let said = format!("ftk: '-', line 2: {why}\n");
         let run = dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).run().status(2).stdout("x: OK\nx: OK\n");
         run.stderr_has(&said).stderr_lacks("improperly formatted");
-        // It is the only thing that tells, so it is said with --status too.
+        // Nothing else reports the failure, so it is printed with --status, too.
         let run = dir.ftk(["hash", "-c", "--status"]).stdin(list.as_bytes()).run().status(2).stdout("");
         run.stderr(&said);
-        // Neither is it forgiven where nothing was checked.
+        // It is also an error if nothing was checked.
         let run = dir
             .ftk(["hash", "-c", "--ignore-missing"])
             .stdin(format!("{}  gone\n{line}\n", "0".repeat(40)).as_bytes());
@@ -89,11 +89,11 @@ fn a_line_that_cannot_be_checked_makes_the_status_2() {
 }
 
 #[test]
-fn with_other_options_too() {
+fn lines_that_cannot_be_checked_are_errors_with_every_option() {
     let dir = Dir::new();
     dir.file("x", b"1");
     dir.file("list", format!("SHA384 (f) = {}\nSHA256 (x) = {}\n", "0".repeat(96), sha256(b"1")).as_bytes());
-    let said = "ftk: 'list', line 1: cannot check 'f': ftk does not have the algorithm SHA384\n";
+    let said = "ftk: 'list', line 1: cannot check 'f': unsupported algorithm SHA384\n";
     for args in [
         &["-q"][..],
         &["--json"],
@@ -105,20 +105,20 @@ fn with_other_options_too() {
     ] {
         dir.ftk(["hash", "-c", "list"]).args(args).run().status(2).stderr_has(said);
     }
-    // Digests of other lengths than those asked for cannot be checked either.
+    // Digests whose length differs from those of the given algorithms cannot be checked.
     let list = format!("{}  x\nMD5 (x) = c4ca4238a0b923820dcc509a6f75849b\n", sha256(b"1"));
     let run =
         dir.ftk(["hash", "-c", "-a", "md5,sha1"]).stdin(list.as_bytes()).run().status(2).stdout("x: OK\n");
     run.stderr_has(
-        "'-', line 1: cannot check 'x': the digest has 64 digits, expected 32 of MD5 or 40 of SHA1\n",
+        "'-', line 1: cannot check 'x': the digest has 64 digits, expected 32 for MD5 or 40 for SHA1\n",
     );
-    // A list of nothing else.
+    // A list of such lines only.
     dir.file("list", format!("SHA384 (f) = {}\n", "0".repeat(96)).as_bytes());
     dir.ftk(["hash", "-c", "list"]).run().status(2).stdout("").stderr(said);
 }
 
 #[test]
-fn of_many_the_first_are_named() {
+fn the_first_of_many_unchecked_lines_are_named() {
     let dir = Dir::new();
     dir.file("x", b"1");
     let list: String = (0..1000).map(|nth| format!("SHA384 (f{nth}) = {}\n", "0".repeat(96))).collect();
@@ -129,9 +129,9 @@ fn of_many_the_first_are_named() {
         .stderr_has("ftk: '-': 990 more lines cannot be checked\n");
 }
 
-/// Other text is what it is for the coreutils: a warning.
+/// Other text is a warning, as with the coreutils.
 #[test]
-fn text_without_a_digest_is_no_line_to_be_checked() {
+fn text_without_a_digest_is_a_warning() {
     needs!("sha256sum");
     let dir = Dir::new();
     dir.file("x", b"1");

@@ -27,8 +27,8 @@ pub(crate) fn run(old: &Path, new: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line for each command of both records whose middle half of runs does not overlap, whose memory changed, or
-/// that can no longer be measured.
+/// Returns a line for each command in both records whose time or memory changed, or that can no longer be measured. The
+/// time has changed if the middle halves of the old and the new runs do not overlap.
 fn changes(old: &[Table], new: &[Table]) -> Vec<String> {
     let mut changes = Vec::new();
     for (place, before, after) in pairs(old, new) {
@@ -53,7 +53,8 @@ fn changes(old: &[Table], new: &[Table]) -> Vec<String> {
     changes
 }
 
-/// Describes the overall change of the times of ftk and of its peers. If both changed, the machine did.
+/// Describes the median change of the times of ftk and of the other tools. If both changed alike, the likely cause is
+/// the machine.
 fn drift(old: &[Table], new: &[Table]) -> String {
     let median = |is_ours: bool| {
         let parts = pairs(old, new).filter(|(place, ..)| is_ftk(place.tool) == is_ours);

@@ -17,7 +17,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes a folder below `parent`. With `keep` it is always the same one.
+    /// Makes a folder below `parent`. With `keep` it has a fixed name, so that later runs use its trees again.
     pub(crate) fn new(parent: &Path, keep: bool) -> Result<Self> {
         remove_left_over(parent);
         let name = if keep { "trees".to_owned() } else { format!("{RUN}{}", std::process::id()) };

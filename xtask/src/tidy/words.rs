@@ -27,6 +27,9 @@ const REPLACED: &[(&str, &str)] = &[
     ("whoever", "the role: a user, a process, a caller"),
 ];
 
+/// Phrases that contain one of these and are plain.
+const PLAIN: &[&str] = &["there is none", "is such a", "is such an"];
+
 /// Where a word may stay: the beginning of the path, the word, and the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("benches/README.md", "behind", "the name of a case in a record"),
@@ -47,8 +50,11 @@ pub(crate) fn plain_words(tree: &Tree) -> Vec<Finding> {
         let replaced: Vec<_> = REPLACED.iter().filter(|(word, _)| !is_excepted(path, word)).collect();
         let lines: Vec<String> = text.lines().map(normalize).collect();
         for (line, number) in lines.iter().zip(1..) {
-            // A phrase may go over the end of a line.
-            let both = format!("{line}{}", lines.get(number).map_or("", |next| next.trim_start()));
+            // A phrase may continue on the next line.
+            let mut both = format!("{line}{}", lines.get(number).map_or("", |next| next.trim_start()));
+            for plain in PLAIN {
+                both = both.replace(&format!(" {plain} "), &" ".repeat(plain.len() + 2));
+            }
             for (word, instead) in &replaced {
                 if position(&both, word).is_some_and(|at| at + 1 < line.len()) {
                     findings.push(Finding::line(path, number, format!("{word:?}: say {instead}")));
@@ -63,8 +69,8 @@ fn is_excepted(path: &str, word: &str) -> bool {
     EXCEPTIONS.iter().any(|(start, excepted, _)| path.starts_with(start) && [word, ""].contains(excepted))
 }
 
-/// Where a word or phrase is in a normalized line. `_` ends a word, but does not separate those of a phrase: `is_none`
-/// is a method, not a phrase.
+/// Returns where a word or phrase begins in a normalized line. `_` separates words, but not the words of a phrase, so
+/// that the method `is_none` is not found as the phrase "is none".
 fn position(line: &str, word: &str) -> Option<usize> {
     let ends = |c: char| c == ' ' || (c == '_' && !word.contains(' '));
     line.match_indices(word)
@@ -72,7 +78,8 @@ fn position(line: &str, word: &str) -> Option<usize> {
         .find(|at| line[..*at].ends_with(ends) && line[at + word.len()..].starts_with(ends))
 }
 
-/// The line in lower case between two spaces, without what begins a comment, and with each punctuation mark as a word.
+/// Returns the line in lower case, without a comment marker at its start, with spaces around each punctuation mark, and
+/// with a space at either end.
 fn normalize(line: &str) -> String {
     let mut normalized = String::from(" ");
     for c in line.trim_start().trim_start_matches(['/', '!', '#']).trim().chars() {
@@ -109,9 +116,16 @@ mod tests {
 
     #[test]
     fn other_words_and_data_are_fine() {
-        for text in
-            ["besides", "Option::is_none()", "left, out", "nonexistent", "left_outer", "// is\nfn none() {}"]
-        {
+        for text in [
+            "besides",
+            "Option::is_none()",
+            "left, out",
+            "nonexistent",
+            "if there is none.",
+            "is such an error",
+            "left_outer",
+            "// is\nfn none() {}",
+        ] {
             assert_eq!(found("a.rs", text), [""; 0], "{text}");
         }
         assert_eq!(found("a.bin", "nobody"), [""; 0]);

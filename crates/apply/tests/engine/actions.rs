@@ -1,4 +1,4 @@
-//! Each action where nothing stands in its way.
+//! Each action without obstacles.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,19 +9,19 @@ use ftk_apply::{ActError, Action, Freed, Refusal};
 use crate::harness::{Tree, ino, seen, set_mode};
 
 #[test]
-fn a_hard_link_is_the_keeper() {
+fn hardlink_links_the_victim_to_the_keeper() {
     let tree = Tree::new();
     let (keeper, victim) = (tree.file("k", [7; 10_000]), tree.file("dir/v", [7; 10_000]));
     let blocks = fs::metadata(&victim).unwrap().blocks();
     assert_eq!(tree.done(Action::Hardlink, "dir/v", "k"), 512 * blocks);
     assert_eq!(ino(&victim), ino(&keeper));
     assert_eq!(tree.names(), ["dir/v", "k"]);
-    // Once more: there is nothing left to do.
+    // A second run has nothing to do.
     assert!(matches!(tree.refused(Action::Hardlink, "dir/v", "k"), ActError::Refused(Refusal::SameFile)));
 }
 
 #[test]
-fn bytes_are_free_when_the_last_name_goes() {
+fn bytes_are_freed_with_the_last_hard_link() {
     let tree = Tree::new();
     tree.file("k", [7; 10_000]);
     let victim = tree.file("v1", [7; 10_000]);
@@ -35,7 +35,7 @@ fn bytes_are_free_when_the_last_name_goes() {
 }
 
 #[test]
-fn one_keeper_serves_more_victims_than_a_batch_holds() {
+fn a_keeper_may_have_more_victims_than_a_batch() {
     let tree = Tree::new();
     let keeper = tree.file("k", "same");
     let names: Vec<_> = (0..450).map(|nth| format!("v{nth}")).collect();
@@ -50,14 +50,14 @@ fn one_keeper_serves_more_victims_than_a_batch_holds() {
 }
 
 #[test]
-fn a_symbolic_link_leads_to_the_keeper_from_everywhere() {
+fn symbolic_links_are_absolute() {
     let tree = Tree::new();
     let keeper = tree.file("a\n/k \u{fffd}", "same");
     let victim = tree.file("deep/er/v", "same");
     assert_ne!(tree.done(Action::Symlink, "deep/er/v", "a\n/k \u{fffd}"), 0);
     assert_eq!(fs::read_link(&victim).unwrap(), keeper.canonicalize().unwrap());
     assert_eq!(fs::read(&victim).unwrap(), b"same");
-    // A link never is a keeper, nor a victim.
+    // A symbolic link can be neither keeper nor victim.
     tree.file("other", "same");
     for (victim, keeper) in [("other", "deep/er/v"), ("deep/er/v", "other")] {
         let refused = tree.refused(Action::Delete, victim, keeper);
@@ -66,7 +66,7 @@ fn a_symbolic_link_leads_to_the_keeper_from_everywhere() {
 }
 
 #[test]
-fn what_is_deleted_is_gone_and_nothing_else() {
+fn delete_removes_only_the_victim() {
     let tree = Tree::new();
     tree.file("k", "same");
     let victim = tree.file("v", "same");
@@ -76,7 +76,7 @@ fn what_is_deleted_is_gone_and_nothing_else() {
 }
 
 #[test]
-fn what_is_moved_keeps_its_path_below_the_directory() {
+fn moved_files_keep_their_path_below_the_directory() {
     let tree = Tree::new();
     tree.file("k", "same");
     let victim = tree.file("a/b/v", "same");
@@ -86,15 +86,15 @@ fn what_is_moved_keeps_its_path_below_the_directory() {
     let moved = tree.path("to/here").join(victim.strip_prefix("/").unwrap());
     assert_eq!(ino(&moved), inode);
     assert!(!victim.exists());
-    // Nothing is overwritten there.
+    // An existing file there is not overwritten.
     tree.file("a/b/v", "same");
-    assert!(matches!(tree.refused(to, "a/b/v", "k"), ActError::Refused(Refusal::Taken)));
+    assert!(matches!(tree.refused(to, "a/b/v", "k"), ActError::Refused(Refusal::NameExists)));
     assert!(victim.exists());
     assert_eq!(ino(&moved), inode);
 }
 
 #[test]
-fn h07_names_may_be_as_long_as_names_can_be() {
+fn h07_names_of_the_maximal_length_work() {
     let name = "n".repeat(255);
     for action in [Action::Hardlink, Action::Symlink, Action::Delete] {
         let tree = Tree::new();
@@ -110,7 +110,7 @@ fn h07_names_may_be_as_long_as_names_can_be() {
 }
 
 #[test]
-fn h39_paths_may_be_longer_than_the_kernel_takes() {
+fn h39_paths_longer_than_path_max_work() {
     use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
     let tree = Tree::new();
@@ -142,7 +142,7 @@ fn h39_paths_may_be_longer_than_the_kernel_takes() {
 }
 
 #[test]
-fn h05_an_impossible_action_is_replaced_by_no_other() {
+fn h05_an_impossible_action_is_an_error() {
     let (tree, elsewhere) = (Tree::new(), tempfile::tempdir().unwrap());
     let (keeper, victim) = (tree.file("k", "same"), elsewhere.path().join("v"));
     fs::write(&victim, "same").unwrap();

@@ -1,5 +1,6 @@
-//! Every system call of an action fails in turn, with each plausible error, and the process is killed before each
-//! of them: the victim's name leads to what it led to before, or to what was asked for, and nothing is lost.
+//! Fault injection: every system call of an action fails in turn, with each plausible error, and the process
+//! is killed before each call. The victim's name must lead to its old file or to the requested result, and no
+//! content may be lost.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +14,7 @@ use rustix::fs::{XattrFlags, setxattr};
 
 use crate::harness::{Tree, has, ino, old_time, set_mode};
 
-/// The calls that act and undo make of the file system, and the errors that each can plausibly give.
+/// The system calls that act and undo make, and the plausible errors of each.
 const FAULTS: &[(&str, &[&str])] = &[
     ("copy_file_range", &["EIO"]),
     ("fadvise64", &["EIO"]),
@@ -50,7 +51,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("write", &["ENOSPC", "EIO"]),
 ];
 
-/// The example `act`, built beside the tests.
+/// Returns the example `act`, which is built together with the tests.
 pub(crate) fn act_program() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let program = tests.parent().unwrap().parent().unwrap().join("examples/act");
@@ -58,7 +59,7 @@ pub(crate) fn act_program() -> PathBuf {
     program
 }
 
-/// What is done to one pair.
+/// What is done to one pair of files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scene {
     Hardlink,
@@ -85,7 +86,7 @@ impl Scene {
     }
 }
 
-/// A pair of files, on which the action was done already where it is to be taken back.
+/// A pair of files. For an undo, the action has already been performed.
 struct Stage {
     tree: Tree,
     scene: Scene,
@@ -121,19 +122,19 @@ impl Stage {
         }
     }
 
-    /// The scene, under strace with these options.
+    /// Runs the scene under strace with these options.
     fn play(&self, options: &[String]) -> Output {
         let mut strace = Command::new("strace");
         strace.args(options).arg(act_program());
         self.directed(&mut strace, self.scene.is_undo()).output().unwrap()
     }
 
-    /// Takes back what was done, without any fault.
+    /// Undoes the action without faults.
     fn undo(&self) -> Output {
         self.directed(&mut Command::new(act_program()), true).output().unwrap()
     }
 
-    /// Whether the victim is where it was: the very file, or, after an undo, one like it.
+    /// Returns whether the victim is the old file, or after an undo an equal file.
     fn is_old(&self) -> bool {
         let path = self.tree.path("dir/v");
         let Ok(now) = fs::symlink_metadata(&path) else { return false };
@@ -144,7 +145,7 @@ impl Stage {
             && fs::read(path).unwrap() == CONTENT.as_bytes()
     }
 
-    /// Whether it is what was asked for.
+    /// Returns whether the action has been performed.
     fn is_acted_on(&self) -> bool {
         let path = self.tree.path("dir/v");
         match self.scene {
@@ -164,14 +165,15 @@ impl Stage {
         self.tree.names().into_iter().filter(|name| name.contains(".ftk-")).collect()
     }
 
-    /// Whether the victim has a private name, as it has for a moment in a proof that it is not the keeper.
+    /// Returns whether the victim has a private name, as it has for a moment while it is proven not to be the
+    /// keeper.
     fn is_aside(&self) -> bool {
         let strays = self.strays();
         !self.tree.path("dir/v").exists()
             && matches!(&strays[..], [stray] if ino(&self.tree.path(stray)) == self.victim)
     }
 
-    /// What must hold whatever happened.
+    /// Checks what must hold after every fault.
     fn assert_nothing_lost(&self, what: &str) {
         self.assert_keeper(what);
         assert!(self.is_old() != self.is_acted_on(), "{what}: {:?}", self.tree.names());
@@ -184,7 +186,7 @@ impl Stage {
     }
 }
 
-/// How often each call was made before the journal was opened, and from then on.
+/// Counts the system calls by name: before the journal was opened, and from then on.
 fn calls(scene: Scene, options: &[String]) -> BTreeMap<String, (usize, usize)> {
     let stage = Stage::new(scene);
     let log = stage.tree.path("log");
@@ -205,7 +207,7 @@ fn calls(scene: Scene, options: &[String]) -> BTreeMap<String, (usize, usize)> {
     counts
 }
 
-/// Plays the scene with each fault in turn; `options` hold for all.
+/// Runs the scene with each fault in turn; `options` are used in all runs.
 fn play_with_faults(scene: Scene, options: &[&str]) {
     if !has("strace", "strace") {
         return;
@@ -230,7 +232,7 @@ fn play_with_faults(scene: Scene, options: &[&str]) {
     let mut played = 0;
     for (name, &(before, within)) in &counts {
         let Some((_, errors)) = FAULTS.iter().find(|(call, _)| call == name) else {
-            assert!(within == 0 || harmless(name), "a call that the table does not have: {name}");
+            assert!(within == 0 || harmless(name), "a call that is not in the table: {name}");
             continue;
         };
         for nth in before + 1..=before + within {
@@ -259,11 +261,11 @@ fn play_once(scene: Scene, options: &[String], what: &str, is_killed: bool) {
         stage.assert_nothing_lost(&what);
     }
     if !is_killed {
-        // The empty file of a proof is left if it cannot be removed, and the error names it.
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        let is_told = |stray: &String| has_proof && told.contains(stray.trim_start_matches("dir/"));
-        assert!(stage.strays().iter().all(is_told), "{what}: {:?}", stage.strays());
-        // What is said of the step is so, whatever came after it.
+        // If the empty file of a proof cannot be removed, it is left, and the error names it.
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let is_reported = |stray: &String| has_proof && stderr.contains(stray.trim_start_matches("dir/"));
+        assert!(stage.strays().iter().all(is_reported), "{what}: {:?}", stage.strays());
+        // The reported outcome must be true, whatever failed later.
         if said.contains("done") || said.contains("Restored") {
             assert!(stage.is_acted_on() != scene.is_undo(), "{what}");
         } else if output.status.code() == Some(1) {
@@ -271,15 +273,15 @@ fn play_once(scene: Scene, options: &[String], what: &str, is_killed: bool) {
         }
         return;
     }
-    // What a killed run left is found by way of its journal, if it came to write one.
-    let mended = stage.undo();
-    let mended_what = format!("{what}\n{mended:?}\n{:?}", stage.tree.names());
+    // After a kill, undo of the journal cleans up, if there is a journal.
+    let repaired = stage.undo();
+    let repaired_what = format!("{what}\n{repaired:?}\n{:?}", stage.tree.names());
     if !scene.is_undo() {
-        assert_eq!(stage.strays(), [""; 0], "{mended_what}");
+        assert_eq!(stage.strays(), [""; 0], "{repaired_what}");
     }
     match scene {
-        Scene::Delete => stage.assert_nothing_lost(&mended_what),
-        _ => assert!(stage.is_old(), "{mended_what}"),
+        Scene::Delete => stage.assert_nothing_lost(&repaired_what),
+        _ => assert!(stage.is_old(), "{repaired_what}"),
     }
 }
 
@@ -292,13 +294,14 @@ macro_rules! scenes {
     )*};
 }
 
-/// What file systems say that cannot exchange two names.
+/// Options of strace that simulate a file system that cannot exchange two names.
 const NO_EXCHANGE: &[&str] = &["-e", "inject=renameat2:error=EINVAL"];
 
-/// A file system that does not say what it is: that the files are two has to be proved.
+/// Options of strace that simulate a file system of unknown type, on which the engine must prove that two
+/// files are distinct.
 const UNKNOWN: &[&str] = &["-e", "inject=fstatfs:error=EIO"];
 
-/// The same where it rejects every flag of a rename, as FUSE ones do.
+/// Like `UNKNOWN`, but the file system also rejects all rename flags, as FUSE file systems do.
 const UNKNOWN_WITHOUT_FLAGS: &[&str] =
     &["-e", "inject=fstatfs:error=EIO", "-e", "inject=renameat2:error=EINVAL"];
 
@@ -321,9 +324,9 @@ scenes! {
     h58_delete_after_a_proof_without_flags: Delete, UNKNOWN_WITHOUT_FLAGS;
 }
 
-/// A new mount has another device number, and FUSE file systems make up new inode numbers.
+/// A new mount has another device number, and FUSE file systems invent new inode numbers.
 #[test]
-fn h58_a_victim_whose_numbers_changed_gets_its_name_back() {
+fn h58_a_victim_with_new_device_and_inode_numbers_is_restored() {
     if !has("strace", "strace") {
         return;
     }
@@ -339,7 +342,8 @@ fn h58_a_victim_whose_numbers_changed_gets_its_name_back() {
         ];
         stage.play(&kill.map(str::to_owned));
         assert!(stage.is_aside(), "{scene:?}: {:?}", stage.tree.names());
-        // As if the numbers of the victim were now those of nothing, and those of the keeper the victim's.
+        // Simulates new inode numbers: the victim's number is not found, and the keeper has the victim's old
+        // number.
         let journal = fs::read_to_string(stage.tree.journal()).unwrap();
         let [victim, keeper] = [stage.victim, stage.keeper].map(|ino| format!("\"ino\":{ino},"));
         assert!(journal.contains(&victim) && journal.contains(&keeper), "{journal}");
@@ -352,7 +356,7 @@ fn h58_a_victim_whose_numbers_changed_gets_its_name_back() {
 }
 
 #[test]
-fn h06_a_call_that_fails_for_ever_leaves_the_name_alone() {
+fn h06_a_call_that_always_fails_leaves_the_victim_unchanged() {
     if !has("strace", "strace") {
         return;
     }
@@ -366,7 +370,7 @@ fn h06_a_call_that_fails_for_ever_leaves_the_name_alone() {
             let output = stage.play(&["-o", "/dev/null", "-e", &inject].map(str::to_owned));
             let what = format!("{scene:?} {inject}: {output:?}");
             stage.assert_nothing_lost(&what);
-            // What could not be removed is told.
+            // Files that could not be removed are reported.
             for stray in stage.strays() {
                 let said = String::from_utf8_lossy(&output.stderr);
                 assert!(said.contains(stray.trim_start_matches("dir/")), "{what}");
@@ -375,13 +379,13 @@ fn h06_a_call_that_fails_for_ever_leaves_the_name_alone() {
     }
 }
 
-/// Starts the scene with the first of these calls held back for a while, and makes the change meanwhile: after
-/// the last look at the files, and before the call.
+/// Runs the scene, and makes the change while strace delays the first `call`: after the last check of the
+/// files, and before the call has an effect.
 fn changed_before(scene: Scene, call: &str, change: impl Fn(&Tree)) -> (Stage, Output) {
     changed_during(scene, &format!("{call}:delay_enter=3000000:when=1"), change)
 }
 
-/// The same with this injection, which holds back and may do more.
+/// Like `changed_before`, with any injection that includes a delay.
 fn changed_during(scene: Scene, injection: &str, change: impl Fn(&Tree)) -> (Stage, Output) {
     let stage = Stage::new(scene);
     let mut strace = Command::new("strace");
@@ -389,7 +393,8 @@ fn changed_during(scene: Scene, injection: &str, change: impl Fn(&Tree)) -> (Sta
     strace.args(["-o", "/dev/null", "-e", &delay]).arg(act_program());
     let strace = stage.directed(&mut strace, scene.is_undo()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let running = strace.spawn().unwrap();
-    // From the announcement of the step to the call is less than a millisecond.
+    // Waits until the step is in the journal. Less than a millisecond later, the process reaches the call
+    // that strace delays.
     while !fs::read_to_string(stage.tree.journal()).is_ok_and(|journal| journal.contains("\"step\":0")) {
         thread::yield_now();
     }
@@ -400,7 +405,7 @@ fn changed_during(scene: Scene, injection: &str, change: impl Fn(&Tree)) -> (Sta
 }
 
 #[test]
-fn h08_a_keeper_that_goes_in_the_last_moment() {
+fn h08_a_keeper_removed_at_the_last_moment_is_detected() {
     if !has("strace", "strace") {
         return;
     }
@@ -432,9 +437,9 @@ fn h08_a_keeper_that_goes_in_the_last_moment() {
     });
 }
 
-/// Other bytes, as many, written into either file behind the last look at it.
+/// Other bytes of the same length are written into either file after the last check.
 #[test]
-fn h08_what_is_written_in_the_last_moment_is_not_lost() {
+fn h08_writes_at_the_last_moment_are_not_lost() {
     use std::os::unix::fs::FileExt;
 
     if !has("strace", "strace") {
@@ -462,9 +467,9 @@ fn h08_what_is_written_in_the_last_moment_is_not_lost() {
     });
 }
 
-/// Where names cannot be exchanged there is a last look, too, after the file system has said so.
+/// If names cannot be exchanged, there is another check after the file system has reported that.
 #[test]
-fn h08_what_changes_in_the_last_moment_where_names_cannot_be_exchanged() {
+fn h08_changes_at_the_last_moment_are_detected_without_exchange() {
     use std::os::unix::fs::FileExt;
 
     type Change = fn(&Tree);
@@ -479,7 +484,7 @@ fn h08_what_changes_in_the_last_moment_where_names_cannot_be_exchanged() {
         ("the keeper is replaced", |tree| {
             fs::rename(tree.file("new", "some other content, as long"), tree.path("k")).unwrap();
         }),
-        ("the keeper goes", |tree| fs::remove_file(tree.path("k")).unwrap()),
+        ("the keeper is removed", |tree| fs::remove_file(tree.path("k")).unwrap()),
     ];
     if !has("strace", "strace") {
         return;
@@ -509,9 +514,9 @@ fn h08_what_changes_in_the_last_moment_where_names_cannot_be_exchanged() {
     });
 }
 
-/// The name of the keeper is that of another file while the link is made, and its own again when it is looked at.
+/// The keeper's name leads to another file while the link is made, and to the keeper again at the next check.
 #[test]
-fn h08_a_link_that_was_made_to_another_file_is_noticed() {
+fn h08_a_link_to_the_wrong_file_is_detected() {
     if !has("strace", "strace") {
         return;
     }
@@ -520,7 +525,7 @@ fn h08_a_link_that_was_made_to_another_file_is_noticed() {
         let (keeper, aside) = (tree.path("k"), tree.path("aside"));
         fs::rename(&keeper, &aside).unwrap();
         tree.file("k", "some other content, as long");
-        // The link has been made, and the names are about to be exchanged.
+        // The link has been made, and the exchange of the names is delayed.
         thread::sleep(Duration::from_millis(4200));
         fs::rename(&aside, &keeper).unwrap();
     });
@@ -529,9 +534,9 @@ fn h08_a_link_that_was_made_to_another_file_is_noticed() {
     assert_eq!(stage.tree.names(), ["dir/v", "k"], "{output:?}");
 }
 
-/// The link that it replaces is the last that leads to content on the disk.
+/// The copy replaces the last link to content that is on the disk.
 #[test]
-fn h06_a_copy_is_synced_before_it_comes_to_its_place() {
+fn h06_a_copy_is_synced_before_it_gets_its_name() {
     if !has("strace", "strace") {
         return;
     }
@@ -548,9 +553,9 @@ fn h06_a_copy_is_synced_before_it_comes_to_its_place() {
     }
 }
 
-/// A write that is lost, although the kernel said that it was done.
+/// Simulates a write that is lost although the kernel reported success.
 #[test]
-fn h06_a_copy_without_its_bytes_does_not_come_to_its_place() {
+fn h06_a_copy_that_lost_its_bytes_is_not_used() {
     if !has("strace", "strace") {
         return;
     }
@@ -564,9 +569,9 @@ fn h06_a_copy_without_its_bytes_does_not_come_to_its_place() {
     }
 }
 
-/// What an undo has copied is not put in its place when the source was written to meanwhile.
+/// A copy is not used if its source was written to meanwhile.
 #[test]
-fn h08_what_is_written_while_an_undo_copies_it_is_noticed() {
+fn h08_writes_during_the_copy_of_an_undo_are_detected() {
     use std::os::unix::fs::FileExt;
 
     if !has("strace", "strace") {
@@ -589,7 +594,7 @@ fn h08_what_is_written_while_an_undo_copies_it_is_noticed() {
 }
 
 #[test]
-fn h08_a_victim_that_is_replaced_in_the_last_moment() {
+fn h08_a_victim_replaced_at_the_last_moment_is_kept() {
     if !has("strace", "strace") {
         return;
     }

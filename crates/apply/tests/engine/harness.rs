@@ -1,4 +1,4 @@
-//! A tree to act on, and runs of the engine in it.
+//! A tree for tests, and runs of the engine in it.
 
 use std::fs;
 use std::io::{BufReader, ErrorKind, Write as _};
@@ -11,8 +11,7 @@ use std::time::{Duration, SystemTime};
 use ftk_apply::{ActError, Action, ActionOptions, Engine, Freed, Journal, Seen, Step, Undone, undo};
 use ftk_sched::Stop;
 
-/// A directory that goes away with the test. It lies in memory where there is such a place: a sync costs nothing
-/// there, and has nothing to wait for.
+/// A directory that is removed after the test. It is in memory if possible, so that syncs are fast.
 pub(crate) struct Tree {
     dir: tempfile::TempDir,
 }
@@ -27,7 +26,7 @@ impl Tree {
         if below.is_empty() { self.dir.path().to_path_buf() } else { self.dir.path().join(below) }
     }
 
-    /// Writes a file, with its directories, of a fixed time of modification.
+    /// Writes a file with a fixed mtime, and creates its directories.
     pub(crate) fn file(&self, below: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(below);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -36,7 +35,7 @@ impl Tree {
         path
     }
 
-    /// What a scan of the tree says of a file in it, now.
+    /// Returns the present state of a file, as a scan of the tree would record it.
     pub(crate) fn seen(&self, below: &str) -> Seen {
         seen(&self.path(below), self.dir.path().as_os_str().len())
     }
@@ -49,7 +48,7 @@ impl Tree {
         self.path("journal")
     }
 
-    /// All names below the tree, directories and the journal aside, sorted.
+    /// Returns the sorted paths of all files in the tree except the journal.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         let mut directories = vec![self.path("")];
@@ -67,7 +66,7 @@ impl Tree {
         names
     }
 
-    /// Runs the steps with a journal of their own, and gives what was reported.
+    /// Runs the steps with a new journal, and returns the outcomes.
     pub(crate) fn run(&self, action: Action, steps: Vec<Step>) -> Vec<Result<Freed, ActError>> {
         self.run_by(action, ActionOptions::default(), steps)
     }
@@ -75,13 +74,13 @@ impl Tree {
     pub(crate) fn run_by(
         &self,
         action: Action,
-        rules: ActionOptions,
+        options: ActionOptions,
         steps: Vec<Step>,
     ) -> Vec<Result<Freed, ActError>> {
         let mut outcomes = Vec::new();
         _ = fs::remove_file(self.journal());
         let mut journal = Journal::create(&self.journal()).unwrap();
-        let mut engine = Engine::new(action, rules).unwrap();
+        let mut engine = Engine::new(action, options).unwrap();
         let expected = steps.clone();
         engine
             .run(steps, &mut journal, &Stop::new(), |step, outcome| {
@@ -94,17 +93,17 @@ impl Tree {
         outcomes
     }
 
-    /// Runs one step, which must be taken, and gives the bytes it freed.
+    /// Runs one step, which must succeed, and returns the bytes it freed.
     pub(crate) fn done(&self, action: Action, victim: &str, keeper: &str) -> u64 {
         self.run(action, vec![self.step(victim, keeper)]).remove(0).unwrap().0
     }
 
-    /// Runs one step, which must not be taken, and gives the reason.
+    /// Runs one step, which must be refused or fail, and returns the error.
     pub(crate) fn refused(&self, action: Action, victim: &str, keeper: &str) -> ActError {
         self.run(action, vec![self.step(victim, keeper)]).remove(0).unwrap_err()
     }
 
-    /// Takes the journal back; what was reported, first the last step.
+    /// Undoes the journal and returns the outcomes; that of the last step comes first.
     pub(crate) fn undo(&self) -> Vec<Result<Undone, ActError>> {
         let mut outcomes = Vec::new();
         let journal = match fs::File::open(self.journal()) {
@@ -117,12 +116,12 @@ impl Tree {
     }
 }
 
-/// What a scan says of a file.
+/// Returns the state of a file, as a scan would record it.
 pub(crate) fn seen(path: &Path, root_len: usize) -> Seen {
     seen_as(&fs::symlink_metadata(path).unwrap(), path, root_len)
 }
 
-/// What it says of a file that had this path a moment ago.
+/// Returns the recorded state of a file that had this path when `stat` was made.
 pub(crate) fn seen_as(stat: &fs::Metadata, path: &Path, root_len: usize) -> Seen {
     let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
     Seen {
@@ -136,7 +135,7 @@ pub(crate) fn seen_as(stat: &fs::Metadata, path: &Path, root_len: usize) -> Seen
     }
 }
 
-/// A time with all nine digits behind the second.
+/// A time whose nanoseconds have nine digits.
 pub(crate) fn old_time() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::new(1_234_567_890, 123_456_789)
 }
@@ -153,8 +152,8 @@ pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Whether a program can be used. Where it is missing a line says that a part of a test did not run; with `CI`
-/// set that is a failure.
+/// Returns whether a program works. If not, prints that a part of a test was skipped, or fails if `CI` is
+/// set.
 pub(crate) fn has(program: &str, package: &str) -> bool {
     let found = std::env::var_os("PATH").is_some_and(|path| {
         std::env::split_paths(&path).chain(["/usr/sbin".into()]).any(|dir| dir.join(program).is_file())
@@ -175,7 +174,8 @@ pub(crate) fn has(program: &str, package: &str) -> bool {
     false
 }
 
-/// Says that a part of a test did not run; libtest hides what passing tests print with `eprintln!`.
+/// Reports that a part of a test was skipped. It writes to standard error directly, since libtest hides the
+/// `eprintln!` output of passing tests.
 pub(crate) fn skip(why: &str) {
     let thread = std::thread::current();
     _ = writeln!(std::io::stderr().lock(), "SKIPPED: {}: {why}", thread.name().unwrap_or("a test"));

@@ -1,4 +1,4 @@
-//! Journals: what is refused, what half a journal still tells, and that paths mean what they meant.
+//! Journals: which ones are refused, how truncated ones are read, and where relative paths start.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -15,7 +15,7 @@ fn read(journal: &[u8]) -> Result<usize, JournalError> {
     undo(journal, &Stop::new(), |_, _| steps += 1).map(|()| steps)
 }
 
-/// A journal of three steps that were taken.
+/// Creates a journal of three steps that were performed.
 fn three() -> (Tree, Vec<u8>) {
     let tree = Tree::new();
     tree.file("k", "same");
@@ -31,31 +31,31 @@ fn three() -> (Tree, Vec<u8>) {
 }
 
 #[test]
-fn h29_half_a_last_line_tells_nothing() {
+fn h29_an_incomplete_last_line_is_ignored() {
     let (tree, journal) = three();
     let ends: Vec<_> = (0..journal.len()).filter(|&at| journal[at] == b'\n').map(|at| at + 1).collect();
     assert_eq!(ends.len(), 7, "a header, three intents, three outcomes");
     for cut in [ends[1], ends[1] + 1, ends[2] - 1, ends[1] + 100] {
         assert_eq!(read(&journal[..cut]).unwrap(), 1, "{cut}");
     }
-    // What a power failure leaves of a file that had grown.
+    // After a power failure, the new part of a file may be zeros.
     let zeros = [&journal[..ends[2]], &[0; 500]].concat();
     assert_eq!(read(&zeros).unwrap(), 2);
     assert_eq!(read(&journal).unwrap(), 3);
-    assert_eq!(fs::metadata(tree.path("k")).unwrap().nlink(), 1, "all was taken back on the way");
+    assert_eq!(fs::metadata(tree.path("k")).unwrap().nlink(), 1, "all steps were undone");
 }
 
 #[test]
-fn h26_what_is_no_journal_is_refused() {
+fn h26_files_that_are_not_journals_are_refused() {
     let (_tree, journal) = three();
     let text = String::from_utf8(journal).unwrap();
     let with = |from: &str, to: &str| {
         assert!(text.contains(from), "{from}");
         read(text.replacen(from, to, 1).as_bytes()).unwrap_err()
     };
-    assert!(matches!(read(b"").unwrap_err(), JournalError::NoJournal));
-    assert!(matches!(read(b"{}\n").unwrap_err(), JournalError::NoJournal));
-    assert!(matches!(with("\"journal\"", "\"manifest\""), JournalError::NoJournal));
+    assert!(matches!(read(b"").unwrap_err(), JournalError::NotJournal));
+    assert!(matches!(read(b"{}\n").unwrap_err(), JournalError::NotJournal));
+    assert!(matches!(with("\"journal\"", "\"manifest\""), JournalError::NotJournal));
     assert!(matches!(with("\"version\":1", "\"version\":2"), JournalError::Version(2)));
     assert!(matches!(with("\"step\":1", "\"step\":2"), JournalError::Malformed(3)));
     assert!(matches!(with("\"hardlink\"", "\"chmod\""), JournalError::Malformed(2)));
@@ -75,7 +75,7 @@ fn a_journal_is_new_and_private() {
 }
 
 #[test]
-fn relative_paths_start_where_the_run_did() {
+fn relative_paths_start_from_the_directory_of_the_run() {
     let tree = Tree::new();
     let keeper = tree.file("here/k", "same");
     let victim = tree.file("here/v", "same");

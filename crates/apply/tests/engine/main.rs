@@ -1,4 +1,4 @@
-//! The engine on real files, as a program would use it.
+//! The engine on real files.
 
 mod actions;
 mod faults;

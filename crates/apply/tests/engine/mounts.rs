@@ -1,4 +1,4 @@
-//! One file that has two device numbers, since it is seen through two file systems.
+//! One file with two device numbers, since it is visible through two file systems.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use ftk_apply::{Action, ActionOptions, Step};
 
 use crate::harness::{Tree, ino, is_root, seen, skip};
 
-/// A mount that goes away with the test.
+/// A mount that is removed after the test.
 struct Overlay<'t>(&'t Tree);
 
 impl<'t> Overlay<'t> {
@@ -31,7 +31,7 @@ impl Drop for Overlay<'_> {
 }
 
 #[test]
-fn h02_the_keeper_is_not_given_up_for_itself() {
+fn h02_the_keeper_is_never_its_own_victim() {
     let tree = Tree::new();
     if !is_root() || !Path::new("/dev/loop-control").exists() {
         return skip("only root mounts");
@@ -49,7 +49,7 @@ fn h02_the_keeper_is_not_given_up_for_itself() {
     let moves = [Action::Move(tree.path("upper/to")), Action::Move(tree.path("merged/to"))];
     for action in [Action::Delete, Action::Symlink, Action::Hardlink].into_iter().chain(moves) {
         for (victim, keeper) in [(&merged_seen, &upper_seen), (&upper_seen, &merged_seen)] {
-            // Each try renames the file and back, which changes its time; the scan is made anew.
+            // Each try renames the file and back, which changes its ctime, so it is scanned again.
             let step = Step {
                 victim: seen(Path::new(std::str::from_utf8(&victim.path).unwrap()), root_len),
                 keeper: seen(Path::new(std::str::from_utf8(&keeper.path).unwrap()), root_len),

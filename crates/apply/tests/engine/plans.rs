@@ -1,5 +1,4 @@
-//! Plans that nobody in his right mind would make: whatever they ask for, no content is lost, and what was done
-//! can be taken back.
+//! Random plans, including absurd ones: no content is ever lost, and every run can be undone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::harness::{Tree, ino};
 
-/// What a file of the tree is: some content, or another name of an earlier file.
+/// What a file of the tree is: new content, or a hard link to an earlier file.
 #[derive(Clone, Debug)]
 enum Made {
     Content(u8),
@@ -36,13 +35,13 @@ fn make(tree: &Tree, files: &[Made]) -> Vec<String> {
     names
 }
 
-/// Content by regular file: what could still be read if every link were gone.
+/// Returns the contents of all regular files, which remain if every symbolic link is removed.
 fn contents(tree: &Tree) -> BTreeSet<Vec<u8>> {
     let is_file = |name: &String| !tree.path(name).is_symlink();
     tree.names().iter().filter(|name| is_file(name)).map(|name| fs::read(tree.path(name)).unwrap()).collect()
 }
 
-/// Of each name, which earlier name is of the same file, and the content.
+/// Returns for each name the first name of the same file, and the content.
 fn shape(tree: &Tree, names: &[String]) -> Vec<(usize, u8)> {
     let inodes: Vec<_> = names.iter().map(|name| ino(&tree.path(name))).collect();
     let first = |nth: usize| inodes.iter().position(|inode| *inode == inodes[nth]).unwrap();
@@ -59,7 +58,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn h04_nothing_is_lost_whatever_is_asked(
+    fn h04_no_plan_loses_content(
         files in proptest::collection::vec(made(), 2..8),
         steps in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..12),
         is_odd in any::<bool>(),
@@ -86,14 +85,14 @@ proptest! {
         if action == Action::Delete {
             return Ok(());
         }
-        // What was the keeper of one step and the victim of another is no more what it was.
+        // A file that was the keeper of one step and the victim of another may have changed.
         let undone = tree.undo();
         prop_assert!(is_odd || undone.iter().all(Result::is_ok), "{undone:?}");
         prop_assert_eq!(contents(&tree), before);
         if !is_odd {
             prop_assert_eq!(tree.names().len(), names.len());
-            // A victim whose other names stayed where they were is a file apart from them now; none is joined to
-            // what it was not joined to before.
+            // A restored victim may have lost its hard links to names that were not changed, but it never
+            // gains new ones.
             for (now, was) in shape(&tree, &names).into_iter().zip(&shape_before) {
                 prop_assert_eq!(now.1, was.1);
                 prop_assert_eq!(shape_before[now.0].0, was.0);

@@ -1,4 +1,4 @@
-//! What the preflight says, and that it writes nothing.
+//! The results of probes, which write nothing.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,7 +8,7 @@ use ftk_apply::{Action, Obstacle, Reach, Step, probe};
 use crate::harness::{Tree, seen, skip};
 
 #[test]
-fn what_works_is_let_through_and_nothing_is_written() {
+fn possible_actions_pass_the_probe_and_nothing_is_written() {
     let tree = Tree::new();
     tree.file("k", "same");
     tree.file("dir/v", "anything");
@@ -31,7 +31,7 @@ fn what_works_is_let_through_and_nothing_is_written() {
 }
 
 #[test]
-fn another_file_system_and_one_without_reflinks_are_told() {
+fn other_file_systems_and_missing_reflinks_are_obstacles() {
     let (tree, elsewhere) = (Tree::new(), tempfile::tempdir().unwrap());
     tree.file("k", "same");
     let step = tree.step("k", "k");
@@ -53,7 +53,7 @@ fn another_file_system_and_one_without_reflinks_are_told() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn missing_files_are_obstacles() {
     let tree = Tree::new();
     tree.file("k", "same");
     let mut step = tree.step("k", "k");

@@ -1,4 +1,4 @@
-//! Somebody changes what names mean while the engine acts.
+//! Names that change while the engine runs.
 
 use std::fs;
 use std::os::fd::AsRawFd;
@@ -12,7 +12,8 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::harness::{Tree, ino, seen, seen_as};
 
-/// Calls `disturb` again and again on another thread while `act` runs; both know how often it worked.
+/// Calls `disturb` repeatedly on another thread while `act` runs. `act` receives the number of successful
+/// calls so far.
 fn disturbed(disturb: impl Fn() -> bool + Sync, act: impl FnOnce(&AtomicU32)) {
     let (ended, times) = (AtomicBool::new(false), AtomicU32::new(0));
     thread::scope(|scope| {
@@ -21,7 +22,7 @@ fn disturbed(disturb: impl Fn() -> bool + Sync, act: impl FnOnce(&AtomicU32)) {
                 times.fetch_add(disturb().into(), Relaxed);
             }
         });
-        // Also where an assertion in it fails, or the other thread would go on for ever.
+        // Catches panics: after a failed assertion the other thread must be stopped, too.
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| act(&times)));
         ended.store(true, Relaxed);
         outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -32,10 +33,10 @@ fn exchange(a: &Path, b: &Path) -> bool {
     renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE).is_ok()
 }
 
-/// A directory on the way to the victim is a link to the outside every other moment. What lies there is like the
-/// victim in all that a careless look would see, and half of the steps are even meant for it.
+/// A directory on the way to the victim alternates with a link to a directory outside. The files there look
+/// like the victim, and half of the steps even name them.
 #[test]
-fn h09_a_parent_that_becomes_a_link_leads_nowhere() {
+fn h09_a_parent_that_becomes_a_link_is_not_followed() {
     const FILES: usize = 20;
     for action in ["delete", "hardlink", "symlink", "move"] {
         let tree = Tree::new();
@@ -59,11 +60,11 @@ fn h09_a_parent_that_becomes_a_link_leads_nowhere() {
         let outside = |nth: usize| tree.path(&format!("outside/sub/v{nth}"));
         let inodes: Vec<_> = (0..FILES).map(|nth| ino(&outside(nth))).collect();
         let root_len = top.as_os_str().len();
-        let mut taken = 0;
+        let mut done = 0;
         disturbed(
             || exchange(&top.join("dir"), &top.join("link")),
             |swaps| {
-                while swaps.load(Relaxed) < 3000 || taken < 20 {
+                while swaps.load(Relaxed) < 3000 || done < 20 {
                     let steps = (0..FILES).map(|nth| {
                         _ = fs::remove_file(inside(nth));
                         fs::write(inside(nth), "same").unwrap();
@@ -77,7 +78,7 @@ fn h09_a_parent_that_becomes_a_link_leads_nowhere() {
                     let outcomes = tree.run(action.clone(), steps.collect());
                     for (nth, outcome) in outcomes.iter().enumerate() {
                         assert!(nth % 2 == 0 || outcome.is_err(), "{action:?}: a file outside");
-                        taken += u32::from(outcome.is_ok());
+                        done += u32::from(outcome.is_ok());
                     }
                 }
             },
@@ -88,8 +89,8 @@ fn h09_a_parent_that_becomes_a_link_leads_nowhere() {
     }
 }
 
-/// Runs one step while two names change hands, and gives whether it was taken. What the scan saw of the two files
-/// is as new as can be: a rename changes the time of an inode.
+/// Runs one step while two names alternate, and returns whether it was performed. The scan is repeated for
+/// each step, since a rename changes the ctime of an inode.
 fn tried(tree: &Tree, action: &Action, names: [&str; 2]) -> bool {
     let [victim, keeper] = ["v", "k"].map(|name| fs::File::open(tree.path(name)).unwrap());
     let step = || {
@@ -100,23 +101,23 @@ fn tried(tree: &Tree, action: &Action, names: [&str; 2]) -> bool {
     };
     let names = names.map(|name| tree.path(name));
     let pauses = AtomicU32::new(1);
-    let mut taken = false;
+    let mut done = false;
     disturbed(
         || {
-            // Of all lengths, so that a change comes at any moment of a step.
+            // The pauses vary, so that changes come at any moment of a step.
             let pause = pauses.fetch_add(7, Relaxed) % 300;
             thread::sleep(std::time::Duration::from_micros(pause.into()));
             exchange(&names[0], &names[1])
         },
-        |_| taken = (0..50).any(|_| tree.run(action.clone(), vec![step()]).remove(0).is_ok()),
+        |_| done = (0..50).any(|_| tree.run(action.clone(), vec![step()]).remove(0).is_ok()),
     );
-    taken
+    done
 }
 
-/// The victim's name is that of another file every other moment. The other file is the only one of its kind.
+/// The victim's name alternates between the victim and another file, whose content exists only there.
 #[test]
-fn a_name_that_changes_hands_takes_nothing_with_it() {
-    let mut taken = 0;
+fn a_victim_name_that_alternates_loses_no_content() {
+    let mut done = 0;
     for nth in 0..200 {
         let tree = Tree::new();
         let to = Action::Move(tree.path("to"));
@@ -125,18 +126,19 @@ fn a_name_that_changes_hands_takes_nothing_with_it() {
         tree.file("v", "same");
         let unique = tree.file("unique", "only");
         let only = ino(&unique);
-        taken += u32::from(tried(&tree, &action, ["v", "unique"]));
+        done += u32::from(tried(&tree, &action, ["v", "unique"]));
         let has_only = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.ino() == only);
         assert!(has_only(&tree.path("v")) || has_only(&unique), "{action:?}: {:?}", tree.names());
         assert_eq!(fs::read(tree.path("k")).unwrap(), b"same");
         assert!(tree.names().iter().all(|name| !name.contains(".ftk-")), "{:?}", tree.names());
     }
-    assert!(taken > 0);
+    assert!(done > 0);
 }
 
-/// The keeper's name is that of another file every other moment, so that a link to it may be a link to that.
+/// The keeper's name alternates between the keeper and another file, so that a link to it may lead to the
+/// other file.
 #[test]
-fn a_keeper_that_changes_hands_is_not_put_in_place_of_the_victim() {
+fn a_keeper_name_that_alternates_never_replaces_the_victim() {
     for nth in 0..200 {
         let tree = Tree::new();
         tree.file("k", "same");
@@ -154,11 +156,11 @@ fn a_keeper_that_changes_hands_is_not_put_in_place_of_the_victim() {
     }
 }
 
-/// A file that is being written to, now with the bytes of the keeper and now with others, stays as its writer leaves it,
-/// unless it goes. What is written in the last moment is the matter of
-/// `h08_what_is_written_in_the_last_moment_is_not_lost`.
+/// A file that is being written to, alternately with the keeper's bytes and with others, keeps what its
+/// writer has written, unless it is removed. `h08_writes_at_the_last_moment_are_not_lost` tests
+/// writes after the last check.
 #[test]
-fn what_is_written_while_it_is_compared_is_not_lost() {
+fn writes_during_the_comparison_are_not_lost() {
     use std::os::unix::fs::FileExt;
 
     let mut refused = 0;

@@ -1,4 +1,4 @@
-//! Sharing blocks, on file systems that can: btrfs and XFS made for the test in a file.
+//! Reflinks, on file systems that support them: btrfs and XFS in an image file made for the test.
 
 use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -15,15 +15,16 @@ use rustix::fs::{CWD, Mode, OFlags, openat, statvfs, syncfs};
 
 use crate::harness::{has, is_root, old_time, seen, set_mode, skip};
 
-/// A file system that is there for as long as this is: its mount is gone from the tree of names already, and the
-/// kernel keeps it while a descriptor is open.
+/// A file system that exists as long as this value. It is already unmounted, and an open descriptor keeps it
+/// alive.
 struct Mounted {
     top: OwnedFd,
     _image: tempfile::NamedTempFile,
 }
 
 impl Mounted {
-    /// `None`, and a line that says so, where loop devices cannot be had. With `FTK_TEST_LOOP` set they must be.
+    /// Creates the file system. Returns `None`, and reports it, if loop devices are not available; with
+    /// `FTK_TEST_LOOP` set that is a failure.
     fn new(kind: &str) -> Option<Self> {
         let required = std::env::var_os("FTK_TEST_LOOP").is_some_and(|value| value == "1");
         match Self::mount(kind) {
@@ -38,14 +39,14 @@ impl Mounted {
 
     fn mount(kind: &str) -> Result<Self, String> {
         if !is_root() || !Path::new("/dev/loop-control").exists() {
-            return Err("no loop devices, or not root, who alone mounts them".into());
+            return Err("no loop devices, or no permission to mount them".into());
         }
         let program = format!("mkfs.{kind}");
         if !has(&program, if kind == "xfs" { "xfsprogs" } else { "btrfs-progs" }) {
             return Err(format!("no {program}"));
         }
         let image = tempfile::NamedTempFile::new().unwrap();
-        image.as_file().set_len(512 << 20).unwrap(); // XFS wants 300 MiB
+        image.as_file().set_len(512 << 20).unwrap(); // XFS requires 300 MiB
         run(Command::new(program).arg("-q").arg(image.path()))?;
         let point = tempfile::tempdir().unwrap();
         run(Command::new("mount").args(["-o", "loop", "-t", kind]).arg(image.path()).arg(point.path()))?;
@@ -81,9 +82,9 @@ impl Mounted {
         outcomes.remove(0)
     }
 
-    /// Bytes in use, when all is on the disk.
+    /// Returns the bytes in use, after a sync.
     fn used(&self) -> u64 {
-        // btrfs gives blocks back some transactions later.
+        // btrfs frees blocks some transactions later.
         for _ in 0..3 {
             syncfs(&self.top).unwrap();
             run(Command::new("sync").arg("-f").arg(self.path(""))).unwrap();
@@ -98,7 +99,7 @@ fn run(command: &mut Command) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(format!("{command:?}: {output:?}")) }
 }
 
-/// Bytes that no compression shortens.
+/// Returns bytes that cannot be compressed.
 fn random(len: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut bytes = Vec::with_capacity(len + 8);
@@ -112,7 +113,8 @@ fn random(len: usize) -> Vec<u8> {
     bytes
 }
 
-/// All that a look at a file tells, but where its blocks are.
+/// Returns the metadata of a file that a reflink must not change: inode number, mode, owner, size, mtime and
+/// ctime.
 fn look(path: &Path) -> (u64, u32, u32, u64, i64, i64, i64, i64) {
     let now = fs::metadata(path).unwrap();
     (
@@ -129,7 +131,7 @@ fn look(path: &Path) -> (u64, u32, u32, u64, i64, i64, i64, i64) {
 
 fn shares_blocks(kind: &str) {
     let Some(mounted) = Mounted::new(kind) else { return };
-    // More than the kernel takes in one call, and an end that is no whole block.
+    // Longer than one system call can share, and the last block is incomplete.
     let content = random((40 << 20) + 1234);
     mounted.file("k", &content);
     let victim = mounted.file("v", &content);
@@ -147,14 +149,14 @@ fn shares_blocks(kind: &str) {
         freed >= 40 << 20 && freed.abs_diff(difference) < 1 << 20,
         "{kind}: {freed} said, {difference} found"
     );
-    // Nothing is left to share, and that is found out without comparing again.
+    // Everything is shared already, which is found without another comparison.
     assert_eq!(mounted.run(mounted.step("v", "k")).unwrap(), Freed(0), "{kind}");
     let journal = fs::read(mounted.path("journal")).unwrap();
     let mut undone = Vec::new();
     ftk_apply::undo(&journal[..], &Stop::new(), |_, outcome| undone.push(outcome.unwrap())).unwrap();
     assert_eq!(undone, [Undone::AsItWas]);
 
-    // The last byte differs: not one byte of the victim changes.
+    // The last byte differs: the victim must not change at all.
     let mut other = content.clone();
     *other.last_mut().unwrap() ^= 1;
     let victim = mounted.file("d", &other);
@@ -163,12 +165,12 @@ fn shares_blocks(kind: &str) {
     assert_eq!(fs::read(&victim).unwrap(), other);
     assert_eq!(look(&victim), looked);
 
-    // Changed in the moment before: seen by its times, or by the kernel.
+    // Changed just before: detected by its times, or by the kernel.
     let step = mounted.step("d", "k");
     fs::File::options().write(true).open(&victim).unwrap().write_all_at(b"new", 99).unwrap();
     assert!(matches!(mounted.run(step), Err(ActError::Refused(Refusal::Changed { side: Side::Victim, .. }))));
 
-    // Small files, empty ones, and such with holes.
+    // Small files, empty files, and files with holes.
     for (nth, content) in
         [&content[..1], &content[..4096], &content[..5000], &content[..200_000]].iter().enumerate()
     {
@@ -193,7 +195,8 @@ fn shares_blocks(kind: &str) {
     script_shares_blocks(&mounted, kind);
 }
 
-/// btrfs shares no blocks of such a file with others: it is said, and the file stays what it was.
+/// btrfs does not share blocks of such a file with ordinary files: the step is refused, and the file does not
+/// change.
 fn without_copy_on_write(mounted: &Mounted) {
     let content = random(300_000);
     mounted.file("cow", &content);
@@ -207,7 +210,7 @@ fn without_copy_on_write(mounted: &Mounted) {
     }
 }
 
-/// The script needs the `cp` of the coreutils for it.
+/// The script requires the `cp` of the coreutils.
 fn script_shares_blocks(mounted: &Mounted, kind: &str) {
     let content = random(8 << 20);
     mounted.file("script k", &content);
@@ -238,7 +241,7 @@ fn h10_on_xfs() {
 }
 
 #[test]
-fn h37_inodes_of_btrfs_subvolumes_repeat_and_are_no_identity() {
+fn h37_equal_inode_numbers_of_btrfs_subvolumes_are_different_files() {
     let Some(mounted) = Mounted::new("btrfs") else { return };
     for name in ["one", "two"] {
         let path = mounted.path(name);
@@ -247,7 +250,7 @@ fn h37_inodes_of_btrfs_subvolumes_repeat_and_are_no_identity() {
     }
     let (one, two) = (mounted.path("one/f"), mounted.path("two/f"));
     assert_eq!(fs::metadata(&one).unwrap().ino(), fs::metadata(&two).unwrap().ino());
-    // Two files for all that, which no hard link joins; blocks they can share.
+    // The files are on different subvolumes and cannot be hard links, but they can share blocks.
     let mut journal = Journal::create(&mounted.path("journal 2")).unwrap();
     let mut engine = Engine::new(Action::Hardlink, ActionOptions::default()).unwrap();
     let step = mounted.step("one/f", "two/f");

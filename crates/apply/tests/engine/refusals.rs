@@ -1,4 +1,4 @@
-//! What is refused, and stays as it is.
+//! Steps that are refused, and leave their files unchanged.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -13,7 +13,7 @@ const ALL: fn(&Tree) -> [Action; 5] = |tree| {
     [Action::Hardlink, Action::Symlink, Action::Delete, Action::Move(tree.path("to")), Action::Reflink]
 };
 
-/// Runs one step under every action that compares bytes; all must refuse alike, and change nothing.
+/// Runs one step with every action. All must refuse it for the same reason, and change nothing.
 fn refused_by_all(tree: &Tree, step: &Step, why: impl Fn(&Refusal) -> bool) {
     let before = tree.names();
     for action in ALL(tree) {
@@ -27,7 +27,7 @@ fn refused_by_all(tree: &Tree, step: &Step, why: impl Fn(&Refusal) -> bool) {
 }
 
 #[test]
-fn other_content_of_the_same_size() {
+fn different_content_of_the_same_size_is_refused() {
     for at in [0, 5_000, 199_999] {
         let tree = Tree::new();
         tree.file("k", vec![7; 200_000]);
@@ -43,17 +43,17 @@ fn other_content_of_the_same_size() {
     }
 }
 
-/// What another run has moved aside it may remove the next moment, when its content is believed to be elsewhere.
+/// Another run may remove such a file at any moment, when it regards it as a replaced victim.
 #[test]
-fn a_file_on_its_way() {
-    for (name, is_ours) in [(".ftk-0123456789abcdef", true), (".ftk-0123456789abcdeg", false)] {
+fn files_with_temporary_names_are_refused() {
+    for (name, is_temporary) in [(".ftk-0123456789abcdef", true), (".ftk-0123456789abcdeg", false)] {
         for side in [Side::Victim, Side::Keeper] {
             let tree = Tree::new();
             tree.file("other", "same");
             tree.file(name, "same");
             let step = if side == Side::Victim { tree.step(name, "other") } else { tree.step("other", name) };
-            if is_ours {
-                refused_by_all(&tree, &step, |why| matches!(why, Refusal::OnItsWay(of) if *of == side));
+            if is_temporary {
+                refused_by_all(&tree, &step, |why| matches!(why, Refusal::TemporaryName(of) if *of == side));
             } else {
                 tree.run(Action::Hardlink, vec![step]).remove(0).unwrap();
                 assert_eq!(ino(&tree.path(name)), ino(&tree.path("other")));
@@ -63,14 +63,14 @@ fn a_file_on_its_way() {
 }
 
 #[test]
-fn h08_a_file_that_was_rewritten_since_the_scan() {
+fn h08_a_file_changed_since_the_scan_is_refused() {
     for side in [Side::Victim, Side::Keeper] {
         let tree = Tree::new();
         tree.file("k", "same");
         tree.file("v", "same");
         let step = tree.step("v", "k");
         let name = if side == Side::Victim { "v" } else { "k" };
-        // The same size and, as `touch -r` does, the same time: only the time of the inode tells.
+        // The same size and, as after `touch -r`, the same mtime: only the ctime differs.
         tree.file(name, "best");
         refused_by_all(&tree, &step, |why| matches!(why, Refusal::Changed { side: of, .. } if *of == side));
         assert_eq!(fs::metadata(tree.path(name)).unwrap().modified().unwrap(), old_time());
@@ -88,7 +88,7 @@ fn h08_a_file_that_was_rewritten_since_the_scan() {
 }
 
 #[test]
-fn h02_one_file_by_two_ways() {
+fn h02_two_names_of_one_file_are_refused() {
     let tree = Tree::new();
     let keeper = tree.file("dir/k", "same");
     fs::hard_link(&keeper, tree.path("hard")).unwrap();
@@ -103,7 +103,7 @@ fn h02_one_file_by_two_ways() {
 }
 
 #[test]
-fn h01_what_is_no_regular_file() {
+fn h01_only_regular_files_are_accepted() {
     let tree = Tree::new();
     tree.file("k", "same");
     symlink("k", tree.path("link")).unwrap();
@@ -117,7 +117,7 @@ fn h01_what_is_no_regular_file() {
 }
 
 #[test]
-fn a_path_that_leads_through_a_link_or_upwards() {
+fn paths_through_links_or_parents_are_refused() {
     let tree = Tree::new();
     tree.file("k", "same");
     tree.file("real/v", "same");
@@ -130,7 +130,7 @@ fn a_path_that_leads_through_a_link_or_upwards() {
 }
 
 #[test]
-fn a_plan_that_gives_up_both_keeps_one() {
+fn a_plan_that_removes_both_files_keeps_one() {
     for action in [Action::Hardlink, Action::Symlink, Action::Delete] {
         let tree = Tree::new();
         tree.file("a", "same");
@@ -144,7 +144,8 @@ fn a_plan_that_gives_up_both_keeps_one() {
     }
 }
 
-/// What `hardlink` and `symlink` refuse for; the others keep the metadata, or are asked to give it up.
+/// Checks that `hardlink` and `symlink` refuse the step. The other actions keep the metadata or remove the
+/// file on request.
 fn differs(tree: &Tree, expected: impl Fn(&Difference) -> bool) {
     for action in [Action::Hardlink, Action::Symlink] {
         let refused = tree.refused(action, "v", "k");
@@ -154,7 +155,7 @@ fn differs(tree: &Tree, expected: impl Fn(&Difference) -> bool) {
 }
 
 #[test]
-fn h11_metadata_that_would_be_lost() {
+fn h11_different_metadata_is_refused() {
     let tree = Tree::new();
     let (keeper, victim) = (tree.file("k", "same"), tree.file("v", "same"));
     set_mode(&keeper, 0o644);
@@ -176,7 +177,7 @@ fn h11_metadata_that_would_be_lost() {
             setxattr(&keeper, "user.note", b"other", XattrFlags::empty()).unwrap();
             differs(&tree, |found| *found == Difference::Attribute(b"user.note".to_vec()));
             setxattr(&keeper, "user.note", b"mine", XattrFlags::empty()).unwrap();
-            // More names than a short list holds.
+            // More names than fit into the initial buffer.
             for nth in 0..100 {
                 setxattr(&keeper, format!("user.more{nth}"), b"", XattrFlags::empty()).unwrap();
             }
@@ -201,24 +202,24 @@ fn h11_metadata_that_would_be_lost() {
 }
 
 #[test]
-fn h11_metadata_that_may_differ() {
+fn h11_different_metadata_is_accepted_on_request() {
     let tree = Tree::new();
     let (keeper, victim) = (tree.file("k", "same"), tree.file("v", "same"));
     set_mode(&victim, 0o600);
-    let rules = ActionOptions { metadata_may_differ: true };
-    // But nothing becomes a program that runs with the rights of its owner.
+    let options = ActionOptions { metadata_may_differ: true };
+    // But no name becomes set-user-ID.
     set_mode(&keeper, 0o4755);
     for action in [Action::Hardlink, Action::Symlink] {
-        let refused = tree.run_by(action, rules, vec![tree.step("v", "k")]).remove(0);
+        let refused = tree.run_by(action, options, vec![tree.step("v", "k")]).remove(0);
         assert!(matches!(refused, Err(ActError::Refused(Refusal::MetadataDiffers(Difference::Mode { .. })))));
     }
     set_mode(&keeper, 0o755);
-    tree.run_by(Action::Hardlink, rules, vec![tree.step("v", "k")]).remove(0).unwrap();
+    tree.run_by(Action::Hardlink, options, vec![tree.step("v", "k")]).remove(0).unwrap();
     assert_eq!(ino(&victim), ino(&keeper));
 }
 
 #[test]
-fn different_metadata_is_no_reason_to_keep_what_is_to_be_deleted() {
+fn delete_ignores_different_metadata() {
     let tree = Tree::new();
     tree.file("k", "same");
     set_mode(&tree.file("v", "same"), 0o600);
@@ -226,9 +227,9 @@ fn different_metadata_is_no_reason_to_keep_what_is_to_be_deleted() {
     assert_eq!(tree.names(), ["k"]);
 }
 
-/// A batch is proven before any of it is acted on; what happens meanwhile to a later pair is noticed.
+/// A batch is proven before its first step is performed. Later changes to its other files are detected.
 #[test]
-fn what_changes_between_proof_and_action() {
+fn changes_between_proof_and_action_are_detected() {
     use ftk_apply::{Engine, Journal};
     use ftk_sched::Stop;
 
@@ -236,7 +237,7 @@ fn what_changes_between_proof_and_action() {
     let changes: [Change; 6] = [
         ("the victim is rewritten", |tree| _ = tree.file("v2", "best")),
         ("the keeper is rewritten", |tree| _ = tree.file("k2", "best")),
-        ("the keeper goes", |tree| fs::remove_file(tree.path("k2")).unwrap()),
+        ("the keeper is removed", |tree| fs::remove_file(tree.path("k2")).unwrap()),
         ("the keeper becomes another file", |tree| {
             fs::rename(tree.file("new", "best"), tree.path("k2")).unwrap();
         }),
@@ -285,7 +286,7 @@ fn what_changes_between_proof_and_action() {
 }
 
 #[test]
-fn nothing_more_happens_once_stopped() {
+fn stop_skips_the_remaining_steps() {
     use ftk_apply::{Engine, Journal};
     use ftk_sched::Stop;
 
@@ -299,19 +300,19 @@ fn nothing_more_happens_once_stopped() {
         .collect();
     let mut journal = Journal::create(&tree.journal()).unwrap();
     let stop = Stop::new();
-    let mut taken = Vec::new();
+    let mut performed = Vec::new();
     let mut engine = Engine::new(Action::Delete, ActionOptions::default()).unwrap();
     engine
         .run(steps, &mut journal, &stop, |_, outcome| {
-            taken.push(outcome.is_ok());
+            performed.push(outcome.is_ok());
             assert!(matches!(outcome, Ok(_) | Err(ActError::Stopped)));
-            if taken.len() == 2 {
+            if performed.len() == 2 {
                 stop.raise();
             }
         })
         .unwrap();
     journal.finish().unwrap();
-    assert_eq!(taken, [true, true, false, false, false]);
+    assert_eq!(performed, [true, true, false, false, false]);
     assert_eq!(tree.names(), ["k", "v2", "v3", "v4"]);
-    assert_eq!(tree.undo().len(), 2, "what was stopped is not taken back");
+    assert_eq!(tree.undo().len(), 2, "stopped steps are not undone");
 }

@@ -1,4 +1,4 @@
-//! The script does what the engine does, in every shell and with every name.
+//! The script has the same results as the engine, in every shell and with every name.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,7 +11,7 @@ use ftk_apply::{Action, Seen, Step, script};
 
 use crate::harness::{Tree, has, ino};
 
-/// Names that mean something to a shell or to a command, and one of every byte that a name can have.
+/// Names with a special meaning for a shell or a command, and a name with every possible byte.
 fn names() -> Vec<Vec<u8>> {
     let special = [
         "'",
@@ -51,7 +51,7 @@ fn names() -> Vec<Vec<u8>> {
     names
 }
 
-/// The shells there are, and how each is called.
+/// The available shells, and how each is called.
 fn shells() -> Vec<Vec<&'static str>> {
     let all = [
         ("dash", "dash", vec!["dash"]),
@@ -62,7 +62,7 @@ fn shells() -> Vec<Vec<&'static str>> {
     found.into_iter().map(|(_, _, command)| command).collect()
 }
 
-/// Runs a script in the directory above the tree, where nothing may appear.
+/// Runs a script in the directory above the tree, where no file may appear.
 fn run(tree: &Tree, shell: &[&str], steps: &[Step], action: &Action) -> Output {
     let mut text = script::header(tree.path("").as_os_str().as_bytes());
     for (nth, step) in steps.iter().enumerate() {
@@ -78,7 +78,7 @@ fn relative(path: Vec<u8>) -> Seen {
     Seen { path, root_len: 0, dev: 0, ino: 0, size: 0, mtime_ns: 0, ctime_ns: 0 }
 }
 
-/// Pairs of files in directories of that name, with that name.
+/// Creates a pair of files for each of the [`names`]: both files have the name, and so do their directories.
 fn pairs(tree: &Tree) -> Vec<(PathBuf, PathBuf, Step)> {
     let pair = |name: Vec<u8>| {
         let below = |top: &str| [top.as_bytes(), b"/", &name, b"/", &name].concat();
@@ -94,7 +94,7 @@ fn pairs(tree: &Tree) -> Vec<(PathBuf, PathBuf, Step)> {
 }
 
 #[test]
-fn h21_every_name_in_every_shell() {
+fn h21_scripts_work_with_every_name_in_every_shell() {
     for shell in shells() {
         for action in [Action::Hardlink, Action::Symlink, Action::Delete, Action::Move("-to".into())] {
             let tree = Tree::new();
@@ -129,7 +129,7 @@ fn h21_every_name_in_every_shell() {
 }
 
 #[test]
-fn what_is_no_copy_any_more_stays() {
+fn a_script_keeps_files_that_differ() {
     for shell in shells() {
         for action in
             [Action::Hardlink, Action::Symlink, Action::Delete, Action::Move("to".into()), Action::Reflink]
@@ -161,9 +161,9 @@ fn what_is_no_copy_any_more_stays() {
     }
 }
 
-/// A link that cannot be made leaves the victim, and so does a file system without reflinks.
+/// If a link cannot be made, or the file system has no reflinks, the victim stays.
 #[test]
-fn a_step_that_fails_loses_nothing() {
+fn a_failed_script_step_keeps_the_victim() {
     let elsewhere = tempfile::tempdir().unwrap();
     let tree = Tree::new();
     let victim = tree.file("v", "same");

@@ -1,4 +1,4 @@
-//! What was done is taken back, and what changed since is not touched.
+//! Undo: steps are undone, and files that have changed since are left alone.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::harness::{Tree, ino, is_root, old_time, set_mode, skip};
 
-/// A keeper, and a victim with metadata of its own, replaced.
+/// Creates a keeper and a victim with different metadata, and replaces the victim.
 fn replaced(action: Action) -> Tree {
     let tree = Tree::new();
     set_mode(&tree.file("k", "same"), 0o644);
@@ -19,12 +19,12 @@ fn replaced(action: Action) -> Tree {
         std::os::unix::fs::chown(&victim, Some(12), Some(34)).unwrap();
     }
     _ = setxattr(&victim, "user.note", b"\0mine", XattrFlags::empty());
-    let rules = ActionOptions { metadata_may_differ: true };
-    tree.run_by(action, rules, vec![tree.step("dir/v", "k")]).remove(0).unwrap();
+    let options = ActionOptions { metadata_may_differ: true };
+    tree.run_by(action, options, vec![tree.step("dir/v", "k")]).remove(0).unwrap();
     tree
 }
 
-/// Whether the victim is again what it was.
+/// Checks that the victim is restored.
 fn assert_as_it_was(tree: &Tree) {
     let path = tree.path("dir/v");
     let now = fs::symlink_metadata(&path).unwrap();
@@ -59,7 +59,7 @@ fn links_become_files_again() {
 }
 
 #[test]
-fn what_moved_moves_back() {
+fn moved_files_move_back() {
     let tree = Tree::new();
     tree.file("k", "same");
     let victim = tree.file("dir/v", "same");
@@ -69,17 +69,17 @@ fn what_moved_moves_back() {
     assert!(matches!(tree.undo()[..], [Ok(Undone::Restored)]));
     assert_eq!(ino(&victim), inode);
     assert!(matches!(tree.undo()[..], [Ok(Undone::AsItWas)]));
-    // Where somebody has the name by now, both stay where they are.
+    // If another file has the name, both files stay where they are.
     tree.done(Action::Move(tree.path("to")), "dir/v", "k");
     tree.file("dir/v", "new");
-    assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Taken))]));
+    assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::NameExists))]));
     assert_eq!(fs::read(&victim).unwrap(), b"new");
     assert_eq!(tree.names().len(), 3);
 }
 
-/// It has the inode number that it had, and that is not enough.
+/// The inode number is the same as before, which is not sufficient.
 #[test]
-fn what_came_back_and_was_rewritten_is_not_as_it_was() {
+fn a_restored_file_that_was_rewritten_is_refused() {
     let tree = Tree::new();
     tree.file("k", "same");
     let victim = tree.file("dir/v", "same");
@@ -90,9 +90,9 @@ fn what_came_back_and_was_rewritten_is_not_as_it_was() {
     assert_eq!(fs::read(&victim).unwrap(), b"edit");
 }
 
-/// A killed run has left the victim aside, and somebody has put a file of theirs in its place.
+/// A killed run has left the victim under its private name, and a user has created a file under the old name.
 #[test]
-fn h06_a_victim_left_aside_does_not_replace_what_took_its_place() {
+fn h06_a_victim_with_a_private_name_does_not_replace_a_new_file() {
     for action in [Action::Hardlink, Action::Symlink] {
         let tree = replaced(action.clone());
         let journal = fs::read_to_string(tree.journal()).unwrap();
@@ -114,9 +114,9 @@ fn h06_a_victim_left_aside_does_not_replace_what_took_its_place() {
     }
 }
 
-/// A file of somebody with the victim's size and the keeper's bytes is not what an undo has made.
+/// A file of the user with the victim's size and the keeper's bytes is not a restored victim.
 #[test]
-fn a_copy_of_the_keeper_with_other_metadata_is_no_restored_victim() {
+fn a_copy_with_other_metadata_is_not_a_restored_victim() {
     for action in [Action::Hardlink, Action::Symlink] {
         let tree = replaced(action.clone());
         fs::remove_file(tree.path("dir/v")).unwrap();
@@ -130,7 +130,7 @@ fn a_copy_of_the_keeper_with_other_metadata_is_no_restored_victim() {
 }
 
 #[test]
-fn a_file_like_a_restored_victim_with_other_bytes_is_none() {
+fn a_file_with_other_bytes_is_not_a_restored_victim() {
     for action in [Action::Hardlink, Action::Symlink] {
         let tree = replaced(action.clone());
         fs::remove_file(tree.path("dir/v")).unwrap();
@@ -148,7 +148,7 @@ fn a_file_like_a_restored_victim_with_other_bytes_is_none() {
 }
 
 #[test]
-fn a_moved_file_that_was_rewritten_stays_where_it_is() {
+fn a_moved_file_that_was_rewritten_is_not_moved_back() {
     let tree = Tree::new();
     tree.file("k", "same");
     let victim = tree.file("v", "same");
@@ -160,9 +160,9 @@ fn a_moved_file_that_was_rewritten_stays_where_it_is() {
     assert_eq!(fs::read(tree.path(&moved)).unwrap(), b"edit");
 }
 
-/// A keeper may be the victim of a later step: it must be there again before what was linked to it is.
+/// A keeper may be the victim of a later step: it must be restored before the files that were linked to it.
 #[test]
-fn the_latest_step_is_taken_back_first() {
+fn the_latest_step_is_undone_first() {
     let tree = Tree::new();
     for name in ["v", "k", "z"] {
         tree.file(name, "same");
@@ -174,9 +174,9 @@ fn the_latest_step_is_taken_back_first() {
     assert!(["v", "k", "z"].iter().all(|name| !tree.path(name).is_symlink()));
 }
 
-/// The names of one victim are given back one after the other, to whatever has the first of them.
+/// The names of a victim are restored one after the other, as hard links to the first.
 #[test]
-fn another_file_in_place_of_a_restored_victim_gets_none_of_its_names() {
+fn a_file_that_replaced_a_restored_victim_gets_no_links() {
     let tree = Tree::new();
     tree.file("k", "same");
     fs::hard_link(tree.file("v1", "same"), tree.path("v2")).unwrap();
@@ -199,7 +199,7 @@ fn another_file_in_place_of_a_restored_victim_gets_none_of_its_names() {
 }
 
 #[test]
-fn what_was_deleted_is_gone() {
+fn a_deletion_cannot_be_undone() {
     let tree = Tree::new();
     tree.file("k", "same");
     tree.file("v", "same");
@@ -208,7 +208,7 @@ fn what_was_deleted_is_gone() {
 }
 
 #[test]
-fn names_of_one_file_are_names_of_one_file_again() {
+fn hard_links_of_a_victim_are_restored_as_hard_links() {
     let tree = Tree::new();
     tree.file("k", "same");
     let victim = tree.file("a/v1", "same");
@@ -229,14 +229,14 @@ fn names_of_one_file_are_names_of_one_file_again() {
 }
 
 #[test]
-fn what_changed_since_is_refused() {
+fn files_changed_since_the_run_are_refused() {
     for action in [Action::Hardlink, Action::Symlink] {
-        // The content, through either name.
+        // The content changed, through either name.
         let tree = replaced(action.clone());
         fs::write(tree.path("dir/v"), "edit").unwrap();
         assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Changed { .. }))]), "{action:?}");
         assert_eq!(fs::read(tree.path("dir/v")).unwrap(), b"edit");
-        // What has the name.
+        // Another file has the name.
         let tree = replaced(action.clone());
         fs::remove_file(tree.path("dir/v")).unwrap();
         tree.file("dir/v", "new!");
@@ -254,9 +254,10 @@ fn what_changed_since_is_refused() {
     }
 }
 
-/// File systems give the number of a removed inode to the next new one, which may be the copy that an undo makes.
+/// File systems reuse the inode number of a removed file for the next new file, which may be the copy that an
+/// undo makes.
 #[test]
-fn h06_a_copy_with_the_inode_number_of_the_victim_is_no_victim() {
+fn h06_a_copy_with_the_inode_number_of_the_victim_is_removed() {
     for action in [Action::Hardlink, Action::Symlink] {
         for (content, is_copy) in [("", true), ("sa", true), ("same", true), ("so", false), ("sames", false)]
         {
@@ -282,7 +283,7 @@ fn h06_a_copy_with_the_inode_number_of_the_victim_is_no_victim() {
 }
 
 #[test]
-fn a_keeper_that_is_gone_is_still_in_its_hard_links() {
+fn a_hard_link_is_restored_without_the_keepers_name() {
     let tree = replaced(Action::Hardlink);
     fs::remove_file(tree.path("k")).unwrap();
     assert!(matches!(tree.undo()[..], [Ok(Undone::Restored)]));
@@ -296,7 +297,7 @@ fn a_keeper_that_is_gone_is_still_in_its_hard_links() {
 }
 
 #[test]
-fn holes_stay_holes() {
+fn undo_keeps_holes() {
     const SIZE: u64 = 64 << 20;
     let tree = Tree::new();
     for name in ["k", "v"] {

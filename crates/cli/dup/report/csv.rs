@@ -1,4 +1,4 @@
-//! Groups as a table of comma-separated values, by RFC 4180: a header, a row a member, lines that end with CR LF.
+//! Prints groups as comma-separated values (RFC 4180): a header, one row per member, CR LF line ends.
 
 use std::io::Write as _;
 
@@ -6,16 +6,17 @@ use data_encoding::BASE64;
 use ftk_dedup::report::Group;
 use ftk_record::sanitize;
 
-/// The names of the columns. A name that is UTF-8 stands in `path`, any other as base64 in `path_b64`; the other one
-/// of the two is empty.
+/// The header row. A path is in the column `path` if it is UTF-8, and otherwise in `path_b64` as base64. The
+/// other column of the two is empty.
 pub(super) const HEADER: &[u8] =
     b"group,size_bytes,digest,path,path_b64,root,cluster,dev,ino,nlink,allocated_bytes,mtime_ns,ctime_ns\r\n";
 
-/// Appends the rows of a group. `number` counts groups from 1; `is_shown`: whether a person sees it.
+/// Appends the rows of a group. `number` counts groups from 1. `is_shown`: the output goes to a terminal, so
+/// control characters are escaped.
 pub(super) fn push_group(out: &mut Vec<u8>, number: u64, group: &Group, is_shown: bool) {
     let Group { size, digest, members } = group;
     for (member, cluster) in members.iter().zip(group.clusters()) {
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         let _ = write!(out, "{number},{size},{digest},");
         match str::from_utf8(&member.path) {
             Ok(path) => {
@@ -34,7 +35,7 @@ pub(super) fn push_group(out: &mut Vec<u8>, number: u64, group: &Group, is_shown
     }
 }
 
-/// A field is quoted where it must be, and quotes in it are doubled.
+/// Appends a field, quoted if necessary, with quotes in it doubled.
 fn push_field(out: &mut Vec<u8>, text: &str) {
     if !text.contains([',', '"', '\r', '\n']) {
         return out.extend_from_slice(text.as_bytes());
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_quoted_where_they_must_be() {
+    fn fields_are_quoted_if_necessary() {
         for (text, field) in
             [("a b'", "a b'"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("a\r\nb", "\"a\r\nb\"")]
         {

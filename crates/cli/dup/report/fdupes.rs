@@ -1,19 +1,19 @@
-//! Groups as fdupes and jdupes print them: a path a line, an empty line after each group.
+//! Prints groups like fdupes and jdupes: one path per line, an empty line after each group.
 
 use ftk_dedup::Group;
 use ftk_inventory::Inventory;
 use ftk_record::sanitize;
 
-/// How paths and groups end, and whether a person sees them.
+/// The format: the terminator, and whether the output goes to a terminal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fdupes {
-    /// Behind each path, and once more behind each group.
+    /// Written after each path, and once more after each group.
     pub(super) end: u8,
     pub(super) is_shown: bool,
 }
 
 impl Fdupes {
-    /// Appends the first name of each file.
+    /// Appends the first hard link of each file.
     pub(super) fn push_group(self, out: &mut Vec<u8>, inventory: &Inventory, group: &Group<'_>) {
         for names in group.clusters() {
             let start = out.len();

@@ -1,4 +1,4 @@
-//! Groups for people.
+//! Prints groups for people.
 
 use std::io::Write as _;
 
@@ -8,7 +8,7 @@ use indicatif::{DecimalBytes, HumanCount};
 
 use crate::colour::Tone;
 
-/// Appends a group, an empty line behind it:
+/// Appends a group and an empty line after it:
 ///
 /// ```text
 ///   3 × 48.20 MB   wastes 48.20 MB
@@ -22,7 +22,7 @@ pub(super) fn push_group(out: &mut Vec<u8>, group: &Group, is_coloured: bool) {
     let files = clusters.iter().max().map_or(0, |last| last + 1);
     let waste = DecimalBytes(size.saturating_mul(files.saturating_sub(1) as u64));
     let names = HumanCount(members.len() as u64);
-    // A Vec takes everything.
+    // Writing to a Vec cannot fail.
     let (head, link) = (Tone::Notable.style(is_coloured), Tone::Minor.style(is_coloured));
     let _ = writeln!(out, "  {head}{names} × {}   wastes {waste}{head:#}", DecimalBytes(*size));
     let mut named = 0;

@@ -1,4 +1,4 @@
-//! The commands that run now, and the signal that ends them with us.
+//! Keeps track of running commands, and terminates them together with ftk.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,11 +10,11 @@ use signal_hook::consts::SIGTERM;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// Commands under way. `SIGTERM` is passed on to them, since it reaches one process only; `SIGINT` and `SIGHUP` of a
-/// terminal reach all of them anyway.
+/// The running commands. `SIGTERM` is passed on to them, since it is sent to a single process. `SIGINT` and
+/// `SIGHUP` from a terminal reach all of them anyway.
 #[derive(Debug, Default)]
 pub(super) struct Children {
-    /// Held for reading while a command is started, so that none is overlooked.
+    /// Held for reading while a command starts, so that the signal thread misses none.
     gate: RwLock<()>,
     running: Mutex<Running>,
 }
@@ -26,15 +26,15 @@ struct Running {
 }
 
 impl Children {
-    /// From now on `SIGTERM` ends the commands first.
+    /// Starts to catch `SIGTERM`, which from now on terminates the commands first.
     pub(super) fn watch() -> io::Result<Arc<Self>> {
         let children = Arc::new(Self::default());
         let mut signals = Signals::new([SIGTERM])?;
         let watched = Arc::clone(&children);
-        // It waits until the end of the process.
+        // This thread waits for signals until the process ends.
         Builder::new().name("signals".into()).spawn(move || {
             for signal in &mut signals {
-                // Closed to the end: the next command would start as soon as the one before it has died.
+                // Never released: otherwise a worker would start the next command as soon as one has ended.
                 let _closed = watched.gate.write().unwrap_or_else(PoisonError::into_inner);
                 watched.running().handles.values().for_each(handle::terminate);
                 let _ = emulate_default_handler(signal); // does not return
@@ -43,7 +43,7 @@ impl Children {
         Ok(children)
     }
 
-    /// Starts a command, which is among those under way until the guard is dropped.
+    /// Starts a command, which counts as running until the guard is dropped.
     pub(super) fn spawn(&self, command: &mut Command) -> io::Result<(Child, Guard<'_>)> {
         let _open = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         let child = command.spawn()?;
@@ -60,7 +60,7 @@ impl Children {
     }
 }
 
-/// A command under way.
+/// Marks a command as running.
 pub(super) struct Guard<'c> {
     children: &'c Children,
     number: u64,
@@ -72,7 +72,7 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// A descriptor of the process, which unlike its number never comes to mean another one.
+/// A process descriptor. Unlike a process id, it never refers to another process later.
 #[cfg(target_os = "linux")]
 mod handle {
     use std::os::fd::OwnedFd;
@@ -91,7 +91,7 @@ mod handle {
     }
 }
 
-/// Elsewhere commands are left to themselves.
+/// On other systems, commands are not terminated.
 #[cfg(not(target_os = "linux"))]
 mod handle {
     use std::process::Child;

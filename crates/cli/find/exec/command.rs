@@ -1,4 +1,4 @@
-//! Running one command, and what is remembered of all of them.
+//! Runs commands and counts their results.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write as _};
@@ -18,7 +18,7 @@ use crate::human;
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// What is to be run, understood.
+/// The parsed commands.
 #[derive(Debug)]
 pub(in crate::find) enum Templates {
     Each(Vec<Template>),
@@ -26,8 +26,10 @@ pub(in crate::find) enum Templates {
 }
 
 impl Templates {
+    /// Parses the commands.
+    ///
     /// # Errors
-    /// If a command for batches has no one place for its paths.
+    /// If a command for batches has placeholders in several arguments, or in its program.
     pub(in crate::find) fn new(commands: &Commands) -> anyhow::Result<Self> {
         if commands.batch.is_empty() {
             return Ok(Self::Each(commands.each.iter().map(|command| Template::new(command)).collect()));
@@ -42,11 +44,11 @@ pub(super) struct Runner<'r> {
     children: Arc<Children>,
     out: &'r Stdout,
     console: &'r Console,
-    /// Raised when there is no use in running more.
+    /// Raised when no more commands should run.
     stop: Stop,
-    /// Whether commands run side by side, so that none may have the terminal.
-    side_by_side: bool,
-    /// Held for reading while a command runs, for writing by one that must run alone.
+    /// Whether several commands run at a time. They then have no access to the terminal.
+    is_parallel: bool,
+    /// Held for reading while a command runs, and for writing by a command that must run alone.
     turn: RwLock<()>,
     ran: AtomicU64,
     failed: AtomicU64,
@@ -54,13 +56,13 @@ pub(super) struct Runner<'r> {
 }
 
 impl<'r> Runner<'r> {
-    pub(super) fn new(out: &'r Stdout, console: &'r Console, side_by_side: bool) -> io::Result<Self> {
+    pub(super) fn new(out: &'r Stdout, console: &'r Console, is_parallel: bool) -> io::Result<Self> {
         Ok(Self {
             children: Children::watch()?,
             out,
             console,
             stop: Stop::new(),
-            side_by_side,
+            is_parallel,
             turn: RwLock::default(),
             ran: AtomicU64::new(0),
             failed: AtomicU64::new(0),
@@ -68,13 +70,14 @@ impl<'r> Runner<'r> {
         })
     }
 
-    /// Whether there is no use in running more.
+    /// Whether no more commands should run.
     pub(super) fn is_over(&self) -> bool {
         self.stop.is_raised()
     }
 
-    /// Runs a command to its end; whether it succeeded. `is_fixed`: the program does not depend on the path, so
-    /// that one which cannot be started now never can, and that is said once.
+    /// Runs a command to its end, and returns whether it succeeded. `is_fixed`: the program does not depend
+    /// on the path. If such a program is not found or not executable, this is reported once and nothing more
+    /// runs.
     pub(super) fn run(&self, command: &[OsString], is_fixed: bool) -> bool {
         let output = match self.output(command) {
             Ok(output) => output,
@@ -93,14 +96,14 @@ impl<'r> Runner<'r> {
         if !self.out.write(&output.stdout) {
             self.stop.raise();
         }
-        let _ = io::stderr().lock().write_all(&output.stderr); // nowhere to say so
+        let _ = io::stderr().lock().write_all(&output.stderr); // a failure could not be reported anywhere
         let succeeded = output.status.success();
         self.ran.fetch_add(1, Ordering::Relaxed);
         self.failed.fetch_add(u64::from(!succeeded), Ordering::Relaxed);
         succeeded
     }
 
-    /// Says how many commands failed, and returns how it all ended.
+    /// Prints how many commands failed, and returns the outcome.
     pub(super) fn finish(&self) -> Outcome {
         let (ran, failed) = (self.ran.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed));
         if failed > 0 {
@@ -111,13 +114,13 @@ impl<'r> Runner<'r> {
         if is_complete { Outcome::Success } else { Outcome::Error }
     }
 
-    /// Runs the command beside others, or alone once they have ended where the system is short of something that
-    /// they hold.
+    /// Runs the command next to others. If the system runs short of descriptors, processes or memory, waits
+    /// for the others to end and tries once more.
     fn output(&self, command: &[OsString]) -> io::Result<Output> {
-        let beside = self.turn.read().unwrap_or_else(PoisonError::into_inner);
+        let shared = self.turn.read().unwrap_or_else(PoisonError::into_inner);
         match self.output_now(command) {
             Err(error) if is_shortage(&error) => {
-                drop(beside);
+                drop(shared);
                 let _alone = self.turn.write().unwrap_or_else(PoisonError::into_inner);
                 self.output_now(command)
             }
@@ -125,11 +128,11 @@ impl<'r> Runner<'r> {
         }
     }
 
-    /// What the command wrote is empty where it has the streams of ours.
+    /// Runs the command. Its output is empty if it inherits the streams of ftk.
     fn output_now(&self, command: &[OsString]) -> io::Result<Output> {
         let mut to_run = Command::new(&command[0]);
         to_run.args(&command[1..]);
-        if self.side_by_side {
+        if self.is_parallel {
             to_run.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         }
         let (child, _running) = self.children.spawn(&mut to_run)?;
@@ -137,7 +140,7 @@ impl<'r> Runner<'r> {
     }
 }
 
-/// Whether a command may well start when others have ended: for want of descriptors, processes or memory.
+/// Whether starting a command may succeed once others have ended.
 fn is_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM];
     Errno::from_io_error(error).is_some_and(|errno| shortages.contains(&errno))

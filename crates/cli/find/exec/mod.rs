@@ -1,4 +1,4 @@
-//! `--exec` and `--exec-batch`: commands for what is found, while it is found, without a shell.
+//! `--exec` and `--exec-batch`: run commands for entries during the search, without a shell.
 
 mod batch;
 mod children;

@@ -1,11 +1,11 @@
-//! The two options, whose values are whole commands up to a `;`.
+//! The options `--exec` and `--exec-batch`. Their value is a whole command up to a `;`.
 
 use std::ffi::OsString;
 
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
-/// The commands as they were given, each with its arguments.
+/// The commands as given, each with its arguments.
 #[derive(Clone, Debug, Default)]
 pub(in crate::find) struct Commands {
     pub(super) each: Vec<Vec<OsString>>,
@@ -18,26 +18,28 @@ impl Commands {
     }
 }
 
-const EXEC: &str = "Run a command for each entry, several at a time; `\\;` or `{} +` ends it";
+const EXEC: &str = "Run CMD for each entry; `\\;` or `{} +` ends CMD";
 
 const EXEC_LONG: &str = "\
-Run a command for each entry, several at a time; `\\;` or `{} +` ends it
+Run CMD for each entry; `\\;` or `{} +` ends CMD
 
-In its arguments `{}` stands for the path, `{/}` for the name, `{//}` for the directory, `{.}` for the path and \
-`{/.}` for the name without the extension. Without any of them the path comes last. There is no shell, and a path \
-never looks like an option: it begins with `./` where it would begin with a dash. Commands start while the search \
-goes on, as many at a time as -j says (`auto`: one a CPU), and what each writes appears in one piece when it ends. With `-j mono` they \
-run one after another and have standard input and the terminal. Of several --exec the later ones run for the entries \
-for which the earlier ones succeeded. A command that fails makes the status 2.";
+In its arguments, `{}` stands for the path, `{/}` for the name, `{//}` for the directory, `{.}` for the path without \
+the extension, and `{/.}` for the name without the extension. If none of them is given, the path is appended. No shell \
+is involved. A path never looks like an option: where it would begin with a dash, `./` is put before it.
 
-const BATCH: &str =
-    "Run a command for all entries, in as few runs as the system allows; `\\;` or `{} +` ends it";
+Commands start during the search, as many at a time as -j says (`auto`: one per CPU), and the output of each one \
+appears in one piece when it ends. With `-j mono`, they run one after another and can use standard input and the \
+terminal. With several --exec, the later ones run for entries for which the earlier ones succeeded. If a command \
+fails, the exit status is 2.";
+
+const BATCH: &str = "Run CMD for all entries, in as few runs as possible";
 
 const BATCH_LONG: &str = "\
-Run a command for all entries, in as few runs as the system allows; `\\;` or `{} +` ends it
+Run CMD for all entries, in as few runs as possible
 
-As --exec, with many paths in the place of one: the argument that holds `{}` or its kin is repeated for each path. \
-Runs follow one another and have standard input and the terminal. Nothing found, nothing is run.";
+Like --exec, but each run gets many paths: an argument that contains `{}` or one of the other placeholders is repeated \
+for each path. The runs follow one another and can use standard input and the terminal. If nothing matches, the command \
+is not run.";
 
 /// Turns each `+` right after `{}` in a command into the `;` that ends it.
 pub(crate) fn end_at_plus(words: &mut [OsString]) {
@@ -110,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_goes_up_to_its_end() {
+    fn a_command_ends_at_a_semicolon_or_the_last_word() {
         let line = [
             "alone", "--exec", "a", "-j", "--", "{}", ";", "-j", "1", "x", "--exec", "b", ";", "y", "--exec",
             "c",
@@ -141,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes() {
+    fn arguments_may_be_any_bytes() {
         let odd = OsString::from_vec(b"\xff\n".to_vec());
         let args = Alone::try_parse_from(["alone".into(), "--exec".into(), odd.clone()]).unwrap();
         assert_eq!(args.commands.each, [[odd]]);
     }
 
     #[test]
-    fn what_is_refused() {
+    fn empty_commands_and_both_options_together_are_refused() {
         for line in [
             &["--exec"][..],
             &["--exec", ";"],

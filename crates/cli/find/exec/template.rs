@@ -1,4 +1,4 @@
-//! A command with places for paths.
+//! Commands with placeholders for paths.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use anyhow::bail;
 
 use crate::find::parts;
 
-/// The arguments of a command, its name first.
+/// The program and the arguments of a command, with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::find) struct Template(Vec<Vec<Piece>>);
 
@@ -23,7 +23,7 @@ enum Piece {
     Stem,
 }
 
-/// How the pieces are written.
+/// The placeholders and their meaning.
 const PLACES: [(&[u8], Piece); 5] = [
     (b"{}", Piece::Path),
     (b"{/}", Piece::Name),
@@ -33,7 +33,8 @@ const PLACES: [(&[u8], Piece); 5] = [
 ];
 
 impl Template {
-    /// Any braces that are no place stay as they are. Without a place the path comes last.
+    /// Parses a command. Other text in braces is not changed. If there is no placeholder, the path is
+    /// appended as the last argument.
     pub(super) fn new(arguments: &[OsString]) -> Self {
         let mut arguments: Vec<_> = arguments.iter().map(|argument| pieces(argument.as_bytes())).collect();
         if arguments.iter().all(|argument| is_fixed(argument)) {
@@ -42,7 +43,7 @@ impl Template {
         Self(arguments)
     }
 
-    /// The command for one path.
+    /// Returns the command for one path.
     pub(super) fn fill(&self, path: &[u8]) -> Vec<OsString> {
         let path = protected(path);
         self.0.iter().map(|argument| fill(argument, &path)).collect()
@@ -53,16 +54,18 @@ impl Template {
         is_fixed(&self.0[0])
     }
 
-    /// The same as a command for many paths.
+    /// Turns the command into one for many paths.
     ///
     /// # Errors
-    /// If paths have several places, or the place of the program.
+    /// If there are placeholders in several arguments, or in the program.
     pub(super) fn for_batches(self) -> anyhow::Result<BatchTemplate> {
         let places: Vec<_> = (0..self.0.len()).filter(|&nth| !is_fixed(&self.0[nth])).collect();
         match places[..] {
-            [0, ..] => bail!("--exec-batch needs the name of a program, not a path that is found"),
+            [0, ..] => bail!(
+                "--exec-batch: the command must begin with the name of a program, not with a placeholder"
+            ),
             [place] => Ok(BatchTemplate { template: self, place }),
-            _ => bail!("--exec-batch takes `{{}}` or its kin in one argument only"),
+            _ => bail!("--exec-batch: only one argument may contain a placeholder such as `{{}}`"),
         }
     }
 }
@@ -82,7 +85,7 @@ impl BatchTemplate {
         before.iter().map(fixed).chain(repeated).chain(rest[1..].iter().map(fixed)).collect()
     }
 
-    /// What one path becomes.
+    /// Returns the argument for one path.
     pub(super) fn argument(&self, path: &[u8]) -> OsString {
         fill(&self.template.0[self.place], &protected(path))
     }
@@ -129,7 +132,8 @@ fn fill(argument: &[Piece], path: &[u8]) -> OsString {
     OsString::from_vec(filled)
 }
 
-/// A path that no program takes for an option. Only a starting point can begin with a dash.
+/// Puts `./` before a path that begins with a dash, so that no program treats it as an option. A path can
+/// begin with a dash only if its starting point does.
 fn protected(path: &[u8]) -> Cow<'_, [u8]> {
     if path.starts_with(b"-") { [b"./", path].concat().into() } else { path.into() }
 }
@@ -145,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_filled() {
+    fn placeholders_are_replaced() {
         let all = ["x", "{}", "{/}", "{//}", "{.}", "{/.}"];
         assert_eq!(filled(&all, "a/b.tar.gz"), ["x", "a/b.tar.gz", "b.tar.gz", "a", "a/b.tar", "b.tar"]);
         assert_eq!(filled(&all, "."), ["x", ".", ".", ".", ".", "."]);
@@ -155,13 +159,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_place_the_path_comes_last() {
+    fn without_a_placeholder_the_path_comes_last() {
         assert_eq!(filled(&["wc", "-l"], "a"), ["wc", "-l", "a"]);
         assert_eq!(filled(&["x", ""], "a"), ["x", "", "a"]);
     }
 
     #[test]
-    fn other_braces_stay() {
+    fn other_braces_are_not_changed() {
         let arguments = ["awk", "{print {{x}} }}", "{ }", "{", "}", "{/", "{///}", "{..}", "{}"];
         let mut expected = arguments.map(String::from);
         expected[8] = "a".into();
@@ -169,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_no_options() {
+    fn paths_never_look_like_options() {
         assert_eq!(filled(&["rm"], "-rf"), ["rm", "./-rf"]);
         assert_eq!(filled(&["rm", "{//}/x", "{.}"], "-d/-f.x"), ["rm", "./-d/x", "./-d/-f"]);
     }

@@ -1,4 +1,4 @@
-//! The files that lists name, each read once, whatever is asked of it.
+//! Reads the files that lists name, each once, with all the algorithms its lines need.
 
 use std::io;
 use std::ops::Range;
@@ -17,15 +17,15 @@ use crate::hash::check::lists::{Line, Lines, Odd, TOO_LARGE};
 use crate::hash::check::verdict::CheckResult;
 use crate::simd;
 
-/// What reading the files has given.
+/// The digests of the files, and the errors.
 pub(super) struct Files {
-    /// The file of each path, or what takes its place where the files are in several groups.
+    /// The file of each path: its number in the only group, or the index into `places`.
     file_of: Vec<FileNo>,
-    /// Where each file is, if there are several groups.
+    /// The group of each file and its number there. Empty if there is only one group.
     places: Vec<Place>,
-    /// Files of which the same algorithms are wanted, processed in one run.
+    /// Files grouped by the algorithms they need. Each group is processed in one run.
     groups: Vec<Group>,
-    /// Digests of standard input, or why there are none.
+    /// Digests of standard input, or the error.
     stdin: Result<Vec<(Algorithm, Digest)>, String>,
     is_confined: bool,
 }
@@ -37,21 +37,21 @@ struct Group {
     algorithms: Vec<Algorithm>,
     inventory: Inventory,
     rows: Rows,
-    /// By number.
+    /// Sorted by file number.
     failed: Vec<Failed>,
     done: Progress,
 }
 
-/// Why a line has no digest to be compared with.
+/// Why there is no digest to compare with a line.
 pub(super) struct Trouble {
     pub(super) verdict: CheckResult,
-    /// What could not be done.
+    /// The operation that failed.
     pub(super) verb: &'static str,
     pub(super) cause: String,
 }
 
 impl Files {
-    /// Reads every file that a line names, with the algorithms that lines want of it.
+    /// Reads every listed file, with the algorithms that its lines need.
     pub(super) fn read(
         lines: &Lines,
         paths: PathList,
@@ -71,8 +71,9 @@ impl Files {
             let mut rows = Rows::new(files, &algorithms);
             let (only, span) = (None, Span::Whole);
             let work = Work { inventory: &inventory, algorithms: &algorithms, platform, only, span };
-            let report = engine
-                .watch("hash", files, |watch| process(&work, &mut rows, &engine.env(&Stop::new(), watch)));
+            let report = engine.watch("hash", files, |watch| {
+                process(&work, &mut rows, &engine.resources(&Stop::new(), watch))
+            });
             engine.say_plan(&work, &report, console);
             let pending = (0..files).filter(|&file| rows.is_pending(file)).count();
             if pending > 0 {
@@ -83,7 +84,7 @@ impl Files {
         Ok(Self { file_of, places, groups, stdin, is_confined })
     }
 
-    /// Files and bytes in all.
+    /// Returns the total number of files and bytes.
     pub(super) fn done(&self) -> Progress {
         self.groups.iter().fold(Progress::default(), |sum, group| Progress {
             files: sum.files + group.done.files,
@@ -92,7 +93,7 @@ impl Files {
         })
     }
 
-    /// The algorithms in use.
+    /// Returns all algorithms that were used.
     pub(super) fn algorithms(&self) -> Vec<Algorithm> {
         let mut all: Vec<_> = self.groups.iter().flat_map(|group| &group.algorithms).copied().collect();
         all.sort();
@@ -100,12 +101,12 @@ impl Files {
         all
     }
 
-    /// What makes the paths that lines name, as the lists have them.
+    /// Returns a builder for the paths of lines, as written in the lists.
     pub(super) fn paths<'f>(&'f self, lines: &'f Lines) -> Paths<'f> {
         Paths { files: self, lines, path: Vec::new(), at: None }
     }
 
-    /// The digest of what a line names, by the line's algorithm.
+    /// Returns the digest of the file that a line names, by the algorithm of the line.
     pub(super) fn digest(&self, line: Line, lines: &Lines) -> Result<&[u8], Trouble> {
         let unreadable = |verb, cause| Err(Trouble { verdict: CheckResult::Unreadable, verb, cause });
         if line.is_odd {
@@ -131,28 +132,28 @@ impl Files {
     fn trouble(&self, failure: &Failure) -> Trouble {
         let (verdict, verb, cause) = match failure {
             Failure::Io { op, source } => match source.raw_os_error().map(Errno::from_raw_os_error) {
-                // What leads there may have become a file meanwhile.
+                // NOTDIR: a directory of the path has been replaced by a file.
                 Some(Errno::NOENT | Errno::NOTDIR) => (CheckResult::Missing, *op, cause(source)),
                 Some(Errno::LOOP) if self.is_confined => (CheckResult::Unreadable, *op, LINK.to_owned()),
                 _ => (CheckResult::Unreadable, *op, cause(source)),
             },
             Failure::NotRegular if self.is_confined => {
-                (CheckResult::Unreadable, "read", format!("not a regular file, or {LINK}"))
+                (CheckResult::Unreadable, "read", format!("it is not a regular file, or {LINK}"))
             }
-            Failure::NotRegular => (CheckResult::Unreadable, "read", "not a regular file".to_owned()),
-            _ => (CheckResult::Changed, "check", "it changed while it was read".to_owned()),
+            Failure::NotRegular => (CheckResult::Unreadable, "read", "it is not a regular file".to_owned()),
+            _ => (CheckResult::Changed, "check", "it changed while being read".to_owned()),
         };
         Trouble { verdict, verb, cause }
     }
 
-    /// The group of a line's file, and its number there.
+    /// Returns the group of a line's file, and its number in the group.
     fn place(&self, line: Line) -> (usize, FileNo) {
         let file = self.file_of[line.number as usize];
         self.places.get(file.0 as usize).map_or((0, file), |&(group, file)| (usize::from(group), file))
     }
 }
 
-/// Makes the paths that lines name. Those of one directory in a row cost little.
+/// Builds the paths that lines name. Successive paths in the same directory are cheap.
 pub(super) struct Paths<'f> {
     files: &'f Files,
     lines: &'f Lines,
@@ -160,16 +161,18 @@ pub(super) struct Paths<'f> {
     at: Option<At>,
 }
 
-/// The directory of the last path, with its group and its files, and how much of the path it is.
+/// The directory of the last path.
 struct At {
     group: usize,
     dir: DirNo,
+    /// The files in this directory.
     files: Range<u32>,
+    /// Length of the directory in the path, with the slash.
     prefix: usize,
 }
 
 impl Paths<'_> {
-    /// The path that a line names, as the list has it.
+    /// Returns the path that a line names, as written in the list.
     pub(super) fn of(&mut self, line: Line) -> &[u8] {
         if line.is_odd {
             return match &self.lines.odd[line.number as usize] {
@@ -195,10 +198,10 @@ impl Paths<'_> {
     }
 }
 
-/// What is said of links in the way of a confined list.
-const LINK: &str = "a symbolic link, which --root does not follow";
+/// The cause if the path of a confined list contains a symbolic link.
+const LINK: &str = "the path contains a symbolic link, which --root does not follow";
 
-/// Standard input by every algorithm that lines want of it.
+/// Computes the digests of standard input that lines need.
 fn stdin(lines: &Lines, platform: Platform) -> Result<Vec<(Algorithm, Digest)>, String> {
     let is_stdin = |line: &&Line| line.is_odd && matches!(lines.odd[line.number as usize], Odd::Stdin);
     let mut algorithms = Vec::new();
@@ -214,11 +217,11 @@ fn stdin(lines: &Lines, platform: Platform) -> Result<Vec<(Algorithm, Digest)>, 
     digests.map(|digests| algorithms.into_iter().zip(digests).collect()).map_err(|error| cause(&error))
 }
 
-/// Files of which the same algorithms are wanted.
+/// Algorithms, and the files that need exactly these.
 type Part = (Vec<Algorithm>, Inventory);
 
-/// The files in parts of which the same algorithms are wanted, and where each file is then; nowhere else if
-/// there is one part only, as nearly always.
+/// Splits the files by the algorithms they need. Also returns the place of each file. If there is only one
+/// part, which is the usual case, no places are needed and the list is empty.
 fn split(
     inventory: Inventory,
     lines: &Lines,

@@ -1,4 +1,4 @@
-//! Lists, read into tables that are as small as those of a walk.
+//! Reads checksum lists into compact tables.
 
 use std::ffi::{CString, OsStr};
 use std::io::{self, BufReader};
@@ -17,38 +17,38 @@ use crate::hash::tag::{Unusable, algorithm};
 use crate::human;
 use crate::input::{foreign, open};
 
-/// What is said of a list that does not fit into `--memory`, or into any table.
-pub(super) const TOO_LARGE: &str = "the list is too large (see --memory)";
+/// The message for a list that exceeds `--memory` or the largest possible table.
+pub(super) const TOO_LARGE: &str = "the list is too large (raise --memory)";
 
-/// Lines of one list that are named because they cannot be checked, before others are only counted.
+/// Lines per list that are reported because they cannot be checked. Further ones are only counted.
 const NAMED: u64 = 10;
 
-/// Bytes read at once.
+/// Bytes read at a time.
 const BUFFER: usize = 256 << 10;
 
-/// How lists are to be read.
+/// How lists are read.
 pub(super) struct ParseOptions<'a> {
-    /// Those that `-a` names.
+    /// The algorithms of `-a`.
     pub(super) algorithms: &'a [Algorithm],
     pub(super) end: End,
-    /// What paths are confined to.
+    /// The directory that paths are confined to.
     pub(super) root: Option<&'a Path>,
-    /// Whether to say of each malformed line where it is.
+    /// Whether to report each malformed line with its number.
     pub(super) warn: bool,
     pub(super) budget: &'a Budget,
     pub(super) console: &'a Console,
 }
 
-/// What the lists say, line by line. The paths are elsewhere, in the table of files.
+/// The checksum lines of all lists. Their paths are stored separately, in the table of files.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) lists: Vec<List>,
     pub(super) lines: Vec<Line>,
-    /// The digests of all lines, one after the other.
+    /// The digests of all lines, concatenated.
     pub(super) expected: Vec<u8>,
-    /// What lines name that is no file of the table.
+    /// Names that do not stand for a file of the table.
     pub(super) odd: Vec<Odd>,
-    /// Algorithms that the length of a digest alone told.
+    /// Algorithms that were guessed from the length of a digest.
     pub(super) assumed: Vec<Algorithm>,
 }
 
@@ -56,20 +56,21 @@ pub(super) struct Lines {
 #[derive(Debug)]
 pub(super) struct List {
     pub(super) name: String,
-    /// Its lines in the table.
+    /// The range of its lines in the table.
     pub(super) lines: Range<usize>,
-    /// What it is, as far as its first bytes tell that it is no list.
+    /// The kind of file, if the first bytes show that it is not a list.
     pub(super) foreign: Option<&'static str>,
-    /// Its lines end with a carriage return and a newline.
+    /// Whether its lines end with a carriage return and a newline.
     pub(super) has_dos_ends: bool,
-    /// Lines that are no checksum lines, and where and why the first of them is none.
+    /// Number of malformed lines.
     pub(super) malformed: u64,
+    /// Line number and error of the first malformed line.
     pub(super) first: Option<(u64, SumError)>,
-    /// Lines with a digest that cannot be checked. The first of them are named when they are read.
+    /// Number of lines with a digest that cannot be checked.
     pub(super) unchecked: u64,
-    /// The last line has no end and makes no sense.
+    /// Whether the last line has no terminator and cannot be used.
     pub(super) is_cut_off: bool,
-    /// What it is, if it is a file.
+    /// Identity of the list, if it is a regular file.
     pub(super) identity: Option<Identity>,
 }
 
@@ -79,13 +80,13 @@ type Identity = (u64, u64);
 /// One checksum line, in 8 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    /// Of the path in the table of files, or of what else it names.
+    /// Number of the path in the table of files, or index into [`Lines::odd`].
     pub(super) number: u32,
     pub(super) is_odd: bool,
     pub(super) algorithm: Algorithm,
 }
 
-/// What a line can name that is no file of the table.
+/// A name in a checksum line that does not stand for a file of the table.
 #[derive(Debug)]
 pub(super) enum Odd {
     Stdin,
@@ -93,8 +94,8 @@ pub(super) enum Odd {
 }
 
 impl ParseOptions<'_> {
-    /// Reads all of them, and their paths. `false` when one could not be read, or not to its end: that is said,
-    /// and the others are read all the same.
+    /// Reads all lists. Returns their lines, their paths, and whether all of them were read to the end.
+    /// Errors are reported, and the other lists are still read.
     pub(super) fn read<P: AsRef<OsStr>>(&self, lists: &[P]) -> anyhow::Result<(Lines, PathList, bool)> {
         let paths = match self.root {
             Some(root) => PathList::confined(CString::new(root.as_os_str().as_bytes())?),
@@ -102,7 +103,7 @@ impl ParseOptions<'_> {
         };
         let has_stdin = self.root.is_none() && lists.iter().all(|list| list.as_ref() != "-");
         let paths = paths.within(self.budget);
-        let mut tables = Tables { lines: Lines::default(), paths, has_stdin, drawn: 0 };
+        let mut tables = Tables { lines: Lines::default(), paths, has_stdin, reserved: 0 };
         let mut is_whole = true;
         for list in lists {
             is_whole &= self.one(list.as_ref(), &mut tables)?;
@@ -150,7 +151,8 @@ impl ParseOptions<'_> {
         }
         list.has_dos_ends = reader.has_dos_ends();
         list.lines.end = tables.lines.lines.len();
-        // Nothing more can be said of a list that could not be read.
+        // If reading fails before the first checksum line, the error has been reported, and the list is not
+        // needed.
         if is_whole || !list.lines.is_empty() {
             tables.lines.lists.push(list);
         }
@@ -195,10 +197,10 @@ impl ParseOptions<'_> {
 struct Tables {
     lines: Lines,
     paths: PathList,
-    /// Whether `-` in a list is standard input.
+    /// Whether the name `-` in a list stands for standard input.
     has_stdin: bool,
-    /// Bytes drawn from the budget for the lines.
-    drawn: usize,
+    /// Bytes reserved from the budget for the lines.
+    reserved: usize,
 }
 
 impl Tables {
@@ -218,11 +220,11 @@ impl Tables {
         let number = if is_odd { odd.len() } else { self.paths.len() } as u32 - 1;
         lines.push(Line { number, is_odd, algorithm });
         line.push_digest(expected);
-        /// Drawn at once.
+        /// Bytes reserved at a time.
         const UNIT: usize = 64 << 10;
-        if size_of_val(&**lines) + expected.len() > self.drawn {
+        if size_of_val(&**lines) + expected.len() > self.reserved {
             budget.reserve(UNIT as u64).context(TOO_LARGE)?;
-            self.drawn += UNIT;
+            self.reserved += UNIT;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! `ftk hash --check`: lists read back, and every file they name read and compared.
+//! `ftk hash --check`: reads checksum lists, and compares every file they name.
 //!
-//! The lists become a table like that of a walk ([`lists`]), the files are processed as any others
-//! ([`files`]), and each line of a list gets its verdict ([`verdicts`]). With `--new` the tree is walked too
+//! The lists are read into a table like that of a walk ([`lists`]), the files are processed like any others
+//! ([`files`]), and each line gets a verdict ([`verdicts`]). With `--new` the tree is walked too
 //! ([`unlisted`]).
 
 mod files;
@@ -32,37 +32,39 @@ use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// What belongs to `--check` alone.
+/// Options that need `--check`.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "With --check")]
 pub(super) struct CheckArgs {
-    /// Say nothing of files that are not there, and do not fail for them
+    /// Ignore missing files: no line, no failure
     #[arg(long, requires = "check")]
     ignore_missing: bool,
 
-    /// Print nothing at all; the exit status tells
+    /// Print nothing; only set the exit status
     #[arg(long, requires = "check")]
     status: bool,
 
-    /// Fail if any line is not a checksum line; without it, lines without a digest are only counted
+    /// Fail if any line is malformed
+    ///
+    /// Without --strict, lines without a digest are only counted.
     #[arg(long, requires = "check")]
     strict: bool,
 
-    /// Warn about each line that is not a checksum line, with its number
+    /// Warn about each malformed line, with its number
     #[arg(short, long, requires = "check")]
     warn: bool,
 
-    /// Paths are relative to DIR, and those that lead out of it are errors
+    /// Resolve paths in DIR; reject paths that lead out of it
     ///
-    /// Absolute paths and paths with `..` are refused, and no symbolic link below DIR is followed. Without
-    /// --root, paths are relative to the working directory and taken as they are.
+    /// Absolute paths and paths with `..` are errors, and symbolic links below DIR are not followed. Without --root,
+    /// paths are relative to the working directory and used as they are.
     #[arg(long, value_name = "DIR", requires = "check")]
     root: Option<PathBuf>,
 
-    /// Also fail for files that are in the tree (--root, else the working directory) but in no list
+    /// Also fail for files in the tree that no list names
     ///
-    /// The options under "Which entries" say which files count; without --new they are errors. The lists themselves do
-    /// not count.
+    /// The tree is that of --root, or else of the working directory. The selection options say which files count;
+    /// without --new they are errors. The lists themselves do not count.
     #[arg(long, requires = "check")]
     new: bool,
 }
@@ -74,7 +76,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         && let Some(option) = args.selection.filter()
     {
         bail!(
-            "{option} says which files of a tree --new looks for: with --check alone every listed file is checked"
+            "{option} needs --new: it selects the unlisted files to look for, while --check checks every listed file"
         );
     }
     let stdin = [OsString::from("-")];
@@ -82,7 +84,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let stdout = Stdout::default();
     let out = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(names, &out.own())?;
-    // A wrong pattern and a root that is none are refused before anything is read.
+    // A bad pattern or a missing root is refused before anything is read.
     let selection = args.selection.compile(&out.own(), console)?;
     let root = own.root.as_deref();
     if let Some(root) = root {
@@ -104,7 +106,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let unwritten = || cannot_write(args.output.as_deref());
     verdicts.of_lines(&lines, &files).with_context(unwritten)?;
     if own.new && !is_whole {
-        console.error("new files are not looked for, since a list could not be read");
+        console.error("cannot look for new files, since a list could not be read");
     } else if own.new {
         let tree = SearchedTree {
             root,

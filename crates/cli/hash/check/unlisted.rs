@@ -1,4 +1,4 @@
-//! `--new`: files of the tree that no list names.
+//! `--new`: finds files of the tree that are not in any list.
 
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
@@ -17,9 +17,9 @@ use crate::hash::check::lists::{Lines, TOO_LARGE};
 use crate::outcome::Outcome;
 use crate::scan::{none_of, scan, walker};
 
-/// The tree that is looked at.
+/// The tree to search for unlisted files.
 pub(super) struct SearchedTree<'a> {
-    /// What `--root` says.
+    /// The directory of `--root`.
     pub(super) root: Option<&'a Path>,
     pub(super) selection: &'a Selection,
     pub(super) follow: Follow,
@@ -27,10 +27,11 @@ pub(super) struct SearchedTree<'a> {
 }
 
 impl SearchedTree<'_> {
-    /// The paths of files that are in the tree and in no list, as a list would have them, sorted; and `Error`
-    /// if not all of the tree could be listed.
+    /// Returns the sorted paths of files that are in the tree but not in any list. If the first name in the
+    /// lists begins with `./`, so do these paths. The outcome is `Error` if a part of the tree could not be
+    /// listed.
     ///
-    /// Paths are compared without `.`, `..` and doubled slashes, but links in them are not resolved.
+    /// Paths are compared after removing `.`, `..` and repeated slashes. Links in them are not resolved.
     pub(super) fn unlisted(
         &self,
         lines: &Lines,
@@ -68,8 +69,8 @@ impl SearchedTree<'_> {
         Ok((unlisted, scanned.outcome))
     }
 
-    /// The paths of all lines, relative to the tree and as plain as can be, and whether the first of them
-    /// begins with `./`.
+    /// Returns the simplified paths of all lines, relative to the tree, and whether the first one begins with
+    /// `./`.
     fn listed(&self, lines: &Lines, files: &Files, here: &[u8]) -> anyhow::Result<(Inventory, bool)> {
         let mut listed = PathList::new().within(self.budget);
         let (mut paths, mut plain) = (files.paths(lines), Vec::new());
@@ -86,8 +87,8 @@ impl SearchedTree<'_> {
     }
 }
 
-/// Makes `plain` the path relative to `here`, without `.`, `..` and doubled slashes. `false` for one that is
-/// not below `here`.
+/// Writes `path` to `plain`, relative to `here` and without `.`, `..` and repeated slashes. Returns `false`
+/// if the path is not below `here`.
 fn simplify(path: &[u8], here: &[u8], plain: &mut Vec<u8>) -> bool {
     plain.clear();
     let relative = match path.strip_prefix(here) {
@@ -115,7 +116,7 @@ fn simplify(path: &[u8], here: &[u8], plain: &mut Vec<u8>) -> bool {
     !plain.is_empty()
 }
 
-/// Whether this file is one of the lists.
+/// Whether a file is one of the lists.
 fn is_list(path: &[u8], lines: &Lines) -> bool {
     let metadata = Path::new(OsStr::from_bytes(path)).metadata();
     metadata.is_ok_and(|metadata| {

@@ -1,4 +1,4 @@
-//! What a check says of one file.
+//! The verdict on one file.
 
 use std::io::Write as _;
 
@@ -8,19 +8,19 @@ use ftk_record::{End, sanitize, write_name, write_path, write_string};
 use crate::colour::Tone;
 use crate::outcome::Outcome;
 
-/// What a check says of one file.
+/// The result of checking one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CheckResult {
     Ok,
-    /// Its content is not what the list says.
+    /// The content of the file does not match the list.
     Failed,
-    /// It is not there.
+    /// The file does not exist.
     Missing,
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable,
-    /// It changed while it was read.
+    /// The file changed while being read.
     Changed,
-    /// It is in the tree and in no list.
+    /// The file is in the tree but not in any list.
     New,
 }
 
@@ -28,7 +28,7 @@ impl CheckResult {
     pub(super) const ALL: [Self; 6] =
         [Self::Ok, Self::Failed, Self::Missing, Self::Unreadable, Self::Changed, Self::New];
 
-    /// The word for it, in JSON and in the summary.
+    /// Returns the word for JSON and the summary.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -40,7 +40,8 @@ impl CheckResult {
         }
     }
 
-    /// What follows the name in a line of text: the words of the coreutils, who do not know new files.
+    /// Returns the text that follows the name in a line. The coreutils print the same words, except for
+    /// `NEW`.
     fn text(self) -> &'static [u8] {
         match self {
             Self::Ok => b": OK",
@@ -67,21 +68,22 @@ impl CheckResult {
     }
 }
 
-/// One verdict with all that can be said of it.
+/// A verdict with its details.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'r> {
     pub(super) path: &'r [u8],
     pub(super) verdict: CheckResult,
-    /// What the list says; not of a file that is in none.
+    /// The digest in the list; `None` for a new file.
     pub(super) expected: Option<(Algorithm, &'r [u8])>,
-    /// The digest of what was read.
+    /// The computed digest.
     pub(super) found: Option<&'r [u8]>,
-    /// Why there is none.
+    /// Why there is no computed digest.
     pub(super) error: Option<&'r str>,
 }
 
 impl Record<'_> {
-    /// Appends `name: OK` or one of its like. `is_shown`: to a person, whom a name must not harm.
+    /// Appends a line such as `name: OK`. `is_shown`: the output goes to a terminal, so control characters
+    /// are escaped.
     pub(super) fn push_text(&self, out: &mut Vec<u8>, end: End, is_shown: bool, is_coloured: bool) {
         let start = out.len();
         write_name(out, self.path, end);
@@ -93,7 +95,7 @@ impl Record<'_> {
         let (colon, word) = self.verdict.text().split_at(2);
         out.extend_from_slice(colon);
         let style = self.verdict.tone().style(is_coloured);
-        // A Vec takes everything.
+        // Writing to a Vec cannot fail.
         let _ = write!(out, "{style}{}{style:#}", word.escape_ascii());
         out.push(match end {
             End::Newline => b'\n',
@@ -101,12 +103,12 @@ impl Record<'_> {
         });
     }
 
-    /// Appends `{"path":"name","verdict":"ok","algorithm":"sha256","expected":"...","found":"..."}`, without
-    /// what there is not.
+    /// Appends `{"path":"name","verdict":"ok","algorithm":"sha256","expected":"...","found":"..."}`. Members
+    /// without a value are omitted.
     pub(super) fn push_json(&self, out: &mut Vec<u8>) {
         out.push(b'{');
         write_path(out, "path", self.path);
-        // Writing to memory cannot fail.
+        // Writing to a Vec cannot fail.
         let _ = write!(out, ",\"verdict\":\"{}\"", self.verdict.word());
         if let Some((algorithm, expected)) = self.expected {
             let expected = Digest::from_bytes(expected);

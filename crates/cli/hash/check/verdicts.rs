@@ -1,4 +1,4 @@
-//! All verdicts of a run: printed, counted, and summed up in an exit status.
+//! Prints and counts the verdicts of a run, and derives the exit status.
 
 use std::io;
 use std::time::Duration;
@@ -7,7 +7,6 @@ use ftk_hash::Algorithm;
 use ftk_record::End;
 use indicatif::HumanCount;
 
-use crate::colour;
 use crate::console::Console;
 use crate::engine::Engine;
 use crate::hash::check::CheckArgs;
@@ -18,16 +17,16 @@ use crate::hash::table::dos_note;
 use crate::list;
 use crate::outcome::Outcome;
 
-/// How verdicts are given.
+/// How verdicts are printed.
 pub(super) struct Manner<'a> {
     pub(super) args: &'a CheckArgs,
-    /// Files that are as they should be are not worth a line.
+    /// Whether files that match are omitted.
     pub(super) is_quiet: bool,
     pub(super) json: bool,
     pub(super) end: End,
 }
 
-/// Gives verdicts, and keeps count.
+/// Prints verdicts, and counts them.
 pub(super) struct Verdicts<'a> {
     manner: Manner<'a>,
     out: list::List<'a>,
@@ -38,7 +37,7 @@ pub(super) struct Verdicts<'a> {
     outcome: Outcome,
 }
 
-/// How often each verdict was given.
+/// Number of files by verdict.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts([u64; CheckResult::ALL.len()]);
 
@@ -51,7 +50,8 @@ impl Counts {
 impl<'a> Verdicts<'a> {
     pub(super) fn new(manner: Manner<'a>, out: list::List<'a>, console: &'a Console) -> Self {
         let is_shown = out.is_shown();
-        let is_coloured = is_shown && colour::wanted();
+        // Records that end with NUL are for programs.
+        let is_coloured = manner.end == End::Newline && out.is_coloured();
         Self {
             manner,
             out,
@@ -63,7 +63,7 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// The verdict on every line of every list, in their order.
+    /// Prints the verdict on every line of every list, in their order.
     pub(super) fn of_lines(&mut self, lines: &Lines, files: &Files) -> io::Result<()> {
         let mut paths = files.paths(lines);
         let mut at = 0;
@@ -95,7 +95,7 @@ impl<'a> Verdicts<'a> {
         if verdict == CheckResult::Missing && self.manner.args.ignore_missing {
             return Ok(());
         }
-        // The verdict tells all there is to say of a missing file.
+        // The verdict of a missing file says enough; a message on standard error would only repeat it.
         if let Some(Trouble { verb, cause, .. }) = trouble
             && verdict != CheckResult::Missing
             && !self.manner.args.status
@@ -106,7 +106,7 @@ impl<'a> Verdicts<'a> {
         self.give(&Record { path, verdict, expected: Some(expected), found, error })
     }
 
-    /// Files that are in no list.
+    /// Prints the verdicts on files that are not in any list.
     pub(super) fn of_new<P: AsRef<[u8]>>(&mut self, paths: &[P]) -> io::Result<()> {
         for path in paths {
             let path = path.as_ref();
@@ -130,7 +130,7 @@ impl<'a> Verdicts<'a> {
         self.out.line(line)
     }
 
-    /// What is to be said of a list as a whole. `is_ok`: some file it names is as it says.
+    /// Reports problems of a list as a whole. `is_ok`: at least one of its files matches.
     fn of_list(&mut self, list: &List, is_ok: bool) {
         let name = &list.name;
         let CheckArgs { ignore_missing, status, strict, .. } = *self.manner.args;
@@ -157,13 +157,14 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// For what is wrong with a list: with `--status` too it has to be said, since no verdict says it.
+    /// Reports a bad list. This is printed even with `--status`, since the exit status alone would not
+    /// explain it.
     fn fail(&mut self, outcome: Outcome, message: String) {
         self.outcome = self.outcome.max(outcome);
         self.console.error(message);
     }
 
-    /// Writes out what is left, says what it all comes to, and gives the outcome.
+    /// Flushes the output, prints the summary, and returns the outcome.
     pub(super) fn finish(
         self,
         lines: &Lines,
@@ -190,9 +191,10 @@ impl<'a> Verdicts<'a> {
     }
 }
 
-/// The warnings of the coreutils, and one of ours.
+/// Prints the warnings of the coreutils, and one for new files.
 fn warn(lines: &Lines, counts: Counts, console: &Console) {
-    // A list without any checksum line is an error, and was said.
+    // A list without any usable line has been reported as an error, so there is no warning about its
+    // malformed lines.
     let usable = || lines.lists.iter().filter(|list| !list.lines.is_empty());
     let malformed = usable().map(|list| list.malformed).sum();
     let first = usable().find_map(|list| Some((&list.name, list.first.as_ref()?)));
@@ -208,7 +210,7 @@ fn warn(lines: &Lines, counts: Counts, console: &Console) {
             "computed checksums did NOT match",
             "",
         ),
-        (counts.of(CheckResult::New), "file is in no list", "files are in no list", ""),
+        (counts.of(CheckResult::New), "file is not in any list", "files are not in any list", ""),
     ] {
         if n > 0 {
             console.warning(format_args!("WARNING: {n} {}{more}", if n == 1 { one } else { many }));
@@ -221,9 +223,10 @@ fn say_assumed(lines: &Lines, counts: Counts, console: &Console) {
         return;
     }
     let assumed = names(&lines.assumed, ", ");
-    console.summary(format_args!("untagged digests taken for {assumed} by their length (-a says otherwise)"));
+    console
+        .summary(format_args!("untagged digests: {assumed} assumed from their length (use -a for others)"));
     if counts.of(CheckResult::Ok) == 0 && counts.of(CheckResult::Failed) > 0 {
-        console.summary("no digest matched: are they of another algorithm, as with -a blake3?");
+        console.summary("no digest matched: the list may use another algorithm (name it, such as -a blake3)");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Input cut into blocks of whole lines.
+//! Splits the input into blocks of whole lines.
 
 use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
@@ -6,28 +6,28 @@ use std::os::fd::BorrowedFd;
 use memchr::{memchr, memrchr};
 use rustix::buffer::spare_capacity;
 
-/// Bytes of a block: some thousand short lines, whose digests still fit in the second-level cache.
+/// Size of a block: a few thousand short lines, whose digests still fit in the second-level cache.
 pub(super) const BLOCK: usize = 128 << 10;
 
-/// What is left of the input.
+/// The input that has not been returned yet.
 pub(super) struct Blocks<'f> {
     input: BorrowedFd<'f>,
     /// The byte that ends a line.
     end: u8,
-    /// Bytes that were read and lie behind the last block.
+    /// Bytes that were read but belong to the next block.
     rest: Vec<u8>,
     is_over: bool,
-    /// Bytes read.
+    /// Total number of bytes read.
     bytes: u64,
 }
 
-/// What the next block is.
+/// The kind of a block.
 pub(super) enum Block {
-    /// Whole lines; the very last may lack its end.
+    /// Whole lines. The last line of the input may lack its terminator.
     Lines,
-    /// The beginning of a line that no block can hold.
+    /// The beginning of a line that is longer than a block.
     Begun,
-    /// Nothing: the input is over.
+    /// The end of the input.
     Over,
 }
 
@@ -36,8 +36,8 @@ impl<'f> Blocks<'f> {
         Self { input, end, rest: Vec::new(), is_over: false, bytes: 0 }
     }
 
-    /// Replaces what is in `block`. Does not wait for more than one whole line, so that those of a slow writer
-    /// come out as they come in.
+    /// Replaces the content of `block` with the next block. Returns as soon as there is a whole line, so that
+    /// lines of a slow writer are processed as they arrive.
     pub(super) fn next(&mut self, block: &mut Vec<u8>) -> io::Result<Block> {
         block.clear();
         std::mem::swap(block, &mut self.rest);
@@ -62,7 +62,7 @@ impl<'f> Blocks<'f> {
         }
     }
 
-    /// Bytes read until now.
+    /// Returns the number of bytes read so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -72,13 +72,13 @@ impl<'f> Blocks<'f> {
         self.bytes += n as u64;
     }
 
-    /// The line that begins with `begun`, up to its end.
+    /// Returns a reader of a whole line that is longer than a block. `begun` is its beginning.
     pub(super) fn line<'b>(&'b mut self, begun: &'b [u8]) -> Line<'b, 'f> {
         Line { blocks: self, begun, is_over: false }
     }
 }
 
-/// A long line, which is read once.
+/// A reader of one long line.
 pub(super) struct Line<'b, 'f> {
     blocks: &'b mut Blocks<'f>,
     begun: &'b [u8],

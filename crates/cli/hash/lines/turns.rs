@@ -1,4 +1,4 @@
-//! Output of several workers, in the order of the input.
+//! Writes the output of several workers in the order of the input.
 
 use std::io::{self, Write as _};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::list::List;
 use crate::stdout::Stdout;
 
-/// Where blocks are written, each in its turn.
+/// The output, to which each block is written when it is its turn.
 pub(super) struct Turns<'o> {
     stdout: &'o Stdout,
     state: Mutex<State<'o>>,
@@ -15,21 +15,22 @@ pub(super) struct Turns<'o> {
 
 struct State<'o> {
     list: List<'o>,
-    /// The block that is written next.
+    /// Number of the block to write next.
     turn: u64,
-    /// Whether no more is written: writing failed, or a block is missing.
+    /// Whether nothing more will be written, because a write failed or a block is missing.
     is_over: bool,
     failure: Option<io::Error>,
 }
 
 impl<'o> Turns<'o> {
-    /// Turns from number zero at `list`, which writes to `stdout` or a file.
+    /// Creates the output. The first block to write is number 0. `list` writes to `stdout` or to a file.
     pub(super) fn new(list: List<'o>, stdout: &'o Stdout) -> Self {
         let state = State { list, turn: 0, is_over: false, failure: None };
         Self { stdout, state: Mutex::new(state), turned: Condvar::new() }
     }
 
-    /// Waits for turn `mine` and writes. `false` once there is no use in making more.
+    /// Waits until all blocks before `mine` have been written, and writes block `mine`. Returns `false` if
+    /// nothing more will be written.
     pub(super) fn write(&self, mine: u64, bytes: &[u8]) -> bool {
         let mut state = self.lock();
         while state.turn != mine && !state.is_over {
@@ -49,12 +50,13 @@ impl<'o> Turns<'o> {
         !state.is_over
     }
 
-    /// Lets nobody wait for a turn that never comes, if the holder panics.
+    /// Returns a guard that ends the output and wakes all waiting workers if its holder panics. They would
+    /// wait forever for the block of that worker.
     pub(super) fn guard(&self) -> Guard<'_, 'o> {
         Guard(self)
     }
 
-    /// The list, complete if nothing failed.
+    /// Returns the list, or the error of a write.
     pub(super) fn into_list(self) -> io::Result<List<'o>> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.failure.map_or(Ok(state.list), Err)

@@ -8,8 +8,8 @@ use proptest::sample::select;
 
 use crate::{KeepRule, KeepRules, Member, MemberDecision, SkipReason, Why, plan};
 
-/// A file with one or more names in the group and perhaps some elsewhere. There are few different values, so
-/// that ties are common.
+/// A file with one or more names in the group. `outside` is the number of its names outside the group; it is
+/// negative if the link count is too small. There are few different values, so that ties are common.
 #[derive(Clone, Debug)]
 struct Inode {
     dev: u64,

@@ -2,7 +2,8 @@
 
 use crate::function::Function;
 
-/// The counters that BLAKE2b mixes in besides the data. Other functions ignore them.
+/// The inputs of BLAKE2b's compression function besides state and data, for `L` messages. Other functions
+/// ignore them.
 #[derive(Clone, Copy)]
 pub(crate) struct Counters<const L: usize> {
     /// Number of message bytes up to and including the first block of the call.
@@ -36,7 +37,7 @@ pub(crate) trait Narrow<F: Function<W>, const W: usize>: Copy {
     }
 }
 
-/// The values that BLAKE3 mixes in besides the data, for `L` nodes.
+/// The inputs of BLAKE3's compression function besides chaining value and data, for `L` nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Nodes<const L: usize> {
     /// The chunk number, or zero for a parent. 32 bits suffice, since messages that are hashed side by side

@@ -1,4 +1,4 @@
-//! The verdicts.
+//! Verdicts of a verification.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -16,24 +16,26 @@ use crate::walked_tree::{Seen, Walk};
 use crate::xattrs::XattrReader;
 use crate::{Contents, Entry, Error, Field, Finding, Stat, Summary, Verdict, Xattr};
 
-/// Who is told of each verdict, and may end it all.
+/// The callback for findings. It can end the verification.
 type Each<'e> = &'e mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>;
 
 impl VerifyPlan<'_> {
-    /// Judges what belongs to a batch, in the order of paths, and counts the verdicts. Those of all batches together
-    /// are those of everything in the manifest and the tree, each once. `rows`: what became of the files of the batch,
-    /// with the algorithms of the manifest and [with stats](Rows::with_stats).
+    /// Passes the verdicts of a batch to `each` in path order, and counts them.
+    ///
+    /// All batches together give one verdict for everything in the manifest and the tree. `rows` are the
+    /// results of the batch's files, with the algorithms of the manifest and [with stats](Rows::with_stats).
     ///
     /// # Errors
-    /// When the manifest cannot be read or was changed meanwhile, or a file of the batch was never looked at.
+    /// When the manifest cannot be read or has changed meanwhile, or when a file of the batch was never
+    /// processed.
     ///
     /// # Panics
-    /// If the rows are not those of the batch, or are without stats.
+    /// If the rows belong to other files or have no stats.
     pub fn verify(&self, batch: &Batch, rows: &Rows, each: Each<'_>) -> Result<Summary, Error> {
         let contents = Contents::read(Some(&batch.files), rows);
         let moves = if batch.has_moves { self.moves(&contents)? } else { Moves::default() };
         let inventory = self.tree.inventory;
-        let needs_xattrs = self.manifest.header().xattrs && self.rules.compares(Field::Xattrs);
+        let needs_xattrs = self.manifest.header().xattrs && self.criteria.compares(Field::Xattrs);
         let mut judge = Judge {
             plan: self,
             batch,
@@ -41,8 +43,8 @@ impl VerifyPlan<'_> {
             moves,
             look: Look::new(inventory),
             xattrs: needs_xattrs.then(|| XattrReader::new(inventory)),
-            gone: 0,
-            come: 0,
+            missing_seen: 0,
+            candidates_seen: 0,
             digests: Vec::new(),
             changed: Vec::new(),
             summary: Summary::default(),
@@ -60,7 +62,7 @@ impl VerifyPlan<'_> {
         if judge.pending > 0 { Err(Error::Unprocessed(judge.pending)) } else { Ok(judge.summary) }
     }
 
-    /// Which new files have the contents of those that are gone.
+    /// Finds the new files that have the contents of missing files.
     fn moves(&self, contents: &Contents<'_>) -> Result<Moves, Error> {
         let mut found = Keys::new(self.manifest.header().digests_len(), self.budget);
         let (mut files, mut digests) = (Vec::new(), Vec::new());
@@ -72,23 +74,23 @@ impl VerifyPlan<'_> {
             }
         }
         let to: Vec<_> =
-            pair(&self.gone, &found).into_iter().map(|nth| nth.map(|nth| files[nth as usize])).collect();
-        let mut arrived: Vec<_> = to.iter().copied().flatten().collect();
-        arrived.sort_unstable();
-        Ok(Moves { to, arrived })
+            pair(&self.missing, &found).into_iter().map(|nth| nth.map(|nth| files[nth as usize])).collect();
+        let mut moved_to: Vec<_> = to.iter().copied().flatten().collect();
+        moved_to.sort_unstable();
+        Ok(Moves { to, moved_to })
     }
 }
 
-/// Where files have gone.
+/// The new paths of moved files.
 #[derive(Debug, Default)]
 struct Moves {
-    /// Of each regular file that is gone, by path, which one has its content.
+    /// For each missing regular file, in path order, the file that has its content.
     to: Vec<Option<FileNo>>,
-    /// The same files, ascending.
-    arrived: Vec<FileNo>,
+    /// The files in `to`, ascending.
+    moved_to: Vec<FileNo>,
 }
 
-/// What judging works with.
+/// The state of a pass over the manifest and the tree.
 struct Judge<'j> {
     plan: &'j VerifyPlan<'j>,
     batch: &'j Batch,
@@ -96,9 +98,10 @@ struct Judge<'j> {
     moves: Moves,
     look: Look<'j>,
     xattrs: Option<XattrReader<'j>>,
-    /// How many regular files that are gone have come by, and how many candidates.
-    gone: usize,
-    come: usize,
+    /// The number of missing regular files that the pass has reached.
+    missing_seen: usize,
+    /// The number of candidates that the pass has reached.
+    candidates_seen: usize,
     digests: Vec<u8>,
     changed: Vec<Field>,
     summary: Summary,
@@ -106,7 +109,7 @@ struct Judge<'j> {
     each: Each<'j>,
 }
 
-/// How an entry stands.
+/// What is known of an entry that is in the manifest and in the tree.
 enum Standing {
     Known { stat: Stat, is_read: bool },
     NotYet,
@@ -136,7 +139,7 @@ impl Judge<'_> {
         let digests: &[u8] = if is_read { &self.digests } else { &[] };
         let new = Entry { path: &seen.path, stat, target: seen.target(), digests, xattrs, damaged_ns: None };
         let is_same = is_read.then(|| old.digests == digests);
-        self.plan.rules.changed(old, &new, is_same, &mut self.changed);
+        self.plan.criteria.changed(old, &new, is_same, &mut self.changed);
         let verdict = Verdict::of(old, &new, &self.changed);
         self.summary.add(verdict);
         if !old.digests.is_empty() && !is_read && verdict == Verdict::Ok {
@@ -145,11 +148,12 @@ impl Judge<'_> {
         (self.each)(&Finding { new: Some(new), changed: &self.changed, ..finding(verdict, old) })
     }
 
-    /// What is known of an entry that is in both. Its digests are put where they belong.
+    /// Finds out what is known of an entry that is in the manifest and in the tree. If its content was read,
+    /// stores its digests in `self.digests`.
     fn stand(&mut self, old: &Entry<'_>, seen: &Seen) -> io::Result<Standing> {
         let plan = self.plan;
         if let Some(file) = seen.file.filter(|_| plan.reads && old.stat.is_regular())
-            && plan.rules.reads(old)
+            && plan.criteria.reads(old)
         {
             return Ok(match self.contents.of(file) {
                 Content::Read(row, stat) => {
@@ -161,7 +165,7 @@ impl Judge<'_> {
                     self.pending += 1;
                     Standing::NotYet
                 }
-                // It belongs to another batch.
+                // The file belongs to another batch.
                 Content::Unread => Standing::NotYet,
             });
         }
@@ -174,14 +178,14 @@ impl Judge<'_> {
     fn only_old(&mut self, old: &Entry<'_>) -> ControlFlow<()> {
         let is_covered = self.plan.failed.covers(old.path);
         let is_file = self.plan.reads && old.stat.is_regular() && !is_covered;
-        self.gone += usize::from(is_file);
+        self.missing_seen += usize::from(is_file);
         if !(if is_file { self.batch.has_moves } else { self.batch.is_first }) {
             return ControlFlow::Continue(());
         }
         if is_covered {
             return self.unreadable(old, None, None);
         }
-        let moved = if is_file { self.moves.to.get(self.gone - 1).copied().flatten() } else { None };
+        let moved = if is_file { self.moves.to.get(self.missing_seen - 1).copied().flatten() } else { None };
         let path = moved.map(|file| self.plan.tree.path_of(file));
         let verdict = if moved.is_some() { Verdict::Moved } else { Verdict::Missing };
         self.summary.add(verdict);
@@ -190,11 +194,12 @@ impl Judge<'_> {
 
     fn only_new(&mut self, new: &Walk<'_>) -> ControlFlow<()> {
         let seen = &new.seen;
-        let is_candidate = seen.file.is_some() && self.plan.candidates.get(self.come).copied() == seen.file;
-        self.come += usize::from(is_candidate);
-        let has_arrived = |file: FileNo| self.moves.arrived.binary_search(&file).is_ok();
+        let is_candidate =
+            seen.file.is_some() && self.plan.candidates.get(self.candidates_seen).copied() == seen.file;
+        self.candidates_seen += usize::from(is_candidate);
+        let is_moved = |file: FileNo| self.moves.moved_to.binary_search(&file).is_ok();
         if !(if is_candidate { self.batch.has_moves } else { self.batch.is_first })
-            || seen.file.is_some_and(has_arrived)
+            || seen.file.is_some_and(is_moved)
         {
             return ControlFlow::Continue(());
         }

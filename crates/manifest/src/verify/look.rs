@@ -1,4 +1,4 @@
-//! What is known of an entry that was walked, asked for where the walk did not keep it.
+//! Metadata of walked entries: from the walk, or else from the system.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use rustix::path::Arg;
 use crate::Stat;
 use crate::walked_tree::Seen;
 
-/// Asks the system for what the walk did not keep, in the directories that were walked.
+/// Reads metadata that the walk did not keep, through the directories that were walked.
 #[derive(Debug)]
 pub(super) struct Look<'i> {
     inventory: &'i Inventory,
@@ -21,7 +21,7 @@ impl<'i> Look<'i> {
         Self { inventory, opener: Opener::new(inventory) }
     }
 
-    /// What `stat` says of an entry.
+    /// Returns the metadata of an entry.
     pub(super) fn stat(&mut self, seen: &Seen) -> io::Result<Stat> {
         match &seen.metadata {
             Some(metadata) => Ok(Stat::walked(seen.file_type, metadata)),
@@ -29,7 +29,7 @@ impl<'i> Look<'i> {
         }
     }
 
-    /// The length of a file; `None` if it cannot be asked for.
+    /// Returns the length of a file; `None` if it cannot be read.
     pub(super) fn size(&mut self, file: FileNo) -> Option<u64> {
         let dir = self.inventory.dir_of(file);
         if self.inventory.has_sizes() {

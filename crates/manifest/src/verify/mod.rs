@@ -1,4 +1,4 @@
-//! A tree held against a manifest: first what has to be read, then the verdicts.
+//! Comparing a tree with its manifest: first find the files that must be read, then give the verdicts.
 
 mod judge;
 mod look;

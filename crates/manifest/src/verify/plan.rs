@@ -1,4 +1,4 @@
-//! What of a tree has to be read to hold it against a manifest.
+//! Which files must be read to verify a tree.
 
 use std::ops::ControlFlow;
 
@@ -10,23 +10,25 @@ use crate::merge::merge;
 use crate::walked_tree::{Failed, WalkedTree};
 use crate::{Criteria, Error, Field, Manifest};
 
-/// What has to be read to hold a tree against a manifest, and what is gone from it. Made by going through both side by
-/// side; of what is the same in both nothing is kept but the numbers of files.
+/// The files that must be read to verify a tree, and the files that are missing.
 ///
-/// Nothing that the manifest says leads anywhere: the tree is what was walked, and a path that was not is missing.
+/// The plan is made in one pass over manifest and tree. For what is the same in both it keeps only the
+/// numbers of files. Paths in the manifest are never opened: only entries that the walk found are read, and a
+/// recorded path that the walk did not find is missing.
 #[derive(Debug)]
 pub struct VerifyPlan<'p> {
     pub(super) manifest: &'p Manifest,
     pub(super) tree: WalkedTree<'p>,
-    pub(super) rules: &'p Criteria,
+    pub(super) criteria: &'p Criteria,
     pub(super) failed: Failed,
     /// Whether contents are compared at all.
     pub(super) reads: bool,
-    /// Files that are regular in both and to be read, ascending.
+    /// Files to be read that are regular files in the manifest and in the tree, ascending.
     pairs: Vec<FileNo>,
-    /// The contents of regular files that are gone, by path.
-    pub(super) gone: Keys,
-    /// Regular files that are new and as large as one that is gone, by path.
+    /// The contents of missing regular files, in path order.
+    pub(super) missing: Keys,
+    /// Regular files of the tree that are not in the manifest and that may be missing files at a new path:
+    /// they have the size of a missing file, or their size cannot be read. In path order.
     pub(super) candidates: Vec<FileNo>,
     pub(super) budget: &'p Budget,
 }
@@ -36,37 +38,40 @@ pub struct VerifyPlan<'p> {
 pub struct Batch {
     /// The files, ascending.
     pub files: Vec<FileNo>,
-    /// Whether all that needs no reading is judged with them.
+    /// Whether this batch also judges everything for which no file has to be read.
     pub(super) is_first: bool,
-    /// Whether regular files that are gone are judged with them, and those that are where they may have gone, which are
-    /// among the files then.
+    /// Whether this batch judges missing regular files, and the candidates that may be the same files at a
+    /// new path. The candidates are then part of `files`.
     pub(super) has_moves: bool,
 }
 
-/// Files in the first batch when the first difference ends it all, and by how many times each further one is larger:
-/// the manifest is read once for each, and a difference at the end has cost little more than it must.
+/// The number of files in the first batch if the run ends at the first difference.
 const FIRST: usize = 256;
+
+/// The growth factor of later batches. Each batch costs one pass over the manifest; growing batches keep that
+/// cost small if the difference comes late.
 const GROWTH: usize = 8;
 
 impl<'p> VerifyPlan<'p> {
-    /// Goes through the manifest and the tree, reading no file.
+    /// Goes through the manifest and the tree, without reading files.
     ///
-    /// The walk must have kept what `stat` says of everything that is no regular file, and should have of regular files
-    /// too if the rules [need it](Criteria::needs_stats).
+    /// The walk must have kept the metadata of everything except regular files. It should also have kept that
+    /// of regular files if the criteria [need it](Criteria::needs_stats).
     ///
     /// # Errors
-    /// When the manifest cannot be read, holds what a manifest may not, or what is gone does not fit into the budget.
+    /// When the manifest cannot be read or has an invalid line, or the lists of files do not fit into the
+    /// budget.
     pub fn new(
         manifest: &'p Manifest,
         tree: &WalkedTree<'p>,
-        rules: &'p Criteria,
+        criteria: &'p Criteria,
         budget: &'p Budget,
     ) -> Result<Self, Error> {
         let header = manifest.header();
-        let reads = rules.compares(Field::Digests) && !header.algorithms.is_empty();
+        let reads = criteria.compares(Field::Digests) && !header.algorithms.is_empty();
         let tree = *tree;
         let failed = Failed::of(&tree);
-        let mut gone = Keys::new(header.digests_len(), budget);
+        let mut missing = Keys::new(header.digests_len(), budget);
         let (mut pairs, mut candidates) = (Vec::new(), Vec::new());
         let mut reserved = Reservation::new(budget);
         merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
@@ -75,7 +80,7 @@ impl<'p> VerifyPlan<'p> {
                 _ if !reads => {}
                 (Some(old), Some(file)) => {
                     let old = old.entry();
-                    if old.stat.is_regular() && rules.reads(&old) {
+                    if old.stat.is_regular() && criteria.reads(&old) {
                         reserved.consume(size_of::<FileNo>() as u64)?;
                         pairs.push(file);
                     }
@@ -83,7 +88,7 @@ impl<'p> VerifyPlan<'p> {
                 (Some(old), None) => {
                     let old = old.entry();
                     if new.is_none() && old.stat.is_regular() && !failed.covers(old.path) {
-                        gone.push([old.digests], old.stat.size)?;
+                        missing.push([old.digests], old.stat.size)?;
                     }
                 }
                 (None, Some(file)) => {
@@ -95,17 +100,19 @@ impl<'p> VerifyPlan<'p> {
             Ok(ControlFlow::Continue(()))
         })?;
         pairs.sort_unstable();
-        let sizes = gone.sizes();
+        let sizes = missing.sizes();
         let mut look = Look::new(tree.inventory);
         candidates.retain(|&file| {
             !sizes.is_empty() && look.size(file).is_none_or(|size| sizes.binary_search(&size).is_ok())
         });
-        Ok(Self { manifest, tree, rules, failed, reads, pairs, gone, candidates, budget })
+        Ok(Self { manifest, tree, criteria, failed, reads, pairs, missing, candidates, budget })
     }
 
-    /// What to read, and then to [judge](Self::verify), in this order: everything at once, or, where the first
-    /// difference ends it all, a little first and then more and more. What may have moved comes second: it differs in
-    /// any case, but which files have to be read to know how may be many.
+    /// Returns the files to read and then to [judge](Self::verify), in this order: one batch, or, if the run
+    /// ends at the first difference, a small batch followed by larger and larger ones.
+    ///
+    /// The candidates for moved files form the second batch: they are certain to be differences, but finding
+    /// out which ones moved may require many reads.
     pub fn batches(&self, exit_on_first: bool) -> Vec<Batch> {
         let mut candidates = self.candidates.clone();
         candidates.sort_unstable();

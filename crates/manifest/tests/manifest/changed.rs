@@ -1,4 +1,5 @@
-//! Manifests that are changed after they were opened: what they say then is an error, and never taken for an entry.
+//! Manifests that change after they were opened: reading the changed part is an error and never yields a
+//! wrong entry.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -13,7 +14,7 @@ use tempfile::NamedTempFile;
 
 use crate::model::{Entries, Owned, Path, header, read, written};
 
-/// Bytes that are read at once; what is shorter is a single block.
+/// The size of a block. A shorter manifest is a single block.
 const BLOCK: usize = 256 << 10;
 
 fn files(n: u32, mtime_ns: i128) -> Entries {
@@ -34,7 +35,7 @@ fn files(n: u32, mtime_ns: i128) -> Entries {
     (0..n).map(|n| (Path::new(&format!("{n:05}")), entry.clone())).collect()
 }
 
-/// A manifest of some blocks in a file with a name, open, and what it says.
+/// An open manifest of some blocks in a named file, and its entries.
 fn opened() -> (NamedTempFile, Manifest, Entries) {
     let entries = files(4_000, 1);
     let bytes = written(&header(&[Algorithm::Xxh3], false), &entries);
@@ -45,7 +46,8 @@ fn opened() -> (NamedTempFile, Manifest, Entries) {
     (file, manifest, entries)
 }
 
-/// Every entry that is given is one that was recorded, and at the end there is an error that says what happened.
+/// Checks that every entry read is one that was recorded, and that the pass ends with the error for changed
+/// files.
 #[track_caller]
 fn is_refused(manifest: &Manifest, recorded: &Entries) {
     let (mut entries, mut recorded) = (manifest.entries(), recorded.iter());
@@ -59,16 +61,16 @@ fn is_refused(manifest: &Manifest, recorded: &Entries) {
                 let (path, expected) = recorded.next().unwrap();
                 assert_eq!((entry.path, Owned::of(&entry)), (&*path.0, expected.clone()));
             }
-            Ok(None) => panic!("it was taken for what it had been"),
+            Ok(None) => panic!("the change was not detected"),
             Err(error) => break error,
         }
     };
     assert!(matches!(error, Error::Changed), "{error}");
-    assert_eq!(error.to_string(), "it was changed while it was read");
+    assert_eq!(error.to_string(), "changed while being read");
 }
 
 #[test]
-fn one_byte_anywhere() {
+fn one_changed_byte_anywhere_is_an_error() {
     let (file, manifest, recorded) = opened();
     let len = file.as_file().metadata().unwrap().len();
     let times = file.as_file().metadata().unwrap().modified().unwrap();
@@ -79,7 +81,7 @@ fn one_byte_anywhere() {
             file.as_file().write_all_at(&[flipped], at).unwrap();
             file.as_file().set_modified(times).unwrap();
             if flipped == byte[0] {
-                assert_eq!(read(&manifest).unwrap(), recorded, "it is what it was again");
+                assert_eq!(read(&manifest).unwrap(), recorded, "the old content is restored");
             } else {
                 is_refused(&manifest, &recorded);
             }
@@ -88,7 +90,7 @@ fn one_byte_anywhere() {
 }
 
 #[test]
-fn cut_off_or_longer() {
+fn another_length_is_an_error() {
     let (file, manifest, recorded) = opened();
     let bytes = fs::read(file.path()).unwrap();
     for len in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, bytes.len() - 1] {
@@ -100,24 +102,24 @@ fn cut_off_or_longer() {
     is_refused(&manifest, &recorded);
 }
 
-/// Another manifest as long as it, and as good.
+/// The file is overwritten with another valid manifest of the same length.
 #[test]
-fn written_anew() {
+fn other_valid_content_is_an_error() {
     let (file, manifest, recorded) = opened();
     let other = written(&header(&[Algorithm::Xxh3], false), &files(4_000, 9));
     assert_eq!(other.len() as u64, file.as_file().metadata().unwrap().len());
     file.as_file().write_all_at(&other, 0).unwrap();
     is_refused(&manifest, &recorded);
-    // Another file under its name is none of its concern.
+    // Another file under the same name has no effect on the open manifest.
     let (file, manifest, recorded) = opened();
     fs::remove_file(file.path()).unwrap();
     fs::write(file.path(), &other).unwrap();
     assert_eq!(read(&manifest).unwrap(), recorded);
 }
 
-/// While its entries are gone through.
+/// The file changes in the middle of a pass.
 #[test]
-fn between_two_entries() {
+fn a_change_between_two_entries_is_an_error() {
     let (file, manifest, _) = opened();
     let mut entries = manifest.entries().unwrap();
     assert_eq!(entries.next().unwrap().unwrap().path, b"00000");
@@ -128,7 +130,7 @@ fn between_two_entries() {
 }
 
 #[test]
-fn either_side_of_a_comparison() {
+fn errors_of_a_comparison_name_the_manifest() {
     let entries = written(&header(&[Algorithm::Xxh3], false), &files(4_000, 1));
     for changed in 0..2 {
         let manifests = [opened(), opened()];
@@ -148,9 +150,9 @@ fn either_side_of_a_comparison() {
     assert_eq!(summary.total(), 4_000);
 }
 
-/// Lines lie where they lie, across as many pieces as they need.
+/// Lines may cross the border of two or more blocks.
 #[test]
-fn lines_longer_than_what_is_read_at_once() {
+fn lines_longer_than_a_block_are_read() {
     let mut recorded = files(5, 1);
     for (name, len) in [("00001", BLOCK - 300), ("00002", BLOCK), ("x", 3 * BLOCK + 7)] {
         let link = Owned {

@@ -1,4 +1,4 @@
-//! Two manifests, told apart.
+//! Comparing two manifests.
 
 use std::ops::ControlFlow;
 
@@ -11,9 +11,9 @@ use crate::model::{
     Entries, Owned, PATHS, Path, Said, entries, entry, expected, header, manifest, open, seal, written,
 };
 
-fn said(old: &Manifest, new: &Manifest, rules: &Criteria) -> Result<(Vec<Said>, Summary), Error> {
+fn said(old: &Manifest, new: &Manifest, criteria: &Criteria) -> Result<(Vec<Said>, Summary), Error> {
     let mut said = Vec::new();
-    let summary = diff(old, new, rules, &Budget::new(1 << 30), &mut |finding| {
+    let summary = diff(old, new, criteria, &Budget::new(1 << 30), &mut |finding| {
         said.push(Said::of(finding));
         ControlFlow::Continue(())
     })?;
@@ -22,11 +22,11 @@ fn said(old: &Manifest, new: &Manifest, rules: &Criteria) -> Result<(Vec<Said>, 
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
-/// What is said is what the model expects.
-fn check(old: &Entries, new: &Entries, rules: &Criteria) -> Result<(), TestCaseError> {
+/// Checks that the findings are those of the model.
+fn check(old: &Entries, new: &Entries, criteria: &Criteria) -> Result<(), TestCaseError> {
     let manifests = [old, new].map(|entries| manifest(&header(XXH3, false), entries));
-    let (said, summary) = said(&manifests[0], &manifests[1], rules).unwrap();
-    let mut expected = expected(old, new, rules, |_| true);
+    let (said, summary) = said(&manifests[0], &manifests[1], criteria).unwrap();
+    let mut expected = expected(old, new, criteria, |_| true);
     for said in &mut expected {
         if said.verdict == Verdict::Corrupted {
             said.verdict = Verdict::Modified;
@@ -42,7 +42,7 @@ fn check(old: &Entries, new: &Entries, rules: &Criteria) -> Result<(), TestCaseE
 
 proptest! {
     #[test]
-    fn every_difference_is_said_once(
+    fn every_difference_is_reported_once(
         old in entries(8),
         new in entries(8),
         mode in prop::sample::select(vec![Mode::Strict, Mode::Content, Mode::Metadata]),
@@ -51,9 +51,9 @@ proptest! {
         check(&old, &new, &Criteria { mode, ignore, sample: None })?;
     }
 
-    /// Most of what two manifests say is the same in both, and is not looked at entry by entry.
+    /// Most lines of two manifests are identical and are skipped without parsing.
     #[test]
-    fn what_is_the_same_around_them_hides_no_difference(
+    fn identical_lines_around_a_difference_do_not_hide_it(
         old in entries(8),
         changes in prop::collection::btree_map(0..PATHS.len(), prop::option::of(entry(8)), 0..4),
         ignore in prop::sample::subsequence(Field::ALL.to_vec(), 0..10),
@@ -69,8 +69,8 @@ proptest! {
     }
 
     #[test]
-    fn contents_are_compared_by_what_both_have(old in entries(16), new in entries(8)) {
-        // The digests of one are those of the other and more, at another place.
+    fn contents_are_compared_by_the_common_algorithms(old in entries(16), new in entries(8)) {
+        // The new manifest has the digests of the old one and more, in another position.
         let mut more = old.clone();
         more.values_mut().for_each(|entry| {
             let eight = &entry.digests.clone()[entry.digests.len() / 2..];
@@ -81,22 +81,22 @@ proptest! {
         let more = manifest(&header(&[Algorithm::Md5, Algorithm::Xxh3], false), &more);
         let new = manifest(&header(XXH3, false), &new);
         let fewer = manifest(&header(XXH3, false), &fewer);
-        let rules = Criteria::default();
-        prop_assert_eq!(said(&more, &new, &rules).unwrap().0, said(&fewer, &new, &rules).unwrap().0);
-        prop_assert_eq!(said(&new, &more, &rules).unwrap().0, said(&new, &fewer, &rules).unwrap().0);
-        prop_assert_eq!(said(&more, &fewer, &rules).unwrap().0, []);
+        let criteria = Criteria::default();
+        prop_assert_eq!(said(&more, &new, &criteria).unwrap().0, said(&fewer, &new, &criteria).unwrap().0);
+        prop_assert_eq!(said(&new, &more, &criteria).unwrap().0, said(&new, &fewer, &criteria).unwrap().0);
+        prop_assert_eq!(said(&more, &fewer, &criteria).unwrap().0, []);
     }
 }
 
 #[test]
-fn nothing_in_common_is_an_error() {
+fn no_common_algorithm_is_an_error() {
     let none = Entries::new();
     let manifests = [XXH3, &[Algorithm::Md5]].map(|algorithms| manifest(&header(algorithms, false), &none));
     let error = said(&manifests[0], &manifests[1], &Criteria::default()).unwrap_err();
     assert_eq!(error.to_string(), "no algorithm in common: xxh3 and md5");
 }
 
-/// Old and new with as many files, none of them in both.
+/// Two manifests with `files` files each and no common path.
 fn far_apart(files: u32) -> [Manifest; 2] {
     let entry = entry_of_file();
     ["a", "b"].map(|dir| {
@@ -120,20 +120,20 @@ fn entry_of_file() -> Owned {
 }
 
 #[test]
-fn what_does_not_fit_into_memory_is_an_error() {
+fn exceeding_the_budget_is_an_error() {
     let [old, new] = far_apart(3_000);
-    let rules = Criteria::default();
-    let run = |bytes| diff(&old, &new, &rules, &Budget::new(bytes), &mut |_| ControlFlow::Continue(()));
+    let criteria = Criteria::default();
+    let run = |bytes| diff(&old, &new, &criteria, &Budget::new(bytes), &mut |_| ControlFlow::Continue(()));
     assert_eq!(run(1 << 20).unwrap().count(Verdict::Moved), 3_000);
     assert!(matches!(run(64 << 10), Err(Error::Full(Full::Memory))));
     // Without contents nothing has to be kept.
-    let rules = Criteria { mode: Mode::Metadata, ..Criteria::default() };
-    let summary = diff(&old, &new, &rules, &Budget::new(0), &mut |_| ControlFlow::Continue(())).unwrap();
+    let criteria = Criteria { mode: Mode::Metadata, ..Criteria::default() };
+    let summary = diff(&old, &new, &criteria, &Budget::new(0), &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(summary.count(Verdict::Missing) + summary.count(Verdict::New), 6_000);
 }
 
 #[test]
-fn it_ends_when_it_is_told_to() {
+fn break_ends_the_comparison() {
     let [old, new] = far_apart(10);
     let mut n = 0;
     let summary = diff(&old, &new, &Criteria::default(), &Budget::new(1 << 20), &mut |_| {
@@ -143,9 +143,9 @@ fn it_ends_when_it_is_told_to() {
     assert_eq!((summary.unwrap().total(), n), (1, 1));
 }
 
-/// A line that both have vouches for nothing behind it.
+/// Identical lines do not exempt the next line from the check of the order.
 #[test]
-fn what_follows_the_same_lines_is_in_order() {
+fn order_is_checked_after_identical_lines() {
     let lines = |names: &[&str]| {
         let entries = names.iter().map(|name| (Path::new(name), entry_of_file())).collect();
         String::from_utf8(written(&header(XXH3, false), &entries)).unwrap()
@@ -156,7 +156,7 @@ fn what_follows_the_same_lines_is_in_order() {
         open(&seal(&wrong[..wrong.len() - 1])).unwrap()
     };
     let good = open(good.as_bytes()).unwrap();
-    for (name, why) in [("b", "'b' is there twice"), ("a", "'a' is out of order")] {
+    for (name, why) in [("b", "'b' appears twice"), ("a", "'a' is out of order")] {
         let wrong = named(&format!("\"path\":\"{name}\""));
         for (old, new) in [(&good, &wrong), (&wrong, &good), (&wrong, &wrong)] {
             let error = said(old, new, &Criteria::default()).unwrap_err();
@@ -168,7 +168,7 @@ fn what_follows_the_same_lines_is_in_order() {
     }
 }
 
-/// What is not read counts as not read, also where it is the same.
+/// Files whose content is not compared are counted, also where their lines are identical.
 #[test]
 fn content_that_is_not_compared_is_counted() {
     let [one, _] = far_apart(10);

@@ -1,4 +1,4 @@
-//! What is written is read, and nothing else is.
+//! The format: what is written can be read, and anything else is refused.
 
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
@@ -25,7 +25,7 @@ fn xattrs() -> impl Strategy<Value = Vec<Xattr>> {
         .prop_map(|map| map.into_iter().map(|(name, value)| Xattr { name, value }).collect())
 }
 
-/// Any entry at all.
+/// Any entry.
 fn any_entry() -> impl Strategy<Value = Owned> {
     let bytes = prop::collection::vec(1_u8.., 1..9);
     let numbers = (any::<[u64; 4]>(), any::<[u32; 2]>(), any::<i64>(), any::<[i32; 2]>());
@@ -45,7 +45,7 @@ fn any_entry() -> impl Strategy<Value = Owned> {
 
 proptest! {
     #[test]
-    fn every_entry_comes_back(
+    fn every_entry_is_read_back(
         entries in prop::collection::btree_map(path(), any_entry(), 0..8),
         root in prop::option::of(any_entry()),
     ) {
@@ -67,7 +67,7 @@ const A: &str = "{\"path\":\"a\",\"type\":\"file\",\"size_bytes\":1,\"mtime_ns\"
 const L: &str = "{\"path\":\"l\",\"type\":\"symlink\",\"size_bytes\":1,\"mtime_ns\":2,\"ctime_ns\":3,\"mode\":\"0777\",\
                  \"uid\":4,\"gid\":5,\"dev\":6,\"ino\":7,\"nlink\":8,\"target\":\"a\"}";
 
-/// A manifest of these lines, sealed.
+/// A manifest of these lines, with a valid footer.
 fn sealed(lines: &[&str]) -> Vec<u8> {
     let head = "{\"ftk\":\"manifest\",\"version\":1,\"root\":\"/r\",\"algorithms\":[\"xxh3\"],\"xattrs\":false,\
                 \"options\":[],\"start_ns\":7}";
@@ -103,7 +103,7 @@ fn a_line_is_as_documented() {
 }
 
 #[test]
-fn members_it_does_not_know_are_passed_over() {
+fn unknown_members_of_entries_are_ignored() {
     let more = A.replace("\"uid\"", "\"acl\":[{\"a\":null}],\"uid\"");
     assert_eq!(paths(&[&more, L]).unwrap(), ["a", "l"]);
     let spaced = A.replace(",\"", " ,\t\"").replace("\":", "\" : ");
@@ -111,16 +111,16 @@ fn members_it_does_not_know_are_passed_over() {
     assert_eq!(paths(&[&A.replace("\"a\"", "\"\\u0061\"")]).unwrap(), ["a"]);
 }
 
-/// What [`A`] says, without the names of its members.
+/// The values of [`A`] as an array, without the names of its members.
 const ARRAY: &str =
     "[\"a\",null,\"file\",1,2,3,\"0644\",4,5,6,7,8,null,null,null,{\"xxh3\":\"0123456789abcdef\"},null]";
 
 #[test]
-fn what_no_entry_may_be_is_refused_with_its_line() {
+fn invalid_entries_are_errors_with_line_numbers() {
     for (line, from, to, why) in [
-        (A, "\"path\":\"a\",", "", "no path"),
-        (A, "\"path\":\"a\"", "\"path\":\"a\",\"path_b64\":\"YQ==\"", "a path as text and another"),
-        (A, "\"path\":\"a\"", "\"path\":\"a\",\"path\":\"a\"", "the member `path` is there twice"),
+        (A, "\"path\":\"a\",", "", "the path is missing"),
+        (A, "\"path\":\"a\"", "\"path\":\"a\",\"path_b64\":\"YQ==\"", "the path is given both"),
+        (A, "\"path\":\"a\"", "\"path\":\"a\",\"path\":\"a\"", "the member `path` appears twice"),
         (A, "\"path\":\"a\"", "\"path_b64\":\"?\"", "base64"),
         (A, "\"path\":\"a\"", "\"path\":\"a\\u0000\"", "NUL"),
         (A, "\"path\":\"a\"", "\"path\":3", "integer `3` where a string is expected"),
@@ -134,11 +134,11 @@ fn what_no_entry_may_be_is_refused_with_its_line() {
         (A, "\"path\":\"a\"", "\"path\":\"a//b\"", "not a path below the root"),
         (A, "\"path\":\"a\"", "\"path_b64\":\"Li4v/w==\"", "not a path below the root"),
         (A, "\"file\"", "\"door\"", "unknown type \"door\""),
-        (A, "\"file\"", "\"symlink\"", "a symbolic link, and nothing else, has a target"),
-        (A, "\"file\"", "\"fifo\"", "has digests by all algorithms"),
-        (A, "\"file\"", "\"block_device\"", "has rdev"),
-        (A, "\"nlink\":8", "\"nlink\":8,\"rdev\":9", "has rdev"),
-        (A, "\"nlink\":8", "\"nlink\":8,\"target\":\"b\"", "has a target"),
+        (A, "\"file\"", "\"symlink\"", "target is required for symbolic links"),
+        (A, "\"file\"", "\"fifo\"", "digests by all algorithms"),
+        (A, "\"file\"", "\"block_device\"", "rdev is required"),
+        (A, "\"nlink\":8", "\"nlink\":8,\"rdev\":9", "rdev is required"),
+        (A, "\"nlink\":8", "\"nlink\":8,\"target\":\"b\"", "target is required"),
         (A, "\"size_bytes\":1,", "", "the member `size_bytes` is missing"),
         (
             A,
@@ -149,19 +149,19 @@ fn what_no_entry_may_be_is_refused_with_its_line() {
         (A, "\"size_bytes\":1", "\"size_bytes\":\"1\"", "string \"1\" where an integer of 0 or more"),
         (A, "\"size_bytes\":1", "\"size_bytes\":1.0", "fraction `1.0` where an integer of 0 or more"),
         (A, "\"uid\":4", "\"uid\":4294967296", "where an integer from 0 to 4294967295"),
-        (A, "\"0644\"", "\"644\"", "no mode"),
-        (A, "\"0644\"", "\"+644\"", "no mode"),
-        (A, "\"0644\"", "\"0648\"", "no mode"),
+        (A, "\"0644\"", "\"644\"", "not a mode"),
+        (A, "\"0644\"", "\"+644\"", "not a mode"),
+        (A, "\"0644\"", "\"0648\"", "not a mode"),
         (A, "\"0644\"", "420", "integer `420` where a string is expected"),
-        (A, ",\"digests\":{\"xxh3\":\"0123456789abcdef\"}", "", "has digests by all algorithms"),
-        (A, "{\"xxh3\":\"0123456789abcdef\"}", "{}", "has digests by all algorithms"),
-        (A, "\"xxh3\"", "\"md5\"", "no xxh3 digest"),
-        (A, "\"xxh3\":", "\"xxh3\":\"0123456789abcdef\",\"xxh3\":", "has digests by all algorithms"),
-        (A, "0123456789abcdef", "0123456789abcde", "is no xxh3 digest"),
-        (A, "0123456789abcdef", "0123456789abcdeg", "is no xxh3 digest"),
-        (A, "0123456789abcdef", "", "is no xxh3 digest"),
-        (A, "0123456789abcdef", "0123456789abcdef01", "is no xxh3 digest"),
-        (A, "\"nlink\":8", "\"nlink\":8,\"xattrs\":[]", "not as the header says"),
+        (A, ",\"digests\":{\"xxh3\":\"0123456789abcdef\"}", "", "digests by all algorithms"),
+        (A, "{\"xxh3\":\"0123456789abcdef\"}", "{}", "digests by all algorithms"),
+        (A, "\"xxh3\"", "\"md5\"", "the xxh3 digest is missing"),
+        (A, "\"xxh3\":", "\"xxh3\":\"0123456789abcdef\",\"xxh3\":", "digests by all algorithms"),
+        (A, "0123456789abcdef", "0123456789abcde", "is not a xxh3 digest"),
+        (A, "0123456789abcdef", "0123456789abcdeg", "is not a xxh3 digest"),
+        (A, "0123456789abcdef", "", "is not a xxh3 digest"),
+        (A, "0123456789abcdef", "0123456789abcdef01", "is not a xxh3 digest"),
+        (A, "\"nlink\":8", "\"nlink\":8,\"xattrs\":[]", "xattrs are not allowed"),
         (A, "}}", "}", "ends in the middle of a JSON object"),
         (A, "}}", "}}}", "trailing characters"),
         (A, "\"uid\"", "uid", "key must be a string"),
@@ -169,8 +169,8 @@ fn what_no_entry_may_be_is_refused_with_its_line() {
         (A, A, ARRAY, "an object"),
         (A, A, "", "it is empty"),
         (A, A, "null", "null where an object is expected"),
-        (L, ",\"target\":\"a\"", "", "a symbolic link, and nothing else, has a target"),
-        (L, "\"target\":\"a\"", "\"target\":\"a\",\"target_b64\":\"YQ==\"", "target: a path as text"),
+        (L, ",\"target\":\"a\"", "", "target is required for symbolic links"),
+        (L, "\"target\":\"a\"", "\"target\":\"a\",\"target_b64\":\"YQ==\"", "target: the path is given both"),
     ] {
         let lines = [A, L].map(|it| if it == line { it.replacen(from, to, 1) } else { it.to_owned() });
         let error = paths(&[&lines[0], &lines[1]]).unwrap_err();
@@ -183,7 +183,7 @@ fn what_no_entry_may_be_is_refused_with_its_line() {
 }
 
 #[test]
-fn entries_come_in_order_and_once() {
+fn unsorted_and_duplicate_entries_are_refused() {
     let named = |path: &str| A.replace("\"a\"", &format!("\"{path}\""));
     assert_eq!(
         paths(&[&named("."), &named("!"), &named("a"), &named("a-"), &named("a/b")]).unwrap().len(),
@@ -192,9 +192,9 @@ fn entries_come_in_order_and_once() {
     for (before, after, why) in [
         ("b", "a", "'a' is out of order"),
         ("a/b", "a-", "'a-' is out of order"),
-        ("a", "a", "'a' is there twice"),
+        ("a", "a", "'a' appears twice"),
         ("!", ".", "'.' is out of order"),
-        (".", ".", "'.' is there twice"),
+        (".", ".", "'.' appears twice"),
     ] {
         let error = paths(&[&named(before), &named(after), &named("z")]).unwrap_err();
         assert_eq!(error.to_string(), format!("line 3: {why}"));
@@ -202,7 +202,7 @@ fn entries_come_in_order_and_once() {
 }
 
 #[test]
-fn cut_off_anywhere_it_is_refused() {
+fn truncated_manifests_are_refused() {
     let bytes = sealed(&[A, L]);
     assert!(matches!(open(b""), Err(Error::NotManifest(_))));
     for cut in 1..bytes.len() {
@@ -223,7 +223,7 @@ fn one_changed_byte_is_refused() {
 }
 
 #[test]
-fn what_is_no_manifest_is_refused() {
+fn files_that_are_not_manifests_are_refused() {
     let later = String::from_utf8(sealed(&[A])).unwrap().replace("\"version\":1", "\"version\":2");
     assert!(matches!(open(later.as_bytes()), Err(Error::Version(2))));
     assert!(matches!(open(b"d41d8cd98f00b204e9800998ecf8427e  a\n"), Err(Error::NotManifest(_))));
@@ -235,18 +235,18 @@ fn what_is_no_manifest_is_refused() {
 }
 
 #[test]
-fn a_pipe_is_read_once_and_kept() {
+fn a_manifest_from_a_pipe_can_be_read_repeatedly() {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let bytes = sealed(&[A, L]);
     let filler = std::thread::spawn(move || writer.write_all(&bytes).unwrap());
     let manifest = Manifest::open(OwnedFd::from(reader).into()).unwrap();
     filler.join().unwrap();
     assert_eq!(read(&manifest).unwrap().len(), 2);
-    assert_eq!(read(&manifest).unwrap().len(), 2, "it can be gone through again");
+    assert_eq!(read(&manifest).unwrap().len(), 2, "a second pass");
 }
 
 #[test]
-fn entries_can_be_gone_through_side_by_side() {
+fn two_readers_of_one_manifest_are_independent() {
     let manifest = open(&sealed(&[A, L])).unwrap();
     let (mut one, mut other) = (manifest.entries().unwrap(), manifest.entries().unwrap());
     assert_eq!(one.next().unwrap().unwrap().path, b"a");

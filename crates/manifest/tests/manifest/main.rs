@@ -1,4 +1,4 @@
-//! Manifests held against a model that is slow and plain.
+//! Manifests compared with a slow and simple model.
 
 mod changed;
 mod diff;

@@ -1,4 +1,4 @@
-//! Entries with memory of their own, manifests of them, and what a comparison should say of two sets of them.
+//! Owned entries, manifests of them, and the expected result of a comparison of two sets of them.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use ftk_record::Seal;
 use ftk_walk::FileType;
 use proptest::prelude::*;
 
-/// An entry that owns what it holds.
+/// An entry that owns its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owned {
     pub(crate) stat: Stat,
@@ -19,10 +19,10 @@ pub(crate) struct Owned {
     pub(crate) damaged_ns: Option<i128>,
 }
 
-/// Entries by path; the root is `.` and sorts as nothing does.
+/// Entries by path; the root is `.` and sorts like an empty path.
 pub(crate) type Entries = BTreeMap<Path, Owned>;
 
-/// A path in the order of a manifest.
+/// A path that sorts in the order of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path(pub(crate) Vec<u8>);
 
@@ -72,7 +72,7 @@ pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
     Header { root: b"/r".to_vec(), algorithms: algorithms.into(), xattrs, options: Vec::new(), start_ns: 7 }
 }
 
-/// The bytes of a manifest.
+/// Returns the bytes of a manifest.
 pub(crate) fn written(header: &Header, entries: &Entries) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut sink = |line: &[u8]| bytes.write_all(line);
@@ -84,7 +84,7 @@ pub(crate) fn written(header: &Header, entries: &Entries) -> Vec<u8> {
     bytes
 }
 
-/// These lines with a footer that fits.
+/// Returns these lines with a valid footer.
 pub(crate) fn seal<L: AsRef<str>>(lines: &[L]) -> Vec<u8> {
     let (mut file, mut seal) = (Vec::new(), Seal::new());
     for line in lines {
@@ -96,7 +96,7 @@ pub(crate) fn seal<L: AsRef<str>>(lines: &[L]) -> Vec<u8> {
     file
 }
 
-/// A manifest of these bytes.
+/// Opens a manifest of these bytes.
 pub(crate) fn open(bytes: &[u8]) -> Result<Manifest, ftk_manifest::Error> {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
@@ -107,7 +107,7 @@ pub(crate) fn manifest(header: &Header, entries: &Entries) -> Manifest {
     open(&written(header, entries)).unwrap()
 }
 
-/// All entries of a manifest.
+/// Returns all entries of a manifest.
 pub(crate) fn read(manifest: &Manifest) -> Result<Entries, ftk_manifest::Error> {
     let mut entries = manifest.entries()?;
     let mut found = Entries::new();
@@ -117,7 +117,7 @@ pub(crate) fn read(manifest: &Manifest) -> Result<Entries, ftk_manifest::Error> 
     Ok(found)
 }
 
-/// What is said of a path.
+/// The result for one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
     pub(crate) path: String,
@@ -139,20 +139,20 @@ impl Said {
     }
 }
 
-/// What should be said of everything, one path after the other. `reads`: whose contents are compared.
+/// Returns the expected results, in path order. `reads` selects the files whose contents are compared.
 pub(crate) fn expected(
     old: &Entries,
     new: &Entries,
-    rules: &Criteria,
+    criteria: &Criteria,
     reads: impl Fn(&Path) -> bool,
 ) -> Vec<Said> {
     let is_file = |entry: &Owned| entry.stat.file_type == FileType::Regular;
     let content = |entry: &Owned| (entry.digests.clone(), entry.stat.size);
-    let mut come: Vec<_> =
+    let mut added: Vec<_> =
         new.iter().filter(|(path, entry)| is_file(entry) && !old.contains_key(path)).collect();
     let is_compared = |field| {
-        !rules.ignore.contains(&field)
-            && match rules.mode {
+        !criteria.ignore.contains(&field)
+            && match criteria.mode {
                 Mode::Strict => true,
                 Mode::Metadata => field != Field::Digests,
                 Mode::Content => [Field::Type, Field::Size, Field::Target, Field::Digests].contains(&field),
@@ -165,9 +165,9 @@ pub(crate) fn expected(
             && !new.contains_key(path)
             && compares_content
             && !entry.digests.is_empty()
-            && let Some(at) = come.iter().position(|(_, new)| content(new) == content(entry))
+            && let Some(at) = added.iter().position(|(_, new)| content(new) == content(entry))
         {
-            moved_to.insert(path, come.remove(at).0);
+            moved_to.insert(path, added.remove(at).0);
         }
     }
     let mut said = Vec::new();
@@ -223,7 +223,7 @@ pub(crate) fn expected(
     said.into_iter().map(|(_, said)| said).collect()
 }
 
-/// Few values, so that everything meets.
+/// Entries with few distinct values, so that equal ones are common.
 pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
     let types = prop::sample::select(vec![
         FileType::Regular,
@@ -264,7 +264,7 @@ pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
     )
 }
 
-/// Paths that sort in every odd way beside each other.
+/// Paths whose order is easy to get wrong.
 pub(crate) const PATHS: [&str; 12] =
     [".", "!", "-", "a", "a b", "a-b", "a.b", "a/b", "a/b/c", "a0", "b/a", "\u{e9}\n"];
 

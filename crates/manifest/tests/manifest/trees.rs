@@ -1,4 +1,4 @@
-//! Real trees, walked, read, and made manifests of.
+//! Manifests of real trees.
 
 use std::ffi::CString;
 use std::fs;
@@ -19,7 +19,7 @@ use rustix::fs::{CWD, FileType, Mode, Timespec, Timestamps, mknodat, utimensat};
 
 use crate::model::{Entries, header, open, read};
 
-/// A directory with every type of entry that takes no privilege to make; all times are long past.
+/// A directory with every type of entry that can be made without privileges. All times are long past.
 pub(crate) struct Dir(tempfile::TempDir);
 
 impl Dir {
@@ -64,7 +64,7 @@ impl Dir {
         fs::write(self.at(name), content).unwrap();
     }
 
-    /// Sets the times of an entry, of a link its own.
+    /// Sets the mtime of an entry; links are not followed.
     pub(crate) fn touch(&self, name: &str, seconds: i64) {
         let time = Timespec { tv_sec: seconds, tv_nsec: 123_456_789 };
         let times = Timestamps { last_access: time, last_modification: time };
@@ -80,7 +80,7 @@ impl Dir {
         Walked { inventory, root, failed }
     }
 
-    /// A manifest of it as it is now.
+    /// Returns a manifest of its present state.
     pub(crate) fn manifest(&self, header: &Header) -> Manifest {
         let walked = self.walk(header.algorithms.is_empty());
         if header.algorithms.is_empty() {
@@ -90,13 +90,13 @@ impl Dir {
         walked.write(header, &Contents::read(None, &rows))
     }
 
-    /// What a manifest of it holds.
+    /// Returns the entries of such a manifest.
     pub(crate) fn entries(&self, algorithms: &[Algorithm]) -> Entries {
         read(&self.manifest(&header(algorithms, false))).unwrap()
     }
 }
 
-/// What a walk found.
+/// The result of a walk.
 pub(crate) struct Walked {
     pub(crate) inventory: Inventory,
     pub(crate) root: Vec<u8>,
@@ -130,7 +130,7 @@ impl Walked {
 }
 
 #[test]
-fn a_manifest_says_what_the_system_says() {
+fn recorded_metadata_is_that_of_the_system() {
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 
     let dir = Dir::new();
@@ -182,7 +182,7 @@ fn a_manifest_says_what_the_system_says() {
 }
 
 #[test]
-fn without_content_nothing_is_read() {
+fn no_file_is_read_without_contents() {
     let dir = Dir::new();
     let mut with = dir.entries(&[Algorithm::Xxh3]);
     with.values_mut().for_each(|entry| entry.digests.clear());
@@ -190,11 +190,11 @@ fn without_content_nothing_is_read() {
 }
 
 #[test]
-fn what_cannot_be_read_has_no_entry() {
+fn unreadable_files_have_no_entry() {
     let dir = Dir::new();
     let header = header(&[Algorithm::Xxh3], false);
     let walked = dir.walk(false);
-    // A directory now stands where a file was walked.
+    // Replaces a walked file with a directory.
     fs::remove_file(dir.at("a-b")).unwrap();
     fs::create_dir(dir.at("a-b")).unwrap();
     let rows = walked.read(None, &header.algorithms);

@@ -1,4 +1,4 @@
-//! What one manifest has that another has not.
+//! Contents that only one of two manifests has.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use crate::model::{Entries, entries, header, manifest, text};
 
 proptest! {
     #[test]
-    fn what_is_elsewhere_under_any_name_is_left_out(of in entries(8), elsewhere in entries(8)) {
+    fn contents_found_under_any_name_are_not_unique(of in entries(8), elsewhere in entries(8)) {
         let [a, b] = [&of, &elsewhere].map(|entries| manifest(&header(&[Algorithm::Xxh64], false), entries));
         let mut found = Vec::new();
         let n = unique(&a, &b, &Budget::new(1 << 20), &mut |entry| {
@@ -31,7 +31,7 @@ proptest! {
 }
 
 #[test]
-fn without_digests_nothing_can_be_said() {
+fn unique_without_digests_is_an_error() {
     let all = [vec![Algorithm::Md5], vec![Algorithm::Sha1], vec![]];
     for (a, b, why) in [(0, 1, "md5 and sha1"), (0, 2, "md5 and none"), (2, 2, "none and none")] {
         let [a, b] = [a, b].map(|nth: usize| manifest(&header(&all[nth], false), &Entries::new()));

@@ -14,7 +14,7 @@ use crate::trees::Dir;
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
-/// What an update read, what it found corrupted, and what it made.
+/// The files that an update read, the corrupted files it found, and the new manifest.
 struct Run {
     read: Vec<Vec<u8>>,
     corrupted: Vec<Vec<u8>>,
@@ -49,14 +49,14 @@ fn update(dir: &Dir, old: &Manifest, check: Option<f64>, accept: &[&str]) -> Run
     Run { read: update.files.iter().map(path).collect(), corrupted, updated, new: open(&bytes).unwrap() }
 }
 
-/// A header of a run that begins long after everything was written.
+/// Returns the header of a run that begins long after everything was written.
 fn later(algorithms: &[Algorithm]) -> Header {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as i128;
     Header { start_ns: now + 60_000_000_000, ..header(algorithms, false) }
 }
 
 #[test]
-fn of_an_unchanged_tree_nothing_is_read() {
+fn no_file_of_an_unchanged_tree_is_read() {
     let dir = Dir::new();
     let header = later(XXH3);
     let old = dir.manifest(&header);
@@ -66,7 +66,7 @@ fn of_an_unchanged_tree_nothing_is_read() {
 }
 
 #[test]
-fn what_changed_and_what_is_young_is_read() {
+fn changed_and_recent_files_are_read() {
     let dir = Dir::new();
     let header = later(XXH3);
     let old = dir.manifest(&header);
@@ -82,13 +82,13 @@ fn what_changed_and_what_is_young_is_read() {
     assert_eq!(run.read, [&b"a-b"[..], b"a/b/c", b"a/x", b"fresh", b"moved"]);
     assert_eq!(read(&run.new).unwrap(), dir.entries(XXH3));
 
-    // The same manifest, but of a run that began before the files were written.
+    // The same manifest, but with a run that began before the files were written.
     let young = manifest(&Header { start_ns: 7, ..header.clone() }, &read(&run.new).unwrap());
     assert_eq!(update(&dir, &young, None, &[]).read.len(), 8);
 }
 
 #[test]
-fn without_digests_nothing_is_read() {
+fn update_without_digests_reads_no_file() {
     let dir = Dir::new();
     let old = dir.manifest(&later(&[]));
     dir.write("file", "CONTENT");
@@ -98,12 +98,12 @@ fn without_digests_nothing_is_read() {
 }
 
 #[test]
-fn damaged_files_are_told_until_they_are_repaired_changed_or_accepted() {
+fn damaged_files_are_reported_until_repaired_changed_or_accepted() {
     let dir = Dir::new();
     let header = later(XXH3);
     let good = read(&dir.manifest(&header)).unwrap();
     let mut entries = good.clone();
-    // As if the disk gave other bytes now than then.
+    // Simulates a disk that returns other bytes than before.
     entries.get_mut(&Path::new("file")).unwrap().digests[3] ^= 1;
     let old = manifest(&header, &entries);
     let run = update(&dir, &old, None, &[]);
@@ -115,7 +115,7 @@ fn damaged_files_are_told_until_they_are_repaired_changed_or_accepted() {
     entries.get_mut(&Path::new("file")).unwrap().damaged_ns = Some(NOW);
     assert_eq!(read(&run.new).unwrap(), entries);
 
-    // From now on without being asked, and the time stays that of the first run.
+    // The file is now read without `check`, and the time of the first finding is kept.
     entries.get_mut(&Path::new("file")).unwrap().damaged_ns = Some(5);
     let damaged = manifest(&header, &entries);
     for check in [None, Some(0.0)] {
@@ -127,7 +127,7 @@ fn damaged_files_are_told_until_they_are_repaired_changed_or_accepted() {
     assert_eq!((run.read.len(), run.corrupted.len()), (1, 0));
     assert_eq!(read(&run.new).unwrap(), good);
 
-    // A file that has its old content again.
+    // The old content is restored.
     let mut repaired = good.clone();
     repaired.get_mut(&Path::new("file")).unwrap().damaged_ns = Some(5);
     let run = update(&dir, &manifest(&header, &repaired), None, &[]);
@@ -139,7 +139,7 @@ fn damaged_files_are_told_until_they_are_repaired_changed_or_accepted() {
 }
 
 #[test]
-fn whatever_the_time_of_the_inode_says() {
+fn corruption_is_found_even_with_a_new_ctime() {
     let dir = Dir::new();
     let header = later(XXH3);
     let old = dir.manifest(&header);
@@ -152,7 +152,7 @@ fn whatever_the_time_of_the_inode_says() {
 }
 
 #[test]
-fn what_is_missing_is_counted_below_the_root() {
+fn missing_entries_are_counted_without_the_root() {
     let dir = Dir::new();
     let old = dir.manifest(&later(XXH3));
     let recorded = read(&old).unwrap().len() as u64 - 1;
@@ -168,7 +168,7 @@ fn what_is_missing_is_counted_below_the_root() {
 }
 
 #[test]
-fn the_root_is_another_one_if_device_and_inode_are() {
+fn a_new_device_and_inode_mean_another_root() {
     let dir = Dir::new();
     let header = later(XXH3);
     let entries = read(&dir.manifest(&header)).unwrap();

@@ -1,4 +1,4 @@
-//! Trees, held against manifests.
+//! Verifying trees.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,17 +16,17 @@ use crate::trees::{Dir, Walked};
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
-/// What a verification says, and how many files it read.
+/// The results of a verification, and how many files it read.
 struct Run {
     said: Vec<Said>,
     summary: Summary,
     read: usize,
 }
 
-fn verify(walked: &Walked, manifest: &Manifest, rules: &Criteria, exit_on_first: bool) -> Run {
+fn verify(walked: &Walked, manifest: &Manifest, criteria: &Criteria, exit_on_first: bool) -> Run {
     let tree = walked.tree();
     let budget = Budget::new(1 << 30);
-    let plan = VerifyPlan::new(manifest, &tree, rules, &budget).unwrap();
+    let plan = VerifyPlan::new(manifest, &tree, criteria, &budget).unwrap();
     let mut run = Run { said: Vec::new(), summary: Summary::default(), read: 0 };
     let mut is_over = false;
     for batch in plan.batches(exit_on_first) {
@@ -46,14 +46,14 @@ fn verify(walked: &Walked, manifest: &Manifest, rules: &Criteria, exit_on_first:
     run
 }
 
-/// The tree as it is, against entries that say something else.
-fn against(dir: &Dir, recorded: &Entries, rules: &Criteria) -> Run {
-    verify(&dir.walk(rules.needs_stats()), &manifest(&header(XXH3, false), recorded), rules, false)
+/// Verifies the tree against these entries.
+fn against(dir: &Dir, recorded: &Entries, criteria: &Criteria) -> Run {
+    verify(&dir.walk(criteria.needs_stats()), &manifest(&header(XXH3, false), recorded), criteria, false)
 }
 
-/// What is not as recorded.
-fn differences(dir: &Dir, recorded: &Entries, rules: &Criteria) -> Vec<(String, Verdict, Vec<Field>)> {
-    let said = against(dir, recorded, rules).said.into_iter();
+/// Returns everything that is not as recorded.
+fn differences(dir: &Dir, recorded: &Entries, criteria: &Criteria) -> Vec<(String, Verdict, Vec<Field>)> {
+    let said = against(dir, recorded, criteria).said.into_iter();
     said.filter(|it| it.verdict != Verdict::Ok).map(|it| (it.path, it.verdict, it.changed)).collect()
 }
 
@@ -62,9 +62,9 @@ fn a_tree_is_as_recorded() {
     let dir = Dir::new();
     let recorded = dir.entries(XXH3);
     for mode in [Mode::Strict, Mode::Content, Mode::Metadata] {
-        let rules = Criteria { mode, ..Criteria::default() };
+        let criteria = Criteria { mode, ..Criteria::default() };
         for files in [false, true] {
-            let run = verify(&dir.walk(files), &manifest(&header(XXH3, false), &recorded), &rules, false);
+            let run = verify(&dir.walk(files), &manifest(&header(XXH3, false), &recorded), &criteria, false);
             assert!(run.said.iter().all(|said| said.verdict == Verdict::Ok));
             assert_eq!(run.summary.count(Verdict::Ok), recorded.len() as u64);
             let files = 7;
@@ -74,7 +74,7 @@ fn a_tree_is_as_recorded() {
     }
 }
 
-/// Changes one thing that is recorded, and says which field that is.
+/// Changes one recorded field; returns false if the entry does not have it.
 fn change(entry: &mut Owned, field: Field) -> bool {
     let stat = &mut entry.stat;
     let is_file = stat.file_type == FileType::Regular;
@@ -97,7 +97,7 @@ fn change(entry: &mut Owned, field: Field) -> bool {
 }
 
 #[test]
-fn each_change_alone_is_reported_of_every_type() {
+fn each_single_change_is_reported_for_every_type() {
     let dir = Dir::new();
     let recorded = dir.entries(XXH3);
     let mut seen = BTreeSet::new();
@@ -121,13 +121,13 @@ fn each_change_alone_is_reported_of_every_type() {
             let ignore = Criteria { ignore: vec![field], ..Criteria::default() };
             assert_eq!(differences(&dir, &recorded, &ignore), [], "{name} {field}");
             for mode in [Mode::Content, Mode::Metadata] {
-                let rules = Criteria { mode, ..Criteria::default() };
-                let is_seen = rules.compares(field);
-                let found = differences(&dir, &recorded, &rules);
+                let criteria = Criteria { mode, ..Criteria::default() };
+                let is_seen = criteria.compares(field);
+                let found = differences(&dir, &recorded, &criteria);
                 assert_eq!(found.is_empty(), !is_seen, "{name} {field} {mode:?}");
             }
         }
-        // What is recorded for updates only.
+        // Fields that are only for updates are not compared.
         let mut recorded = recorded.clone();
         let stat = &mut recorded.get_mut(&path).unwrap().stat;
         (stat.ino, stat.dev, stat.nlink, stat.ctime_ns) = (1, 2, 3, 4);
@@ -141,7 +141,7 @@ fn each_change_alone_is_reported_of_every_type() {
 }
 
 #[test]
-fn an_edit_is_told_from_rot() {
+fn edits_and_corruption_are_distinguished() {
     let dir = Dir::new();
     let recorded = dir.entries(XXH3);
     dir.write("file", "CONTENT");
@@ -151,11 +151,11 @@ fn an_edit_is_told_from_rot() {
     dir.touch("file", 1_000_000_007);
     let rot = is(Verdict::Corrupted, vec![Field::Digests]);
     assert_eq!(differences(&dir, &recorded, &Criteria::default()), rot);
-    // Times tell one from the other even where they are not compared themselves.
-    let rules = Criteria { mode: Mode::Content, ..Criteria::default() };
-    assert_eq!(differences(&dir, &recorded, &rules), rot);
+    // Size and mtime distinguish an edit from corruption even if they are not compared.
+    let criteria = Criteria { mode: Mode::Content, ..Criteria::default() };
+    assert_eq!(differences(&dir, &recorded, &criteria), rot);
     dir.touch("file", 1_000_000_008);
-    assert_eq!(differences(&dir, &recorded, &rules), is(Verdict::Modified, vec![Field::Digests]));
+    assert_eq!(differences(&dir, &recorded, &criteria), is(Verdict::Modified, vec![Field::Digests]));
     dir.write("file", "content and more");
     dir.touch("file", 1_000_000_007);
     let changed = vec![Field::Size, Field::Digests];
@@ -163,13 +163,13 @@ fn an_edit_is_told_from_rot() {
 }
 
 #[test]
-fn what_has_moved_is_one_record() {
+fn a_moved_file_is_one_finding() {
     let dir = Dir::new();
     let recorded = dir.entries(XXH3);
     fs::rename(dir.at("a/x"), dir.at("x")).unwrap();
     fs::rename(dir.at("twin"), dir.at("z")).unwrap();
     fs::rename(dir.at("file"), dir.at("y")).unwrap();
-    dir.write("n", "m"); // as long as a/x, and something else
+    dir.write("n", "m"); // as long as a/x, with other content
     fs::remove_file(dir.at("a-b")).unwrap();
     let run = against(&dir, &recorded, &Criteria::default());
     let said: Vec<_> = run.said.into_iter().filter(|said| said.verdict != Verdict::Ok).collect();
@@ -189,16 +189,16 @@ fn what_has_moved_is_one_record() {
             is("twin", Verdict::Moved, "z"),
         ]
     );
-    // Three files that are still there, and four new ones that are as large as one that is gone.
+    // Three files that are still there, and four new ones that have the size of a missing one.
     assert_eq!(run.read, 7);
-    let rules = Criteria { mode: Mode::Metadata, ..Criteria::default() };
-    let run = against(&dir, &recorded, &rules);
+    let criteria = Criteria { mode: Mode::Metadata, ..Criteria::default() };
+    let run = against(&dir, &recorded, &criteria);
     assert_eq!((run.summary.count(Verdict::Missing), run.summary.count(Verdict::New)), (4, 4));
     assert_eq!(run.read, 0);
 }
 
 #[test]
-fn a_new_file_is_not_read_without_need() {
+fn new_files_are_read_only_if_they_may_have_moved() {
     let dir = Dir::new();
     let recorded = dir.entries(XXH3);
     dir.write("new", "content");
@@ -206,19 +206,19 @@ fn a_new_file_is_not_read_without_need() {
     assert_eq!(against(&dir, &recorded, &Criteria::default()).read, 7);
     fs::remove_file(dir.at("twin")).unwrap();
     let run = against(&dir, &recorded, &Criteria::default());
-    assert_eq!(run.read, 7, "six that are left, and one new one");
+    assert_eq!(run.read, 7, "six old ones and a new one");
     assert_eq!(run.summary.count(Verdict::Moved), 1);
 }
 
 #[test]
-fn a_hostile_manifest_names_nothing_but_what_was_walked() {
+fn paths_in_a_hostile_manifest_are_never_opened() {
     let outside = Dir::new();
     let dir = Dir::new();
     symlink(outside.path(), dir.at("out")).unwrap();
     let recorded = dir.entries(XXH3);
     let mut hostile = recorded.clone();
     let file = recorded[&Path::new("file")].clone();
-    // Through a link, as a file below a file, and a pipe, socket or directory that is said to be a regular file.
+    // Through a link, below a file, and a pipe, socket or directory recorded as a regular file.
     for path in ["out/file", "link/x", "file/x", "a/pipe", "socket", "empty"] {
         hostile.insert(Path::new(path), file.clone());
     }
@@ -230,15 +230,15 @@ fn a_hostile_manifest_names_nothing_but_what_was_walked() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_said_to_be_intact() {
+fn unreadable_entries_are_not_reported_as_ok() {
     let dir = Dir::new();
     let recorded = dir.entries(XXH3);
     let mut walked = dir.walk(false);
-    // Between walk and read: one is gone, one is another type.
+    // Between the walk and the read, one file is removed, and another is replaced by a symbolic link.
     fs::remove_file(dir.at("file")).unwrap();
     fs::remove_file(dir.at("a/x")).unwrap();
     symlink("b/c", dir.at("a/x")).unwrap();
-    // And what could not be listed at all.
+    // The walk could not list a directory.
     walked.failed = vec![[&walked.root[..], b"/gone"].concat()];
     let mut recorded = recorded;
     for path in ["gone", "gone/deep/er", "gone2"] {
@@ -261,7 +261,7 @@ fn what_cannot_be_read_is_not_said_to_be_intact() {
 }
 
 #[test]
-fn a_sample_reads_a_share_and_compares_the_metadata_of_all() {
+fn a_sample_reads_some_files_and_compares_all_metadata() {
     let dir = Dir::new();
     (0..200).for_each(|n| dir.write(&format!("empty/{n}"), "some"));
     let mut recorded = dir.entries(XXH3);
@@ -269,11 +269,11 @@ fn a_sample_reads_a_share_and_compares_the_metadata_of_all() {
         recorded.get_mut(&Path::new(&format!("empty/{n}"))).unwrap().digests[0] ^= 1;
     }
     recorded.get_mut(&Path::new("file")).unwrap().stat.mode = 0;
-    let rules = |percent| Criteria { sample: Some(Sample::new(percent)), ..Criteria::default() };
+    let criteria = |percent| Criteria { sample: Some(Sample::new(percent)), ..Criteria::default() };
     let corrupted = |percent| {
-        let run = against(&dir, &recorded, &rules(percent));
+        let run = against(&dir, &recorded, &criteria(percent));
         assert_eq!(run.summary.count(Verdict::Metadata), 1);
-        // What is told for its mode is not among those that are as recorded without having been read.
+        // The file with another mode does not count as unread.
         assert!((206..=207).contains(&(run.read as u64 + run.summary.unread)));
         run.summary.count(Verdict::Corrupted)
     };
@@ -284,7 +284,7 @@ fn a_sample_reads_a_share_and_compares_the_metadata_of_all() {
 }
 
 #[test]
-fn the_first_difference_ends_it_all() {
+fn exit_on_first_ends_at_the_first_difference() {
     let dir = Dir::new();
     (0..3_000).for_each(|n| dir.write(&format!("empty/{n}"), "some"));
     let walked = dir.walk(false);
@@ -303,7 +303,7 @@ fn the_first_difference_ends_it_all() {
     content.get_mut(&Path::new("empty/2999")).unwrap().digests[0] ^= 1;
     let run = verify(&walked, &manifest_of(&content), &Criteria::default(), true);
     assert_eq!(run.said.iter().filter(|said| said.verdict != Verdict::Ok).count(), 1);
-    // What may have moved is read after some files that have not, and before most.
+    // Possibly moved files are read after the first batch and before the larger ones.
     let mut moved = recorded.clone();
     let gone = moved.remove(&Path::new("empty/2999")).unwrap();
     moved.insert(Path::new("empty/zzz"), gone);
@@ -311,16 +311,16 @@ fn the_first_difference_ends_it_all() {
     let last = run.said.last().unwrap();
     assert_eq!((&*last.path, last.new_path.as_deref()), ("empty/zzz", Some("empty/2999")));
     assert!((200..300).contains(&run.read), "{}", run.read);
-    // Where something else tells of a difference, nothing that may have moved is read.
+    // If a difference is found without them, possibly moved files are not read.
     moved.get_mut(&Path::new("socket")).unwrap().stat.mode ^= 1;
     (0..1_000).for_each(|n| _ = moved.remove(&Path::new(&format!("empty/{n}"))));
     let run = verify(&walked, &manifest_of(&moved), &Criteria::default(), true);
     assert_eq!((&*run.said.last().unwrap().path, run.read), ("socket", 256));
 }
 
-/// All batches together give every verdict once, whatever comes first.
+/// All batches together give every verdict once, in either order.
 #[test]
-fn batches_are_parts_of_the_whole() {
+fn batches_together_give_every_verdict_once() {
     let dir = Dir::new();
     (0..600).for_each(|n| dir.write(&format!("empty/{n}"), "some"));
     let walked = dir.walk(false);
@@ -335,8 +335,8 @@ fn batches_are_parts_of_the_whole() {
     recorded.remove(&Path::new("twin"));
     let manifest = manifest(&header(XXH3, false), &recorded);
     let tree = walked.tree();
-    let (rules, budget) = (Criteria::default(), Budget::new(1 << 30));
-    let plan = VerifyPlan::new(&manifest, &tree, &rules, &budget).unwrap();
+    let (criteria, budget) = (Criteria::default(), Budget::new(1 << 30));
+    let plan = VerifyPlan::new(&manifest, &tree, &criteria, &budget).unwrap();
     let said = |exit_on_first| {
         let (mut said, mut summary) = (Vec::new(), Summary::default());
         for batch in plan.batches(exit_on_first) {
@@ -357,12 +357,12 @@ fn batches_are_parts_of_the_whole() {
 }
 
 #[test]
-fn extended_attributes_are_compared_where_they_were_recorded() {
+fn extended_attributes_are_compared_if_recorded() {
     let dir = Dir::new();
     let set = |name: &str, value: &[u8]| {
         rustix::fs::setxattr(dir.at(name), "user.ftk", value, rustix::fs::XattrFlags::empty())
     };
-    // Not every file system has them, but those that tests run on do.
+    // Some file systems have no extended attributes; those that tests run on do.
     set("file", b"\0\xff").unwrap();
     set("a", b"").unwrap();
     let header = header(XXH3, true);
@@ -377,9 +377,9 @@ fn extended_attributes_are_compared_where_they_were_recorded() {
     for path in ["link", "pipe", "socket", "a/x"] {
         assert_eq!(own(path), []);
     }
-    let rules = Criteria::default();
+    let criteria = Criteria::default();
     let said = || {
-        let run = verify(&dir.walk(false), &recorded, &rules, false);
+        let run = verify(&dir.walk(false), &recorded, &criteria, false);
         let said = run.said.into_iter().filter(|said| said.verdict != Verdict::Ok);
         said.map(|it| (it.path, it.verdict, it.changed)).collect::<Vec<_>>()
     };
@@ -394,9 +394,10 @@ fn extended_attributes_are_compared_where_they_were_recorded() {
     assert!(run.said.iter().all(|said| said.verdict == Verdict::Ok));
 }
 
-/// Workers leave the descriptor table of the process: what one opens has no such number elsewhere.
+/// Workers leave the process's descriptor table, so a descriptor number from a worker is not valid in other
+/// threads.
 #[test]
-#[expect(unsafe_code, reason = "to leave the shared table has a duty")]
+#[expect(unsafe_code, reason = "leave_shared_descriptors is unsafe")]
 fn extended_attributes_are_read_by_a_thread_with_its_own_descriptors() {
     let dir = Dir::new();
     rustix::fs::setxattr(dir.at("a/x"), "user.ftk", b"value", rustix::fs::XattrFlags::empty()).unwrap();
@@ -417,7 +418,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn verdicts_are_those_of_the_model(
+    fn verdicts_match_the_model(
         mutations in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8, 0..10_usize), 0..8),
         others in prop::collection::btree_map(
             prop::sample::select(vec!["a/0", "link/x", "z", "a b/0"]).prop_map(Path::new), entry(8), 0..4),
@@ -433,9 +434,9 @@ proptest! {
                 let path = index.get(&PATHS_OF_DIR).to_owned();
                 let path = Path::new(path);
                 match what {
-                    // Gone from the manifest: new in the tree.
+                    // Not recorded: new in the tree.
                     0 => { recorded.remove(&path); }
-                    // Recorded somewhere else.
+                    // Recorded at another path.
                     1 => if let Some(entry) = recorded.remove(&path) {
                         recorded.insert(Path([&path.0[..], b".moved"].concat()), entry);
                     },
@@ -445,16 +446,16 @@ proptest! {
                 }
             }
             recorded.extend(others.clone());
-            let rules = Criteria { mode, ignore: ignore.clone(), sample: None };
+            let criteria = Criteria { mode, ignore: ignore.clone(), sample: None };
             let manifest = manifest(&header(XXH3, false), &recorded);
-            let run = verify(&dir.walk(files), &manifest, &rules, false);
-            prop_assert_eq!(run.said, expected(&recorded, &now, &rules, |_| true));
+            let run = verify(&dir.walk(files), &manifest, &criteria, false);
+            prop_assert_eq!(run.said, expected(&recorded, &now, &criteria, |_| true));
             Ok(())
         })?;
     }
 }
 
-/// What [`Dir::new`] makes.
+/// The entries that [`Dir::new`] makes.
 const PATHS_OF_DIR: [&str; 17] = [
     ".",
     "a",

@@ -1,4 +1,4 @@
-//! Output files, made both ways: without a name, and under a temporary one.
+//! Output files, created in both ways: without a name, and under a temporary name.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -37,7 +37,7 @@ fn listing(dir: &Path) -> Vec<OsString> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn temporary_files_have_no_name_here() {
+fn temporary_files_have_no_name_on_linux() {
     let dir = TempDir::new().unwrap();
     let output = Output::create(&dir.path().join("new")).unwrap();
     assert!(listing(dir.path()).is_empty());
@@ -61,7 +61,7 @@ fn a_new_file_appears_on_commit() {
 }
 
 #[test]
-fn an_old_file_is_replaced_whole() {
+fn an_old_file_is_replaced_atomically() {
     both_ways(|dir, create| {
         let (path, other) = (dir.join("list"), dir.join("hard link"));
         fs::write(&path, b"a long old list").unwrap();
@@ -78,7 +78,7 @@ fn an_old_file_is_replaced_whole() {
 }
 
 #[test]
-fn dropped_output_leaves_no_trace() {
+fn dropped_output_leaves_no_file() {
     both_ways(|dir, create| {
         let (old, new) = (dir.join("old"), dir.join("new"));
         fs::write(&old, b"old").unwrap();
@@ -121,15 +121,15 @@ fn owner_and_group_are_kept() {
 }
 
 #[test]
-fn nobody_gains_rights_when_the_owner_cannot_be_kept() {
-    assert_eq!(mode_of_another_owner(0o640), 0o600);
-    assert_eq!(mode_of_another_owner(0o660), 0o600);
-    assert_eq!(mode_of_another_owner(0o604), 0o644);
-    assert_eq!(mode_of_another_owner(0o777), 0o777);
+fn a_new_owner_does_not_widen_permissions() {
+    assert_eq!(mode_for_new_owner(0o640), 0o600);
+    assert_eq!(mode_for_new_owner(0o660), 0o600);
+    assert_eq!(mode_for_new_owner(0o604), 0o644);
+    assert_eq!(mode_for_new_owner(0o777), 0o777);
 }
 
 #[test]
-fn names_may_be_as_long_as_names_can_be() {
+fn output_names_may_have_the_maximal_length() {
     both_ways(|dir, create| {
         let path = dir.join("n".repeat(255));
         for text in [b"one", b"two"] {
@@ -146,7 +146,7 @@ fn a_symbolic_link_stays_and_its_target_is_replaced() {
         fs::create_dir(dir.join("sub")).unwrap();
         symlink("sub/second", dir.join("first")).unwrap();
         symlink("../file", dir.join("sub/second")).unwrap();
-        for text in ["the links dangle", "they do no longer"] {
+        for text in ["the links dangle", "they exist now"] {
             write_all(create(&dir.join("first")).unwrap(), text.as_bytes()).unwrap();
             assert_eq!(fs::read_to_string(dir.join("file")).unwrap(), text);
         }
@@ -157,7 +157,7 @@ fn a_symbolic_link_stays_and_its_target_is_replaced() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_at_once() {
+fn unwritable_paths_are_refused_at_once() {
     let dir = TempDir::new().unwrap();
     let path = |name: &str| dir.path().join(name);
     symlink("loop", path("loop")).unwrap();
@@ -185,10 +185,10 @@ fn a_read_only_file_is_not_replaced() {
         let refused = scope.spawn(|| {
             if rustix::process::geteuid().is_root() {
                 use rustix::process::{Gid, Uid};
-                // The permissions of a thread are its own on Linux: the other tests keep theirs.
-                let (nobody, nogroup) = (Uid::from_raw(65534), Gid::from_raw(65534));
-                rustix::thread::set_thread_res_gid(nogroup, nogroup, nogroup).unwrap();
-                rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+                // On Linux, user and group ids can be set per thread: the other tests keep theirs.
+                let (user, group) = (Uid::from_raw(65534), Gid::from_raw(65534));
+                rustix::thread::set_thread_res_gid(group, group, group).unwrap();
+                rustix::thread::set_thread_res_uid(user, user, user).unwrap();
             }
             Output::create(&path).unwrap_err()
         });
@@ -204,7 +204,7 @@ fn a_full_device_is_an_error() {
 
     let mut output = Output::create(Path::new("/dev/full")).unwrap();
     assert_eq!(output.write_all(&vec![0; 2 * BUFFER]).unwrap_err().kind(), ErrorKind::StorageFull);
-    assert!(output.commit().is_err(), "what was lost is not committed");
+    assert!(output.commit().is_err(), "lost data is never committed");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn a_fifo_is_written_in_place() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_descriptor_under_proc_is_written_in_place_after_what_is_there() {
+fn a_descriptor_under_proc_is_appended_to() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("log");
     fs::write(&path, b"old\n").unwrap();
@@ -236,7 +236,7 @@ fn a_descriptor_under_proc_is_written_in_place_after_what_is_there() {
 }
 
 #[test]
-fn identities_name_the_new_file_and_the_old() {
+fn identities_are_those_of_the_new_and_old_file() {
     both_ways(|dir, create| {
         let path = dir.join("list");
         let mut seen = Vec::new();
@@ -255,24 +255,24 @@ fn identities_name_the_new_file_and_the_old() {
 }
 
 #[test]
-fn what_came_meanwhile_is_replaced_if_it_can_be() {
+fn a_file_created_meanwhile_is_replaced() {
     both_ways(|dir, create| {
-        let (file, taken) = (dir.join("file"), dir.join("taken"));
-        let outputs = [create(&file).unwrap(), create(&taken).unwrap()];
+        let (file, directory) = (dir.join("file"), dir.join("directory"));
+        let outputs = [create(&file).unwrap(), create(&directory).unwrap()];
         fs::write(&file, b"another writer's").unwrap();
-        fs::create_dir(&taken).unwrap();
-        let [to_file, to_directory] = outputs.map(|output| write_all(output, b"ours"));
+        fs::create_dir(&directory).unwrap();
+        let [to_file, on_directory] = outputs.map(|output| write_all(output, b"ours"));
         to_file.unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"ours");
-        assert_eq!(to_directory.unwrap_err().kind(), ErrorKind::IsADirectory);
-        assert_eq!(listing(dir), ["file", "taken"]);
+        assert_eq!(on_directory.unwrap_err().kind(), ErrorKind::IsADirectory);
+        assert_eq!(listing(dir), ["directory", "file"]);
     });
 }
 
-/// Where [`child`] writes; set by the tests that run it.
+/// The path that [`child`] writes; set by the tests that run it.
 const CHILD_PATH: &str = "FTK_RECORD_TEST_PATH";
 
-/// Not a test: writes a megabyte in another process, so that it can be killed or run out of room.
+/// Not a test: writes a megabyte in a child process that can be killed or given a size limit.
 #[test]
 #[ignore = "run as a child process by the tests below"]
 fn child() {
@@ -285,7 +285,7 @@ fn child() {
     output.commit().unwrap();
 }
 
-/// The command that runs [`child`], by way of a shell that runs `limits` first.
+/// Returns the command that runs [`child`] from a shell that runs `limits` first.
 fn child_command(path: &Path, limits: &str) -> Command {
     let mut command = Command::new("sh");
     command
@@ -299,7 +299,7 @@ fn child_command(path: &Path, limits: &str) -> Command {
     command
 }
 
-/// A directory with an old file, and the paths of that file and of one that is not there.
+/// Creates a directory with an old file. Returns it with the paths of the old file and of a new one.
 fn old_and_new() -> (TempDir, [PathBuf; 2]) {
     let dir = TempDir::new().unwrap();
     let paths = ["old", "new"].map(|name| dir.path().join(name));
@@ -308,7 +308,7 @@ fn old_and_new() -> (TempDir, [PathBuf; 2]) {
 }
 
 #[test]
-fn the_child_writes_when_it_is_left_alone() {
+fn the_child_writes_if_it_is_not_disturbed() {
     let (dir, paths) = old_and_new();
     for path in &paths {
         assert!(child_command(path, "").output().unwrap().status.success());
@@ -319,7 +319,7 @@ fn the_child_writes_when_it_is_left_alone() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_killed_writer_leaves_nothing_behind() {
+fn a_killed_writer_leaves_no_file() {
     let (dir, paths) = old_and_new();
     for path in &paths {
         let mut child = child_command(path, "").spawn().unwrap();
@@ -333,10 +333,10 @@ fn a_killed_writer_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_writer_without_room_leaves_nothing_behind() {
+fn a_failed_writer_leaves_no_file() {
     let (dir, paths) = old_and_new();
     for path in &paths {
-        // The limit counts blocks of 512 bytes. With the signal ignored the write fails instead.
+        // The limit counts blocks of 512 bytes. With the signal ignored, the write fails instead.
         let output = child_command(path, "trap '' XFSZ; ulimit -f 512").output().unwrap();
         assert!(!output.status.success());
         let said = String::from_utf8_lossy(&output.stderr);

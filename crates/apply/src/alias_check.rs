@@ -1,22 +1,22 @@
-//! Proof that two names lead to two files, where device and inode numbers cannot show it.
+//! Proof that two names lead to different files, where device and inode numbers cannot show it.
 //!
-//! A FUSE, network or overlay file system shows files of another file system under its own device number and
-//! often under inode numbers that it makes up. A file and its alias then look like two files with the same
-//! content, and deleting one deletes both. The kernel's caches hide it even afterwards: they still answer for a
-//! name that is gone.
+//! A FUSE, network or overlay file system shows files of another file system with its own device number, and
+//! often with invented inode numbers. A file and its alias then look like two files with the same content,
+//! but deleting one deletes both. Even afterwards the kernel's caches hide this: they still have entries for
+//! the removed name.
 //!
-//! So before a name goes, the engine changes names on the victim's side and looks for the effect on the keeper's
-//! side. All of these must show two files:
+//! So before a name is removed, the engine changes names on the victim's side and looks for the effect on the
+//! keeper's side. All of these checks must show two files:
 //!
-//! 1. Once for each pair of directories: a new name in the victim's directory appears neither in a fresh listing
-//!    of the keeper's directory nor when it is looked up there.
-//! 2. For each victim: it is renamed to a private name. That name is not found in the keeper's directory, and the
-//!    keeper is still found by a `statx` that bypasses the attribute cache, in a fresh listing, and by opening
-//!    it again and reading from it. Then the victim gets its name back.
+//! 1. Once per pair of directories: a new name in the victim's directory appears neither in a fresh listing
+//!    of the keeper's directory nor in a lookup there.
+//! 2. Once per victim: it is renamed to a private name. That name is not found in the keeper's directory, and
+//!    the keeper is still found by a `statx` that bypasses the attribute cache, in a fresh listing, and by
+//!    opening it again and reading from it. Then the victim gets its name back.
 //!
-//! No single check is enough. Kernel overlayfs still opens and stats a file whose name is gone from the layer
-//! below, and only the listing tells. FUSE mounts may answer a listing from a cache, and only a name that was never
-//! looked up reaches the server.
+//! No single check is sufficient. The kernel's overlayfs still opens and stats a file that was removed from
+//! the layer below, and only a listing shows the removal. FUSE mounts may answer a listing from a cache, and
+//! only a lookup of a new name reaches the server.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -37,15 +37,19 @@ use crate::swap::{is_still, rename_to_free, return_name};
 /// Bytes that are read from the reopened keeper.
 const BLOCK: usize = 4096;
 
-/// Proves pairs of files apart, and remembers the pairs of directories that it proved.
+/// A check that pairs of files are distinct. It remembers the pairs of directories that are proven to be
+/// distinct.
 #[derive(Debug, Default)]
-pub(crate) struct Apart {
+pub(crate) struct AliasCheck {
     directories: HashSet<[(u64, u64); 2]>,
 }
 
-impl Apart {
-    /// Shows that the victim is not the keeper under another name. `temp` is a free name in the victim's directory,
-    /// noted in the journal, which both proofs use in turn. The victim has its name again afterwards.
+impl AliasCheck {
+    /// Proves that the victim is not the keeper under another name.
+    ///
+    /// `temp` is a free name in the victim's directory that is recorded in the journal. Both checks that the
+    /// module describes use it. Afterwards the victim has its name again, unless the error names a file that
+    /// could not be renamed back.
     pub(crate) fn prove(&mut self, proven: &Proven, temp: &CStr) -> Result<(), ActError> {
         let (victim, keeper) = (&proven.victim, &proven.keeper);
         let is_keeper_trusted = is_trusted(&keeper.file);
@@ -63,18 +67,18 @@ impl Apart {
         };
         let directories = [directory(&victim.place)?, directory(&keeper.place)?];
         let is_one_directory = directories[0] == directories[1];
-        let aside = victim.place.beside(temp);
+        let aside = victim.place.sibling(temp);
         if !is_one_directory && !self.directories.contains(&directories) {
             directories_are_two(&aside, &keeper.place)?;
             self.directories.insert(directories);
         }
         rename_to_free(&victim.place, &aside).map_err(|errno| unproven("rename the victim", errno))?;
         let outcome = is_still(&aside, victim.identity()).and_then(|()| {
-            // A union of directories shows the file of another branch now, which may be the keeper.
+            // A union of directories may now show the file of another branch, which may be the keeper.
             if is_found(&victim.place)? {
                 return Err(Refusal::Unproven { op: "rename the victim", source: Errno::EXIST.into() });
             }
-            if !is_one_directory && is_found(&keeper.place.beside(temp))? {
+            if !is_one_directory && is_found(&keeper.place.sibling(temp))? {
                 return Err(Refusal::SameFile);
             }
             if !is_keeper_trusted && !is_listed(&keeper.place)? {
@@ -83,9 +87,9 @@ impl Apart {
             keeper_opens(victim, keeper)
         });
         let Err(errno) = return_name(&victim.place, &aside) else { return outcome.map_err(ActError::from) };
-        // A union of directories may show another file under the victim's name by now. If the file that was renamed is
+        // A union of directories may by now show another file under the victim's name. If the renamed file is
         // the keeper, it gets its name back in its own directory.
-        let renamed = keeper.place.beside(temp);
+        let renamed = keeper.place.sibling(temp);
         if is_still(&renamed, keeper.identity()).is_ok() && return_name(&keeper.place, &renamed).is_ok() {
             return Err(Refusal::SameFile.into());
         }
@@ -93,17 +97,18 @@ impl Apart {
     }
 }
 
-/// Whether a file lies on the kernel's overlayfs. With `metacopy=on` its content may be that of another file in a lower
-/// layer, and nothing tells which.
+/// Returns whether a file is on the kernel's overlayfs. With `metacopy=on`, its content may be that of
+/// another file in a lower layer, which cannot be detected.
 fn is_overlay(held: &Held) -> bool {
     const OVERLAYFS_SUPER_MAGIC: u32 = 0x794C_7630; // linux/magic.h
     fstatfs(&held.file).is_ok_and(|fs| fs.f_type as u32 == OVERLAYFS_SUPER_MAGIC)
 }
 
-/// Whether mergerfs has files in several of its branches under the name of this one. It shows the first, and removes all
-/// of them, whatever they hold. Its attribute lists them, each but the last with a NUL after it.
+/// Returns whether several branches of a mergerfs have a file of this name. mergerfs shows the first of them,
+/// and on removal removes all of them, even if their contents differ. The attribute lists their paths,
+/// separated by NULs.
 fn has_branches(held: &Held) -> bool {
-    // More than one path is longer than the buffer, or has a NUL between them.
+    // Several paths exceed the buffer or are separated by a NUL.
     let mut paths = [0; 2 * PATH_MAX];
     match fgetxattr(&held.file, "user.mergerfs.allpaths", &mut paths) {
         Ok(len) => paths[..len].strip_suffix(b"\0").unwrap_or(&paths[..len]).contains(&0),
@@ -111,12 +116,12 @@ fn has_branches(held: &Held) -> bool {
     }
 }
 
-/// Shows that a name made in the victim's directory does not appear in the keeper's.
+/// Proves that a name created in the victim's directory does not appear in the keeper's directory.
 fn directories_are_two(mark: &Place, keeper: &Place) -> Result<(), ActError> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(&mark.dir, &mark.name, flags, Mode::RUSR | Mode::WUSR)
         .map_err(|errno| unproven("create a file in the directory of the victim", errno))?;
-    let seen = keeper.beside(&mark.name);
+    let seen = keeper.sibling(&mark.name);
     let is_seen = is_found(&seen).and_then(|is_found| Ok(is_found || is_listed(&seen)?));
     let removed = unlinkat(&mark.dir, &mark.name, AtFlags::empty());
     removed
@@ -124,7 +129,7 @@ fn directories_are_two(mark: &Place, keeper: &Place) -> Result<(), ActError> {
     if is_seen? { Err(Refusal::SameFile.into()) } else { Ok(()) }
 }
 
-/// Whether a lookup finds the name.
+/// Returns whether a lookup finds the name.
 fn is_found(place: &Place) -> Result<bool, Refusal> {
     match place.stat() {
         Ok(_) => Ok(true),
@@ -133,7 +138,7 @@ fn is_found(place: &Place) -> Result<bool, Refusal> {
     }
 }
 
-/// Whether a fresh listing of the directory has the name.
+/// Returns whether a fresh listing of the directory contains the name.
 fn is_listed(place: &Place) -> Result<bool, Refusal> {
     let failed = |errno| unproven("list the directory of the keeper", errno);
     for entry in Dir::new(reopened(&place.dir).map_err(failed)?).map_err(failed)? {
@@ -148,7 +153,7 @@ fn reopened(directory: &OwnedFd) -> Result<OwnedFd, Errno> {
     openat(directory.as_fd(), ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Shows that the keeper's name still leads to the keeper, and that a new descriptor reads its content.
+/// Proves that the keeper's name still leads to the keeper, and that a new descriptor reads its content.
 fn keeper_opens(victim: &Held, keeper: &Held) -> Result<(), Refusal> {
     let gone_or = |op, errno| match errno {
         Errno::NOENT => Refusal::SameFile,
@@ -203,7 +208,7 @@ mod tests {
         Held::open(place(dir, name)).unwrap()
     }
 
-    /// Two directories with a file each, and a name in each that nothing has.
+    /// Creates two directories with a file in each.
     fn two_directories() -> (tempfile::TempDir, [std::path::PathBuf; 2]) {
         let temp = tempfile::tempdir().unwrap();
         let dirs = ["a", "b"].map(|name| temp.path().join(name));
@@ -215,19 +220,19 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_shows_in_its_own_directory_only() {
+    fn a_new_name_appears_only_in_its_own_directory() {
         let (_temp, [a, b]) = two_directories();
         directories_are_two(&place(&a, "mark"), &place(&b, "x")).unwrap();
         let alias = directories_are_two(&place(&a, "mark"), &place(&a, "x")).unwrap_err();
         assert!(matches!(alias, ActError::Refused(Refusal::SameFile)), "{alias:?}");
         assert!(!a.join("mark").exists());
-        let taken = directories_are_two(&place(&a, "x"), &place(&b, "x")).unwrap_err();
-        assert!(matches!(taken, ActError::Refused(Refusal::Unproven { .. })), "{taken:?}");
+        let existing = directories_are_two(&place(&a, "x"), &place(&b, "x")).unwrap_err();
+        assert!(matches!(existing, ActError::Refused(Refusal::Unproven { .. })), "{existing:?}");
         assert!(a.join("x").exists());
     }
 
     #[test]
-    fn only_a_keeper_with_its_name_and_content_is_there() {
+    fn a_keeper_without_its_name_or_content_is_detected() {
         let (_temp, [a, b]) = two_directories();
         let (victim, keeper) = (held(&a, "x"), held(&b, "x"));
         assert!(is_listed(&keeper.place).unwrap());
@@ -241,7 +246,7 @@ mod tests {
         fs::remove_file(b.join("x")).unwrap();
         assert!(!is_listed(&keeper.place).unwrap());
         assert!(!is_found(&keeper.place).unwrap());
-        let gone = keeper_opens(&victim, &keeper).unwrap_err();
-        assert!(matches!(gone, Refusal::SameFile), "{gone:?}");
+        let removed = keeper_opens(&victim, &keeper).unwrap_err();
+        assert!(matches!(removed, Refusal::SameFile), "{removed:?}");
     }
 }
