@@ -98,7 +98,7 @@ impl Section {
     pub(crate) fn lost(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         let rows = self.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
         rows.filter_map(|(group, row)| Some((&*row.tool, &*group.title, group.ratio(row)?)))
-            .filter(|(.., ratio)| is_behind(*ratio))
+            .filter(|(.., ratio)| is_slower(*ratio))
     }
 }
 
@@ -134,7 +134,7 @@ impl Group {
 }
 
 /// Whether ftk is slower at this ratio. Times that are equal to two digits count as equal.
-pub(crate) fn is_behind(ratio: f64) -> bool {
+pub(crate) fn is_slower(ratio: f64) -> bool {
     ratio < 0.995
 }
 
@@ -278,6 +278,6 @@ pub(crate) mod tests {
         let table = example();
         assert_eq!(table.sections[0].lost().collect::<Vec<_>>(), [("floor", "all files", 0.5)]);
         assert_eq!(table.sections[0].tools(), ["ftk", "fd", "floor", "bad"]);
-        assert!(is_behind(0.5) && !is_behind(0.999) && !is_behind(2.0));
+        assert!(is_slower(0.5) && !is_slower(0.999) && !is_slower(2.0));
     }
 }
