@@ -42,7 +42,8 @@ impl Swapper {
 
 fn swap(a: &Path, b: &Path, seed: u64, is_over: &AtomicBool) -> io::Result<u64> {
     let mut swaps: u64 = 0;
-    while !is_over.load(Ordering::Relaxed) || !swaps.is_multiple_of(2) {
+    // At least one exchange and its reverse, even if the thread starts late.
+    while swaps == 0 || !is_over.load(Ordering::Relaxed) || !swaps.is_multiple_of(2) {
         renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?;
         swaps += 1;
         let dice = mix(seed << 32 | swaps);
