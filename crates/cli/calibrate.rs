@@ -13,7 +13,6 @@ use ftk_inventory::{Collect, Inventory, Keep};
 use ftk_record::quote;
 use ftk_sched::Constants;
 use ftk_walk::Walker;
-use serde_json::{Map, Value, json};
 
 use crate::args::Globals;
 use crate::asked;
@@ -59,22 +58,14 @@ pub(crate) fn run(args: &CalibrateArgs, globals: &Globals, console: &Console) ->
         constants
     };
     let out = Stdout::default();
-    out.write(if globals.json { json(&constants)? } else { constants.to_string() }.as_bytes());
+    let text = if globals.json {
+        serde_json::to_value(&constants)?.to_string() + "\n"
+    } else {
+        constants.to_string()
+    };
+    out.write(text.as_bytes());
     out.finish().context("cannot write to standard output")?;
     Ok(Outcome::Success)
-}
-
-/// Returns the constants as one JSON object with the same names. Names with a dot become nested objects.
-fn json(constants: &Constants) -> anyhow::Result<String> {
-    let mut figures = Map::new();
-    for (name, value) in constants.to_string().lines().filter_map(|line| line.split_once(" = ")) {
-        let value: Value = serde_json::from_str(value)?;
-        match name.split_once('.') {
-            Some((group, name)) => figures.entry(group).or_insert_with(|| json!({}))[name] = value,
-            None => _ = figures.insert(name.into(), value),
-        }
-    }
-    Ok(Value::from(figures).to_string() + "\n")
 }
 
 /// Returns the saved constants, or the built-in ones if the saved file is missing or unusable. `say` then
@@ -114,23 +105,4 @@ fn make_files(root: &Path) -> std::io::Result<()> {
         (0..100).try_for_each(|file| fs::write(dir.join(file.to_string()), [7; 4096]))?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_has_the_same_values_as_the_text() {
-        let constants = Constants::default();
-        let json: Value = serde_json::from_str(&json(&constants).unwrap()).unwrap();
-        assert_eq!(json["file_ns"], constants.file_ns);
-        assert_eq!(json["contention"], constants.contention);
-        assert_eq!(
-            json["digest_bytes_per_s"]["sha256/avx512"],
-            constants.digest_bytes_per_s["sha256/avx512"]
-        );
-        let figures = json.as_object().unwrap().len() - 1 + constants.digest_bytes_per_s.len();
-        assert_eq!(figures, constants.to_string().lines().count());
-    }
 }

@@ -19,7 +19,7 @@ pub(crate) enum List<'o> {
 }
 
 impl<'o> List<'o> {
-    /// Creates the file if there is one; otherwise uses standard output.
+    /// Creates `file`, or uses standard output if `file` is `None`.
     pub(crate) fn create(file: Option<&Path>, stdout: &'o Stdout) -> anyhow::Result<Self> {
         match file {
             Some(path) => {

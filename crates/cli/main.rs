@@ -47,12 +47,6 @@ use crate::args::{Args, Command, Refused};
 use crate::console::{Console, cause};
 use crate::outcome::Outcome;
 
-// Links the unwinder statically. Loading it as a shared library took a tenth of the time of a short run.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[expect(unsafe_code, reason = "the block declares no function; it only names a library to link")]
-#[link(name = "gcc_eh", kind = "static", modifiers = "-bundle")]
-unsafe extern "C" {}
-
 fn main() -> ExitCode {
     exit_on_abort();
     asked::listen();

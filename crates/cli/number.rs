@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use ftk_manifest::Sample;
+
 /// Returns a parser for whole numbers from `least` to the maximum of `T`.
 pub(crate) fn at_least<T>(least: T) -> impl Fn(&str) -> Result<T, String> + Clone
 where
@@ -18,6 +20,15 @@ where
     }
 }
 
+/// Parses a share of the files, `5%`, `0.1%` or `5`: more than 0 and at most 100. Every run samples other files.
+pub(crate) fn share(text: &str) -> Result<Sample, String> {
+    let percent: Result<f64, _> = text.strip_suffix('%').unwrap_or(text).parse();
+    match percent {
+        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(Sample::new(percent)),
+        _ => Err("expected more than 0% and at most 100%".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +41,15 @@ mod tests {
             assert_eq!(at_least(1_u32)(bad), Err("expected a whole number, 1 or more".into()), "{bad}");
         }
         assert_eq!(at_least(0_u32)("99999999999"), Err("the number is too large".into()));
+    }
+
+    #[test]
+    fn shares_are_above_0_and_at_most_100_per_cent() {
+        for good in ["5%", "0.1%", "100", "1e-3%"] {
+            assert!(share(good).is_ok(), "{good}");
+        }
+        for bad in ["", "%", "0", "-1%", "100.1%", "nan", "inf", "5 %", "half"] {
+            assert!(share(bad).is_err(), "{bad}");
+        }
     }
 }

@@ -1,9 +1,6 @@
 //! Progress of a run on standard error: a bar on a terminal, JSON for programs, or a line every ten seconds
 //! for logs.
-#![expect(
-    unsafe_code,
-    reason = "progress is shown by a thread that has only the standard streams; and a name of C's"
-)]
+#![expect(unsafe_code, reason = "progress is shown by a thread that has only the standard streams")]
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,8 +98,8 @@ impl Progress {
         report
     }
 
-    /// Like [`files`](Self::files), for work that only counts: `done` returns its progress at any time. Short
-    /// work (`is_short`) starts no thread unless progress is shown.
+    /// Like [`files`](Self::files), for work that only counts what it has done: `done` reads the counters and
+    /// may be called at any time. Short work (`is_short`) starts no thread unless progress is shown.
     pub(crate) fn counted<T>(
         self,
         phase: &'static str,
@@ -368,15 +365,6 @@ impl Shown {
 
 /// Steps of the bar: more than it has columns, so that its end moves in small steps.
 const LENGTH: u64 = 1000;
-
-/// The only function of C's mathematics library that is called, by the bar's estimates. It is linked in, so
-/// that a run does not load the library.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-// SAFETY: the name is C's, and so is what the function does.
-#[unsafe(no_mangle)]
-extern "C" fn pow(x: f64, y: f64) -> f64 {
-    libm::pow(x, y)
-}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -13,7 +13,7 @@ fn standard_input_is_the_default() {
     dir.ftk(["hash"]).run().status(0).stdout(format!("{EMPTY}  -\n"));
 }
 
-/// It is read only once, and sorted like a path: after `+`, before `.`.
+/// Standard input is read only once. Its line is sorted by the name `-`: after `+` and before `.x`.
 #[test]
 fn standard_input_twice_and_among_files() {
     let dir = Dir::new();

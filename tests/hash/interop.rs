@@ -129,7 +129,7 @@ fn lists_are_read_in_both_directions() {
 const BEGIN: &str = "<!-- The table is written by tests/hash/interop.rs. -->\n";
 const END: &str = "<!-- The end of the table. -->\n";
 
-/// Returns whether ftk verifies every file of their list, and detects a changed one.
+/// Returns whether ftk verifies every file of the other tool's list, and detects a changed file.
 fn we_read_theirs(dir: &Dir, row: &Row) -> bool {
     let quiet = if row.theirs.starts_with("xxhsum") { " -q" } else { "" };
     let tool = format!("{}{quiet}", row.theirs);
@@ -142,7 +142,7 @@ fn we_read_theirs(dir: &Dir, row: &Row) -> bool {
     check() == 0 && after_a_change(dir, check) == 1
 }
 
-/// Returns whether they verify every file of an ftk list, and detect a changed one.
+/// Returns whether the other tool verifies every file of ftk's list, and detects a changed file.
 fn they_read_ours(dir: &Dir, row: &Row) -> bool {
     let args = words(row.ours);
     dir.ftk(["hash", "tree", "-o"]).arg(dir.aside("ours")).args(args).run().status(0);

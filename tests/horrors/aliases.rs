@@ -52,7 +52,7 @@ struct View {
 }
 
 impl View {
-    /// Creates a directory `real` with one file, and mounts its `view`.
+    /// Creates a directory `real` with one file, and mounts a file system at `view` that shows the same file.
     fn make(&self) -> Option<(Mounted, Dir)> {
         let dir = Dir::new();
         dir.dir("real").dir("view").dir("other").dir("work");

@@ -13,7 +13,8 @@ struct Colliding {
     dir: Dir,
 }
 
-/// Mounts directories `a` and `b` in `view`, with equal trees and different contents.
+/// Mounts a file system at `view` with directories `a` and `b`. They have the same names with the same device
+/// and inode numbers, but the contents of the files differ.
 fn colliding() -> Option<Colliding> {
     let dir = Dir::new();
     dir.dir("../real/a").dir("../real/b").dir("view");

@@ -85,22 +85,25 @@ fn h57_stored_figures_do_not_change_the_result() {
     if run.code() == 0 {
         let stored = fs::read_to_string(dir.aside("cache/ftk/constants")).unwrap();
         dir.ftk(["hash", "t"]).run().status(0).stdout(&expected);
-        let name = |line: &str| line.split_once(" = ").map(|(name, _)| name.to_owned());
+        let name = |line: &str| line.split_once(": ").map(|(name, _)| name.to_owned());
         let names: Vec<_> = stored.lines().filter_map(name).collect();
         assert!(names.len() > 5, "{stored}");
         for (nth, name) in names.iter().enumerate() {
-            let value = ["0", "4949000000000", "-1", "NaN", "x"][nth % 5];
+            let value = ["0", "4949000000000", "-1", "null", "x"][nth % 5];
             let outlier: String = stored
                 .lines()
-                .map(|line| match line.split_once(" = ") {
-                    Some((of, _)) if of == name => format!("{name} = {value}\n"),
+                .map(|line| match line.split_once(": ") {
+                    Some((of, old)) if of == name => {
+                        format!("{name}: {value}{}\n", if old.ends_with(',') { "," } else { "" })
+                    }
                     _ => format!("{line}\n"),
                 })
                 .collect();
             fs::write(dir.aside("cache/ftk/constants"), &outlier).unwrap();
             dir.ftk(["hash", "t"]).run().status(0).stdout(&expected).stderr_lacks("ftk: ");
         }
-        for bad in [&stored.as_bytes()[..stored.len() / 2], b"", b"\0\xff", &[b'1'; 1 << 20]] {
+        let old = b"ftk constants 1\nmachine = x\nend\n";
+        for bad in [&stored.as_bytes()[..stored.len() / 2], b"", b"\0\xff", &[b'1'; 1 << 20], old] {
             fs::write(dir.aside("cache/ftk/constants"), bad).unwrap();
             dir.ftk(["hash", "t"]).run().status(0).stdout(&expected).stderr_lacks("ftk: ");
             dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("using built-in values: ");

@@ -99,7 +99,7 @@ fn a_changed_file_with_a_restored_mtime_is_corrupted() {
     assert_eq!(Manifest::read(&dir.aside("new")).entry("a")["digests"]["sha256"], sha256(b"abc"));
 }
 
-/// A file written while the old manifest was made may have been written after it was read.
+/// A file that changed during the run that made the old manifest may have changed after that run read it.
 #[test]
 fn files_younger_than_the_manifest_are_read_again() {
     needs!("strace");

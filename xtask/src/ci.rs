@@ -31,14 +31,25 @@ struct Flags {
     target: &'static str,
 }
 
+impl Step {
+    const fn task(name: &'static str, is_well: fn() -> Result<bool>) -> Self {
+        Self { name, action: Action::Task(is_well) }
+    }
+
+    const fn cargo(name: &'static str, args: &'static str) -> Self {
+        Self { name, action: Action::Cargo { args, env: &[] } }
+    }
+
+    const fn test(name: &'static str, args: &'static str, flags: Option<Flags>) -> Self {
+        Self { name, action: Action::Test { args, flags } }
+    }
+}
+
 const STEPS: &[Step] = &[
-    Step { name: "fmt", action: Action::Cargo { args: "fmt --all --check", env: &[] } },
-    Step { name: "tidy", action: Action::Task(tidy::is_clean) },
-    Step { name: "deny", action: Action::Task(deny::is_clean) },
-    Step {
-        name: "clippy",
-        action: Action::Cargo { args: "clippy --locked --workspace --all-targets -- -D warnings", env: &[] },
-    },
+    Step::cargo("fmt", "fmt --all --check"),
+    Step::task("tidy", tidy::is_clean),
+    Step::task("deny", deny::is_clean),
+    Step::cargo("clippy", "clippy --locked --workspace --all-targets -- -D warnings"),
     Step {
         name: "doc",
         action: Action::Cargo {
@@ -46,51 +57,35 @@ const STEPS: &[Step] = &[
             env: &[("RUSTDOCFLAGS", "-D warnings")],
         },
     },
-    Step {
-        name: "portable", // the code for systems other than Linux, run on this one
-        action: Action::Test {
-            args: "-p ftk-walk -p ftk-read",
-            flags: Some(Flags { rustflags: "--cfg ftk_portable", target: "portable" }),
-        },
-    },
-    Step {
-        name: "loom", // all interleavings of the walk's idle protocol, of a comparison's search, and of a mapping's guard
-        action: Action::Test {
-            args: "-p ftk-walk -p ftk-compare -p ftk-read --test loom --release",
-            flags: Some(Flags { rustflags: "--cfg ftk_loom", target: "loom" }),
-        },
-    },
+    // The code for systems other than Linux, run on this one.
+    Step::test(
+        "portable",
+        "-p ftk-walk -p ftk-read",
+        Some(Flags { rustflags: "--cfg ftk_portable", target: "portable" }),
+    ),
+    // All interleavings of the walk's idle protocol, of a comparison's search, and of a mapping's guard.
+    Step::test(
+        "loom",
+        "-p ftk-walk -p ftk-compare -p ftk-read --test loom --release",
+        Some(Flags { rustflags: "--cfg ftk_loom", target: "loom" }),
+    ),
     // Runs each benchmark once, on little input, to check its results. `--workspace` selects the same dependency
     // features as the next step, which would otherwise rebuild the dependencies.
-    Step { name: "benches", action: Action::Cargo { args: "test --locked --workspace --bench *", env: &[] } },
-    Step { name: "codegen", action: Action::Task(codegen::is_clean) },
-    Step {
-        name: "package", // checks that published files are complete; other steps check that they build
-        action: Action::Cargo {
-            args: "package --locked --workspace --no-verify --quiet --allow-dirty --exclude ftk-benches --exclude ftk-fuzz --exclude xtask",
-            env: &[],
-        },
-    },
-    Step {
-        name: "bench", // compares results with peers; a release build for times would take minutes
-        action: Action::Cargo {
-            args: "run --locked --quiet --package xtask -- bench --quick --profile dev",
-            env: &[],
-        },
-    },
-    Step {
-        name: "horrors", // failures that other tools have had; without peers
-        action: Action::Cargo { args: "run --locked --quiet --package xtask -- horrors", env: &[] },
-    },
-    Step {
-        name: "simd", // forces every kernel of this CPU; lists the others as skipped
-        action: Action::Test {
-            args: "--workspace --test engines --test integration -- every_kernel_is hash::simd::",
-            flags: None,
-        },
-    },
+    Step::cargo("benches", "test --locked --workspace --bench *"),
+    Step::task("codegen", codegen::is_clean),
+    // Checks that published files are complete; other steps check that they build.
+    Step::cargo(
+        "package",
+        "package --locked --workspace --no-verify --quiet --allow-dirty --exclude ftk-benches --exclude ftk-fuzz --exclude xtask",
+    ),
+    // Compares results with peers; a release build for times would take minutes.
+    Step::cargo("bench", "run --locked --quiet --package xtask -- bench --quick --profile dev"),
+    // Failures that other tools have had; without peers.
+    Step::cargo("horrors", "run --locked --quiet --package xtask -- horrors"),
+    // Forces every kernel of this CPU; lists the others as skipped.
+    Step::test("simd", "--workspace --test engines --test integration -- every_kernel_is hash::simd::", None),
     // Last, so that its results end the log.
-    Step { name: "test", action: Action::Test { args: "--workspace", flags: None } },
+    Step::test("test", "--workspace", None),
 ];
 
 /// Runs the steps in `names`, or all if it is empty. The first step that fails ends the run with its status.

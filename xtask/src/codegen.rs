@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench;
+use crate::{bench, ci};
 
 /// Folders that contain only generated files, so that the files of a removed command are found.
 const MANUAL: &str = "docs/man";
@@ -69,7 +69,7 @@ fn generate() -> Result<BTreeMap<PathBuf, String>> {
 
 /// Makes an empty folder below the target directory.
 fn empty_folder() -> Result<PathBuf> {
-    let folder = std::env::current_dir()?.join(crate::ci::target_dir()).join("codegen");
+    let folder = std::env::current_dir()?.join(ci::target_dir()).join("codegen");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     Ok(folder)
@@ -77,9 +77,8 @@ fn empty_folder() -> Result<PathBuf> {
 
 /// Returns the output of ftk. Without a terminal it wraps lines at its default width.
 fn ftk(args: &[&str]) -> Result<String> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["run", "--quiet", "--package", "ftk", "--"]).args(args).env_remove("COLUMNS");
-    let output = cargo.output().context("cannot run cargo")?;
+    let mut command = ci::cargo("run --quiet --package ftk --");
+    let output = command.args(args).env_remove("COLUMNS").output().context("cannot run cargo")?;
     if !output.status.success() {
         bail!("ftk {args:?} failed: {}", String::from_utf8_lossy(&output.stderr));
     }

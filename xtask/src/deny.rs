@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
+use spdx::{Expression, ParseMode};
 
 use crate::ci;
 
@@ -70,69 +71,23 @@ fn packages() -> Result<Vec<Package>> {
     Ok(used.map(|it| Package { name: text(&it["name"]), licence: text(&it["license"]) }).collect())
 }
 
-/// Returns the words in the line `allow = [...]`.
+/// Returns the allowed licences of the configuration.
 fn allowed(config: &str) -> Result<Vec<String>> {
-    let line = config.lines().find_map(|line| line.strip_prefix("allow = ["));
-    let list = line
-        .and_then(|line| line.strip_suffix(']'))
-        .context("deny.toml must list the allowed licences in one line")?;
-    Ok(list.split(',').map(|word| word.trim().trim_matches('"').to_owned()).collect())
+    let config: toml::Table = toml::from_str(config)?;
+    let list = config.get("licenses").and_then(|licences| licences.get("allow"));
+    Ok(list.context("no allowed licences")?.clone().try_into()?)
 }
 
-/// Whether the allowed licences satisfy the SPDX `expression`.
+/// Whether the allowed licences satisfy the SPDX `expression`. Old manifests write MIT/Apache-2.0. An exception only
+/// grants more rights.
 ///
 /// # Errors
 /// If `expression` is invalid.
 fn is_satisfied(expression: &str, allowed: &[String]) -> Result<bool> {
-    // Old manifests write MIT/Apache-2.0.
-    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    let mut words = &words[..];
-    let holds = any(&mut words, allowed)?;
-    ensure!(words.is_empty(), "{words:?} after the end of {expression:?}");
-    Ok(holds)
-}
-
-fn any(words: &mut &[&str], allowed: &[String]) -> Result<bool> {
-    let mut holds = all(words, allowed)?;
-    while take_word(words, "OR") {
-        holds |= all(words, allowed)?;
-    }
-    Ok(holds)
-}
-
-fn all(words: &mut &[&str], allowed: &[String]) -> Result<bool> {
-    let mut holds = one(words, allowed)?;
-    while take_word(words, "AND") {
-        holds &= one(words, allowed)?;
-    }
-    Ok(holds)
-}
-
-fn one(words: &mut &[&str], allowed: &[String]) -> Result<bool> {
-    if take_word(words, "(") {
-        let holds = any(words, allowed)?;
-        ensure!(take_word(words, ")"), "a parenthesis is not closed");
-        return Ok(holds);
-    }
-    let Some((first, rest)) =
-        words.split_first().filter(|(word, _)| !["OR", "AND", "WITH", ")"].contains(word))
-    else {
-        bail!("a licence is missing");
-    };
-    *words = rest;
-    // An exception only grants more rights.
-    if take_word(words, "WITH") {
-        *words = words.split_first().context("an exception is missing")?.1;
-    }
-    Ok(allowed.iter().any(|licence| licence == first))
-}
-
-/// Removes the next word if it equals `word`, and returns whether it did.
-fn take_word(words: &mut &[&str], word: &str) -> bool {
-    let is_next = words.first() == Some(&word);
-    *words = &words[usize::from(is_next)..];
-    is_next
+    let expression = Expression::parse_mode(expression, ParseMode::LAX)?;
+    Ok(expression.evaluate(|needed| {
+        needed.license.id().is_some_and(|id| allowed.iter().any(|licence| licence == id.name))
+    }))
 }
 
 #[cfg(test)]
@@ -170,6 +125,6 @@ mod tests {
             allowed.contains(&"MIT".to_owned()) && !allowed.iter().any(|it| it.contains("GPL")),
             "{allowed:?}"
         );
-        assert!(super::allowed("[licenses]\nallow = [\n").is_err());
+        assert!(super::allowed("[licenses]\nallow = [\n").is_err() && super::allowed("").is_err());
     }
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ftk_record::{write_path, write_string};
+use ftk_record::write_record;
 
 use crate::action::Freed;
 use crate::intent::Intent;
@@ -45,10 +45,14 @@ impl Journal {
         let identity = (metadata.dev(), metadata.ino());
         let mut journal = Self { file, path: path.to_owned(), identity, lines: Vec::new(), next: 0 };
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let line = &mut journal.lines;
-        line.extend_from_slice(b"{\"ftk\":\"journal\",\"version\":1,");
-        write_path(line, "cwd", std::env::current_dir()?.as_os_str().as_bytes());
-        line.extend_from_slice(format!(",\"started_ns\":{started}}}\n").as_bytes());
+        let cwd = std::env::current_dir()?;
+        write_record(&mut journal.lines, |record| {
+            record
+                .member("ftk", "journal")
+                .member("version", 1)
+                .path("cwd", cwd.as_os_str().as_bytes())
+                .member("started_ns", started);
+        });
         journal.sync()?;
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         File::open(directory.unwrap_or(Path::new(".")))?.sync_all()?;
@@ -82,23 +86,22 @@ impl Journal {
 
     /// Adds the outcome of a step.
     pub(crate) fn note(&mut self, step: u64, outcome: &Result<Freed, ActError>) {
-        let line = &mut self.lines;
         let word = match outcome {
             Ok(_) => "done",
             Err(ActError::Refused(_)) => "refused",
             Err(ActError::Failed { .. }) => "failed",
             Err(ActError::Stopped) => "stopped",
         };
-        line.extend_from_slice(format!("{{\"step\":{step},\"outcome\":\"{word}\"").as_bytes());
-        match outcome {
-            Ok(Freed(bytes)) => line.extend_from_slice(format!(",\"freed_bytes\":{bytes}").as_bytes()),
-            Err(error) => {
-                line.extend_from_slice(b",\"why\":");
-                let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
-                write_string(line, &format!("{error}{}", cause.unwrap_or_default()));
-            }
-        }
-        line.extend_from_slice(b"}\n");
+        write_record(&mut self.lines, |record| {
+            record.member("step", step).member("outcome", word);
+            match outcome {
+                Ok(Freed(bytes)) => record.member("freed_bytes", bytes),
+                Err(error) => {
+                    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+                    record.member("why", format!("{error}{}", cause.unwrap_or_default()))
+                }
+            };
+        });
     }
 
     /// Writes the lines so far.

@@ -57,8 +57,8 @@ pub enum Undone {
 ///
 /// Owner, permissions and attributes are restored as the journal says, so the journal must be one that only
 /// the caller or root can have written: [`open_journal`](crate::open_journal) checks that. No journal can
-/// make a file set-user-ID or set-group-ID, or give it capabilities, unless the file with the content already
-/// has them.
+/// make a file set-user-ID or set-group-ID unless the file with the content already has that bit and the same
+/// owner or group, and none can give a file capabilities that the file with the content does not have.
 ///
 /// - A hard link or symbolic link becomes a separate file again: a copy of the keeper with the owner,
 ///   permissions, times and attributes that the victim had. Victims that were hard links of one file become

@@ -1,12 +1,11 @@
 //! Prints the differences between two trees.
 
-use std::fmt::Display;
 use std::io::Write as _;
 
 use ftk_compare::Side;
 use ftk_compare::trees::{Difference, Field, What};
 use ftk_file::Stat;
-use ftk_record::{quote, write_path};
+use ftk_record::{quote, write_record};
 use indicatif::HumanCount;
 
 use crate::colour::{self, Tone};
@@ -156,34 +155,31 @@ fn value(field: Field, metadata: &Stat) -> String {
 }
 
 fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], what: &What<'_>) {
-    let two = |out: &mut Vec<u8>, name: &str, a: &dyn Display, b: &dyn Display| {
-        _ = write!(out, ",\"{name}_a\":{a},\"{name}_b\":{b}");
-    };
-    let text = |text: &str| format!("\"{text}\"");
-    _ = write!(out, "{{\"difference\":\"{}\",", KINDS[kind]);
-    write_path(out, "path", path);
-    match what {
-        What::Only(_, file_type) => _ = write!(out, ",\"type\":\"{}\"", type_name(*file_type)),
-        What::Type(a, b) => two(out, "type", &text(type_name(*a)), &text(type_name(*b))),
-        What::Size(a, b) => two(out, "size_bytes", a, b),
-        What::Content { first } => _ = write!(out, ",\"first_byte\":{}", first + 1),
-        What::Target(a, b) => {
-            out.push(b',');
-            write_path(out, "target_a", a);
-            out.push(b',');
-            write_path(out, "target_b", b);
-        }
-        What::Device(a, b) => two(out, "rdev", a, b),
-        What::Metadata { fields, a, b } => {
-            for field in *fields {
-                match field {
-                    Field::Mtime => two(out, "mtime_ns", &a.mtime_ns, &b.mtime_ns),
-                    Field::Mode => two(out, "mode", &text(&value(*field, a)), &text(&value(*field, b))),
-                    _ => two(out, name(*field), &value(*field, a), &value(*field, b)),
+    write_record(out, |record| {
+        record.member("difference", KINDS[kind]).path("path", path);
+        match what {
+            What::Only(_, file_type) => _ = record.member("type", type_name(*file_type)),
+            What::Type(a, b) => _ = record.member("type_a", type_name(*a)).member("type_b", type_name(*b)),
+            What::Size(a, b) => _ = record.member("size_bytes_a", a).member("size_bytes_b", b),
+            What::Content { first } => _ = record.member("first_byte", first + 1),
+            What::Target(a, b) => _ = record.path("target_a", a).path("target_b", b),
+            What::Device(a, b) => _ = record.member("rdev_a", a).member("rdev_b", b),
+            What::Metadata { fields, a, b } => {
+                for &field in *fields {
+                    _ = match field {
+                        Field::Mode => {
+                            record.member("mode_a", value(field, a)).member("mode_b", value(field, b))
+                        }
+                        Field::Uid => record.member("uid_a", a.uid).member("uid_b", b.uid),
+                        Field::Gid => record.member("gid_a", a.gid).member("gid_b", b.gid),
+                        Field::Mtime => {
+                            record.member("mtime_ns_a", a.mtime_ns).member("mtime_ns_b", b.mtime_ns)
+                        }
+                        _ => record,
+                    };
                 }
             }
+            _ => {}
         }
-        _ => {}
-    }
-    out.extend_from_slice(b"}\n");
+    });
 }

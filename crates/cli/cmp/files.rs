@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use ftk_compare::{End, Mismatch, Options, Outcome as Found, Reason, Way, sizes_differ};
-use ftk_record::sanitize;
+use ftk_record::{sanitize, write_record};
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::Globals;
@@ -216,20 +216,20 @@ fn say(
 /// Prints the object at the end of the list of mismatches.
 fn push_result(found: &Found, listing: &mut Listing<'_>) {
     listing.line(|out| {
-        // Writing to a Vec cannot fail.
-        _ = write!(out, "{{\"equal\":{},\"mismatches\":{}", found.is_equal(), found.mismatches);
-        if let (Some(first), Some(lines)) = (found.first, found.lines) {
-            _ = write!(out, ",\"first_byte\":{},\"line\":{}", first + 1, lines.newlines + 1);
-        }
-        match found.end {
-            End::Shorter { side, bytes } => {
-                let side = if side == ftk_compare::Side::A { "a" } else { "b" };
-                _ = write!(out, ",\"shorter\":\"{side}\",\"shorter_bytes\":{bytes}");
+        write_record(out, |record| {
+            record.member("equal", found.is_equal()).member("mismatches", found.mismatches);
+            if let (Some(first), Some(lines)) = (found.first, found.lines) {
+                record.member("first_byte", first + 1).member("line", lines.newlines + 1);
             }
-            End::Enough { at } => _ = write!(out, ",\"stopped_at_byte\":{at}"),
-            End::Together | End::Stopped => {}
-        }
-        out.extend_from_slice(b"}\n");
+            match found.end {
+                End::Shorter { side, bytes } => {
+                    let side = if side == ftk_compare::Side::A { "a" } else { "b" };
+                    record.member("shorter", side).member("shorter_bytes", bytes);
+                }
+                End::Enough { at } => _ = record.member("stopped_at_byte", at),
+                End::Together | End::Stopped => {}
+            }
+        });
     });
 }
 

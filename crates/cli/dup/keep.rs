@@ -26,7 +26,7 @@ pub(super) struct KeepArgs {
 
     /// Keep all files below DIR, which prune also scans
     ///
-    /// Repeatable. Files in DIR count as kept copies; none of them is ever changed.
+    /// Repeatable. Files in DIR count as kept copies and are never changed.
     #[arg(long = "reference", value_name = "DIR")]
     pub(super) references: Vec<OsString>,
 

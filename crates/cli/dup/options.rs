@@ -141,13 +141,13 @@ pub(super) struct OutputArgs {
     /// one file it prints only the first. `json` is a report for `ftk dup apply`; `csv` is a table. Both contain every
     /// path with size, times, device and inode.
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with_all = ["json", "summary"])]
-    pub(super) format: Option<Format>,
+    format: Option<Format>,
 
     /// Print only the space that pruning would free
     ///
     /// With --json, also the numbers of files and groups, the space they waste, and the space they already share.
     #[arg(long)]
-    pub(super) summary: bool,
+    summary: bool,
 
     /// Like fdupes, with NUL after each path and each group
     #[arg(short = '0', long = "null", conflicts_with_all = ["json", "summary", "format"])]
@@ -159,6 +159,17 @@ pub(super) struct OutputArgs {
 }
 
 impl OutputArgs {
+    /// Returns the format of the report. `is_shown`: whether it goes to a terminal.
+    pub(super) fn format(&self, json: bool, is_shown: bool) -> Format {
+        match self.format {
+            _ if self.summary => Format::Summary,
+            Some(format) => format,
+            None if json => Format::Json,
+            None if is_shown && !self.null => Format::Screen,
+            None => Format::Fdupes,
+        }
+    }
+
     /// Rejects a value of `-o` that is the name of a file in ftk, but means something else in fdupes or
     /// rmlint.
     ///
@@ -195,11 +206,14 @@ impl OutputArgs {
     }
 }
 
-/// The value of `--format`.
+/// The format of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     Screen,
     Fdupes,
     Json,
     Csv,
+    /// The totals, as text or JSON: `--summary`, not a value of `--format`.
+    #[value(skip)]
+    Summary,
 }

@@ -25,32 +25,6 @@ use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
-/// The format of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Screen,
-    Fdupes,
-    Json,
-    Csv,
-    /// Only the totals, as text or JSON.
-    Summary,
-}
-
-impl OutputArgs {
-    fn form(&self, json: bool, is_shown: bool) -> Form {
-        match (self.summary, self.format) {
-            (true, _) => Form::Summary,
-            (_, Some(Format::Screen)) => Form::Screen,
-            (_, Some(Format::Fdupes)) => Form::Fdupes,
-            (_, Some(Format::Json)) => Form::Json,
-            (_, Some(Format::Csv)) => Form::Csv,
-            (_, None) if json => Form::Json,
-            (_, None) if is_shown && !self.null => Form::Screen,
-            (_, None) => Form::Fdupes,
-        }
-    }
-}
-
 pub(super) fn run(
     args: &SearchArgs,
     output: &OutputArgs,
@@ -65,22 +39,22 @@ pub(super) fn run(
     if !args.paths.is_empty() {
         refuse_own_input(&args.paths, &own)?;
     }
-    let form = output.form(globals.json, list.is_shown());
+    let format = output.format(globals.json, list.is_shown());
     let context = SearchContext { own, ..SearchContext::default() };
     // The header is written first, so that a run that cannot be reported fails before hours are spent on it.
     let (mut json, mut head) = (None, Vec::new());
     let search = search(args, context, globals, console, |_, roots| {
-        if form == Form::Json {
+        if format == Format::Json {
             json = Some(Writer::new(&header(args, roots, start), &mut head)?);
         }
         Ok(())
     })?;
     let mut groups = search.groups(console);
-    let (written, tally) = match form {
-        Form::Fdupes => (push_names(&mut list, &search, output), search.groups.totals().into()),
+    let (written, tally) = match format {
+        Format::Fdupes => (push_names(&mut list, &search, output), search.groups.totals().into()),
         _ => {
             let (mut tally, sharing) = (Tally::default(), Sharing::new(&search.roots));
-            if form == Form::Csv {
+            if format == Format::Csv {
                 head.extend_from_slice(csv::HEADER);
             }
             let written = list.line(|out| out.append(&mut head)).and_then(|()| {
@@ -89,7 +63,7 @@ pub(super) fn run(
                     &mut groups,
                     search.groups.synthetic(),
                     &mut tally,
-                    form,
+                    format,
                     json,
                     sharing,
                 )
@@ -99,9 +73,9 @@ pub(super) fn run(
     };
     // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
     let is_whole = !list.is_over();
-    let totals = |list: &mut List<'_>| match (form, globals.json) {
-        (Form::Summary, true) => list.line(|out| tally.push_json(out)),
-        (Form::Summary, false) => {
+    let totals = |list: &mut List<'_>| match (format, globals.json) {
+        (Format::Summary, true) => list.line(|out| tally.push_json(out)),
+        (Format::Summary, false) => {
             list.line(|out| out.extend_from_slice(format!("{}\n", tally.text()).as_bytes()))
         }
         _ => Ok(()),
@@ -112,7 +86,7 @@ pub(super) fn run(
         .and_then(|()| stdout.finish())
         .with_context(|| cannot_write(output.output.as_deref()))?;
     search.say_scanned(console);
-    if form != Form::Summary && is_whole {
+    if format != Format::Summary && is_whole {
         console.summary(tally.text());
     }
     Ok(search.outcome.max(groups.outcome()))
@@ -134,7 +108,7 @@ fn push_groups(
     groups: &mut Surveyed<'_>,
     synthetic: &BTreeSet<u64>,
     tally: &mut Tally,
-    form: Form,
+    format: Format,
     mut json: Option<Writer>,
     mut sharing: Sharing<'_>,
 ) -> io::Result<()> {
@@ -145,11 +119,12 @@ fn push_groups(
         && let Some(group) = groups.next()
     {
         tally.add(&group, synthetic, |member| sharing.of(member));
-        match (form, &mut json) {
-            (_, Some(json)) => list.line(|out| json.group(&group, out))?,
-            (Form::Screen, _) => list.line(|out| screen::push_group(out, &group, is_coloured))?,
-            (Form::Csv, _) => list.line(|out| csv::push_group(out, tally.groups, &group, is_shown))?,
-            _ => {}
+        match format {
+            Format::Screen => list.line(|out| screen::push_group(out, &group, is_coloured))?,
+            Format::Csv => list.line(|out| csv::push_group(out, tally.groups, &group, is_shown))?,
+            Format::Json => list.line(|out| json.iter_mut().for_each(|json| json.group(&group, out)))?,
+            // `push_names` prints groups as fdupes does, and a summary has only the totals.
+            Format::Fdupes | Format::Summary => {}
         }
     }
     json.map_or(Ok(()), |json| list.line(|out| json.finish(out)))

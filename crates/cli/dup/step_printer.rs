@@ -2,18 +2,31 @@
 
 use std::error::Error;
 use std::fmt::Display;
-use std::io::{self, Write as _};
+use std::io;
 use std::time::Duration;
 
 use ftk_apply::{ActionKind, Step};
-use ftk_record::{sanitize, write_path, write_string};
+use ftk_record::{RecordWriter, sanitize, write_record};
 use indicatif::{DecimalBytes, HumanCount};
+use serde::Serialize;
 
 use crate::colour::{self, Tone};
 use crate::console::cause;
 use crate::human;
 use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
+
+/// The summary as the last line of JSON.
+#[derive(Serialize)]
+struct Summary {
+    action: String,
+    is_plan: bool,
+    files: u64,
+    frees_bytes: u64,
+    refused: u64,
+    failed: u64,
+    not_done: u64,
+}
 
 /// Width of the path column, which most paths fit into.
 const PATH_WIDTH: usize = 46;
@@ -93,10 +106,9 @@ impl<'o> StepPrinter<'o> {
         }
         let why = why.to_string();
         if self.json {
-            self.object(word.text(), path, |out| {
+            self.object(word.text(), path, |record| {
                 if !why.is_empty() {
-                    out.extend_from_slice(b",\"why\":");
-                    write_string(out, &why);
+                    record.member("why", why);
                 }
             });
         } else {
@@ -110,11 +122,8 @@ impl<'o> StepPrinter<'o> {
         self.freed += frees;
         let word = verb(self.kind);
         if self.json {
-            self.object(word, &step.victim.path, |out| {
-                out.push(b',');
-                write_path(out, "keeper", &step.keeper.path);
-                // Writing to a Vec cannot fail.
-                let _ = write!(out, ",\"frees_bytes\":{frees}");
+            self.object(word, &step.victim.path, |record| {
+                record.path("keeper", &step.keeper.path).member("frees_bytes", frees);
             });
         } else {
             let how = match (self.kind, frees) {
@@ -136,13 +145,8 @@ impl<'o> StepPrinter<'o> {
         });
     }
 
-    fn object(&mut self, word: &str, path: &[u8], push: impl FnOnce(&mut Vec<u8>)) {
-        self.lines.line(|out| {
-            let _ = write!(out, "{{\"do\":\"{word}\",");
-            write_path(out, "path", path);
-            push(out);
-            out.extend_from_slice(b"}\n");
-        });
+    fn object(&mut self, word: &str, path: &[u8], add: impl FnOnce(&mut RecordWriter<'_, '_>)) {
+        self.lines.line(|out| write_record(out, |record| add(record.member("do", word).path("path", path))));
     }
 
     /// Whether any step was refused, failed, or was not done.
@@ -172,13 +176,10 @@ impl<'o> StepPrinter<'o> {
     pub(super) fn finish(&mut self) {
         if self.json {
             let Self { kind, acts, done, freed, refused, failed, not_done, .. } = *self;
-            self.lines.line(|out| {
-                let _ = writeln!(
-                    out,
-                    "{{\"summary\":{{\"action\":\"{kind}\",\"is_plan\":{},\"files\":{done},\"frees_bytes\":{freed},\"refused\":{refused},\"failed\":{failed},\"not_done\":{not_done}}}}}",
-                    !acts,
-                );
-            });
+            let (action, is_plan) = (kind.to_string(), !acts);
+            let summary =
+                Summary { action, is_plan, files: done, frees_bytes: freed, refused, failed, not_done };
+            self.lines.line(|out| write_record(out, |record| _ = record.member("summary", summary)));
         }
         self.lines.flush();
     }

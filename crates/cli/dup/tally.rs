@@ -1,10 +1,10 @@
 //! Counts how much is duplicated, and how much of it pruning would free.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 
 use ftk_dedup::report::Group;
 use ftk_dedup::{Member, Totals};
+use ftk_record::write_record;
 use indicatif::DecimalBytes;
 
 /// Totals of all groups.
@@ -78,11 +78,14 @@ impl Tally {
     pub(super) fn push_json(&self, out: &mut Vec<u8>) {
         let Self { files, groups, waste, shared, free } = self;
         let free = free.unwrap_or_default();
-        // Writing to a Vec cannot fail.
-        let _ = writeln!(
-            out,
-            "{{\"files\":{files},\"groups\":{groups},\"waste_bytes\":{waste},\"free_bytes\":{free},\"shared_bytes\":{shared}}}"
-        );
+        write_record(out, |record| {
+            record
+                .member("files", files)
+                .member("groups", groups)
+                .member("waste_bytes", waste)
+                .member("free_bytes", free)
+                .member("shared_bytes", shared);
+        });
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::Args;
 use ftk_apply::{ActError, Undone, open_journal, undo};
-use ftk_record::{quote, sanitize, write_path, write_string};
+use ftk_record::{quote, sanitize, write_record};
 
 use crate::args::Globals;
 use crate::colour::{self, Tone};
@@ -102,17 +102,16 @@ fn tone(word: &str) -> Tone {
 
 fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool, is_coloured: bool) {
     if json {
-        out.extend_from_slice(format!("{{\"do\":\"{word}\",").as_bytes());
-        write_path(out, "path", path);
-        if !why.is_empty() {
-            out.extend_from_slice(b",\"why\":");
-            write_string(out, why);
-        }
-        out.push(b'}');
+        write_record(out, |record| {
+            record.member("do", word).path("path", path);
+            if !why.is_empty() {
+                record.member("why", why);
+            }
+        });
     } else {
         let style = tone(word).style(is_coloured);
         let line = format!("  {style}{word:<8}{style:#} {:<46} {why}", sanitize(path));
         out.extend_from_slice(line.trim_end().as_bytes());
+        out.push(b'\n');
     }
-    out.push(b'\n');
 }

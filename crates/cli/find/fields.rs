@@ -1,5 +1,6 @@
 //! Writes the fields of `--format`.
 
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::io::Write as _;
 
@@ -7,9 +8,9 @@ use ftk_record::sanitize;
 use ftk_walk::{Entry, FileType, WalkError};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use nix::unistd::{Gid, Group, Uid, User};
 
 use super::format::{Field, Format, Part};
-use super::owners::Owners;
 use super::parts::{name, parent, split_extension};
 use super::render::target;
 
@@ -164,6 +165,30 @@ fn push_permissions(out: &mut Vec<u8>, file_type: FileType, mode: u32) {
             (false, true) => b'x',
             (false, false) => b'-',
         });
+    }
+}
+
+/// A cache of the names of users and groups. Those without a name are shown by their number, as in
+/// `ls` and `find`.
+#[derive(Default)]
+struct Owners {
+    users: HashMap<u32, String>,
+    groups: HashMap<u32, String>,
+}
+
+impl Owners {
+    fn user(&mut self, uid: u32) -> &str {
+        self.users.entry(uid).or_insert_with(|| match User::from_uid(Uid::from_raw(uid)) {
+            Ok(Some(user)) => user.name,
+            _ => uid.to_string(),
+        })
+    }
+
+    fn group(&mut self, gid: u32) -> &str {
+        self.groups.entry(gid).or_insert_with(|| match Group::from_gid(Gid::from_raw(gid)) {
+            Ok(Some(group)) => group.name,
+            _ => gid.to_string(),
+        })
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::mpsc::SyncSender;
 
 use ftk_walk::{Directory, Entry, Step, Visitor, WalkError};
 
-use super::limit::Limit;
 use super::render::Render;
+use super::search::Limit;
 use super::sorted::Unsorted;
 use crate::console::Console;
 use crate::outcome::Outcome;

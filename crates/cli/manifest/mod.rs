@@ -9,7 +9,6 @@ mod reading;
 mod record;
 mod rules;
 mod scope;
-mod share;
 mod unique;
 mod update;
 mod verify;

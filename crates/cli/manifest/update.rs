@@ -21,7 +21,7 @@ use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
 use crate::manifest::reading::Surveyor;
 use crate::manifest::scope::ScopeArgs;
-use crate::manifest::share::share;
+use crate::number::share;
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
@@ -35,8 +35,8 @@ use crate::stdout::Stdout;
 /// exits with 1, in every run until the file is repaired or accepted. Corruption that changes no time is found only by
 /// reading: verify reads all files, and --check reads a part of the unchanged ones.
 ///
-/// update stops before it writes anything if ROOT is not the recorded directory, or if more than half of its entries are
-/// missing, as on an empty mount point.
+/// update stops before it writes anything if ROOT is not the recorded directory, or if more than half of the recorded
+/// entries are missing (see --max-missing), as on an empty mount point.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UpdateArgs {

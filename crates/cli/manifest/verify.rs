@@ -22,7 +22,7 @@ use crate::manifest::reading::Surveyor;
 use crate::manifest::record::{Findings, Manner, say_counts};
 use crate::manifest::rules::RulesArgs;
 use crate::manifest::scope::ScopeArgs;
-use crate::manifest::share::share;
+use crate::number::share;
 use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 

@@ -38,7 +38,8 @@ pub(crate) trait Function<const W: usize> {
     /// The most bytes that [`pad`](Self::pad) accepts; at least one byte less than a block.
     const TAIL: usize;
 
-    /// Returns how many whole blocks of `len` bytes can be compressed now, whether or not more bytes follow.
+    /// Returns how many blocks of the next `len` bytes can be compressed before it is known whether more
+    /// follow. BLAKE2b keeps its last block back, because it compresses this one in another way.
     fn blocks(len: usize) -> usize;
 
     /// Pads the end of a message of `total` bytes. Its last `used` bytes are at the start of `tail`. Returns

@@ -4,9 +4,9 @@ use std::{fmt, io};
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Full;
-use ftk_record::{SealError, quote};
+use ftk_record::{PathError, SealError, quote};
 
-use crate::text::brief;
+use crate::text::{brief, plain};
 
 /// Why a manifest cannot be read or used.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub enum Error {
         /// The line number; the first line is 1.
         number: u64,
         /// What is wrong.
-        what: String,
+        what: EntryError,
     },
     /// The data to keep does not fit into the memory budget.
     Full(Full),
@@ -44,6 +44,50 @@ pub enum Error {
     Unprocessed(u64),
     /// An error in one of two manifests.
     Of(Which, Box<Error>),
+}
+
+/// Why a line of a manifest is not a valid entry.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EntryError {
+    /// It is not a JSON object with the members of an entry.
+    Json(serde_json::Error),
+    /// It has no usable path.
+    Path(PathError),
+    /// The path is absolute or has an empty, `.` or `..` component.
+    NotBelowRoot(Vec<u8>),
+    /// The type is unknown.
+    Type(String),
+    /// The mode does not consist of four octal digits.
+    Mode(String),
+    /// A device has no `rdev`, or another type has one.
+    Rdev,
+    /// A symbolic link has no target, or another type has one.
+    Target,
+    /// The target cannot be used.
+    TargetPath(PathError),
+    /// A regular file has more or fewer digests than the header has algorithms, or another type has digests.
+    Digests,
+    /// The digest by this algorithm is missing.
+    NoDigest(Algorithm),
+    /// This text is not a digest by the algorithm.
+    Digest(Algorithm, String),
+    /// An entry without digests is marked as damaged.
+    Damaged,
+    /// The extended attributes are missing.
+    NoXattrs,
+    /// The entry has extended attributes, but the header says that no entry has any.
+    Xattrs,
+    /// The name of an extended attribute cannot be used.
+    XattrName(PathError),
+    /// The value of an extended attribute is not valid base64.
+    XattrValue,
+    /// The extended attributes are not sorted by name.
+    XattrOrder,
+    /// The path is that of the entry before.
+    Twice(Vec<u8>),
+    /// The path sorts before that of the entry before.
+    Order(Vec<u8>),
 }
 
 /// One of two manifests that are compared.
@@ -76,7 +120,7 @@ impl fmt::Display for Error {
             Self::UnknownOption(option) => {
                 write!(f, "made with an unknown option: {}", brief(quote(option)))
             }
-            Self::Line { number, what } => write!(f, "line {number}: {what}"),
+            Self::Line { number, what } => write!(f, "line {number}: {}", brief(what.to_string())),
             Self::Full(_) => f.write_str("too large (raise --memory)"),
             Self::NoCommonAlgorithm { old, new } => {
                 let names = |all: &[Algorithm]| match all {
@@ -90,6 +134,36 @@ impl fmt::Display for Error {
         }
     }
 }
+
+impl fmt::Display for EntryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Json(error) => return f.write_str(&plain(error)),
+            Self::Path(error) => return error.fmt(f),
+            Self::NotBelowRoot(path) => return write!(f, "{} is not a path below the root", quote(path)),
+            Self::Type(text) => return write!(f, "unknown type {text:?}"),
+            Self::Mode(text) => return write!(f, "{text:?} is not a mode of four octal digits"),
+            Self::Rdev => "rdev is required for devices and not allowed for other types",
+            Self::Target => "target is required for symbolic links and not allowed for other types",
+            Self::TargetPath(error) => return write!(f, "target: {error}"),
+            Self::Digests => {
+                "digests by all algorithms of the header are required for regular files and not allowed for other types"
+            }
+            Self::NoDigest(algorithm) => return write!(f, "the {algorithm} digest is missing"),
+            Self::Digest(algorithm, text) => return write!(f, "{text:?} is not a {algorithm} digest"),
+            Self::Damaged => "damaged_ns is not allowed for entries without digests",
+            Self::NoXattrs => "the member `xattrs` is missing",
+            Self::Xattrs => "xattrs are not allowed, since the header has `xattrs` false",
+            Self::XattrName(error) => return write!(f, "xattrs: {error}"),
+            Self::XattrValue => "xattrs: a value is not valid base64",
+            Self::XattrOrder => "xattrs: not sorted by name",
+            Self::Twice(path) => return write!(f, "{} appears twice", quote(path)),
+            Self::Order(path) => return write!(f, "{} is out of order", quote(path)),
+        })
+    }
+}
+
+impl std::error::Error for EntryError {}
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

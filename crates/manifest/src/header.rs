@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use ftk_hash::Algorithm;
-use ftk_record::{Object, read_path, write_path};
+use ftk_record::{Object, read_path, write_record};
 use serde::Deserialize;
 
 use crate::Error;
-use crate::field::push_time;
 use crate::text::{Text, brief, plain};
 
 /// The root, the algorithms and the options of a manifest.
@@ -87,20 +86,17 @@ impl Header {
 
     /// Appends the line, including its newline.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(format!("{{\"ftk\":\"{KIND}\",\"version\":{VERSION},").as_bytes());
-        write_path(out, "root", &self.root);
-        out.extend_from_slice(b",\"algorithms\":[");
-        let names: Vec<_> = self.algorithms.iter().map(|it| format!("\"{it}\"")).collect();
-        out.extend_from_slice(names.join(",").as_bytes());
-        out.extend_from_slice(format!("],\"xattrs\":{},\"options\":[", self.xattrs).as_bytes());
-        for (nth, option) in self.options.iter().enumerate() {
-            out.extend_from_slice(if nth == 0 { b"{" } else { b",{" });
-            write_path(out, "option", option);
-            out.push(b'}');
-        }
-        out.extend_from_slice(b"],\"start_ns\":");
-        push_time(out, self.start_ns);
-        out.extend_from_slice(b"}\n");
+        let algorithms: Vec<_> = self.algorithms.iter().map(|it| it.name()).collect();
+        write_record(out, |record| {
+            record
+                .member("ftk", KIND)
+                .member("version", VERSION)
+                .path("root", &self.root)
+                .member("algorithms", algorithms)
+                .member("xattrs", self.xattrs)
+                .paths("options", "option", &self.options)
+                .member("start_ns", self.start_ns);
+        });
     }
 
     /// Parses the line, without its newline. Unknown members are ignored.

@@ -93,7 +93,7 @@ pub use create::create;
 pub use criteria::{Criteria, Mode};
 pub use diff::diff;
 pub use entry::{Entry, Xattr};
-pub use error::{Error, Which};
+pub use error::{EntryError, Error, Which};
 pub use field::{Field, UnknownField};
 pub use header::{Header, OPTIONS};
 pub use reader::{Entries, Manifest};

@@ -11,8 +11,8 @@ use serde::{Deserialize, Deserializer};
 
 use crate::canonical;
 use crate::entry::{ROOT, type_of};
-use crate::text::{Text, plain};
-use crate::{Entry, Header, Xattr};
+use crate::text::Text;
+use crate::{Entry, EntryError, Header, Xattr};
 
 /// The members of a line. Unknown members are ignored; duplicate members are errors.
 #[derive(Debug, Deserialize)]
@@ -119,8 +119,8 @@ impl Owned {
     /// Parses a line, without its newline, of a manifest with this header.
     ///
     /// # Errors
-    /// A description of what is wrong; the entry is then unspecified.
-    pub(crate) fn read(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
+    /// If the line is not a valid entry. The contents of `self` are then unspecified.
+    pub(crate) fn read(&mut self, line: &[u8], header: &Header) -> Result<(), EntryError> {
         match canonical::read(line, header, self) {
             Some(()) => Ok(()),
             None => self.read_json(line, header),
@@ -128,20 +128,19 @@ impl Owned {
     }
 
     /// Parses a line in any valid form.
-    pub(crate) fn read_json(&mut self, line: &[u8], header: &Header) -> Result<(), String> {
-        let Object(line): Object<Line<'_>> = serde_json::from_slice(line).map_err(|error| plain(&error))?;
-        let path = read_path(line.path.as_deref(), line.path_b64.as_deref()).map_err(|e| e.to_string())?;
+    pub(crate) fn read_json(&mut self, line: &[u8], header: &Header) -> Result<(), EntryError> {
+        let Object(line): Object<Line<'_>> = serde_json::from_slice(line).map_err(EntryError::Json)?;
+        let path = read_path(line.path.as_deref(), line.path_b64.as_deref()).map_err(EntryError::Path)?;
         check_path(&path)?;
         self.set_path(&path);
-        let file_type = type_of(line.file_type.as_bytes())
-            .ok_or_else(|| format!("unknown type {:?}", &*line.file_type))?;
+        let file_type =
+            type_of(line.file_type.as_bytes()).ok_or_else(|| EntryError::Type(line.file_type.to_string()))?;
         self.stat = Stat {
             file_type,
             size: line.size_bytes,
             mtime_ns: line.mtime_ns,
             ctime_ns: line.ctime_ns,
-            mode: mode(line.mode.as_bytes())
-                .ok_or_else(|| format!("{:?} is not a mode of four octal digits", &*line.mode))?,
+            mode: mode(line.mode.as_bytes()).ok_or_else(|| EntryError::Mode(line.mode.to_string()))?,
             uid: line.uid,
             gid: line.gid,
             dev: line.dev,
@@ -151,70 +150,64 @@ impl Owned {
             ..Stat::EMPTY
         };
         if line.rdev.is_some() != self.stat.is_device() {
-            return Err("rdev is required for devices and not allowed for other types".into());
+            return Err(EntryError::Rdev);
         }
         self.read_target(&line)?;
         self.read_digests(&line, header)?;
         self.damaged_ns = line.damaged_ns;
         if self.damaged_ns.is_some() && self.digests.is_empty() {
-            return Err("damaged_ns is not allowed for entries without digests".into());
+            return Err(EntryError::Damaged);
         }
         self.read_xattrs(&line, header)
     }
 
-    fn read_target(&mut self, line: &Line<'_>) -> Result<(), String> {
+    fn read_target(&mut self, line: &Line<'_>) -> Result<(), EntryError> {
         self.target = match (&line.target, &line.target_b64) {
             (None, None) => None,
             (text, b64) => {
                 let target = read_path(text.as_deref(), b64.as_deref());
-                Some(target.map_err(|error| format!("target: {error}"))?.into_owned())
+                Some(target.map_err(EntryError::TargetPath)?.into_owned())
             }
         };
         if self.target.is_some() != (self.stat.file_type == FileType::Symlink) {
-            return Err("target is required for symbolic links and not allowed for other types".into());
+            return Err(EntryError::Target);
         }
         Ok(())
     }
 
-    fn read_digests(&mut self, line: &Line<'_>, header: &Header) -> Result<(), String> {
+    fn read_digests(&mut self, line: &Line<'_>, header: &Header) -> Result<(), EntryError> {
         self.digests.clear();
         let found = line.digests.as_ref().map_or(&[][..], |digests| &digests.0);
         let expected = if self.stat.is_regular() { &*header.algorithms } else { &[] };
         if found.len() != expected.len() || line.digests.is_some() == expected.is_empty() {
-            return Err(
-                "digests by all algorithms of the header are required for regular files and not allowed for other types".into()
-            );
+            return Err(EntryError::Digests);
         }
         for algorithm in expected {
             let hex = found.iter().find(|(name, _)| &**name == algorithm.name());
-            let (_, hex) = hex.ok_or_else(|| format!("the {algorithm} digest is missing"))?;
+            let (_, hex) = hex.ok_or(EntryError::NoDigest(*algorithm))?;
             let digest = Digest::from_hex(hex.as_bytes())
                 .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
-                .ok_or_else(|| format!("{:?} is not a {algorithm} digest", &**hex))?;
+                .ok_or_else(|| EntryError::Digest(*algorithm, hex.to_string()))?;
             self.digests.extend_from_slice(digest.as_bytes());
         }
         Ok(())
     }
 
-    fn read_xattrs(&mut self, line: &Line<'_>, header: &Header) -> Result<(), String> {
+    fn read_xattrs(&mut self, line: &Line<'_>, header: &Header) -> Result<(), EntryError> {
         self.xattrs = None;
         if line.xattrs.is_some() != header.xattrs {
-            let why = match header.xattrs {
-                true => "the member `xattrs` is missing",
-                false => "xattrs are not allowed, since the header has `xattrs` false",
-            };
-            return Err(why.into());
+            return Err(if header.xattrs { EntryError::NoXattrs } else { EntryError::Xattrs });
         }
         let Some(found) = &line.xattrs else { return Ok(()) };
         let mut xattrs = Vec::with_capacity(found.len());
         for Object(xattr) in found {
             let name = read_path(xattr.name.as_deref(), xattr.name_b64.as_deref());
-            let name = name.map_err(|error| format!("xattrs: {error}"))?.into_owned();
-            let value = read_base64(&xattr.value_b64).ok_or("xattrs: a value is not valid base64")?;
+            let name = name.map_err(EntryError::XattrName)?.into_owned();
+            let value = read_base64(&xattr.value_b64).ok_or(EntryError::XattrValue)?;
             xattrs.push(Xattr { name, value });
         }
         if !xattrs.is_sorted_by(|a, b| a.name < b.name) {
-            return Err("xattrs: not sorted by name".into());
+            return Err(EntryError::XattrOrder);
         }
         self.xattrs = Some(xattrs);
         Ok(())
@@ -223,7 +216,7 @@ impl Owned {
 
 /// Checks that a path is relative, stays below the root, and has no empty, `.` or `..` component, as the
 /// paths of a walk.
-pub(crate) fn check_path(path: &[u8]) -> Result<(), String> {
+pub(crate) fn check_path(path: &[u8]) -> Result<(), EntryError> {
     // Fast path: every `/` or `.` at the start of a component is suspicious. Without an early exit the loop
     // vectorises.
     let begins_odd = |byte: u8| (byte == b'/') | (byte == b'.');
@@ -238,7 +231,7 @@ pub(crate) fn check_path(path: &[u8]) -> Result<(), String> {
     if path == ROOT || !path.split(|&byte| byte == b'/').any(is_bad) {
         return Ok(());
     }
-    Err(format!("{} is not a path below the root", ftk_record::quote(path)))
+    Err(EntryError::NotBelowRoot(path.to_vec()))
 }
 
 /// Parses four octal digits.

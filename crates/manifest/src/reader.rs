@@ -12,8 +12,7 @@ use crate::lines::{Lines, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;
 use crate::sniff::{Kind, sniff};
-use crate::text::brief;
-use crate::{Entry, Error, Header, Which};
+use crate::{Entry, EntryError, Error, Header, Which};
 
 /// An open manifest whose footer has been checked.
 ///
@@ -169,11 +168,11 @@ impl Side for Entries<'_> {
         let read = read.and_then(|()| match key(last).cmp(key(path)) {
             _ if self.is_first => Ok(()),
             std::cmp::Ordering::Less => Ok(()),
-            std::cmp::Ordering::Equal => Err(format!("{} appears twice", ftk_record::quote(path))),
-            std::cmp::Ordering::Greater => Err(format!("{} is out of order", ftk_record::quote(path))),
+            std::cmp::Ordering::Equal => Err(EntryError::Twice(path.to_vec())),
+            std::cmp::Ordering::Greater => Err(EntryError::Order(path.to_vec())),
         });
         let number = self.lines.number();
-        read.map_err(|what| Error::Line { number, what: brief(what) }.of(which))?;
+        read.map_err(|what| Error::Line { number, what }.of(which))?;
         self.is_first = false;
         Ok(true)
     }

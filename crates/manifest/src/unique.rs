@@ -15,8 +15,8 @@ use crate::{Entry, Error, Manifest, Which};
 /// bytes of memory and its common digests.
 ///
 /// # Errors
-/// When a manifest cannot be read or has an invalid line, when they have no algorithm in common, or when
-/// `elsewhere` does not fit into the budget.
+/// When a manifest cannot be read or has an invalid line, when the two manifests have no algorithm in common,
+/// or when the contents of `elsewhere` do not fit into the budget.
 pub fn unique(
     of: &Manifest,
     elsewhere: &Manifest,

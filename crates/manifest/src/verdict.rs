@@ -121,7 +121,8 @@ pub(crate) fn finding<'f>(verdict: Verdict, old: &Entry<'f>) -> Finding<'f> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     counts: [u64; Verdict::ALL.len()],
-    /// How many of the regular files that are `Ok` have recorded content that was not compared.
+    /// The number of regular files that are `Ok` although their content was not compared. A verification
+    /// counts only those with recorded digests.
     pub unread: u64,
 }
 

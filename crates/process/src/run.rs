@@ -16,8 +16,8 @@ use crate::{Work, large, sample, small};
 pub struct Resources<'e> {
     /// The model that decides how many workers there are and which reader they use.
     pub model: &'e Model,
-    /// The choices of the model. `ring` is ignored: whether a ring can be created is tried here. If `cpus` is
-    /// 0, the CPUs are counted here, and only if the run goes on after its sample.
+    /// The options that the model can choose from. `ring` is ignored: the run tries to create a ring if it
+    /// needs to know. If `cpus` is 0, the run counts the CPUs, unless it ends with its sample.
     pub limits: Limits,
     /// The maximum size of all buffers together, in bytes.
     pub memory: u64,

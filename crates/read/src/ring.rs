@@ -33,7 +33,7 @@ pub(crate) struct Completion {
 
 /// Accepts operations and returns one completion for each, in any order.
 pub(crate) trait Ring {
-    /// Queues an operation. It starts at the next [`submit`](Ring::submit).
+    /// Queues an operation, which a later [`submit`](Ring::submit) starts.
     ///
     /// # Safety
     /// Until the completion has been received, even if the ring is dropped before: everything `op` points to

@@ -19,7 +19,8 @@ use crate::{Buf, Open, Reader, Ready, Span};
 /// closed soon.
 ///
 /// If descriptors run out while this reader has files open, the next open waits until one of them is closed.
-/// If nothing else is in progress, `poll` then returns `None`, with or without `wait`.
+/// When only such opens are left, `poll` returns `None`, with or without `wait`: the caller has a chunk of
+/// every open file, and must request more of one, finish it or cancel it.
 #[derive(Debug)]
 pub struct SyncReader {
     slots: Vec<Slot>,

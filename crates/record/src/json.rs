@@ -1,19 +1,84 @@
-//! File names in JSON.
+//! JSON objects, and the file names in them.
+//!
+//! [`write_record`] writes headers, totals, outcomes, steps and differences. The lines that a run writes for
+//! every entry are put together by hand around [`write_path`] and [`write_string`], because that is faster:
+//! `find --json` (`cli/find/json.rs`), digests (`cli/hash/list.rs`, `lines.rs`), verdicts
+//! (`cli/hash/check/verdict.rs`, `cli/hash/diff.rs`, `cli/manifest/record.rs`, `unique.rs`), entries of
+//! manifests (`manifest/src/write.rs`, `field.rs`), groups of duplicates (`dedup/src/report/write.rs`),
+//! intents (`apply/src/intent.rs`), and different bytes (`cli/cmp/listing.rs`). Footers are recognized by their
+//! first bytes, so `seal.rs` writes these bytes itself.
 //!
 //! JSON strings are Unicode, but file names are bytes. A name that is valid UTF-8 is written as the string
 //! `"path"`. Any other name is written as base64 in `"path_b64"`. Replacement characters are never used, so a
 //! reader gets exactly the same bytes back.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
 use data_encoding::BASE64;
-use serde::Serialize;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer as _};
 use serde_json::Serializer;
-use serde_json::ser::Formatter;
+use serde_json::ser::{Compound, Formatter};
 
 use crate::terminal::controls_terminal;
+
+/// Appends a line with one JSON object, whose members `write` adds.
+///
+/// ```
+/// let mut out = Vec::new();
+/// ftk_record::write_record(&mut out, |record| {
+///     record.member("step", 1).path("path", b"a\xff");
+/// });
+/// assert_eq!(out, b"{\"step\":1,\"path_b64\":\"Yf8=\"}\n");
+/// ```
+pub fn write_record(out: &mut Vec<u8>, write: impl FnOnce(&mut RecordWriter<'_, '_>)) {
+    let mut serializer = Serializer::with_formatter(&mut *out, TerminalSafe);
+    let mut record = RecordWriter(serializer.serialize_map(None).expect(VALID));
+    write(&mut record);
+    record.0.end().expect(VALID);
+    out.push(b'\n');
+}
+
+/// Adds members to a JSON object, in the order of the calls. Characters that control a terminal are escaped.
+pub struct RecordWriter<'s, 'o>(Compound<'s, &'o mut Vec<u8>, TerminalSafe>);
+
+impl RecordWriter<'_, '_> {
+    /// Adds a member.
+    ///
+    /// # Panics
+    /// If the value cannot be JSON, such as a map whose keys are not strings.
+    pub fn member(&mut self, name: &str, value: impl Serialize) -> &mut Self {
+        self.0.serialize_entry(name, &value).expect(VALID);
+        self
+    }
+
+    /// Adds a member with a file name, as [`write_path`] does.
+    pub fn path(&mut self, name: &str, path: &[u8]) -> &mut Self {
+        let (name, value) = path_member(name, path);
+        self.member(&name, value)
+    }
+
+    /// Adds a list of objects with one file name each, such as `"roots":[{"path":"a"},{"path_b64":"/w=="}]`.
+    pub fn paths(&mut self, name: &str, each: &str, paths: &[Vec<u8>]) -> &mut Self {
+        self.member(
+            name,
+            paths.iter().map(|path| BTreeMap::from([path_member(each, path)])).collect::<Vec<_>>(),
+        )
+    }
+}
+
+fn path_member<'p>(name: &'p str, path: &'p [u8]) -> (Cow<'p, str>, Cow<'p, str>) {
+    match str::from_utf8(path) {
+        Ok(text) => (name.into(), text.into()),
+        Err(_) => (format!("{name}_b64").into(), BASE64.encode(path).into()),
+    }
+}
+
+/// Why serializing does not fail.
+const VALID: &str = "the values are valid JSON, and writing to a Vec cannot fail";
 
 /// Appends the member `"field":"name"` to `out`, or `"field_b64":"..."` (standard alphabet, padded) if `name`
 /// is not UTF-8. The caller writes commas and braces. `field` is not escaped.
@@ -47,8 +112,7 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
         out.push(b'"');
         return;
     }
-    text.serialize(&mut Serializer::with_formatter(out, TerminalSafe))
-        .expect("strings are valid JSON, and writing to a Vec cannot fail");
+    text.serialize(&mut Serializer::with_formatter(out, TerminalSafe)).expect(VALID);
 }
 
 /// Returns the name that [`write_path`] wrote, given the values of its two possible members.
@@ -178,6 +242,21 @@ mod tests {
             let json = written(name.as_bytes());
             prop_assert!(!json.chars().any(controls_terminal));
             prop_assert_eq!(read_back(&json), Ok(name.into_bytes()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn records_name_files_as_write_path_does(
+            name in prop_oneof![any::<Vec<u8>>(), any::<String>().prop_map(String::into_bytes)]
+        ) {
+            let mut out = Vec::new();
+            write_record(&mut out, |record| {
+                record.path("path", &name).paths("roots", "path", std::slice::from_ref(&name));
+            });
+            let mut member = Vec::new();
+            write_path(&mut member, "path", &name);
+            prop_assert_eq!(out, [b"{", &*member, b",\"roots\":[{", &member, b"}]}\n"].concat());
         }
     }
 }

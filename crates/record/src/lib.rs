@@ -44,7 +44,7 @@ mod temp;
 mod terminal;
 
 pub use changes::{Change, changes};
-pub use json::{PathError, read_base64, read_path, write_path, write_string};
+pub use json::{PathError, RecordWriter, read_base64, read_path, write_path, write_record, write_string};
 pub use object::Object;
 pub use output::Output;
 pub use parse::{SumError, SumLine};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use data_encoding::HEXLOWER_PERMISSIVE;
 use memchr::{memchr, memchr3, memrchr};
 
 use crate::End;
@@ -145,9 +146,10 @@ impl<'l> SumLine<'l> {
     /// Appends the bytes of the digest. They are unspecified if [`hex`](Self::hex) was not set by
     /// [`parse`](Self::parse).
     pub fn push_digest(&self, out: &mut Vec<u8>) {
-        // All bytes are known to be digits. Bit 6 is set only in letters, whose low half counts from 1.
-        let value = |digit: u8| (digit & 15) + 9 * (digit >> 6);
-        out.extend(self.hex.as_chunks().0.iter().map(|&[high, low]| value(high) << 4 | value(low)));
+        let (start, len) = (out.len(), self.digest_len());
+        out.resize(start + len, 0);
+        // Parsing has checked the digits.
+        let _ = HEXLOWER_PERMISSIVE.decode_mut(&self.hex[..2 * len], &mut out[start..]);
     }
 }
 
@@ -157,10 +159,10 @@ impl<'l> SumLine<'l> {
 pub enum SumError {
     /// The line is neither `HEX  name` nor `TAG (name) = HEX`.
     Shape,
-    /// The digest is empty, contains something other than hexadecimal digits, or has an odd number of digits
-    /// that is too small for a digest, in an untagged line.
+    /// The digest is empty or contains something other than hexadecimal digits; or it has 1, 3, 5 or 7 digits
+    /// and the line is untagged, so that the word is probably no digest.
     Digest,
-    /// The digest has an odd number of hexadecimal digits: in an untagged line, at least 8.
+    /// The digest has an odd number of hexadecimal digits. In an untagged line, it has more than 8.
     OddDigits,
     /// The digest is in base64.
     Base64,

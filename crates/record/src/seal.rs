@@ -1,4 +1,4 @@
-//! Footers that prove that a file of lines is complete: writing.
+//! Makes the footer that proves that a file of lines is complete.
 
 use std::io::Write as _;
 

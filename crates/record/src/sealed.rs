@@ -1,4 +1,4 @@
-//! Footers that prove that a file of lines is complete: reading.
+//! Reads files of lines whose footer proves that they are complete.
 
 use std::fmt;
 use std::io::{self, BufRead, ErrorKind};

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// What the model knows about the machine. Field names end in the unit; fields without a unit are ratios.
 ///
 /// [`Constants::default`] returns the built-in values. They are medians measured on a virtual machine with
 /// two cores of a server CPU of 2023 (2.4 GHz, AVX-512), Linux 6.18, ext4 on flash.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// A deserialized value has all fields, but they may be implausible; see [`Constants::check`].
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Constants {
     /// The fixed cost of starting a team, without its threads: the scope and the last wake-up.
     pub team_ns: u64,

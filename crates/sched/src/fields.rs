@@ -2,104 +2,9 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use crate::Constants;
-
-/// The prefix of the names of digest speeds. The `algorithm/kernel` follows.
-pub(crate) const DIGEST: &str = "digest_bytes_per_s.";
-
-/// One constant and its plausible range.
-pub(crate) struct Field {
-    pub(crate) name: &'static str,
-    pub(crate) min: f64,
-    pub(crate) max: f64,
-    pub(crate) get: fn(&Constants) -> f64,
-    pub(crate) set: fn(&mut Constants, f64),
-}
-
-/// All constants in the order in which they are printed.
-///
-/// The ranges allow machines ten times slower and faster than any known today. They exclude measurements that
-/// were interrupted: a single such value would distort every later choice.
-pub(crate) const FIELDS: [Field; 11] = [
-    Field {
-        name: "team_ns",
-        min: 0.0,
-        max: 500e3,
-        get: |c| c.team_ns as f64,
-        set: |c, value| c.team_ns = value as u64,
-    },
-    Field {
-        name: "thread_ns",
-        min: 1e3,
-        max: 500e3,
-        get: |c| c.thread_ns as f64,
-        set: |c, value| c.thread_ns = value as u64,
-    },
-    Field {
-        name: "worker_ns",
-        min: 0.0,
-        max: 2e6,
-        get: |c| c.worker_ns as f64,
-        set: |c, value| c.worker_ns = value as u64,
-    },
-    Field {
-        name: "file_ns",
-        min: 200.0,
-        max: 1e6,
-        get: |c| c.file_ns as f64,
-        set: |c, value| c.file_ns = value as u64,
-    },
-    Field {
-        name: "contention",
-        min: 0.0,
-        max: 1.0,
-        get: |c| c.contention,
-        set: |c, value| c.contention = value,
-    },
-    Field {
-        name: "cold_contention",
-        min: 0.0,
-        max: 1.0,
-        get: |c| c.cold_contention,
-        set: |c, value| c.cold_contention = value,
-    },
-    Field {
-        name: "ring_ns",
-        min: 1e3,
-        max: 5e6,
-        get: |c| c.ring_ns as f64,
-        set: |c, value| c.ring_ns = value as u64,
-    },
-    Field {
-        name: "ring_warm",
-        min: 0.1,
-        max: 10.0,
-        get: |c| c.ring_warm,
-        set: |c, value| c.ring_warm = value,
-    },
-    Field {
-        name: "ring_cold",
-        min: 1.0,
-        max: 1e3,
-        get: |c| c.ring_cold,
-        set: |c, value| c.ring_cold = value,
-    },
-    Field {
-        name: "memory_one_bytes_per_s",
-        min: 1e8,
-        max: 1e13,
-        get: |c| c.memory_one_bytes_per_s as f64,
-        set: |c, value| c.memory_one_bytes_per_s = value as u64,
-    },
-    Field {
-        name: "memory_each_bytes_per_s",
-        min: 1e8,
-        max: 1e13,
-        get: |c| c.memory_each_bytes_per_s as f64,
-        set: |c, value| c.memory_each_bytes_per_s = value as u64,
-    },
-];
 
 /// The error for a constant outside its plausible range, or for a digest speed with an invalid name.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,33 +16,63 @@ pub struct Implausible {
 }
 
 impl Constants {
-    /// Checks that every constant is plausible; see [`Constants::parse`].
+    /// Checks that every constant is plausible.
+    ///
+    /// The ranges allow machines ten times slower and faster than any known today. They exclude measurements
+    /// that were interrupted: a single such value would distort every later choice.
     ///
     /// # Errors
     /// Returns the first constant that is not plausible.
     pub fn check(&self) -> Result<(), Implausible> {
-        for field in &FIELDS {
-            field.check((field.get)(self))?;
+        for (name, value, range) in self.fields() {
+            check(name.to_owned(), value, range.contains(&value))?;
         }
-        self.digest_bytes_per_s.iter().try_for_each(|(kernel, speed)| check_digest(kernel, *speed as f64))
+        for (kernel, &speed) in &self.digest_bytes_per_s {
+            // The text form has one line per speed.
+            let is_name = !kernel.is_empty()
+                && kernel.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-._".contains(&b));
+            let speed = speed as f64;
+            check(format!("{DIGEST}{kernel}"), speed, is_name && (1e6..=1e13).contains(&speed))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the names, values and plausible ranges of all constants except the speeds of digests, in the
+    /// order in which they are printed.
+    fn fields(&self) -> [(&'static str, f64, RangeInclusive<f64>); 11] {
+        [
+            ("team_ns", self.team_ns as f64, 0.0..=500e3),
+            ("thread_ns", self.thread_ns as f64, 1e3..=500e3),
+            ("worker_ns", self.worker_ns as f64, 0.0..=2e6),
+            ("file_ns", self.file_ns as f64, 200.0..=1e6),
+            ("contention", self.contention, 0.0..=1.0),
+            ("cold_contention", self.cold_contention, 0.0..=1.0),
+            ("ring_ns", self.ring_ns as f64, 1e3..=5e6),
+            ("ring_warm", self.ring_warm, 0.1..=10.0),
+            ("ring_cold", self.ring_cold, 1.0..=1e3),
+            ("memory_one_bytes_per_s", self.memory_one_bytes_per_s as f64, 1e8..=1e13),
+            ("memory_each_bytes_per_s", self.memory_each_bytes_per_s as f64, 1e8..=1e13),
+        ]
     }
 }
 
-impl Field {
-    pub(crate) fn check(&self, value: f64) -> Result<(), Implausible> {
-        check(self.name, value, (self.min..=self.max).contains(&value))
+/// The prefix of the names of digest speeds. The `algorithm/kernel` follows.
+const DIGEST: &str = "digest_bytes_per_s.";
+
+fn check(name: String, value: f64, is_plausible: bool) -> Result<(), Implausible> {
+    if is_plausible { Ok(()) } else { Err(Implausible { name, value }) }
+}
+
+/// Prints one `name = value` per line.
+impl fmt::Display for Constants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, value, _) in self.fields() {
+            writeln!(f, "{name} = {value}")?;
+        }
+        self.digest_bytes_per_s
+            .iter()
+            .try_for_each(|(kernel, speed)| writeln!(f, "{DIGEST}{kernel} = {speed}"))
     }
-}
-
-/// Checks that the name of a digest speed can be printed in one line and that the speed is plausible.
-pub(crate) fn check_digest(kernel: &str, speed: f64) -> Result<(), Implausible> {
-    let is_name =
-        !kernel.is_empty() && kernel.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-._".contains(&b));
-    check(&format!("{DIGEST}{kernel}"), speed, is_name && (1e6..=1e13).contains(&speed))
-}
-
-fn check(name: &str, value: f64, is_plausible: bool) -> Result<(), Implausible> {
-    if is_plausible { Ok(()) } else { Err(Implausible { name: name.to_owned(), value }) }
 }
 
 impl fmt::Display for Implausible {
@@ -150,7 +85,19 @@ impl Error for Implausible {}
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    #[test]
+    fn the_table_has_every_constant() {
+        let constants = Constants::default();
+        let json = serde_json::to_value(&constants).unwrap();
+        for (name, value, _) in constants.fields() {
+            assert_eq!(json[name].as_f64(), Some(value), "{name}");
+        }
+        assert_eq!(json.as_object().unwrap().len(), constants.fields().len() + 1);
+    }
 
     #[test]
     fn the_built_in_constants_are_plausible() {
@@ -162,5 +109,40 @@ mod tests {
         let mut constants = Constants::default();
         constants.digest_bytes_per_s.insert("sha256\nteam_ns".into(), 1_000_000_000);
         assert!(constants.check().is_err());
+    }
+
+    #[test]
+    fn implausible_values_are_refused() {
+        let built_in = Constants::default;
+        for (name, value, constants) in [
+            ("thread_ns", 4_949_000.0, Constants { thread_ns: 4_949_000, ..built_in() }),
+            ("ring_cold", 0.0, Constants { ring_cold: 0.0, ..built_in() }),
+            ("contention", -0.1, Constants { contention: -0.1, ..built_in() }),
+            ("ring_warm", f64::INFINITY, Constants { ring_warm: f64::INFINITY, ..built_in() }),
+        ] {
+            assert_eq!(constants.check(), Err(Implausible { name: name.into(), value }));
+        }
+        assert!(Constants { contention: f64::NAN, ..Constants::default() }.check().is_err());
+    }
+
+    #[test]
+    fn constants_are_shown_one_per_line() {
+        let text = Constants::default().to_string();
+        assert!(text.starts_with("team_ns = 15000\nthread_ns = 24000\n"), "{text}");
+        assert!(text.contains("\nring_cold = 4\n"), "{text}");
+        assert!(text.ends_with("\ndigest_bytes_per_s.xxh64/portable = 12000000000\n"), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn serialized_constants_are_read_back_exactly(
+            contention in 0.0..=1.0,
+            ring_warm in 0.1..=10.0,
+            file_ns in 200_u64..1_000_000,
+        ) {
+            let constants = Constants { contention, ring_warm, file_ns, ..Constants::default() };
+            let json = serde_json::to_string(&constants).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Constants>(&json).unwrap(), constants);
+        }
     }
 }

@@ -43,7 +43,6 @@ mod model;
 mod stop;
 mod store;
 mod team;
-mod text;
 mod usage;
 mod work;
 
@@ -54,5 +53,4 @@ pub use model::{Backend, COLD_WORKERS, Choice, Limits, Model, Reason, Sample, Th
 pub use stop::Stop;
 pub use store::NotLoaded;
 pub use team::Team;
-pub use text::{ParseError, Problem};
 pub use usage::voluntary_switches;

@@ -77,7 +77,7 @@ pub struct Limits {
 pub enum Reason {
     /// Starting more workers or an io_uring would cost more time than it saves.
     BelowBreakEven,
-    /// The files are cached: plain reads and at most one worker per CPU.
+    /// The files are cached: at most one worker per CPU, and plain reads unless the user requested io_uring.
     Warm,
     /// The files come from a disk, and io_uring keeps it busy.
     ColdRing,

@@ -1,4 +1,4 @@
-//! The file that stores a calibration: a header, the machine it is valid for, the constants, and a footer.
+//! The file that stores a calibration: one JSON object with the machine it is valid for and the constants.
 
 use std::error::Error;
 use std::fmt;
@@ -6,17 +6,24 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Constants;
 use crate::machine::machine;
-use crate::{Constants, ParseError};
 
-/// The first line: type and version of the format.
-const HEADER: &str = "ftk constants 1";
-
-/// The last line. A file without it is incomplete.
-const FOOTER: &str = "end";
+/// The start of a file of the previous format, which had lines of text.
+const OLD_HEADER: &str = "ftk constants ";
 
 /// The read limit in bytes. A file of constants is always smaller.
 const MAX_BYTES: u64 = 64 << 10;
+
+/// The contents of the file. An object is complete only with its last brace, so no footer is needed.
+#[derive(Deserialize, Serialize)]
+struct Stored<C> {
+    machine: String,
+    constants: C,
+}
 
 /// The reason why a stored calibration is not used. The built-in constants are used instead.
 #[derive(Debug)]
@@ -26,12 +33,14 @@ pub enum NotLoaded {
     Missing,
     /// The file cannot be read.
     Unreadable(io::Error),
+    /// The file has the format of an earlier version of ftk.
+    Outdated,
     /// The file is incomplete or does not have this format.
     NotConstants,
     /// The calibration was made with another CPU, kernel or version of ftk. The text names these three.
     OtherMachine(String),
-    /// A line of the file is invalid. The error contains its number, counted from the first line of the file.
-    Corrupt(ParseError),
+    /// A constant is missing, unknown, not a number or implausible.
+    Corrupt(Box<dyn Error + Send + Sync>),
 }
 
 impl Constants {
@@ -63,28 +72,31 @@ impl Constants {
         };
         fs::create_dir_all(parent)?;
         let mut file = tempfile::NamedTempFile::new_in(parent)?;
-        file.write_all(print(self, &machine()).as_bytes())?;
+        file.write_all(print(self, machine()).as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(path)?;
         Ok(())
     }
 }
 
-fn print(constants: &Constants, machine: &str) -> String {
-    format!("{HEADER}\nmachine = {machine}\n{constants}{FOOTER}\n")
+fn print(constants: &Constants, machine: String) -> String {
+    let text = serde_json::to_string_pretty(&Stored { machine, constants });
+    text.expect("strings and finite numbers are valid JSON") + "\n"
 }
 
 fn parse(text: &str, machine: &str) -> Result<Constants, NotLoaded> {
-    let rest = text.strip_prefix(HEADER).and_then(|rest| rest.strip_prefix("\nmachine = "));
-    let (stored, rest) = rest.and_then(|rest| rest.split_once('\n')).ok_or(NotLoaded::NotConstants)?;
-    let lines = rest.strip_suffix(FOOTER).or_else(|| rest.strip_suffix(&format!("{FOOTER}\n")));
-    let lines = lines.filter(|lines| lines.ends_with('\n')).ok_or(NotLoaded::NotConstants)?;
-    if stored != machine {
-        return Err(NotLoaded::OtherMachine(stored.to_owned()));
+    if text.starts_with(OLD_HEADER) {
+        return Err(NotLoaded::Outdated);
     }
-    let lines_before = 2;
-    Constants::parse(lines)
-        .map_err(|error| NotLoaded::Corrupt(ParseError { line: error.line + lines_before, ..error }))
+    // The machine comes first: another version of ftk may have other constants.
+    let stored: Stored<Value> = serde_json::from_str(text).map_err(|_| NotLoaded::NotConstants)?;
+    if stored.machine != machine {
+        return Err(NotLoaded::OtherMachine(stored.machine));
+    }
+    let constants: Constants =
+        serde_json::from_value(stored.constants).map_err(|error| NotLoaded::Corrupt(error.into()))?;
+    constants.check().map_err(|error| NotLoaded::Corrupt(error.into()))?;
+    Ok(constants)
 }
 
 /// Reads the start of a regular file. Other files are refused, since opening a FIFO could block forever.
@@ -102,6 +114,7 @@ impl fmt::Display for NotLoaded {
         match self {
             Self::Missing => write!(f, "never calibrated"),
             Self::Unreadable(_) => write!(f, "cannot read the calibration file"),
+            Self::Outdated => write!(f, "the calibration file has the format of an earlier version"),
             Self::NotConstants => write!(f, "the calibration file is incomplete or has another format"),
             Self::OtherMachine(machine) => {
                 write!(f, "calibrated for another machine or version: {machine:?}")
@@ -115,8 +128,8 @@ impl Error for NotLoaded {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Unreadable(error) => Some(error),
-            Self::Corrupt(error) => Some(error),
-            Self::Missing | Self::NotConstants | Self::OtherMachine(_) => None,
+            Self::Corrupt(error) => Some(&**error),
+            Self::Missing | Self::Outdated | Self::NotConstants | Self::OtherMachine(_) => None,
         }
     }
 }
@@ -176,21 +189,39 @@ mod tests {
 
     #[test]
     fn the_error_for_another_machine_names_it() {
-        let text = print(&measured(), "that one");
+        let text = print(&measured(), "that one".into()).replace("team_ns", "other_ns");
         let Err(NotLoaded::OtherMachine(stored)) = parse(&text, "this one") else { panic!("{text}") };
         assert_eq!(stored, "that one");
     }
 
     #[test]
-    fn a_damaged_line_is_reported_with_its_number_in_the_file() {
-        let text = print(&measured(), "this").replace("\nteam_ns = ", "\nteam_ns ");
-        let Err(NotLoaded::Corrupt(error)) = parse(&text, "this") else { panic!("{text}") };
-        assert_eq!(text.lines().nth(error.line - 1), Some("team_ns 15000"));
+    fn a_file_of_the_previous_format_is_outdated() {
+        let text = format!("ftk constants 1\nmachine = {}\n{}end\n", machine(), measured());
+        assert!(matches!(parse(&text, &machine()), Err(NotLoaded::Outdated)));
+    }
+
+    #[test]
+    fn damaged_constants_are_refused_with_their_name() {
+        let text = print(&measured(), "this".into());
+        for (old, new, name) in [
+            ("\"team_ns\": 15000,", "", "team_ns"),
+            ("\"team_ns\"", "\"teams_ns\"", "teams_ns"),
+            ("\"thread_ns\": 24000", "\"thread_ns\": 4949000", "thread_ns"),
+            ("\"thread_ns\": 24000", "\"thread_ns\": -1", "-1"),
+            ("\"contention\": 0.125", "\"contention\": \"much\"", "much"),
+        ] {
+            assert!(text.contains(old), "{text}");
+            let Err(NotLoaded::Corrupt(error)) = parse(&text.replace(old, new), "this") else {
+                panic!("{new}")
+            };
+            assert!(error.to_string().contains(name), "{error}");
+        }
     }
 
     #[test]
     fn every_truncation_is_noticed() {
-        let text = print(&measured(), "this");
+        let text = print(&measured(), "this".into());
+        assert!(parse(&text, "this").is_ok());
         for len in 0..text.len() - 1 {
             assert!(parse(&text[..len], "this").is_err(), "{len}");
         }

@@ -9,8 +9,9 @@ use crate::{ParseError, PatternError};
 
 /// Globs, one of which must match.
 ///
-/// `*` matches any bytes, including leading dots and slashes, as in `find`. `{a,b}`, `[a-z]` and `[!a-z]`
-/// work, and a backslash escapes the next character. Ignoring case means ASCII case.
+/// `*` matches any bytes, including leading dots and slashes, as in `find`, and `?` matches one byte.
+/// `{a,b}`, `[a-z]` and `[!a-z]` work, and a backslash escapes the next character. Only the case of ASCII
+/// letters can be ignored.
 ///
 /// Most globs in practice are a whole name, a prefix or a suffix. These are compared directly, and only these
 /// may be something other than UTF-8.

@@ -15,7 +15,7 @@ use crate::{FileType, Follow, Metadata};
 /// Names in one directory.
 pub(crate) type Names = BTreeSet<Box<[u8]>>;
 
-/// The starting points that a walk below another starting point can reach.
+/// All starting points, so that the walk below one of them recognizes the others. Empty if there is only one.
 #[derive(Default)]
 pub(crate) struct Roots {
     /// Directories that are starting points, each with the number and the path of the starting point.

@@ -129,6 +129,11 @@ fn sha256(line: &[u8]) -> Option<Vec<u8>> {
     line.split(|byte| !byte.is_ascii_hexdigit()).find(|run| run.len() == 64).map(<[u8]>::to_vec)
 }
 
+/// Whether `text` contains `part`.
+pub(crate) fn has(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
 fn is_digest(text: &[u8]) -> bool {
     text.len() >= 16 && text.iter().all(u8::is_ascii_hexdigit)
 }

@@ -1,9 +1,11 @@
 //! The programs of a run: ftk, which is measured, and the helper, which measures.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result, bail, ensure};
+
+use crate::ci;
 
 /// The profile of `cargo install`. Only its times are meaningful.
 pub(crate) const RELEASE: &str = "release";
@@ -30,17 +32,8 @@ pub(crate) fn optimised() -> Result<PathBuf> {
 /// Builds the program `name`, which is the only one of its package, and returns its path.
 fn build(name: &str, profile: &str) -> Result<PathBuf> {
     println!("building {name} with the profile {profile}");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args([
-            "build",
-            "--quiet",
-            "--message-format=json-render-diagnostics",
-            "--package",
-            name,
-            "--profile",
-            profile,
-        ])
+    let output = ci::cargo("build --quiet --message-format=json-render-diagnostics")
+        .args(["--package", name, "--profile", profile])
         .stderr(Stdio::inherit())
         .output()
         .context("cannot start cargo")?;

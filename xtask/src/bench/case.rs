@@ -41,6 +41,11 @@ impl Case {
         Self { timed: self.timed.forked(), serial: self.serial.map(Pipeline::forked), ..self }
     }
 
+    /// Adds a process that reads the output.
+    pub(crate) fn piped(self, next: Vec<OsString>) -> Self {
+        Self { timed: self.timed.pipe(next), ..self }
+    }
+
     /// Sets the name of the row.
     pub(crate) fn named(self, tool: &str) -> Self {
         Self { tool: tool.to_owned(), ..self }

@@ -70,7 +70,7 @@ fn measure(options: Options) -> Result<ExitCode> {
     if options.profile != RELEASE {
         println!("the profile {} only checks results: its times are meaningless", options.profile);
     }
-    let peers = Peers::find(options.peers.as_deref());
+    let peers = Peers::find(options.common.peers.as_deref());
     let machine = Machine::look(&programs.ftk, &peers)?;
     let missing: Vec<_> = peers.missing().map(|peer| peer.name).collect();
     if !missing.is_empty() {
@@ -109,7 +109,7 @@ fn measure(options: Options) -> Result<ExitCode> {
     println!("\n{}", verdict(&made));
     interrupt::check()?;
     if bench.options.keeps_record() && !made.is_empty() {
-        let folder = bench.options.records.join(machine.slug());
+        let folder = bench.options.common.records.join(machine.slug());
         record::save(&folder, &made)?;
         report::draw(&folder, &record::load(&folder)?)?;
         println!("the record is in {}; `cargo xtask bench report` updates the pages", folder.display());

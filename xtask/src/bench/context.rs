@@ -16,6 +16,9 @@ use super::shape::{self, Shape};
 use super::tables::Algorithm;
 use super::tree::Tree;
 
+/// Maximum number of cold runs.
+const COLD_RUNS: usize = 3;
+
 /// A tree that every system has.
 const SYSTEM: &str = "/usr";
 
@@ -34,8 +37,8 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(options: Options, programs: Programs, peers: Peers) -> Result<Self> {
-        let scratch = Scratch::new(&options.scratch, options.keep)?;
-        let source = options.tree.clone().or_else(|| if options.is_quick { None } else { registry() });
+        let scratch = Scratch::new(&options.common.scratch, options.common.keep)?;
+        let source = options.tree.clone().or_else(|| if options.common.is_quick { None } else { registry() });
         let tree = source.as_deref().map(Tree::survey).transpose()?;
         let mut roles = Roles::default();
         roles.add(&programs.ftk, "ftk");
@@ -63,6 +66,16 @@ impl Context {
         let path = self.scratch.tree(shape)?;
         rustix::fs::sync(); // otherwise pending writes would slow down the first runs
         Ok(Tree::generated(shape, path))
+    }
+
+    /// Returns the tree of real files, or else a small generated one, and prints its title.
+    pub(crate) fn any_tree(&self) -> Result<Tree> {
+        let tree = match &self.tree {
+            Some(tree) => tree.clone(),
+            None => self.shape(&shape::MIXED_SMALL)?,
+        };
+        println!(" {}", tree.title);
+        Ok(tree)
     }
 
     /// Returns the tree of programs and libraries. If it is not fully readable, prints why and returns `None`.
@@ -102,13 +115,18 @@ impl Context {
         }
     }
 
+    /// Returns a meter for cold runs, which take seconds and vary less than warm ones.
+    pub(crate) fn cold_clock(&self) -> Meter<'_> {
+        Meter { cache: Cache::Cold, runs: self.options.runs.min(COLD_RUNS), ..self.clock() }
+    }
+
     /// Returns a meter for warm runs.
     pub(crate) fn clock(&self) -> Meter<'_> {
         Meter {
             helper: &self.programs.helper,
             cache: Cache::Warm,
             runs: self.options.runs,
-            repeats_short: !self.options.is_quick,
+            repeats_short: !self.options.common.is_quick,
             roles: &self.roles,
         }
     }

@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn altering_a_byte_twice_restores_it() {
-        let path = std::env::temp_dir().join(format!("ftk-xtask-alter-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
         fill(&path, 3, 21).unwrap();
         let before = fs::read(&path).unwrap();
         assert_eq!(before.len(), 21);
@@ -212,6 +213,5 @@ mod tests {
         fs::write(&path, "").unwrap();
         alter(&path, -1).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"");
-        fs::remove_file(path).unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! Formats times, memory and ratios.
 
-use super::record::is_behind;
+use super::record::is_slower;
 
 /// Formats milliseconds with about three digits, in a suitable unit.
 pub(crate) fn time(ms: f64) -> String {
@@ -29,7 +29,7 @@ pub(crate) fn memory(kib: u64) -> String {
 
 /// Formats a ratio, with one more digit if ftk is slower, since these ratios are close together.
 pub(crate) fn ratio(times: f64) -> String {
-    if is_behind(times) { format!("{times:.2}x") } else { format!("{times:.1}x") }
+    if is_slower(times) { format!("{times:.2}x") } else { format!("{times:.1}x") }
 }
 
 #[cfg(test)]

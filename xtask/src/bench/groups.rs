@@ -7,10 +7,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use super::answer::has;
+
 /// Returns one line per group: its inodes, sorted. Tools differ in which names of an inode they print, so names do not
 /// count. A group of one inode is not a group of duplicates.
 pub(crate) fn lines(output: &[u8]) -> Vec<Vec<u8>> {
-    let groups = if contains(output, b"\nDUPTYPE_") { of_rdfind(output) } else { blocks(output) };
+    let groups = if has(output, b"\nDUPTYPE_") { of_rdfind(output) } else { blocks(output) };
     groups.iter().filter_map(|paths| inodes(paths)).collect()
 }
 
@@ -60,10 +62,6 @@ fn inodes(paths: &[&[u8]]) -> Option<Vec<u8>> {
     inodes.sort_unstable();
     inodes.dedup();
     (inodes.len() > 1).then(|| inodes.join(&b' '))
-}
-
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use super::peers::{INSTALLED, Peer, Peers, Source};
+use crate::ci;
 
 /// Lists the peers and installs missing ones. Prints those that cannot be installed; the benchmark works without
 /// them.
@@ -18,7 +19,9 @@ pub(crate) fn run(folder: Option<&Path>) -> Result<()> {
     }
     for peer in peers.missing() {
         let done = match peer.source {
-            Source::Cargo(package) => cargo(package),
+            Source::Cargo(package) => {
+                succeed(ci::cargo("install --locked --root").args([INSTALLED, package]))
+            }
             Source::Debian(package) => debian(peer, package),
             Source::System => Err(anyhow::anyhow!("part of the operating system")),
         };
@@ -28,11 +31,6 @@ pub(crate) fn run(folder: Option<&Path>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn cargo(package: &str) -> Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    succeed(Command::new(cargo).args(["install", "--locked", "--root", INSTALLED, package]))
 }
 
 /// Unpacks a Debian package without installing it, which needs no privileges.

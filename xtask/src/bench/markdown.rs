@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::case::is_ftk;
 use super::format;
 use super::machine::Machine;
-use super::record::{Group, Outcome, Row, Section, Table, is_behind};
+use super::record::{Group, Outcome, Row, Section, Table, is_slower};
 use super::stats::Summary;
 
 /// What the numbers in a table mean.
@@ -150,7 +150,7 @@ fn remark(group: &Group, row: &Row) -> Option<String> {
 fn ratio(group: &Group, row: &Row) -> String {
     let Some(times) = group.ratio(row) else { return String::new() };
     let shown = format::ratio(times);
-    if is_behind(times) { format!("**{shown}**") } else { shown }
+    if is_slower(times) { format!("**{shown}**") } else { shown }
 }
 
 #[cfg(test)]

@@ -150,14 +150,14 @@ mod tests {
 
     #[test]
     fn only_right_results_are_timed() {
-        let helper = std::env::temp_dir().join(format!("ftk-xtask-helper-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let helper = folder.path().join("helper");
         std::fs::write(&helper, "#!/bin/sh\necho 4.5 1234\n").unwrap();
         std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o700)).unwrap();
         let roles = Roles::default();
         let meter =
             Meter { helper: &helper, cache: Cache::Warm, runs: 2, repeats_short: false, roles: &roles };
         let group = meter.group("echo", 1, vec![echo("ftk", "y"), echo("a", "y"), echo("b", "z")]).unwrap();
-        std::fs::remove_file(&helper).unwrap();
         let measured = Outcome::Measured { median: 4.5, runs: vec![4.5; 2], memory_kib: 1234 };
         assert_eq!(group.rows[0].outcome, measured);
         assert_eq!(group.rows[1].outcome, measured);

@@ -3,12 +3,13 @@
 //! Results are compared before anything is timed, runs are interleaved, and medians are printed with their spread.
 //! [`tables`] defines the commands, [`measure`] runs them, [`record`] stores the times, [`report`] shows them.
 
-mod answer;
+pub(crate) mod answer;
 pub(crate) mod build;
 mod cache;
 pub(crate) mod case;
 mod chart;
 mod command;
+mod commands;
 mod compare;
 mod context;
 mod derived;
@@ -23,7 +24,7 @@ mod measure;
 pub(crate) mod once;
 pub(crate) mod options;
 pub(crate) mod peers;
-mod record;
+pub(crate) mod record;
 mod report;
 pub(crate) mod roles;
 pub(crate) mod scratch;

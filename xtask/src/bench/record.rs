@@ -98,7 +98,7 @@ impl Section {
     pub(crate) fn lost(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         let rows = self.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
         rows.filter_map(|(group, row)| Some((&*row.tool, &*group.title, group.ratio(row)?)))
-            .filter(|(.., ratio)| is_behind(*ratio))
+            .filter(|(.., ratio)| is_slower(*ratio))
     }
 }
 
@@ -134,7 +134,7 @@ impl Group {
 }
 
 /// Whether ftk is slower at this ratio. Times that are equal to two digits count as equal.
-pub(crate) fn is_behind(ratio: f64) -> bool {
+pub(crate) fn is_slower(ratio: f64) -> bool {
     ratio < 0.995
 }
 
@@ -164,13 +164,16 @@ impl Table {
 pub(crate) fn save(folder: &Path, tables: &[Table]) -> Result<()> {
     fs::create_dir_all(folder)?;
     for table in tables {
-        let temporary = folder.join(format!(".{}.json.part", table.name));
-        let mut text = serde_json::to_string_pretty(table)?;
-        text.push('\n');
-        fs::write(&temporary, text)?;
-        fs::rename(temporary, folder.join(format!("{}.json", table.name)))?;
+        write_json(folder, &format!("{}.json", table.name), table)?;
     }
     Ok(())
+}
+
+/// Writes a file of a record completely or not at all.
+pub(crate) fn write_json(folder: &Path, name: &str, content: &impl Serialize) -> Result<()> {
+    let temporary = folder.join(format!(".{name}.part"));
+    fs::write(&temporary, serde_json::to_string_pretty(content)? + "\n")?;
+    Ok(fs::rename(temporary, folder.join(name))?)
 }
 
 /// Reads a record, with its tables in the order in which they are shown.
@@ -237,17 +240,17 @@ pub(crate) mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        let records = std::env::temp_dir().join(format!("ftk-xtask-record-{}", std::process::id()));
+        let records = tempfile::tempdir().unwrap();
+        let records = records.path();
         let folder = records.join("2026-01-31-cpu");
         fs::create_dir_all(records.join("2025-12-31-cpu")).unwrap();
         save(&folder, &[example()]).unwrap();
-        assert_eq!(newest(&records).unwrap(), folder);
+        assert_eq!(newest(records).unwrap(), folder);
         let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["find.json"]);
         let loaded = load(&folder).unwrap();
         assert_eq!(serde_json::to_value(&loaded).unwrap(), serde_json::to_value([example()]).unwrap());
-        assert!(load(&records).is_err());
-        fs::remove_dir_all(records).unwrap();
+        assert!(load(records).is_err());
     }
 
     #[test]
@@ -275,6 +278,6 @@ pub(crate) mod tests {
         let table = example();
         assert_eq!(table.sections[0].lost().collect::<Vec<_>>(), [("floor", "all files", 0.5)]);
         assert_eq!(table.sections[0].tools(), ["ftk", "fd", "floor", "bad"]);
-        assert!(is_behind(0.5) && !is_behind(0.999) && !is_behind(2.0));
+        assert!(is_slower(0.5) && !is_slower(0.999) && !is_slower(2.0));
     }
 }

@@ -139,56 +139,49 @@ mod tests {
     use super::*;
     use crate::bench::shape;
 
-    /// Returns a folder for the test of this name.
-    fn parent(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("ftk-xtask-{name}-{}", std::process::id()));
-        remove(&folder).unwrap();
-        folder
-    }
-
     #[test]
     fn trees_are_removed_at_the_end_of_the_run() {
-        let parent = parent("trees-go");
-        let scratch = Scratch::new(&parent, false).unwrap();
+        let parent = tempfile::tempdir().unwrap();
+        let parent = parent.path();
+        let scratch = Scratch::new(parent, false).unwrap();
         let tree = scratch.tree(&shape::DEEP).unwrap();
         assert_eq!(fs::read_dir(&tree).unwrap().count(), 3 + 20);
         drop(scratch);
-        assert_eq!(fs::read_dir(&parent).unwrap().count(), 0);
-        fs::remove_dir(parent).unwrap();
+        assert_eq!(fs::read_dir(parent).unwrap().count(), 0);
     }
 
     #[test]
     fn too_little_space_is_reported_before_anything_is_made() {
-        let parent = parent("no-room");
-        let scratch = Scratch::new(&parent, false).unwrap();
+        let parent = tempfile::tempdir().unwrap();
+        let parent = parent.path();
+        let scratch = Scratch::new(parent, false).unwrap();
         let shape = shape::BULK.grown(1 << 20);
         let error = scratch.tree(&shape).unwrap_err().to_string();
         assert!(error.starts_with("the bulk tree needs up to ") && error.contains("--scratch"), "{error}");
         assert!(!scratch.path(shape.name).exists());
         drop(scratch);
-        fs::remove_dir(parent).unwrap();
     }
 
     #[test]
     fn leftovers_of_a_killed_run_are_removed() {
-        let parent = parent("killed");
+        let parent = tempfile::tempdir().unwrap();
+        let parent = parent.path();
         let (dead, other) = (parent.join("run-4294967295/small"), parent.join("runs"));
         fs::create_dir_all(&dead).unwrap();
         fs::create_dir_all(&other).unwrap();
-        drop(Scratch::new(&parent, false).unwrap());
+        drop(Scratch::new(parent, false).unwrap());
         assert!(!dead.exists() && other.exists());
-        fs::remove_dir_all(parent).unwrap();
     }
 
     #[test]
     fn a_kept_tree_is_used_again_if_it_is_complete() {
-        let parent = parent("kept-tree");
-        let make = || Scratch::new(&parent, true).unwrap().tree(&shape::DEEP).unwrap();
+        let parent = tempfile::tempdir().unwrap();
+        let parent = parent.path();
+        let make = || Scratch::new(parent, true).unwrap().tree(&shape::DEEP).unwrap();
         let tree = make();
         fs::write(tree.join("extra"), "").unwrap();
         assert!(make().join("extra").exists(), "the complete tree was made again");
         fs::write(parent.join("trees/deep.complete"), "of another shape").unwrap();
         assert!(!make().join("extra").exists(), "the incomplete tree was used");
-        fs::remove_dir_all(parent).unwrap();
     }
 }

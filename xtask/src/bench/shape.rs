@@ -184,24 +184,13 @@ impl Shape {
         for dir in &dirs {
             fs::create_dir_all(top.join(dir))?;
         }
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<()> {
-            loop {
-                let nth = next.fetch_add(1, Ordering::Relaxed);
-                let Some(dir) = dirs.get(nth) else { return Ok(()) };
-                let first = (nth * self.layout.files_a_dir()) as u64;
-                for (path, number) in self.files_in(nth, &top.join(dir)).iter().zip(first..) {
-                    write(path, number, self.size(number))
-                        .with_context(|| format!("cannot write {}", path.display()))?;
-                }
+        in_parallel(dirs.len(), |nth| {
+            let first = (nth * self.layout.files_a_dir()) as u64;
+            for (path, number) in self.files_in(nth, &top.join(&dirs[nth])).iter().zip(first..) {
+                write(path, number, self.size(number))
+                    .with_context(|| format!("cannot write {}", path.display()))?;
             }
-        };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            workers
-                .into_iter()
-                .try_for_each(|worker| worker.join().map_err(|_| anyhow!("a thread panicked"))?)
+            Ok(())
         })?;
         if self.is_odd() { self.oddities(top) } else { Ok(()) }
     }
@@ -220,6 +209,21 @@ impl Shape {
         symlink(top, top.join("circle_1"))?;
         Ok(())
     }
+}
+
+/// Calls `work` for every number below `count`, with one thread per CPU.
+///
+/// # Errors
+/// The first error of each thread ends its work; one of them is returned.
+pub(crate) fn in_parallel(count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let numbers = || std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+    let thread = || numbers().take_while(|nth| *nth < count).try_for_each(&work);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(thread)).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?)
+    })
 }
 
 /// Number of files that [`Shape::oddities`] adds.
@@ -344,7 +348,8 @@ mod tests {
 
     #[test]
     fn no_two_files_or_blocks_are_equal() {
-        let path = std::env::temp_dir().join(format!("ftk-xtask-shape-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
         let mut seen = std::collections::HashSet::new();
         for (number, size) in [(0, 100), (1, 100), (256, 100), (2, BLOCK_BYTES * 2 + 9), (3, 8)] {
             write(&path, number, size).unwrap();
@@ -354,7 +359,6 @@ mod tests {
                 assert!(seen.insert(block.to_vec()), "a block of file {number} is not new");
             }
         }
-        fs::remove_file(path).unwrap();
     }
 
     #[test]

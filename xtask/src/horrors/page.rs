@@ -3,43 +3,10 @@
 use std::fmt::Write;
 use std::ptr;
 
-use super::entries::{ENTRIES, Untested};
-use super::scenario::{Family, Scenario};
-use super::scenarios::FAMILIES;
+use super::entries::{ENTRIES, Entry};
+use super::scenario::{FAMILIES, Family, Scenario};
 use super::verdict::Verdict;
 use crate::bench::machine::Machine;
-
-/// Entries without a scenario, and the reasons. ftk's own tests cover them, except those listed as untested.
-const NOT_RUN: &[(u8, &str)] = &[
-    (3, "no two tools read the same reports"),
-    (9, "a race: one run proves nothing"),
-    (10, "needs a file system that shares blocks"),
-    (14, "ftk removes no directories"),
-    (23, "needs a fuzzer for each tool"),
-    (24, "concerns the programs that read the output"),
-    (25, "no peer has an option for it"),
-    (30, "a race: one run proves nothing"),
-    (31, "ftk keeps no digests between runs"),
-    (37, "needs special file systems"),
-    (40, "each tool has different filters"),
-    (41, "ftk does not report whole directories yet"),
-    (42, "the freed space depends on the file system"),
-    (43, "no two tools plan alike"),
-    (55, "about speed: see the [benchmarks](../benches/README.md)"),
-    (56, "about memory: see the [benchmarks](../benches/README.md)"),
-    (57, "no peer calibrates"),
-    (59, "needs a special file system"),
-    (62, "no peer updates its own record of digests"),
-    (68, "needs a file system that shares blocks"),
-    (69, "needs a file system that shares blocks"),
-    (70, "the freed space depends on the file system"),
-    (74, "needs files of more than 4 GiB, which take longer than 30 seconds to read"),
-    (75, "takes longer than 30 seconds"),
-    (76, "the names that break a parser differ for each tool"),
-    (77, "no two tools count alike"),
-    (78, "needs a special file system"),
-    (81, "no peer keeps a journal"),
-];
 
 /// The results of a run.
 pub(crate) struct Report {
@@ -94,7 +61,7 @@ fn versions(report: &Report) -> String {
 /// Returns a table for each kind of tool, with a row for each scenario and a column for each tool.
 pub(crate) fn tables(report: &Report) -> String {
     let mut text = String::new();
-    for family in FAMILIES {
+    for family in &*FAMILIES {
         let Family { title, peers, scenarios, .. } = family;
         let ran = |scenario: &&Scenario| {
             report.get(scenario, "ftk").is_some()
@@ -104,15 +71,10 @@ pub(crate) fn tables(report: &Report) -> String {
         if scenarios.is_empty() {
             continue;
         }
-        let tools: Vec<_> = ["ftk"].iter().chain(*peers).filter(|tool| report.has(tool)).collect();
-        let _ = writeln!(text, "## {title}\n");
-        let names: Vec<_> = tools.iter().map(|tool| **tool).collect();
-        let _ = writeln!(
-            text,
-            "| | failure: scenario | {} |\n|---:|---|{}",
-            names.join(" | "),
-            "---|".repeat(tools.len())
-        );
+        let tools = ["ftk"].into_iter().chain(peers.iter().map(String::as_str));
+        let tools: Vec<_> = tools.filter(|tool| report.has(tool)).collect();
+        let (heads, line) = (tools.join(" | "), "---|".repeat(tools.len()));
+        let _ = writeln!(text, "## {title}\n\n| | failure: scenario | {heads} |\n|---:|---|{line}");
         for scenario in scenarios {
             let words: Vec<_> = tools
                 .iter()
@@ -132,27 +94,22 @@ pub(crate) fn tables(report: &Report) -> String {
 /// Returns the titles of the entry and of the scenario.
 fn about(scenario: &Scenario) -> String {
     let entry = ENTRIES.iter().find(|entry| entry.number == scenario.number);
-    format!("{}: {}", entry.map_or("unknown", |entry| entry.title), scenario.title)
+    format!("{}: {}", entry.map_or("unknown", |entry| &entry.title), scenario.title)
 }
 
 /// Lists the entries without a scenario, and the untested cases.
 fn not_run() -> String {
     let mut text = "## Not run here\n\n".to_owned();
-    for entry in ENTRIES {
-        if let Some((number, why)) = NOT_RUN.iter().find(|(number, _)| *number == entry.number) {
-            let _ = writeln!(text, "- {number}, {}: {why}", entry.title);
+    for Entry { number, title, not_run, .. } in &*ENTRIES {
+        if let Some(why) = not_run {
+            let _ = writeln!(text, "- {number}, {title}: {why}");
         }
     }
     text.push_str("\nTested neither here nor in ftk's own tests:\n\n");
-    for entry in ENTRIES {
-        match entry.untested {
-            Untested::Nothing => {}
-            Untested::Parts(parts) => parts.iter().for_each(|part| {
-                let _ = writeln!(text, "- {}, {}: {}", entry.number, part.what, part.why);
-            }),
-            Untested::All(why) => {
-                let _ = writeln!(text, "- {}, {}: {why}", entry.number, entry.title);
-            }
+    for Entry { number, title, untested, waits, .. } in &*ENTRIES {
+        let cases = untested.iter().map(|part| (&part.what, &part.why));
+        for (what, why) in cases.chain(waits.iter().map(|why| (title, why))) {
+            let _ = writeln!(text, "- {number}, {what}: {why}");
         }
     }
     text
@@ -161,15 +118,15 @@ fn not_run() -> String {
 /// Returns the commands and the result of each scenario and tool.
 fn details(report: &Report) -> String {
     let mut text = "## How to reproduce the results\n".to_owned();
-    for family in FAMILIES {
+    for family in &*FAMILIES {
         let _ = writeln!(text, "\n### {}", family.title);
-        for scenario in family.scenarios {
+        for scenario in &family.scenarios {
             let _ = writeln!(text, "\n**{}. {}**\n\n```sh", scenario.number, scenario.title);
             let _ = writeln!(text, "{}", scenario.setup);
-            if let Some(mount) = family.mount {
+            if let Some(mount) = &family.mount {
                 let _ = writeln!(text, "{mount} # as root");
             }
-            for (tool, lines) in scenario.tools {
+            for (tool, lines) in &scenario.tools {
                 let result = report.get(scenario, tool).map_or("not run".to_owned(), |verdict| {
                     [verdict.word().trim_matches('*'), verdict.why()]
                         .join(": ")
@@ -188,7 +145,6 @@ fn details(report: &Report) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::entries::Entry;
     use super::*;
     use crate::bench::machine;
 
@@ -217,32 +173,28 @@ mod tests {
     fn details_hold_commands_and_results() {
         let text = details(&example());
         let scenario = &FAMILIES[0].scenarios[0];
-        assert!(text.contains(scenario.setup));
+        assert!(text.contains(&scenario.setup));
         let lines = scenario.lines("fdupes").unwrap();
         assert!(text.contains(&format!("\n# fdupes: loses data: all of it\n{lines}\n")), "{text}");
         assert!(text.contains("\n# jdupes: not run\n"), "{text}");
     }
 
     #[test]
-    fn scenarios_have_known_entries_and_tools() {
-        for family in FAMILIES {
-            for scenario in family.scenarios {
-                assert!(ENTRIES.iter().any(|entry| entry.number == scenario.number), "{}", scenario.title);
-                for (tool, lines) in scenario.tools {
-                    assert!(*tool == "ftk" || family.peers.contains(tool), "{tool}, {}", scenario.title);
-                    assert!(!lines.is_empty());
-                }
-            }
+    fn every_entry_has_a_scenario_or_a_reason() {
+        let scenarios = FAMILIES.iter().flat_map(|family| &family.scenarios);
+        let mut run: BTreeSet<u8> = scenarios.map(|scenario| scenario.number).collect();
+        for entry in &*ENTRIES {
+            assert_ne!(run.remove(&entry.number), entry.not_run.is_some(), "{}", entry.number);
         }
+        assert!(run.is_empty(), "scenarios without an entry: {run:?}");
     }
 
     #[test]
-    fn every_entry_has_a_scenario_or_a_reason() {
-        let run: BTreeSet<u8> =
-            FAMILIES.iter().flat_map(|family| family.scenarios).map(|it| it.number).collect();
-        for Entry { number, .. } in ENTRIES {
-            let is_excused = NOT_RUN.iter().any(|(of, _)| of == number);
-            assert_ne!(run.contains(number), is_excused, "{number}");
+    fn every_scenario_has_commands() {
+        for scenario in FAMILIES.iter().flat_map(|family| &family.scenarios) {
+            let is_empty =
+                scenario.tools.is_empty() || scenario.tools.iter().any(|(_, lines)| lines.is_empty());
+            assert!(!is_empty, "{}", scenario.title);
         }
     }
 

@@ -162,6 +162,7 @@ mod tests {
     use super::*;
 
     fn place(name: &str) -> Place {
+        // Not in a `TempDir`, which the other user cannot enter.
         let folder = std::env::temp_dir().join(format!("ftk-xtask-place-{name}-{}", std::process::id()));
         Place::new(folder, Path::new("/usr/bin")).unwrap()
     }

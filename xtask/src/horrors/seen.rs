@@ -9,6 +9,7 @@ use std::{fmt, fs};
 
 use super::place::PATIENCE;
 use super::verdict::Verdict;
+pub(crate) use crate::bench::answer::has;
 
 /// One command, and its outcome.
 pub(crate) struct Run {
@@ -23,6 +24,11 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn is_success(&self) -> bool {
         self.status == Some(0)
+    }
+
+    /// Returns the status for a message; a judge never sees a command that did not end.
+    pub(crate) fn shown_status(&self) -> String {
+        self.status.unwrap_or(-1).to_string()
     }
 
     pub(crate) fn err_text(&self) -> String {
@@ -116,10 +122,6 @@ pub(crate) fn name(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-pub(crate) fn has(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
-}
-
 /// Formats names for a message.
 pub(crate) fn shown(names: &BTreeSet<Vec<u8>>) -> String {
     let names: Vec<_> = names.iter().map(|name| name.escape_ascii().to_string()).collect();
@@ -127,38 +129,42 @@ pub(crate) fn shown(names: &BTreeSet<Vec<u8>>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn seen(status: Option<i32>, err: &[u8]) -> Seen {
-        let run = |status, err: &[u8]| Run {
+    /// Returns what a judge sees of a successful command and one with this outcome, without a tree.
+    pub(in super::super) fn ended(status: Option<i32>, out: &str, err: &str) -> Seen {
+        let run = |status, out: &str, err: &str| Run {
             line: String::new(),
             status,
             seconds: 0.0,
-            out: b"a\n\nb".to_vec(),
-            err: err.to_vec(),
+            out: out.into(),
+            err: err.into(),
         };
-        Seen { runs: vec![run(Some(0), b""), run(status, err)], tree: PathBuf::new() }
+        Seen { runs: vec![run(Some(0), "", ""), run(status, out, err)], tree: PathBuf::new() }
     }
 
     #[test]
     fn hangs_and_crashes_need_no_judge() {
-        assert!(matches!(seen(None, b"").hang_or_crash(), Some(Verdict::Hangs(_))));
-        assert_eq!(seen(Some(139), b"").hang_or_crash(), Some(Verdict::Crashes("ended by signal 11".into())));
-        let panic = b"thread 'main' panicked at src/main.rs:1:1:";
-        assert_eq!(seen(Some(101), panic).hang_or_crash(), Some(Verdict::Crashes("panicked".into())));
+        assert!(matches!(ended(None, "", "").hang_or_crash(), Some(Verdict::Hangs(_))));
+        assert_eq!(
+            ended(Some(139), "", "").hang_or_crash(),
+            Some(Verdict::Crashes("ended by signal 11".into()))
+        );
+        let panic = "thread 'main' panicked at src/main.rs:1:1:";
+        assert_eq!(ended(Some(101), "", panic).hang_or_crash(), Some(Verdict::Crashes("panicked".into())));
     }
 
     #[test]
     fn ordinary_statuses_and_sent_signals_are_left_to_the_judge() {
         for status in [0, 1, 2, 101, 124, 137, 143] {
-            assert_eq!(seen(Some(status), b"no room").hang_or_crash(), None, "{status}");
+            assert_eq!(ended(Some(status), "", "no room").hang_or_crash(), None, "{status}");
         }
     }
 
     #[test]
     fn output_has_lines_and_parts() {
-        let seen = seen(Some(2), b"failed");
+        let seen = ended(Some(2), "a\n\nb", "failed");
         assert_eq!(seen.last().lines().collect::<Vec<_>>(), [b"a", b"b"]);
         assert!(seen.last().says("failed") && !seen.last().out_has(b"failed"));
         assert!(!seen.last().says("faileda"));

@@ -35,9 +35,9 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
         Some(ftk) => ftk.canonicalize().with_context(|| format!("no {}", ftk.display()))?,
         None => Programs::build(RELEASE)?.ftk,
     };
-    let peers = Peers::find(options.peers.as_deref());
+    let peers = Peers::find(options.common.peers.as_deref());
     let machine = Machine::look(&ftk, &peers)?;
-    let scratch = Scratch::new(&options.scratch, options.keep)?;
+    let scratch = Scratch::new(&options.common.scratch, options.common.keep)?;
     let soak = Soak { ftk, helper: std::env::current_exe()?, peers, scratch, options };
     let mut roles = Roles::default();
     roles.add(&soak.ftk, "ftk");
@@ -54,9 +54,9 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
         println!("  {} deviations, {seconds} s", figures.deviations);
         is_ok &= figures.deviations == 0;
         figures.hide(&roles);
-        if !soak.options.is_quick {
+        if !soak.options.common.is_quick {
             let (name, title, ftk) = (part.name.to_owned(), part.title.to_owned(), machine.ftk.clone());
-            let folder = soak.options.records.join(machine.slug());
+            let folder = soak.options.common.records.join(machine.slug());
             // Written now, because the next part may take hours and fail.
             record::add(&folder, &machine, Outcome { name, title, ftk, seconds, figures })?;
             println!("  the record is in {}", folder.display());

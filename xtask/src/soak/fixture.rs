@@ -187,27 +187,25 @@ mod tests {
     use super::*;
 
     /// Returns the damage found after `harm` was applied to a new fixture.
-    fn damage(name: &str, harm: impl FnOnce(&Path)) -> Vec<String> {
-        let top = std::env::temp_dir().join(format!("ftk-xtask-fixture-{name}-{}", std::process::id()));
+    fn damage(harm: impl FnOnce(&Path)) -> Vec<String> {
+        let parent = tempfile::tempdir().unwrap();
+        let top = parent.path().join("top");
         let fixture = Fixture::new(&top).unwrap();
         assert_eq!(fixture.damage().unwrap(), [""; 0]);
         harm(&top);
-        let damage = fixture.damage().unwrap();
-        fs::remove_dir_all(&top).unwrap();
-        damage
+        fixture.damage().unwrap()
     }
 
     #[test]
     fn every_harm_is_found() {
-        let found = damage("gone", |top| fs::remove_file(top.join("elsewhere/f0")).unwrap());
+        let found = damage(|top| fs::remove_file(top.join("elsewhere/f0")).unwrap());
         assert!(found.iter().any(|it| it.ends_with("elsewhere/f0 is gone")), "{found:?}");
-        let found =
-            damage("link", |top| fs::hard_link(top.join("elsewhere/f0"), top.join("root/x")).unwrap());
+        let found = damage(|top| fs::hard_link(top.join("elsewhere/f0"), top.join("root/x")).unwrap());
         assert!(found[0].ends_with("elsewhere/f0 was changed"), "{found:?}");
         assert!(found[1].starts_with("the secret of f0"), "{found:?}");
-        let found = damage("new", |top| fs::write(top.join("elsewhere/x"), "").unwrap());
+        let found = damage(|top| fs::write(top.join("elsewhere/x"), "").unwrap());
         assert!(found.iter().any(|it| it.ends_with("elsewhere/x is new")), "{found:?}");
-        let found = damage("lost", |top| {
+        let found = damage(|top| {
             fs::remove_file(top.join("root/work/f2")).unwrap();
             fs::remove_file(top.join("root/kept/f2")).unwrap();
         });
@@ -216,7 +214,7 @@ mod tests {
 
     #[test]
     fn one_copy_less_is_no_harm() {
-        assert_eq!(damage("prune", |top| fs::remove_file(top.join("root/work/f2")).unwrap()), [""; 0]);
+        assert_eq!(damage(|top| fs::remove_file(top.join("root/work/f2")).unwrap()), [""; 0]);
     }
 
     #[test]

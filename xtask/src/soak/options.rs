@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::parts::{self, Part};
-use crate::bench::options::RECORDS;
+use crate::bench::options::Common;
 
 /// Options of a run.
 #[derive(Debug)]
@@ -15,44 +15,25 @@ pub(super) struct Options {
     pub(super) parts: Vec<&'static Part>,
     /// A part that repeats its work ends after this time.
     pub(super) limit: Option<Duration>,
-    /// Small trees, few repetitions and no record, to check that the parts work.
-    pub(super) is_quick: bool,
+    pub(super) common: Common,
     /// The program to test; by default the release build.
     pub(super) ftk: Option<PathBuf>,
-    /// The folder for test trees.
-    pub(super) scratch: PathBuf,
-    /// Keep the tree of a million files, and use it again.
-    pub(super) keep: bool,
-    /// A folder of peers that is searched first.
-    pub(super) peers: Option<PathBuf>,
-    /// The folder for records.
-    pub(super) records: PathBuf,
 }
 
 impl Options {
     /// # Errors
     /// If an option or part is unknown, or a value is missing or invalid.
     pub(super) fn parse(args: &[&str]) -> Result<Self> {
-        let mut options = Self {
-            parts: Vec::new(),
-            limit: None,
-            is_quick: false,
-            ftk: None,
-            scratch: "target/soak".into(),
-            keep: false,
-            peers: None,
-            records: RECORDS.into(),
-        };
+        let common = Common::new("target/soak");
+        let mut options = Self { parts: Vec::new(), limit: None, common, ftk: None };
         let mut args = args.iter();
         while let Some(&arg) = args.next() {
-            let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
+            let mut value = || args.next().copied().with_context(|| format!("{arg} needs a value"));
+            if options.common.accept(arg, &mut value)? {
+                continue;
+            }
             match arg {
-                "--quick" => options.is_quick = true,
-                "--keep" => options.keep = true,
                 "--ftk" => options.ftk = Some(value()?.into()),
-                "--scratch" => options.scratch = value()?.into(),
-                "--peers" => options.peers = Some(value()?.into()),
-                "--records" => options.records = value()?.into(),
                 "--minutes" => {
                     let minutes: u64 = value()?.parse().context("--minutes")?;
                     options.limit = Some(Duration::from_secs(minutes * 60));
@@ -78,7 +59,7 @@ mod tests {
     fn without_names_all_parts_run() {
         let options = Options::parse(&[]).unwrap();
         assert_eq!(options.parts.len(), parts::ALL.len());
-        assert!(options.limit.is_none() && options.ftk.is_none() && !options.is_quick);
+        assert!(options.limit.is_none() && options.ftk.is_none() && !options.common.is_quick);
     }
 
     #[test]

@@ -73,6 +73,10 @@ fn end(mut command: Command, place: &Path) -> Result<Ended> {
 pub(super) fn sha256(content: &[u8]) -> Result<String> {
     let mut child = Command::new("sha256sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     child.stdin.take().context("stdin is a pipe")?.write_all(content)?;
-    let said = String::from_utf8(child.wait_with_output()?.stdout)?;
-    Ok(said.split(' ').next().context("sha256sum prints a digest")?.to_owned())
+    first_word(child.wait_with_output()?.stdout)
+}
+
+/// Returns the digest that sha256sum printed.
+pub(super) fn first_word(said: Vec<u8>) -> Result<String> {
+    Ok(String::from_utf8(said)?.split(' ').next().context("sha256sum prints a digest")?.to_owned())
 }

@@ -55,7 +55,8 @@ const TRIALS: &[Trial] = &[
 ];
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
-    let (swaps, rounds) = if soak.options.is_quick { (QUICK_SWAPS, QUICK_ROUNDS) } else { (SWAPS, ROUNDS) };
+    let (swaps, rounds) =
+        if soak.options.common.is_quick { (QUICK_SWAPS, QUICK_ROUNDS) } else { (SWAPS, ROUNDS) };
     let fixture = Fixture::new(&soak.scratch.path("races"))?;
     let trials: Vec<_> = TRIALS
         .iter()

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::Figures;
 use crate::bench::machine::Machine;
+use crate::bench::record::write_json;
 
 const NAME: &str = "soak.json";
 
@@ -44,10 +45,7 @@ pub(super) fn add(folder: &Path, machine: &Machine, outcome: Outcome) -> Result<
         None => record.parts.push(outcome),
     }
     fs::create_dir_all(folder)?;
-    let temporary = folder.join(format!(".{NAME}.part"));
-    fs::write(&temporary, serde_json::to_string_pretty(&record)? + "\n")?;
-    fs::rename(temporary, path)?;
-    Ok(())
+    write_json(folder, NAME, &record)
 }
 
 #[cfg(test)]
@@ -62,15 +60,15 @@ mod tests {
 
     #[test]
     fn a_new_run_of_a_part_replaces_the_last_one() {
-        let folder = std::env::temp_dir().join(format!("ftk-xtask-soak-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         let machine = crate::bench::machine::tests::example();
         for outcome in [outcome("a", 1.0), outcome("b", 2.0), outcome("a", 3.0), outcome("c", 4.0)] {
-            add(&folder, &machine, outcome).unwrap();
+            add(folder, &machine, outcome).unwrap();
         }
         let text = fs::read_to_string(folder.join(NAME)).unwrap();
         let record: Record = serde_json::from_str(&text).unwrap();
         assert_eq!(record.parts, [outcome("a", 3.0), outcome("b", 2.0), outcome("c", 4.0)]);
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-        fs::remove_dir_all(folder).unwrap();
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 1);
     }
 }

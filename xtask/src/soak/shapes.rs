@@ -4,12 +4,12 @@ use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, ensure};
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 
 use crate::bench::interrupt;
+use crate::bench::shape::in_parallel;
 
 /// A tree to make, measure and remove.
 pub(super) struct Extreme {
@@ -117,25 +117,15 @@ fn size(number: u64) -> u64 {
 }
 
 fn flat_tree(top: &Path, dirs: u64, files: u64, name_bytes: usize) -> Result<()> {
-    let next = AtomicU64::new(0);
-    let work = || -> Result<()> {
-        loop {
-            let nth = next.fetch_add(1, Ordering::Relaxed);
-            if nth >= dirs {
-                return Ok(());
-            }
-            let dir = dir(top, nth);
-            fs::create_dir(&dir)?;
-            for number in nth * files..(nth + 1) * files {
-                interrupt::check()?;
-                File::create(dir.join(name(number, name_bytes)))?.set_len(size(number))?;
-            }
+    in_parallel(dirs as usize, |nth| {
+        let nth = nth as u64;
+        let dir = dir(top, nth);
+        fs::create_dir(&dir)?;
+        for number in nth * files..(nth + 1) * files {
+            interrupt::check()?;
+            File::create(dir.join(name(number, name_bytes)))?.set_len(size(number))?;
         }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| anyhow!("a thread panicked"))?)
+        Ok(())
     })
 }
 
@@ -159,9 +149,9 @@ mod tests {
 
     #[test]
     fn trees_have_the_stated_number_of_entries() {
-        let parent = std::env::temp_dir().join(format!("ftk-xtask-shapes-{}", std::process::id()));
+        let parent = tempfile::tempdir().unwrap();
         for tree in QUICK {
-            let top = parent.join(tree.name);
+            let top = parent.path().join(tree.name);
             tree.make(&top).unwrap();
             let roots = tree.roots(&top);
             let find = |more: &[&str]| {
@@ -171,7 +161,7 @@ mod tests {
             assert_eq!(find(&[]), tree.entries(), "{}", tree.name);
             assert_eq!(find(&["-type", "f"]), tree.files(), "{}", tree.name);
         }
-        remove(&parent).unwrap();
-        assert!(!parent.exists());
+        remove(parent.path()).unwrap();
+        assert!(!parent.path().exists());
     }
 }

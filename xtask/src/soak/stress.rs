@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use super::command::Soak;
 use super::figures::{Digest, Figures};
+use super::process::first_word;
 use crate::bench::case::{Pipeline, words};
 use crate::bench::interrupt;
 use crate::bench::shape::{self, mix};
@@ -32,7 +33,8 @@ const ALGORITHMS: &[(&str, &[&str])] = &[
 ];
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
-    let (shape, runs) = if soak.options.is_quick { (shape::SMALL, QUICK_RUNS) } else { (shape::LARGE, RUNS) };
+    let (shape, runs) =
+        if soak.options.common.is_quick { (shape::SMALL, QUICK_RUNS) } else { (shape::LARGE, RUNS) };
     let tree = soak.scratch.tree(&shape)?;
     figures.count("files", shape.files());
     let answers = Answers::of_tools(&tree, figures)?;
@@ -149,9 +151,7 @@ fn usable<'t>(
 
 /// Returns the SHA-256 of the output of a pipeline.
 fn digest(pipeline: &Pipeline) -> Result<String> {
-    let said = pipeline.clone().pipe(words!["sha256sum"]).output()?;
-    let said = String::from_utf8(said)?;
-    Ok(said.split(' ').next().context("sha256sum prints a digest")?.to_owned())
+    first_word(pipeline.clone().pipe(words!["sha256sum"]).output()?)
 }
 
 fn is_there(program: &str) -> bool {

@@ -42,7 +42,8 @@ impl Swapper {
 
 fn swap(a: &Path, b: &Path, seed: u64, is_over: &AtomicBool) -> io::Result<u64> {
     let mut swaps: u64 = 0;
-    while !is_over.load(Ordering::Relaxed) || !swaps.is_multiple_of(2) {
+    // At least one exchange and its reverse, even if the thread starts late.
+    while swaps == 0 || !is_over.load(Ordering::Relaxed) || !swaps.is_multiple_of(2) {
         renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?;
         swaps += 1;
         let dice = mix(seed << 32 | swaps);
@@ -61,7 +62,8 @@ mod tests {
 
     #[test]
     fn names_are_restored_at_the_end() {
-        let folder = std::env::temp_dir().join(format!("ftk-xtask-swapper-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         fs::create_dir_all(folder.join("a")).unwrap();
         fs::write(folder.join("b"), "").unwrap();
         let swapper = Swapper::start(&folder.join("a"), &folder.join("b"), 1);
@@ -69,6 +71,5 @@ mod tests {
         let swaps = swapper.stop().unwrap();
         assert!(swaps > 0 && swaps.is_multiple_of(2), "{swaps}");
         assert!(folder.join("a").is_dir() && folder.join("b").is_file());
-        fs::remove_dir_all(folder).unwrap();
     }
 }

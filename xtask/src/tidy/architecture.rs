@@ -51,7 +51,7 @@ pub(crate) fn every_edge_is_listed(tree: &Tree) -> Vec<Finding> {
 }
 
 /// The crates in the manifests, and the crates that each depends on.
-fn edges(tree: &Tree) -> BTreeMap<&str, BTreeSet<&str>> {
+fn edges(tree: &Tree) -> BTreeMap<&str, BTreeSet<String>> {
     let mut edges = BTreeMap::new();
     for (path, text) in tree.ending("Cargo.toml") {
         let name = match path.split('/').collect::<Vec<_>>()[..] {
@@ -59,17 +59,18 @@ fn edges(tree: &Tree) -> BTreeMap<&str, BTreeSet<&str>> {
             ["crates", name, "Cargo.toml"] => name,
             _ => continue,
         };
-        let used = manifests::normal_dependencies(text).filter_map(|used| used.strip_prefix("ftk-"));
-        edges.insert(name, used.collect());
+        let used = manifests::normal_dependencies(text);
+        let used = used.iter().filter_map(|used| used.strip_prefix("ftk-"));
+        edges.insert(name, used.map(str::to_owned).collect());
     }
     edges
 }
 
 /// A row of the table: its line in the page, and the names in the column `uses`.
-type Row<'t> = (usize, BTreeSet<&'t str>);
+type Row = (usize, BTreeSet<String>);
 
 /// The rows of the first table with both columns, by the name in the first.
-fn rows(page: &str) -> Result<BTreeMap<&str, Row<'_>>, Finding> {
+fn rows(page: &str) -> Result<BTreeMap<&str, Row>, Finding> {
     let mut lines = page.lines().zip(1..);
     let uses = lines.by_ref().find_map(|(line, _)| {
         let heads = cells(line);
@@ -82,7 +83,7 @@ fn rows(page: &str) -> Result<BTreeMap<&str, Row<'_>>, Finding> {
     let rows = lines.skip(1).take_while(|(line, _)| line.starts_with('|')).map(|(line, number)| {
         let cells = cells(line);
         let name = cells.first().and_then(|cell| quoted(cell).next());
-        let used = cells.get(uses).map(|cell| quoted(cell).collect());
+        let used = cells.get(uses).map(|cell| quoted(cell).map(str::to_owned).collect());
         name.zip(used)
             .map(|(name, used)| (name, (number, used)))
             .ok_or_else(|| Finding::line(PAGE, number, "a row without the name of a crate"))

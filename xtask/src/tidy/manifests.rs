@@ -1,5 +1,7 @@
 //! Rules for `Cargo.toml` files.
 
+use toml::{Table, Value};
+
 use super::tree::{Finding, Tree};
 
 /// Fields that every package inherits from the workspace. Unpublished packages need not inherit the version.
@@ -44,24 +46,26 @@ const FOR_PROGRAMS: &[&str] = &["anstream", "anyhow", "clap", "indicatif"];
 pub(crate) fn inherited_fields(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.ending("Cargo.toml") {
-        let unpublished = entries(text).any(|e| (e.section, e.line) == ("package", "publish = false"));
-        for field in INHERITED.iter().filter(|field| !(unpublished && **field == "version")) {
-            let inherits =
-                |e: Entry<'_>| e.section == "package" && e.line == format!("{field}.workspace = true");
-            if !entries(text).any(inherits) {
+        let manifest = match parsed(path, text) {
+            Ok(manifest) => manifest,
+            Err(finding) => {
+                findings.push(finding);
+                continue;
+            }
+        };
+        let in_package = |field: &str| manifest.get("package").and_then(|package| package.get(field));
+        let is_unpublished = in_package("publish") == Some(&Value::Boolean(false));
+        for field in INHERITED.iter().filter(|field| !(is_unpublished && **field == "version")) {
+            if !in_package(field).is_some_and(is_inherited) {
                 findings.push(Finding::file(path, format!("`{field}` is not inherited from the workspace")));
             }
         }
-        if !entries(text).any(|e| (e.section, e.line) == ("lints", "workspace = true")) {
+        if !manifest.get("lints").is_some_and(is_inherited) {
             findings.push(Finding::file(path, "the lints are not inherited from the workspace"));
         }
-        for entry in
-            entries(text).filter(|e| is_dependencies(e.section) && e.section != WORKSPACE_DEPENDENCIES)
-        {
-            if !["workspace = true", "workspace=true"].iter().any(|inherits| entry.line.contains(inherits)) {
-                let what = format!("`{}` does not inherit its version from the workspace", entry.name());
-                findings.push(Finding::line(path, entry.number, what));
-            }
+        for Dependency { name, .. } in dependencies(&manifest).filter(|it| !is_inherited(it.value)) {
+            let what = format!("`{name}` does not inherit its version from the workspace");
+            findings.push(Finding::line(path, line_of(text, name), what));
         }
     }
     findings
@@ -71,82 +75,65 @@ pub(crate) fn inherited_fields(tree: &Tree) -> Vec<Finding> {
 pub(crate) fn crate_dependencies(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.ending("/Cargo.toml").filter(|(path, _)| path.starts_with("crates/")) {
-        let name = entries(text)
-            .find_map(|e| (e.section == "package").then(|| e.line.strip_prefix("name = "))?)
-            .map_or("", |name| name.trim_matches('"'));
+        let Ok(manifest) = parsed(path, text) else { continue };
+        let name = manifest.get("package").and_then(|package| package.get("name")?.as_str()).unwrap_or("");
         let Some((_, allowed)) = MAY_USE.iter().find(|(crate_name, _)| *crate_name == name) else {
-            findings.push(Finding::file(
-                path,
-                format!("xtask does not list the crates that `{name}` may depend on"),
-            ));
+            let what = format!("xtask does not list the crates that `{name}` may depend on");
+            findings.push(Finding::file(path, what));
             continue;
         };
-        for entry in
-            entries(text).filter(|e| is_dependencies(e.section) && !e.section.ends_with("dev-dependencies"))
-        {
-            let used = entry.name();
+        for used in dependencies(&manifest).filter(|it| it.section != "dev-dependencies").map(|it| it.name) {
+            let line = line_of(text, used);
             if used.starts_with("ftk-") && !allowed.contains(&used) {
-                findings.push(Finding::line(
-                    path,
-                    entry.number,
-                    format!("`{name}` may not depend on `{used}`"),
-                ));
+                findings.push(Finding::line(path, line, format!("`{name}` may not depend on `{used}`")));
             }
             if FOR_PROGRAMS.contains(&used) {
-                findings.push(Finding::line(path, entry.number, format!("`{used}` is for programs")));
+                findings.push(Finding::line(path, line, format!("`{used}` is for programs")));
             }
         }
     }
     findings
 }
 
-/// The packages that a manifest needs to build the library or program itself, on any platform: all but those of its
-/// tests and build scripts.
-pub(super) fn normal_dependencies(text: &str) -> impl Iterator<Item = &str> {
-    let is_normal = |section: &str| {
-        section == "dependencies" || (section.starts_with("target.") && section.ends_with(".dependencies"))
-    };
-    entries(text).filter(move |entry| is_normal(entry.section)).map(|entry| entry.name())
+/// Returns the packages that a manifest needs to build the library or program itself, on any platform: all but those
+/// of its tests and build scripts.
+pub(super) fn normal_dependencies(text: &str) -> Vec<String> {
+    let manifest: Table = text.parse().unwrap_or_default();
+    let normal = dependencies(&manifest).filter(|it| it.section == "dependencies");
+    normal.map(|it| it.name.to_owned()).collect()
 }
 
-/// The section with the versions of all dependencies.
-const WORKSPACE_DEPENDENCIES: &str = "workspace.dependencies";
-
-/// Whether the section lists dependencies. The lines of a section `[dependencies.name]` are then treated as packages
-/// and reported, because that form is not allowed.
-fn is_dependencies(section: &str) -> bool {
-    section.ends_with("dependencies") || section.contains("dependencies.")
+fn parsed(path: &str, text: &str) -> Result<Table, Finding> {
+    text.parse().map_err(|error| Finding::file(path, format!("is not TOML: {error}")))
 }
 
-/// A line of a manifest.
-struct Entry<'t> {
-    section: &'t str,
-    /// The line without its comment.
-    line: &'t str,
-    number: usize,
+/// Whether a field, the lints or a dependency has `workspace = true`.
+fn is_inherited(value: &Value) -> bool {
+    value.get("workspace") == Some(&Value::Boolean(true))
 }
 
-impl<'t> Entry<'t> {
-    /// Returns the key: `serde` in `serde.workspace = true`.
-    fn name(&self) -> &'t str {
-        self.line.split(['.', ' ', '=']).next().unwrap_or_default()
-    }
+/// A dependency of a package.
+struct Dependency<'m> {
+    /// `dependencies`, `dev-dependencies` or `build-dependencies`.
+    section: &'m str,
+    name: &'m str,
+    value: &'m Value,
 }
 
-/// Returns the lines of a manifest except comments and headers. It parses only the simple TOML used here.
-fn entries(text: &str) -> impl Iterator<Item = Entry<'_>> {
-    let mut section = "";
-    text.lines().zip(1..).filter_map(move |(line, number)| {
-        let line = line.split(" #").next().unwrap_or_default().trim();
-        if line.is_empty() || line.starts_with('#') {
-            return None;
-        }
-        if let Some(header) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            section = header;
-            return None;
-        }
-        Some(Entry { section, line, number })
+/// Returns the dependencies of a package on any platform.
+fn dependencies(manifest: &Table) -> impl Iterator<Item = Dependency<'_>> {
+    let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
+    let tables = std::iter::once(manifest).chain(targets.filter_map(Value::as_table)).flatten();
+    let sections = tables.filter(|(section, _)| section.ends_with("dependencies"));
+    sections.filter_map(|(section, table)| Some((section, table.as_table()?))).flat_map(|(section, table)| {
+        table.iter().map(move |(name, value)| Dependency { section, name, value })
     })
+}
+
+/// Returns the number of the first line that begins with the key `name`, or 0.
+fn line_of(text: &str, name: &str) -> usize {
+    let is_key = |line: &str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['.', ' ', '=']));
+    text.lines().position(is_key).map_or(0, |at| at + 1)
 }
 
 #[cfg(test)]
@@ -191,13 +178,14 @@ workspace = true
 
     #[test]
     fn dependencies_of_tests_are_not_normal_ones() {
-        assert_eq!(normal_dependencies(GOOD).collect::<Vec<_>>(), ["ftk-walk", "rustix", "io-uring"]);
-        assert_eq!(normal_dependencies("[workspace.dependencies]\nserde = \"1\"\n").count(), 0);
+        assert_eq!(normal_dependencies(GOOD), ["ftk-walk", "rustix", "io-uring"]);
+        assert_eq!(normal_dependencies("[workspace.dependencies]\nserde = \"1\"\n").len(), 0);
     }
 
     #[test]
     fn a_good_manifest_passes() {
         assert_eq!(both(GOOD), [""; 0]);
+        assert!(both("[package")[0].starts_with("crates/inventory/Cargo.toml: is not TOML"));
     }
 
     #[test]
@@ -224,7 +212,7 @@ workspace = true
             "crates/inventory/Cargo.toml:10: `rustix` does not inherit its version from the workspace"
         );
         assert!(changed("{ workspace = true, ", "{ version = \"0.7\", ").contains("`io-uring`"));
-        assert!(changed("[lints]", "[dependencies.serde]\nversion = \"1\"\n\n[lints]").contains("`version`"));
+        assert!(changed("[lints]", "[dependencies.serde]\nversion = \"1\"\n\n[lints]").contains("`serde`"));
     }
 
     #[test]

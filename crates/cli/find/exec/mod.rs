@@ -3,7 +3,6 @@
 mod batch;
 mod children;
 mod command;
-mod each;
 mod options;
 mod run;
 mod space;

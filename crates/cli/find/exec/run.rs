@@ -7,8 +7,9 @@ use std::thread::{self, Builder};
 use anyhow::Context as _;
 use rustix::process::{Resource, getrlimit};
 
+use super::batch;
 use super::command::{Runner, Templates};
-use super::{batch, each};
+use super::template::Template;
 use crate::asked;
 use crate::console::Console;
 use crate::outcome::Outcome;
@@ -35,7 +36,7 @@ pub(in crate::find) fn run<T>(
     let (sender, receiver) = sync_channel(WAITING);
     let queue = Queue(Arc::new(Mutex::new(receiver)));
     let work = |queue| match templates {
-        Templates::Each(templates) => each::work(templates, queue, &runner),
+        Templates::Each(templates) => work_each(templates, queue, &runner),
         Templates::Batch(templates) => batch::work(templates, queue, &runner),
     };
     let found = thread::scope(|scope| -> anyhow::Result<T> {
@@ -53,6 +54,19 @@ pub(in crate::find) fn run<T>(
         Ok(search(sender))
     })?;
     Ok((found, runner.finish()))
+}
+
+/// Runs the commands for each path of the queue until it is closed and empty.
+fn work_each(templates: &[Template], queue: Queue, runner: &Runner<'_>) {
+    while !runner.is_over()
+        && let Some(path) = queue.next()
+    {
+        let run = |template: &Template| {
+            !runner.is_over() && runner.run(&template.fill(&path), template.has_fixed_program())
+        };
+        // A command runs only if the commands before it succeeded.
+        let _ = templates.iter().all(run);
+    }
 }
 
 /// Returns how many commands can run while a walk with `workers` runs, within the limit of open descriptors.

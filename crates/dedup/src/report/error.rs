@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use ftk_record::SealError;
+use ftk_hash::Algorithm;
+use ftk_record::{PathError, SealError, quote};
+
+use super::VERSION;
 
 /// Why a report cannot be written or used.
 #[derive(Debug)]
@@ -19,8 +22,48 @@ pub enum ReportError {
         /// The line number, from 1.
         number: u64,
         /// The problem with the line.
-        problem: String,
+        problem: RecordError,
     },
+}
+
+/// Why a line of a report is not a valid record.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The first line is not a header.
+    NotHeader,
+    /// The header belongs to another kind of file.
+    NotReport,
+    /// The report has a version that is not supported.
+    Version(u32),
+    /// The algorithm of the digests is unknown, or its digests are too short.
+    Algorithm,
+    /// A name cannot be used.
+    Path(PathError),
+    /// The line is not a JSON object with the members of a group.
+    Group(serde_json::Error),
+    /// The digest is not one by this algorithm.
+    Digest(Algorithm),
+    /// The lines of the group with this number have different sizes or digests.
+    Different(u64),
+    /// The number of a group is not larger than the one before.
+    Order {
+        /// The number of the group.
+        number: u64,
+        /// The number of the group before.
+        last: u64,
+    },
+    /// The header does not list the starting point of this path.
+    NoRoot(Vec<u8>),
+    /// The path is not below its starting point.
+    NotBelow {
+        /// The path.
+        path: Vec<u8>,
+        /// The starting point.
+        root: Vec<u8>,
+    },
+    /// This path is listed twice.
+    Twice(Vec<u8>),
 }
 
 impl ReportError {
@@ -40,6 +83,31 @@ impl fmt::Display for ReportError {
         }
     }
 }
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotHeader => f.write_str("not the header of a report of `ftk dup --json`"),
+            Self::NotReport => f.write_str("this is not a report of `ftk dup --json`"),
+            Self::Version(version) => {
+                write!(f, "report version {version} is not supported; this ftk reads version {VERSION}")
+            }
+            Self::Algorithm => f.write_str("unknown digest algorithm"),
+            Self::Path(error) => error.fmt(f),
+            Self::Group(error) => write!(f, "not a group: {error}"),
+            Self::Digest(algorithm) => write!(f, "the digest is not a {algorithm} digest"),
+            Self::Different(number) => write!(f, "group {number} has different sizes or digests"),
+            Self::Order { number, last } => write!(f, "group {number} does not follow group {last}"),
+            Self::NoRoot(path) => {
+                write!(f, "{} has a starting point that the header does not list", quote(path))
+            }
+            Self::NotBelow { path, root } => write!(f, "{} is not below {}", quote(path), quote(root)),
+            Self::Twice(path) => write!(f, "{} is listed twice", quote(path)),
+        }
+    }
+}
+
+impl std::error::Error for RecordError {}
 
 impl std::error::Error for ReportError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

@@ -34,7 +34,7 @@ mod read;
 mod tests;
 mod write;
 
-pub use error::ReportError;
+pub use error::{RecordError, ReportError};
 pub use group::Group;
 pub use read::{Report, read};
 pub use write::{Header, Writer};

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::io::BufRead;
 
 use ftk_hash::{Algorithm, Digest};
-use ftk_record::{Object, SealError, SealedReader, quote, read_path};
+use ftk_record::{Object, SealError, SealedReader, read_path};
 use serde::Deserialize;
 
-use super::{Group, KIND, ReportError, VERSION};
+use super::{Group, KIND, RecordError, ReportError, VERSION};
 use crate::Member;
 
 /// The contents of a report.
@@ -66,27 +66,24 @@ struct ReportParser {
 }
 
 impl ReportParser {
-    fn add(&mut self, line: &[u8]) -> Result<(), String> {
+    fn add(&mut self, line: &[u8]) -> Result<(), RecordError> {
         match self.algorithm {
             None => self.header(line),
             Some(algorithm) => self.group(line, algorithm),
         }
     }
 
-    fn header(&mut self, line: &[u8]) -> Result<(), String> {
+    fn header(&mut self, line: &[u8]) -> Result<(), RecordError> {
         let Object(header): Object<Header<'_>> =
-            serde_json::from_slice(line).map_err(|_| "not the header of a report of `ftk dup --json`")?;
+            serde_json::from_slice(line).map_err(|_| RecordError::NotHeader)?;
         if header.ftk != KIND {
-            return Err("this is not a report of `ftk dup --json`".into());
+            return Err(RecordError::NotReport);
         }
         if header.version != VERSION {
-            return Err(format!(
-                "report version {} is not supported; this ftk reads version {VERSION}",
-                header.version
-            ));
+            return Err(RecordError::Version(header.version));
         }
         let algorithm = header.algorithm.parse().ok().filter(|it| ALGORITHMS.contains(it));
-        self.algorithm = Some(algorithm.ok_or("unknown digest algorithm")?);
+        self.algorithm = Some(algorithm.ok_or(RecordError::Algorithm)?);
         if header.directory.is_some() || header.directory_b64.is_some() {
             let name = NameRecord { path: header.directory, path_b64: header.directory_b64 };
             self.directory = Some(name.path()?);
@@ -97,19 +94,18 @@ impl ReportParser {
         Ok(())
     }
 
-    fn group(&mut self, line: &[u8], algorithm: Algorithm) -> Result<(), String> {
-        let Object(record): Object<Record<'_>> =
-            serde_json::from_slice(line).map_err(|error| format!("not a group: {error}"))?;
+    fn group(&mut self, line: &[u8], algorithm: Algorithm) -> Result<(), RecordError> {
+        let Object(record): Object<Record<'_>> = serde_json::from_slice(line).map_err(RecordError::Group)?;
         let digest = Digest::from_hex(record.digest.as_bytes())
             .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
-            .ok_or_else(|| format!("the digest is not a {algorithm} digest"))?;
+            .ok_or(RecordError::Digest(algorithm))?;
         let (number, size) = (record.group, record.size_bytes);
         let members = record.members.into_iter().map(|Object(member)| self.member(member, size));
         let mut members = members.collect::<Result<Vec<_>, _>>()?;
         match self.groups.last_mut() {
             Some(group) if number == self.number => {
                 if (group.size, group.digest) != (size, digest) {
-                    return Err(format!("group {number} has different sizes or digests"));
+                    return Err(RecordError::Different(number));
                 }
                 group.members.append(&mut members);
             }
@@ -117,24 +113,23 @@ impl ReportParser {
                 self.number = number;
                 self.groups.push(Group { size, digest, members });
             }
-            _ => return Err(format!("group {number} does not follow group {}", self.number)),
+            _ => return Err(RecordError::Order { number, last: self.number }),
         }
         Ok(())
     }
 
-    fn member(&mut self, record: MemberRecord, size: u64) -> Result<Member, String> {
+    fn member(&mut self, record: MemberRecord, size: u64) -> Result<Member, RecordError> {
         let MemberRecord { path, path_b64, root, dev, ino, nlink, .. } = record;
         let MemberRecord { allocated_bytes, mtime_ns, ctime_ns, via_link, .. } = record;
         let path = NameRecord { path, path_b64 }.path()?;
-        let shown = || quote(&path);
         let Some(start) = self.roots.get(root) else {
-            return Err(format!("{} has a starting point that the header does not list", shown()));
+            return Err(RecordError::NoRoot(path));
         };
         if path.is_empty() || !is_below(&path, start) {
-            return Err(format!("{} is not below {}", shown(), quote(start)));
+            return Err(RecordError::NotBelow { path, root: start.clone() });
         }
         if !self.paths.insert(path.clone()) {
-            return Err(format!("{} is listed twice", shown()));
+            return Err(RecordError::Twice(path));
         }
         let blocks = allocated_bytes / 512;
         Ok(Member { root, path, dev, ino, size, blocks, nlink, mtime_ns, ctime_ns, via_link })
@@ -167,9 +162,9 @@ struct NameRecord {
 }
 
 impl NameRecord {
-    fn path(&self) -> Result<Vec<u8>, String> {
+    fn path(&self) -> Result<Vec<u8>, RecordError> {
         let path = read_path(self.path.as_deref(), self.path_b64.as_deref());
-        path.map(Cow::into_owned).map_err(|error| error.to_string())
+        path.map(Cow::into_owned).map_err(RecordError::Path)
     }
 }
 

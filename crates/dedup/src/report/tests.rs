@@ -124,7 +124,7 @@ fn invalid_records_are_refused() {
         match changed(|lines| lines.replace(from, to)) {
             Err(ReportError::Line { number: at, problem }) => {
                 assert_eq!(at, number, "{from} {to}");
-                assert!(problem.contains(why), "{from} {to}: {problem}");
+                assert!(problem.to_string().contains(why), "{from} {to}: {problem}");
             }
             other => panic!("{from} {to}: {other:?}"),
         }

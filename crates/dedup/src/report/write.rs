@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use ftk_hash::Algorithm;
-use ftk_record::{Seal, write_path, write_string};
+use ftk_record::{Seal, write_path, write_record};
 
 use super::{Group, KIND, ReportError, VERSION};
 use crate::Member;
@@ -37,25 +37,21 @@ pub struct Header<'h> {
 
 impl Header<'_> {
     fn push(&self, out: &mut Vec<u8>) {
-        // Writing to a `Vec` cannot fail.
-        let _ = write!(out, "{{\"ftk\":\"{KIND}\",\"version\":{VERSION},\"program\":");
-        write_string(out, self.program);
-        let _ = write!(
-            out,
-            ",\"algorithm\":\"{}\",\"verified\":{},\"min_size_bytes\":{},\"max_size_bytes\":{},\"start_ns\":{}",
-            self.algorithm,
-            self.is_verified,
-            self.min_size,
-            self.max_size.map_or("null".into(), |size| size.to_string()),
-            self.start_ns,
-        );
-        if let Some(directory) = &self.directory {
-            out.push(b',');
-            write_path(out, "directory", directory);
-        }
-        push_names(out, "roots", "path", &self.roots);
-        push_names(out, "arguments", "text", &self.arguments);
-        out.push(b'}');
+        write_record(out, |record| {
+            record
+                .member("ftk", KIND)
+                .member("version", VERSION)
+                .member("program", self.program)
+                .member("algorithm", self.algorithm.name())
+                .member("verified", self.is_verified)
+                .member("min_size_bytes", self.min_size)
+                .member("max_size_bytes", self.max_size)
+                .member("start_ns", self.start_ns);
+            if let Some(directory) = &self.directory {
+                record.path("directory", directory);
+            }
+            record.paths("roots", "path", &self.roots).paths("arguments", "text", &self.arguments);
+        });
     }
 }
 
@@ -78,9 +74,10 @@ impl Writer {
         if line.len() > Seal::MAX_LINE {
             return Err(ReportError::HeaderTooLong);
         }
-        let mut writer = Self { seal: Seal::new(), groups: 0 };
-        writer.line(out, |out| out.append(&mut line));
-        Ok(writer)
+        let mut seal = Seal::new();
+        seal.line(&line);
+        out.append(&mut line);
+        Ok(Self { seal, groups: 0 })
     }
 
     /// Appends a group, in several lines if it is very long.
@@ -121,17 +118,6 @@ impl Writer {
         out.push(b'\n');
         self.seal.line(&out[start..]);
     }
-}
-
-/// Appends a list of names, such as `,"members":[{"name":"a"},{"name_b64":"/w=="}]`.
-fn push_names(out: &mut Vec<u8>, members: &str, name: &str, names: &[Vec<u8>]) {
-    let _ = write!(out, ",\"{members}\":[");
-    for (nth, bytes) in names.iter().enumerate() {
-        out.extend_from_slice(if nth == 0 { b"{" } else { b",{" });
-        write_path(out, name, bytes);
-        out.push(b'}');
-    }
-    out.push(b']');
 }
 
 fn push_member(out: &mut Vec<u8>, member: &Member, cluster: usize) {

@@ -84,7 +84,7 @@ impl VerifyPlan<'_> {
 /// The new paths of moved files.
 #[derive(Debug, Default)]
 struct Moves {
-    /// For each missing regular file, in path order, the file that has its content.
+    /// For each missing regular file, in path order, the new file with its content, if there is one.
     to: Vec<Option<FileNo>>,
     /// The files in `to`, ascending.
     moved_to: Vec<FileNo>,

@@ -3,7 +3,7 @@
 use super::svg::{Svg, WIDTH};
 use crate::bench::case::is_ftk;
 use crate::bench::format;
-use crate::bench::record::{Group, Row, is_behind};
+use crate::bench::record::{Group, Row, is_slower};
 
 /// Number of panels in a row.
 const COLUMNS: usize = 3;
@@ -69,7 +69,7 @@ fn draw(svg: &mut Svg, panel: &Panel<'_>, left: f64, top: f64, width: f64) {
     for (nth, (row, median, ratio)) in measured(panel.group).enumerate() {
         let y = top + HEAD + STEP * nth as f64;
         let class = match ratio {
-            Some(ratio) if is_behind(ratio) => "ahead",
+            Some(ratio) if is_slower(ratio) => "ahead",
             _ if is_ftk(&row.tool) => "ftk",
             _ => "peer",
         };

@@ -1,34 +1,46 @@
 //! Comparing two files, and two trees.
 
-use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
 use crate::bench::answer::Format;
 use crate::bench::cache::Cache;
-use crate::bench::case::{Case, Pipeline, words};
+use crate::bench::commands::{Commands, Lines};
 use crate::bench::context::Context;
 use crate::bench::derived;
 use crate::bench::machine;
 use crate::bench::record::{Group, Section};
-use crate::bench::shape::{self, in_words};
+use crate::bench::shape::in_words;
+
+/// Identical files. The last command is only for them.
+const SAME: &Lines<'_> = &[
+    ("ftk", "ftk cmp -q {a} {b}"),
+    ("cmp", "cmp -s {a} {b}"),
+    ("diff -q", "diff -q {a} {b}"),
+    ("b3sum of both", "b3sum {a} {b}"),
+];
+
+const SEVERAL: &Lines<'_> = &[("ftk", "ftk cmp -l {a} {b}"), ("cmp", "cmp -l {a} {b}")];
+
+/// Commands that read both files in pieces, as with little memory.
+const STREAMED: &Lines<'_> = &[("ftk", "ftk cmp --method stream -q {a} {b}"), ("cmp", "cmp -s {a} {b}")];
+
+const TREES: &Lines<'_> = &[("ftk", "ftk cmp {a} {b}"), ("diff -rq", "diff -rq --no-dereference {a} {b}")];
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let mut sections = vec![files(bench)?];
-    let tree = match &bench.tree {
-        Some(tree) => tree.clone(),
-        None => bench.shape(&shape::MIXED_SMALL)?,
-    };
-    println!(" {}", tree.title);
+    let tree = bench.any_tree()?;
     let copy = derived::copy(bench, &tree)?;
-    let same = trees(bench, "a tree and its copy", &tree.path, &copy.path, tree.files, 0)?;
+    let trees = Commands::new(bench).with("a", &tree.path).with("b", &copy.path);
+    let same = bench.clock().group("a tree and its copy", tree.files, trees.cases(TREES))?;
     // One byte in one file differs. A tool that reports it has read the files.
     let files = derived::regular_files(&copy.path)?;
     let altered = files.iter().rfind(|path| path.metadata().is_ok_and(|metadata| metadata.len() > 0));
     let altered = altered.context("the tree has no file to alter")?;
     derived::alter(altered, -1)?;
-    let differing = trees(bench, "one byte differs", &tree.path, &copy.path, tree.files, 1);
+    let cases = trees.ending_with(1).cases(TREES);
+    let differing = bench.clock().group("one byte differs", tree.files, cases);
     derived::alter(altered, -1)?;
     sections.push(Section::new(&tree, Cache::Warm, vec![same, differing?]));
     Ok(sections)
@@ -36,7 +48,7 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
 
 /// Measures pairs of files from a few KiB to the size that fits into memory.
 fn files(bench: &Context) -> Result<Section> {
-    let is_quick = bench.options.is_quick;
+    let is_quick = bench.options.common.is_quick;
     let large: u64 = if is_quick { 1_000_000 } else { 640_000_000 };
     let huge = if is_quick { 4 << 20 } else { (2_u64 << 30).min(bench.room()? / 2) };
     let scattered: Vec<u64> = (0..8).map(|nth| large / 9 * (nth + 1)).collect();
@@ -58,10 +70,10 @@ fn files(bench: &Context) -> Result<Section> {
         let title = format!("{}, {title}", in_words(bytes));
         groups.push(pair(bench, &title, &a, &b, places)?);
         if name == "huge" {
-            // Both files are streamed, as with little memory.
-            groups.push(streamed(bench, &format!("{title}, streamed"), &a, &b)?);
+            let cases = Commands::new(bench).with("a", &a).with("b", &b).cases(STREAMED);
+            groups.push(bench.clock().group(&format!("{title}, streamed"), 2, cases)?);
         }
-        if !bench.options.keep {
+        if !bench.options.common.keep {
             std::fs::remove_file(&a)?;
             std::fs::remove_file(&b)?;
         }
@@ -70,40 +82,13 @@ fn files(bench: &Context) -> Result<Section> {
 }
 
 fn pair(bench: &Context, title: &str, a: &Path, b: &Path, places: &[u64]) -> Result<Group> {
-    let status = i32::from(!places.is_empty());
-    let case = |tool: &str, words: Vec<OsString>, format| {
-        Case::new(tool, format, Pipeline::new(words).ending_with(status))
-    };
     // With several differences the result is all positions; otherwise whether the files differ.
-    let (option, format) = if places.len() > 1 { ("-l", Format::Lines) } else { ("-s", Format::Status) };
-    let ours = if places.len() > 1 { "-l" } else { "-q" };
-    let mut cases = vec![case("ftk", words![&bench.programs.ftk, "cmp", ours, a, b], format)];
-    if let Some(program) = bench.peers.get("cmp") {
-        cases.push(case("cmp", words![program, option, a, b], format));
-    }
-    if let Some(program) = bench.peers.get("diff").filter(|_| places.len() < 2) {
-        cases.push(case("diff -q", words![program, "-q", a, b], Format::Status));
-    }
-    if let Some(program) = bench.peers.get("b3sum").filter(|_| places.is_empty()) {
-        cases.push(case("b3sum of both", words![program, a, b], Format::Status));
-    }
+    let (lines, format) = match places.len() {
+        0 => (SAME, Format::Status),
+        1 => (SAME.split_last().context("there are commands")?.1, Format::Status),
+        _ => (SEVERAL, Format::Lines),
+    };
+    let commands = Commands::new(bench).with("a", a).with("b", b).printing(format);
+    let cases = commands.ending_with(i32::from(!places.is_empty())).cases(lines);
     bench.clock().group(title, 2, cases)
-}
-
-fn streamed(bench: &Context, title: &str, a: &Path, b: &Path) -> Result<Group> {
-    let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words));
-    let mut cases = vec![case("ftk", words![&bench.programs.ftk, "cmp", "--method", "stream", "-q", a, b])];
-    if let Some(program) = bench.peers.get("cmp") {
-        cases.push(case("cmp", words![program, "-s", a, b]));
-    }
-    bench.clock().group(title, 2, cases)
-}
-
-fn trees(bench: &Context, title: &str, a: &Path, b: &Path, files: u64, status: i32) -> Result<Group> {
-    let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words).ending_with(status));
-    let mut cases = vec![case("ftk", words![&bench.programs.ftk, "cmp", a, b])];
-    if let Some(program) = bench.peers.get("diff") {
-        cases.push(case("diff -rq", words![program, "-rq", "--no-dereference", a, b]));
-    }
-    bench.clock().group(title, files, cases)
 }

@@ -15,9 +15,6 @@ use crate::bench::record::Section;
 use crate::bench::shape;
 use crate::bench::tree::Tree;
 
-/// Maximum number of cold runs, which take seconds.
-const COLD_RUNS: usize = 3;
-
 /// A peer, its options before the trees, and its option before each tree.
 type Peer = (&'static str, &'static [&'static str], Option<&'static str>);
 
@@ -36,11 +33,8 @@ const PEERS: &[Peer] = &[
 const FAST: &[&str] = &["jdupes", "rdfind", "yadf", "fclones", "czkawka_cli"];
 
 pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
-    let small = bench.options.is_quick;
-    let tree = match &bench.tree {
-        Some(tree) => tree.clone(),
-        None => bench.shape(&shape::MIXED_SMALL)?,
-    };
+    let small = bench.options.common.is_quick;
+    let tree = bench.any_tree()?;
     let mut sections = vec![of_copies(bench, bench.clock(), &tree, |_| true)?];
     let (families, bytes) = if small { (2, 1 << 20) } else { (8, 32 << 20) };
     let (contents, names) = if small { (20, 5) } else { (500, 40) };
@@ -67,8 +61,7 @@ pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
 
 pub(crate) fn cold(bench: &Context) -> Result<Vec<Section>> {
     let Some(tree) = bench.cold_tree() else { return Ok(Vec::new()) };
-    let meter = Meter { cache: Cache::Cold, runs: bench.options.runs.min(COLD_RUNS), ..bench.clock() };
-    Ok(vec![of_copies(bench, meter, tree, |peer| FAST.contains(&peer))?])
+    Ok(vec![of_copies(bench, bench.cold_clock(), tree, |peer| FAST.contains(&peer))?])
 }
 
 /// Measures the tree together with copies of some of its files.
@@ -85,7 +78,7 @@ fn of_copies(
 
 /// Measures small to large numbers of files without duplicates, because small runs matter too.
 fn sizes(bench: &Context) -> Result<Section> {
-    let shape = if bench.options.is_quick { shape::SMALL } else { shape::LARGE };
+    let shape = if bench.options.common.is_quick { shape::SMALL } else { shape::LARGE };
     let tree = bench.shape(&shape)?;
     let dirs: Vec<PathBuf> = shape.dirs().iter().map(|dir| tree.path.join(dir)).collect();
     let a_dir = shape.files() / dirs.len() as u64;

@@ -1,6 +1,5 @@
 //! Listing a tree. Every tool has the options that include hidden and ignored files.
 
-use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::Result;
@@ -8,39 +7,52 @@ use anyhow::Result;
 use crate::bench::answer::Format;
 use crate::bench::cache::Cache;
 use crate::bench::case::{Case, Pipeline, words};
+use crate::bench::commands::{Commands, Lines};
 use crate::bench::context::Context;
-use crate::bench::measure::Meter;
 use crate::bench::record::Section;
 use crate::bench::shape;
 use crate::bench::tree::Tree;
 
-/// A search for regular files that pass all tests that are set.
+/// A search for regular files.
 pub(super) struct Scenario {
     title: String,
-    /// One of these extensions, ignoring case.
-    extensions: Vec<String>,
-    /// A glob that the name must match.
-    glob: Option<&'static str>,
-    /// The file must have more bytes than this.
-    larger: Option<u64>,
+    filter: Filter,
     /// Print only the number of files.
     is_count: bool,
     /// Start every tool from a shell that forks.
     is_forked: bool,
 }
 
+/// The files to print.
+enum Filter {
+    All,
+    /// Those with one of these extensions, ignoring case.
+    Extensions(Vec<String>),
+    /// Those whose name matches this glob.
+    Glob(&'static str),
+    /// Those with more bytes than this.
+    Larger(u64),
+}
+
+/// The commands. GNU find is the first of the peers, because its result is the reference. It has one thread; the others
+/// support `-j4`.
+const COMMANDS: &Lines<'_> = &[
+    ("ftk", "ftk {threads} find --type f {filter} {count} {top}"),
+    ("find", "find {top} -type f {filter}"),
+    ("bfs", "bfs {threads} {top} -type f {filter}"),
+    ("fd", "fd {threads} --no-ignore --hidden --case-sensitive --type f {filter} {top}"),
+    ("rg", "rg {threads} --no-config --files --no-ignore --hidden {filter} {top}"),
+];
+
 /// A glob that matches some of the names in every tree.
 const GLOB: &str = "*e*1*";
-
-/// Maximum number of cold runs.
-const COLD_RUNS: usize = 3;
 
 pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
     let mut sections = Vec::new();
     if let Some(tree) = &bench.tree {
         sections.push(section(bench, tree)?);
     }
-    let shapes: &[_] = if bench.options.is_quick {
+    let shapes: &[_] = if bench.options.common.is_quick {
         &[shape::SMALL, shape::DEEP, shape::MIXED_SMALL]
     } else {
         &[shape::SMALL, shape::MEDIUM, shape::LARGE, shape::DEEP, shape::WIDE]
@@ -54,10 +66,10 @@ pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
 pub(crate) fn cold(bench: &Context) -> Result<Vec<Section>> {
     let Some(tree) = bench.cold_tree() else { return Ok(Vec::new()) };
     println!(" {}", tree.title);
-    let meter = Meter { cache: Cache::Cold, runs: bench.options.runs.min(COLD_RUNS), ..bench.clock() };
     let scenario = Scenario::plain("all files");
-    let group = meter.group(&scenario.title, tree.files, cases(bench, &scenario, &tree.path, None))?;
-    Ok(vec![Section::new(tree, meter.cache, vec![group])])
+    let group =
+        bench.cold_clock().group(&scenario.title, tree.files, cases(bench, &scenario, &tree.path, None))?;
+    Ok(vec![Section::new(tree, Cache::Cold, vec![group])])
 }
 
 fn section(bench: &Context, tree: &Tree) -> Result<Section> {
@@ -71,64 +83,76 @@ fn section(bench: &Context, tree: &Tree) -> Result<Section> {
 
 fn scenarios(tree: &Tree) -> Vec<Scenario> {
     let plain = Scenario::plain;
-    let by_extension = |extensions: &[String]| Scenario {
-        extensions: extensions.to_vec(),
-        ..plain(&extensions.iter().map(|name| format!("`.{name}`")).collect::<Vec<_>>().join(" "))
+    let filtered = |title: &str, filter| Scenario { filter, ..plain(title) };
+    let by_extension = |extensions: &[String]| {
+        let title: Vec<_> = extensions.iter().map(|name| format!("`.{name}`")).collect();
+        filtered(&title.join(" "), Filter::Extensions(extensions.to_vec()))
     };
     let mut scenarios = vec![plain("all files")];
     if let [first, _, ..] = &tree.extensions[..] {
         scenarios.push(by_extension(std::slice::from_ref(first)));
         scenarios.push(by_extension(&tree.extensions));
     }
-    scenarios.push(Scenario { glob: Some(GLOB), ..plain(&format!("named `{GLOB}`")) });
+    scenarios.push(filtered(&format!("named `{GLOB}`"), Filter::Glob(GLOB)));
     scenarios.push(Scenario { is_count: true, ..plain("count only") });
     scenarios.push(Scenario { is_forked: true, ..plain("all files, started by a shell") });
-    let larger = Some(tree.threshold);
-    scenarios.push(Scenario { larger, ..plain(&format!("over {} bytes", tree.threshold)) });
+    let larger = format!("over {} bytes", tree.threshold);
+    scenarios.push(filtered(&larger, Filter::Larger(tree.threshold)));
     scenarios
 }
 
 impl Scenario {
     /// Makes a search for all regular files.
     pub(super) fn plain(title: &str) -> Self {
-        Self {
-            title: title.into(),
-            extensions: vec![],
-            glob: None,
-            larger: None,
-            is_count: false,
-            is_forked: false,
-        }
+        Self { title: title.into(), filter: Filter::All, is_count: false, is_forked: false }
+    }
+
+    /// Returns the command of a tool; `None` if it has no such filter.
+    fn line(&self, tool: &str, line: &str, threads: &str) -> Option<String> {
+        let count = if self.is_count { "--count" } else { "" };
+        let line = line.replace("{filter}", &self.filter.arguments(tool)?).replace("{count}", count);
+        Some(line.replace("{threads}", threads))
     }
 }
 
-/// Returns the commands. GNU find is the first of the peers, because its result is the reference. It has one thread;
-/// the others have `threads`, or their default.
+impl Filter {
+    /// Returns the arguments for a tool; `None` if it has no such filter. fd needs a pattern in any case, and bfs has
+    /// the arguments of GNU find.
+    fn arguments(&self, tool: &str) -> Option<String> {
+        let each = |option: &str, names: &[String]| {
+            names.iter().map(|name| format!("{option}{name}")).collect::<Vec<_>>().join(" ")
+        };
+        Some(match (tool, self) {
+            ("fd", Self::All) => ".".into(),
+            (_, Self::All) => String::new(),
+            ("ftk", Self::Extensions(names)) => each("--extension ", names),
+            ("fd", Self::Extensions(names)) => each("--extension ", names) + " .",
+            ("rg", Self::Extensions(names)) => each("--iglob *.", names),
+            (_, Self::Extensions(names)) => format!("( -iname *.{} )", names.join(" -o -iname *.")),
+            ("ftk", Self::Glob(glob)) => format!("--name {glob}"),
+            ("fd" | "rg", Self::Glob(glob)) => format!("--glob {glob}"),
+            (_, Self::Glob(glob)) => format!("-name {glob}"),
+            ("ftk", Self::Larger(bytes)) => format!("--size +{bytes}"),
+            ("fd", Self::Larger(bytes)) => format!("--size +{}b .", bytes + 1), // here + means "at least"
+            ("rg", Self::Larger(_)) => return None,
+            (_, Self::Larger(bytes)) => format!("-size +{bytes}c"),
+        })
+    }
+}
+
+/// Returns the commands with this number of threads, or by default the tools' own.
 pub(super) fn cases(bench: &Context, scenario: &Scenario, top: &Path, threads: Option<&str>) -> Vec<Case> {
-    // All but GNU find support `-j4`.
-    let with = |program: &Path| {
-        let mut words = words![program];
-        words.extend(threads.map(|threads| format!("-j{threads}").into()));
-        words
-    };
-    let case = |name: &str, words| {
-        let pipeline = Pipeline::new(words);
-        Case::new(name, Format::Lines, if scenario.is_count { counted(bench, pipeline) } else { pipeline })
-    };
-    let words = [with(&bench.programs.ftk), ftk(scenario, top)].concat();
-    let mut cases = vec![Case::new("ftk", Format::Lines, Pipeline::new(words))];
-    if let Some(program) = bench.peers.get("find") {
-        cases.push(case("find", [words![program], find(scenario, top)].concat()));
+    let option = threads.map(|threads| format!("-j{threads}")).unwrap_or_default();
+    let lines = COMMANDS.iter().filter_map(|(tool, line)| Some((*tool, scenario.line(tool, line, &option)?)));
+    let lines: Vec<_> = lines.collect();
+    let lines: Vec<_> = lines.iter().map(|(tool, line)| (*tool, &**line)).collect();
+    let mut cases = Commands::new(bench).with("top", top).printing(Format::Lines).cases(&lines);
+    if scenario.is_count {
+        let wc = bench.peers.get("wc").unwrap_or(Path::new("wc"));
+        let count = |case: Case| if case.is_ftk() { case } else { case.piped(words![wc, "-l"]) };
+        cases = cases.into_iter().map(count).collect();
     }
-    type Arguments = fn(&Scenario, &Path) -> Vec<OsString>;
-    let peers: [(&str, Arguments); 3] = [("bfs", find), ("fd", fd), ("rg", rg)];
-    for (name, words) in peers {
-        // ripgrep has no filter by size.
-        if let Some(program) = bench.peers.get(name).filter(|_| name != "rg" || scenario.larger.is_none()) {
-            cases.push(case(name, [with(program), words(scenario, top)].concat()));
-        }
-    }
-    if scenario.extensions.is_empty() && scenario.glob.is_none() && scenario.larger.is_none() {
+    if let Filter::All = scenario.filter {
         let jobs = threads.map_or_else(|| bench.jobs.to_string(), str::to_owned);
         let mut words = words![&bench.programs.helper, "bench", "floor", top, &jobs];
         words.extend(scenario.is_count.then(|| "--count".into()));
@@ -137,101 +161,38 @@ pub(super) fn cases(bench: &Context, scenario: &Scenario, top: &Path, threads: O
     if scenario.is_forked { cases.into_iter().map(Case::forked).collect() } else { cases }
 }
 
-/// Counts the lines of output of a tool that cannot count.
-fn counted(bench: &Context, pipeline: Pipeline) -> Pipeline {
-    pipeline.pipe(words![bench.peers.get("wc").unwrap_or(Path::new("wc")), "-l"])
-}
-
-fn ftk(scenario: &Scenario, top: &Path) -> Vec<OsString> {
-    let mut words = words!["find", "--type", "f"];
-    for extension in &scenario.extensions {
-        words.extend(words!["--extension", extension]);
-    }
-    if let Some(glob) = scenario.glob {
-        words.extend(words!["--name", glob]);
-    }
-    if let Some(bytes) = scenario.larger {
-        words.extend(words!["--size", &format!("+{bytes}")]);
-    }
-    words.extend(scenario.is_count.then(|| "--count".into()));
-    words.push(top.into());
-    words
-}
-
-/// Returns the arguments of GNU find and bfs.
-fn find(scenario: &Scenario, top: &Path) -> Vec<OsString> {
-    let mut words = words![top, "-type", "f"];
-    for (nth, extension) in scenario.extensions.iter().enumerate() {
-        words.extend(words![if nth == 0 { "(" } else { "-o" }, "-iname", &format!("*.{extension}")]);
-    }
-    words.extend((!scenario.extensions.is_empty()).then(|| ")".into()));
-    if let Some(glob) = scenario.glob {
-        words.extend(words!["-name", glob]);
-    }
-    if let Some(bytes) = scenario.larger {
-        words.extend(words!["-size", &format!("+{bytes}c")]);
-    }
-    words
-}
-
-fn fd(scenario: &Scenario, top: &Path) -> Vec<OsString> {
-    let mut words = words!["--no-ignore", "--hidden", "--case-sensitive", "--type", "f"];
-    for extension in &scenario.extensions {
-        words.extend(words!["--extension", extension]);
-    }
-    if let Some(bytes) = scenario.larger {
-        words.extend(words!["--size", &format!("+{}b", bytes + 1)]); // in fd + means "at least"
-    }
-    match scenario.glob {
-        Some(glob) => words.extend(words!["--glob", glob]),
-        None => words.push(".".into()),
-    }
-    words.push(top.into());
-    words
-}
-
-fn rg(scenario: &Scenario, top: &Path) -> Vec<OsString> {
-    let mut words = words!["--no-config", "--files", "--no-ignore", "--hidden"];
-    for extension in &scenario.extensions {
-        words.extend(words!["--iglob", &format!("*.{extension}")]);
-    }
-    if let Some(glob) = scenario.glob {
-        words.extend(words!["--glob", glob]);
-    }
-    words.push(top.into());
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::tree::tests::example;
 
-    fn text(words: fn(&Scenario, &Path) -> Vec<OsString>, scenario: &Scenario) -> String {
-        let words = words(scenario, Path::new("t"));
-        words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    /// Returns the command of a tool for this filter.
+    fn text(tool: &str, filter: Filter) -> String {
+        let (_, line) = COMMANDS.iter().find(|(name, _)| *name == tool).unwrap();
+        let line = Scenario { filter, ..Scenario::plain("x") }.line(tool, line, "").unwrap();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn extensions_are_alternatives() {
-        let several = Scenario { extensions: vec!["c".into(), "h".into()], ..Scenario::plain("x") };
-        assert_eq!(text(find, &several), "t -type f ( -iname *.c -o -iname *.h )");
-        assert_eq!(text(ftk, &several), "find --type f --extension c --extension h t");
-        assert!(text(fd, &several).ends_with("--extension c --extension h . t"));
-        assert!(text(rg, &several).ends_with("--iglob *.c --iglob *.h t"));
+        let several = || Filter::Extensions(vec!["c".into(), "h".into()]);
+        assert_eq!(text("find", several()), "find {top} -type f ( -iname *.c -o -iname *.h )");
+        assert_eq!(text("ftk", several()), "ftk find --type f --extension c --extension h {top}");
+        assert!(text("fd", several()).ends_with("--extension c --extension h . {top}"));
+        assert!(text("rg", several()).ends_with("--iglob *.c --iglob *.h {top}"));
     }
 
     #[test]
     fn globs_counts_and_sizes() {
-        let glob = Scenario { glob: Some("*a"), ..Scenario::plain("x") };
-        assert_eq!(text(find, &glob), "t -type f -name *a");
-        assert!(text(fd, &glob).ends_with("--type f --glob *a t"));
+        assert_eq!(text("find", Filter::Glob("*a")), "find {top} -type f -name *a");
+        assert!(text("fd", Filter::Glob("*a")).ends_with("--type f --glob *a {top}"));
         let count = Scenario { is_count: true, ..Scenario::plain("x") };
-        assert_eq!(text(ftk, &count), "find --type f --count t");
-        let larger = Scenario { larger: Some(4096), ..Scenario::plain("x") };
-        assert_eq!(text(ftk, &larger), "find --type f --size +4096 t");
-        assert_eq!(text(find, &larger), "t -type f -size +4096c");
-        assert!(text(fd, &larger).ends_with("--size +4097b . t"));
+        let line = count.line("ftk", "ftk {threads} find {count} {top}", "-j4");
+        assert_eq!(line.unwrap(), "ftk -j4 find --count {top}");
+        assert_eq!(text("ftk", Filter::Larger(4096)), "ftk find --type f --size +4096 {top}");
+        assert_eq!(text("bfs", Filter::Larger(4096)), "bfs {top} -type f -size +4096c");
+        assert!(text("fd", Filter::Larger(4096)).ends_with("--size +4097b . {top}"));
+        assert_eq!(Filter::Larger(4096).arguments("rg"), None);
     }
 
     #[test]

@@ -25,9 +25,6 @@ const COLD: &[&str] = &["sha256", "blake3", "xxh3"];
 /// The algorithm for runs that a shell starts. It is the fastest, so that the start has the largest share.
 const FORKED: &str = "xxh3";
 
-/// Maximum number of cold runs, which take seconds and vary less than warm ones.
-const COLD_RUNS: usize = 3;
-
 pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
     let mut sections = Vec::new();
     let mut add = |tree: &Tree, names: &[&str], peers: fn(&Task<'_>) -> Vec<Case>| -> Result<()> {
@@ -39,7 +36,7 @@ pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
     if let Some(tree) = &bench.tree {
         add(tree, MOST, every_peer)?;
     }
-    if bench.options.is_quick {
+    if bench.options.common.is_quick {
         add(&bench.shape(&shape::MIXED_SMALL)?, ALL, every_peer)?;
         return Ok(sections);
     }
@@ -58,8 +55,7 @@ pub(crate) fn warm(bench: &Context) -> Result<Vec<Section>> {
 
 pub(crate) fn cold(bench: &Context) -> Result<Vec<Section>> {
     let Some(tree) = bench.cold_tree() else { return Ok(Vec::new()) };
-    let meter = Meter { cache: Cache::Cold, runs: bench.options.runs.min(COLD_RUNS), ..bench.clock() };
-    Ok(vec![section(bench, meter, tree, COLD, |task| {
+    Ok(vec![section(bench, bench.cold_clock(), tree, COLD, |task| {
         let mut cases = vec![task.ftk(&["--io", "sync"])];
         // sha256sum is slower than the disk.
         cases.extend(parallel_peers(task).into_iter().filter(|case| case.tool != "sha256sum"));

@@ -12,9 +12,11 @@ use serde_json::Value;
 
 use crate::bench::case::is_ftk;
 use crate::bench::context::Context;
+use crate::bench::derived;
 use crate::bench::interrupt;
 use crate::bench::record::{Group, Outcome, Row, Section};
 use crate::bench::stats::Summary;
+use crate::ci;
 
 /// The time per figure is short, because hundreds of them would otherwise take an hour. Ten samples show the noise.
 const OPTIONS: &str = "--warm-up-time 0.03 --measurement-time 0.1 --sample-size 10 --nresamples 1000";
@@ -25,7 +27,7 @@ const DIGESTS: &str = "/(ftk|ftk one by one|ftk [a-z0-9-]+|[a-z0-9-]+)/[0-9]+$";
 const GIB: u64 = 1 << 30;
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
-    if bench.options.is_quick {
+    if bench.options.common.is_quick {
         println!(" not measured: `cargo test -p ftk-benches --benches` checks the results");
         return Ok(Vec::new());
     }
@@ -71,11 +73,7 @@ impl Criterion {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let output = Command::new(cargo)
-            .args(self.cargo.split(' '))
-            .arg("--")
-            .args(OPTIONS.split(' '))
+        let output = ci::cargo(&format!("{} -- {OPTIONS}", self.cargo))
             .arg(filter)
             .env("CRITERION_HOME", folder)
             .output()
@@ -156,21 +154,10 @@ impl Figure {
 
 /// Returns the folders with the newest figures of criterion below `folder`.
 fn folders_of_figures(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in
-            fs::read_dir(&folder).with_context(|| format!("there are no figures in {}", folder.display()))?
-        {
-            let path = entry?.path();
-            if path.ends_with("new") {
-                found.push(path);
-            } else if path.is_dir() {
-                folders.push(path);
-            }
-        }
-    }
-    Ok(found)
+    let files = derived::regular_files(folder)
+        .with_context(|| format!("there are no figures in {}", folder.display()))?;
+    let samples = files.iter().filter(|path| path.ends_with("new/sample.json"));
+    Ok(samples.filter_map(|path| Some(path.parent()?.to_owned())).collect())
 }
 
 fn by_group(figures: Vec<Figure>) -> impl Iterator<Item = (String, Vec<Figure>)> {
@@ -282,15 +269,16 @@ mod tests {
 
     #[test]
     fn figures_become_sections() {
-        let folder = std::env::temp_dir().join(format!("ftk-xtask-kernels-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         let mib = r#"{"Bytes":1048576}"#;
-        write(&folder, "digests/sha256 (avx512)", "sha2", 4096, mib, 2e6);
-        write(&folder, "digests/sha256 (avx512)", "ftk portable", 4096, mib, 3e6);
-        write(&folder, "digests/sha256 (avx512)", "ftk", 4096, mib, 1e6);
-        write(&folder, "digests/sha256 (avx512)", "ftk", 64, mib, 1e6);
-        write(&folder, "lines/sha256", "ftk", 2, r#"{"Elements":10}"#, 5e6);
+        write(folder, "digests/sha256 (avx512)", "sha2", 4096, mib, 2e6);
+        write(folder, "digests/sha256 (avx512)", "ftk portable", 4096, mib, 3e6);
+        write(folder, "digests/sha256 (avx512)", "ftk", 4096, mib, 1e6);
+        write(folder, "digests/sha256 (avx512)", "ftk", 64, mib, 1e6);
+        write(folder, "lines/sha256", "ftk", 2, r#"{"Elements":10}"#, 5e6);
 
-        let groups: Vec<_> = by_group(figures(&folder)).collect();
+        let groups: Vec<_> = by_group(figures(folder)).collect();
         assert_eq!(groups.len(), 2);
         let mut groups = groups.into_iter();
         let (name, figures) = groups.next().unwrap();
@@ -318,7 +306,6 @@ mod tests {
             section.groups[0].rows[0].outcome,
             Outcome::Measured { median: 7.5, runs: vec![5.0, 10.0], memory_kib: 0 }
         );
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

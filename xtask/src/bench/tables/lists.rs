@@ -1,9 +1,7 @@
 //! Making, checking and comparing checksum lists.
 
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -11,23 +9,23 @@ use super::Algorithm;
 use super::hashers::Task;
 use crate::bench::answer::Format;
 use crate::bench::cache::Cache;
-use crate::bench::case::{Case, Pipeline, words};
+use crate::bench::case::Case;
+use crate::bench::commands::{Commands, Lines};
 use crate::bench::context::Context;
 use crate::bench::record::{Group, Section};
-use crate::bench::shape::{self, mix};
+use crate::bench::shape::mix;
 use crate::bench::tree::Tree;
 
 /// One line of this many differs between two lists.
 const CHANGED: u64 = 1_000;
 
+/// Compares two lists without reading the listed files.
+const DIFF: &Lines<'_> = &[("ftk", "ftk hash --diff {old} {new}"), ("diff", "diff {old} {new}")];
+
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
-    let tree = match &bench.tree {
-        Some(tree) => tree.clone(),
-        None => bench.shape(&shape::MIXED_SMALL)?,
-    };
-    println!(" {}", tree.title);
+    let tree = bench.any_tree()?;
     let checks = ["sha256", "md5", "blake3"].map(|name| check(bench, &tree, Algorithm::named(name)?));
-    let lines = if bench.options.is_quick { 10_000 } else { 1_000_000 };
+    let lines = if bench.options.common.is_quick { 10_000 } else { 1_000_000 };
     let diff = diff(bench, lines)?;
     let file_system = tree.file_system.clone();
     Ok(vec![
@@ -48,18 +46,14 @@ fn check(bench: &Context, tree: &Tree, algorithm: &Algorithm) -> Result<Group> {
     let task = Task::new(bench, algorithm, &tree.path, tree.files);
     let making = task.ftk(&[]).timed;
     fs::write(&list, with_wrong_line(making.output()?)?)?;
-    let case = |tool: &str, words: Vec<OsString>| {
-        Case::new(tool, Format::Status, Pipeline::new(words).ending_with(1))
-    };
-    let mut cases = vec![
-        case("ftk", words![&bench.programs.ftk, "hash", "--check", "-a", algorithm.name, &list]),
-        Case::new("ftk makes it", Format::Status, making),
+    let name = algorithm.tool.first().context("every algorithm has a tool")?;
+    let lines: &Lines<'_> = &[
+        ("ftk", "ftk hash --check -a {algorithm} {list}"),
+        (name, &format!("{name} --check --quiet {{list}}")),
     ];
-    if let Some((name, program)) =
-        algorithm.tool.first().and_then(|name| Some((name, bench.peers.get(name)?)))
-    {
-        cases.push(case(name, words![program, "--check", "--quiet", &list]));
-    }
+    let commands = Commands::new(bench).with("algorithm", algorithm.name).with("list", &list).ending_with(1);
+    let mut cases = commands.cases(lines);
+    cases.insert(1, Case::new("ftk makes it", Format::Status, making));
     bench.clock().group(&format!("check {}", algorithm.name), tree.files, cases)
 }
 
@@ -72,23 +66,13 @@ fn with_wrong_line(mut list: Vec<u8>) -> Result<Vec<u8>> {
     Ok(list)
 }
 
-/// Compares two lists without reading the listed files.
+/// Measures the comparison of two lists.
 fn diff(bench: &Context, lines: u64) -> Result<Group> {
     let [old, new] = [("old", 0), ("new", 1)].map(|(name, version)| {
         let path = bench.scratch.path(&format!("list-{name}"));
         fs::write(&path, list(lines, version)).map(|()| path)
     });
-    let (old, new): (PathBuf, PathBuf) = (old?, new?);
-    let case = |tool: &str, program: &Path, options: &[&str]| {
-        let mut words = words![program];
-        words.extend(options.iter().map(OsString::from));
-        words.extend(words![&old, &new]);
-        Case::new(tool, Format::Status, Pipeline::new(words).ending_with(1))
-    };
-    let mut cases = vec![case("ftk", &bench.programs.ftk, &["hash", "--diff"])];
-    if let Some(program) = bench.peers.get("diff") {
-        cases.push(case("diff", program, &[]));
-    }
+    let cases = Commands::new(bench).with("old", old?).with("new", new?).ending_with(1).cases(DIFF);
     bench.clock().group("differences", lines, cases)
 }
 

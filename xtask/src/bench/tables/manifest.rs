@@ -7,7 +7,8 @@ use anyhow::{Result, ensure};
 
 use crate::bench::answer::Format;
 use crate::bench::cache::Cache;
-use crate::bench::case::{Case, Pipeline, words};
+use crate::bench::case::{Pipeline, words};
+use crate::bench::commands::{Commands, Lines};
 use crate::bench::context::Context;
 use crate::bench::derived;
 use crate::bench::record::{Group, Section};
@@ -17,119 +18,71 @@ use crate::bench::tree::Tree;
 /// The format with which `find` prints what `update` needs to know of every file.
 const FIELDS: &str = "%p %y %s %m %U %G %T@ %C@ %i %D %n\n";
 
-pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
-    let tree = match &bench.tree {
-        Some(tree) => tree.clone(),
-        None => bench.shape(&shape::MIXED_SMALL)?,
-    };
-    println!(" {}", tree.title);
-    let lists = Lists::new(bench, &tree)?;
-    let whole = vec![create(&lists)?, create_beside_aide(&lists)?, verify(&lists)?, update(&lists)?];
-    let mut sections = vec![Section::new(&tree, Cache::Warm, whole)];
+/// Every tool makes its own manifest, with SHA-256.
+const CREATE: &Lines<'_> = &[
+    ("ftk", "ftk manifest create {tree}"),
+    ("hashdeep", "hashdeep -c sha256 -j{jobs} -o f -r {tree}"),
+    ("mtree", "mtree -c -p {tree} -k type,size,mode,uid,gid,time,link,sha256"),
+];
 
-    let changing = bench.shape(&if bench.options.is_quick { shape::SMALL } else { shape::LARGE })?;
+/// The digests of aide have another form, so only the status is compared.
+const CREATE_BESIDES_AIDE: &Lines<'_> =
+    &[("ftk", "ftk manifest create {tree}"), ("aide", "aide -c {settings} --init")];
+
+/// Every tool verifies the unchanged tree.
+const VERIFY: &Lines<'_> = &[
+    ("ftk", "ftk manifest verify {tree} {ftk}"),
+    ("hashdeep", "hashdeep -a -k {hashdeep} -c sha256 -j{jobs} -o f -r {tree}"),
+    ("mtree", "mtree -p {tree} -f {mtree}"),
+    ("aide", "aide -c {settings} --check"),
+];
+
+/// Updates without changes. `find` prints the same fields for comparison, which takes the same work.
+const UPDATE: &Lines<'_> =
+    &[("ftk", "ftk manifest update {tree} {ftk}"), ("find -printf", "find {tree} -printf {fields}")];
+
+const DIFF: &Lines<'_> = &[("ftk", "ftk manifest diff {old} {new}"), ("diff", "diff {old} {new}")];
+
+const VERIFY_CHANGED: &Lines<'_> = &[("ftk", "ftk manifest verify {tree} {old}")];
+
+pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
+    let tree = bench.any_tree()?;
+    let groups = whole(bench, &tree)?;
+    let mut sections = vec![Section::new(&tree, Cache::Warm, groups)];
+
+    let changing = bench.shape(&if bench.options.common.is_quick { shape::SMALL } else { shape::LARGE })?;
     println!(" {}", changing.title);
     sections.push(Section::new(&changing, Cache::Warm, changed(bench, &changing)?));
     Ok(sections)
 }
 
-/// A tree, and the files in which the tools recorded it.
-struct Lists<'b> {
-    bench: &'b Context,
-    tree: &'b Tree,
-    ftk: PathBuf,
-    hashdeep: PathBuf,
-    mtree: PathBuf,
-    aide: PathBuf,
-}
-
-impl<'b> Lists<'b> {
-    fn new(bench: &'b Context, tree: &'b Tree) -> Result<Self> {
-        let [ftk, hashdeep, mtree, aide] =
-            ["manifest-ftk", "manifest-hashdeep", "manifest-mtree", "manifest-aide.conf"]
-                .map(|name| bench.scratch.path(name));
-        let database = bench.scratch.path("manifest-aide.db");
-        fs::write(
-            &aide,
-            format!(
-                "database_in=file:{0}\ndatabase_out=file:{0}\ngzip_dbout=no\nreport_url=stdout\n{1} p+i+n+u+g+s+m+ftype+sha256\n",
-                database.display(),
-                tree.path.display(),
-            ),
-        )?;
-        Ok(Self { bench, tree, ftk, hashdeep, mtree, aide })
+/// Measures commands on an unchanged tree.
+fn whole(bench: &Context, tree: &Tree) -> Result<Vec<Group>> {
+    let path = |name: &str| bench.scratch.path(&format!("manifest-{name}"));
+    let (database, top) = (path("aide.db"), &tree.path);
+    let settings = format!(
+        "database_in=file:{0}\ndatabase_out=file:{0}\ngzip_dbout=no\nreport_url=stdout\n{1} p+i+n+u+g+s+m+ftype+sha256\n",
+        database.display(),
+        top.display(),
+    );
+    fs::write(path("aide.conf"), settings)?;
+    let mut commands = Commands::new(bench).with("tree", top).with("fields", FIELDS);
+    for name in ["ftk", "hashdeep", "mtree"] {
+        commands = commands.with(name, path(name));
     }
-
-    fn threads(&self) -> String {
-        format!("-j{}", self.bench.jobs)
-    }
-}
-
-/// Every tool makes its own manifest, with SHA-256.
-fn create(lists: &Lists<'_>) -> Result<Group> {
-    let Lists { bench, tree, .. } = lists;
-    let path = &tree.path;
-    let case = |tool: &str, words| Case::new(tool, Format::Digests, Pipeline::new(words));
-    let mut cases = vec![case("ftk", words![&bench.programs.ftk, "manifest", "create", path])];
-    if let Some(program) = bench.peers.get("hashdeep") {
-        let threads = lists.threads();
-        cases.push(case("hashdeep", words![program, "-c", "sha256", &threads, "-o", "f", "-r", path]));
-    }
-    if let Some(program) = bench.peers.get("mtree") {
-        cases.push(case(
-            "mtree",
-            words![program, "-c", "-p", path, "-k", "type,size,mode,uid,gid,time,link,sha256"],
-        ));
-    }
+    commands = commands.with("settings", path("aide.conf"));
+    let created = commands.clone().printing(Format::Digests).cases(CREATE);
     // The manifests are used by the next groups.
-    for (case, list) in cases.iter().zip([&lists.ftk, &lists.hashdeep, &lists.mtree]) {
-        fs::write(list, case.timed.output()?)?;
+    for case in &created {
+        fs::write(path(&case.tool), case.timed.output()?)?;
     }
-    bench.clock().group("create", tree.files, cases)
-}
-
-/// Makes manifests with ftk and with aide, whose digests have another form, so only the status is compared.
-fn create_beside_aide(lists: &Lists<'_>) -> Result<Group> {
-    let Lists { bench, tree, .. } = lists;
-    let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words));
-    let mut cases = vec![case("ftk", words![&bench.programs.ftk, "manifest", "create", &tree.path])];
-    if let Some(program) = bench.peers.get("aide") {
-        cases.push(case("aide", words![program, "-c", &lists.aide, "--init"]));
-    }
-    bench.clock().group("create, status only", tree.files, cases)
-}
-
-/// Every tool verifies the unchanged tree.
-fn verify(lists: &Lists<'_>) -> Result<Group> {
-    let Lists { bench, tree, .. } = lists;
-    let path = &tree.path;
-    let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words));
-    let mut cases = vec![case("ftk", words![&bench.programs.ftk, "manifest", "verify", path, &lists.ftk])];
-    if let Some(program) = bench.peers.get("hashdeep") {
-        let threads = lists.threads();
-        let words =
-            words![program, "-a", "-k", &lists.hashdeep, "-c", "sha256", &threads, "-o", "f", "-r", path];
-        cases.push(case("hashdeep", words));
-    }
-    if let Some(program) = bench.peers.get("mtree") {
-        cases.push(case("mtree", words![program, "-p", path, "-f", &lists.mtree]));
-    }
-    if let Some(program) = bench.peers.get("aide") {
-        cases.push(case("aide", words![program, "-c", &lists.aide, "--check"]));
-    }
-    bench.clock().group("verify", tree.files, cases)
-}
-
-/// Updates without changes. `find` prints the same fields for comparison, which takes the same work.
-fn update(lists: &Lists<'_>) -> Result<Group> {
-    let Lists { bench, tree, .. } = lists;
-    let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words));
-    let ftk = &bench.programs.ftk;
-    let mut cases = vec![case("ftk", words![ftk, "manifest", "update", &tree.path, &lists.ftk])];
-    if let Some(program) = bench.peers.get("find") {
-        cases.push(case("find -printf", words![program, &tree.path, "-printf", FIELDS]));
-    }
-    bench.clock().group("update, nothing changed", tree.files, cases)
+    let group = |title: &str, cases| bench.clock().group(title, tree.files, cases);
+    Ok(vec![
+        group("create", created)?,
+        group("create, status only", commands.cases(CREATE_BESIDES_AIDE))?,
+        group("verify", commands.cases(VERIFY))?,
+        group("update, nothing changed", commands.cases(UPDATE))?,
+    ])
 }
 
 /// Compares two manifests, and verifies a tree, after the first byte of one file in a thousand has changed.
@@ -145,13 +98,10 @@ fn changed(bench: &Context, tree: &Tree) -> Result<Vec<Group>> {
     let alter = || altered.iter().try_for_each(|path| derived::alter(path, 0));
     alter()?;
     let groups = make(&new).and_then(|()| {
-        let case = |tool: &str, words| Case::new(tool, Format::Status, Pipeline::new(words).ending_with(1));
-        let mut cases = vec![case("ftk", words![&bench.programs.ftk, "manifest", "diff", &old, &new])];
-        if let Some(program) = bench.peers.get("diff") {
-            cases.push(case("diff", words![program, &old, &new]));
-        }
-        let diff = bench.clock().group("difference of two manifests", tree.files, cases)?;
-        let cases = vec![case("ftk", words![&bench.programs.ftk, "manifest", "verify", &tree.path, &old])];
+        let commands = Commands::new(bench).with("old", &old).with("new", &new).with("tree", &tree.path);
+        let commands = commands.ending_with(1);
+        let diff = bench.clock().group("difference of two manifests", tree.files, commands.cases(DIFF))?;
+        let cases = commands.cases(VERIFY_CHANGED);
         let verify = bench.clock().group("verify, one file in 1,000 changed", tree.files, cases)?;
         Ok(vec![diff, verify])
     });

@@ -13,7 +13,7 @@ use crate::bench::shape::{self, Shape};
 use crate::bench::tree::Tree;
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
-    let shape = if bench.options.is_quick { shape::SMALL } else { shape::LARGE };
+    let shape = if bench.options.common.is_quick { shape::SMALL } else { shape::LARGE };
     let tree = bench.shape(&shape)?;
     println!(" {}", tree.title);
     let sha256 = Algorithm::named("sha256")?;

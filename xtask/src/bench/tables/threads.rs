@@ -11,17 +11,12 @@ use crate::bench::cache::Cache;
 use crate::bench::case::Case;
 use crate::bench::context::Context;
 use crate::bench::record::{Group, Section};
-use crate::bench::shape;
 
 /// Smallest maximum number of threads. More threads than CPUs show the cost of waiting.
 const AT_LEAST: usize = 4;
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
-    let tree = match &bench.tree {
-        Some(tree) => tree.clone(),
-        None => bench.shape(&shape::MIXED_SMALL)?,
-    };
-    println!(" {}", tree.title);
+    let tree = bench.any_tree()?;
     let numbers = numbers(bench.jobs);
     let (mut find, mut hash) = (Vec::new(), Vec::new());
     let all = Scenario::plain("all files");
