@@ -1,4 +1,5 @@
-//! Tracks how far a file has been read, detects its end, and labels its chunks. All readers share this.
+//! Tracks how far a file has been read, detects its end, and gives each chunk its [`Part`]. All readers share
+//! this.
 
 use crate::span::Pieces;
 use crate::{Buf, Chunk, Failure, File, Part, Span, Stat};
