@@ -60,7 +60,7 @@ pub(crate) fn too_large(budget: &Budget) -> String {
     }
 }
 
-/// Walks and merges the results of all workers into one inventory.
+/// Walks the starting points, and merges the results of all workers into one inventory.
 pub(crate) fn scan(
     walker: Walker,
     selection: &Selection,

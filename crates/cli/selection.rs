@@ -17,7 +17,8 @@ use crate::console::Console;
 use crate::number::at_least;
 use crate::starts::StartArgs;
 
-/// Every selection option. Repetitions of one option are alternatives; an entry must match every option that is given.
+/// Every selection option. An entry must match every option that is given. If an option is repeated, one match is enough;
+/// but repeated sizes, link counts and times must all match.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct SelectionArgs {
     #[command(flatten)]

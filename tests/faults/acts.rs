@@ -82,8 +82,8 @@ impl Stage {
         self.dir.aside("")
     }
 
-    /// Checks that every name leads to its old content, or was replaced by the action while the content still
-    /// exists.
+    /// Checks that every name leads to its old content, or was removed or replaced by the action while the
+    /// content still exists under another name.
     pub(super) fn check_contents(&self) -> Result<(), String> {
         let now = snapshot(&self.root());
         for (path, node) in &self.before {

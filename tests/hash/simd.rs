@@ -1,4 +1,4 @@
-//! `FTK_SIMD`: the output is the same for every part of the CPU that is used.
+//! `FTK_SIMD`: the output is the same whichever instruction set is used.
 
 use super::algorithms::sizes;
 use crate::harness::{Dir, bytes, sha256, skip};

@@ -153,7 +153,8 @@ fn reopened(directory: &OwnedFd) -> Result<OwnedFd, Errno> {
     openat(directory.as_fd(), ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Proves that the keeper's name still leads to the keeper, and that a new descriptor reads its content.
+/// Proves that the keeper's name still leads to the keeper, and that a new descriptor reads the same first
+/// [`BLOCK`] bytes.
 fn keeper_opens(victim: &Held, keeper: &Held) -> Result<(), Refusal> {
     let gone_or = |op, errno| match errno {
         Errno::NOENT => Refusal::SameFile,

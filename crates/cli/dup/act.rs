@@ -271,7 +271,7 @@ fn print_result(
     let path = &step.victim.path;
     match result {
         Ok(Freed(bytes)) => printer.step(step, bytes),
-        // The file is kept, and the following copies are linked to it instead.
+        // The victim is kept, and the following copies are linked to it instead of to the full keeper.
         Err(error @ ActError::Refused(Refusal::TooManyLinks)) => {
             printer.say(Word::Keep, path, reason(&error))
         }

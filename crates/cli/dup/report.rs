@@ -41,7 +41,8 @@ pub(super) fn run(
     }
     let format = output.format(globals.json, list.is_shown());
     let context = SearchContext { own, ..SearchContext::default() };
-    // The header is written first, so that a run that cannot be reported fails before hours are spent on it.
+    // The header is made before any file is read, so that one that is too long fails at once and not after
+    // hours.
     let (mut json, mut head) = (None, Vec::new());
     let search = search(args, context, globals, console, |_, roots| {
         if format == Format::Json {

@@ -104,8 +104,8 @@ pub(crate) fn operand_hint(path: &[u8], words: &[OsString]) -> Option<String> {
     Some(format!("to search by name: ftk find -n '{glob}'"))
 }
 
-/// Removes suggestions of the parser for a command that was not mistyped. `du` is another tool, and `dup` is
-/// not meant.
+/// Removes the parser's suggestions for an unknown command, except those of which it may be a misspelling.
+/// For example, `dup` is not suggested for `du`, which is another tool.
 pub(crate) fn keep_slips(error: &mut clap::Error) {
     let (Some(ContextValue::String(typed)), Some(ContextValue::Strings(suggested))) =
         (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))

@@ -84,7 +84,8 @@ pub enum Method {
 pub struct FileResources<'e> {
     /// The number of workers, including the calling thread; `0` means one for each logical CPU.
     pub workers: usize,
-    /// Memory limit in bytes: for both mapped files together, and for buffers.
+    /// Memory limit in bytes. [`Method::Auto`] maps two files only if their bytes to compare fit into it
+    /// together. The buffers of all workers together fit into it too, except that a block has at least 4 KiB.
     pub memory: u64,
     /// Ends the comparison within one block when raised.
     pub stop: &'e Stop,

@@ -6,8 +6,8 @@
 //! 1. [`Trees::plan`] merges the two inventories in path order. This finds all differences except those in
 //!    the size or content of files, and lists the pairs of files that must be opened.
 //! 2. [`Trees::compare`] opens and compares these pairs with several workers.
-//! 3. [`Trees::differences`] merges the inventories again, up to the last difference, and reports all
-//!    differences in path order.
+//! 3. [`Trees::differences`] merges the inventories again and reports all differences in path order. It stops
+//!    after the last one.
 //!
 //! Memory is needed only for pairs: 32 bytes for each pair that must be opened.
 

@@ -87,7 +87,8 @@ where
         }
     }
 
-    /// Compresses `len` bytes in all lanes. Idle lanes get the bytes of a busy one.
+    /// Compresses `len` bytes in all lanes. Idle lanes get the bytes of a busy one; their results are not
+    /// used.
     fn compress_all(&mut self, len: usize) {
         let (lanes, carries) = (&self.lanes, &self.carries);
         let some = self.busy.trailing_zeros() as usize;

@@ -151,8 +151,9 @@ impl<'u> Update<'u> {
 
     /// Returns the start time to record in the new manifest, given the rows of the files that were read.
     ///
-    /// This time is `now_ns`, unless the new manifest keeps a record that is certain only relative to the old
-    /// start time.
+    /// Usually this is `now_ns`. It is the old start time if the new manifest keeps the old record of a file
+    /// that may have been written after the old run read it: a newer start time would make such a file look
+    /// unchanged.
     pub fn start_ns(&self, rows: &Rows, now_ns: i128) -> i128 {
         let contents = self.contents(rows);
         let is_kept = |file: &FileNo| contents.of(*file) == Content::Failed;
@@ -319,7 +320,8 @@ mod tests {
             (START, START - 30_000_000),
             (START - 30_000_000, START),
             (START - 10_000_000, START - 10_000_000),
-            // Whole seconds: another write within the same two seconds would not be visible.
+            // Stamps of whole seconds may be as coarse as two seconds (FAT), so a write after the run began
+            // could have the same stamp.
             (START - 1_500_000_000, START - 1_500_000_000),
             (START - 1_500_000_000, START + 1),
         ] {

@@ -1,4 +1,4 @@
-//! Tracks how far a file has been read, and labels its chunks. All readers share this.
+//! Tracks how far a file has been read, and gives each chunk its [`Part`]. All readers share this.
 
 use ftk_file::{Failure, File, ReadState, Stat};
 

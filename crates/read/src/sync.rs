@@ -85,8 +85,8 @@ impl SyncReader {
         self.is_starved = false;
     }
 
-    /// Polls as a part of another reader. `owner_holds` is whether that reader has, or is about to have,
-    /// files open.
+    /// Polls as a part of another reader, the owner. `owner_holds` is whether the owner has, or is about to
+    /// have, files open: then an open that finds no free descriptor waits instead of failing.
     pub(crate) fn poll_for_owner(&mut self, owner_holds: bool) -> Option<Ready> {
         if let Some(slot) = self.reads.pop_front() {
             let Slot::Reading(filling) = self.take(slot) else {

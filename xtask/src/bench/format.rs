@@ -27,7 +27,7 @@ pub(crate) fn memory(kib: u64) -> String {
     if mib < 100.0 { format!("{mib:.1} MiB") } else { format!("{mib:.0} MiB") }
 }
 
-/// Formats a ratio, with one more digit if ftk is slower, since these ratios are close together.
+/// Formats a ratio. If ftk is slower, the ratio is below 1 and gets a second decimal.
 pub(crate) fn ratio(times: f64) -> String {
     if is_slower(times) { format!("{times:.2}x") } else { format!("{times:.1}x") }
 }

@@ -45,7 +45,8 @@ pub(crate) fn measure(helper: &Path, pipeline: &Pipeline) -> Result<Run> {
     Ok(Run { milliseconds: time.parse()?, memory_kib: memory.parse()? })
 }
 
-/// Runs a pipeline whose processes are separated by bars, and prints milliseconds and KiB.
+/// Runs a pipeline whose processes are separated by [`BAR`]. Prints its time in milliseconds, and the largest resident
+/// set of any one process in KiB.
 pub(crate) fn run(status: &str, words: &[&str]) -> Result<()> {
     let stages =
         words.split(|word| *word == BAR).map(|stage| stage.iter().map(Into::into).collect()).collect();

@@ -98,7 +98,8 @@ impl<'t> Merge<'t> {
         })
     }
 
-    /// Whether the current path can be reported. Closes the path if the entries below it must be skipped.
+    /// Returns whether the current path can be reported. If the entries below it must be skipped, adds the
+    /// path to `closed`.
     fn is_reportable(&mut self, order: Ordering) -> bool {
         let first = if order.is_le() { &self.a.entry } else { &self.b.entry };
         let path = &first.path;

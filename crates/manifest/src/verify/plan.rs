@@ -117,8 +117,8 @@ impl<'p> VerifyPlan<'p> {
     /// Returns the files to read and then to [judge](Self::verify), in this order: one batch, or, if the run
     /// ends at the first difference, a small batch followed by larger and larger ones.
     ///
-    /// The candidates for moved files form the second batch: they are certain to be differences, but finding
-    /// out which ones moved may require many reads.
+    /// In the second case, the candidates for moved files form the second batch: they are certain to be
+    /// differences, but finding out which ones moved may require many reads.
     pub fn batches(&self, exit_on_first: bool) -> Vec<Batch> {
         let mut candidates = self.candidates.clone();
         candidates.sort_unstable();

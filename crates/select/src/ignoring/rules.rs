@@ -17,10 +17,10 @@ use super::file::Lines;
 #[derive(Debug)]
 pub(crate) struct IgnoreRules {
     up: Option<Arc<IgnoreRules>>,
-    /// The path from the topmost directory whose files apply to the starting point, with a slash after each
-    /// name.
+    /// The path of the starting point relative to the topmost directory whose ignore files apply, with a
+    /// slash after each name.
     above_root: Arc<[u8]>,
-    /// Length of the directory's path from the topmost directory, with a slash after each name.
+    /// Length of this directory's path relative to the topmost one, with a slash after each name.
     skip: usize,
     files: Files,
 }
@@ -82,12 +82,14 @@ impl IgnoreRules {
         (Some(Arc::new(Self { up: up.cloned(), above_root, skip, files })), errors)
     }
 
-    /// Returns the path from the topmost directory whose files apply to the starting point.
+    /// Returns the path of the starting point relative to the topmost directory whose ignore files apply,
+    /// with a slash after each name. It is empty if no ignore files above the starting point apply.
     pub(crate) fn above_root(&self) -> &[u8] {
         &self.above_root
     }
 
-    /// Returns whether an entry is ignored. `path` begins at the topmost directory whose files apply.
+    /// Returns whether an entry is ignored. `path` is relative to the topmost directory whose ignore
+    /// files apply.
     pub(crate) fn ignore(&self, path: &[u8], is_dir: bool) -> bool {
         let levels = || successors(Some(self), |level| level.up.as_deref());
         let ignores = |level: &Self, lines: &Lines| lines.ignores(&path[level.skip..], is_dir);

@@ -170,7 +170,8 @@ impl Avx2 {
     fn transpose_u32(self, rows: [__m256i; 16]) -> [__m256i; 16] {
         let mut words = rows;
         for half in [0, 8] {
-            // Each 128-bit half of `quads[q + j]` holds word `j` or `j + 4` of rows q to q + 3.
+            // In `quads[q + j]`, the low 128 bits hold word `j` of rows `q` to `q + 3`, and the high ones
+            // word `j + 4`.
             let mut quads = [rows[0]; 8];
             for q in [0, 4] {
                 let [a, b] = [rows[half + q], rows[half + q + 1]];
