@@ -23,7 +23,7 @@ use crate::stdout::Stdout;
 
 /// Measure this machine, so that ftk chooses its workers well
 ///
-/// This takes about two seconds; other programs should be idle. The figures are stored as text in $XDG_CACHE_HOME/ftk, or
+/// This takes about two seconds; other programs should be idle. The figures are stored as JSON in $XDG_CACHE_HOME/ftk, or
 /// else in ~/.cache/ftk, and apply to this CPU, this kernel and this version of ftk. Without them, ftk uses built-in
 /// figures. No other command stores figures.
 #[derive(Debug, Args)]
