@@ -66,8 +66,13 @@ fn a_small_address_space_causes_no_crash() {
                     enough += 1;
                 } else {
                     let run = run.status(2);
-                    // Messages of the standard library: no memory for a table, a thread or its stack.
-                    let words = ["memory allocation of", "allocate memory", "temporarily unavailable"];
+                    // Messages of the standard library and of glibc: no memory for a table, a thread, its stack or its exit.
+                    let words = [
+                        "memory allocation of",
+                        "allocate memory",
+                        "temporarily unavailable",
+                        "register TLS destructor",
+                    ];
                     run.check(words.iter().any(|it| run.err.contains(it)), "it says why");
                     run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "an error of ours");
                     too_little += 1;
