@@ -35,8 +35,8 @@ mod starts;
 mod stats;
 mod stdout;
 
-use std::io::{ErrorKind, stderr};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io::{Cursor, ErrorKind, Write as _, stderr};
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 use std::process::ExitCode;
 
 use ftk_record::Output;
@@ -48,10 +48,21 @@ use crate::console::{Console, cause};
 use crate::outcome::Outcome;
 
 fn main() -> ExitCode {
+    set_hook(Box::new(print_panic));
     exit_on_abort();
     asked::listen();
     // The panic hook has printed the cause. The status tells callers that the output is not reliable.
     catch_unwind(run).unwrap_or(Outcome::Error).into()
+}
+
+/// Prints a panic: its place and message, cut off after some hundred bytes. It neither locks nor allocates. The hook of the
+/// standard library does both for a backtrace, and deadlocks if there is no memory for it.
+fn print_panic(panic: &PanicHookInfo<'_>) {
+    let mut text = [0; 512];
+    let mut line = Cursor::new(&mut text[..]);
+    let _ = writeln!(line, "ftk: {panic}");
+    let len = line.position() as usize;
+    let _ = rustix::io::write(stderr(), &text[..len]);
 }
 
 /// Turns an abort into exit status 2. When memory runs out, the standard library prints the size of the

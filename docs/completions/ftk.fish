@@ -532,7 +532,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l no-shortcuts -d 'Read every byte, even where both sides share it'
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l special -d 'Read FIFOs, sockets and devices to their end'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l special -d 'Read FIFOs and devices to their end'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s l -l list -d 'Only print offsets and octal bytes (`cmp -l`)'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s b -l print-bytes -d 'Add differing bytes as characters (`cmp -b`)'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ranges -d 'Only print ranges of differing bytes'

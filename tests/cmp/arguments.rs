@@ -94,7 +94,7 @@ fn what_cannot_be_compared() {
         (["-", "d"], "ftk: 'd' is a directory and '-' is not\n"),
         (["-", "-"], "ftk: standard input cannot be compared with itself\n"),
         (["x", "fifo"], "ftk: cannot read 'fifo': it is a FIFO (add --special to read it)\n"),
-        (["socket", "x"], "ftk: cannot read 'socket': it is a socket (add --special to read it)\n"),
+        (["socket", "x"], "ftk: cannot read 'socket': it is a socket\n"),
         (["x", "/dev/zero"], "ftk: cannot read '/dev/zero': it is a device (add --special to read it)\n"),
         (["x", "missing"], "ftk: cannot open 'missing': no such file or directory\n"),
         (["broken", "x"], "ftk: cannot open 'broken': no such file or directory\n"),

@@ -55,7 +55,7 @@ fn fill(source: &Held, file: &File, temp: &Temp, metadata: &Metadata, stop: &Sto
 fn copy_bytes(source: &Held, file: &File, stop: &Stop) -> Result<(), ActError> {
     let size = source.stat.size;
     let mut buffer = vec![0; BUFFER];
-    let mut holes = Holes::new(&source.file, true);
+    let mut holes = Holes::all(&source.file);
     let mut at = 0;
     while at < size {
         let known = holes.at(at);

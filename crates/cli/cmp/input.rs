@@ -61,7 +61,9 @@ impl Input {
             }
         } else {
             let what = a_special(file_type);
-            console.path_error("read", &name, format_args!("it is {what} (add --special to read it)"));
+            // No option helps with a socket: it cannot be opened.
+            let hint = if file_type.is_socket() { "" } else { " (add --special to read it)" };
+            console.path_error("read", &name, format_args!("it is {what}{hint}"));
             return None;
         };
         Some(Self { name, content })

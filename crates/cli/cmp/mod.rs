@@ -46,7 +46,7 @@ pub(crate) struct CmpArgs {
     #[arg(long)]
     no_shortcuts: bool,
 
-    /// Read FIFOs, sockets and devices to their end
+    /// Read FIFOs and devices to their end
     #[arg(long)]
     special: bool,
 

@@ -139,7 +139,10 @@ fn refuse_without_common(old: &Table, new: &Table) -> anyhow::Result<()> {
     } else {
         " (algorithms of untagged digests are assumed from their length: use `ftk hash --diff -a` for others)"
     };
-    let names = |all: &[Algorithm]| all.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+    let names = |all: &[Algorithm]| match all {
+        [] => "none".to_owned(),
+        all => all.iter().map(|it| it.name()).collect::<Vec<_>>().join(", "),
+    };
     bail!("the lists have no algorithm in common: {} and {}{assumed}", names(&ours), names(&theirs));
 }
 

@@ -26,12 +26,23 @@ pub struct Holes<'f> {
 }
 
 impl<'f> Holes<'f> {
-    /// Prepares to look for the holes of a file. A file is treated as having no holes if it has as many
-    /// blocks as its size needs, or if its file system does not report holes reliably.
+    /// Prepares to look for the holes of a file if they save reads. A file is treated as having no holes if it
+    /// has as many blocks as its size needs, or if its file system does not report holes reliably. Blocks may
+    /// be allocated past the end of a file, so a file with holes can have that many blocks.
     pub fn new(file: &'f File, are_wanted: bool) -> Self {
         let is_sparse = file.stat().blocks < file.stat().size / 512;
+        Self::if_trusted(file, are_wanted && is_sparse)
+    }
+
+    /// Prepares to look for all holes of a file, as a copy that keeps them does. A file has none if its file
+    /// system does not report holes reliably.
+    pub fn all(file: &'f File) -> Self {
+        Self::if_trusted(file, true)
+    }
+
+    fn if_trusted(file: &'f File, are_wanted: bool) -> Self {
         // An empty range at the highest offset: no lookup has been made yet.
-        let start = if are_wanted && is_sparse && is_trusted(file) { u64::MAX } else { 0 };
+        let start = if are_wanted && is_trusted(file) { u64::MAX } else { 0 };
         Self { file, last: (start, KnownRange::NOWHERE) }
     }
 
@@ -100,5 +111,17 @@ mod tests {
         std::fs::write(&path, [1; 100_000]).unwrap();
         std::fs::File::open(&path).unwrap().sync_all().unwrap();
         assert_eq!(Holes::new(&open(&path), true).at(0), KnownRange::NOWHERE);
+    }
+
+    #[test]
+    fn all_finds_holes_in_a_file_with_as_many_blocks_as_its_size_needs() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("tail");
+        let file = std::fs::File::create(&path).unwrap();
+        file.write_all_at(&[1], 4096).unwrap();
+        file.sync_all().unwrap();
+        let file = open(&path);
+        assert_eq!(Holes::new(&file, true).at(0), KnownRange::NOWHERE);
+        assert_eq!(Holes::all(&file).at(0), KnownRange { holds: true, end: 4096 });
     }
 }
