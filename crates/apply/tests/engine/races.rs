@@ -170,7 +170,6 @@ fn writes_during_the_comparison_are_not_lost() {
         let victim = tree.file("v", vec![7; 300_000]);
         let inode = ino(&victim);
         let writer = fs::File::options().write(true).open(&victim).unwrap();
-        let step = tree.step("v", "k");
         let flip = AtomicBool::new(false);
         let mut outcome = None;
         disturbed(
@@ -178,7 +177,13 @@ fn writes_during_the_comparison_are_not_lost() {
                 let byte = if flip.fetch_xor(true, Relaxed) { 7 } else { 8 };
                 writer.write_at(&[byte], 299_999).is_ok()
             },
-            |_| outcome = Some(tree.run(Action::Delete, vec![step]).remove(0)),
+            |times| {
+                // On a busy machine the writer would otherwise start after the end of the action.
+                while times.load(Relaxed) == 0 {
+                    thread::yield_now();
+                }
+                outcome = Some(tree.run(Action::Delete, vec![tree.step("v", "k")]).remove(0));
+            },
         );
         if outcome.unwrap().is_err() {
             refused += 1;
