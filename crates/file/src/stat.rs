@@ -36,9 +36,6 @@ pub struct Stat {
     pub mtime_ns: i128,
     /// Time of the last change to the inode.
     pub ctime_ns: i128,
-    /// Time when the file was created, if the file system records it and it was asked for: see
-    /// [`with_birth`](Self::with_birth).
-    pub birth_ns: Option<i128>,
 }
 
 impl Stat {
@@ -56,7 +53,6 @@ impl Stat {
         blocks: 0,
         mtime_ns: 0,
         ctime_ns: 0,
-        birth_ns: None,
     };
 
     /// Calls `fstat` on an open file.
@@ -73,31 +69,6 @@ impl Stat {
     /// Any error of `fstatat`.
     pub fn at(dir: impl AsFd, name: impl Arg, symlinks: Symlinks) -> rustix::io::Result<Self> {
         statat(dir, name, symlinks.at_flags()).map(|raw| Self::from(&raw))
-    }
-
-    /// Adds the time of creation of an open file.
-    ///
-    /// This is a call of its own because only `statx` returns that time. Every run calls `fstat` for every
-    /// file it opens; `statx` costs more, and few runs need the time.
-    #[cfg(target_os = "linux")]
-    #[must_use]
-    pub fn with_birth(self, file: impl AsFd) -> Self {
-        use rustix::fs::{AtFlags, StatxFlags, statx};
-
-        let known = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok();
-        let born =
-            known.filter(|statx| StatxFlags::from_bits_retain(statx.stx_mask).contains(StatxFlags::BTIME));
-        Self {
-            birth_ns: born.map(|statx| nanos(statx.stx_btime.tv_sec, statx.stx_btime.tv_nsec.into())),
-            ..self
-        }
-    }
-
-    /// Adds the time of creation of an open file. Unknown on this platform.
-    #[cfg(not(target_os = "linux"))]
-    #[must_use]
-    pub fn with_birth(self, _: impl AsFd) -> Self {
-        self
     }
 
     /// Returns whether this is a regular file.
@@ -149,7 +120,6 @@ impl From<&rustix::fs::Stat> for Stat {
             blocks: raw.st_blocks as u64,
             mtime_ns: nanos(raw.st_mtime as i64, raw.st_mtime_nsec as i64),
             ctime_ns: nanos(raw.st_ctime as i64, raw.st_ctime_nsec as i64),
-            birth_ns: None,
         }
     }
 }
@@ -159,21 +129,7 @@ impl From<&Metadata> for Stat {
     fn from(walked: &Metadata) -> Self {
         let &Metadata { file_type, mode, uid, gid, dev, rdev, ino, nlink, size, blocks, .. } = walked;
         let &Metadata { mtime_ns, ctime_ns, .. } = walked;
-        Self {
-            file_type,
-            mode,
-            uid,
-            gid,
-            dev,
-            rdev,
-            ino,
-            nlink,
-            size,
-            blocks,
-            mtime_ns,
-            ctime_ns,
-            birth_ns: None,
-        }
+        Self { file_type, mode, uid, gid, dev, rdev, ino, nlink, size, blocks, mtime_ns, ctime_ns }
     }
 }
 
@@ -209,9 +165,7 @@ mod tests {
         assert_eq!((stat.size, stat.blocks), (metadata.size(), metadata.blocks()));
         assert_eq!(stat.mtime_ns, nanos(metadata.mtime(), metadata.mtime_nsec()));
         assert_eq!(stat.ctime_ns, nanos(metadata.ctime(), metadata.ctime_nsec()));
-        assert!(stat.is_regular() && stat.rdev == 0 && stat.birth_ns.is_none());
+        assert!(stat.is_regular() && stat.rdev == 0);
         assert_eq!(Stat::at(rustix::fs::CWD, dir.path().join("file"), Symlinks::NoFollow).unwrap(), stat);
-        let born = metadata.created().ok().map(|time| time.duration_since(std::time::UNIX_EPOCH).unwrap());
-        assert_eq!(stat.with_birth(&file).birth_ns, born.map(|time| time.as_nanos() as i128));
     }
 }

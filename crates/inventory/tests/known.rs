@@ -84,7 +84,6 @@ fn as_kept(metadata: &fs::Metadata) -> Stat {
         blocks: metadata.blocks(),
         mtime_ns: nanos(metadata.mtime(), metadata.mtime_nsec()),
         ctime_ns: nanos(metadata.ctime(), metadata.ctime_nsec()),
-        birth_ns: None,
     }
 }
 
