@@ -4,12 +4,13 @@
 //! topic that explains them ([`TOPICS`]); `--help` and the manual show everything. The names come from the
 //! definitions.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 
 use anyhow::{Context as _, bail};
 use clap::builder::{StyledStr, Styles};
-use clap::{Arg, Args, Command, CommandFactory as _};
+use clap::{Arg, Args, Command, CommandFactory as _, Id};
 
 use crate::args::{self, Args as Line, Globals};
 use crate::outcome::Outcome;
@@ -92,9 +93,9 @@ impl Topic {
         Some(lines(&names).into_iter().fold(heading, |block, line| block + "\n  " + &line))
     }
 
-    /// Whether the topic explains this option.
-    fn explains(&self, arg: &Arg) -> bool {
-        self.command().get_arguments().any(|own| own.get_id() == arg.get_id())
+    /// Returns the ids of the options that the topic explains.
+    fn explained(&self) -> Vec<Id> {
+        self.command().get_arguments().map(|arg| arg.get_id().clone()).collect()
     }
 }
 
@@ -136,10 +137,12 @@ const WITHOUT_EFFECT: [(&str, &[&str]); 10] = [
 
 /// Returns the definition of `ftk` with its help pages arranged.
 pub(crate) fn arranged(ftk: Command) -> Command {
-    ftk.mut_subcommands(arranged_below)
+    let explained: BTreeSet<Id> = TOPICS.iter().flat_map(Topic::explained).collect();
+    ftk.mut_subcommands(|command| arranged_below(command, &explained))
 }
 
-fn arranged_below(command: Command) -> Command {
+/// `explained`: the options that topics explain.
+fn arranged_below(command: Command, explained: &BTreeSet<Id>) -> Command {
     let globals = Globals::augment_args(Command::new(""));
     let name = command.get_name().to_owned();
     let (_, without_effect) = WITHOUT_EFFECT.iter().find(|(of, _)| *of == name).copied().unwrap_or_default();
@@ -149,14 +152,17 @@ fn arranged_below(command: Command) -> Command {
         true => command.arg(global.clone().hide(true)),
         false => command.arg(global.clone().hide_short_help(true)),
     };
-    let is_explained = |arg: &Arg| TOPICS.iter().any(|topic| topic.explains(arg));
-    let command = command.mut_args(|arg| if is_explained(&arg) { arg.hide_short_help(true) } else { arg });
+    let command = command
+        .mut_args(|arg| if explained.contains(arg.get_id()) { arg.hide_short_help(true) } else { arg });
     let command = globals.get_arguments().fold(command, hide);
     let end = command.get_after_help().map(StyledStr::to_string).unwrap_or_default();
     let long_end = command.get_after_long_help().map_or_else(|| end.clone(), StyledStr::to_string);
     let blocks = TOPICS.iter().filter_map(|topic| topic.block(&command));
     let short_end = blocks.chain([end]).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
-    command.after_help(short_end).after_long_help(long_end).mut_subcommands(arranged_below)
+    command
+        .after_help(short_end)
+        .after_long_help(long_end)
+        .mut_subcommands(|command| arranged_below(command, explained))
 }
 
 /// Returns `ftk` and the command in `words`, such as `ftk dup prune`. Skips words that are not commands.
