@@ -92,7 +92,11 @@ fn run() -> Outcome {
             let is_answer = error.exit_code() == 0;
             let is_shown = match console::show(error) {
                 // A closed pipe means that the reader has seen enough. It is not an error.
-                Err(error) => error.kind() == ErrorKind::BrokenPipe,
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => true,
+                Err(error) => {
+                    Console::complain(format_args!("cannot write to standard output: {}", cause(&error)));
+                    false
+                }
                 Ok(()) => true,
             };
             return if is_shown && is_answer { Outcome::Success } else { Outcome::Error };
