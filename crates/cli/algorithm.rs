@@ -1,10 +1,12 @@
-//! `-a`: parses the names of algorithms, including common aliases.
+//! `-a` and `FTK_SIMD`: the algorithms of digests, and the instruction sets that compute them.
 
+use std::env;
 use std::ffi::OsStr;
 
+use anyhow::Context as _;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
-use ftk_hash::Algorithm;
+use ftk_hash::{Algorithm, Platform, Simd};
 
 /// Parses the name of an algorithm. The error for an unknown name lists all algorithms and suggests the most
 /// similar one.
@@ -18,7 +20,8 @@ impl TypedValueParser for AlgorithmName {
         if let Some(algorithm) = value.to_str().and_then(|name| name.parse().ok()) {
             return Ok(algorithm);
         }
-        let name = names().parse_ref(command, arg, value)?;
+        let name =
+            PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name)).parse_ref(command, arg, value)?;
         Ok(name.parse().expect("a name from the list"))
     }
 
@@ -42,6 +45,15 @@ pub(crate) fn wanted(asked: &[Algorithm]) -> Vec<Algorithm> {
     wanted
 }
 
-fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name))
+/// Returns the instruction sets to use: those of this CPU, limited to the one that `FTK_SIMD` names. Tests reach
+/// every kernel on one machine with this variable.
+///
+/// # Errors
+/// If the variable names an unknown instruction set, or one that this CPU lacks.
+pub(crate) fn platform() -> anyhow::Result<Platform> {
+    let limited = |name: &str| anyhow::Ok(Platform::up_to(name.parse::<Simd>()?)?);
+    match env::var_os("FTK_SIMD") {
+        Some(name) => limited(&name.to_string_lossy()).context("bad value of FTK_SIMD"),
+        None => Ok(Platform::detect()),
+    }
 }

@@ -277,6 +277,14 @@ impl Globals {
     pub(crate) fn memory(&self) -> u64 {
         self.memory.unwrap_or_else(|| physical_memory() / 4)
     }
+
+    /// Returns the number of workers that was requested, if any.
+    pub(crate) fn workers(&self) -> Option<usize> {
+        match self.threads.resolve() {
+            Threads::Auto => None,
+            Threads::Fixed(n) => Some(n),
+        }
+    }
 }
 
 /// Returns the bytes of memory in this machine; 4 GiB where the system does not report it.

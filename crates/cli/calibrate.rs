@@ -14,11 +14,11 @@ use ftk_record::quote;
 use ftk_sched::Constants;
 use ftk_walk::Walker;
 
+use crate::algorithm::platform;
 use crate::args::Globals;
 use crate::asked;
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::simd;
 use crate::stdout::Stdout;
 
 /// Measure this machine, so that ftk chooses its workers well
@@ -94,7 +94,7 @@ fn measure() -> anyhow::Result<Constants> {
     make_files(tree.path())?;
     let root = CString::new(tree.path().as_os_str().to_owned().into_vec())?;
     let parts = Walker::new([root]).run(|worker| Collect::new(worker, Keep::Files));
-    Ok(ftk_process::calibrate(&Inventory::merge(parts)?, simd::platform()?))
+    Ok(ftk_process::calibrate(&Inventory::merge(parts)?, platform()?))
 }
 
 /// Creates 4,000 files of 4 KiB, 100 per directory.

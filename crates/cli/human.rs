@@ -23,6 +23,12 @@ pub(crate) fn time(time: Duration) -> String {
     }
 }
 
+/// Formats bytes, their time and rate: `1.20 GB in 3.00 s (400.00 MB/s)`.
+pub(crate) fn rate(bytes: u64, took: Duration) -> String {
+    let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
+    format!("{} in {} ({}/s)", DecimalBytes(bytes), time(took), DecimalBytes(rate as u64))
+}
+
 /// Formats an estimated time, with a digit or two: `7 s`, `5 min`, `3 h 5 min`.
 pub(crate) fn rough_time(time: Duration) -> String {
     match (rounded(time, 1_000_000_000), rounded(time, MINUTE)) {

@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
-use ftk_sched::Threads;
 use ftk_select::{Filtered, Selection, Skipped};
 use ftk_walk::{FileType, Follow, Op, Visitor, WalkError, Walker};
 use indicatif::HumanCount;
@@ -39,11 +38,7 @@ pub(crate) struct Scan {
 
 /// Returns the walker that all commands use.
 pub(crate) fn walker(paths: Vec<CString>, follow: Follow, globals: &Globals) -> Walker {
-    let threads = match globals.threads.resolve() {
-        Threads::Auto => 0,
-        Threads::Fixed(n) => n,
-    };
-    Walker::new(paths).follow(follow).threads(threads)
+    Walker::new(paths).follow(follow).threads(globals.workers().unwrap_or_default())
 }
 
 /// The message for a tree that exceeds `--memory` or the largest possible table.
@@ -60,24 +55,14 @@ pub(crate) fn too_large(budget: &Budget) -> String {
     }
 }
 
-/// Walks the starting points, and merges the results of all workers into one inventory.
+/// Walks the starting points, and merges the results of all workers into one inventory. `hint` is appended to
+/// the message about an argument that is not a regular file.
 pub(crate) fn scan(
     walker: Walker,
     selection: &Selection,
     keep: Keep,
     budget: &Budget,
-    console: &Console,
-) -> anyhow::Result<Scan> {
-    scan_hinting("", walker, selection, keep, budget, console)
-}
-
-/// Like [`scan`]; `hint` is appended to the message about an argument that is not a regular file.
-pub(crate) fn scan_hinting(
     hint: &str,
-    walker: Walker,
-    selection: &Selection,
-    keep: Keep,
-    budget: &Budget,
     console: &Console,
 ) -> anyhow::Result<Scan> {
     let collect = |worker| Collect::new(worker, keep).within(budget);

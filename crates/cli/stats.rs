@@ -79,6 +79,13 @@ impl Stats {
         self.lock().phases.push(phase);
     }
 
+    /// Records a phase that processed files since `start`. `files` includes failed ones.
+    pub(crate) fn files(&self, phase: &'static str, start: Instant, files: u64, failed: u64, bytes: u64) {
+        let (files, failed, bytes) = (Some(files), Some(failed), Some(bytes));
+        let elapsed_ns = nanos(start.elapsed());
+        self.phase(Phase { phase, elapsed_ns, entries: None, files, failed, bytes });
+    }
+
     /// Counts an error. `kind` is what failed, as a verb.
     pub(crate) fn error(&self, kind: &str) {
         *self.lock().errors.entry(kind.into()).or_default() += 1;

@@ -20,7 +20,6 @@ use crate::failed::say_failure;
 use crate::human;
 use crate::list::{cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
-use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
 
 pub(super) fn run(
@@ -52,14 +51,8 @@ pub(super) fn run(
         compared
     };
     stdout.finish().with_context(|| cannot_write(None))?;
-    console.stats.phase(Phase {
-        phase: "compare",
-        elapsed_ns: nanos(start.elapsed()),
-        files: Some(2),
-        failed: Some(u64::from(compared.is_err())),
-        bytes: Some(2 * pair.done.load(Relaxed)),
-        ..Phase::default()
-    });
+    let failed = u64::from(compared.is_err());
+    console.stats.files("compare", start, 2, failed, 2 * pair.done.load(Relaxed));
     match compared {
         Ok(Some(found)) if found.is_equal() => Ok(Outcome::Success),
         Ok(_) => Ok(Outcome::Negative),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use ftk_compare::{FileResources, Mismatch, Options, Outcome as Found, Side, compare};
 use ftk_file::{Failure, File};
 use ftk_process::Progress;
-use ftk_sched::{Stop, Threads};
+use ftk_sched::Stop;
 
 use crate::args::Globals;
 use crate::asked;
@@ -55,10 +55,7 @@ impl<'p> Pair<'p> {
             shortcuts: !args.no_shortcuts,
             lines: is_seen && !files.list && !files.ranges,
         };
-        let workers = match globals.threads.resolve() {
-            Threads::Auto => 0,
-            Threads::Fixed(workers) => workers,
-        };
+        let workers = globals.workers().unwrap_or_default();
         let (memory, done) = (memory(globals), AtomicU64::new(0));
         Self { inputs, options, is_seen, workers, memory, console, done }
     }

@@ -5,35 +5,32 @@ use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
 use ftk_compare::trees::{Done, PairTable, Report, TreeCriteria, TreeResources, Trees, WalkedTree, What};
 use ftk_file::is_trusted;
-use ftk_inventory::Budget;
 use ftk_process::Progress;
 use ftk_record::quote;
-use ftk_sched::Stop;
 use ftk_select::Skipped;
 use ftk_walk::Follow;
-use indicatif::{DecimalBytes, HumanCount};
+use indicatif::HumanCount;
 
 use crate::args::Globals;
 use crate::cmp::CmpArgs;
 use crate::cmp::difference::{KINDS, Manner, kind};
 use crate::cmp::pair::memory;
 use crate::console::Console;
-use crate::engine::{Engine, say_sample, why};
 use crate::failed::say_failure;
 use crate::human;
 use crate::list::cannot_write;
 use crate::outcome::Outcome;
-use crate::scan::{Scan, TOO_LARGE, none_of, scan, walker};
-use crate::stats::{Phase, nanos};
+use crate::run::Run;
+use crate::scan::{Scan, TOO_LARGE, none_of};
 use crate::stdout::{Lines, Stdout};
 
 pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let engine = Engine::new(globals, console)?;
+    let run = Run::new(globals, console)?;
     let own: Vec<_> = Stdout::identity().into_iter().collect();
     // Compiled first, so that a bad pattern is refused before anything is read.
     let selection = args.selection.compile(&own, console)?;
@@ -41,9 +38,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         console.summary("equal: both are the same directory");
         return Ok(Outcome::Success);
     }
-    let start = Instant::now();
     let names = [&args.a, &args.b].map(|path| path.as_bytes());
-    let budget = Budget::new(globals.memory());
     let criteria = TreeCriteria {
         metadata: args.trees.metadata,
         quick: args.trees.quick,
@@ -51,8 +46,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     };
     let list = |path: &[u8]| {
         let root = CString::new(path).expect("a path without NUL, since it was opened");
-        let walker = walker(vec![root], args.selection.follow(Follow::Roots), globals);
-        scan(walker, &selection, criteria.keep(), &budget, console)
+        run.walk(vec![root], args.selection.follow(Follow::Roots), &selection, criteria.keep(), "")
     };
     let (mut a, mut b) = (list(names[0])?, list(names[1])?);
     refuse_empty(a.skipped, b.skipped)?;
@@ -62,15 +56,13 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         b: WalkedTree { inventory: &b.inventory, root: names[1], failed: &b.failed },
         criteria,
     };
-    let mut pairs = trees.plan(&budget).context(TOO_LARGE)?;
-    let (stop, done) = (Stop::new(), Done::default());
-    let ftk_process::Resources { model, limits, .. } = engine.resources(&stop, None);
-    let resources = TreeResources { model, limits, memory: memory(globals), stop: &stop, done: &done };
-    compare(&trees, &mut pairs, &resources, console);
+    let mut pairs = trees.plan(&run.budget).context(TOO_LARGE)?;
+    let done = Done::default();
+    compare(&trees, &mut pairs, &done, &run);
     // `-rq` lists the differences, as in diff.
     let lists = !globals.quiet || (args.recursive && !args.silent);
     let tally = print_differences(&trees, &pairs, lists, globals, console)?;
-    tally.print(&pairs, &done, start.elapsed(), names, console);
+    tally.print(&pairs, &done, names, &run);
     Ok(outcome.max(tally.outcome()))
 }
 
@@ -159,37 +151,21 @@ fn is_one_directory(a: &OsStr, b: &OsStr) -> bool {
 const MANY: u64 = 4096;
 
 /// Compares the files that have to be read, and prints the plan for `-v`.
-fn compare(trees: &Trees<'_>, pairs: &mut PairTable, resources: &TreeResources<'_>, console: &Console) {
+fn compare(trees: &Trees<'_>, pairs: &mut PairTable, done: &Done, run: &Run<'_>) {
+    let Run { model, stop, console, .. } = run;
+    let resources = TreeResources { model, limits: run.limits, memory: memory(run.globals), stop, done };
     let start = Instant::now();
-    let done = resources.done;
     let so_far = || Progress { files: done.pairs(), bytes: done.bytes(), ..Progress::default() };
     let is_short = pairs.pairs() < MANY;
     let report = console
         .progress
-        .counted("compare", pairs.pairs(), is_short, &so_far, || trees.compare(pairs, resources));
-    console.stats.phase(Phase {
-        phase: "compare",
-        elapsed_ns: nanos(start.elapsed()),
-        files: Some(2 * pairs.pairs()),
-        failed: Some(pairs.failed()),
-        bytes: Some(done.bytes()),
-        ..Phase::default()
-    });
+        .counted("compare", pairs.pairs(), is_short, &so_far, || trees.compare(pairs, &resources));
+    console.stats.files("compare", start, 2 * pairs.pairs(), pairs.failed(), done.bytes());
     let Report { sample, choice, took_nanos, large } = report;
     if sample.files == 0 {
         return;
     }
-    say_sample(&sample, console);
-    console.verbose(|| match choice {
-        Some(choice) => format!(
-            "plan    {}: {}; predicted {}, took {}",
-            human::count(choice.workers as u64, "worker"),
-            why(choice.reason),
-            human::time(Duration::from_nanos(choice.forecast_nanos)),
-            human::time(Duration::from_nanos(took_nanos)),
-        ),
-        None => "plan    the sample covered all files".into(),
-    });
+    run.say_plan(&sample, choice, took_nanos, None);
     if large > 0 {
         console.verbose(|| {
             format!("large   {} compared last, each by all workers", human::count(large, "pair"))
@@ -223,24 +199,18 @@ impl Tally {
     }
 
     /// Prints the summary.
-    fn print(&self, pairs: &PairTable, done: &Done, took: Duration, names: [&[u8]; 2], console: &Console) {
+    fn print(&self, pairs: &PairTable, done: &Done, names: [&[u8]; 2], run: &Run<'_>) {
         let [only_a, only_b] = names.map(|name| format!("only in {}", quote(name)));
         let words = [&only_a, &only_b, "type", "size", "content", "target", "device", "metadata"];
         let counts = self.counts.iter().zip(words).filter(|(n, _)| **n > 0);
         let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
         let differences = if counts.is_empty() { "no differences".into() } else { counts.join(", ") };
-        let bytes = done.bytes();
-        let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
-        console.summary(format_args!(
-            "{differences}; {} of files compared, {} in {} ({}/s)",
-            human::count(pairs.read(), "pair"),
-            DecimalBytes(bytes),
-            human::time(took),
-            DecimalBytes(rate as u64),
-        ));
+        let (read, done) =
+            (human::count(pairs.read(), "pair"), human::rate(done.bytes(), run.start.elapsed()));
+        run.console.summary(format_args!("{differences}; {read} of files compared, {done}"));
         if self.failed > 0 {
             let failed = human::count(self.failed, "pair");
-            console.summary(format_args!("{failed} of files not compared (listed above; status 2)"));
+            run.console.summary(format_args!("{failed} of files not compared (listed above; status 2)"));
         }
     }
 }

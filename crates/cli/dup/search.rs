@@ -9,21 +9,20 @@ use anyhow::{Context as _, ensure};
 use ftk_dedup::report::Group;
 use ftk_dedup::{Funnel, Groups, Member, Pass, Survey, find};
 use ftk_hash::Digest;
-use ftk_inventory::{Budget, FileNo, Inventory, Keep};
-use ftk_process::{Failed, Progress, Report, process};
-use ftk_sched::{Stop, Team, Threads, physical_cores};
+use ftk_inventory::{FileNo, Inventory, Keep};
+use ftk_process::{Failed, Progress, Report};
+use ftk_sched::{Team, physical_cores};
 use ftk_walk::Follow;
 use indicatif::DecimalBytes;
 
 use crate::args::Globals;
 use crate::console::Console;
 use crate::dup::options::SearchArgs;
-use crate::engine::Engine;
 use crate::failed::say_failed;
 use crate::human;
 use crate::outcome::Outcome;
-use crate::scan::{scan, too_large, walker};
-use crate::simd;
+use crate::run::Run;
+use crate::scan::too_large;
 use crate::stats::{Phase, nanos};
 
 /// The result of a search.
@@ -64,47 +63,37 @@ pub(super) fn search(
     let (min, max) = (args.sizes.min_size, args.sizes.max_size.unwrap_or(u64::MAX));
     ensure!(min <= max, "--min-size is larger than --max-size");
     args.refuse_misread()?;
-    let engine = Engine::new(globals, console)?;
-    let platform = simd::platform()?;
+    let mut run = Run::new(globals, console)?;
     let selection = args.selection.compile(&context.own, console)?;
     let mut roots = context.references;
     roots.extend(args.selection.starts.read(&args.paths, &[c"."])?);
 
-    let start = Instant::now();
-    let walker = walker(roots.clone(), args.selection.follow(Follow::Roots), globals);
-    let budget = Budget::new(globals.memory());
-    let scanned = scan(walker, &selection, Keep::Sizes, &budget, console)?;
+    run.start = Instant::now();
+    let follow = args.selection.follow(Follow::Roots);
+    let scanned = run.walk(roots.clone(), follow, &selection, Keep::Sizes, "")?;
     scanned.say_filtered(console);
     let inventory = scanned.inventory;
     before_reading(&inventory, &roots)?;
     let funnel = Funnel {
         inventory: &inventory,
         algorithm: args.equal.algorithm.algorithm(),
-        platform,
+        platform: run.platform,
         sizes: min..=max,
     };
-    let stop = Stop::new();
     let mut found = find(&funnel, |stage, rows| -> anyhow::Result<Report> {
-        budget.reserve(stage.memory()).with_context(|| too_large(&budget))?;
-        let (phase, files) = (phase(stage.pass), stage.work.files());
-        console.verbose(|| {
-            format!("{phase:<8}{}, about {}", human::count(files.into(), "file"), DecimalBytes(stage.bytes))
-        });
-        let report =
-            engine.watch(phase, files, |watch| process(&stage.work, rows, &engine.resources(&stop, watch)));
-        engine.say_plan(&stage.work, &report, console);
-        Ok(report)
+        run.budget.reserve(stage.memory()).with_context(|| too_large(&run.budget))?;
+        let (phase, files) = (phase(stage.pass), u64::from(stage.work.files()));
+        let bytes = DecimalBytes(stage.bytes);
+        console.verbose(|| format!("{phase:<8}{}, about {bytes}", human::count(files, "file")));
+        Ok(run.process(phase, &stage.work, rows))
     })?;
     if args.equal.verify {
-        let workers = match globals.threads.resolve() {
-            Threads::Auto => physical_cores(),
-            Threads::Fixed(n) => n,
-        };
+        let workers = globals.workers().unwrap_or_else(physical_cores);
         let (begun, n, compared) = (Instant::now(), found.comparisons(), AtomicU64::new(0));
         let done = || Progress { files: compared.load(Ordering::Relaxed), ..Progress::default() };
-        console
-            .progress
-            .counted("compare", n, n < 4096, &done, || found.compare(Team::new(workers), &stop, &compared));
+        console.progress.counted("compare", n, n < 4096, &done, || {
+            found.compare(Team::new(workers), &run.stop, &compared)
+        });
         let elapsed_ns = nanos(begun.elapsed());
         console.stats.phase(Phase { phase: "compare", elapsed_ns, files: Some(n), ..Phase::default() });
     }
@@ -114,7 +103,7 @@ pub(super) fn search(
     let groups = found.into_groups();
     let failed = if unread > 0 { Outcome::Error } else { Outcome::Success };
     let outcome = failed.max(scanned.outcome);
-    Ok(Search { inventory, groups, roots, outcome, unread, took: start.elapsed() })
+    Ok(Search { inventory, groups, roots, outcome, unread, took: run.start.elapsed() })
 }
 
 /// The name of a pass in the progress line, as a verb.

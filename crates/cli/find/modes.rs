@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::SyncSender;
 
-use ftk_sched::{Threads, logical_cpus};
+use ftk_sched::logical_cpus;
 
 use super::OutputArgs;
 use super::exec::{self, Templates};
@@ -37,10 +37,7 @@ pub(super) fn run_commands(
     search: &Search<'_>,
     out: &Stdout,
 ) -> anyhow::Result<Outcome> {
-    let at_once = match search.globals.threads.resolve() {
-        Threads::Auto => logical_cpus(),
-        Threads::Fixed(n) => n,
-    };
+    let at_once = search.globals.workers().unwrap_or_else(logical_cpus);
     let find = |queue: SyncSender<Vec<u8>>| {
         if sort {
             search.scan_sorted(|path| queue.send(path.to_vec()).is_ok())

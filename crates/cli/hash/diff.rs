@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context as _, bail};
 use ftk_hash::Algorithm;
 use ftk_record::{Change, End, changes, quote, write_path};
-use ftk_sched::{Stop, Team, Threads};
+use ftk_sched::{Stop, Team};
 use indicatif::HumanCount;
 
 use crate::args::Globals;
@@ -115,7 +115,7 @@ pub(crate) fn both<T: Send>(
     globals: &Globals,
     read: impl Fn(&OsStr) -> anyhow::Result<T> + Sync,
 ) -> anyhow::Result<[T; 2]> {
-    let workers = if globals.threads.resolve() == Threads::Fixed(1) { 1 } else { 2 };
+    let workers = if globals.workers() == Some(1) { 1 } else { 2 };
     let next = AtomicUsize::new(0);
     let parts = Team::new(workers).run(&Stop::new(), |_| {
         // Relaxed: the counter hands out numbers and nothing else.

@@ -14,10 +14,10 @@ use anyhow::{Context as _, bail};
 use ftk_hash::{Algorithm, Digest, Engine, Platform};
 use ftk_process::hash_stream;
 use ftk_record::quote;
-use ftk_sched::{Stop, Team, Threads, physical_cores};
+use ftk_sched::{Stop, Team, physical_cores};
 use indicatif::DecimalBytes;
 
-use crate::algorithm::wanted;
+use crate::algorithm::{platform, wanted};
 use crate::args::Globals;
 use crate::asked;
 use crate::console::Console;
@@ -27,8 +27,6 @@ use crate::hash::lines::turns::Turns;
 use crate::human;
 use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
-use crate::simd;
-use crate::stats::{Phase, nanos};
 use crate::stdout::Stdout;
 
 /// Blocks that one worker processes before the others start. They are a few hundred microseconds of work.
@@ -46,7 +44,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     };
     asked::doing(&"hashing lines");
     let start = Instant::now();
-    let platform = simd::platform()?;
+    let platform = platform()?;
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(&args.paths, &list.own())?;
@@ -66,10 +64,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         turns: Turns::new(list, &stdout),
     };
     let mut done = crew.work(ALONE);
-    let workers = match globals.threads.resolve() {
-        Threads::Auto => physical_cores(),
-        Threads::Fixed(n) => n,
-    };
+    let workers = globals.workers().unwrap_or_else(physical_cores);
     if done.blocks == ALONE {
         for part in Team::new(workers).run(&Stop::new(), |_| crew.work(u64::MAX)) {
             done.blocks += part.blocks;
@@ -88,14 +83,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let Crew { source, turns, .. } = crew;
     // A digest is identified by its position alone, so incomplete output is not committed.
     let Source { blocks, failure, .. } = source.into_inner().unwrap_or_else(PoisonError::into_inner);
-    console.stats.phase(Phase {
-        phase: "lines",
-        elapsed_ns: nanos(start.elapsed()),
-        files: Some(1),
-        failed: Some(u64::from(failure.is_some())),
-        bytes: Some(blocks.bytes()),
-        ..Phase::default()
-    });
+    console.stats.files("lines", start, 1, u64::from(failure.is_some()), blocks.bytes());
     if let Some(error) = failure {
         return Err(error).with_context(|| cannot("read", path));
     }

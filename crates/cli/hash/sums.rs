@@ -8,36 +8,32 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_hash::{Algorithm, Digest, Platform};
-use ftk_inventory::{Budget, Keep};
-use ftk_process::{Rows, Work, hash_stream, process};
-use ftk_read::Span;
+use ftk_hash::{Algorithm, Digest};
+use ftk_inventory::Keep;
+use ftk_process::hash_stream;
 use ftk_record::{End, Style};
-use ftk_sched::Stop;
 use ftk_walk::Follow;
 
 use crate::algorithm::wanted;
 use crate::args::Globals;
 use crate::asked;
 use crate::console::{Console, cause};
-use crate::engine::Engine;
 use crate::failed::say_failed;
 use crate::hash::HashArgs;
 use crate::hash::list::{Format, emit};
 use crate::human;
 use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
-use crate::scan::{scan_hinting, too_large, walker};
-use crate::simd;
-use crate::stats::{Phase, nanos};
+use crate::run::{Hashed, Run};
+use crate::scan::too_large;
 use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     if args.zero && globals.json {
         bail!("--zero cannot be used with --json: each object is one line");
     }
-    let engine = Engine::new(globals, console)?;
-    let (algorithms, platform) = (&*wanted(&args.algorithms), simd::platform()?);
+    let mut run = Run::new(globals, console)?;
+    let algorithms = &*wanted(&args.algorithms);
     let is_stdin = |path: &OsString| path == "-";
     let (special, starts): (Vec<_>, Vec<_>) = args
         .paths
@@ -69,33 +65,27 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     };
     if wants_stdin {
         asked::doing(&"hashing standard input");
-        add(b"-", hash_special("stdin", io::stdin().lock(), algorithms, platform, console));
+        add(b"-", hash_special("stdin", io::stdin().lock(), algorithms, &run));
     }
     for path in &special {
         asked::doing(&"hashing a device or FIFO");
         let opened = File::open(path).map_err(|error| ("open", error));
-        let hashed = opened.and_then(|file| hash_special("special", file, algorithms, platform, console));
+        let hashed = opened.and_then(|file| hash_special("special", file, algorithms, &run));
         add(path.as_bytes(), hashed);
     }
     streams.sort_by(|a, b| a.0.cmp(&b.0));
 
     let has_starts = !starts.is_empty();
-    let start = Instant::now();
-    let walker = walker(starts, args.selection.follow(Follow::Roots), globals);
-    let budget = Budget::new(globals.memory());
+    // The rate in the summary is that of the files.
+    run.start = Instant::now();
     let hint = if args.special { "" } else { " (add --special to read it)" };
-    let scanned = scan_hinting(hint, walker, &selection, Keep::Files, &budget, console)?;
+    let follow = args.selection.follow(Follow::Roots);
+    let scanned = run.walk(starts, follow, &selection, Keep::Files, hint)?;
     scanned.say_filtered(console);
-    let inventory = &scanned.inventory;
-    let row = Rows::bytes_per_file(algorithms) as u64;
-    budget.reserve(u64::from(inventory.files()) * row).with_context(|| too_large(&budget))?;
-    let mut rows = Rows::new(inventory.files(), algorithms);
-    let work = Work { inventory, algorithms, platform, only: None, span: Span::Whole };
-    let report = engine.watch("hash", inventory.files(), |watch| {
-        process(&work, &mut rows, &engine.resources(&Stop::new(), watch))
-    });
-    engine.say_plan(&work, &report, console);
-    say_failed(inventory, &report.failed, "not hashed", console);
+    let work = run.whole(&scanned.inventory, None, algorithms);
+    let rows = run.rows(&work, false).with_context(|| too_large(&run.budget))?;
+    let Hashed { rows, done, failed } = run.read(&work, rows)?;
+    say_failed(work.inventory, &failed, NOT_HASHED, console);
 
     let format = Format {
         algorithms,
@@ -105,28 +95,20 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         json: globals.json,
         is_shown: list.is_shown(),
     };
-    emit(&mut list, inventory, &rows, streams, format)
+    emit(&mut list, work.inventory, &rows, streams, format)
         .and_then(|()| list.finish())
         .and_then(|()| stdout.finish())
         .with_context(|| cannot_write(args.output.as_deref()))?;
 
-    let failed = report.failed.len() as u64;
+    let failed = failed.len() as u64;
     if has_starts {
-        let hashed = human::count(report.done.files - failed, "file");
-        engine.say_done(
-            &hashed,
-            report.done,
-            start.elapsed(),
-            &algorithms.iter().map(|it| it.name()).collect::<Vec<_>>().join(" + "),
-            console,
-        );
+        run.say_done(&human::count(done.files - failed, "file"), done.bytes, algorithms);
     }
-    if failed > 0 {
-        console.summary(format_args!("{} not hashed (listed above; status 2)", human::count(failed, "file")));
-        outcome = Outcome::Error;
-    }
-    Ok(outcome.max(scanned.outcome))
+    Ok(outcome.max(run.say_unread(failed, NOT_HASHED)).max(scanned.outcome))
 }
+
+/// The consequence for files that could not be read.
+const NOT_HASHED: &str = "not hashed";
 
 /// Whether a path leads to a FIFO or a device.
 fn is_special(path: &OsString) -> bool {
@@ -139,19 +121,11 @@ fn hash_special(
     phase: &'static str,
     input: impl Read,
     algorithms: &[Algorithm],
-    platform: Platform,
-    console: &Console,
+    run: &Run<'_>,
 ) -> Result<Vec<Digest>, (&'static str, io::Error)> {
     let start = Instant::now();
     let mut input = input.take(u64::MAX);
-    let hashed = hash_stream(&mut input, algorithms, platform);
-    console.stats.phase(Phase {
-        phase,
-        elapsed_ns: nanos(start.elapsed()),
-        files: Some(1),
-        failed: Some(u64::from(hashed.is_err())),
-        bytes: Some(u64::MAX - input.limit()),
-        ..Phase::default()
-    });
+    let hashed = hash_stream(&mut input, algorithms, run.platform);
+    run.console.stats.files(phase, start, 1, u64::from(hashed.is_err()), u64::MAX - input.limit());
     hashed.map_err(|error| ("read", error))
 }

@@ -15,12 +15,12 @@ use ftk_manifest::{Contents, Error, Header, WalkedTree, Writer, create};
 use crate::algorithm::{AlgorithmName, wanted};
 use crate::args::Globals;
 use crate::console::{Console, cause};
-use crate::human;
 use crate::list::{List, cannot_write};
 use crate::manifest::guard::refuse_to_overwrite;
-use crate::manifest::reading::Surveyor;
+use crate::manifest::reading;
 use crate::manifest::scope::ScopeArgs;
 use crate::outcome::Outcome;
+use crate::run::Run;
 use crate::stdout::Stdout;
 
 /// Record every entry of a tree
@@ -87,7 +87,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     if !args.force {
         refuse_to_overwrite(args.output.as_deref(), None)?;
     }
-    let surveyor = Surveyor::new(globals, console)?;
+    let run = Run::new(globals, console)?;
     let header = Header {
         root: args.root.as_bytes().to_vec(),
         algorithms: if args.no_content { Vec::new() } else { wanted(&args.algorithms) },
@@ -98,11 +98,11 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
     let keep = Keep::Stats { files: args.no_content };
-    let scan = surveyor.walk(&args.root, &args.scope, keep, &list.own())?;
+    let scan = reading::walk(&run, &args.root, &args.scope, keep, &list.own())?;
     let inventory = &scan.inventory;
     let read = match args.no_content {
         true => None,
-        false => Some(surveyor.read(inventory, None, &header.algorithms, NOT_RECORDED)?),
+        false => Some(reading::read(&run, inventory, None, &header.algorithms, NOT_RECORDED)?),
     };
     let contents = read.as_ref().map_or_else(Contents::none, |read| Contents::read(None, &read.rows));
     let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
@@ -118,8 +118,8 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     stdout.finish().with_context(unwritten)?;
 
     let (done, failed) = read.map_or_else(Default::default, |read| (read.done, read.failed.len() as u64));
-    surveyor.say_done(entries, done, failed, &header.algorithms);
-    Ok(scan.outcome.max(say_not_recorded(failed + without_xattrs, console)))
+    reading::say_done(&run, entries, done, failed, &header.algorithms);
+    Ok(scan.outcome.max(run.say_unread(failed + without_xattrs, NOT_RECORDED)))
 }
 
 /// Receives whole lines of a manifest.
@@ -156,16 +156,6 @@ pub(super) fn join(root: &[u8], below: &[u8]) -> Vec<u8> {
 
 /// The consequence for files that could not be read.
 pub(super) const NOT_RECORDED: &str = "not recorded";
-
-/// Prints one line that counts the files without an entry, and returns the outcome.
-pub(super) fn say_not_recorded(failed: u64, console: &Console) -> Outcome {
-    if failed == 0 {
-        return Outcome::Success;
-    }
-    let files = human::count(failed, "file");
-    console.summary(format_args!("{files} {NOT_RECORDED} (listed above; status 2)"));
-    Outcome::Error
-}
 
 /// Returns the current time in nanoseconds since 1970.
 pub(super) fn now_ns() -> i128 {

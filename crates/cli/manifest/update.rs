@@ -15,14 +15,15 @@ use crate::args::Globals;
 use crate::console::Console;
 use crate::human;
 use crate::list::{List, cannot_write};
-use crate::manifest::create::{now_ns, say_no_xattrs, say_not_recorded, write};
+use crate::manifest::create::{NOT_RECORDED, now_ns, say_no_xattrs, write};
 use crate::manifest::fields::change;
 use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
-use crate::manifest::reading::Surveyor;
+use crate::manifest::reading;
 use crate::manifest::scope::ScopeArgs;
 use crate::number::share;
 use crate::outcome::Outcome;
+use crate::run::Run;
 use crate::stdout::Stdout;
 
 /// Record a tree again, reading only what changed
@@ -84,7 +85,7 @@ Examples:
 
 pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.old)?;
-    let surveyor = Surveyor::new(globals, console)?;
+    let run = Run::new(globals, console)?;
     let Input { manifest: old, own } = Input::open(&args.old)?;
     if !args.force {
         refuse_to_overwrite(args.output.as_deref(), own)?;
@@ -96,17 +97,17 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
     // If OLD lies in the tree and is not replaced, it is recorded like any other file.
-    let scan = surveyor.walk(&args.root, &scope, Keep::Stats { files: true }, &list.own())?;
+    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &list.own())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
-    let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &surveyor.budget);
+    let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &run.budget);
     let update = update.with_context(name)?;
     args.guard.check(&update, &args.root)?;
     if let Some(path) = update.unknown.first() {
         let (path, old) = (quote(path), name());
         bail!("cannot accept {path}: it is not a regular file both in ROOT and, with digests, in {old}");
     }
-    let read = surveyor.read(&scan.inventory, Some(&update.files), algorithms, "not read")?;
+    let read = reading::read(&run, &scan.inventory, Some(&update.files), algorithms, "not read")?;
 
     let start_ns = update.start_ns(&read.rows, now_ns);
     let header = Header { root: args.root.as_bytes().to_vec(), start_ns, ..old.header().clone() };
@@ -132,8 +133,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         let paths = human::count(update.missing, "recorded path");
         console.summary(format_args!("{paths} not found (removed or moved)"));
     }
-    surveyor.say_done(updated.entries, read.done, read.failed.len() as u64, algorithms);
-    Ok(scan.outcome.max(say_kept(updated, console)).max(say_not_recorded(updated.failed, console)))
+    reading::say_done(&run, updated.entries, read.done, read.failed.len() as u64, algorithms);
+    Ok(scan.outcome.max(say_kept(updated, console)).max(run.say_unread(updated.failed, NOT_RECORDED)))
 }
 
 /// Returns a path below the root in the form of a manifest.

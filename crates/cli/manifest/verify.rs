@@ -18,12 +18,13 @@ use crate::list::{List, cannot_write};
 use crate::manifest::create::join;
 use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
-use crate::manifest::reading::Surveyor;
+use crate::manifest::reading;
 use crate::manifest::record::{Findings, Manner, say_counts};
 use crate::manifest::rules::RulesArgs;
 use crate::manifest::scope::ScopeArgs;
 use crate::number::share;
 use crate::outcome::Outcome;
+use crate::run::Run;
 use crate::stdout::Stdout;
 
 /// Check a tree against its manifest
@@ -86,7 +87,7 @@ Examples:
 
 pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.manifest)?;
-    let surveyor = Surveyor::new(globals, console)?;
+    let run = Run::new(globals, console)?;
     let Input { manifest, own } = Input::open(&args.manifest)?;
     let name = || quote(args.manifest.as_bytes());
     let header = manifest.header();
@@ -100,23 +101,23 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
     let keep = Keep::Stats { files: criteria.needs_stats() || header.algorithms.is_empty() };
-    let scan = surveyor.walk(&args.root, &scope, keep, &own)?;
+    let scan = reading::walk(&run, &args.root, &scope, keep, &own)?;
     let inventory = &scan.inventory;
     let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
-    let plan = VerifyPlan::new(&manifest, &tree, &criteria, &surveyor.budget).with_context(name)?;
+    let plan = VerifyPlan::new(&manifest, &tree, &criteria, &run.budget).with_context(name)?;
 
     let manner = Manner { member: "verdict", word: Verdict::name, json: globals.json, all: args.all };
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
     let (mut summary, mut done, mut failed) = (Summary::default(), Progress::default(), 0);
     let (mut is_over, mut looked_below) = (false, false);
     for batch in plan.batches(args.exit_on_first) {
-        let read = surveyor.read(inventory, Some(&batch.files), &header.algorithms, "not verified")?;
+        let read = reading::read(&run, inventory, Some(&batch.files), &header.algorithms, "not verified")?;
         done.files += read.done.files;
         done.bytes += read.done.bytes;
         failed += read.failed.len() as u64;
         let mut each = |finding: &Finding<'_>| {
             looked_below |= finding.path != b".";
-            let mut why = finding.file.and_then(|file| read.why(file));
+            let mut why = finding.file.and_then(|file| read.failure(file)).map(reading::why);
             if let Some(error) = finding.error {
                 console.path_error("stat", &join(tree.root, finding.path), cause(error));
                 why = Some(cause(error));
@@ -142,7 +143,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     // A new file that could not be read keeps the verdict `new`, but it is an error too.
     let read = if failed > 0 { Outcome::Error } else { Outcome::Success };
     let outcome = say_counts(&summary, good, Verdict::name, scan.outcome.max(read), console);
-    surveyor.say_done(summary.total(), done, failed, &header.algorithms);
+    reading::say_done(&run, summary.total(), done, failed, &header.algorithms);
     Ok(outcome)
 }
 

@@ -3,20 +3,17 @@
 use std::io;
 use std::ops::Range;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use ftk_file::Failure;
 use ftk_hash::{Algorithm, Digest, Platform};
 use ftk_inventory::{Budget, DirNo, FileNo, Inventory, PathList};
-use ftk_process::{Failed, Progress, Rows, Work, hash_stream, process};
-use ftk_read::Span;
-use ftk_sched::Stop;
+use ftk_process::hash_stream;
 use rustix::io::Errno;
 
-use crate::console::{Console, cause};
-use crate::engine::Engine;
+use crate::console::cause;
 use crate::hash::check::lists::{Line, Lines, Odd, TOO_LARGE};
 use crate::hash::check::verdict::CheckResult;
-use crate::simd;
+use crate::run::{Hashed, Run};
 
 /// The digests of the files, and the errors.
 pub(super) struct Files {
@@ -37,10 +34,7 @@ type Place = (u16, FileNo);
 struct Group {
     algorithms: Vec<Algorithm>,
     inventory: Inventory,
-    rows: Rows,
-    /// Sorted by file number.
-    failed: Vec<Failed>,
-    done: Progress,
+    hashed: Hashed,
 }
 
 /// Why there is no digest to compare with a line.
@@ -57,41 +51,23 @@ impl Files {
         lines: &Lines,
         paths: PathList,
         is_confined: bool,
-        budget: &Budget,
-        engine: &Engine,
-        console: &Console,
+        run: &Run<'_>,
     ) -> anyhow::Result<Self> {
-        let platform = simd::platform()?;
-        let stdin = stdin(lines, platform);
+        let stdin = stdin(lines, run.platform);
         let (inventory, file_of) = Inventory::from_list(paths).context(TOO_LARGE)?;
-        let (parts, places) = split(inventory, lines, &file_of, budget)?;
+        let (parts, places) = split(inventory, lines, &file_of, &run.budget)?;
         let mut groups = Vec::with_capacity(parts.len());
         for (algorithms, inventory) in parts {
-            let files = inventory.files();
-            budget.reserve(u64::from(files) * Rows::bytes_per_file(&algorithms) as u64).context(TOO_LARGE)?;
-            let mut rows = Rows::new(files, &algorithms);
-            let (only, span) = (None, Span::Whole);
-            let work = Work { inventory: &inventory, algorithms: &algorithms, platform, only, span };
-            let report = engine.watch("hash", files, |watch| {
-                process(&work, &mut rows, &engine.resources(&Stop::new(), watch))
-            });
-            engine.say_plan(&work, &report, console);
-            let pending = (0..files).filter(|&file| rows.is_pending(file)).count();
-            if pending > 0 {
-                bail!("internal error: {pending} files were not processed");
-            }
-            groups.push(Group { algorithms, inventory, rows, failed: report.failed, done: report.done });
+            let work = run.whole(&inventory, None, &algorithms);
+            let hashed = run.read(&work, run.rows(&work, false).context(TOO_LARGE)?)?;
+            groups.push(Group { algorithms, inventory, hashed });
         }
         Ok(Self { file_of, places, groups, stdin, is_confined })
     }
 
-    /// Returns the total number of files and bytes.
-    pub(super) fn done(&self) -> Progress {
-        self.groups.iter().fold(Progress::default(), |sum, group| Progress {
-            files: sum.files + group.done.files,
-            bytes: sum.bytes + group.done.bytes,
-            ..sum
-        })
+    /// Returns the number of bytes that were read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.groups.iter().map(|group| group.hashed.done.bytes).sum()
     }
 
     /// Returns all algorithms that were used.
@@ -123,11 +99,12 @@ impl Files {
         let (group, file) = self.place(line);
         let group = &self.groups[group];
         let nth = group.algorithms.iter().position(|algorithm| *algorithm == line.algorithm);
-        if let Some(digest) = group.rows.digest(file.0, nth.expect("a group has its files' algorithms")) {
+        if let Some(digest) =
+            group.hashed.rows.digest(file.0, nth.expect("a group has its files' algorithms"))
+        {
             return Ok(digest);
         }
-        let failed = group.failed.binary_search_by_key(&file, |failed| failed.file);
-        Err(self.trouble(&group.failed[failed.expect("a row without digest has failed")].failure))
+        Err(self.trouble(group.hashed.failure(file).expect("a row without digest has failed")))
     }
 
     fn trouble(&self, failure: &Failure) -> Trouble {

@@ -12,10 +12,11 @@ use ftk_hash::Algorithm;
 use ftk_inventory::{Budget, PathList, Unlisted};
 use ftk_record::{End, SumError, SumLine, SumReader, SumRecord, quote};
 
-use crate::console::{Console, cause};
+use crate::console::cause;
 use crate::hash::tag::{Unusable, algorithm};
 use crate::human;
 use crate::input::{foreign, open};
+use crate::run::Run;
 
 /// The message for a list that exceeds `--memory` or the largest possible table.
 pub(super) const TOO_LARGE: &str = "the list is too large (raise --memory)";
@@ -35,8 +36,7 @@ pub(super) struct ParseOptions<'a> {
     pub(super) root: Option<&'a Path>,
     /// Whether to report each malformed line with its number.
     pub(super) warn: bool,
-    pub(super) budget: &'a Budget,
-    pub(super) console: &'a Console,
+    pub(super) run: &'a Run<'a>,
 }
 
 /// The checksum lines of all lists. Their paths are stored separately, in the table of files.
@@ -102,7 +102,7 @@ impl ParseOptions<'_> {
             None => PathList::new(),
         };
         let has_stdin = self.root.is_none() && lists.iter().all(|list| list.as_ref() != "-");
-        let paths = paths.within(self.budget);
+        let paths = paths.within(&self.run.budget);
         let mut tables = Tables { lines: Lines::default(), paths, has_stdin, reserved: 0 };
         let mut is_whole = true;
         for list in lists {
@@ -112,7 +112,7 @@ impl ParseOptions<'_> {
     }
 
     fn one(&self, path: &OsStr, tables: &mut Tables) -> anyhow::Result<bool> {
-        let said = |verb, error: &io::Error| self.console.path_error(verb, path.as_bytes(), cause(error));
+        let said = |verb, error: &io::Error| self.run.console.path_error(verb, path.as_bytes(), cause(error));
         let opened = open(path).and_then(|input| Ok((input.metadata()?, input)));
         let (metadata, input) = match opened {
             Ok(opened) => opened,
@@ -147,7 +147,7 @@ impl ParseOptions<'_> {
         };
         if list.unchecked > NAMED {
             let (name, more) = (&list.name, human::count(list.unchecked - NAMED, "more line"));
-            self.console.error(format_args!("{name}: {more} cannot be checked"));
+            self.run.console.error(format_args!("{name}: {more} cannot be checked"));
         }
         list.has_dos_ends = reader.has_dos_ends();
         list.lines.end = tables.lines.lines.len();
@@ -166,7 +166,7 @@ impl ParseOptions<'_> {
                 if is_assumed && !tables.lines.assumed.contains(&algorithm) {
                     tables.lines.assumed.push(algorithm);
                 }
-                return tables.push(algorithm, line, self.budget);
+                return tables.push(algorithm, line, &self.run.budget);
             }
             Err(why) => why,
         };
@@ -176,7 +176,8 @@ impl ParseOptions<'_> {
             Unusable::Line(why) if !why.has_digest() => {
                 list.malformed += 1;
                 if self.warn {
-                    self.console
+                    self.run
+                        .console
                         .error(format_args!("{name}: {number}: improperly formatted checksum line: {why}"));
                 }
                 list.first.get_or_insert((number, why));
@@ -185,7 +186,7 @@ impl ParseOptions<'_> {
                 list.unchecked += 1;
                 if list.unchecked <= NAMED {
                     let file = record.line.map_or_else(|_| "it".into(), |line| quote(&line.name));
-                    self.console.error(format_args!("{name}, line {number}: cannot check {file}: {why}"));
+                    self.run.console.error(format_args!("{name}, line {number}: cannot check {file}: {why}"));
                 }
             }
         }

@@ -12,17 +12,14 @@ mod verdicts;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use ftk_inventory::Budget;
 use ftk_record::{End, quote};
 use ftk_walk::Follow;
 
 use crate::args::Globals;
 use crate::console::Console;
-use crate::engine::Engine;
 use crate::hash::HashArgs;
 use crate::hash::check::files::Files;
 use crate::hash::check::lists::ParseOptions;
@@ -30,6 +27,7 @@ use crate::hash::check::unlisted::SearchedTree;
 use crate::hash::check::verdicts::{Manner, Verdicts};
 use crate::list::{List, cannot_write, refuse_own_input};
 use crate::outcome::Outcome;
+use crate::run::Run;
 use crate::stdout::Stdout;
 
 /// Options that need `--check`.
@@ -70,7 +68,7 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let engine = Engine::new(globals, console)?;
+    let run = Run::new(globals, console)?;
     let own = &args.check;
     if !own.new
         && let Some(option) = args.selection.filter()
@@ -92,13 +90,11 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         directory.with_context(|| format!("cannot open {}", quote(root.as_os_str().as_encoded_bytes())))?;
     }
 
-    let start = Instant::now();
-    let budget = &Budget::new(globals.memory());
     let end = if args.zero { End::Nul } else { End::Newline };
     let warn = own.warn && !own.status;
-    let reading = ParseOptions { algorithms: &args.algorithms, end, root, warn, budget, console };
+    let reading = ParseOptions { algorithms: &args.algorithms, end, root, warn, run: &run };
     let (lines, paths, is_whole) = reading.read(names)?;
-    let files = Files::read(&lines, paths, root.is_some(), budget, &engine, console)?;
+    let files = Files::read(&lines, paths, root.is_some(), &run)?;
 
     let manner = Manner { args: own, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);
@@ -112,13 +108,13 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
             root,
             selection: &selection,
             follow: args.selection.follow(Follow::Roots),
-            budget,
+            run: &run,
         };
-        let (new, walked) = tree.unlisted(&lines, &files, globals, console)?;
+        let (new, walked) = tree.unlisted(&lines, &files)?;
         outcome = outcome.max(walked);
         verdicts.of_new(&new).with_context(unwritten)?;
     }
-    let given = verdicts.finish(&lines, &files, start.elapsed(), &engine).with_context(unwritten)?;
+    let given = verdicts.finish(&lines, &files, &run).with_context(unwritten)?;
     stdout.finish().with_context(unwritten)?;
     Ok(outcome.max(given))
 }

@@ -6,16 +6,15 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use ftk_inventory::{Budget, Inventory, Keep, PathList};
+use ftk_inventory::{Inventory, Keep, PathList};
 use ftk_select::Selection;
 use ftk_walk::Follow;
 
-use crate::args::Globals;
-use crate::console::Console;
 use crate::hash::check::files::Files;
 use crate::hash::check::lists::{Lines, TOO_LARGE};
 use crate::outcome::Outcome;
-use crate::scan::{none_of, scan, walker};
+use crate::run::Run;
+use crate::scan::none_of;
 
 /// The tree to search for unlisted files.
 pub(super) struct SearchedTree<'a> {
@@ -23,7 +22,7 @@ pub(super) struct SearchedTree<'a> {
     pub(super) root: Option<&'a Path>,
     pub(super) selection: &'a Selection,
     pub(super) follow: Follow,
-    pub(super) budget: &'a Budget,
+    pub(super) run: &'a Run<'a>,
 }
 
 impl SearchedTree<'_> {
@@ -32,20 +31,13 @@ impl SearchedTree<'_> {
     /// listed.
     ///
     /// Paths are compared after removing `.`, `..` and repeated slashes. Links in them are not resolved.
-    pub(super) fn unlisted(
-        &self,
-        lines: &Lines,
-        files: &Files,
-        globals: &Globals,
-        console: &Console,
-    ) -> anyhow::Result<(Vec<Vec<u8>>, Outcome)> {
+    pub(super) fn unlisted(&self, lines: &Lines, files: &Files) -> anyhow::Result<(Vec<Vec<u8>>, Outcome)> {
         let tree = self.root.unwrap_or(Path::new("."));
         let here = std::env::current_dir().unwrap_or_default();
         let (listed, has_dot) = self.listed(lines, files, here.as_os_str().as_bytes())?;
 
         let start = CString::new(tree.as_os_str().as_bytes())?;
-        let walker = walker(vec![start], self.follow, globals);
-        let scanned = scan(walker, self.selection, Keep::Files, self.budget, console)?;
+        let scanned = self.run.walk(vec![start], self.follow, self.selection, Keep::Files, "")?;
         if scanned.inventory.files() == 0
             && let Some(none) = none_of(scanned.skipped)
         {
@@ -72,7 +64,7 @@ impl SearchedTree<'_> {
     /// Returns the simplified paths of all lines, relative to the tree, and whether the first one begins with
     /// `./`.
     fn listed(&self, lines: &Lines, files: &Files, here: &[u8]) -> anyhow::Result<(Inventory, bool)> {
-        let mut listed = PathList::new().within(self.budget);
+        let mut listed = PathList::new().within(&self.run.budget);
         let (mut paths, mut plain) = (files.paths(lines), Vec::new());
         let mut has_dot = None;
         for &line in &lines.lines {

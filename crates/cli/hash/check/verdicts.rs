@@ -1,14 +1,12 @@
 //! Prints and counts the verdicts of a run, and derives the exit status.
 
 use std::io;
-use std::time::Duration;
 
 use ftk_hash::Algorithm;
 use ftk_record::End;
 use indicatif::HumanCount;
 
 use crate::console::Console;
-use crate::engine::Engine;
 use crate::hash::check::CheckArgs;
 use crate::hash::check::files::{Files, Trouble};
 use crate::hash::check::lists::{Lines, List};
@@ -16,6 +14,7 @@ use crate::hash::check::verdict::{CheckResult, Record};
 use crate::hash::table::dos_note;
 use crate::list;
 use crate::outcome::Outcome;
+use crate::run::Run;
 
 /// How verdicts are printed.
 pub(super) struct Manner<'a> {
@@ -165,13 +164,7 @@ impl<'a> Verdicts<'a> {
     }
 
     /// Flushes the output, prints the summary, and returns the outcome.
-    pub(super) fn finish(
-        self,
-        lines: &Lines,
-        files: &Files,
-        took: Duration,
-        engine: &Engine,
-    ) -> io::Result<Outcome> {
+    pub(super) fn finish(self, lines: &Lines, files: &Files, run: &Run<'_>) -> io::Result<Outcome> {
         let Self { manner, out, console, counts, outcome, .. } = self;
         out.finish()?;
         if !manner.args.status {
@@ -183,8 +176,7 @@ impl<'a> Verdicts<'a> {
             let given: Vec<_> =
                 given.map(|it| format!("{} {}", HumanCount(counts.of(it)), it.word())).collect();
             if !given.is_empty() {
-                let how = names(&files.algorithms(), " + ");
-                engine.say_done(&given.join(", "), files.done(), took, &how, console);
+                run.say_done(&given.join(", "), files.bytes(), &files.algorithms());
             }
         }
         Ok(outcome)
@@ -222,14 +214,10 @@ fn say_assumed(lines: &Lines, counts: Counts, console: &Console) {
     if lines.assumed.is_empty() {
         return;
     }
-    let assumed = names(&lines.assumed, ", ");
+    let assumed = lines.assumed.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ");
     console
         .summary(format_args!("untagged digests: {assumed} assumed from their length (use -a for others)"));
     if counts.of(CheckResult::Ok) == 0 && counts.of(CheckResult::Failed) > 0 {
         console.summary("no digest matched: the list may use another algorithm (name it, such as -a blake3)");
     }
-}
-
-fn names(algorithms: &[Algorithm], separator: &str) -> String {
-    algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(separator)
 }

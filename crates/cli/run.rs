@@ -1,0 +1,218 @@
+//! One run over the files of trees: the frame that `hash`, `dup`, `manifest` and the comparison of trees share.
+//!
+//! A run has these steps: [`Run::walk`] lists the trees; [`Run::rows`] reserves the memory for the results;
+//! [`Run::process`] fills them; [`Run::say_done`] prints the summary. A command adds what is special to it: what it
+//! selects, which files it reads, and what it prints.
+//!
+//! Every file that gets a digest passes through [`Run::process`], with its work and its rows. What saves or slows
+//! down reading for all commands belongs there, before the files are read.
+
+use std::ffi::CString;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use ftk_file::Failure;
+use ftk_hash::{Algorithm, Platform};
+use ftk_inventory::{Budget, FileNo, Full, Inventory, Keep};
+use ftk_process::{Failed, Progress, Report, Resources, Rows, Work, process};
+use ftk_read::Span;
+use ftk_sched::{Backend, Choice, Limits, Model, Reason, Sample, Stop};
+use ftk_select::Selection;
+use ftk_walk::Follow;
+use indicatif::DecimalBytes;
+
+use crate::args::Globals;
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::scan::{Scan, scan, walker};
+use crate::{algorithm, calibrate, human};
+
+/// What all steps of a run share.
+#[derive(Debug)]
+pub(crate) struct Run<'c> {
+    pub(crate) model: Model,
+    pub(crate) limits: Limits,
+    pub(crate) platform: Platform,
+    /// The memory for tables.
+    pub(crate) budget: Budget,
+    pub(crate) stop: Stop,
+    /// The start of the time in the summary. A command that first waits for other input sets it again.
+    pub(crate) start: Instant,
+    pub(crate) globals: &'c Globals,
+    pub(crate) console: &'c Console,
+}
+
+/// The result of reading files.
+#[derive(Debug)]
+pub(crate) struct Hashed {
+    pub(crate) rows: Rows,
+    /// Files and bytes, including failed ones.
+    pub(crate) done: Progress,
+    /// Files that could not be read completely, sorted by number.
+    pub(crate) failed: Vec<Failed>,
+}
+
+impl Hashed {
+    /// Returns why a file could not be read, or `None` if it was read.
+    pub(crate) fn failure(&self, file: FileNo) -> Option<&Failure> {
+        let at = self.failed.binary_search_by_key(&file, |failed| failed.file).ok()?;
+        Some(&self.failed[at].failure)
+    }
+}
+
+impl<'c> Run<'c> {
+    /// # Errors
+    /// If the requested reader or instruction set is not available.
+    pub(crate) fn new(globals: &'c Globals, console: &'c Console) -> anyhow::Result<Self> {
+        let backend = globals.io.backend();
+        if backend == Some(Backend::Uring) {
+            ftk_read::Uring::new(1, 1).context("--io uring: io_uring is not available here")?;
+        }
+        let constants = calibrate::in_use(|why| console.verbose(|| format!("costs   built-in: {why}")));
+        Ok(Self {
+            model: Model::new(constants),
+            limits: Limits { threads: globals.threads.resolve(), backend, ring: true, cpus: 0 },
+            platform: algorithm::platform()?,
+            budget: Budget::new(globals.memory()),
+            stop: Stop::new(),
+            start: Instant::now(),
+            globals,
+            console,
+        })
+    }
+
+    /// Walks the starting points, and reports errors and skipped entries. `hint` is appended to the message about
+    /// a starting point that is not a regular file.
+    ///
+    /// # Errors
+    /// If the tree does not fit into the allowed memory.
+    pub(crate) fn walk(
+        &self,
+        roots: Vec<CString>,
+        follow: Follow,
+        selection: &Selection,
+        keep: Keep,
+        hint: &str,
+    ) -> anyhow::Result<Scan> {
+        scan(walker(roots, follow, self.globals), selection, keep, &self.budget, hint, self.console)
+    }
+
+    /// Returns the work of reading the files of `only`, or all of them for `None`, to their end.
+    pub(crate) fn whole<'w>(
+        &self,
+        inventory: &'w Inventory,
+        only: Option<&'w [FileNo]>,
+        algorithms: &'w [Algorithm],
+    ) -> Work<'w> {
+        Work { inventory, algorithms, platform: self.platform, only, span: Span::Whole }
+    }
+
+    /// Reserves memory for the results of `work`, and creates their rows: digests, and the metadata of each file
+    /// if `has_stats`.
+    ///
+    /// # Errors
+    /// If they do not fit into the allowed memory.
+    pub(crate) fn rows(&self, work: &Work<'_>, has_stats: bool) -> Result<Rows, Full> {
+        let (files, algorithms) = (work.files(), work.algorithms);
+        let stat = if has_stats { Rows::BYTES_PER_STAT } else { 0 };
+        self.budget.reserve(u64::from(files) * (Rows::bytes_per_file(algorithms) + stat) as u64)?;
+        Ok(if has_stats { Rows::with_stats(files, algorithms) } else { Rows::new(files, algorithms) })
+    }
+
+    /// Processes the files of `work`, shows the progress, and records it for `--stats`. `phase` is a verb.
+    pub(crate) fn process(&self, phase: &'static str, work: &Work<'_>, rows: &mut Rows) -> Report {
+        let start = Instant::now();
+        let report = self.console.progress.files(phase, u64::from(work.files()), |watch| {
+            let (model, memory) = (&self.model, self.globals.memory());
+            process(work, rows, &Resources { model, limits: self.limits, memory, stop: &self.stop, watch })
+        });
+        let (done, failed) = (report.done, report.failed.len() as u64);
+        self.console.stats.files(phase, start, done.files, failed, done.bytes);
+        self.console.stats.plan(work, &report);
+        let plan = &report.plan;
+        let kernel = |it: &Algorithm| format!("{it} {}", it.kernel_name(work.platform));
+        let kernels = || work.algorithms.iter().map(kernel).collect::<Vec<_>>().join(" + ");
+        self.say_plan(&plan.sample, plan.choice, plan.took_nanos, Some(&kernels));
+        if plan.large > 0 {
+            self.console
+                .verbose(|| format!("large   {} processed last", human::count(plan.large as u64, "file")));
+        }
+        report
+    }
+
+    /// Processes files in one pass, and returns the results.
+    ///
+    /// # Errors
+    /// If a file was not processed.
+    pub(crate) fn read(&self, work: &Work<'_>, mut rows: Rows) -> anyhow::Result<Hashed> {
+        let Report { done, failed, .. } = self.process("hash", work, &mut rows);
+        let pending = (0..work.files()).filter(|&row| rows.is_pending(row)).count();
+        ensure!(pending == 0, "internal error: {pending} files were not processed");
+        Ok(Hashed { rows, done, failed })
+    }
+
+    /// With `-v`, prints the measurements on the first files, the plan, its predicted and its real duration.
+    /// `kernels`: the implementations of the digests, if there are any.
+    pub(crate) fn say_plan(
+        &self,
+        sample: &Sample,
+        choice: Option<Choice>,
+        took_nanos: u64,
+        kernels: Option<&dyn Fn() -> String>,
+    ) {
+        let time = |nanos| human::time(Duration::from_nanos(nanos));
+        self.console.verbose(|| {
+            format!(
+                "sample  {}, {} in {}, {}: {}",
+                human::count(u64::from(sample.files), "file"),
+                DecimalBytes(sample.bytes),
+                time(sample.nanos),
+                human::count(u64::from(sample.waits), "wait"),
+                if sample.is_cold() { "from the disk" } else { "cached" },
+            )
+        });
+        self.console.verbose(|| {
+            let Some(choice) = choice else {
+                let kernels = kernels.map_or_else(String::new, |kernels| kernels() + "; ");
+                return format!("plan    {kernels}the sample covered all files");
+            };
+            let reader = if choice.backend == Backend::Uring { "io_uring" } else { "plain" };
+            format!(
+                "plan    {}{}: {}; predicted {}, took {}",
+                human::count(choice.workers as u64, "worker"),
+                kernels.map_or_else(String::new, |kernels| format!(", {reader} reader, {}", kernels())),
+                why(choice.reason),
+                time(choice.forecast_nanos),
+                time(took_nanos),
+            )
+        });
+    }
+
+    /// Prints the last line of the summary: what was done, bytes, time, rate and algorithms.
+    pub(crate) fn say_done(&self, what: &str, bytes: u64, algorithms: &[Algorithm]) {
+        let names: Vec<_> = algorithms.iter().map(|it| it.name()).collect();
+        let done = human::rate(bytes, self.start.elapsed());
+        self.console.summary(format_args!("{what}, {done}   {}", names.join(" + ")));
+    }
+
+    /// Prints one line that counts the files that could not be read, if there are any, and returns the outcome.
+    /// `so` is the consequence for them, such as `not hashed`.
+    pub(crate) fn say_unread(&self, files: u64, so: &str) -> Outcome {
+        if files == 0 {
+            return Outcome::Success;
+        }
+        let files = human::count(files, "file");
+        self.console.summary(format_args!("{files} {so} (listed above; status 2)"));
+        Outcome::Error
+    }
+}
+
+fn why(reason: Reason) -> &'static str {
+    match reason {
+        Reason::BelowBreakEven => "starting more would take longer than they save",
+        Reason::Warm => "the files are cached",
+        Reason::ColdRing => "the files come from a disk, and io_uring keeps it busy",
+        Reason::ColdThreads => "the files come from a disk, and io_uring is not available",
+        Reason::Asked => "as requested",
+    }
+}
