@@ -14,10 +14,11 @@ use crate::cmp::CmpArgs;
 use crate::completions::CompletionsArgs;
 use crate::describe::DescribeArgs;
 use crate::dup::DupArgs;
-use crate::find::{FindArgs, end_at_plus};
+use crate::find::FindArgs;
 use crate::foreign;
 use crate::hash::HashArgs;
 use crate::help::{self, HelpArgs};
+use crate::line::Line;
 use crate::man::ManArgs;
 use crate::manifest::ManifestArgs;
 
@@ -46,18 +47,21 @@ impl Args {
     /// If the arguments are wrong, or ask for help or the version.
     pub(crate) fn of_process() -> Result<Self, Refused> {
         let mut words: Vec<OsString> = std::env::args_os().collect();
-        end_at_plus(&mut words);
-        if let Some(hint) = foreign::spot(&words) {
-            return Err(Refused::Foreign(hint));
+        if words.iter().any(|word| word == "+" || foreign::is_expression(word)) {
+            let line = Line::new(words);
+            if let Some(hint) = foreign::spot(&line) {
+                return Err(Refused::Foreign(hint));
+            }
+            words = line.into_words();
         }
         if let [_, word] = &*words
             && (word == "--version" || word == "-V")
         {
             NoCommand::try_parse_from(&words).map_err(Refused::from)?;
         }
-        let known = Self::of_operands(&words).or_else(|| Self::of_one_command(&words));
+        let known = Self::of_one_command(&words);
         let all = || {
-            let explained = |mut error: clap::Error| match foreign::explain(&mut error, &words) {
+            let explained = |mut error: clap::Error| match foreign::explain(&mut error, Line::of_process()) {
                 Some(hint) => Refused::Foreign(hint),
                 None => {
                     foreign::keep_slips(&mut error);
@@ -70,31 +74,10 @@ impl Args {
                 .and_then(|mut matches| Self::from_arg_matches_mut(&mut matches))
                 .map_err(|error| explained(error.format(&mut definition)))
         };
-        known.map_or_else(all, Ok).map(Self::settled)
-    }
-
-    /// Makes `cmp -s` the same as `-q`.
-    fn settled(mut self) -> Self {
-        self.globals.quiet |= matches!(&self.command, Command::Cmp(args) if args.silent);
-        self
-    }
-
-    /// Parses `words` if they are a command and its operands. Without options on the command line, every
-    /// option has its default value, so no option has to be defined.
-    fn of_operands(words: &[OsString]) -> Option<Self> {
-        let [_, command, operands @ ..] = words else { return None };
-        if operands.iter().any(|word| word.as_encoded_bytes().starts_with(b"-")) {
-            return None;
-        }
-        let operands = operands.to_vec();
-        let command = match command.to_str()? {
-            "find" => Command::Find(FindArgs::of_paths(operands)),
-            "hash" => Command::Hash(HashArgs::of_paths(operands)),
-            "dup" => Command::Dup(Box::new(DupArgs::of_paths(operands)?)),
-            "cmp" => Command::Cmp(CmpArgs::of_pair(operands.try_into().ok()?)),
-            _ => return None,
-        };
-        Some(Self { globals: Globals::default(), command })
+        let mut args = known.map_or_else(all, Ok)?;
+        // `cmp -s` is the same as `-q`.
+        args.globals.quiet |= matches!(&args.command, Command::Cmp(args) if args.silent);
+        Ok(args)
     }
 
     /// Parses `words` if they begin with a command and are correct.
@@ -134,13 +117,9 @@ impl From<clap::Error> for Refused {
     }
 }
 
-/// Returns the value of `--color` in arguments that could not be parsed, or that ask for help.
-pub(crate) fn color_of_process() -> When {
-    let words: Vec<_> = std::env::args_os().skip(1).collect();
-    let joined = words.iter().find_map(|word| word.to_str()?.strip_prefix("--color="));
-    let parted = || words.iter().skip_while(|word| *word != "--color").nth(1)?.to_str();
-    let value = joined.or_else(parted).and_then(|value| When::from_str(value, false).ok());
-    value.unwrap_or(When::Auto)
+/// Returns the value of `--color` on a command line that could not be parsed, or that asks for help.
+pub(crate) fn color_of(line: &Line) -> When {
+    line.value("color").and_then(|value| When::from_str(value, false).ok()).unwrap_or_default()
 }
 
 /// Returns the definition of all commands, with the help pages arranged.
@@ -217,7 +196,7 @@ impl Command {
 }
 
 /// Options of every command, accepted before and after its name.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
     /// Number of workers: auto, mono, compute, io or a number
@@ -322,9 +301,8 @@ impl When {
 }
 
 /// The value of `--progress`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressArg {
-    #[default]
     Auto,
     Always,
     Never,
@@ -332,9 +310,8 @@ pub(crate) enum ProgressArg {
 }
 
 /// The value of `--io`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum IoArg {
-    #[default]
     Auto,
     Sync,
     Uring,
@@ -352,9 +329,8 @@ impl IoArg {
 }
 
 /// The value of `--threads`, not yet compared with this machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThreadsArg {
-    #[default]
     Auto,
     Compute,
     Io,
@@ -426,38 +402,6 @@ mod tests {
         }
         for line in ["ftk", "ftk hash -h", "ftk find --nonsense", "ftk -v find", "ftk fnid", "ftk find -V"] {
             assert!(Args::of_one_command(&words(line)).is_none(), "{line}");
-        }
-    }
-
-    #[test]
-    fn without_options_all_have_their_defaults() {
-        for line in [
-            "ftk find",
-            "ftk find a a/b",
-            "ftk hash",
-            "ftk hash hash ",
-            "ftk dup",
-            "ftk dup a prune",
-            "ftk dup ./prune",
-            "ftk cmp a b",
-        ] {
-            let (short, long) = (Args::of_operands(&words(line)), Args::try_parse_from(words(line)));
-            assert_eq!(format!("{:?}", short.unwrap()), format!("{:?}", long.unwrap()), "{line}");
-        }
-        for line in [
-            "ftk",
-            "ftk a",
-            "ftk -q hash a",
-            "ftk hash -",
-            "ftk hash a -- b",
-            "ftk find a -q",
-            "ftk dup prune a",
-            "ftk dup undo journal",
-            "ftk cmp a",
-            "ftk cmp a b c",
-            "ftk manifest a",
-        ] {
-            assert!(Args::of_operands(&words(line)).is_none(), "{line}");
         }
     }
 

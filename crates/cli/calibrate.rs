@@ -17,8 +17,7 @@ use ftk_walk::Walker;
 use crate::algorithm::platform;
 use crate::args::Globals;
 use crate::asked;
-use crate::console::Console;
-use crate::outcome::Outcome;
+use crate::console::{Console, Outcome};
 use crate::stdout::Stdout;
 
 /// Measure this machine, so that ftk chooses its workers well

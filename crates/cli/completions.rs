@@ -5,7 +5,7 @@ use clap::Args;
 use clap_complete::Shell;
 
 use crate::args;
-use crate::outcome::Outcome;
+use crate::console::Outcome;
 use crate::stdout::Stdout;
 
 /// Print a script that completes ftk's arguments in a shell

@@ -1,20 +1,41 @@
-//! Messages for people, on standard error.
+//! Messages for people, on standard error, and the exit status.
 
 use std::borrow::Cow;
 use std::env::args_os;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextValue, ErrorKind};
+use ftk_file::Failure;
+use ftk_inventory::Inventory;
+use ftk_process::Failed;
 use ftk_record::{quote, sanitize};
+use indicatif::HumanCount;
 
 use crate::args::Globals;
-use crate::help;
-use crate::outcome::Outcome;
+use crate::line::Line;
 use crate::progress::Progress;
 use crate::stats::Stats;
+
+/// The result of a run, which is its exit status. If several apply, the largest counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    /// Everything succeeded.
+    Success = 0,
+    /// No match, or differences or failed checks were found.
+    Negative = 1,
+    /// At least one error occurred.
+    Error = 2,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(outcome as u8)
+    }
+}
 
 /// Prints messages on standard error and counts errors for `--stats`. Failures to write a message are
 /// ignored, since they could not be reported anywhere.
@@ -118,6 +139,39 @@ pub(crate) fn cause(error: &std::io::Error) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
+/// Prints a line for each file that was not read completely, sorted by path. `so` is the consequence, such as
+/// `not hashed`.
+pub(crate) fn say_failed(inventory: &Inventory, failed: &[Failed], so: &str, console: &Console) {
+    let path = |failed: &Failed| {
+        let mut path = Vec::new();
+        inventory.push_path(failed.file, &mut path);
+        path
+    };
+    let mut failed: Vec<_> = failed.iter().map(|failed| (path(failed), &failed.failure)).collect();
+    failed.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    failed.iter().for_each(|(path, failure)| say_failure(path, failure, so, console));
+}
+
+/// Prints the line for one file.
+pub(crate) fn say_failure(path: &[u8], failure: &Failure, so: &str, console: &Console) {
+    match failure {
+        Failure::Io { op, source } => console.path_error(op, path, cause(source)),
+        Failure::NotRegular => {
+            let what = format_args!("{} is no longer a regular file: {so}", quote(path));
+            console.error_of("not regular", what);
+        }
+        Failure::Changed { before, after, .. } if before.size != after.size => {
+            let (before, after) = (HumanCount(before.size), HumanCount(after.size));
+            let how = format_args!("(size {before} then {after}): {so}");
+            console.error_of("changed", format_args!("{} changed while being read {how}", quote(path)));
+        }
+        _ => {
+            let what = format_args!("{} changed while being read: {so}", quote(path));
+            console.error_of("changed", what);
+        }
+    }
+}
+
 /// Prints help, the version, or one line about wrong arguments. The line quotes them, and an argument may be
 /// the name of a file: if a control character in it would act on a terminal, the line is escaped and has no
 /// colours.
@@ -166,8 +220,8 @@ fn in_one_line(text: &str) -> String {
             line.strip_prefix("tip: ").unwrap_or(line).replace("unrecognized subcommand", "unknown command");
         parts.push(line.replace("a similar subcommand", "a similar command"));
     }
-    let words: Vec<_> = args_os().skip(1).collect();
-    parts.push(format!("see `{} -h`", help::command_line(&words)));
+    let command = ["ftk", &Line::of_process().command, "-h"].join(" ").replace("  ", " ");
+    parts.push(format!("see `{command}`"));
     parts.join("; ")
 }
 

@@ -6,8 +6,8 @@ use clap::{Arg, ArgAction, Args, Command};
 use serde::Serialize;
 
 use crate::args::{self, Globals};
+use crate::console::Outcome;
 use crate::help::End;
-use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
 /// Print all commands and options as JSON, for tools

@@ -5,15 +5,14 @@
 //! definitions.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::io::ErrorKind;
 
 use anyhow::{Context as _, bail};
 use clap::builder::{StyledStr, Styles};
-use clap::{Arg, Args, Command, CommandFactory as _, Id};
+use clap::{Arg, Args, Command, Id};
 
-use crate::args::{self, Args as Line, Globals};
-use crate::outcome::Outcome;
+use crate::args::{self, Globals};
+use crate::console::Outcome;
 use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
 use crate::{console, foreign};
@@ -163,19 +162,6 @@ fn arranged_below(command: Command, explained: &BTreeSet<Id>) -> Command {
         .after_help(short_end)
         .after_long_help(long_end)
         .mut_subcommands(|command| arranged_below(command, explained))
-}
-
-/// Returns `ftk` and the command in `words`, such as `ftk dup prune`. Skips words that are not commands.
-pub(crate) fn command_line(words: &[OsString]) -> String {
-    let (definition, mut line) = (Line::command(), "ftk".to_owned());
-    let mut at = &definition;
-    for word in words.iter().filter_map(|word| word.to_str()) {
-        if let Some(below) = at.find_subcommand(word).filter(|below| !below.is_hide_set()) {
-            line = line + " " + word;
-            at = below;
-        }
-    }
-    line
 }
 
 pub(crate) fn run(args: &HelpArgs) -> anyhow::Result<Outcome> {

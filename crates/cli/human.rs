@@ -1,7 +1,9 @@
-//! Times, device numbers and counts for people. Bytes are formatted by indicatif.
+//! Times, device numbers, counts and names for people. Bytes are formatted by indicatif.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
+use ftk_record::{quote, sanitize};
 use indicatif::{DecimalBytes, HumanCount};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -75,6 +77,17 @@ fn in_zone(ns: i128, zone: TimeZone) -> String {
 /// Formats the number of a device like `ls` and `stat`: `8:1`.
 pub(crate) fn device(rdev: u64) -> String {
     format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev))
+}
+
+/// Stands between the old and the new value.
+pub(crate) const ARROW: char = '\u{2192}';
+
+/// Returns the name unchanged, or in quotes if a part of it could be misread.
+pub(crate) fn shown(name: &[u8]) -> Cow<'_, str> {
+    match sanitize(name) {
+        Cow::Borrowed(text) if !text.contains(['\'', '\\', ARROW]) => text.into(),
+        _ => quote(name).into(),
+    }
 }
 
 #[cfg(test)]

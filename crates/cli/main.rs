@@ -9,27 +9,24 @@ mod cmp;
 mod colour;
 mod completions;
 mod console;
-mod counted;
 mod describe;
 mod dup;
-mod failed;
 mod find;
 mod foreign;
 mod hash;
 mod help;
 mod human;
 mod input;
+mod line;
 mod list;
 mod man;
 mod manifest;
 mod meter;
 mod number;
-mod outcome;
 mod progress;
 mod run;
 mod scan;
 mod selection;
-mod shown;
 mod starts;
 mod stats;
 mod stdout;
@@ -43,8 +40,8 @@ use signal_hook::consts::SIGABRT;
 use signal_hook::low_level::{exit, register};
 
 use crate::args::{Args, Command, Refused};
-use crate::console::{Console, cause};
-use crate::outcome::Outcome;
+use crate::console::{Console, Outcome, cause};
+use crate::line::Line;
 
 fn main() -> ExitCode {
     set_hook(Box::new(print_panic));
@@ -81,12 +78,12 @@ fn run() -> Outcome {
     let args = match Args::of_process() {
         Ok(args) => args,
         Err(Refused::Foreign(hint)) => {
-            args::color_of_process().write_global();
+            args::color_of(Line::of_process()).write_global();
             Console::complain(hint);
             return Outcome::Error;
         }
         Err(Refused::Parser(error)) => {
-            args::color_of_process().write_global();
+            args::color_of(Line::of_process()).write_global();
             // Help and version are output too: failing to write them is an error.
             let is_answer = error.exit_code() == 0;
             let is_shown = match console::show(error) {

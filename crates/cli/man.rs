@@ -11,10 +11,9 @@ use clap_mangen::roff::{Inline, Roff, roman};
 use ftk_record::{Output, quote};
 
 use crate::args;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::help::End;
 use crate::human;
-use crate::outcome::Outcome;
 
 /// Write the manual pages, one per command
 #[derive(Debug, Args)]

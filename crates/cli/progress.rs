@@ -81,21 +81,16 @@ impl Progress {
         self,
         phase: &'static str,
         files: u64,
-        work: impl FnOnce(Option<Watch<'_>>) -> Report,
+        work: impl FnOnce(Watch<'_>) -> Report,
     ) -> Report {
-        let _watched = Watched::begin();
-        let shown = Shown::new(self, phase);
-        let meter = Mutex::new(Meter::new(files));
-        let show = |done: Done| shown.look(&meter, done);
-        // SAFETY: `show` writes to standard error and uses no other descriptor.
-        let watch = unsafe { Watch::new(LOOK, LOOK, &show) };
-        // If nothing is shown, no thread waits for a request by SIGUSR1: the workers poll for it.
-        let watch = if self.face.is_none() { watch.when(&asked::is_asked) } else { watch };
-        let report = work(Some(watch));
-        let mut meter = lock(&meter);
-        meter.update(shown.start.elapsed(), report.done);
-        shown.finish(&shown.status().of(&meter));
-        report
+        self.metered(phase, files, |look| {
+            // SAFETY: `look` writes to standard error and uses no other descriptor.
+            let watch = unsafe { Watch::new(LOOK, LOOK, look) };
+            // If nothing is shown, no thread waits for a request by SIGUSR1: the workers poll for it.
+            let report = work(if self.face.is_none() { watch.when(&asked::is_asked) } else { watch });
+            let done = report.done;
+            (report, done)
+        })
     }
 
     /// Like [`files`](Self::files), for work that only counts what it has done: `done` reads the counters and
@@ -112,14 +107,28 @@ impl Progress {
             asked::doing(&"comparing");
             return work();
         }
+        self.metered(phase, files, |look| {
+            // SAFETY: `look` writes to standard error and uses no other descriptor; every `done` of this program
+            // reads counters.
+            let result = unsafe { meanwhile(LOOK, LOOK, &|| look(done()), work) };
+            (result, done())
+        })
+    }
+
+    /// Runs a phase that calls its argument now and then with what is done. It returns its result and what was done
+    /// at its end.
+    fn metered<T>(
+        self,
+        phase: &'static str,
+        files: u64,
+        run: impl FnOnce(&(dyn Fn(Done) + Sync)) -> (T, Done),
+    ) -> T {
         let _watched = Watched::begin();
         let shown = Shown::new(self, phase);
         let meter = Mutex::new(Meter::new(files));
-        // SAFETY: `look` writes to standard error and uses no other descriptor; every `done` of this program
-        // reads counters.
-        let result = unsafe { meanwhile(LOOK, LOOK, &|| shown.look(&meter, done()), work) };
+        let (result, done) = run(&|done| shown.look(&meter, done));
         let mut meter = lock(&meter);
-        meter.update(shown.start.elapsed(), done());
+        meter.update(shown.start.elapsed(), done);
         shown.finish(&shown.status().of(&meter));
         result
     }

@@ -22,8 +22,7 @@ use ftk_walk::Follow;
 use indicatif::DecimalBytes;
 
 use crate::args::Globals;
-use crate::console::Console;
-use crate::outcome::Outcome;
+use crate::console::{Console, Outcome};
 use crate::scan::{Scan, scan, walker};
 use crate::{algorithm, calibrate, human};
 
@@ -124,7 +123,11 @@ impl<'c> Run<'c> {
         let start = Instant::now();
         let report = self.console.progress.files(phase, u64::from(work.files()), |watch| {
             let (model, memory) = (&self.model, self.globals.memory());
-            process(work, rows, &Resources { model, limits: self.limits, memory, stop: &self.stop, watch })
+            process(
+                work,
+                rows,
+                &Resources { model, limits: self.limits, memory, stop: &self.stop, watch: Some(watch) },
+            )
         });
         let (done, failed) = (report.done, report.failed.len() as u64);
         self.console.stats.files(phase, start, done.files, failed, done.bytes);

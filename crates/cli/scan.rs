@@ -1,23 +1,22 @@
 //! Walks the starting points of a command, builds the inventory, and reports every error.
 
-use std::env;
 use std::ffi::CString;
 use std::io::ErrorKind;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
 use ftk_select::{Filtered, Selection, Skipped};
-use ftk_walk::{FileType, Follow, Op, Visitor, WalkError, Walker};
+use ftk_walk::{Directory, Entry, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
 use indicatif::HumanCount;
 
 use crate::args::Globals;
-use crate::console::{Console, cause};
-use crate::counted::Counted;
+use crate::asked;
+use crate::console::{Console, Outcome, cause};
 use crate::foreign::operand_hint;
 use crate::human;
-use crate::outcome::Outcome;
+use crate::line::Line;
 use crate::progress::Progress;
 use crate::stats::{Phase, nanos};
 
@@ -114,6 +113,68 @@ pub(crate) fn walk<V: Visitor>(
     (parts, skipped)
 }
 
+/// A visitor that counts entries and passes them on. All workers add to one counter.
+struct Counted<'c, V> {
+    visitor: V,
+    /// Entries of the current directory, not yet added to `all`.
+    entries: u64,
+    all: &'c AtomicU64,
+    /// Called with the number of entries when SIGUSR1 requests it.
+    answer: &'c (dyn Fn(u64) + Sync),
+}
+
+impl<'c, V> Counted<'c, V> {
+    fn new(visitor: V, all: &'c AtomicU64, answer: &'c (dyn Fn(u64) + Sync)) -> Self {
+        Self { visitor, entries: 0, all, answer }
+    }
+
+    fn into_inner(self) -> V {
+        self.visitor
+    }
+}
+
+impl<V: Visitor> Visitor for Counted<'_, V> {
+    type Dir = V::Dir;
+
+    fn root(&mut self, root: &mut Entry<'_>) -> Step {
+        self.all.fetch_add(1, Ordering::Relaxed);
+        self.visitor.root(root)
+    }
+
+    fn descend(&mut self, from: Option<&V::Dir>, entry: &Entry<'_>) -> V::Dir {
+        self.visitor.descend(from, entry)
+    }
+
+    fn enter(&mut self, tag: &V::Dir, dir: &Directory<'_>) -> Step {
+        self.visitor.enter(tag, dir)
+    }
+
+    fn entry(&mut self, tag: &V::Dir, entry: &mut Entry<'_>) -> Step {
+        self.entries += 1;
+        if asked::take() {
+            (self.answer)(self.all.load(Ordering::Relaxed) + self.entries);
+        }
+        self.visitor.entry(tag, entry)
+    }
+
+    fn leave(&mut self, tag: &V::Dir) {
+        self.all.fetch_add(std::mem::take(&mut self.entries), Ordering::Relaxed);
+        self.visitor.leave(tag);
+    }
+
+    fn covered(&mut self) {
+        self.visitor.covered();
+    }
+
+    fn again(&mut self, repeat: &Repeat<'_>) {
+        self.visitor.again(repeat);
+    }
+
+    fn error(&mut self, error: WalkError) -> Step {
+        self.visitor.error(error)
+    }
+}
+
 /// Reports an error of a walk.
 pub(crate) fn walk_error(error: &WalkError, console: &Console) {
     let verb = match error.op {
@@ -127,11 +188,11 @@ pub(crate) fn walk_error(error: &WalkError, console: &Console) {
     console.path_error(verb, &error.path, cause(&error.source));
     // Only a starting point can have a path without a slash.
     let is_missing_start = error.op == Op::Stat && error.source.kind() == ErrorKind::NotFound;
-    if is_missing_start && !error.path.contains(&b'/') {
-        let words: Vec<_> = env::args_os().collect();
-        if let Some(hint) = operand_hint(&error.path, &words) {
-            Console::line(format_args!("     {hint}"));
-        }
+    if is_missing_start
+        && !error.path.contains(&b'/')
+        && let Some(hint) = operand_hint(&error.path, Line::of_process())
+    {
+        Console::line(format_args!("     {hint}"));
     }
 }
 
@@ -150,13 +211,12 @@ impl Scan {
 pub(crate) fn none_of(skipped: Skipped) -> Option<String> {
     match (skipped.filtered_files, skipped.by_options()) {
         (_, 0) => None,
-        (0, entries) => Some(format!("the filters match none of {}", entries_of(entries))),
+        (0, entries) => {
+            let noun = if entries == 1 { "entry" } else { "entries" };
+            Some(format!("the filters match none of {} {noun}", HumanCount(entries)))
+        }
         (files, _) => Some(format!("the filters match none of {}", human::count(files, "file"))),
     }
-}
-
-fn entries_of(n: u64) -> String {
-    format!("{} entr{}", HumanCount(n), if n == 1 { "y" } else { "ies" })
 }
 
 /// Prints one line that counts skipped entries, if there are any.

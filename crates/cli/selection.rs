@@ -19,7 +19,7 @@ use crate::starts::StartArgs;
 
 /// Every selection option. An entry must match every option that is given. If an option is repeated, one match is enough;
 /// but repeated sizes, link counts and times must all match.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SelectionArgs {
     #[command(flatten)]
     names: NameArgs,
@@ -34,7 +34,7 @@ pub(crate) struct SelectionArgs {
     pub(crate) starts: StartArgs,
 }
 
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Selection by name and type")]
 pub(crate) struct NameArgs {
     /// Match names with this extension, ignoring case; repeatable
@@ -123,7 +123,7 @@ struct InodeArgs {
     empty: bool,
 }
 
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Selection by place")]
 pub(crate) struct WalkArgs {
     /// Skip entries that match this glob, and everything below them
@@ -165,7 +165,7 @@ pub(crate) struct WalkArgs {
 }
 
 /// `-r`, which users of diff, fdupes and hashdeep type out of habit.
-#[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Selection by place")]
 pub(crate) struct RecursiveArg {
     /// Accepted and ignored: ftk always recurses into directories

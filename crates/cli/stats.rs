@@ -10,7 +10,7 @@ use ftk_record::Output;
 use ftk_sched::Backend;
 use serde::Serialize;
 
-use crate::outcome::Outcome;
+use crate::console::Outcome;
 
 /// Statistics collected while a command runs. Any thread may add to them.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use indicatif::HumanCount;
 
 use crate::colour::{self, Tone};
 use crate::find::json::type_name;
+use crate::human::shown;
 use crate::human::{device, local_time};
-use crate::shown::shown;
 use crate::stdout::Stdout;
 
 /// The output format of differences.

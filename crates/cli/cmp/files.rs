@@ -15,11 +15,9 @@ use crate::cmp::CmpArgs;
 use crate::cmp::input::Input;
 use crate::cmp::listing::{Listing, Style, character};
 use crate::cmp::pair::{Compared, Pair};
-use crate::console::Console;
-use crate::failed::say_failure;
+use crate::console::{Console, Outcome, say_failure};
 use crate::human;
 use crate::list::{cannot_write, refuse_own_input};
-use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
 
 pub(super) fn run(

@@ -11,8 +11,7 @@ use ftk_file::{File, Stat, Symlinks};
 use rustix::fs::{CWD, SeekFrom, seek};
 
 use crate::cmp::CmpArgs;
-use crate::console::{Console, cause};
-use crate::failed::say_failure;
+use crate::console::{Console, cause, say_failure};
 
 /// One of the two inputs.
 pub(super) struct Input {

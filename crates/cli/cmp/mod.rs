@@ -19,9 +19,8 @@ use ftk_select::parse_bytes;
 use crate::args::Globals;
 use crate::cmp::amount::{Skip, amount};
 use crate::cmp::input::Input;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::number::at_least;
-use crate::outcome::Outcome;
 use crate::selection::SelectionArgs;
 
 /// Compare two files or two trees, byte by byte
@@ -29,7 +28,7 @@ use crate::selection::SelectionArgs;
 /// For two files, prints where they first differ, as cmp does, and the first differing bytes. For two trees, prints what
 /// is in only one of them, and what differs in type, size, content, link target or device number, sorted by path. With -q,
 /// or -s as in cmp, prints nothing.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CmpArgs {
     /// A file or a directory; `-`: standard input
@@ -68,14 +67,7 @@ pub(crate) struct CmpArgs {
     pub(crate) silent: bool,
 }
 
-impl CmpArgs {
-    /// Returns the arguments for two paths without options.
-    pub(crate) fn of_pair([a, b]: [OsString; 2]) -> Self {
-        Self { a, b, ..Self::default() }
-    }
-}
-
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Two files")]
 #[group(conflicts_with = "TreeArgs")]
 struct FileArgs {
@@ -157,7 +149,7 @@ impl FileArgs {
     }
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Two trees")]
 struct TreeArgs {
     /// Also compare mode, owner, group and mtime

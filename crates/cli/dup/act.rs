@@ -19,11 +19,10 @@ use ftk_dedup::report::Group;
 use ftk_process::Progress;
 use ftk_record::{quote, sanitize};
 
-use crate::console::{Console, cause};
+use crate::console::{Console, Outcome, cause};
 use crate::dup::plan::{Item, Planner};
 use crate::dup::signals::DeferredSignals;
 use crate::dup::step_printer::{StepPrinter, Word, reason, verb};
-use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
 
 /// An action, and the rules that say to which members of a group it applies.

@@ -15,14 +15,13 @@ use ftk_dedup::report::{Group, read};
 use ftk_record::quote;
 
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
 use crate::dup::keep::KeepArgs;
 use crate::dup::preflight::{pairs_in, preflight};
 use crate::dup::prune::journal_of;
 use crate::input;
-use crate::outcome::Outcome;
 
 /// Act on a report of `ftk dup --json` (needs --yes)
 ///

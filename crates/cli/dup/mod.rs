@@ -18,17 +18,14 @@ mod step_printer;
 mod tally;
 mod undo;
 
-use std::ffi::OsString;
-
 use clap::{Args, Subcommand};
 
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::dup::apply::ApplyArgs;
 use crate::dup::options::{OutputArgs, SearchArgs};
 use crate::dup::prune::PruneArgs;
 use crate::dup::undo::UndoArgs;
-use crate::outcome::Outcome;
 
 /// Find identical files; link or remove copies on request
 ///
@@ -49,16 +46,6 @@ pub(crate) struct DupArgs {
 
     #[command(subcommand)]
     command: Option<DupCommand>,
-}
-
-impl DupArgs {
-    /// Returns the arguments for paths without options, or `None` if the first word is a subcommand.
-    pub(crate) fn of_paths(paths: Vec<OsString>) -> Option<Self> {
-        let is_command = |word: &OsString| word.to_str().is_some_and(DupCommand::has_subcommand);
-        let search = SearchArgs { paths, ..SearchArgs::default() };
-        let is_report = !search.paths.first().is_some_and(is_command);
-        is_report.then(|| Self { search, output: OutputArgs::default(), command: None })
-    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,5 @@
 //! Options for what is scanned, what counts as equal, and how groups are printed.
 
-use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -10,10 +9,11 @@ use ftk_hash::Algorithm;
 use ftk_record::quote;
 use ftk_select::parse_bytes;
 
+use crate::line::Line;
 use crate::selection::{RecursiveArg, SelectionArgs};
 
 /// Options of the scan and the comparison, for both the report and pruning.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(super) struct SearchArgs {
     /// Starting points: files and directories [default: .]
     ///
@@ -42,12 +42,17 @@ impl SearchArgs {
     /// If `-n` looks like the flag of fdupes: in a cluster such as `-nr`, or followed by a directory or an
     /// option. Or if a PATH is `//`.
     pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
+        let options =
+            || Line::of_process().words.iter().filter(|word| word.is_option()).map(|word| &word.text);
         // A cluster of fdupes, such as `-nr`. Users who mean a file name `r` can write `-n r`.
-        let is_cluster = |word: &OsString| {
+        let is_cluster = |word: &&OsString| {
             let letters = word.to_str().and_then(|word| word.strip_prefix("-n")).unwrap_or_default();
             !letters.is_empty() && letters.bytes().all(|byte| b"rRsHSAdN1qmfoIipv".contains(&byte))
         };
-        if let Some(word) = env::args_os().take_while(|word| word != "--").find(is_cluster) {
+        let names = self.selection.names();
+        if !names.is_empty()
+            && let Some(word) = options().find(is_cluster)
+        {
             let word = quote(word.as_encoded_bytes());
             bail!(
                 "in ftk, -n is --name, and {word} selects files by name: drop the -n, since empty files are skipped \
@@ -58,10 +63,10 @@ impl SearchArgs {
             !self.paths.iter().any(|path| path == "//"),
             "'//' is rmlint syntax: use ftk dup prune --reference DIR for the directories after it"
         );
-        let is_long = |word: OsString| word.as_encoded_bytes().starts_with(b"--name");
-        for name in self.selection.names() {
+        let is_long = |word: &OsString| word.as_encoded_bytes().starts_with(b"--name");
+        for name in names {
             let is_option = name.as_encoded_bytes().starts_with(b"-");
-            if (is_option || Path::new(name).is_dir()) && !env::args_os().any(is_long) {
+            if (is_option || Path::new(name).is_dir()) && !options().any(is_long) {
                 let name = quote(name.as_encoded_bytes());
                 bail!(
                     "in ftk, -n is --name, and {name} would be its value: drop the -n, since empty files are skipped \
@@ -73,7 +78,7 @@ impl SearchArgs {
     }
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(super) struct EqualArgs {
     /// Digest for comparing contents
@@ -95,21 +100,13 @@ pub(super) struct SizeArgs {
     /// Skip smaller files; 0 includes empty files
     ///
     /// Examples: 4096, 64K, 1.5MB.
-    #[arg(long, value_name = "SIZE", default_value_t = SMALLEST, value_parser = parse_bytes)]
+    // All empty files are equal, and removing them frees nothing.
+    #[arg(long, value_name = "SIZE", default_value_t = 1, value_parser = parse_bytes)]
     pub(super) min_size: u64,
 
     /// Skip larger files
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     pub(super) max_size: Option<u64>,
-}
-
-/// Empty files are skipped by default: all of them are equal, and removing them frees nothing.
-const SMALLEST: u64 = 1;
-
-impl Default for SizeArgs {
-    fn default() -> Self {
-        Self { min_size: SMALLEST, max_size: None }
-    }
 }
 
 /// Algorithms whose digests are long enough to tell files apart.
@@ -132,7 +129,7 @@ impl AlgorithmArg {
 }
 
 /// Format and destination of the report.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputArgs {
     /// Format of the report

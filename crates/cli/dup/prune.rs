@@ -12,7 +12,7 @@ use ftk_apply::Journal;
 use ftk_record::quote;
 
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
 use crate::dup::journal;
@@ -20,7 +20,6 @@ use crate::dup::keep::{KeepArgs, protected};
 use crate::dup::options::SearchArgs;
 use crate::dup::preflight::{pairs_of, preflight};
 use crate::dup::search::{SearchContext, search};
-use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
 /// Link, clone, move or delete surplus copies (needs --yes)

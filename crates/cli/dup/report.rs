@@ -1,8 +1,7 @@
 //! `ftk dup PATH...`: prints the groups in one of several formats. Changes nothing.
 
 mod csv;
-mod fdupes;
-mod screen;
+mod text;
 
 use std::collections::BTreeSet;
 use std::env;
@@ -14,15 +13,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Context as _;
 use ftk_dedup::report::{Header, Writer};
 
-use self::fdupes::Fdupes;
+use self::text::Fdupes;
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::dup::options::{Format, OutputArgs, SearchArgs};
 use crate::dup::search::{Search, SearchContext, Surveyed, search};
 use crate::dup::sharing::Sharing;
 use crate::dup::tally::Tally;
 use crate::list::{List, cannot_write, refuse_own_input};
-use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
 pub(super) fn run(
@@ -121,7 +119,7 @@ fn push_groups(
     {
         tally.add(&group, synthetic, |member| sharing.of(member));
         match format {
-            Format::Screen => list.line(|out| screen::push_group(out, &group, is_coloured))?,
+            Format::Screen => list.line(|out| text::push_group(out, &group, is_coloured))?,
             Format::Csv => list.line(|out| csv::push_group(out, tally.groups, &group, is_shown))?,
             Format::Json => list.line(|out| json.iter_mut().for_each(|json| json.group(&group, out)))?,
             // `push_names` prints groups as fdupes does, and a summary has only the totals.

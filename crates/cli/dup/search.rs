@@ -16,11 +16,9 @@ use ftk_walk::Follow;
 use indicatif::DecimalBytes;
 
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome, say_failed};
 use crate::dup::options::SearchArgs;
-use crate::failed::say_failed;
 use crate::human;
-use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::scan::too_large;
 use crate::stats::{Phase, nanos};

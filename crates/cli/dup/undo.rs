@@ -12,11 +12,10 @@ use ftk_record::{quote, sanitize, write_record};
 
 use crate::args::Globals;
 use crate::colour::{self, Tone};
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::dup::signals::DeferredSignals;
 use crate::dup::step_printer::reason;
 use crate::human;
-use crate::outcome::Outcome;
 use crate::stdout::{Lines, Stdout};
 
 /// Undo a run of prune or apply, by its journal

@@ -7,8 +7,7 @@ use ftk_walk::{Directory, Entry, Step, Visitor, WalkError};
 use super::render::Render;
 use super::search::Limit;
 use super::sorted::Unsorted;
-use crate::console::Console;
-use crate::outcome::Outcome;
+use crate::console::{Console, Outcome};
 use crate::scan::walk_error;
 use crate::stdout::Lines;
 

@@ -19,14 +19,12 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_walk::Follow;
 
-pub(crate) use self::exec::end_at_plus;
 use self::exec::{Commands, Templates};
 use self::format::Format;
 use self::search::{Limit, Search};
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::number::at_least;
-use crate::outcome::Outcome;
 use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
 
@@ -35,7 +33,7 @@ use crate::stdout::Stdout;
 /// Lists every entry, hidden and ignored ones too, in arbitrary order unless --sort is given. In a pipe, and with -0, names
 /// are raw bytes. On a terminal, LS_COLORS determines their colours, and control characters in them are escaped. Globs match
 /// bytes: `*` matches any bytes, `?` one byte, `[a-z]` an ASCII class, `{a,b}` a or b.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, after_long_help = MORE_EXAMPLES)]
 pub(crate) struct FindArgs {
     /// Starting points [default: .]
@@ -53,7 +51,7 @@ pub(crate) struct FindArgs {
 }
 
 /// What is printed.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 struct OutputArgs {
     /// Print only the number of entries
@@ -144,11 +142,6 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
 }
 
 impl FindArgs {
-    /// Returns the arguments for paths without options.
-    pub(crate) fn of_paths(paths: Vec<OsString>) -> Self {
-        Self { paths, ..Self::default() }
-    }
-
     /// Refuses conflicts with global options, which clap cannot declare here.
     fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
         let refused = [

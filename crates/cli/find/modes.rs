@@ -9,7 +9,7 @@ use super::exec::{self, Templates};
 use super::lister::Sink;
 use super::search::Search;
 use super::style::Style;
-use crate::outcome::Outcome;
+use crate::console::Outcome;
 use crate::stdout::{Lines, Stdout};
 
 /// Finds out whether any entry matches, for `--quiet`.

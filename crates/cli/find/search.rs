@@ -12,8 +12,7 @@ use super::lister::{Lister, Sink};
 use super::render::Render;
 use super::sorted::{Unsorted, sort};
 use crate::args::Globals;
-use crate::console::Console;
-use crate::outcome::Outcome;
+use crate::console::{Console, Outcome};
 use crate::scan::{none_of, say_skipped, scan, too_large, walk, walker};
 
 /// A search: starting points, selection and limit.

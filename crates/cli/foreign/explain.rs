@@ -1,28 +1,28 @@
 //! Hints for arguments that the parser rejects, and for starting points that do not exist.
 
-use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::table::TABLE;
 use super::{Row, command_of, hint, plain, see};
+use crate::line::{Line, Role, Word};
 
-/// Returns the hint for the argument of `words` that the parser rejected, if it is an option of another tool.
+/// Returns the hint for the argument of `line` that the parser rejected, if it is an option of another tool.
 ///
 /// Also removes the suggestion of the parser from `error`, unless the suggestion differs from the argument by
 /// a single typing error.
-pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<String> {
+pub(crate) fn explain(error: &mut clap::Error, line: &Line) -> Option<String> {
     let string = |error: &clap::Error, kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         _ => None,
     };
     let argument = string(error, ContextKind::InvalidArg)?;
-    let command = command_of(words);
+    let command = command_of(line)?;
     match error.kind() {
-        ErrorKind::UnknownArgument if !command.is_empty() => {
+        ErrorKind::UnknownArgument => {
             let rejected = argument.split('=').next().unwrap_or_default();
-            if let Some(hint) = hint(rejected, &command) {
+            if let Some(hint) = hint(rejected, command) {
                 return Some(hint);
             }
             if let Some(suggested) = string(error, ContextKind::SuggestedArg)
@@ -32,19 +32,19 @@ pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<Str
                 error.remove(ContextKind::Usage);
             }
             // A superfluous operand may be the value of an option that has no value in ftk.
-            let hint = || short_of(&command, words, |row| row.is_flag_here());
+            let hint = || short_of(command, line, |row| row.is_flag_here());
             if rejected.starts_with('-') { None } else { hint() }
         }
         // The third operand of `cmp` must be a number of bytes. It too may be the value of an option that has
         // no value in ftk.
         ErrorKind::ValueValidation if argument.starts_with("[SKIP") => {
-            short_of(&command, words, |row| row.is_flag_here())
+            short_of(command, line, |row| row.is_flag_here())
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue
-            if is_foreign(string(error, ContextKind::InvalidValue), words) =>
+            if is_foreign(string(error, ContextKind::InvalidValue), line) =>
         {
             let long = argument.split(' ').next().unwrap_or_default();
-            short_of(&command, words, |row| row.is_short_of(long))
+            short_of(command, line, |row| row.is_short_of(long))
         }
         _ => None,
     }
@@ -52,22 +52,22 @@ pub(crate) fn explain(error: &mut clap::Error, words: &[OsString]) -> Option<Str
 
 /// Whether a rejected value was probably not meant for the option: it is missing, another option, a number or
 /// a path.
-fn is_foreign(value: Option<String>, words: &[OsString]) -> bool {
+fn is_foreign(value: Option<String>, line: &Line) -> bool {
     value.is_none_or(|value| {
-        (value.is_empty() && !words.iter().any(|word| word.is_empty()))
+        (value.is_empty() && !line.words.iter().any(|word| word.text.is_empty()))
             || value.starts_with('-')
             || value.parse::<u64>().is_ok()
             || Path::new(&value).exists()
     })
 }
 
-/// Returns the hint for a short option among `words` that means something else in `command`.
-fn short_of(command: &str, words: &[OsString], is_meant: impl Fn(&Row) -> bool) -> Option<String> {
+/// Returns the hint for a short option of `line` that means something else in `command`.
+fn short_of(command: &str, line: &Line, is_meant: impl Fn(&Row) -> bool) -> Option<String> {
     let rows = TABLE.iter().filter(|row| {
         row.differs.is_some()
             && row.commands.contains(&command)
             && is_meant(row)
-            && words.iter().any(|word| cluster_has(word, row.letter()))
+            && line.words.iter().any(|word| cluster_has(word, row.letter()))
     });
     let mut rows = rows.peekable();
     let (key, ours) = (rows.peek()?.key(), rows.peek()?.differs?);
@@ -78,23 +78,22 @@ fn short_of(command: &str, words: &[OsString], is_meant: impl Fn(&Row) -> bool) 
 }
 
 /// Whether the word is a cluster of short options that contains this letter.
-fn cluster_has(word: &OsStr, letter: char) -> bool {
-    word.to_str()
-        .and_then(|word| word.strip_prefix('-'))
-        .is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
+fn cluster_has(word: &Word, letter: char) -> bool {
+    let letters = word.text.to_str().and_then(|word| word.strip_prefix('-')).unwrap_or_default();
+    word.is_option() && !letters.starts_with('-') && letters.contains(letter)
 }
 
-/// Returns the hint for a starting point that does not exist. `words` is the whole command line.
-pub(crate) fn operand_hint(path: &[u8], words: &[OsString]) -> Option<String> {
+/// Returns the hint for a starting point that does not exist.
+pub(crate) fn operand_hint(path: &[u8], line: &Line) -> Option<String> {
     let path = str::from_utf8(path).ok()?;
     let is_simple = |c: char| c.is_alphanumeric() || "._+-@,=~*? ".contains(c);
-    let command = command_of(words);
-    if let Some(row) = TABLE.iter().find(|row| row.key() == path && row.commands.contains(&&*command)) {
+    let command = command_of(line)?;
+    if let Some(row) = TABLE.iter().find(|row| row.key() == path && row.commands.contains(&command)) {
         return Some(format!("{path} is {} syntax: {}", row.tools(), plain(row.here)));
     }
     // The path may come from a list of starting points, not from the command line.
-    let at = words.iter().position(|word| word == path)?;
-    if command == "find" && words.get(at - 1).is_some_and(|word| word == "-x" || word == "-X") {
+    let at = line.words.iter().position(|word| word.role == Role::Operand && word.text == path)?;
+    if command == "find" && line.words[at - 1].text == "-x" {
         return Some("-x is --one-file-system in ftk; to run a command: ftk find --exec".into());
     }
     if command != "find" || path.is_empty() || path == "{}" || !path.chars().all(is_simple) {
@@ -156,8 +155,7 @@ mod tests {
     #[test]
     fn a_missing_starting_point_may_be_a_name() {
         let hint = |path: &str| {
-            let words: Vec<_> = ["ftk", "find", path].map(OsString::from).into();
-            operand_hint(path.as_bytes(), &words)
+            operand_hint(path.as_bytes(), &Line::new(["ftk", "find", path].map(Into::into).into()))
         };
         assert_eq!(hint("jpg").unwrap(), "to search by name: ftk find -n '*jpg*'");
         assert_eq!(hint("*.jpg").unwrap(), "to search by name: ftk find -n '*.jpg'");

@@ -1,36 +1,46 @@
 //! Options of other tools and their equivalents in ftk.
 //!
-//! One [`table`] is the source of the hints on the command line ([`mod@spot`], [`mod@explain`]), of the page
-//! of `ftk help coming-from` ([`mod@page`]), and of the tests, which try every row.
+//! One [`table`] is the source of the hints on the command line ([`spot`], [`mod@explain`]), of the page of
+//! `ftk help coming-from` ([`mod@page`]), and of the tests, which try every row.
 
 mod explain;
 mod page;
-mod spot;
 mod table;
+
+use std::ffi::OsStr;
 
 pub(crate) use explain::{explain, keep_slips, operand_hint};
 pub(crate) use page::page;
-pub(crate) use spot::spot;
 
-use table::{FIND, Row, TABLE};
+use self::table::{FIND, Row, TABLE};
+use crate::line::{Line, Role};
 
-/// Returns the command in `words`, such as `dup prune`. Empty if no command is given. The first word is the
-/// program.
-fn command_of(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
-    const COMMANDS: [&str; 5] = ["find", "hash", "dup", "manifest", "cmp"];
-    const BELOW_DUP: [&str; 3] = ["prune", "apply", "undo"];
-    const BELOW_MANIFEST: [&str; 5] = ["create", "verify", "diff", "update", "unique"];
-    let mut plain = words.iter().skip(1).filter_map(|word| word.as_ref().to_str());
-    let Some(command) = plain.find(|word| COMMANDS.contains(word)) else { return String::new() };
-    let below = match command {
-        "dup" => &BELOW_DUP[..],
-        "manifest" => &BELOW_MANIFEST,
-        _ => &[],
-    };
-    match plain.find(|word| !word.starts_with('-')) {
-        Some(word) if below.contains(&word) => format!("{command} {word}"),
-        _ => command.into(),
+/// Returns the hint for the first word that is an expression of GNU find, where an option may be. ftk would read it as
+/// a cluster of short options: `-empty` as `-e mpty`. Words after an unknown option are left to the parser.
+pub(crate) fn spot(line: &Line) -> Option<String> {
+    let options = line.words.iter().filter(|word| matches!(word.role, Role::Option | Role::Unknown));
+    for word in options {
+        if is_expression(&word.text) {
+            return hint(word.text.to_str()?, command_of(line)?);
+        } else if word.role == Role::Unknown {
+            break;
+        }
     }
+    None
+}
+
+/// Whether a word is an expression of GNU find with more than one letter.
+pub(crate) fn is_expression(word: &OsStr) -> bool {
+    word.len() > 2
+        && word.as_encoded_bytes().starts_with(b"-")
+        && TABLE.iter().any(|row| row.tool == FIND && row.key() == word)
+}
+
+/// Returns the command of the line if it is, or belongs to, a command of the table.
+fn command_of(line: &Line) -> Option<&str> {
+    let first = |command: &str| command.split(' ').next() == line.command.split(' ').next();
+    let is_known = TABLE.iter().any(|row| row.commands.iter().any(|command| first(command)));
+    is_known.then_some(&*line.command)
 }
 
 /// Returns the hint for `typed` in `command`, if the table lists it.
@@ -71,20 +81,47 @@ fn plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
 
+    fn spotted(line: &str) -> Option<String> {
+        spot(&Line::new(line.split(' ').map(OsString::from).collect()))
+    }
+
     #[test]
-    fn the_command_is_found() {
-        for (line, command) in [
-            ("ftk find -empty", "find"),
-            ("ftk -j 2 dup -r prune", "dup prune"),
-            ("ftk dup prune -x", "dup prune"),
-            ("ftk dup a prune", "dup"),
-            ("ftk manifest -q verify a", "manifest verify"),
-            ("ftk manifest --init", "manifest"),
-            ("ftk -empty", ""),
+    fn expressions_are_found_in_place_of_options() {
+        for line in [
+            "ftk find -empty",
+            "ftk find . -name x",
+            "ftk hash -j 2 . -newer f",
+            "ftk -q dup prune --action delete -size +1",
+            "ftk cmp -newer a b",
+            "ftk find --exec ls ; -exec ls",
+            "ftk manifest create . -empty",
         ] {
-            assert_eq!(command_of(&line.split(' ').collect::<Vec<_>>()), command, "{line}");
+            assert!(spotted(line).is_some(), "{line}");
+        }
+        let hint = spotted("ftk find src -empty").unwrap();
+        assert_eq!(hint, "'-empty' is GNU find syntax: use --empty   (ftk help coming-from find)");
+    }
+
+    #[test]
+    fn values_commands_and_operands_are_ignored() {
+        for line in [
+            "ftk find -n -name",
+            "ftk find --exec find {} -empty ;",
+            "ftk find --exec-batch ls -ls",
+            "ftk find -- -empty",
+            "ftk cmp -ls a b",
+            "ftk find -e mpty",
+            "ftk hash -rq .",
+            "ftk find",
+            "ftk man -empty",
+            "ftk -empty",
+            "ftk find --nonsense -empty",
+        ] {
+            assert_eq!(spotted(line), None, "{line}");
         }
     }
 

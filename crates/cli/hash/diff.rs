@@ -13,13 +13,11 @@ use indicatif::HumanCount;
 
 use crate::args::Globals;
 use crate::colour::Tone;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::hash::HashArgs;
 use crate::hash::table::{ListOptions, Table};
-use crate::human;
+use crate::human::{self, ARROW, shown};
 use crate::list::{List, cannot_write, refuse_own_input};
-use crate::outcome::Outcome;
-use crate::shown::{ARROW, shown};
 use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {

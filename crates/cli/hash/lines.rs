@@ -20,13 +20,12 @@ use indicatif::DecimalBytes;
 use crate::algorithm::{platform, wanted};
 use crate::args::Globals;
 use crate::asked;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::hash::HashArgs;
 use crate::hash::lines::blocks::{Block, Blocks};
 use crate::hash::lines::turns::Turns;
 use crate::human;
 use crate::list::{List, cannot_write, refuse_own_input};
-use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
 /// Blocks that one worker processes before the others start. They are a few hundred microseconds of work.

@@ -16,9 +16,8 @@ use ftk_hash::Algorithm;
 
 use crate::algorithm::AlgorithmName;
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::hash::check::CheckArgs;
-use crate::outcome::Outcome;
 use crate::selection::{RecursiveArg, SelectionArgs};
 
 /// Print the digest of every file; check and compare checksum lists
@@ -26,7 +25,7 @@ use crate::selection::{RecursiveArg, SelectionArgs};
 /// The output is sorted by path and has the format of sha256sum and similar tools, byte for byte. Directories are searched
 /// recursively, and every regular file in them is read, hidden and ignored ones too. A file that cannot be read, or that
 /// changes while being read, is an error and gets no line.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HashArgs {
     /// Files and directories; `-` or no PATH: standard input
@@ -82,15 +81,8 @@ pub(crate) struct HashArgs {
     recursive: RecursiveArg,
 }
 
-impl HashArgs {
-    /// Returns the arguments for paths without options.
-    pub(crate) fn of_paths(paths: Vec<OsString>) -> Self {
-        Self { paths, ..Self::default() }
-    }
-}
-
 /// Modes other than printing digests.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[group(multiple = false)]
 #[command(next_help_heading = "Instead of printing digests")]
 struct Mode {

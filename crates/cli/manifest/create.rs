@@ -14,12 +14,11 @@ use ftk_manifest::{Contents, Error, Header, WalkedTree, Writer, create};
 
 use crate::algorithm::{AlgorithmName, wanted};
 use crate::args::Globals;
-use crate::console::{Console, cause};
+use crate::console::{Console, Outcome, cause};
 use crate::list::{List, cannot_write};
 use crate::manifest::guard::refuse_to_overwrite;
 use crate::manifest::reading;
 use crate::manifest::scope::ScopeArgs;
-use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::stdout::Stdout;
 

@@ -12,14 +12,13 @@ use ftk_manifest::{Criteria, Field, Finding, Verdict, diff};
 use ftk_record::{End, quote};
 
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::hash::diff::{Compared, both};
 use crate::hash::table::{ListOptions, Table};
 use crate::list::{List, cannot_write};
 use crate::manifest::input::{Input, in_either};
 use crate::manifest::record::{Findings, Manner, say_counts};
 use crate::manifest::rules::{ModeArg, RulesArgs};
-use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
 /// Print the differences between two manifests

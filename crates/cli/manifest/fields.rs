@@ -5,8 +5,8 @@ use ftk_manifest::{Entry, Field, Xattr};
 use ftk_record::{quote, sanitize};
 use ftk_walk::FileType;
 
+use crate::human::ARROW;
 use crate::human::{device, local_time};
-use crate::shown::ARROW;
 
 /// Number of digits shown of a digest.
 const DIGITS: usize = 8;

@@ -16,13 +16,12 @@ mod verify;
 use clap::{Args, Subcommand};
 
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::manifest::create::CreateArgs;
 use crate::manifest::diff::DiffArgs;
 use crate::manifest::unique::UniqueArgs;
 use crate::manifest::update::UpdateArgs;
 use crate::manifest::verify::VerifyArgs;
-use crate::outcome::Outcome;
 
 /// Record a tree, and verify it later
 ///

@@ -13,8 +13,7 @@ use ftk_record::quote;
 use ftk_walk::Follow;
 use indicatif::HumanCount;
 
-use crate::console::cause;
-use crate::failed::say_failed;
+use crate::console::{cause, say_failed};
 use crate::human;
 use crate::manifest::scope::ScopeArgs;
 use crate::run::{Hashed, Run};

@@ -8,12 +8,10 @@ use ftk_record::{write_path, write_string};
 use indicatif::HumanCount;
 
 use crate::colour::Tone;
-use crate::console::Console;
-use crate::human;
+use crate::console::{Console, Outcome};
+use crate::human::{self, ARROW, shown};
 use crate::list::List;
 use crate::manifest::fields::change;
-use crate::outcome::Outcome;
-use crate::shown::{ARROW, shown};
 
 /// How findings are printed.
 #[derive(Clone, Copy)]

@@ -13,12 +13,11 @@ use ftk_record::{sanitize, write_path};
 use indicatif::DecimalBytes;
 
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::hash::diff::both;
 use crate::human;
 use crate::list::{List, cannot_write};
 use crate::manifest::input::{Input, in_either};
-use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
 /// List the files of A whose content is not in B

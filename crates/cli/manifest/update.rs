@@ -12,7 +12,7 @@ use ftk_manifest::{Field, Finding, Header, Sample, Update, Updated, Verdict, Wal
 use ftk_record::quote;
 
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::human;
 use crate::list::{List, cannot_write};
 use crate::manifest::create::{NOT_RECORDED, now_ns, say_no_xattrs, write};
@@ -22,7 +22,6 @@ use crate::manifest::input::Input;
 use crate::manifest::reading;
 use crate::manifest::scope::ScopeArgs;
 use crate::number::share;
-use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::stdout::Stdout;
 

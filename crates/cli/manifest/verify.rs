@@ -13,7 +13,7 @@ use ftk_process::Progress;
 use ftk_record::quote;
 
 use crate::args::Globals;
-use crate::console::{Console, cause};
+use crate::console::{Console, Outcome, cause};
 use crate::list::{List, cannot_write};
 use crate::manifest::create::join;
 use crate::manifest::guard::refuse_swapped;
@@ -23,7 +23,6 @@ use crate::manifest::record::{Findings, Manner, say_counts};
 use crate::manifest::rules::RulesArgs;
 use crate::manifest::scope::ScopeArgs;
 use crate::number::share;
-use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::stdout::Stdout;
 

@@ -13,9 +13,8 @@ use rustix::io::Errno;
 use super::children::Children;
 use super::options::Commands;
 use super::template::{BatchTemplate, Template};
-use crate::console::{Console, cause};
+use crate::console::{Console, Outcome, cause};
 use crate::human;
-use crate::outcome::Outcome;
 use crate::stdout::Stdout;
 
 /// The parsed commands.

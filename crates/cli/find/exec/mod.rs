@@ -5,10 +5,8 @@ mod children;
 mod command;
 mod options;
 mod run;
-mod space;
 mod template;
 
 pub(super) use command::Templates;
 pub(super) use options::Commands;
-pub(crate) use options::end_at_plus;
 pub(super) use run::run;

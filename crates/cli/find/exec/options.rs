@@ -6,7 +6,7 @@ use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
 /// The commands as given, each with its arguments.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(in crate::find) struct Commands {
     pub(super) each: Vec<Vec<OsString>>,
     pub(super) batch: Vec<Vec<OsString>>,
@@ -40,21 +40,6 @@ Run CMD for all entries, in as few runs as possible
 Like --exec, but each run gets many paths: an argument that contains `{}` or one of the other placeholders is repeated \
 for each path. The runs follow one another and can use standard input and the terminal. If nothing matches, the command \
 is not run.";
-
-/// Turns each `+` right after `{}` in a command into the `;` that ends it.
-pub(crate) fn end_at_plus(words: &mut [OsString]) {
-    let mut is_command = false;
-    for at in 1..words.len() {
-        if !is_command && words[at] == "--" {
-            break;
-        }
-        if is_command && words[at] == "+" && words[at - 1] == "{}" {
-            words[at] = ";".into();
-        }
-        is_command =
-            if is_command { words[at] != ";" } else { words[at] == "--exec" || words[at] == "--exec-batch" };
-    }
-}
 
 impl Args for Commands {
     fn augment_args(command: Command) -> Command {
@@ -124,22 +109,6 @@ mod tests {
             Alone::try_parse_from(["alone", "--exec-batch", "a", ";", "--exec-batch", "b", "c"]).unwrap();
         assert_eq!(args.commands.batch, [&["a"][..], &["b", "c"]]);
         assert!(Alone::try_parse_from(["alone", "x"]).unwrap().commands.is_empty());
-    }
-
-    #[test]
-    fn a_plus_after_braces_ends_a_command() {
-        let ended = |line: &str| {
-            let mut words: Vec<_> = line.split(' ').map(OsString::from).collect();
-            end_at_plus(&mut words);
-            words.join(std::ffi::OsStr::new(" ")).into_string().unwrap()
-        };
-        assert_eq!(ended("ftk find --exec-batch ls {} + x"), "ftk find --exec-batch ls {} ; x");
-        assert_eq!(ended("ftk find --exec a {} + --exec b {} +"), "ftk find --exec a {} ; --exec b {} ;");
-        for line in
-            ["ftk find {} +", "ftk find --exec a + {}", "ftk find --exec a ; {} +", "ftk find -- --exec {} +"]
-        {
-            assert_eq!(ended(line), line);
-        }
     }
 
     #[test]

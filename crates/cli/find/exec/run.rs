@@ -11,8 +11,7 @@ use super::batch;
 use super::command::{Runner, Templates};
 use super::template::Template;
 use crate::asked;
-use crate::console::Console;
-use crate::outcome::Outcome;
+use crate::console::{Console, Outcome};
 use crate::stdout::Stdout;
 
 /// Length of the queue of paths. When it is full, the walk waits.

@@ -19,19 +19,18 @@ use ftk_record::{End, quote};
 use ftk_walk::Follow;
 
 use crate::args::Globals;
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::hash::HashArgs;
 use crate::hash::check::files::Files;
 use crate::hash::check::lists::ParseOptions;
 use crate::hash::check::unlisted::SearchedTree;
 use crate::hash::check::verdicts::{Manner, Verdicts};
 use crate::list::{List, cannot_write, refuse_own_input};
-use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::stdout::Stdout;
 
 /// Options that need `--check`.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "With --check")]
 pub(super) struct CheckArgs {
     /// Ignore missing files: no line, no failure

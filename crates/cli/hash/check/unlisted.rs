@@ -10,9 +10,9 @@ use ftk_inventory::{Inventory, Keep, PathList};
 use ftk_select::Selection;
 use ftk_walk::Follow;
 
+use crate::console::Outcome;
 use crate::hash::check::files::Files;
 use crate::hash::check::lists::{Lines, TOO_LARGE};
-use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::scan::none_of;
 

@@ -6,7 +6,7 @@ use ftk_hash::{Algorithm, Digest};
 use ftk_record::{End, sanitize, write_name, write_path, write_string};
 
 use crate::colour::Tone;
-use crate::outcome::Outcome;
+use crate::console::Outcome;
 
 /// The result of checking one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,14 +6,13 @@ use ftk_hash::Algorithm;
 use ftk_record::End;
 use indicatif::HumanCount;
 
-use crate::console::Console;
+use crate::console::{Console, Outcome};
 use crate::hash::check::CheckArgs;
 use crate::hash::check::files::{Files, Trouble};
 use crate::hash::check::lists::{Lines, List};
 use crate::hash::check::verdict::{CheckResult, Record};
 use crate::hash::table::dos_note;
 use crate::list;
-use crate::outcome::Outcome;
 use crate::run::Run;
 
 /// How verdicts are printed.

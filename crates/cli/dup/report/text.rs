@@ -1,8 +1,9 @@
-//! Prints groups for people.
+//! Prints groups as text: for people, and like fdupes.
 
 use std::io::Write as _;
 
 use ftk_dedup::report::Group;
+use ftk_inventory::Inventory;
 use ftk_record::{quote, sanitize};
 use indicatif::{DecimalBytes, HumanCount};
 
@@ -39,4 +40,29 @@ pub(super) fn push_group(out: &mut Vec<u8>, group: &Group, is_coloured: bool) {
         out.push(b'\n');
     }
     out.push(b'\n');
+}
+
+/// The format of fdupes and jdupes: one path per line, an empty line after each group. The terminator, and whether the output goes to a terminal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fdupes {
+    /// Written after each path, and once more after each group.
+    pub(super) end: u8,
+    pub(super) is_shown: bool,
+}
+
+impl Fdupes {
+    /// Appends the first hard link of each file.
+    pub(super) fn push_group(self, out: &mut Vec<u8>, inventory: &Inventory, group: &ftk_dedup::Group<'_>) {
+        for names in group.clusters() {
+            let start = out.len();
+            inventory.push_path(names[0], out);
+            if self.is_shown {
+                let shown = sanitize(&out[start..]).into_owned();
+                out.truncate(start);
+                out.extend_from_slice(shown.as_bytes());
+            }
+            out.push(self.end);
+        }
+        out.push(self.end);
+    }
 }
