@@ -56,14 +56,12 @@ pub(crate) fn run(args: &CalibrateArgs, globals: &Globals, console: &Console) ->
         console.summary(format_args!("saved to {}", quote(path.as_os_str().as_encoded_bytes())));
         constants
     };
-    let out = Stdout::default();
     let text = if globals.json {
         serde_json::to_value(&constants)?.to_string() + "\n"
     } else {
         constants.to_string()
     };
-    out.write(text.as_bytes());
-    out.finish().context("cannot write to standard output")?;
+    Stdout::print(text.as_bytes())?;
     Ok(Outcome::Success)
 }
 

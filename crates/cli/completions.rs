@@ -1,6 +1,5 @@
 //! `ftk completions`: scripts that complete commands, options and values in a shell.
 
-use anyhow::Context as _;
 use clap::Args;
 use clap_complete::Shell;
 
@@ -28,8 +27,6 @@ Examples:
 pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<Outcome> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut args::definition(), "ftk", &mut script);
-    let out = Stdout::default();
-    out.write(&script);
-    out.finish().context("cannot write to standard output")?;
+    Stdout::print(&script)?;
     Ok(Outcome::Success)
 }

@@ -1,6 +1,5 @@
 //! `ftk --describe`: prints the definition of the command line as JSON, for tools.
 
-use anyhow::Context as _;
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Args, Command};
 use serde::Serialize;
@@ -18,9 +17,7 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
     let command = args::definition();
     let mut json = serde_json::to_vec_pretty(&Described::from(&command))?;
     json.push(b'\n');
-    let out = Stdout::default();
-    out.write(&json);
-    out.finish().context("cannot write to standard output")?;
+    Stdout::print(&json)?;
     Ok(Outcome::Success)
 }
 

@@ -14,7 +14,7 @@ use clap::{Arg, Args, Command, Id};
 use crate::args::{self, Globals};
 use crate::console::Outcome;
 use crate::selection::SelectionArgs;
-use crate::stdout::Stdout;
+use crate::stdout::{CANNOT_WRITE, Stdout};
 use crate::{console, foreign};
 
 /// Print the help of a command, or a help topic
@@ -166,17 +166,15 @@ fn arranged_below(command: Command, explained: &BTreeSet<Id>) -> Command {
 
 pub(crate) fn run(args: &HelpArgs) -> anyhow::Result<Outcome> {
     let words: Vec<_> = args.words.iter().map(String::as_str).collect();
-    let out = Stdout::default();
     match words[..] {
-        ["coming-from"] => _ = out.write(foreign::page(None).unwrap_or_default().as_bytes()),
+        ["coming-from"] => Stdout::print(foreign::page(None).unwrap_or_default().as_bytes())?,
         ["coming-from", tool] => match foreign::page(Some(tool)) {
-            Some(page) => _ = out.write(page.as_bytes()),
+            Some(page) => Stdout::print(page.as_bytes())?,
             None => bail!("no page about '{}': ftk help coming-from lists all tools", tool.escape_debug()),
         },
         [word] if let Some(topic) = TOPICS.iter().find(|topic| topic.name == word) => print(&topic.page())?,
         _ => help_of(&words)?,
     }
-    out.finish().context("cannot write to standard output")?;
     Ok(Outcome::Success)
 }
 
@@ -210,7 +208,7 @@ fn help_of(words: &[&str]) -> anyhow::Result<()> {
 fn written(result: std::io::Result<()>) -> anyhow::Result<()> {
     result
         .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
-        .context("cannot write to standard output")
+        .context(CANNOT_WRITE)
 }
 
 /// The sections of the text at the end of a help page.

@@ -9,25 +9,30 @@ use anyhow::{Context as _, bail};
 use ftk_record::{Output, quote};
 
 use crate::colour;
-use crate::stdout::{Lines, Stdout};
+use crate::stdout::{CANNOT_WRITE, Lines, Stdout};
 
-/// A destination for output lines.
+/// A destination for output lines. After a write has failed, nothing more is written, and [`finish`](Self::finish)
+/// reports the failure.
 pub(crate) enum List<'o> {
     Stdout(Lines<'o>),
-    /// The file, and a buffer for one line.
-    File(Output, Vec<u8>),
+    File(OutputFile<'o>),
+}
+
+/// A file of lines.
+pub(crate) struct OutputFile<'o> {
+    path: &'o Path,
+    output: Output,
+    /// The buffer for one line.
+    line: Vec<u8>,
+    written: io::Result<()>,
 }
 
 impl<'o> List<'o> {
     /// Creates `file`, or uses standard output if `file` is `None`.
-    pub(crate) fn create(file: Option<&Path>, stdout: &'o Stdout) -> anyhow::Result<Self> {
-        match file {
-            Some(path) => {
-                let output = Output::create(path).with_context(|| cannot_write(file))?;
-                Ok(Self::File(output, Vec::new()))
-            }
-            None => Ok(Self::Stdout(Lines::new(stdout))),
-        }
+    pub(crate) fn create(file: Option<&'o Path>, stdout: &'o Stdout) -> anyhow::Result<Self> {
+        let Some(path) = file else { return Ok(Self::Stdout(Lines::new(stdout))) };
+        let output = Output::create(path).with_context(|| cannot_write(file))?;
+        Ok(Self::File(OutputFile { path, output, line: Vec::new(), written: Ok(()) }))
     }
 
     /// Whether the output goes to a terminal.
@@ -44,46 +49,60 @@ impl<'o> List<'o> {
     pub(crate) fn own(&self) -> Vec<(u64, u64)> {
         match self {
             Self::Stdout(_) => Stdout::identity().into_iter().collect(),
-            Self::File(output, _) => output.identities().to_vec(),
+            Self::File(file) => file.output.identities().to_vec(),
         }
     }
 
     /// Whether writing has ended early, so that further lines would be discarded.
     pub(crate) fn is_over(&self) -> bool {
-        matches!(self, Self::Stdout(lines) if lines.is_over())
+        match self {
+            Self::Stdout(lines) => lines.is_over(),
+            Self::File(file) => file.written.is_err(),
+        }
     }
 
-    pub(crate) fn line(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+    /// Writes the line that `push` appends to a buffer.
+    pub(crate) fn line(&mut self, push: impl FnOnce(&mut Vec<u8>)) {
         match self {
-            Self::Stdout(lines) => {
-                lines.line(push);
-                Ok(())
-            }
-            Self::File(output, line) => {
+            Self::Stdout(lines) => _ = lines.line(push),
+            Self::File(OutputFile { output, line, written, .. }) => {
                 line.clear();
                 push(line);
-                output.write_all(line)
+                if written.is_ok() {
+                    *written = output.write_all(line);
+                }
             }
         }
     }
 
-    pub(crate) fn finish(self) -> io::Result<()> {
+    /// Writes whole lines without another buffer in between.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
         match self {
-            Self::Stdout(mut lines) => {
-                lines.flush();
-                Ok(())
+            Self::Stdout(lines) => lines.write(bytes),
+            Self::File(OutputFile { output, written, .. }) if written.is_ok() => {
+                *written = output.write_all(bytes)
             }
-            Self::File(output, _) => output.commit(),
+            Self::File(_) => {}
+        }
+    }
+
+    /// Writes what is buffered, and gives the file its name.
+    ///
+    /// # Errors
+    /// If this fails, or a line could not be written.
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Self::Stdout(lines) => lines.finish(),
+            Self::File(OutputFile { path, output, written, .. }) => {
+                written.and_then(|()| output.commit()).with_context(|| cannot_write(Some(path)))
+            }
         }
     }
 }
 
 /// Returns the message for a failure to write to the file, or to standard output for `None`.
 pub(crate) fn cannot_write(file: Option<&Path>) -> String {
-    match file {
-        Some(path) => format!("cannot write {}", shown(path)),
-        None => "cannot write to standard output".into(),
-    }
+    file.map_or_else(|| CANNOT_WRITE.into(), |path| format!("cannot write {}", shown(path)))
 }
 
 /// Refuses an input path that is also the output, since writing would destroy the input. An output file that

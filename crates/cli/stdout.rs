@@ -3,11 +3,15 @@
 
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::os::fd::AsFd as _;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use anyhow::Context as _;
 use ftk_file::{FileType, Stat, Symlinks};
 use rustix::fs::CWD;
+
+/// The message for a failure of standard output.
+pub(crate) const CANNOT_WRITE: &str = "cannot write to standard output";
 
 /// Bytes that each writer buffers before it writes.
 const BUFFER: usize = 64 << 10;
@@ -26,7 +30,7 @@ impl Stdout {
     /// Writes all of `bytes` without interleaving other writers. Returns `false` once writing has failed, so
     /// that the caller can stop.
     pub(crate) fn write(&self, bytes: &[u8]) -> bool {
-        let mut failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         if failure.is_none()
             && let Err(error) = write_all(bytes)
         {
@@ -37,15 +41,22 @@ impl Stdout {
 
     /// Whether nothing more can be written: the reader has closed the pipe, or a write failed.
     pub(crate) fn is_over(&self) -> bool {
-        self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_some()
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Returns the first failure. A closed pipe is not a failure: its reader needs no more output.
-    pub(crate) fn finish(self) -> io::Result<()> {
-        match self.failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+    pub(crate) fn finish(&self) -> anyhow::Result<()> {
+        match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context(CANNOT_WRITE),
             _ => Ok(()),
         }
+    }
+
+    /// Writes all of `bytes`, for a command that prints nothing else.
+    pub(crate) fn print(bytes: &[u8]) -> anyhow::Result<()> {
+        let stdout = Self::default();
+        stdout.write(bytes);
+        stdout.finish()
     }
 
     pub(crate) fn is_terminal() -> bool {
@@ -134,6 +145,17 @@ impl<'o> Lines<'o> {
             self.waiting_since = Some(now);
             self.flush();
         }
+    }
+
+    /// Writes whole lines without buffering them.
+    pub(crate) fn write(&self, bytes: &[u8]) {
+        self.out.write(bytes);
+    }
+
+    /// Writes the buffered lines, and returns the first failure of standard output.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        self.flush();
+        self.out.finish()
     }
 
     /// Writes the buffered lines. Returns `false` once writing has failed.

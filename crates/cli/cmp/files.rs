@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use ftk_compare::{End, Mismatch, Options, Outcome as Found, Reason, Way, sizes_differ};
 use ftk_record::{sanitize, write_record};
 use indicatif::{DecimalBytes, HumanCount};
@@ -17,7 +16,7 @@ use crate::cmp::listing::{Listing, Style, character};
 use crate::cmp::pair::{Compared, Pair};
 use crate::console::{Console, Outcome, say_failure};
 use crate::human;
-use crate::list::{cannot_write, refuse_own_input};
+use crate::list::refuse_own_input;
 use crate::stdout::{Lines, Stdout};
 
 pub(super) fn run(
@@ -48,7 +47,7 @@ pub(super) fn run(
         listing.end();
         compared
     };
-    stdout.finish().with_context(|| cannot_write(None))?;
+    stdout.finish()?;
     let failed = u64::from(compared.is_err());
     console.stats.files("compare", start, 2, failed, 2 * pair.done.load(Relaxed));
     match compared {

@@ -22,7 +22,6 @@ use crate::cmp::difference::{KINDS, Manner, kind};
 use crate::cmp::pair::memory;
 use crate::console::{Console, Outcome, say_failure};
 use crate::human;
-use crate::list::cannot_write;
 use crate::run::Run;
 use crate::scan::{Scan, TOO_LARGE, none_of};
 use crate::stdout::{Lines, Stdout};
@@ -128,8 +127,7 @@ fn print_differences(
         }
         _ => tally.pending += 1,
     });
-    lines.flush();
-    stdout.finish().with_context(|| cannot_write(None))?;
+    lines.finish()?;
     ensure!(tally.pending == 0, "internal error: {} pairs of files were not compared", tally.pending);
     Ok(tally)
 }

@@ -77,7 +77,7 @@ impl Job {
             (None, true) => self.script(groups, &out, console)?,
             (None, false) => self.plan(groups, &out, console)?,
         };
-        out.finish().context("cannot write to standard output")?;
+        out.finish()?;
         Ok(outcome)
     }
 

@@ -6,11 +6,9 @@ mod text;
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::{CString, OsString};
-use std::io;
 use std::os::unix::ffi::OsStringExt as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::Context as _;
 use ftk_dedup::report::{Header, Writer};
 
 use self::text::Fdupes;
@@ -20,7 +18,7 @@ use crate::dup::options::{Format, OutputArgs, SearchArgs};
 use crate::dup::search::{Search, SearchContext, Surveyed, search};
 use crate::dup::sharing::Sharing;
 use crate::dup::tally::Tally;
-use crate::list::{List, cannot_write, refuse_own_input};
+use crate::list::{List, refuse_own_input};
 use crate::stdout::Stdout;
 
 pub(super) fn run(
@@ -49,41 +47,32 @@ pub(super) fn run(
         Ok(())
     })?;
     let mut groups = search.groups(console);
-    let (written, tally) = match format {
-        Format::Fdupes => (push_names(&mut list, &search, output), search.groups.totals().into()),
+    let tally = match format {
+        Format::Fdupes => {
+            push_names(&mut list, &search, output);
+            search.groups.totals().into()
+        }
         _ => {
             let (mut tally, sharing) = (Tally::default(), Sharing::new(&search.roots));
             if format == Format::Csv {
                 head.extend_from_slice(csv::HEADER);
             }
-            let written = list.line(|out| out.append(&mut head)).and_then(|()| {
-                push_groups(
-                    &mut list,
-                    &mut groups,
-                    search.groups.synthetic(),
-                    &mut tally,
-                    format,
-                    json,
-                    sharing,
-                )
-            });
-            (written, tally)
+            list.line(|out| out.append(&mut head));
+            let synthetic = search.groups.synthetic();
+            push_groups(&mut list, &mut groups, synthetic, &mut tally, format, json, sharing);
+            tally
         }
     };
     // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
     let is_whole = !list.is_over();
-    let totals = |list: &mut List<'_>| match (format, globals.json) {
+    match (format, globals.json) {
         (Format::Summary, true) => list.line(|out| tally.push_json(out)),
         (Format::Summary, false) => {
-            list.line(|out| out.extend_from_slice(format!("{}\n", tally.text()).as_bytes()))
+            list.line(|out| out.extend_from_slice(format!("{}\n", tally.text()).as_bytes()));
         }
-        _ => Ok(()),
-    };
-    written
-        .and_then(|()| totals(&mut list))
-        .and_then(|()| list.finish())
-        .and_then(|()| stdout.finish())
-        .with_context(|| cannot_write(output.output.as_deref()))?;
+        _ => {}
+    }
+    list.finish()?;
     search.say_scanned(console);
     if format != Format::Summary && is_whole {
         console.summary(tally.text());
@@ -92,13 +81,12 @@ pub(super) fn run(
 }
 
 /// Prints the groups with paths only, which needs no further system calls for the members.
-fn push_names(list: &mut List<'_>, search: &Search, output: &OutputArgs) -> io::Result<()> {
+fn push_names(list: &mut List<'_>, search: &Search, output: &OutputArgs) {
     let (end, is_shown) = if output.null { (0, false) } else { (b'\n', list.is_shown()) };
     let fdupes = Fdupes { end, is_shown };
     for group in search.groups.iter() {
-        list.line(|out| fdupes.push_group(out, &search.inventory, &group))?;
+        list.line(|out| fdupes.push_group(out, &search.inventory, &group));
     }
-    Ok(())
 }
 
 /// Prints the groups with current metadata of their members, and adds them to `tally`.
@@ -110,7 +98,7 @@ fn push_groups(
     format: Format,
     mut json: Option<Writer>,
     mut sharing: Sharing<'_>,
-) -> io::Result<()> {
+) {
     let is_shown = list.is_shown();
     let is_coloured = list.is_coloured();
     // Stops as soon as the output is closed, because examining a group opens the directories of its members.
@@ -119,14 +107,16 @@ fn push_groups(
     {
         tally.add(&group, synthetic, |member| sharing.of(member));
         match format {
-            Format::Screen => list.line(|out| text::push_group(out, &group, is_coloured))?,
-            Format::Csv => list.line(|out| csv::push_group(out, tally.groups, &group, is_shown))?,
-            Format::Json => list.line(|out| json.iter_mut().for_each(|json| json.group(&group, out)))?,
+            Format::Screen => list.line(|out| text::push_group(out, &group, is_coloured)),
+            Format::Csv => list.line(|out| csv::push_group(out, tally.groups, &group, is_shown)),
+            Format::Json => list.line(|out| json.iter_mut().for_each(|json| json.group(&group, out))),
             // `push_names` prints groups as fdupes does, and a summary has only the totals.
             Format::Fdupes | Format::Summary => {}
         }
     }
-    json.map_or(Ok(()), |json| list.line(|out| json.finish(out)))
+    if let Some(json) = json {
+        list.line(|out| json.finish(out));
+    }
 }
 
 fn header(args: &SearchArgs, roots: &[CString], start: SystemTime) -> Header<'static> {

@@ -87,7 +87,7 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     }
     signals.raise_again();
     ended.with_context(|| format!("cannot undo {shown}"))?;
-    out.finish().context("cannot write to standard output")?;
+    out.finish()?;
     Ok(if failed + reduced > 0 { Outcome::Error } else { Outcome::Success })
 }
 

@@ -15,7 +15,7 @@ mod style;
 
 use std::ffi::OsString;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::Args;
 use ftk_walk::Follow;
 
@@ -137,7 +137,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
         None if args.output.count => modes::count(&search, &out),
         None => modes::list(&args.output, &search, &out)?,
     };
-    out.finish().context("cannot write to standard output")?;
+    out.finish()?;
     Ok(outcome)
 }
 

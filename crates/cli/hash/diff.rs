@@ -2,10 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use ftk_hash::Algorithm;
 use ftk_record::{Change, End, changes, quote, write_path};
 use ftk_sched::{Stop, Team};
@@ -17,7 +16,7 @@ use crate::console::{Console, Outcome};
 use crate::hash::HashArgs;
 use crate::hash::table::{ListOptions, Table};
 use crate::human::{self, ARROW, shown};
-use crate::list::{List, cannot_write, refuse_own_input};
+use crate::list::{List, refuse_own_input};
 use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
@@ -36,8 +35,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         memory: globals.memory() / 2,
     };
     let tables = both([old, new], globals, |path| reading.read(path))?;
-    let compared = Compared::of(&tables, list, args.output.as_deref(), globals.json, console)?;
-    stdout.finish().with_context(|| cannot_write(args.output.as_deref()))?;
+    let compared = Compared::of(&tables, list, globals.json, console)?;
     Ok(compared.finish(console))
 }
 
@@ -49,11 +47,10 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// Writes the differences between two lists. `output`: the file that the lines go to.
+    /// Writes the differences between two lists.
     pub(crate) fn of(
         [old, new]: &[Table; 2],
         mut list: List<'_>,
-        output: Option<&Path>,
         json: bool,
         console: &Console,
     ) -> anyhow::Result<Self> {
@@ -68,16 +65,13 @@ impl Compared {
         let (changes, same) = changes(&old.sums, &new.sums);
         let mut counts = [0_u64; WORDS.len()];
         let is_coloured = list.is_coloured();
-        let write = || {
-            for change in &changes {
-                if let Some(nth) = kind(change) {
-                    counts[nth] += 1;
-                    list.line(|out| push(out, nth, change, json, is_coloured))?;
-                }
+        for change in &changes {
+            if let Some(nth) = kind(change) {
+                counts[nth] += 1;
+                list.line(|out| push(out, nth, change, json, is_coloured));
             }
-            list.finish()
-        };
-        write().with_context(|| cannot_write(output))?;
+        }
+        list.finish()?;
         for change in &changes {
             if let Change::Unknown(path) = change {
                 let path = quote(path);

@@ -25,7 +25,7 @@ use crate::hash::HashArgs;
 use crate::hash::lines::blocks::{Block, Blocks};
 use crate::hash::lines::turns::Turns;
 use crate::human;
-use crate::list::{List, cannot_write, refuse_own_input};
+use crate::list::{List, refuse_own_input};
 use crate::stdout::Stdout;
 
 /// Blocks that one worker processes before the others start. They are a few hundred microseconds of work.
@@ -60,7 +60,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         format: Format { algorithm, end, json: globals.json },
         platform,
         source: Mutex::new(Source { blocks: Blocks::new(input, end), turn: 0, failure: None }),
-        turns: Turns::new(list, &stdout),
+        turns: Turns::new(list),
     };
     let mut done = crew.work(ALONE);
     let workers = globals.workers().unwrap_or_else(physical_cores);
@@ -86,11 +86,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     if let Some(error) = failure {
         return Err(error).with_context(|| cannot("read", path));
     }
-    turns
-        .into_list()
-        .and_then(List::finish)
-        .and_then(|()| stdout.finish())
-        .with_context(|| cannot_write(args.output.as_deref()))?;
+    turns.into_list().finish()?;
     if path != "-" {
         console.summary(format_args!(
             "{}, {} in {}   {algorithm}",

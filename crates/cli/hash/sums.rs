@@ -21,7 +21,7 @@ use crate::console::{Console, Outcome, cause, say_failed};
 use crate::hash::HashArgs;
 use crate::hash::list::{Format, emit};
 use crate::human;
-use crate::list::{List, cannot_write, refuse_own_input};
+use crate::list::{List, refuse_own_input};
 use crate::run::{Hashed, Run};
 use crate::scan::too_large;
 use crate::stdout::Stdout;
@@ -93,10 +93,8 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         json: globals.json,
         is_shown: list.is_shown(),
     };
-    emit(&mut list, work.inventory, &rows, streams, format)
-        .and_then(|()| list.finish())
-        .and_then(|()| stdout.finish())
-        .with_context(|| cannot_write(args.output.as_deref()))?;
+    emit(&mut list, work.inventory, &rows, streams, format);
+    list.finish()?;
 
     let failed = failed.len() as u64;
     if has_starts {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
@@ -105,16 +105,15 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     };
     let contents = read.as_ref().map_or_else(Contents::none, |read| Contents::read(None, &read.rows));
     let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
-    let unwritten = || cannot_write(args.output.as_deref());
     let mut without_xattrs = 0;
     let mut on_error = |path: &[u8], error: io::Error| {
         without_xattrs += 1;
         say_no_xattrs(tree.root, path, &error, console);
     };
-    let entries =
-        write(&header, list, |writer| create(&tree, &contents, header.xattrs, writer, &mut on_error));
-    let entries = entries.with_context(unwritten)?;
-    stdout.finish().with_context(unwritten)?;
+    let output = args.output.as_deref();
+    let entries = write(&header, list, output, |writer| {
+        create(&tree, &contents, header.xattrs, writer, &mut on_error)
+    })?;
 
     let (done, failed) = read.map_or_else(Default::default, |read| (read.done, read.failed.len() as u64));
     reading::say_done(&run, entries, done, failed, &header.algorithms);
@@ -124,20 +123,26 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
 /// Receives whole lines of a manifest.
 type Sink<'s> = &'s mut dyn FnMut(&[u8]) -> io::Result<()>;
 
-/// Writes a whole manifest: the header, the entries that `fill` writes, and the footer.
+/// Writes a whole manifest to `output`: the header, the entries that `fill` writes, and the footer.
 pub(super) fn write<T>(
     header: &Header,
     mut list: List<'_>,
+    output: Option<&Path>,
     fill: impl FnOnce(&mut Writer<Sink<'_>>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
-    let mut sink = |line: &[u8]| list.line(|out| out.extend_from_slice(line));
-    let mut writer = Writer::new(header, &mut sink as Sink<'_>)?;
-    // An I/O error is returned without the manifest's wording, since the caller names the output.
+    let unwritten = || cannot_write(output);
+    let mut sink = |line: &[u8]| {
+        list.line(|out| out.extend_from_slice(line));
+        Ok(())
+    };
+    let mut writer = Writer::new(header, &mut sink as Sink<'_>).with_context(unwritten)?;
+    // An I/O error is returned without the manifest's wording.
     let filled = fill(&mut writer).map_err(|error| match error {
         Error::Io(error) => anyhow::Error::from(error),
         error => error.into(),
-    })?;
-    writer.finish()?;
+    });
+    let filled = filled.with_context(unwritten)?;
+    writer.finish().with_context(unwritten)?;
     list.finish()?;
     Ok(filled)
 }

@@ -15,7 +15,7 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::hash::diff::{Compared, both};
 use crate::hash::table::{ListOptions, Table};
-use crate::list::{List, cannot_write};
+use crate::list::List;
 use crate::manifest::input::{Input, in_either};
 use crate::manifest::record::{Findings, Manner, say_counts};
 use crate::manifest::rules::{ModeArg, RulesArgs};
@@ -67,8 +67,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         let reading = ListOptions { end: End::Newline, algorithms: &[], is_bare, memory };
         let table = |path: &OsStr, is_manifest| if is_manifest { sums(path) } else { reading.read(path) };
         let tables = [table(&args.old, are_manifests[0])?, table(&args.new, are_manifests[1])?];
-        let compared = Compared::of(&tables, list, None, globals.json, console)?;
-        stdout.finish().with_context(|| cannot_write(None))?;
+        let compared = Compared::of(&tables, list, globals.json, console)?;
         return Ok(compared.finish(console));
     }
     let [old, new] = both([&args.old, &args.new], globals, |path| Ok(Input::open(path)?.manifest))?;
@@ -81,7 +80,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         ControlFlow::Continue(())
     });
     let summary = summary.map_err(|error| in_either(error, [&args.old, &args.new]))?;
-    findings.finish().and_then(|()| stdout.finish()).with_context(|| cannot_write(None))?;
+    findings.finish()?;
     Ok(say_counts(&summary, "the same", word, Outcome::Success, console))
 }
 

@@ -1,7 +1,5 @@
 //! Prints findings, one line per entry, and their summary.
 
-use std::io;
-
 use ftk_hash::Algorithm;
 use ftk_manifest::{Finding, Summary, Verdict};
 use ftk_record::{write_path, write_string};
@@ -33,32 +31,31 @@ pub(super) struct Findings<'a> {
     list: List<'a>,
     is_shown: bool,
     is_coloured: bool,
-    written: io::Result<()>,
 }
 
 impl<'a> Findings<'a> {
     pub(super) fn new(manner: Manner, algorithms: [&'a [Algorithm]; 2], list: List<'a>) -> Self {
         let is_shown = list.is_shown();
         let is_coloured = list.is_coloured();
-        Self { manner, algorithms, list, is_shown, is_coloured, written: Ok(()) }
+        Self { manner, algorithms, list, is_shown, is_coloured }
     }
 
     /// Prints a finding. An entry without differences is printed only if `all` is set. `why`: the reason why
     /// the file could not be read.
     pub(super) fn give(&mut self, finding: &Finding<'_>, why: Option<&str>) {
-        if (finding.verdict == Verdict::Ok && !self.manner.all) || self.written.is_err() {
+        if finding.verdict == Verdict::Ok && !self.manner.all {
             return;
         }
         let Self { manner, algorithms, is_shown, is_coloured, .. } = *self;
         let record = Record { word: (manner.word)(finding.verdict), finding, why, algorithms };
-        self.written = self.list.line(|out| match manner.json {
+        self.list.line(|out| match manner.json {
             true => record.push_json(out, manner.member),
             false => record.push_text(out, is_shown, is_coloured),
         });
     }
 
-    pub(super) fn finish(self) -> io::Result<()> {
-        self.written.and_then(|()| self.list.finish())
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        self.list.finish()
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::Args;
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
@@ -16,7 +16,7 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::hash::diff::both;
 use crate::human;
-use crate::list::{List, cannot_write};
+use crate::list::List;
 use crate::manifest::input::{Input, in_either};
 use crate::stdout::Stdout;
 
@@ -59,10 +59,10 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     let mut list = List::create(None, &stdout)?;
     let is_shown = list.is_shown();
     let algorithms = &a.header().algorithms;
-    let (mut bytes, mut written) = (0, Ok(()));
+    let mut bytes = 0;
     let files = unique(&a, &b, &Budget::new(globals.memory()), &mut |entry: &Entry<'_>| {
         bytes = u64::saturating_add(bytes, entry.stat.size); // a manifest may contain any size
-        let line = list.line(|out| match (globals.json, is_shown) {
+        list.line(|out| match (globals.json, is_shown) {
             (true, _) => push_json(out, entry, algorithms),
             (_, true) if !args.zero => {
                 out.extend_from_slice(sanitize(entry.path).as_bytes());
@@ -73,17 +73,10 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
                 out.push(if args.zero { 0 } else { b'\n' });
             }
         });
-        match line {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                written = Err(error);
-                ControlFlow::Break(())
-            }
-        }
+        if list.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let files = files.map_err(|error| in_either(error, [&args.a, &args.b]))?;
-    let finished = written.and_then(|()| list.finish()).and_then(|()| stdout.finish());
-    finished.with_context(|| cannot_write(None))?;
+    list.finish()?;
     if files == 0 {
         console.summary("all content of A is in B");
         return Ok(Outcome::Success);

@@ -14,7 +14,7 @@ use ftk_record::quote;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
-use crate::list::{List, cannot_write};
+use crate::list::List;
 use crate::manifest::create::{NOT_RECORDED, now_ns, say_no_xattrs, write};
 use crate::manifest::fields::change;
 use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
@@ -123,10 +123,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         (Some(error), ..) => say_no_xattrs(tree.root, finding.path, error, console),
         _ => {}
     };
-    let unwritten = || cannot_write(args.output.as_deref());
-    let updated = write(&header, list, |writer| update.write(&read.rows, now_ns, writer, &mut each));
-    let updated = updated.with_context(unwritten)?;
-    stdout.finish().with_context(unwritten)?;
+    let output = args.output.as_deref();
+    let updated = write(&header, list, output, |writer| update.write(&read.rows, now_ns, writer, &mut each))?;
 
     if update.missing > 0 {
         let paths = human::count(update.missing, "recorded path");

@@ -14,7 +14,7 @@ use ftk_record::quote;
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome, cause};
-use crate::list::{List, cannot_write};
+use crate::list::List;
 use crate::manifest::create::join;
 use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
@@ -137,7 +137,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             quote(args.root.as_bytes())
         );
     }
-    findings.finish().and_then(|()| stdout.finish()).with_context(|| cannot_write(None))?;
+    findings.finish()?;
     let good = if is_over { "as recorded, up to the first difference" } else { "as recorded" };
     // A new file that could not be read keeps the verdict `new`, but it is an error too.
     let read = if failed > 0 { Outcome::Error } else { Outcome::Success };

@@ -25,7 +25,7 @@ use crate::hash::check::files::Files;
 use crate::hash::check::lists::ParseOptions;
 use crate::hash::check::unlisted::SearchedTree;
 use crate::hash::check::verdicts::{Manner, Verdicts};
-use crate::list::{List, cannot_write, refuse_own_input};
+use crate::list::{List, refuse_own_input};
 use crate::run::Run;
 use crate::stdout::Stdout;
 
@@ -98,8 +98,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let manner = Manner { args: own, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);
     let mut outcome = if is_whole { Outcome::Success } else { Outcome::Error };
-    let unwritten = || cannot_write(args.output.as_deref());
-    verdicts.of_lines(&lines, &files).with_context(unwritten)?;
+    verdicts.of_lines(&lines, &files);
     if own.new && !is_whole {
         console.error("cannot look for new files, since a list could not be read");
     } else if own.new {
@@ -111,9 +110,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         };
         let (new, walked) = tree.unlisted(&lines, &files)?;
         outcome = outcome.max(walked);
-        verdicts.of_new(&new).with_context(unwritten)?;
+        verdicts.of_new(&new);
     }
-    let given = verdicts.finish(&lines, &files, &run).with_context(unwritten)?;
-    stdout.finish().with_context(unwritten)?;
-    Ok(outcome.max(given))
+    Ok(outcome.max(verdicts.finish(&lines, &files, &run)?))
 }

@@ -1,7 +1,5 @@
 //! Prints and counts the verdicts of a run, and derives the exit status.
 
-use std::io;
-
 use ftk_hash::Algorithm;
 use ftk_record::End;
 use indicatif::HumanCount;
@@ -62,7 +60,7 @@ impl<'a> Verdicts<'a> {
     }
 
     /// Prints the verdict on every line of every list, in their order.
-    pub(super) fn of_lines(&mut self, lines: &Lines, files: &Files) -> io::Result<()> {
+    pub(super) fn of_lines(&mut self, lines: &Lines, files: &Files) {
         let mut paths = files.paths(lines);
         let mut at = 0;
         for list in &lines.lists {
@@ -72,26 +70,20 @@ impl<'a> Verdicts<'a> {
                 let expected = &lines.expected[at..end];
                 at = end;
                 let digest = files.digest(line, lines);
-                self.of_file(paths.of(line), (line.algorithm, expected), digest)?;
+                self.of_file(paths.of(line), (line.algorithm, expected), digest);
             }
             self.of_list(list, self.counts.of(CheckResult::Ok) > ok);
         }
-        Ok(())
     }
 
-    fn of_file(
-        &mut self,
-        path: &[u8],
-        expected: (Algorithm, &[u8]),
-        digest: Result<&[u8], Trouble>,
-    ) -> io::Result<()> {
+    fn of_file(&mut self, path: &[u8], expected: (Algorithm, &[u8]), digest: Result<&[u8], Trouble>) {
         let (verdict, found, trouble) = match &digest {
             Ok(found) if *found == expected.1 => (CheckResult::Ok, Some(*found), None),
             Ok(found) => (CheckResult::Failed, Some(*found), None),
             Err(trouble) => (trouble.verdict, None, Some(trouble)),
         };
         if verdict == CheckResult::Missing && self.manner.args.ignore_missing {
-            return Ok(());
+            return;
         }
         // The verdict of a missing file says enough; a message on standard error would only repeat it.
         if let Some(Trouble { verb, cause, .. }) = trouble
@@ -101,23 +93,22 @@ impl<'a> Verdicts<'a> {
             self.console.path_error(verb, path, cause);
         }
         let error = trouble.map(|trouble| &*trouble.cause);
-        self.give(&Record { path, verdict, expected: Some(expected), found, error })
+        self.give(&Record { path, verdict, expected: Some(expected), found, error });
     }
 
     /// Prints the verdicts on files that are not in any list.
-    pub(super) fn of_new<P: AsRef<[u8]>>(&mut self, paths: &[P]) -> io::Result<()> {
+    pub(super) fn of_new<P: AsRef<[u8]>>(&mut self, paths: &[P]) {
         for path in paths {
             let path = path.as_ref();
-            self.give(&Record { path, verdict: CheckResult::New, expected: None, found: None, error: None })?;
+            self.give(&Record { path, verdict: CheckResult::New, expected: None, found: None, error: None });
         }
-        Ok(())
     }
 
-    fn give(&mut self, record: &Record<'_>) -> io::Result<()> {
+    fn give(&mut self, record: &Record<'_>) {
         self.counts.0[record.verdict as usize] += 1;
         self.outcome = self.outcome.max(record.verdict.outcome());
         if self.manner.args.status || (self.manner.is_quiet && record.verdict == CheckResult::Ok) {
-            return Ok(());
+            return;
         }
         let Manner { json, end, .. } = self.manner;
         let (is_shown, is_coloured) = (self.is_shown, self.is_coloured);
@@ -125,7 +116,7 @@ impl<'a> Verdicts<'a> {
             true => record.push_json(out),
             false => record.push_text(out, end, is_shown, is_coloured),
         };
-        self.out.line(line)
+        self.out.line(line);
     }
 
     /// Reports problems of a list as a whole. `is_ok`: at least one of its files matches.
@@ -163,7 +154,7 @@ impl<'a> Verdicts<'a> {
     }
 
     /// Flushes the output, prints the summary, and returns the outcome.
-    pub(super) fn finish(self, lines: &Lines, files: &Files, run: &Run<'_>) -> io::Result<Outcome> {
+    pub(super) fn finish(self, lines: &Lines, files: &Files, run: &Run<'_>) -> anyhow::Result<Outcome> {
         let Self { manner, out, console, counts, outcome, .. } = self;
         out.finish()?;
         if !manner.args.status {

@@ -1,14 +1,11 @@
 //! Writes the output of several workers in the order of the input.
 
-use std::io::{self, Write as _};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::list::List;
-use crate::stdout::Stdout;
 
 /// The output, to which each block is written when it is its turn.
 pub(super) struct Turns<'o> {
-    stdout: &'o Stdout,
     state: Mutex<State<'o>>,
     turned: Condvar,
 }
@@ -19,14 +16,13 @@ struct State<'o> {
     turn: u64,
     /// Whether nothing more will be written, because a write failed or a block is missing.
     is_over: bool,
-    failure: Option<io::Error>,
 }
 
 impl<'o> Turns<'o> {
-    /// Creates the output. The first block to write is number 0. `list` writes to `stdout` or to a file.
-    pub(super) fn new(list: List<'o>, stdout: &'o Stdout) -> Self {
-        let state = State { list, turn: 0, is_over: false, failure: None };
-        Self { stdout, state: Mutex::new(state), turned: Condvar::new() }
+    /// Creates the output. The first block to write is number 0.
+    pub(super) fn new(list: List<'o>) -> Self {
+        let state = State { list, turn: 0, is_over: false };
+        Self { state: Mutex::new(state), turned: Condvar::new() }
     }
 
     /// Waits until all blocks before `mine` have been written, and writes block `mine`. Returns `false` if
@@ -39,12 +35,8 @@ impl<'o> Turns<'o> {
         if state.is_over {
             return false;
         }
-        state.is_over = match &mut state.list {
-            List::Stdout(_) => !self.stdout.write(bytes),
-            List::File(output, _) => {
-                output.write_all(bytes).map_err(|error| state.failure = Some(error)).is_err()
-            }
-        };
+        state.list.write(bytes);
+        state.is_over = state.list.is_over();
         state.turn += 1;
         self.turned.notify_all();
         !state.is_over
@@ -56,10 +48,8 @@ impl<'o> Turns<'o> {
         Guard(self)
     }
 
-    /// Returns the list, or the error of a write.
-    pub(super) fn into_list(self) -> io::Result<List<'o>> {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        state.failure.map_or(Ok(state.list), Err)
+    pub(super) fn into_list(self) -> List<'o> {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).list
     }
 
     fn lock(&self) -> MutexGuard<'_, State<'o>> {
