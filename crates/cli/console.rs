@@ -220,8 +220,9 @@ fn in_one_line(text: &str) -> String {
             line.strip_prefix("tip: ").unwrap_or(line).replace("unrecognized subcommand", "unknown command");
         parts.push(line.replace("a similar subcommand", "a similar command"));
     }
-    let command = ["ftk", &Line::of_process().command, "-h"].join(" ").replace("  ", " ");
-    parts.push(format!("see `{command}`"));
+    let command = &Line::of_process().command;
+    let space = if command.is_empty() { "" } else { " " };
+    parts.push(format!("see `ftk {command}{space}-h`"));
     parts.join("; ")
 }
 

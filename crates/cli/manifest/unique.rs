@@ -73,7 +73,7 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
                 out.push(if args.zero { 0 } else { b'\n' });
             }
         });
-        if list.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        ControlFlow::Continue(())
     });
     let files = files.map_err(|error| in_either(error, [&args.a, &args.b]))?;
     list.finish()?;
