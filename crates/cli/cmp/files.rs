@@ -57,7 +57,7 @@ pub(super) fn run(
         elapsed_ns: nanos(start.elapsed()),
         files: Some(2),
         failed: Some(u64::from(compared.is_err())),
-        bytes: Some(2 * pair.done.load(Relaxed)),
+        bytes: Some(pair.done.load(Relaxed)),
         ..Phase::default()
     });
     match compared {
@@ -200,7 +200,7 @@ fn say(
             console.summary("equal: both are the same file");
         }
         End::Together => {
-            let bytes = 2 * pair.done.load(Relaxed);
+            let bytes = pair.done.load(Relaxed);
             let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
             console.summary(format_args!(
                 "equal: {} each in {} ({}/s)",

@@ -8,12 +8,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_compare::trees::{Done, PairTable, Report, TreeCriteria, TreeResources, Trees, WalkedTree, What};
+use ftk_compare::trees::{PairTable, TreeCriteria, Trees, WalkedTree, What};
 use ftk_file::is_trusted;
 use ftk_inventory::Budget;
-use ftk_process::Progress;
 use ftk_record::quote;
-use ftk_sched::Stop;
+use ftk_sched::{Counters, Run, RunPlan, Stop};
 use ftk_select::Skipped;
 use ftk_walk::Follow;
 use indicatif::{DecimalBytes, HumanCount};
@@ -63,14 +62,14 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         criteria,
     };
     let mut pairs = trees.plan(&budget).context(TOO_LARGE)?;
-    let (stop, done) = (Stop::new(), Done::default());
+    let (stop, counters) = (Stop::new(), Counters::default());
     let ftk_process::Resources { model, limits, .. } = engine.resources(&stop, None);
-    let resources = TreeResources { model, limits, memory: memory(globals), stop: &stop, done: &done };
-    compare(&trees, &mut pairs, &resources, console);
+    let run = Run { model, limits, stop: &stop, counters: &counters };
+    compare(&trees, &mut pairs, memory(globals), &run, console);
     // `-rq` lists the differences, as in diff.
     let lists = !globals.quiet || (args.recursive && !args.silent);
     let tally = print_differences(&trees, &pairs, lists, globals, console)?;
-    tally.print(&pairs, &done, start.elapsed(), names, console);
+    tally.print(&pairs, counters.sum().bytes, start.elapsed(), names, console);
     Ok(outcome.max(tally.outcome()))
 }
 
@@ -159,23 +158,20 @@ fn is_one_directory(a: &OsStr, b: &OsStr) -> bool {
 const MANY: u64 = 4096;
 
 /// Compares the files that have to be read, and prints the plan for `-v`.
-fn compare(trees: &Trees<'_>, pairs: &mut PairTable, resources: &TreeResources<'_>, console: &Console) {
+fn compare(trees: &Trees<'_>, pairs: &mut PairTable, memory: u64, run: &Run<'_>, console: &Console) {
     let start = Instant::now();
-    let done = resources.done;
-    let so_far = || Progress { files: done.pairs(), bytes: done.bytes(), ..Progress::default() };
-    let is_short = pairs.pairs() < MANY;
-    let report = console
-        .progress
-        .counted("compare", pairs.pairs(), is_short, &so_far, || trees.compare(pairs, resources));
+    let so_far = || run.counters.sum();
+    let (n, work) = (pairs.pairs(), || trees.compare(pairs, memory, run));
+    let plan = console.progress.counted("compare", n, n < MANY, &so_far, work);
     console.stats.phase(Phase {
         phase: "compare",
         elapsed_ns: nanos(start.elapsed()),
         files: Some(2 * pairs.pairs()),
         failed: Some(pairs.failed()),
-        bytes: Some(done.bytes()),
+        bytes: Some(so_far().bytes),
         ..Phase::default()
     });
-    let Report { sample, choice, took_nanos, large } = report;
+    let RunPlan { sample, choice, took_nanos, large } = plan;
     if sample.files == 0 {
         return;
     }
@@ -192,7 +188,7 @@ fn compare(trees: &Trees<'_>, pairs: &mut PairTable, resources: &TreeResources<'
     });
     if large > 0 {
         console.verbose(|| {
-            format!("large   {} compared last, each by all workers", human::count(large, "pair"))
+            format!("large   {} compared last, each by all workers", human::count(large as u64, "pair"))
         });
     }
 }
@@ -223,13 +219,12 @@ impl Tally {
     }
 
     /// Prints the summary.
-    fn print(&self, pairs: &PairTable, done: &Done, took: Duration, names: [&[u8]; 2], console: &Console) {
+    fn print(&self, pairs: &PairTable, bytes: u64, took: Duration, names: [&[u8]; 2], console: &Console) {
         let [only_a, only_b] = names.map(|name| format!("only in {}", quote(name)));
         let words = [&only_a, &only_b, "type", "size", "content", "target", "device", "metadata"];
         let counts = self.counts.iter().zip(words).filter(|(n, _)| **n > 0);
         let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
         let differences = if counts.is_empty() { "no differences".into() } else { counts.join(", ") };
-        let bytes = done.bytes();
         let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
         console.summary(format_args!(
             "{differences}; {} of files compared, {} in {} ({}/s)",
