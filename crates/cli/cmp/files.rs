@@ -49,7 +49,7 @@ pub(super) fn run(
     };
     stdout.finish()?;
     let failed = u64::from(compared.is_err());
-    console.stats.files("compare", start, 2, failed, 2 * pair.done.load(Relaxed));
+    console.stats.files("compare", start, 2, failed, pair.done.load(Relaxed));
     match compared {
         Ok(Some(found)) if found.is_equal() => Ok(Outcome::Success),
         Ok(_) => Ok(Outcome::Negative),
@@ -190,7 +190,7 @@ fn say(
             console.summary("equal: both are the same file");
         }
         End::Together => {
-            let bytes = 2 * pair.done.load(Relaxed);
+            let bytes = pair.done.load(Relaxed);
             let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
             console.summary(format_args!(
                 "equal: {} each in {} ({}/s)",

@@ -28,7 +28,7 @@ pub(super) struct Pair<'p> {
     workers: usize,
     memory: u64,
     console: &'p Console,
-    /// Bytes of each input compared so far.
+    /// Bytes of both inputs compared so far.
     pub(super) done: AtomicU64,
 }
 
@@ -101,8 +101,8 @@ impl<'p> Pair<'p> {
             return work();
         };
         let so_far = || {
-            let done = resources.done.load(Relaxed).min(all);
-            Progress { files: 0, bytes: 2 * done, large_files: 1, large_bytes: 2 * (all - done) }
+            let bytes = resources.done.load(Relaxed).min(2 * all);
+            Progress { files: 0, bytes, large_files: 1, large_bytes: 2 * all - bytes }
         };
         console.progress.counted("compare", 1, all < SHORT, &so_far, work)
     }

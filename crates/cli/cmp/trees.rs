@@ -8,10 +8,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_compare::trees::{Done, PairTable, Report, TreeCriteria, TreeResources, Trees, WalkedTree, What};
+use ftk_compare::trees::{PairTable, TreeCriteria, Trees, WalkedTree, What};
 use ftk_file::is_trusted;
-use ftk_process::Progress;
 use ftk_record::quote;
+use ftk_sched::{self as sched, Counters, RunPlan};
 use ftk_select::Skipped;
 use ftk_walk::Follow;
 use indicatif::HumanCount;
@@ -54,12 +54,12 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         criteria,
     };
     let mut pairs = trees.plan(&run.budget).context(TOO_LARGE)?;
-    let done = Done::default();
-    compare(&trees, &mut pairs, &done, &run);
+    let counters = Counters::default();
+    compare(&trees, &mut pairs, &counters, &run);
     // `-rq` lists the differences, as in diff.
     let lists = !globals.quiet || (args.recursive && !args.silent);
     let tally = print_differences(&trees, &pairs, lists, globals, console)?;
-    tally.print(&pairs, &done, names, &run);
+    tally.print(&pairs, counters.sum().bytes, names, &run);
     Ok(outcome.max(tally.outcome()))
 }
 
@@ -147,24 +147,22 @@ fn is_one_directory(a: &OsStr, b: &OsStr) -> bool {
 const MANY: u64 = 4096;
 
 /// Compares the files that have to be read, and prints the plan for `-v`.
-fn compare(trees: &Trees<'_>, pairs: &mut PairTable, done: &Done, run: &Run<'_>) {
-    let Run { model, stop, console, .. } = run;
-    let resources = TreeResources { model, limits: run.limits, memory: memory(run.globals), stop, done };
+fn compare(trees: &Trees<'_>, pairs: &mut PairTable, counters: &Counters, run: &Run<'_>) {
+    let Run { model, stop, console, limits, .. } = run;
+    let team = sched::Run { model, limits: *limits, stop, counters };
     let start = Instant::now();
-    let so_far = || Progress { files: done.pairs(), bytes: done.bytes(), ..Progress::default() };
-    let is_short = pairs.pairs() < MANY;
-    let report = console
-        .progress
-        .counted("compare", pairs.pairs(), is_short, &so_far, || trees.compare(pairs, &resources));
-    console.stats.files("compare", start, 2 * pairs.pairs(), pairs.failed(), done.bytes());
-    let Report { sample, choice, took_nanos, large } = report;
+    let so_far = || counters.sum();
+    let (n, work) = (pairs.pairs(), || trees.compare(pairs, memory(run.globals), &team));
+    let plan = console.progress.counted("compare", n, n < MANY, &so_far, work);
+    console.stats.files("compare", start, 2 * pairs.pairs(), pairs.failed(), so_far().bytes);
+    let RunPlan { sample, choice, took_nanos, large } = plan;
     if sample.files == 0 {
         return;
     }
     run.say_plan(&sample, choice, took_nanos, None);
     if large > 0 {
         console.verbose(|| {
-            format!("large   {} compared last, each by all workers", human::count(large, "pair"))
+            format!("large   {} compared last, each by all workers", human::count(large as u64, "pair"))
         });
     }
 }
@@ -195,14 +193,14 @@ impl Tally {
     }
 
     /// Prints the summary.
-    fn print(&self, pairs: &PairTable, done: &Done, names: [&[u8]; 2], run: &Run<'_>) {
+    fn print(&self, pairs: &PairTable, bytes: u64, names: [&[u8]; 2], run: &Run<'_>) {
         let [only_a, only_b] = names.map(|name| format!("only in {}", quote(name)));
         let words = [&only_a, &only_b, "type", "size", "content", "target", "device", "metadata"];
         let counts = self.counts.iter().zip(words).filter(|(n, _)| **n > 0);
         let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
         let differences = if counts.is_empty() { "no differences".into() } else { counts.join(", ") };
         let (read, done) =
-            (human::count(pairs.read(), "pair"), human::rate(done.bytes(), run.start.elapsed()));
+            (human::count(pairs.read(), "pair"), human::rate(bytes, run.start.elapsed()));
         run.console.summary(format_args!("{differences}; {read} of files compared, {done}"));
         if self.failed > 0 {
             let failed = human::count(self.failed, "pair");

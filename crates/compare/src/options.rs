@@ -89,6 +89,6 @@ pub struct FileResources<'e> {
     pub memory: u64,
     /// Ends the comparison within one block when raised.
     pub stop: &'e Stop,
-    /// Updated with the approximate offset up to which the inputs have been compared, to show progress.
+    /// Updated with the approximate number of bytes of both inputs that have been compared, to show progress.
     pub done: &'e AtomicU64,
 }

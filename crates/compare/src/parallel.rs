@@ -132,7 +132,7 @@ impl Worker<'_> {
                         piece.end
                     }
                 };
-                self.context.resources.done.fetch_max(at.min(claim.end), Relaxed);
+                self.context.resources.done.fetch_max(2 * at.min(claim.end), Relaxed);
             }
             if self.context.is_stopped() {
                 break;

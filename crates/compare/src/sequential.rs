@@ -126,7 +126,7 @@ impl Sequential<'_> {
                 self.count(a);
             }
             self.at += len as u64;
-            resources.done.fetch_max(self.at, Relaxed);
+            resources.done.fetch_max(2 * self.at, Relaxed);
             if a_len != b_len {
                 let side = if a_len < b_len { Side::A } else { Side::B };
                 return Ok(Some(End::Shorter { side, bytes: self.at }));

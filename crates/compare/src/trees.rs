@@ -11,19 +11,16 @@
 //!
 //! Memory is needed only for pairs: 32 bytes for each pair that must be opened.
 
-mod claims;
 mod classify;
 mod difference;
 mod large;
 mod merge;
 mod pairs;
 mod run;
-mod sample;
 mod tree;
 mod worker;
 
 pub use classify::TreeCriteria;
 pub use difference::{Difference, Field, What};
 pub use pairs::PairTable;
-pub use run::{Done, Report, TreeResources};
 pub use tree::{Trees, WalkedTree};

@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use ftk_compare::trees::{Done, PairTable, TreeCriteria, TreeResources, Trees, WalkedTree, What};
+use ftk_compare::trees::{PairTable, TreeCriteria, Trees, WalkedTree, What};
 use ftk_inventory::{Budget, Collect, Full, Inventory};
-use ftk_sched::{Constants, Limits, Model, Stop, Threads};
+use ftk_sched::{Constants, Counters, Limits, Model, Run, Stop, Threads};
 use ftk_walk::Walker;
 
 /// A tree that was walked.
@@ -47,10 +47,10 @@ fn write(tree: &Path, path: &str, content: &[u8]) {
 fn compare(trees: &Trees<'_>, table: &mut PairTable, stop: &Stop, workers: usize) {
     let model = Model::new(Constants::default());
     let limits = Limits { threads: Threads::Fixed(workers), backend: None, ring: false, cpus: 0 };
-    let done = Done::default();
-    trees.compare(table, &TreeResources { model: &model, limits, memory: 1 << 30, stop, done: &done });
+    let counters = Counters::default();
+    trees.compare(table, 1 << 30, &Run { model: &model, limits, stop, counters: &counters });
     if !stop.is_raised() {
-        assert_eq!(done.pairs(), table.pairs());
+        assert_eq!(counters.sum().files, table.pairs());
     }
 }
 

@@ -1,18 +1,14 @@
-//! Decides which worker processes which file. Workers claim short runs of rows while they work, so that no
-//! worker gets a share that turns out too large.
+//! The files of a run as jobs, in the order in which workers claim them.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::cmp::Reverse;
+use std::iter;
 
 use ftk_file::Stat;
 use ftk_inventory::{DirNo, FileNo};
+use ftk_sched::Claims;
 
 use crate::Work;
 use crate::rows::{RowMut, Rows, RowsMut};
-
-/// Maximum number of files in one claim. A claim may have up to twice as many if it then ends with a
-/// directory. A claim costs one lock, one reopened directory and one look at the clock. At the end of a run,
-/// a worker idles for two claims at most.
-const CLAIM: usize = 64;
 
 /// Number of files sorted by inode at once when a cold disk is read. This is enough to turn seeks into a
 /// sweep, and sorting takes 5 ms at most.
@@ -20,7 +16,7 @@ const WINDOW: usize = 64 << 10;
 
 /// Maximum number of directories that the files of one window come from. A worker keeps them open, so this
 /// limits its descriptors.
-pub(crate) const WINDOW_DIRS: usize = 256;
+const WINDOW_DIRS: usize = 256;
 
 /// One file to read, and the row for its digest.
 #[derive(Debug)]
@@ -54,133 +50,95 @@ impl Job<'_> {
     }
 }
 
-/// The order in which files are claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// Directory by directory, as in the inventory.
-    Directory,
-    /// By inode number, within one window of files at a time.
-    Inode,
-}
-
-/// The files that are not claimed yet.
+/// All files of the work with their rows, whatever their state, in the order of the inventory.
 #[derive(Debug)]
-pub(crate) struct FileClaims<'w, 'r> {
+pub(crate) struct FileJobs<'w, 'r> {
     work: &'w Work<'w>,
-    workers: usize,
-    order: Order,
-    rest: Mutex<Rest<'r>>,
-}
-
-#[derive(Debug)]
-struct Rest<'r> {
-    /// The directory of the last row removed from `rows`, and the end of its file numbers.
+    /// The directory of the last file, and the end of its file numbers.
     dir: DirNo,
     end: u32,
     /// The number of the first row in `rows`.
     next: u32,
     rows: RowsMut<'r>,
-    /// Jobs removed from `rows` but not claimed yet, in reverse order.
-    window: Vec<Job<'r>>,
 }
 
-impl<'w, 'r> FileClaims<'w, 'r> {
-    /// Makes all pending rows claimable.
-    pub(crate) fn all(work: &'w Work<'w>, rows: &'r mut Rows, workers: usize, order: Order) -> Self {
-        let rest = Rest { dir: DirNo(0), end: 0, next: 0, rows: rows.all(), window: Vec::new() };
-        Self { work, workers, order, rest: Mutex::new(rest) }
-    }
-
-    /// Moves the next claim into `out`, in reverse order. `out` stays empty when no files are left.
-    pub(crate) fn claim(&self, out: &mut Vec<Job<'r>>) {
-        let mut rest = lock(&self.rest);
-        let share = CLAIM.min(rest.left() / (4 * self.workers) + 1);
-        if self.order == Order::Inode && rest.window.is_empty() {
-            rest.refill_window(self.work);
-        }
-        if rest.window.is_empty() {
-            while out.len() < share || (out.len() < 2 * share && rest.is_inside_dir(self.work)) {
-                let Some(job) = rest.next_job(self.work) else { break };
-                if job.row.is_pending() {
-                    out.push(job);
-                }
-            }
-            out.reverse();
-        } else {
-            let at = rest.window.len().saturating_sub(share);
-            out.extend(rest.window.drain(at..));
-        }
-    }
-
-    /// Returns the number of files not claimed yet.
-    pub(crate) fn left(&self) -> usize {
-        lock(&self.rest).left()
+impl<'w, 'r> FileJobs<'w, 'r> {
+    pub(crate) fn new(work: &'w Work<'w>, rows: &'r mut Rows) -> Self {
+        Self { work, dir: DirNo(0), end: 0, next: 0, rows: rows.all() }
     }
 }
 
-/// Returns the jobs for these rows, which must be in ascending order.
-pub(crate) fn pick<'r>(
-    work: &Work<'_>,
-    rows: &'r mut Rows,
-    wanted: impl IntoIterator<Item = u32>,
-) -> Vec<Job<'r>> {
-    let mut rows = rows.all();
-    let mut next = 0;
-    let job = |row: u32| {
-        rows.skip((row - next) as usize);
-        next = row + 1;
-        let file = work.file(row);
-        Job { dir: work.inventory.dir_of(file), file, row: rows.take_first() }
-    };
-    wanted.into_iter().map(job).collect()
-}
+impl<'r> Iterator for FileJobs<'_, 'r> {
+    type Item = Job<'r>;
 
-impl<'r> Rest<'r> {
-    fn left(&self) -> usize {
-        self.rows.len() + self.window.len()
+    fn next(&mut self) -> Option<Job<'r>> {
+        self.nth(0)
     }
 
-    /// Removes the next row in directory order, whatever its state.
-    fn next_job(&mut self, work: &Work<'_>) -> Option<Job<'r>> {
+    fn nth(&mut self, n: usize) -> Option<Job<'r>> {
+        let skipped = n.min(self.rows.len());
+        self.rows.skip(skipped);
+        self.next += skipped as u32;
         if self.rows.len() == 0 {
             return None;
         }
-        let file = work.file(self.next);
+        let file = self.work.file(self.next);
         if file.0 >= self.end {
-            self.dir = work.dir_from(self.dir, file);
-            self.end = work.inventory.files_of(self.dir).end;
+            self.dir = self.work.dir_from(self.dir, file);
+            self.end = self.work.inventory.files_of(self.dir).end;
         }
         self.next += 1;
         Some(Job { dir: self.dir, file, row: self.rows.take_first() })
     }
+}
 
-    /// Whether the next row belongs to a file in the same directory as the last one.
-    fn is_inside_dir(&self, work: &Work<'_>) -> bool {
-        self.rows.len() > 0 && work.file(self.next).0 < self.end
-    }
+/// The order in which files are claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Directory by directory, as in the inventory. A claim ends with a directory if possible.
+    Directory,
+    /// By inode number, within one window of files at a time.
+    Inode,
+}
 
-    fn refill_window(&mut self, work: &Work<'_>) {
-        let mut dirs = 1;
-        while self.window.len() < WINDOW {
-            if !self.is_inside_dir(work) {
-                dirs += 1;
-            }
-            if dirs > WINDOW_DIRS {
-                break;
-            }
-            let Some(job) = self.next_job(work) else { break };
-            if job.row.is_pending() {
-                self.window.push(job);
-            }
-        }
-        self.window.sort_unstable_by_key(|job| std::cmp::Reverse(work.inventory.ino(job.dir, job.file)));
+/// The files that no worker has claimed yet.
+pub(crate) type FileClaims<'c> = Claims<Box<dyn Iterator<Item = Job<'c>> + Send + 'c>>;
+
+/// Makes all pending rows claimable.
+pub(crate) fn claims<'c>(
+    work: &'c Work<'c>,
+    rows: &'c mut Rows,
+    workers: usize,
+    order: Order,
+) -> FileClaims<'c> {
+    let left = rows.pending() as usize;
+    let pending = FileJobs::new(work, rows).filter(|job| job.row.is_pending());
+    match order {
+        Order::Directory => Claims::new(Box::new(pending), left, workers, |last, job| last.dir == job.dir),
+        Order::Inode => Claims::new(Box::new(by_inode(work, pending)), left, workers, |_, _| false),
     }
 }
 
-/// Locks a mutex, poisoned or not. Workers hold these locks only for a moment and never while they process a
-/// file, so a panic cannot leave half-changed data.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Sorts the jobs by inode number, one window after another.
+fn by_inode<'r>(work: &Work<'_>, jobs: impl Iterator<Item = Job<'r>>) -> impl Iterator<Item = Job<'r>> {
+    let mut jobs = jobs.peekable();
+    let mut window = Vec::new();
+    iter::from_fn(move || {
+        if window.is_empty() {
+            let (mut dirs, mut last) = (0, None);
+            let mut fits = |job: &Job<'_>| {
+                dirs += usize::from(last.replace(job.dir) != Some(job.dir));
+                dirs <= WINDOW_DIRS
+            };
+            while window.len() < WINDOW
+                && let Some(job) = jobs.next_if(&mut fits)
+            {
+                window.push(job);
+            }
+            window.sort_unstable_by_key(|job| Reverse(work.inventory.ino(job.dir, job.file)));
+        }
+        window.pop()
+    })
 }
 
 #[cfg(test)]
@@ -188,6 +146,7 @@ mod tests {
     use std::ffi::CString;
 
     use ftk_inventory::{Collect, Inventory, Keep};
+    use ftk_sched::pick;
     use ftk_walk::Walker;
 
     use super::*;
@@ -224,18 +183,15 @@ mod tests {
             let work = Work { inventory: &inventory, algorithms: &[], platform, only, span };
             let mut rows = Rows::new(work.files(), &[]);
             let done: Vec<_> = [0, 7, 200].into_iter().filter(|row| *row < work.files()).collect();
-            for (job, &row) in pick(&work, &mut rows, done.iter().copied()).into_iter().zip(&done) {
-                assert_eq!((job.file, work.row(job.file)), (work.file(row), row));
+            let picked = pick(FileJobs::new(&work, &mut rows), done.iter().copied());
+            for (job, &row) in picked.into_iter().zip(&done) {
+                assert_eq!((job.dir, job.file), (inventory.dir_of(job.file), work.file(row)));
+                assert_eq!(work.row(job.file), row);
                 job.row.fail(State::Failed);
             }
-            let claims = FileClaims::all(&work, &mut rows, workers, order);
+            let claims = claims(&work, &mut rows, workers, order);
             let (mut claimed, mut queue) = (Vec::new(), Vec::new());
-            loop {
-                claims.claim(&mut queue);
-                if queue.is_empty() {
-                    break;
-                }
-                assert!(queue.len() <= 2 * CLAIM);
+            while claims.claim(&mut queue) {
                 while let Some(job) = queue.pop() {
                     assert_eq!(job.dir, inventory.dir_of(job.file));
                     claimed.push(job.file.0);
@@ -256,6 +212,7 @@ mod tests {
             claimed.sort_unstable();
             let expected = (0..work.files()).filter(|row| !done.contains(row)).map(|row| work.file(row).0);
             assert!(claimed.iter().copied().eq(expected));
+            drop(claims);
             assert_eq!(rows.pending(), 0);
         }
     }

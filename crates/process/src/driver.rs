@@ -6,15 +6,15 @@ use std::io;
 use std::mem;
 
 use ftk_file::{Failure, Stat, is_out_of_descriptors};
-use ftk_inventory::{DirFd, DirNo, FileNo, Inventory, Opener};
-use ftk_read::{Buf, Chunk, Open, Reader, Ready, Span};
-use ftk_sched::Stop;
+use ftk_inventory::{DirFd, DirNo, FileNo, Opener};
+use ftk_read::{Buf, Chunk, Open, Reader, Ready};
+use ftk_sched::WorkerCounters;
 
 use crate::Work;
 use crate::claims::Job;
 use crate::engines::Engines;
-use crate::progress::{OnDemand, WorkerCounters};
 use crate::rows::State;
+use crate::run::Context;
 use crate::spare::Spare;
 
 /// A file that could not be processed.
@@ -38,17 +38,31 @@ pub(crate) trait Source<'r> {
     }
 }
 
+/// Supplies files that were deferred before, with a closure.
+pub(crate) struct Deferred<F>(pub(crate) F);
+
+impl<'r, F: FnMut() -> Option<Job<'r>>> Source<'r> for Deferred<F> {
+    fn next(&mut self) -> Option<Job<'r>> {
+        (self.0)()
+    }
+
+    fn admit(&mut self, _seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
+        Some(job)
+    }
+
+    fn is_deferred(&self) -> bool {
+        true
+    }
+}
+
 /// One worker of a run: its engines, its open directories, and its results.
 pub(crate) struct Driver<'w> {
-    inventory: &'w Inventory,
+    context: Context<'w>,
     opener: Opener<'w>,
     dirs: HashMap<DirNo, DirFd>,
     max_dirs: usize,
-    span: Span,
     engines: Engines,
-    stop: &'w Stop,
     done: &'w WorkerCounters,
-    on_demand: OnDemand<'w>,
     /// Whether the files of the current run were deferred before.
     deferred: bool,
     /// Buffers for the next run.
@@ -64,26 +78,17 @@ struct Slots<'r> {
 }
 
 impl<'w> Driver<'w> {
-    /// Creates a driver. `max_slots` is the largest number of slots of any reader that this worker will use.
-    /// `max_dirs` is the number of directories it may hold open.
-    pub(crate) fn new(
-        work: &Work<'w>,
-        max_slots: usize,
-        max_dirs: usize,
-        stop: &'w Stop,
-        done: &'w WorkerCounters,
-        on_demand: OnDemand<'w>,
-    ) -> Self {
+    /// Creates the driver of worker number `worker`. Must be called on that worker's thread. `max_dirs` is the
+    /// number of directories it may hold open.
+    pub(crate) fn new(context: Context<'w>, worker: usize, max_dirs: usize) -> Self {
+        let Work { inventory, algorithms, platform, .. } = *context.work;
         Self {
-            inventory: work.inventory,
-            opener: Opener::new(work.inventory),
+            context,
+            opener: Opener::new(inventory),
             dirs: HashMap::new(),
             max_dirs,
-            span: work.span,
-            engines: Engines::new(work.algorithms, work.platform, max_slots),
-            stop,
-            done,
-            on_demand,
+            engines: Engines::new(algorithms, platform, context.readers.max_slots()),
+            done: context.counters.of(worker),
             deferred: false,
             spare: Spare::default(),
             failed: Vec::new(),
@@ -107,7 +112,7 @@ impl<'w> Driver<'w> {
         let mut used = Vec::new();
         let mut pieces = 0;
         let mut held_back = Vec::new();
-        while !self.stop.is_raised() {
+        while !self.context.resources.stop.is_raised() {
             while !slots.free.is_empty() {
                 let Some(job) = held_back.pop().or_else(|| source.next()) else { break };
                 if let Some(job) = self.start(reader, &mut slots, job) {
@@ -146,7 +151,7 @@ impl<'w> Driver<'w> {
                 }
             }
         }
-        if self.stop.is_raised() {
+        if self.context.resources.stop.is_raised() {
             // Discard unfinished digests; the rows of these files stay pending.
             (0..n as u32).for_each(|slot| self.engines.forget(slot));
         }
@@ -170,9 +175,9 @@ impl<'w> Driver<'w> {
         }
         let slot = slots.free.pop().expect("the caller saw a free slot");
         let buf = slots.spare.take();
-        let name = self.inventory.name(job.dir, job.file);
-        let symlinks = self.inventory.symlinks(job.dir, job.file);
-        reader.start(slot, Open { dir: &dir, name, symlinks, span: self.span }, buf);
+        let name = self.context.work.inventory.name(job.dir, job.file);
+        let symlinks = self.context.work.inventory.symlinks(job.dir, job.file);
+        reader.start(slot, Open { dir: &dir, name, symlinks, span: self.context.work.span }, buf);
         slots.jobs[slot as usize] = Some(job);
         None
     }
@@ -219,7 +224,7 @@ impl<'w> Driver<'w> {
     ) -> bool {
         let (slot, part, len) = (chunk.slot, chunk.part, chunk.as_ref().len());
         if part.is_start()
-            && self.inventory.has_sizes()
+            && self.context.work.inventory.has_sizes()
             && let Some(before) = self.changed_since_walk(slots.job(slot), reader.stat(slot))
         {
             let (before, after) = (Box::new(before), Box::new(*reader.stat(slot)));
@@ -229,7 +234,7 @@ impl<'w> Driver<'w> {
             return false;
         }
         // If only pieces of a file are read, it is no more work than a small file.
-        if part.is_start() && !part.is_end() && self.span.is_whole(reader.stat(slot).size) {
+        if part.is_start() && !part.is_end() && self.context.work.span.is_whole(reader.stat(slot).size) {
             let job = slots.jobs[slot as usize].take().expect("a job for every slot in progress");
             let seen = reader.stat(slot);
             match source.admit(seen, job) {
@@ -244,7 +249,7 @@ impl<'w> Driver<'w> {
             }
         }
         self.done.add_bytes(len, self.deferred);
-        self.on_demand.show();
+        self.context.show();
         self.engines.feed(chunk);
         true
     }
@@ -252,8 +257,8 @@ impl<'w> Driver<'w> {
     /// Returns the file's metadata at the time of the walk if its size is different now. Requires an inventory
     /// with sizes.
     fn changed_since_walk(&self, job: &Job<'_>, now: &Stat) -> Option<Stat> {
-        let differs = self.inventory.size(job.dir, job.file) != now.size;
-        differs.then(|| self.inventory.stat_then(job.dir, job.file, now))
+        let differs = self.context.work.inventory.size(job.dir, job.file) != now.size;
+        differs.then(|| self.context.work.inventory.stat_then(job.dir, job.file, now))
     }
 
     fn finish(&mut self, job: Job<'_>, slot: u32, result: Result<Stat, Failure>) {

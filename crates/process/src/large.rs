@@ -7,16 +7,14 @@
 
 use std::sync::Mutex;
 
-use ftk_file::Stat;
 use ftk_hash::Algorithm;
 use ftk_read::leave_shared_descriptors;
-use ftk_sched::{Team, Threads};
+use ftk_sched::{Run, Team, lock, pick};
 
-use crate::claims::{Job, Large, lock, pick};
-use crate::driver::{Failed, Source};
+use crate::claims::FileJobs;
+use crate::driver::{Deferred, Driver};
 use crate::readers::Readers;
-use crate::rows::Rows;
-use crate::run::Context;
+use crate::run::{Context, Files};
 use crate::shared;
 
 /// Minimum size of a file that all workers hash together, in bytes. Used only if BLAKE3 is the only
@@ -31,22 +29,17 @@ const READ_AHEAD_FROM: u64 = 8 << 20;
 const SLOW_NANOS_PER_BYTE: f64 = 0.15;
 
 /// Processes the deferred files.
-pub(crate) fn process(
-    context: &Context<'_>,
-    rows: &mut Rows,
-    mut large: Vec<Large>,
-    failed: &mut Vec<Failed>,
-) {
-    if large.is_empty() {
-        return;
-    }
+pub(crate) fn process(files: &mut Files<'_>, run: &Run<'_>) {
+    let context = &Context::new(files.work, files.resources, run);
+    let (large, failed) = (&mut files.large, &mut files.failed);
     large.sort_unstable_by_key(|large| large.file);
-    let jobs = pick(context.work, rows, large.iter().map(|large| context.work.row(large.file)));
-    let mut jobs: Vec<_> = large.into_iter().zip(jobs).collect();
+    let rows = large.iter().map(|large| context.work.row(large.file));
+    let jobs = pick(FileJobs::new(context.work, files.rows), rows);
+    let mut jobs: Vec<_> = large.drain(..).zip(jobs).collect();
     // Jobs are popped from the end, so the largest come first and a short one ends last.
     jobs.sort_unstable_by_key(|(large, _)| *large);
 
-    let workers = context.large_workers();
+    let workers = context.limits.busy_workers();
     let at = jobs.partition_point(|(large, _)| !context.shares(large.size));
     for (large, job) in jobs.split_off(at).into_iter().rev() {
         failed.extend(shared::process(context, workers, large, job));
@@ -68,8 +61,10 @@ pub(crate) fn process(
             // returns hold no descriptor.
             unsafe { leave_shared_descriptors() };
         }
-        let mut driver = context.driver(worker, 1);
-        let larger_than = |above| ListSource { list: &list, above };
+        let mut driver = Driver::new(*context, worker, 1);
+        let list = &list;
+        let larger_than =
+            |above| Deferred(move || lock(list).pop_if(|(large, _)| large.size > above).map(|(_, job)| job));
         if ahead {
             driver.run(&mut *context.readers.stream(true), &mut larger_than(share.max(READ_AHEAD_FROM)));
         }
@@ -81,43 +76,15 @@ pub(crate) fn process(
     failed.extend(parts.into_iter().flatten());
 }
 
-/// Supplies the files of the list that are larger than `above`.
-struct ListSource<'l, 'r> {
-    list: &'l Mutex<Vec<(Large, Job<'r>)>>,
-    above: u64,
-}
-
-impl<'r> Source<'r> for ListSource<'_, 'r> {
-    fn next(&mut self) -> Option<Job<'r>> {
-        let mut list = lock(self.list);
-        list.pop_if(|(large, _)| large.size > self.above).map(|(_, job)| job)
-    }
-
-    fn admit(&mut self, _seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
-        Some(job)
-    }
-
-    fn is_deferred(&self) -> bool {
-        true
-    }
-}
-
 impl Context<'_> {
-    fn large_workers(&self) -> usize {
-        match self.limits.threads {
-            Threads::Auto => self.limits.cpus,
-            Threads::Fixed(n) => n,
-        }
-    }
-
     /// Whether a single stream gets a read-ahead thread: more than one CPU may be used, and the digest is
     /// slow enough.
     pub(crate) fn reads_ahead(&self) -> bool {
-        self.large_workers() > 1 && self.stream_nanos() > SLOW_NANOS_PER_BYTE
+        self.limits.busy_workers() > 1 && self.stream_nanos() > SLOW_NANOS_PER_BYTE
     }
 
     /// Whether all workers hash a file of this size together.
     pub(crate) fn shares(&self, size: u64) -> bool {
-        *self.work.algorithms == [Algorithm::Blake3] && size >= SHARED_FROM && self.large_workers() > 1
+        *self.work.algorithms == [Algorithm::Blake3] && size >= SHARED_FROM && self.limits.busy_workers() > 1
     }
 }

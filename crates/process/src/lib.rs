@@ -1,9 +1,9 @@
 //! Internal to ftk: the driver that reads and hashes the files of an inventory in parallel.
 //!
-//! It exists so that `hash`, `dup` and `manifest` share one scheduler. The input is an inventory, or some of
+//! It exists so that `hash`, `dup` and `manifest` read files in one way. The input is an inventory, or some of
 //! its files. The output is one row for each file, with a state and digests.
 //!
-//! [`process`] has four steps:
+//! The files are jobs for the scheduler ([`ftk_sched::Run`]), so [`process`] has four steps:
 //!
 //! 1. The calling thread processes a small *sample* of the files. These files are done; they are not read
 //!    again.
@@ -60,8 +60,9 @@ mod work;
 
 pub use calibrate::calibrate;
 pub use driver::Failed;
-pub use progress::{Progress, Watch, meanwhile};
+pub use ftk_sched::{Progress, RunPlan};
+pub use progress::{Watch, meanwhile};
 pub use rows::{Rows, State};
-pub use run::{Report, Resources, RunPlan, process};
+pub use run::{Report, Resources, process};
 pub use stream::hash_stream;
 pub use work::Work;

@@ -2,7 +2,7 @@
 
 use ftk_file::make_room;
 use ftk_read::{Ahead, Reader, SyncReader, Uring};
-use ftk_sched::{Backend, COLD_WORKERS, Limits, Threads};
+use ftk_sched::{Backend, Limits};
 
 /// Lanes of the widest engine: 16 lanes of 32 bits in a 512-bit register.
 pub(crate) const MAX_LANES: usize = 16;
@@ -17,25 +17,16 @@ pub(crate) struct Readers {
     depth: usize,
     /// Directories that one worker may hold open for a window of files in inode order.
     pub(crate) window_dirs: usize,
-    max_workers: usize,
 }
 
 impl Readers {
     /// Computes the sizes; all buffers together may use `memory` bytes.
     pub(crate) fn new(limits: &Limits, memory: u64) -> Self {
-        let max_workers = match limits.threads {
-            Threads::Auto => limits.cpus.max(COLD_WORKERS),
-            Threads::Fixed(n) => n.max(1),
-        };
         let nofile =
             rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
-        let depth = ftk_read::depth(memory / max_workers as u64, nofile);
+        let depth = ftk_read::depth(memory / limits.max_workers() as u64, nofile);
         let spare = nofile.saturating_sub((depth + SPARE) as u64);
-        Self { depth, window_dirs: spare.clamp(1, 256) as usize, max_workers }
-    }
-
-    pub(crate) fn max_workers(&self) -> usize {
-        self.max_workers
+        Self { depth, window_dirs: spare.clamp(1, 256) as usize }
     }
 
     /// Returns the largest number of slots of any reader created here.

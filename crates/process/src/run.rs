@@ -1,14 +1,14 @@
 //! A run from inventory to rows: sample, choice, small files, large files.
 
-use std::time::Instant;
-
 use ftk_hash::Algorithm;
-use ftk_sched::{Choice, Limits, Model, Sample, Stop, logical_cpus};
+use ftk_sched::{Choice, Counters, Jobs, Limits, Model, Progress, Run, RunPlan, Sample, Stop};
 
-use crate::driver::{Driver, Failed};
-use crate::progress::{Counters, OnDemand, Progress, Watch, watched};
+use crate::claims::Large;
+use crate::driver::Failed;
+use crate::progress::{Watch, watched};
 use crate::readers::Readers;
 use crate::rows::Rows;
+use crate::spare::Spare;
 use crate::{Work, large, sample, small};
 
 /// What a run may use.
@@ -38,19 +38,6 @@ pub struct Report {
     pub plan: RunPlan,
 }
 
-/// What was decided, why, and how long it took.
-#[derive(Clone, Copy, Debug)]
-pub struct RunPlan {
-    /// The measurements on the first files.
-    pub sample: Sample,
-    /// The model's choice; `None` if the sample contained all files.
-    pub choice: Option<Choice>,
-    /// Time for the small files after the sample, in nanoseconds. This is the time that the choice forecasts.
-    pub took_nanos: u64,
-    /// The number of large files, which came last.
-    pub large: usize,
-}
-
 /// Processes every file of the work. Afterwards each row is `Ok`, `Failed` or `Changed`, unless the run was
 /// stopped. If the inventory [has sizes](ftk_inventory::Inventory::has_sizes), a file whose size is different
 /// when it is opened is `Changed`.
@@ -62,38 +49,54 @@ pub fn process(work: &Work<'_>, rows: &mut Rows, resources: &Resources<'_>) -> R
     rows.assert_fits(work.files(), work.algorithms);
     work.assert_ascending();
     let counters = Counters::default();
-    watched(resources.watch, &counters, || {
-        let mut sampled = sample::process(work, rows, resources, &counters);
-        let mut plan =
-            RunPlan { sample: sampled.sample, choice: None, took_nanos: 0, large: sampled.large.len() };
-        let left = rows.pending();
-        if (left > 0 || !sampled.large.is_empty()) && !resources.stop.is_raised() {
-            let limits = limits(resources, &sampled.sample);
-            let readers = Readers::new(&limits, resources.memory);
-            counters.add_team(readers.max_workers());
-            let context = Context { work, resources, limits, readers: &readers, counters: &counters };
-            if left > 0 {
-                let choice = resources.model.choose(sampled.sample, left, limits);
-                let start = Instant::now();
-                small::process(&context, rows, &choice, &mut sampled);
-                plan.choice = Some(choice);
-                plan.took_nanos = start.elapsed().as_nanos() as u64;
-            }
-            plan.large = sampled.large.len();
-            large::process(&context, rows, sampled.large, &mut sampled.failed);
-        }
-        sampled.failed.sort_by_key(|failed| failed.file);
-        Report { failed: sampled.failed, done: counters.sum(), plan }
-    })
+    let Resources { model, limits, stop, watch, .. } = *resources;
+    let run = Run { model, limits, stop, counters: &counters };
+    let mut files = Files::new(work, rows, resources);
+    let plan = watched(watch, &counters, || run.execute(&mut files));
+    let mut failed = files.failed;
+    failed.sort_by_key(|failed| failed.file);
+    Report { failed, done: counters.sum(), plan }
 }
 
-/// Completes the limits with the number of CPUs and whether a ring can be created. This takes time, so it is
-/// done only when a choice is needed.
-fn limits(resources: &Resources<'_>, sample: &Sample) -> Limits {
-    // Trying to create a ring takes 25 us, which only pays for a cold tree.
-    let ring = sample.is_cold() && ftk_read::Uring::new(1, 1).is_ok();
-    let cpus = if resources.limits.cpus == 0 { logical_cpus() } else { resources.limits.cpus };
-    Limits { ring, cpus, ..resources.limits }
+/// The files of a run, and what is known about them besides their rows.
+pub(crate) struct Files<'f> {
+    pub(crate) work: &'f Work<'f>,
+    pub(crate) rows: &'f mut Rows,
+    pub(crate) resources: &'f Resources<'f>,
+    /// Deferred files.
+    pub(crate) large: Vec<Large>,
+    pub(crate) failed: Vec<Failed>,
+    /// The buffers of the sample.
+    pub(crate) spare: Spare,
+}
+
+impl<'f> Files<'f> {
+    pub(crate) fn new(work: &'f Work<'f>, rows: &'f mut Rows, resources: &'f Resources<'f>) -> Self {
+        let (large, failed, spare) = (Vec::new(), Vec::new(), Spare::default());
+        Self { work, rows, resources, large, failed, spare }
+    }
+}
+
+impl Jobs for Files<'_> {
+    fn sample(&mut self, run: &Run<'_>) -> Sample {
+        sample::process(self, run)
+    }
+
+    fn left(&self) -> (u64, usize) {
+        (self.rows.pending(), self.large.len())
+    }
+
+    fn has_ring(&self) -> bool {
+        ftk_read::Uring::new(1, 1).is_ok()
+    }
+
+    fn do_small(&mut self, run: &Run<'_>, sample: &Sample, choice: &Choice) {
+        small::process(self, run, sample, choice);
+    }
+
+    fn do_large(&mut self, run: &Run<'_>) {
+        large::process(self, run);
+    }
 }
 
 /// What every phase of a run works with.
@@ -102,28 +105,23 @@ pub(crate) struct Context<'c> {
     pub(crate) work: &'c Work<'c>,
     pub(crate) resources: &'c Resources<'c>,
     pub(crate) limits: Limits,
-    pub(crate) readers: &'c Readers,
+    pub(crate) readers: Readers,
     pub(crate) counters: &'c Counters,
 }
 
 impl<'c> Context<'c> {
-    /// Creates a worker's driver. Must be called on that worker's thread. `max_dirs` is the number of
-    /// directories it may hold open.
-    pub(crate) fn driver(&self, worker: usize, max_dirs: usize) -> Driver<'c> {
-        let max_slots = self.readers.max_slots();
-        Driver::new(
-            self.work,
-            max_slots,
-            max_dirs,
-            self.resources.stop,
-            self.counters.of(worker),
-            self.on_demand(),
-        )
+    pub(crate) fn new(work: &'c Work<'c>, resources: &'c Resources<'c>, run: &Run<'c>) -> Self {
+        let readers = Readers::new(&run.limits, resources.memory);
+        Self { work, resources, limits: run.limits, readers, counters: run.counters }
     }
 
-    /// Shows progress on request.
-    pub(crate) fn on_demand(&self) -> OnDemand<'c> {
-        OnDemand { watch: self.resources.watch, counters: self.counters }
+    /// Shows progress if it is requested now.
+    pub(crate) fn show(&self) {
+        if let Some(Watch { asked: Some(asked), show, .. }) = self.resources.watch
+            && asked()
+        {
+            show(self.counters.sum());
+        }
     }
 
     /// Returns the cost of all digests for one byte of a long stream, in nanoseconds. An unknown kernel

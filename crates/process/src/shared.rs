@@ -83,7 +83,7 @@ fn windows(
         let before = window.bytes;
         window.read(tree.window(nth), |bytes| subtree.update(bytes))?;
         context.counters.of(worker).add_bytes((window.bytes - before) as usize, true);
-        context.on_demand().show();
+        context.show();
         part.values.push((nth, subtree.finalize()));
     }
     // The other workers read the file at the same time.
@@ -178,13 +178,11 @@ mod tests {
     use ftk_hash::{Algorithm, Platform};
     use ftk_inventory::{Inventory, PathList};
     use ftk_read::Span;
-    use ftk_sched::{Constants, Limits, Model, Threads};
+    use ftk_sched::{Constants, Counters, Jobs, Limits, Model, Run, Threads};
 
     use super::*;
-    use crate::claims::pick;
-    use crate::progress::Counters;
-    use crate::readers::Readers;
-    use crate::{Resources, Rows, Work, sample};
+    use crate::run::Files;
+    use crate::{Resources, Rows, Work};
 
     const LEN: u64 = 3 * Windows::WINDOW + 5;
 
@@ -253,16 +251,18 @@ mod tests {
         let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
         let (model, stop, counters) = (Model::new(Constants::default()), Stop::new(), Counters::default());
         let resources = Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
-        let mut sampled = sample::process(&work, &mut rows, &resources, &counters);
+        let run = Run { model: &model, limits, stop: &stop, counters: &counters };
+        let mut files = Files::new(&work, &mut rows, &resources);
+        files.sample(&run);
+        assert!(
+            Context::new(&work, &resources, &run).shares(files.large[0].size),
+            "too large for the sample"
+        );
         change(&path);
-        let readers = Readers::new(&limits, resources.memory);
-        counters.add_team(readers.max_workers());
-        let context =
-            Context { work: &work, resources: &resources, limits, readers: &readers, counters: &counters };
-        let large = sampled.large.pop().expect("too large for the sample");
-        assert!(context.shares(large.size));
-        sampled.failed.extend(process(&context, 2, large, pick(&work, &mut rows, [0]).remove(0)));
-        (rows.state(0), sampled.failed)
+        counters.add_team(2);
+        files.do_large(&run);
+        let failed = files.failed;
+        (rows.state(0), failed)
     }
 
     #[test]

@@ -7,30 +7,29 @@ use std::sync::Mutex;
 
 use ftk_file::Stat;
 use ftk_read::leave_shared_descriptors;
-use ftk_sched::{Backend, Choice, Team};
+use ftk_sched::{Backend, Choice, Run, Sample, Team, lock};
 
 use crate::backend_monitor::BackendMonitor;
-use crate::claims::{FileClaims, Job, Large, Order, lock};
-use crate::driver::Source;
-use crate::rows::Rows;
-use crate::run::Context;
-use crate::sample::Sampled;
+use crate::claims::{FileClaims, Job, Large, Order, claims};
+use crate::driver::{Deferred, Driver, Source};
+use crate::run::{Context, Files};
 
 /// From this mean number of files per directory on, a cold disk is read in inode order. With 1,000 files per
 /// directory this halved the time; with 15 it made no difference.
 const LARGE_DIRS: u32 = 256;
 
 /// Processes every pending file with the chosen workers and reader.
-pub(crate) fn process(context: &Context<'_>, rows: &mut Rows, choice: &Choice, into: &mut Sampled) {
+pub(crate) fn process(files: &mut Files<'_>, run: &Run<'_>, sample: &Sample, choice: &Choice) {
+    let context = &Context::new(files.work, files.resources, run);
     let inventory = context.work.inventory;
     let large_dirs = inventory.files() / inventory.dirs().max(1) >= LARGE_DIRS;
     let order = if choice.cold && large_dirs { Order::Inode } else { Order::Directory };
-    let claims = FileClaims::all(context.work, rows, choice.workers, order);
+    let claims = claims(context.work, files.rows, choice.workers, order);
     let max_dirs = if order == Order::Inode { context.readers.window_dirs } else { 1 };
-    let file_nanos = into.sample.nanos as f64 / f64::from(into.sample.files.max(1));
+    let file_nanos = sample.nanos as f64 / f64::from(sample.files.max(1));
     let stream_nanos = context.stream_nanos();
     // The calling thread reuses the buffers of the sample.
-    let spare = Mutex::new(mem::take(&mut into.spare));
+    let spare = Mutex::new(mem::take(&mut files.spare));
 
     // This must come before the team starts: new workers share this thread's descriptor table for a moment, and
     // growing a shared table is slow.
@@ -42,7 +41,7 @@ pub(crate) fn process(context: &Context<'_>, rows: &mut Rows, choice: &Choice, i
             // failures) holds no descriptor.
             unsafe { leave_shared_descriptors() };
         }
-        let mut driver = context.driver(worker, max_dirs);
+        let mut driver = Driver::new(*context, worker, max_dirs);
         if worker == 0 {
             driver.spare = mem::take(&mut *lock(&spare));
         }
@@ -59,8 +58,9 @@ pub(crate) fn process(context: &Context<'_>, rows: &mut Rows, choice: &Choice, i
         let mut reader = context.readers.small(choice.backend, driver.width());
         loop {
             driver.run(&mut *reader, &mut source);
-            if let Some(job) = source.alone.take() {
-                driver.run(&mut *context.readers.stream(context.reads_ahead()), &mut Alone(Some(job)));
+            let mut job = source.alone.take();
+            if job.is_some() {
+                driver.run(&mut *context.readers.stream(context.reads_ahead()), &mut Deferred(|| job.take()));
             } else if let Some(backend) = source.switch.take() {
                 reader = context.readers.small(backend, driver.width());
             } else {
@@ -69,15 +69,15 @@ pub(crate) fn process(context: &Context<'_>, rows: &mut Rows, choice: &Choice, i
         }
     });
     for (large, failed) in parts {
-        into.large.extend(large);
-        into.failed.extend(failed);
+        files.large.extend(large);
+        files.failed.extend(failed);
     }
 }
 
 /// One worker's claims.
-struct ClaimSource<'c, 'w, 'r> {
+struct ClaimSource<'c, 'r> {
     context: &'c Context<'c>,
-    claims: &'c FileClaims<'w, 'r>,
+    claims: &'c FileClaims<'r>,
     /// The files of the current claim, in reverse order.
     queue: Vec<Job<'r>>,
     tail: Tail,
@@ -89,7 +89,7 @@ struct ClaimSource<'c, 'w, 'r> {
     large: Vec<Large>,
 }
 
-impl<'r> Source<'r> for ClaimSource<'_, '_, 'r> {
+impl<'r> Source<'r> for ClaimSource<'_, 'r> {
     fn next(&mut self) -> Option<Job<'r>> {
         if self.alone.is_some() {
             return None;
@@ -127,22 +127,5 @@ struct Tail {
 impl Tail {
     fn is_tail(&self, size: u64, left: usize) -> bool {
         size as f64 * self.stream_nanos > left as f64 * self.file_nanos / self.workers as f64
-    }
-}
-
-/// A source of a single file.
-pub(crate) struct Alone<'r>(pub(crate) Option<Job<'r>>);
-
-impl<'r> Source<'r> for Alone<'r> {
-    fn next(&mut self) -> Option<Job<'r>> {
-        self.0.take()
-    }
-
-    fn admit(&mut self, _seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {
-        Some(job)
-    }
-
-    fn is_deferred(&self) -> bool {
-        true
     }
 }

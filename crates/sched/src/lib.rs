@@ -1,5 +1,10 @@
-//! Internal to ftk: decides how many workers a job gets and which reader they use, and runs them.
+//! Internal to ftk: the scheduler. It decides how many workers a run gets and which reader they use, and hands
+//! them their jobs.
 //!
+//! - [`Run`] does all jobs of a table that implements [`Jobs`]: files to hash, or pairs of files to compare.
+//!   It does a sample, chooses, and then does the small jobs and the large ones.
+//! - [`Sampling`] spreads the sample over the table and measures it.
+//! - [`Claims`] decides which worker does which jobs. [`Counters`] count what they have done.
 //! - [`Model`] predicts the run time from a small [`Sample`] of the real work and the measured [`Constants`]
 //!   of the machine, and chooses the fastest combination of workers and reader.
 //! - [`Team`] runs a closure on all workers and returns their results.
@@ -35,21 +40,29 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod claims;
 mod constants;
 mod cpus;
 mod fields;
 mod machine;
 mod model;
+mod progress;
+mod run;
+mod sampling;
 mod stop;
 mod store;
 mod team;
 mod usage;
 mod work;
 
+pub use claims::{Claims, lock};
 pub use constants::Constants;
 pub use cpus::{logical_cpus, physical_cores};
 pub use fields::Implausible;
-pub use model::{Backend, COLD_WORKERS, Choice, Limits, Model, Reason, Sample, Threads};
+pub use model::{Backend, Choice, Limits, Model, Reason, Sample, Threads};
+pub use progress::{Counters, Progress, WorkerCounters};
+pub use run::{Jobs, Run, RunPlan};
+pub use sampling::{Sampling, pick};
 pub use stop::Stop;
 pub use store::NotLoaded;
 pub use team::Team;

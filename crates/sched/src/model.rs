@@ -10,7 +10,7 @@ const MAX_FILES_PER_WAIT: u32 = 16;
 
 /// The most workers with plain reads for a disk, unless there are more CPUs. 32 and 64 were equally fast; 16
 /// were about 10 % slower.
-pub const COLD_WORKERS: usize = 32;
+const COLD_WORKERS: usize = 32;
 
 /// The least number of remaining files per such worker. With fewer, half of the workers may find nothing to
 /// do.
@@ -70,6 +70,25 @@ pub struct Limits {
     pub ring: bool,
     /// Number of logical CPUs; `0` counts as 1.
     pub cpus: usize,
+}
+
+impl Limits {
+    /// Returns the number of workers for work that keeps every one of them busy: those that the user
+    /// requested, or one for each CPU.
+    pub fn busy_workers(&self) -> usize {
+        match self.threads {
+            Threads::Auto => self.cpus.max(1),
+            Threads::Fixed(n) => n.max(1),
+        }
+    }
+
+    /// Returns the most workers that the model may choose.
+    pub fn max_workers(&self) -> usize {
+        match self.threads {
+            Threads::Auto => self.cpus.max(COLD_WORKERS),
+            Threads::Fixed(n) => n.max(1),
+        }
+    }
 }
 
 /// The reason for the model's choice.

@@ -78,7 +78,7 @@ fn the_stop_flag_ends_a_long_search() {
             let (a, b) = (Source::File(&files.a), Source::File(&files.b));
             let outcome = std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    while done.load(Relaxed) < 5 << 20 {
+                    while done.load(Relaxed) < 10 << 20 {
                         std::thread::yield_now();
                     }
                     stop.raise();

@@ -3,12 +3,13 @@
 use std::cell::Cell;
 
 use ftk_inventory::{Budget, Full, Inventory};
+use ftk_sched::{Run, RunPlan};
 
 use super::classify::{Relation, TreeCriteria, classify};
 use super::difference::{Difference, Differing, What};
 use super::merge::{Entry, Merge, Step};
 use super::pairs::{Pair, PairTable};
-use super::run::{self, Report, TreeResources};
+use super::run;
 
 /// The result of walking one tree.
 #[derive(Clone, Copy, Debug)]
@@ -68,10 +69,15 @@ impl Trees<'_> {
     /// Compares the pairs of the table and stores the results in it. Pairs up to 32 MiB are compared in
     /// parallel, each by one worker. Then the large ones follow, largest first, each by all workers.
     ///
+    /// A large pair is mapped if both files together have at most `memory` bytes. The reader that the run
+    /// requests is ignored. If the run is stopped, pairs that were not compared stay pending. The counters of
+    /// the run count pairs. The returned plan counts two files for each pair, except that `large` is the
+    /// number of pairs that were compared by all workers together.
+    ///
     /// # Panics
     /// When a worker panics, after all workers have ended.
-    pub fn compare(&self, table: &mut PairTable, resources: &TreeResources<'_>) -> Report {
-        run::compare(self, table, resources)
+    pub fn compare(&self, table: &mut PairTable, memory: u64, run: &Run<'_>) -> RunPlan {
+        run::compare(self, table, memory, run)
     }
 
     /// Calls `each` for every difference, in path order. Several differences at one path follow each other.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use ftk_file::{Cursor, Failure, File, Stat, is_trusted};
 use ftk_inventory::{DirNo, FileNo, Opener};
-use ftk_sched::Stop;
+use ftk_sched::{Run, Stop, WorkerCounters};
 
 use super::classify::sizes;
 use super::pairs::{Failed, Pair, PairState};
@@ -27,8 +27,7 @@ pub(crate) struct Worker<'t> {
     criteria: TreeCriteria,
     memory: u64,
     stop: &'t Stop,
-    /// Bytes read from both trees.
-    pub(crate) bytes: u64,
+    done: &'t WorkerCounters,
     pub(crate) failed: Vec<Failed>,
 }
 
@@ -44,9 +43,9 @@ struct TreeView<'t> {
 }
 
 impl<'t> Worker<'t> {
-    /// Creates a worker with no open directories. Two files may be mapped if they have at most `memory` bytes
-    /// together.
-    pub(crate) fn new(trees: &Trees<'t>, memory: u64, stop: &'t Stop) -> Self {
+    /// Creates worker number `nth` of the run, with no open directories. Two files may be mapped if they have
+    /// at most `memory` bytes together.
+    pub(crate) fn new(trees: &Trees<'t>, memory: u64, run: &Run<'t>, nth: usize) -> Self {
         let view = |side, tree: WalkedTree<'t>| TreeView {
             side,
             tree,
@@ -55,14 +54,15 @@ impl<'t> Worker<'t> {
             buf: vec![0; BUF],
         };
         let (a, b) = (view(Side::A, trees.a), view(Side::B, trees.b));
-        Self { a, b, criteria: trees.criteria, memory, stop, bytes: 0, failed: Vec::new() }
+        let (stop, done) = (run.stop, run.counters.of(nth));
+        Self { a, b, criteria: trees.criteria, memory, stop, done, failed: Vec::new() }
     }
 
     /// Compares pair number `nth`, unless it is done or larger than `max` bytes. In the latter case its size
-    /// is recorded. Returns whether the pair is now done.
-    pub(crate) fn compare(&mut self, nth: usize, pair: &mut Pair, max: u64) -> bool {
+    /// is recorded.
+    pub(crate) fn compare(&mut self, nth: usize, pair: &mut Pair, max: u64) {
         if !pair.is_pending(max) {
-            return false;
+            return;
         }
         let found = self.with(pair, |worker, a, b| match a.stat().size.max(b.stat().size) {
             size if size > max => Ok(PairState::Pending(size)),
@@ -70,7 +70,6 @@ impl<'t> Worker<'t> {
             _ => worker.read(a, b),
         });
         self.settle(nth, pair, found);
-        pair.pending().is_none()
     }
 
     /// Determines the result for a pair. Calls `read` with both files open if they must be read.
@@ -109,12 +108,15 @@ impl<'t> Worker<'t> {
         Ok((self.a.open(pair.a)?, self.b.open(pair.b)?))
     }
 
-    /// Stores the result of a pair.
+    /// Stores the result of a pair, and counts the pair if it is done.
     pub(crate) fn settle(&mut self, nth: usize, pair: &mut Pair, found: Result<PairState, (Side, Failure)>) {
         pair.state = found.unwrap_or_else(|(side, failure)| {
             self.failed.push(Failed { pair: nth, side, failure });
             PairState::Failed
         });
+        if pair.pending().is_none() {
+            self.done.add_file(false);
+        }
     }
 
     /// Does the same as `read`, for files that are not small.
@@ -122,7 +124,7 @@ impl<'t> Worker<'t> {
         let done = AtomicU64::new(0);
         let resources = FileResources { workers: 1, memory: self.memory, stop: self.stop, done: &done };
         let found = large::compare(a, b, self.criteria, &resources);
-        self.bytes += 2 * done.into_inner();
+        self.done.add_bytes(done.into_inner() as usize, false);
         found
     }
 
@@ -135,7 +137,7 @@ impl<'t> Worker<'t> {
         while state == PairState::UNKNOWN && !self.stop.is_raised() {
             let len_a = in_a.fill(a).map_err(Side::A.failed())?;
             let len_b = in_b.fill(b).map_err(Side::B.failed())?;
-            self.bytes += (len_a + len_b) as u64;
+            self.done.add_bytes(len_a + len_b, false);
             let common = len_a.min(len_b);
             state = match first_difference(&a[..common], &b[..common]) {
                 Some(differs) => PairState::Differs(at + differs as u64),
@@ -198,6 +200,7 @@ mod tests {
     use std::time::Duration;
 
     use ftk_inventory::{Collect, Inventory, Keep};
+    use ftk_sched::{Constants, Counters, Limits, Model, Threads};
     use ftk_walk::Walker;
 
     use super::*;
@@ -224,8 +227,10 @@ mod tests {
             failed: &[],
         };
         let trees = Trees { a: tree(&a, 0), b: tree(&b, 1), criteria: TreeCriteria::default() };
-        let stop = Stop::new();
-        let mut worker = Worker::new(&trees, 1 << 30, &stop);
+        let (model, stop, counters) = (Model::new(Constants::default()), Stop::new(), Counters::default());
+        let limits = Limits { threads: Threads::Auto, backend: None, ring: false, cpus: 0 };
+        let run = Run { model: &model, limits, stop: &stop, counters: &counters };
+        let mut worker = Worker::new(&trees, 1 << 30, &run, 0);
         let (a, b) = worker.open(&Pair::new(FileNo(0), FileNo(0)))?;
         change(dir.path());
         worker.read(&a, &b)

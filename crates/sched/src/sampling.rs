@@ -1,0 +1,143 @@
+//! The sample: a few jobs spread over the table, done and measured on the calling thread.
+
+use std::time::{Duration, Instant};
+use std::vec;
+
+use crate::{Counters, Progress, Sample, voluntary_switches};
+
+/// Runs of neighbouring jobs in a sample. A directory is reopened once for a whole run of its files, so a
+/// single file would seem to cost twice as much.
+const RUNS: u32 = 4;
+
+/// Maximum duration of the sample. A cold disk delivers some 10 files in this time.
+const TIME: Duration = Duration::from_millis(20);
+
+/// An iterator over the jobs of a sample that measures how long they take. It ends early if they take too
+/// long.
+#[derive(Debug)]
+pub struct Sampling<'s, J> {
+    jobs: vec::IntoIter<J>,
+    half: usize,
+    counters: &'s Counters,
+    start: Mark,
+    /// The moment when half of the jobs were handed out. Earlier jobs use code and buffers for the first
+    /// time. This makes small files several times slower and says nothing about later files.
+    warm: Option<Mark>,
+}
+
+impl<'s, J> Sampling<'s, J> {
+    /// Starts a sample of at most `most` jobs, a multiple of 4. `jobs` must yield all `len` jobs of the table.
+    /// The thread that does them must count them in `counters`.
+    pub fn start(jobs: impl Iterator<Item = J>, len: u32, most: u32, counters: &'s Counters) -> Self {
+        let jobs = pick(jobs, spread(len, most)).into_iter();
+        // Rounded up, so that a single job is measured even if the next one is requested only after it is done.
+        Self { half: jobs.len().div_ceil(2), jobs, counters, start: Mark::now(counters), warm: None }
+    }
+
+    /// Returns the measurements, which are those of the second half. Call this when the jobs are done.
+    pub fn measured(self) -> Sample {
+        let (start, end) = (self.start, Mark::now(self.counters));
+        let warm = self.warm.unwrap_or(start);
+        let (all, files) = (end.done.files - start.done.files, end.done.files - warm.done.files);
+        Sample {
+            files: files as u32,
+            bytes: end.done.bytes - warm.done.bytes,
+            nanos: (end.time - warm.time).as_nanos() as u64,
+            // Waits are counted over the whole sample and scaled down: half a sample has too few to detect a
+            // disk.
+            waits: ((end.waits - start.waits) * files / all.max(1)) as u32,
+        }
+    }
+}
+
+impl<J> Iterator for Sampling<'_, J> {
+    type Item = J;
+
+    fn next(&mut self) -> Option<J> {
+        if self.jobs.len() == self.half {
+            self.warm.get_or_insert_with(|| Mark::now(self.counters));
+        }
+        if self.start.time.elapsed() > TIME { None } else { self.jobs.next() }
+    }
+}
+
+/// The counters at one moment of the sample.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    time: Instant,
+    waits: u64,
+    done: Progress,
+}
+
+impl Mark {
+    fn now(counters: &Counters) -> Self {
+        Self { time: Instant::now(), waits: voluntary_switches(), done: counters.sum() }
+    }
+}
+
+/// Returns the jobs with these numbers, which must be in ascending order.
+pub fn pick<J>(mut jobs: impl Iterator<Item = J>, wanted: impl IntoIterator<Item = u32>) -> Vec<J> {
+    let mut next = 0;
+    let job = |nth: u32| {
+        let job = jobs.nth((nth - next) as usize);
+        next = nth + 1;
+        job.expect("a job with this number")
+    };
+    wanted.into_iter().map(job).collect()
+}
+
+/// Returns the jobs to sample among `jobs` jobs, in ascending order: all of a few jobs, otherwise runs in the
+/// middle of equal parts.
+fn spread(jobs: u32, most: u32) -> impl Iterator<Item = u32> {
+    let (runs, run) = if jobs < most { (1, jobs) } else { (RUNS, most / RUNS) };
+    let start = move |nth: u32| {
+        let part = |nth: u32| (u64::from(nth) * u64::from(jobs) / u64::from(runs)) as u32;
+        part(nth) + (part(nth + 1) - part(nth) - run) / 2
+    };
+    (0..runs).flat_map(move |nth| start(nth)..start(nth) + run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_ascending_and_covers_all_parts() {
+        for most in [16, 32] {
+            for jobs in [0, 1, 7, 15, 16, 17, 31, 32, 33, 100, 1_000_003, u32::MAX] {
+                let spread: Vec<_> = spread(jobs, most).collect();
+                assert_eq!(spread.len() as u32, jobs.min(most));
+                assert!(spread.is_sorted_by(|a, b| a < b) && spread.iter().all(|&job| job < jobs));
+            }
+            let quarters: Vec<_> =
+                spread(4000, most).step_by(most as usize / 4).map(|row| row / 1000).collect();
+            assert_eq!(quarters, [0, 1, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn the_second_half_is_measured() {
+        for (jobs, files) in [(1, 1), (2, 1), (3, 2), (5, 3), (1000, 8)] {
+            let counters = Counters::default();
+            let mut sampling = Sampling::start(0..jobs, jobs, 16, &counters);
+            for job in &mut sampling {
+                counters.of(0).add_bytes(job as usize, false);
+                counters.of(0).add_file(false);
+            }
+            let sample = sampling.measured();
+            assert_eq!(sample.files, files);
+            let measured = if jobs == 1000 {
+                (623..627).chain(873..877).sum()
+            } else {
+                (jobs - files..jobs).sum::<u32>()
+            };
+            assert_eq!(sample.bytes, u64::from(measured));
+        }
+    }
+
+    #[test]
+    fn picked_jobs_have_the_wanted_numbers() {
+        assert_eq!(pick(0..10, [0, 1, 4, 9]), [0, 1, 4, 9]);
+        assert!(pick(0..10, []).is_empty());
+    }
+}
