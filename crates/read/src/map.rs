@@ -31,8 +31,11 @@ const MAX_MAPPINGS: usize = 1024;
 /// whether the bytes can be trusted.
 #[derive(Debug)]
 pub struct Map {
+    /// The beginning of the page in which the window begins, and the length of the mapping from there.
     start: NonNull<u8>,
     len: usize,
+    /// Bytes before the window in its first page.
+    before: usize,
     guard: &'static Guard,
 }
 
@@ -51,10 +54,12 @@ impl Map {
     /// that contains a hole is refused. At most 1024 mappings can exist at once.
     ///
     /// # Panics
-    /// If the window is empty or does not begin at a multiple of the page size.
+    /// If the window is empty.
     pub fn new(file: &File, window: Range<u64>) -> io::Result<Self> {
-        let len = usize::try_from(window.end - window.start).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        assert!(len > 0, "an empty window cannot be mapped");
+        assert!(!window.is_empty(), "an empty window cannot be mapped");
+        let before = window.start % rustix::param::page_size() as u64;
+        let offset = window.start - before;
+        let len = usize::try_from(window.end - offset).map_err(|_| io::ErrorKind::OutOfMemory)?;
         #[cfg(target_os = "linux")]
         if would_fill_holes(file, &window) {
             return Err(io::ErrorKind::Unsupported.into());
@@ -63,34 +68,20 @@ impl Map {
         let (prot, flags) = (ProtFlags::READ, MapFlags::PRIVATE);
         // SAFETY: without `MAP_FIXED`, the kernel picks an unused address range.
         let start =
-            unsafe { rustix::mm::mmap(ptr::null_mut(), len, prot, flags, file.as_fd(), window.start) };
-        let start = match start {
-            Ok(start) => NonNull::new(start.cast::<u8>()).expect("the kernel maps nothing at address zero"),
-            Err(rustix::io::Errno::INVAL)
-                if !window.start.is_multiple_of(rustix::param::page_size() as u64) =>
-            {
-                panic!("the window begins at {}, within a page", window.start)
-            }
-            Err(error) => return Err(error.into()),
-        };
+            unsafe { rustix::mm::mmap(ptr::null_mut(), len, prot, flags, file.as_fd(), offset) }?;
+        let start = NonNull::new(start.cast::<u8>()).expect("the kernel maps nothing at address zero");
         let address = start.as_ptr() as usize;
         let Some(guard) = GUARDS.iter().find(|guard| guard.acquire(address, address + len)) else {
             // SAFETY: mapped above, and the address was not passed to any other code.
             let _ = unsafe { rustix::mm::munmap(start.as_ptr().cast(), len) };
             return Err(io::Error::other("too many mappings at once"));
         };
-        let map = Self { start, len, guard };
+        let map = Self { start, len, before: before as usize, guard };
         #[cfg(target_os = "linux")]
         // SAFETY: the range is exactly the mapping made above, and the call does not change its content. It
         // fails on old kernels and for missing pages; then pages are loaded one by one.
         let _ = unsafe { rustix::mm::madvise(map.start.as_ptr().cast(), len, Advice::LinuxPopulateRead) };
         Ok(map)
-    }
-
-    /// Returns the size of the window in bytes.
-    #[expect(clippy::len_without_is_empty, reason = "no window is empty")]
-    pub fn len(&self) -> usize {
-        self.len
     }
 
     /// Returns the bytes, with zeros in the place of missing pages.
@@ -108,7 +99,8 @@ impl Map {
         // SAFETY: `new` mapped `len` bytes from `start`, which stay mapped until the drop. They stay
         // readable, since the handler replaces missing pages. The caller accepts that bytes may change (see
         // above).
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+        let pages = unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) };
+        &pages[self.before..]
     }
 
     /// Checks that all bytes accessed so far were the file's.
@@ -315,10 +307,12 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the window begins at 1, within a page")]
-    fn windows_must_begin_at_a_page() {
+    fn windows_may_begin_within_a_page() {
         let dir = tempfile::tempdir().unwrap();
-        let (_, file) = file(&dir, 1);
-        let _ = Map::new(&file, 1..2);
+        let (_, file) = file(&dir, 2);
+        for start in [1, PAGE - 1, PAGE + 7] {
+            let map = Map::new(&file, start as u64..2 * PAGE as u64 + 3).unwrap();
+            assert!(bytes(&map).iter().eq((start..2 * PAGE + 3).map(|i| &[1, 2, 3][i / PAGE])));
+        }
     }
 }
