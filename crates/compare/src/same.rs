@@ -82,6 +82,7 @@ pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Fail
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::FileExt as _;
     use std::path::Path;
 
     use super::*;
@@ -113,6 +114,50 @@ mod tests {
                 assert!(!same(&bytes, &other), "{at} of {len}");
             }
             assert!(!same(&bytes, &[&bytes[..], &[0]].concat()), "{len} and one more");
+        }
+    }
+
+    /// Creates two files of `len` bytes in which only the given bytes are not zero.
+    fn sparse(len: u64, bytes: [&[(u64, u8)]; 2]) -> (tempfile::TempDir, File, File) {
+        let dir = tempfile::tempdir().unwrap();
+        let [a, b] = [("a", bytes[0]), ("b", bytes[1])].map(|(name, bytes)| {
+            let path = dir.path().join(name);
+            let file = fs::File::create(&path).unwrap();
+            file.set_len(len).unwrap();
+            bytes.iter().for_each(|&(at, byte)| file.write_all_at(&[byte], at).unwrap());
+            open(&path)
+        });
+        (dir, a, b)
+    }
+
+    /// Reading a tebibyte would take minutes.
+    #[test]
+    fn holes_of_both_files_are_not_read() {
+        const LEN: u64 = (1 << 40) + 5;
+        let both: &[(u64, u8)] = &[(0, 1), (LEN / 3, 2), (LEN / 2 + 70_000, 3)];
+        // A hole is equal to zeros that were written.
+        let zeros = [both, &[(LEN / 5, 0), (LEN - 1, 0)]].concat();
+        for (a, b) in [(&[][..], &[][..]), (both, both), (both, &zeros), (&zeros, both)] {
+            let (_dir, a, b) = sparse(LEN, [a, b]);
+            assert!(same_content(&a, &b, &Stop::new()).unwrap());
+        }
+        for at in [0, 1, LEN / 5, LEN / 2 + 69_999, LEN - 1] {
+            let other = [both, &[(at, 9)]].concat();
+            let (_dir, a, b) = sparse(LEN, [both, &other]);
+            assert!(!same_content(&a, &b, &Stop::new()).unwrap(), "{at}");
+            assert!(!same_content(&b, &a, &Stop::new()).unwrap(), "{at}");
+        }
+    }
+
+    #[test]
+    fn files_with_holes_that_change_are_an_error_with_their_side() {
+        for (side, name) in [(Side::A, "a"), (Side::B, "b")] {
+            for len in [0, (1 << 20) - 1, 1 << 21] {
+                let (dir, a, b) = sparse(1 << 20, [&[], &[]]);
+                fs::File::options().write(true).open(dir.path().join(name)).unwrap().set_len(len).unwrap();
+                let answer = same_content(&a, &b, &Stop::new());
+                assert!(matches!(answer, Err((of, Failure::Changed { .. })) if of == side), "{answer:?}");
+            }
         }
     }
 

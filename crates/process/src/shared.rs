@@ -201,7 +201,8 @@ mod tests {
     use std::ffi::CString;
     use std::fs;
     use std::os::unix::ffi::OsStrExt as _;
-    use std::path::PathBuf;
+    use std::os::unix::fs::FileExt as _;
+    use std::path::{Path, PathBuf};
 
     use ftk_file::Symlinks;
     use ftk_hash::{Algorithm, Platform};
@@ -224,9 +225,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, (0..LEN).map(|i| (i % 251) as u8).collect::<Vec<_>>()).unwrap();
-        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
-        let file = File::open(fs::File::open(dir.path()).unwrap(), &name, Symlinks::NoFollow).unwrap();
+        let file = open(&path);
         (dir, path, file)
+    }
+
+    fn open(path: &Path) -> File {
+        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
+        File::open(rustix::fs::CWD, &name, Symlinks::NoFollow).unwrap()
     }
 
     /// Returns one window that maps the file and one that reads it.
@@ -248,6 +253,49 @@ mod tests {
             assert!(seen == expected && window.bytes == LEN);
             file.verify_always(window.bytes).unwrap();
         }
+    }
+
+    /// Data begins and ends within windows, and the last window is partly a hole.
+    #[test]
+    fn holes_are_neither_mapped_nor_read() {
+        let (_dir, path, _) = file();
+        let sparse = fs::File::create(&path).unwrap();
+        sparse.set_len(LEN).unwrap();
+        let island = 700_000..1_500_000;
+        sparse.write_all_at(&vec![7; 800_000], island.start).unwrap();
+        sparse.sync_all().unwrap();
+        let file = open(&path);
+        for mut window in both_ways(&file) {
+            let (mut seen, mut data) = (Vec::new(), 0);
+            for start in [0, Windows::WINDOW, 2 * Windows::WINDOW, 3 * Windows::WINDOW] {
+                let range = start..LEN.min(start + Windows::WINDOW);
+                let zeros = window.zeros.as_ptr_range();
+                window
+                    .read(range, |bytes| {
+                        let is_hole = bytes.len() <= SyncReader::STREAM_BUF_LEN && bytes.iter().all(|&it| it == 0);
+                        data += if is_hole { 0 } else { bytes.len() };
+                        seen.extend_from_slice(bytes);
+                    })
+                    .unwrap();
+                assert!(start == 0 || zeros == window.zeros.as_ptr_range(), "zeros are allocated once");
+            }
+            assert!(seen == fs::read(&path).unwrap() && window.bytes == LEN);
+            // The blocks that contain the island.
+            assert!((800_000..900_000).contains(&data), "{data} bytes of data");
+            file.verify_always(window.bytes).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_hole_that_is_cut_while_being_read_has_changed() {
+        let (_dir, path, _) = file();
+        fs::File::create(&path).unwrap().set_len(LEN).unwrap();
+        let file = open(&path);
+        let mut window = Window::new(&file);
+        let cut = |_: &[u8]| fs::File::options().write(true).open(&path).unwrap().set_len(10).unwrap();
+        window.read(0..LEN, cut).unwrap();
+        let verified = file.verify_always(window.bytes);
+        assert!(matches!(verified, Err(Failure::Changed { read: LEN, .. })), "{verified:?}");
     }
 
     #[test]

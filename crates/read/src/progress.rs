@@ -166,6 +166,7 @@ mod tests {
     use std::fs::{self, OpenOptions};
     use std::io::{self, Write};
     use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::FileExt as _;
 
     use ftk_file::Symlinks;
     use proptest::prelude::*;
@@ -258,6 +259,55 @@ mod tests {
             buf.read(file, offset, most)
         });
         assert_eq!((bytes.as_slice(), reads), (&b"content"[..], 1));
+    }
+
+    /// Returns the reads (offset and bytes asked for) of a file of `len` bytes that has one page of data at each of
+    /// `islands`.
+    fn reads_of(islands: &[u64], len: u64, span: Span) -> Vec<(u64, usize)> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sparse");
+        let file = fs::File::create(&path).unwrap();
+        file.set_len(len).unwrap();
+        islands.iter().for_each(|&at| file.write_all_at(&[7; 4096], at).unwrap());
+        file.sync_all().unwrap();
+        let mut reads = Vec::new();
+        let (bytes, result) = read_all(open(&path), 100_000, span, |file, buf, offset, most| {
+            reads.push((offset, most));
+            buf.read(file, offset, most)
+        });
+        result.unwrap();
+        let content = fs::read(&path).unwrap();
+        let expected: Vec<_> =
+            span.ranges(len).flat_map(|it| &content[it.start as usize..it.end as usize]).collect();
+        assert!(bytes.iter().eq(expected));
+        reads
+    }
+
+    #[test]
+    fn holes_are_not_read() {
+        const MIB: u64 = 1 << 20;
+        assert_eq!(reads_of(&[], MIB, Span::Whole), []);
+        assert_eq!(reads_of(&[], MIB + 5, Span::Whole), []);
+        assert_eq!(reads_of(&[300 * 4096], 2 * MIB, Span::Whole), [(300 * 4096, 4096)]);
+        // Part of the last data was read into the buffer before.
+        assert_eq!(reads_of(&[98_304], MIB, Span::Whole), [(98_304, 1696), (100_000, 2400)]);
+        // Data that reaches the end is read as in every other file, to find the end.
+        let reads = reads_of(&[MIB - 4096], MIB, Span::Whole);
+        assert!(reads[0].0 == MIB - 4096 && reads.len() <= 2, "{reads:?}");
+        // A short hole is read, because a lookup takes as long.
+        assert_eq!(reads_of(&[0, 8192], MIB, Span::Whole)[0], (0, 4096));
+        assert_eq!(reads_of(&[0, 8192], MIB, Span::Whole)[1], (4096, 65_536));
+    }
+
+    #[test]
+    fn holes_in_pieces_are_not_read() {
+        const MIB: u64 = 1 << 20;
+        let span = Span::Sample { whole: 0, piece: 40_960, pieces: 2 };
+        assert_eq!(reads_of(&[], MIB, span), []);
+        assert_eq!(reads_of(&[20_480], MIB, span), [(20_480, 4096)]);
+        // So little is read that lookups are not worthwhile.
+        let small = Span::Sample { whole: 0, piece: 4096, pieces: 2 };
+        assert_eq!(reads_of(&[], MIB, small), [(0, 4096), (MIB - 4096, 4096)]);
     }
 
     #[test]
