@@ -51,7 +51,7 @@ impl Map {
     ///
     /// # Errors
     /// If the window cannot be mapped. Some file systems do not support mappings. A window of a tmpfs file
-    /// that contains a hole is refused. At most 1024 mappings can exist at once.
+    /// that contains a hole is refused, and so is every file on FUSE. At most 1024 mappings can exist at once.
     ///
     /// # Panics
     /// If the window is empty.
@@ -61,7 +61,7 @@ impl Map {
         let offset = window.start - before;
         let len = usize::try_from(window.end - offset).map_err(|_| io::ErrorKind::OutOfMemory)?;
         #[cfg(target_os = "linux")]
-        if would_fill_holes(file, &window) {
+        if is_harmful(file, &window) {
             return Err(io::ErrorKind::Unsupported.into());
         }
         install_handler()?;
@@ -126,14 +126,25 @@ impl Drop for Map {
     }
 }
 
-/// Returns whether access through a mapping would allocate memory for holes in the window. A tmpfs does that
-/// for every page of a hole, until it is full. Plain reads leave holes as they are.
+/// Returns whether a mapping of the window would do harm.
+///
+/// - On tmpfs, access to a hole allocates memory for every page, until the file system is full. Plain reads
+///   leave holes as they are. Other file systems map holes without harm, and searching for a hole there may
+///   write out the file.
+/// - On FUSE, a program with `direct_io` may return fewer bytes than the kernel asked for. A read shows this,
+///   but a mapping has zeros or missing pages in their place.
 #[cfg(target_os = "linux")]
-fn would_fill_holes(file: &File, window: &Range<u64>) -> bool {
-    // Only on tmpfs (TMPFS_MAGIC). Other file systems map holes without harm, and searching for a hole there
-    // may write out the file.
-    rustix::fs::fstatfs(file).is_ok_and(|fs| fs.f_type == 0x0102_1994)
-        && rustix::fs::seek(file, SeekFrom::Hole(window.start)).map_or(true, |hole| hole < window.end)
+fn is_harmful(file: &File, window: &Range<u64>) -> bool {
+    /// `FUSE_SUPER_MAGIC` and `TMPFS_MAGIC` of `linux/magic.h`.
+    const FUSE: u32 = 0x6573_5546;
+    const TMPFS: u32 = 0x0102_1994;
+    match rustix::fs::fstatfs(file).map(|fs| fs.f_type as u32) {
+        Ok(FUSE) => true,
+        Ok(TMPFS) => {
+            rustix::fs::seek(file, SeekFrom::Hole(window.start)).map_or(true, |hole| hole < window.end)
+        }
+        _ => false,
+    }
 }
 
 static GUARDS: [Guard; MAX_MAPPINGS] = [const {
