@@ -10,7 +10,9 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rustix::fs::{AtFlags, CWD, FallocateFlags, FileType, Mode, OFlags, fallocate, mkdirat, mknodat, openat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, FallocateFlags, FileType, Mode, OFlags, fallocate, mkdirat, mknodat, openat, unlinkat,
+};
 
 use super::Ftk;
 

@@ -272,7 +272,8 @@ mod tests {
                 let zeros = window.zeros.as_ptr_range();
                 window
                     .read(range, |bytes| {
-                        let is_hole = bytes.len() <= SyncReader::STREAM_BUF_LEN && bytes.iter().all(|&it| it == 0);
+                        let is_hole =
+                            bytes.len() <= SyncReader::STREAM_BUF_LEN && bytes.iter().all(|&it| it == 0);
                         data += if is_hole { 0 } else { bytes.len() };
                         seen.extend_from_slice(bytes);
                     })

@@ -67,8 +67,7 @@ impl Map {
         install_handler()?;
         let (prot, flags) = (ProtFlags::READ, MapFlags::PRIVATE);
         // SAFETY: without `MAP_FIXED`, the kernel picks an unused address range.
-        let start =
-            unsafe { rustix::mm::mmap(ptr::null_mut(), len, prot, flags, file.as_fd(), offset) }?;
+        let start = unsafe { rustix::mm::mmap(ptr::null_mut(), len, prot, flags, file.as_fd(), offset) }?;
         let start = NonNull::new(start.cast::<u8>()).expect("the kernel maps nothing at address zero");
         let address = start.as_ptr() as usize;
         let Some(guard) = GUARDS.iter().find(|guard| guard.acquire(address, address + len)) else {

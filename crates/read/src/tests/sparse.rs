@@ -71,12 +71,11 @@ fn changes_of_a_file_with_holes_are_noticed() {
         ("gets data in a hole", |file| file.write_all_at(b"new", 40 * BUF as u64)),
     ];
     let tree = Tree::new();
-    for layout in [vec![(64 * BUF, false)], vec![(BUF, true), (63 * BUF, false)], vec![
-        (40 * BUF, false),
-        (8 * BUF + 5, true),
-        (12 * BUF - 5, false),
-        (4 * BUF, true),
-    ]] {
+    for layout in [
+        vec![(64 * BUF, false)],
+        vec![(BUF, true), (63 * BUF, false)],
+        vec![(40 * BUF, false), (8 * BUF + 5, true), (12 * BUF - 5, false), (4 * BUF, true)],
+    ] {
         for (how, change) in changes {
             for (which, mut reader) in readers() {
                 let path = tree.path("file");
