@@ -120,14 +120,14 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Creates a file of `len` bytes with data only in the given ranges.
-    fn sparse(len: u64, data: &[std::ops::Range<u64>]) -> (tempfile::TempDir, File) {
+    /// Creates a file of `len` bytes with data only between the given offsets.
+    fn sparse(len: u64, data: &[(u64, u64)]) -> (tempfile::TempDir, File) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sparse");
         let file = std::fs::File::create(&path).unwrap();
         file.set_len(len).unwrap();
-        for range in data {
-            file.write_all_at(&vec![1; (range.end - range.start) as usize], range.start).unwrap();
+        for &(start, end) in data {
+            file.write_all_at(&vec![1; (end - start) as usize], start).unwrap();
         }
         file.sync_all().unwrap();
         let file = open(&path);
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn holes_and_data_alternate() {
-        let (_dir, file) = sparse(4 * MIB, &[MIB..2 * MIB]);
+        let (_dir, file) = sparse(4 * MIB, &[(MIB, 2 * MIB)]);
         let mut holes = Holes::new(&file, true);
         assert_eq!(holes.at(&file, 5), hole(MIB));
         assert_eq!(holes.at(&file, MIB), data(2 * MIB));
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn data_that_reaches_the_size_has_no_end() {
-        let (_dir, file) = sparse(2 * MIB + 5, &[MIB..2 * MIB + 5]);
+        let (_dir, file) = sparse(2 * MIB + 5, &[(MIB, 2 * MIB + 5)]);
         let mut holes = Holes::new(&file, true);
         assert_eq!(holes.at(&file, 0), hole(MIB));
         assert_eq!(holes.at(&file, MIB), KnownRange::NOWHERE);
@@ -165,23 +165,23 @@ mod tests {
 
     #[test]
     fn short_holes_are_data_unless_all_are_wanted() {
-        let islands: Vec<_> = (0..64).map(|nth| nth * 12_288..nth * 12_288 + 4096).collect();
+        let islands: Vec<_> = (0..64).map(|nth| (nth * 12_288, nth * 12_288 + 4096)).collect();
         let (_dir, file) = sparse(MIB, &islands);
         assert_eq!(Holes::new(&file, true).at(&file, 4096), data(4096 + NO_LOOKUP));
         assert_eq!(Holes::all(&file).at(&file, 4096), hole(12_288));
-        let last = islands[63].end;
+        let last = islands[63].1;
         assert_eq!(Holes::new(&file, true).at(&file, last), hole(MIB));
     }
 
     #[test]
     fn dense_files_are_not_searched_for_holes() {
-        let (_dir, file) = sparse(100_000, &[0..100_000]);
+        let (_dir, file) = sparse(100_000, &[(0, 100_000)]);
         assert_eq!(Holes::new(&file, true).at(&file, 0), KnownRange::NOWHERE);
     }
 
     #[test]
     fn all_finds_holes_in_a_file_with_as_many_blocks_as_its_size_needs() {
-        let (_dir, file) = sparse(4097, &[4096..4097]);
+        let (_dir, file) = sparse(4097, &[(4096, 4097)]);
         assert_eq!(Holes::new(&file, true).at(&file, 0), KnownRange::NOWHERE);
         assert_eq!(Holes::all(&file).at(&file, 0), hole(4096));
     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn the_size_at_the_open_limits_holes() {
         for len in [MIB, 8 * MIB] {
-            let (dir, file) = sparse(4 * MIB, &[0..4096]);
+            let (dir, file) = sparse(4 * MIB, &[(0, 4096)]);
             let other = std::fs::File::options().write(true).open(dir.path().join("sparse")).unwrap();
             other.set_len(len).unwrap();
             assert_eq!(Holes::new(&file, true).at(&file, 2 * MIB), hole(4 * MIB));
