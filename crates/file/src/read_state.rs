@@ -157,6 +157,9 @@ mod tests {
             assert!(state.has_ended());
             state.verify(&file).unwrap();
         }
+        let mut state = ReadState::new(0, None);
+        state.count_hole(&file, 100);
+        assert!(state.reads > 1, "`verify` calls `fstat` whenever the file was last changed");
         OpenOptions::new().append(true).open(path).unwrap().write_all(&[7; 100]).unwrap();
         let mut state = ReadState::new(0, None);
         state.count_hole(&file, 100);
