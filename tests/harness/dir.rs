@@ -10,7 +10,9 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, FallocateFlags, FileType, Mode, OFlags, fallocate, mkdirat, mknodat, openat, unlinkat,
+};
 
 use super::Ftk;
 
@@ -68,10 +70,19 @@ impl Dir {
         self.file(OsStr::from_bytes(path), content)
     }
 
-    /// A file of `len` bytes that is one hole.
+    /// A file of `len` bytes that is one hole. Only `cmp --no-shortcuts` reads it, and file systems that are not
+    /// trusted.
     pub(crate) fn hole(&self, path: &str, len: u64) -> &Self {
         self.file(path, b"");
         File::options().write(true).open(self.path(path)).unwrap().set_len(len).unwrap();
+        self
+    }
+
+    /// A file of `len` zeros that have blocks on the disk, so that they are read.
+    pub(crate) fn zeros(&self, path: &str, len: u64) -> &Self {
+        self.file(path, b"");
+        let file = File::options().write(true).open(self.path(path)).unwrap();
+        fallocate(file, FallocateFlags::empty(), 0, len).unwrap();
         self
     }
 

@@ -14,7 +14,7 @@ pub(crate) use dir::{Chain, Dir};
 pub(crate) use ftk::{Ftk, Run};
 pub(crate) use mount::Mounted;
 pub(crate) use oracle::{gnu_find, hash_lines, records, sorted, sum};
-pub(crate) use process::{Paused, has_read, maps, signal, wait_until, waits_for};
+pub(crate) use process::{Paused, has_open, has_read, maps, signal, wait_until, waits_for};
 pub(crate) use random::bytes;
 pub(crate) use tools::{has, skip, uring};
 

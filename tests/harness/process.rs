@@ -31,6 +31,11 @@ impl Paused {
         Self(child)
     }
 
+    /// Sends it a signal that arrives when it continues.
+    pub(crate) fn signal(&self, which: Signal) {
+        signal(&self.0, which);
+    }
+
     /// Continues it and waits for its end.
     pub(crate) fn go_on(self) -> std::process::Output {
         signal(&self.0, Signal::CONT);
@@ -47,6 +52,14 @@ pub(crate) fn has_read(child: &Child) -> u64 {
     let io = fs::read_to_string(format!("/proc/{}/io", child.id())).unwrap_or_default();
     let rchar = io.lines().find_map(|line| line.strip_prefix("rchar: "));
     rchar.map_or(0, |n| n.parse().unwrap())
+}
+
+/// Whether it has a file of this name open. Threads may have their own descriptors.
+pub(crate) fn has_open(child: &Child, name: &str) -> bool {
+    let entries = |path: String| fs::read_dir(path).into_iter().flatten().flatten();
+    entries(format!("/proc/{}/task", child.id()))
+        .flat_map(|task| entries(format!("{}/fd", task.path().display())))
+        .any(|fd| fs::read_link(fd.path()).is_ok_and(|path| path.ends_with(name)))
 }
 
 /// Whether it currently maps part of a file of this name.

@@ -12,6 +12,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("b3sum", "b3sum"),
     ("bash", "bash"),
     ("busybox", "busybox"),
+    ("cc", "gcc"),
     ("cksum", "coreutils"),
     ("fdupes", "fdupes"),
     ("cmp", "diffutils"),

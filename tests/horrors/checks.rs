@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use rustix::process::Signal;
 
-use crate::harness::{Chain, Dir, Paused, has_read, needs, records, sha256, signal, wait_until};
+use crate::harness::{Chain, Dir, Paused, has_open, has_read, needs, records, sha256, signal, wait_until};
 
 fn line(name: &str, content: &[u8]) -> String {
     format!("{}  {name}\n", sha256(content))
@@ -296,7 +296,7 @@ fn h30_no_race_changes_a_verdict() {
 #[test]
 fn h34_a_file_that_changes_is_an_error() {
     let dir = Dir::new();
-    dir.hole("growing", 400 << 20).file("x", b"1");
+    dir.zeros("growing", 400 << 20).file("x", b"1");
     let list = format!("{}  growing\n{}", "0".repeat(64), line("x", b"1"));
     dir.file("list", list.as_bytes());
     let paused = Paused::when(dir.ftk(["hash", "-c", "-j", "1", "--io", "sync", "list"]), |child| {
@@ -330,7 +330,7 @@ fn h49_a_signal_ends_a_check() {
     dir.hole("large", 200 << 30).file("list", format!("{}  large\n", "0".repeat(64)).as_bytes());
     for which in [Signal::INT, Signal::TERM] {
         let mut child = dir.ftk(["hash", "-c", "list"]).spawn();
-        wait_until(|| has_read(&child) > 10 << 20);
+        wait_until(|| has_open(&child, "large"));
         let start = Instant::now();
         signal(&child, which);
         let status = child.wait().unwrap();

@@ -361,7 +361,7 @@ fn h34_files_that_change_while_being_read_are_in_no_group() {
     const LONG: u64 = 256 << 20;
     for threads in ["mono", "4"] {
         let dir = Dir::new();
-        dir.hole("a", LONG).hole("b", LONG).file("x", b"abc").file("y", b"abc");
+        dir.zeros("a", LONG).zeros("b", LONG).file("x", b"abc").file("y", b"abc");
         let ftk = dir.ftk(["dup", "-j", threads, "-a", "sha256"]);
         let paused = Paused::when(ftk, |child| has_read(child) > LONG / 8);
         for name in ["a", "b"] {

@@ -11,7 +11,7 @@ use rustix::fs::{
 use rustix::process::Signal;
 
 use crate::harness::{
-    Chain, Dir, Ftk, Paused, bytes, has_read, needs, records, sha256, signal, skip, wait_until,
+    Chain, Dir, Ftk, Paused, bytes, has_open, has_read, needs, records, sha256, signal, skip, wait_until,
 };
 use crate::manifest::records::{Manifest, create, lines, seal, verdicts, verify};
 
@@ -277,7 +277,7 @@ fn h29_killed_while_writing() {
         dir.hole("huge", 4 << 40).file("old", b"old");
         for output in ["old", "new"] {
             let child = dir.ftk(["manifest", "create", ".", "-o", output, "-j", "mono"]).spawn();
-            wait_until(|| has_read(&child) > 8 << 20);
+            wait_until(|| has_open(&child, "huge"));
             signal(&child, with);
             let output = child.wait_with_output().unwrap();
             assert!(!output.status.success());
@@ -465,7 +465,7 @@ fn h34_a_change_while_it_is_read() {
         file.write_all_at(b"x", LONG).unwrap();
     };
     let dir = Dir::new();
-    dir.hole("long", LONG).file("other", b"abc");
+    dir.zeros("long", LONG).file("other", b"abc");
     let paused = |args: &[&str]| {
         let ftk = dir.ftk(["manifest"]).args(args).args(["-j", "mono"]);
         Paused::when(ftk, |child| has_read(child) > LONG / 16)
@@ -476,7 +476,7 @@ fn h34_a_change_while_it_is_read() {
     let output = creating.go_on();
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(Manifest::parse(&output.stdout).paths, [&b"."[..], b"other"]);
-    dir.hole("long", LONG);
+    dir.zeros("long", LONG);
     let verifying = paused(&["verify", ".", manifest.to_str().unwrap(), "--ignore", "mtime"]);
     append(&dir);
     let output = verifying.go_on();

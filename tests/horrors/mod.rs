@@ -12,6 +12,7 @@ mod comparing;
 mod duplicates;
 mod familiar;
 mod guards;
+mod holes;
 mod journals;
 mod limits;
 mod lists;

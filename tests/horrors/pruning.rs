@@ -10,7 +10,7 @@ use std::process::Command;
 use rustix::fs::{XattrFlags, lsetxattr};
 use rustix::process::Signal;
 
-use crate::harness::{Dir, bytes, has, has_read, maps, needs, sha256, signal, skip, wait_until};
+use crate::harness::{Dir, Paused, bytes, has, has_open, has_read, needs, sha256, signal, skip, wait_until};
 
 pub(super) const ACTIONS: [&str; 4] = ["hardlink", "symlink", "delete", "move=away"];
 
@@ -502,7 +502,7 @@ fn h49_a_signal_ends_pruning_between_two_steps() {
 #[test]
 fn h49_a_signal_ends_the_search_at_once() {
     let dir = Dir::new();
-    // Holes that take minutes to read.
+    // Holes whose digests take minutes.
     dir.hole("a", 4 << 40).hole("b", 4 << 40);
     for args in [
         &["dup", "-o", "report"][..],
@@ -511,7 +511,7 @@ fn h49_a_signal_ends_the_search_at_once() {
     ] {
         for threads in ["mono", "4"] {
             let mut child = dir.ftk(args).args(["-j", threads]).spawn();
-            wait_until(|| has_read(&child) > 32 << 20 || maps(&child, "a") || maps(&child, "b"));
+            wait_until(|| has_open(&child, "a") || has_open(&child, "b"));
             signal(&child, Signal::TERM);
             wait_until(|| child.try_wait().unwrap().is_some());
             assert_eq!(child.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
@@ -523,17 +523,19 @@ fn h49_a_signal_ends_the_search_at_once() {
 /// A signal while one pair is compared ends the run, and the pair is listed as not done.
 #[test]
 fn h49_a_signal_ends_a_comparison() {
+    const LONG: u64 = 512 << 20;
     let dir = Dir::new();
-    dir.hole("a", 4 << 40).hole("b", 4 << 40);
+    dir.zeros("a", LONG).zeros("b", LONG);
     let member = |path: &str| {
         let metadata = fs::metadata(dir.path(path)).unwrap();
         let time =
             |seconds: i64, nanoseconds: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
         format!(
-            "{{\"path\":\"{path}\",\"root\":0,\"cluster\":0,\"dev\":{},\"ino\":{},\"nlink\":1,\"allocated_bytes\":0,\
+            "{{\"path\":\"{path}\",\"root\":0,\"cluster\":0,\"dev\":{},\"ino\":{},\"nlink\":1,\"allocated_bytes\":{},\
              \"mtime_ns\":{},\"ctime_ns\":{}}}",
             metadata.dev(),
             metadata.ino(),
+            512 * metadata.blocks(),
             time(metadata.mtime(), metadata.mtime_nsec()),
             time(metadata.ctime(), metadata.ctime_nsec()),
         )
@@ -541,19 +543,17 @@ fn h49_a_signal_ends_a_comparison() {
     let header = "{\"ftk\":\"dup-report\",\"version\":1,\"algorithm\":\"xxh128\",\"roots\":[{\"path\":\"a\"},{\"path\":\"b\"}]}";
     let digest = "0".repeat(32);
     let members = format!("{},{}", member("a"), member("b").replace("\"root\":0", "\"root\":1"));
-    let group = format!(
-        "{{\"group\":1,\"size_bytes\":{},\"digest\":\"{digest}\",\"members\":[{members}]}}",
-        4_u64 << 40
-    );
+    let group =
+        format!("{{\"group\":1,\"size_bytes\":{LONG},\"digest\":\"{digest}\",\"members\":[{members}]}}");
     let body = format!("{header}\n{group}\n");
     let footer = format!("{{\"footer\":{{\"records\":2,\"sha256\":\"{}\"}}}}\n", sha256(body.as_bytes()));
     let report = dir.aside("report");
     fs::write(&report, body + &footer).unwrap();
     for action in ["hardlink", "delete"] {
-        let child = dir.ftk(["dup", "apply", "--yes", "--action", action]).arg(&report).spawn();
-        wait_until(|| has_read(&child) > 32 << 20);
-        signal(&child, Signal::INT);
-        let output = child.wait_with_output().unwrap();
+        let ftk = dir.ftk(["dup", "apply", "--yes", "--action", action]).arg(&report);
+        let paused = Paused::when(ftk, |child| has_read(child) > LONG / 16);
+        paused.signal(Signal::INT);
+        let output = paused.go_on();
         assert_eq!(output.status.signal(), Some(Signal::INT.as_raw()));
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains("  not done b"), "{text}");

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 
 use rustix::process::Signal;
 
-use crate::harness::{Dir, has_read, maps, signal, wait_until, waits_for};
+use crate::harness::{Dir, has_open, signal, wait_until, waits_for};
 use crate::manifest::records::{lines, seal};
 
 const SIGNALS: [Signal; 2] = [Signal::TERM, Signal::INT];
@@ -30,13 +30,12 @@ fn h49_signals_while_hashing() {
     for (algorithm, threads) in [("sha256", "mono"), ("sha256", "4"), ("blake3", "4")] {
         for with in SIGNALS {
             let dir = Dir::new();
-            // A hole that takes minutes to read.
+            // A hole whose digest takes minutes.
             dir.hole("huge", 4 << 40).file("old", b"old");
             for output in ["new", "old"] {
                 let args = ["hash", "huge", "-a", algorithm, "-j", threads, "-o", output];
                 let child = dir.ftk(args).spawn();
-                // Several workers on one file map it.
-                wait_until(|| has_read(&child) > 8 << 20 || maps(&child, "huge"));
+                wait_until(|| has_open(&child, "huge"));
                 assert_killed_by(child, with);
             }
             assert_eq!(fs::read(dir.path("old")).unwrap(), b"old");
@@ -73,7 +72,7 @@ fn h49_signals_while_checking() {
     for threads in ["mono", "4"] {
         for with in SIGNALS {
             let child = dir.ftk(["hash", "--check", "list", "-j", threads]).spawn();
-            wait_until(|| has_read(&child) > 8 << 20);
+            wait_until(|| has_open(&child, "huge"));
             assert_killed_by(child, with);
         }
     }
@@ -126,7 +125,7 @@ fn h49_signals_while_a_manifest_is_verified_or_updated() {
                 &["update", "t", "../manifest", "-o", "new"],
             ] {
                 let child = dir.ftk(["manifest"]).args(args).args(["-j", threads]).spawn();
-                wait_until(|| has_read(&child) > 8 << 20 || maps(&child, "huge"));
+                wait_until(|| has_open(&child, "huge"));
                 assert_killed_by(child, with);
                 assert_eq!(fs::read_to_string(&manifest).unwrap(), old);
                 assert!(!dir.path("new").exists());

@@ -1,9 +1,10 @@
-//! File systems in user space, which may repeat inode numbers or report wrong holes.
+//! File systems in user space, which may repeat inode numbers or return short reads.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::process::Command;
 
-use crate::harness::{Dir, Mounted, needs};
+use crate::harness::{Dir, Mounted, bytes, needs, sum, uring};
 
 /// A view of two file systems, in which each entry has the inode number of another entry. The fields are
 /// unmounted in this order.
@@ -118,41 +119,88 @@ fn h78_no_file_is_pruned_because_of_its_inode_number() {
     }
 }
 
-/// Holes are trusted on a few file systems only. Here `lseek` always reports that no data follows.
+/// A library for `LD_PRELOAD`, with which no `pread` returns more than 50,000 bytes.
+const SHORT_READS: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+ssize_t pread64(int file, void *bytes, size_t count, off_t offset) {
+    static ssize_t (*read)(int, void *, size_t, off_t);
+    if (!read) read = (ssize_t (*)(int, void *, size_t, off_t)) dlsym(RTLD_NEXT, "pread64");
+    return read(file, bytes, count < 50000 ? count : 50000, offset);
+}
+ssize_t pread(int file, void *bytes, size_t count, off_t offset) { return pread64(file, bytes, count, offset); }
+"#;
+
+/// Mounts `real` at `view` so that each read returns at most 50,000 bytes: the server returns no more, and with
+/// `direct_io` the kernel passes this on.
+fn short_reads(dir: &Dir) -> Option<Mounted> {
+    let (source, library) = (dir.aside("short.c"), dir.aside("short.so"));
+    fs::write(&source, SHORT_READS).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).args([&library, &source]).arg("-ldl");
+    assert!(compiler.status().unwrap().success());
+    let preload = format!("LD_PRELOAD={}", library.display());
+    let mount = ["env", &preload, "bindfs", "-o", "direct_io", "real", "view"];
+    let view = Mounted::by(dir, mount.map(str::to_owned), "view")?;
+    let got = File::open(dir.path("view/long")).unwrap().read_at(&mut [0; 65_536], 3).unwrap();
+    assert_eq!(got, 50_000, "reads are short");
+    Some(view)
+}
+
 #[test]
-fn h59_holes_are_trusted_on_known_file_systems_only() {
-    needs!("strace");
+fn h46_every_command_handles_short_reads() {
+    needs!("cc", "b3sum", "sha256sum", "xxhsum", "find", "xargs");
     let dir = Dir::new();
-    let files = |dir: &str| ["a", "b"].map(|name| format!("{dir}/{name}"));
-    dir.dir("view");
-    for path in files("../real") {
-        dir.hole(&path, 8 << 20);
-        File::options()
-            .write(true)
-            .open(dir.path(&path))
-            .unwrap()
-            .write_all_at(path.as_bytes(), 4 << 20)
-            .unwrap();
+    let long = bytes(1, 20_000_001);
+    dir.dir("view").file("real/long", &long).file("real/copy", &long).file("real/tail", &long[1..]);
+    for len in [49_999, 50_000, 50_001, 65_536, 100_000, 300_000] {
+        dir.file(format!("real/{len}"), &long[..len]);
     }
-    let Some(_view) = Mounted::by(&dir, ["bindfs", "../real", "view"].map(str::to_owned), "view") else {
-        return;
-    };
-    let lying = |paths: [String; 2], options: &[&str]| {
-        let lie = ["strace", "-f", "-o", "/dev/null", "-e", "trace=lseek", "-e", "inject=lseek:error=ENXIO"];
-        dir.ftk(["cmp", "-q"]).args(options).args(paths).under(&dir, lie).run()
-    };
+    dir.hole("real/hole", 17_000_003);
+    let Some(_view) = short_reads(&dir) else { return };
+    for (algorithm, tool) in [
+        ("sha256", &["sha256sum", "--"][..]),
+        ("blake3", &["b3sum", "--"]),
+        ("xxh128", &["xxhsum", "-q", "-H2"]),
+    ] {
+        let expected = String::from_utf8(sum(&dir, tool, &["real"])).unwrap().replace("  real/", "  view/");
+        for threads in ["mono", "4"] {
+            for io in if uring() { &["sync", "uring"][..] } else { &["sync"] } {
+                let args = ["hash", "-a", algorithm, "-j", threads, "--io", io, "view"];
+                dir.ftk(args).run().status(0).stdout(&expected);
+            }
+        }
+    }
+    dir.ftk(["dup", "--verify", "view"]).run().status(0).stdout("view/copy\nview/long\n\n");
+    dir.ftk(["manifest", "create", "view", "-o", "../manifest"]).run().status(0);
+    dir.ftk(["manifest", "verify", "--mode", "content", "real", "../manifest"]).run().status(0).stdout("");
+    dir.ftk(["manifest", "verify", "view", "../manifest"]).run().status(0).stdout("");
     for options in [&[][..], &["-j", "4"]] {
-        lying(files("view"), options).status(1);
-    }
-    dir.dir("trees/a").dir("trees/b");
-    lying(["view/a".into(), "view/b".into()], &[]).status(1);
-    // On a trusted file system the wrong report has an effect.
-    if is_trusted(&dir) {
-        lying(files("../real"), &[]).status(0);
+        dir.ftk(["cmp", "view", "real"]).args(options).run().status(0).stdout("");
+        dir.ftk(["cmp", "view/long", "real/copy"]).args(options).run().status(0);
+        dir.ftk(["cmp", "view/long", "real/tail"]).args(options).run().status(1);
     }
 }
 
-fn is_trusted(dir: &Dir) -> bool {
+/// `undo` copies a file whose copy was pruned.
+#[test]
+fn h46_a_short_read_is_not_a_change() {
+    needs!("cc");
+    let dir = Dir::new();
+    let long = bytes(1, 3_000_001);
+    dir.dir("view").file("real/long", &long).file("real/copy", &long);
+    let Some(_view) = short_reads(&dir) else { return };
+    let prune = ["dup", "prune", "--yes", "--action", "symlink", "--journal", "../journal", "view"];
+    dir.ftk(prune).run().status(0);
+    let is_link = |name: &str| fs::symlink_metadata(dir.path(name)).unwrap().is_symlink();
+    assert!(is_link("view/copy") != is_link("view/long"));
+    dir.ftk(["dup", "undo", "../journal"]).run().status(0);
+    assert!(!is_link("view/copy") && !is_link("view/long"));
+    assert!(["real/copy", "real/long"].iter().all(|name| fs::read(dir.path(name)).unwrap() == long));
+}
+
+pub(super) fn is_trusted(dir: &Dir) -> bool {
     let kind = rustix::fs::statfs(dir.path("")).unwrap().f_type;
     [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994].contains(&kind)
 }

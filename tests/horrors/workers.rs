@@ -51,7 +51,7 @@ fn h55_few_large_files_are_divided_among_workers() {
     const BY_THE_OTHER: u64 = FILES - 3 * LANES;
     let dir = Dir::new();
     for nth in 0..FILES {
-        dir.hole(&format!("{nth:03}"), SIZE);
+        dir.zeros(&format!("{nth:03}"), SIZE);
     }
     for held in ["000", "063", "095"] {
         let held = fs::canonicalize(dir.path(held)).unwrap();

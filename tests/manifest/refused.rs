@@ -122,7 +122,7 @@ fn entries_with_impossible_values_are_refused() {
 fn changed_while_files_are_read() {
     const LONG: u64 = 256 << 20;
     let dir = Dir::new();
-    dir.hole("long", LONG).file("a", b"abc");
+    dir.zeros("long", LONG).file("a", b"abc");
     let path = create(&dir, &["-a", "xxh64"]);
     let good = lines(&path);
     let other: Vec<_> = good.iter().map(|line| line.replace("\"path\":\"a\"", "\"path\":\"b\"")).collect();

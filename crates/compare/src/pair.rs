@@ -26,7 +26,7 @@ impl<'f> Part<'f> {
     /// Whether the file's size is synthetic: it has no disk blocks, and is not a hole either. Kernel file
     /// systems report such sizes, and their files must not be mapped.
     pub(crate) fn has_synthetic_size(&self) -> bool {
-        !self.file.stat().has_plausible_size() && !Holes::new(self.file, true).at(0).holds
+        !self.file.stat().has_plausible_size() && !Holes::new(self.file, true).at(self.file, 0).holds
     }
 
     /// Reads the byte at `offset`.
@@ -81,14 +81,14 @@ impl<'f> Pair<'f> {
 /// One file as seen by one worker.
 pub(crate) struct View<'f> {
     part: Part<'f>,
-    holes: Holes<'f>,
+    holes: Holes,
     buf: Vec<u8>,
 }
 
 /// Where the bytes of a piece come from.
 pub(crate) enum Bytes {
     Zeros,
-    /// A mapping, and the file offset at which it begins.
+    /// A mapping of the piece, which begins at this offset.
     Mapped(Map, u64),
     Read,
 }
@@ -100,7 +100,7 @@ impl<'f> View<'f> {
 
     /// Whether there is a hole at `offset`, and where it or the data ends.
     pub(crate) fn hole(&mut self, offset: u64) -> KnownRange {
-        let KnownRange { holds, end } = self.holes.at(self.part.skip + offset);
+        let KnownRange { holds, end } = self.holes.at(self.part.file, self.part.skip + offset);
         KnownRange { holds, end: if end == u64::MAX { end } else { end - self.part.skip } }
     }
 
@@ -111,9 +111,8 @@ impl<'f> View<'f> {
         }
         if is_mapped {
             let (start, end) = (self.part.skip + piece.start, self.part.skip + piece.end);
-            let page_start = start - start % rustix::param::page_size() as u64;
-            if let Ok(map) = Map::new(self.part.file, page_start..end) {
-                return Bytes::Mapped(map, page_start);
+            if let Ok(map) = Map::new(self.part.file, start..end) {
+                return Bytes::Mapped(map, piece.start);
             }
         }
         Bytes::Read
@@ -126,8 +125,8 @@ impl<'f> View<'f> {
         block: &Range<u64>,
     ) -> Result<&'b [u8], (Side, Failure)> {
         let len = (block.end - block.start) as usize;
-        if let Bytes::Mapped(map, map_start) = bytes {
-            let start = (self.part.skip + block.start - map_start) as usize;
+        if let Bytes::Mapped(map, piece_start) = bytes {
+            let start = (block.start - piece_start) as usize;
             // SAFETY: blocks are only compared and their newlines counted. A byte that changes meanwhile may
             // be reported as a mismatch of two equal values; `File::verify` then finds the change. We do not
             // write to files that we compare.

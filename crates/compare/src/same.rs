@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ftk_file::{Cursor, Failure, File};
+use ftk_file::{Cursor, Failure, File, Holes};
 use ftk_sched::Stop;
 
 /// Bytes of each file compared at a time: two buffers of this size fit into the second-level cache.
@@ -33,8 +33,9 @@ impl fmt::Display for Side {
     }
 }
 
-/// Whether two files have identical content. Unless their sizes differ, every byte is read: inode numbers,
-/// extents and equal sizes prove nothing here.
+/// Whether two files have identical content. Unless their sizes differ, every byte is read, except where both
+/// files have holes on file systems that report them reliably ([`Holes`]): inode numbers, extents and equal
+/// sizes prove nothing here.
 ///
 /// Returns `true` only if neither file changed while being read, as far as [`File::verify`] can tell. Returns
 /// `false` once `stop` is raised, because then nothing is proven.
@@ -42,22 +43,36 @@ impl fmt::Display for Side {
 /// # Errors
 /// If a file cannot be read, or changed while being read. The error includes the side of the file.
 pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Failure)> {
-    if a.stat().size != b.stat().size {
+    let size = a.stat().size;
+    if size != b.stat().size {
         return Ok(false);
     }
     // One byte more than the size, so that one read returns a small file and also shows its end.
-    let len = a.stat().size.saturating_add(1).min(BUF_LEN as u64) as usize;
+    let len = size.saturating_add(1).min(BUF_LEN as u64) as usize;
     let (mut buf_a, mut buf_b) = (vec![0; len], vec![0; len]);
-    let (mut a, mut b) = (Cursor::new(a, 0), Cursor::new(b, 0));
+    let (mut cursor_a, mut cursor_b) = (Cursor::new(a, 0), Cursor::new(b, 0));
+    let (mut holes_a, mut holes_b) = (Holes::new(a, true), Holes::new(b, true));
+    let mut at = 0;
     while !stop.is_raised() {
-        let len_a = a.fill(&mut buf_a).map_err(Side::A.failed())?;
-        let len_b = b.fill(&mut buf_b).map_err(Side::B.failed())?;
-        if buf_a[..len_a] != buf_b[..len_b] {
-            return Ok(false);
+        let (in_a, in_b) = (holes_a.at(a, at), holes_b.at(b, at));
+        let known = in_a.end.min(in_b.end) - at;
+        if in_a.holds && in_b.holds {
+            cursor_a.pass_hole(known);
+            cursor_b.pass_hole(known);
+            at += known;
+        } else {
+            // Where the hole of only one file ends, that of the other may begin.
+            let len = known.min(len as u64) as usize;
+            let len_a = cursor_a.fill(&mut buf_a[..len]).map_err(Side::A.failed())?;
+            let len_b = cursor_b.fill(&mut buf_b[..len]).map_err(Side::B.failed())?;
+            if buf_a[..len_a] != buf_b[..len_b] {
+                return Ok(false);
+            }
+            at += len_a as u64;
         }
-        if a.has_ended() && b.has_ended() {
-            a.verify().map_err(Side::A.failed())?;
-            b.verify().map_err(Side::B.failed())?;
+        if cursor_a.has_ended() && cursor_b.has_ended() {
+            cursor_a.verify().map_err(Side::A.failed())?;
+            cursor_b.verify().map_err(Side::B.failed())?;
             return Ok(true);
         }
     }
@@ -67,6 +82,7 @@ pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Fail
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::FileExt as _;
     use std::path::Path;
 
     use super::*;
@@ -98,6 +114,50 @@ mod tests {
                 assert!(!same(&bytes, &other), "{at} of {len}");
             }
             assert!(!same(&bytes, &[&bytes[..], &[0]].concat()), "{len} and one more");
+        }
+    }
+
+    /// Creates two files of `len` bytes in which only the given bytes are not zero.
+    fn sparse(len: u64, bytes: [&[(u64, u8)]; 2]) -> (tempfile::TempDir, File, File) {
+        let dir = tempfile::tempdir().unwrap();
+        let [a, b] = [("a", bytes[0]), ("b", bytes[1])].map(|(name, bytes)| {
+            let path = dir.path().join(name);
+            let file = fs::File::create(&path).unwrap();
+            file.set_len(len).unwrap();
+            bytes.iter().for_each(|&(at, byte)| file.write_all_at(&[byte], at).unwrap());
+            open(&path)
+        });
+        (dir, a, b)
+    }
+
+    /// Reading a tebibyte would take minutes.
+    #[test]
+    fn holes_of_both_files_are_not_read() {
+        const LEN: u64 = (1 << 40) + 5;
+        let both: &[(u64, u8)] = &[(0, 1), (LEN / 3, 2), (LEN / 2 + 70_000, 3)];
+        // A hole is equal to zeros that were written.
+        let zeros = [both, &[(LEN / 5, 0), (LEN - 1, 0)]].concat();
+        for (a, b) in [(&[][..], &[][..]), (both, both), (both, &zeros), (&zeros, both)] {
+            let (_dir, a, b) = sparse(LEN, [a, b]);
+            assert!(same_content(&a, &b, &Stop::new()).unwrap());
+        }
+        for at in [0, 1, LEN / 5, LEN / 2 + 69_999, LEN - 1] {
+            let other = [both, &[(at, 9)]].concat();
+            let (_dir, a, b) = sparse(LEN, [both, &other]);
+            assert!(!same_content(&a, &b, &Stop::new()).unwrap(), "{at}");
+            assert!(!same_content(&b, &a, &Stop::new()).unwrap(), "{at}");
+        }
+    }
+
+    #[test]
+    fn files_with_holes_that_change_are_an_error_with_their_side() {
+        for (side, name) in [(Side::A, "a"), (Side::B, "b")] {
+            for len in [0, (1 << 20) - 1, 1 << 21] {
+                let (dir, a, b) = sparse(1 << 20, [&[], &[]]);
+                fs::File::options().write(true).open(dir.path().join(name)).unwrap().set_len(len).unwrap();
+                let answer = same_content(&a, &b, &Stop::new());
+                assert!(matches!(answer, Err((of, Failure::Changed { .. })) if of == side), "{answer:?}");
+            }
         }
     }
 

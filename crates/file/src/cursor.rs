@@ -47,6 +47,14 @@ impl<'f> Cursor<'f> {
         Ok(len)
     }
 
+    /// Passes `len` bytes of a hole without reading them.
+    ///
+    /// # Panics
+    /// If the hole extends past the size at the open.
+    pub fn pass_hole(&mut self, len: u64) {
+        self.state.count_hole(self.file, len);
+    }
+
     /// Checks that the file did not change while it was read.
     ///
     /// # Errors

@@ -17,43 +17,74 @@ impl KnownRange {
     pub const NOWHERE: Self = Self { holds: false, end: u64::MAX };
 }
 
-/// The holes of a file, looked up in ascending order of offsets.
-#[derive(Debug)]
-pub struct Holes<'f> {
-    file: &'f File,
+/// A shorter hole, in bytes, is reported as data: reading it takes about as long as looking for its end.
+const SHORTEST: u64 = 16 << 10;
+
+/// After a hole that is too short, this many bytes count as data, so that a file that is full of short holes is
+/// read almost as fast as one without holes.
+const NO_LOOKUP: u64 = 64 << 10;
+
+/// The holes of one file. Lookups in ascending order of offsets cost the least.
+///
+/// A hole reads as zeros, so it need not be read. Only what the file system says when it is asked is known: a
+/// file that changes meanwhile is noticed by [`File::verify_always`].
+#[derive(Clone, Debug)]
+pub struct Holes {
+    /// Shorter holes are reported as data.
+    shortest: u64,
     /// The offset of the last lookup, and its result.
     last: (u64, KnownRange),
 }
 
-impl<'f> Holes<'f> {
+impl Holes {
     /// Prepares to look for the holes of a file if they save reads. A file is treated as having no holes if it
     /// has as many blocks as its size needs, or if its file system does not report holes reliably. Blocks may
-    /// be allocated past the end of a file, so a file with holes can have that many blocks.
-    pub fn new(file: &'f File, are_wanted: bool) -> Self {
+    /// be allocated past the end of a file, so a file with holes can have that many blocks. Holes of less than
+    /// 16 KiB may be reported as data.
+    pub fn new(file: &File, are_wanted: bool) -> Self {
         let is_sparse = file.stat().blocks < file.stat().size / 512;
-        Self::if_trusted(file, are_wanted && is_sparse)
+        Self::if_trusted(file, are_wanted && is_sparse, SHORTEST)
     }
 
     /// Prepares to look for all holes of a file, as a copy that keeps them does. A file has none if its file
     /// system does not report holes reliably.
-    pub fn all(file: &'f File) -> Self {
-        Self::if_trusted(file, true)
+    pub fn all(file: &File) -> Self {
+        Self::if_trusted(file, true, 0)
     }
 
-    fn if_trusted(file: &'f File, are_wanted: bool) -> Self {
+    fn if_trusted(file: &File, are_wanted: bool, shortest: u64) -> Self {
         // An empty range at the highest offset: no lookup has been made yet.
         let start = if are_wanted && is_trusted(file) { u64::MAX } else { 0 };
-        Self { file, last: (start, KnownRange::NOWHERE) }
+        Self { shortest, last: (start, KnownRange::NOWHERE) }
     }
 
-    /// Whether there is a hole at this offset of the file, and where it or the data ends.
-    pub fn at(&mut self, offset: u64) -> KnownRange {
+    /// Whether there is a hole at this offset of the file, and where it or the data ends. The range is never
+    /// empty. A hole ends at the size at the open at the latest. Data that reaches this size has no end, so
+    /// that a read can show the end of the file.
+    ///
+    /// `file` must be the file for which this was created.
+    pub fn at(&mut self, file: &File, offset: u64) -> KnownRange {
         let (start, known) = self.last;
         if !(start..known.end).contains(&offset) {
-            self.last = (offset, ask(self.file, offset));
+            let known = ask(file, offset);
+            self.last = (offset, settle(known, offset, file.stat().size, self.shortest));
         }
         self.last.1
     }
+}
+
+/// Limits what the file system reported for `offset` to what a reader can use.
+fn settle(known: KnownRange, offset: u64, size: u64, shortest: u64) -> KnownRange {
+    let KnownRange { mut holds, mut end } = known;
+    if holds {
+        end = end.min(size);
+        let is_short = end < size && end.saturating_sub(offset) < shortest;
+        // A hole at or after the size would be empty. A reader finds the end of the file there.
+        if is_short || end <= offset {
+            (holds, end) = (false, offset.saturating_add(NO_LOOKUP));
+        }
+    }
+    if end <= offset || (!holds && end >= size) { KnownRange::NOWHERE } else { KnownRange { holds, end } }
 }
 
 #[cfg(target_os = "linux")]
@@ -61,16 +92,17 @@ fn ask(file: &File, offset: u64) -> KnownRange {
     use rustix::fs::{SeekFrom, seek};
     use rustix::io::Errno;
 
-    // Seeking moves the file position, which is not used: all reads give an offset.
+    // Seeking moves the file position, which is not used: all reads give an offset. Answers that contradict
+    // themselves, such as data before `offset`, and errors other than `ENXIO` mean that nothing is known.
     match seek(file, SeekFrom::Data(offset)) {
         Ok(data) if data > offset => KnownRange { holds: true, end: data },
-        Ok(_) => match seek(file, SeekFrom::Hole(offset)) {
-            Ok(hole) if hole > offset => KnownRange { holds: false, end: hole },
-            _ => KnownRange::NOWHERE,
+        Ok(data) if data == offset => match seek(file, SeekFrom::Hole(offset)) {
+            Ok(hole) => KnownRange { holds: false, end: hole },
+            Err(_) => KnownRange::NOWHERE,
         },
         // No data after this offset.
         Err(Errno::NXIO) => KnownRange { holds: true, end: u64::MAX },
-        Err(_) => KnownRange::NOWHERE,
+        Ok(_) | Err(_) => KnownRange::NOWHERE,
     }
 }
 
@@ -86,42 +118,102 @@ mod tests {
     use super::*;
     use crate::testing::open;
 
-    #[test]
-    fn holes_and_data_alternate() {
-        const MIB: u64 = 1 << 20;
+    const MIB: u64 = 1 << 20;
+
+    /// Creates a file of `len` bytes with data only between the given offsets.
+    fn sparse(len: u64, data: &[(u64, u64)]) -> (tempfile::TempDir, File) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sparse");
         let file = std::fs::File::create(&path).unwrap();
-        file.set_len(4 * MIB).unwrap();
-        file.write_all_at(&[1; MIB as usize], MIB).unwrap();
+        file.set_len(len).unwrap();
+        for &(start, end) in data {
+            file.write_all_at(&vec![1; (end - start) as usize], start).unwrap();
+        }
+        file.sync_all().unwrap();
         let file = open(&path);
+        (dir, file)
+    }
+
+    fn hole(end: u64) -> KnownRange {
+        KnownRange { holds: true, end }
+    }
+
+    fn data(end: u64) -> KnownRange {
+        KnownRange { holds: false, end }
+    }
+
+    #[test]
+    fn holes_and_data_alternate() {
+        let (_dir, file) = sparse(4 * MIB, &[(MIB, 2 * MIB)]);
         let mut holes = Holes::new(&file, true);
-        assert_eq!(holes.at(5), KnownRange { holds: true, end: MIB });
-        assert_eq!(holes.at(MIB), KnownRange { holds: false, end: 2 * MIB });
-        assert_eq!(holes.at(2 * MIB - 1), KnownRange { holds: false, end: 2 * MIB });
-        assert_eq!(holes.at(2 * MIB), KnownRange { holds: true, end: u64::MAX });
-        assert_eq!(holes.at(0).end, MIB, "an earlier offset");
-        assert_eq!(Holes::new(&file, false).at(0), KnownRange::NOWHERE);
+        assert_eq!(holes.at(&file, 5), hole(MIB));
+        assert_eq!(holes.at(&file, MIB), data(2 * MIB));
+        assert_eq!(holes.at(&file, 2 * MIB - 1), data(2 * MIB));
+        assert_eq!(holes.at(&file, 2 * MIB), hole(4 * MIB));
+        assert_eq!(holes.at(&file, 4 * MIB), KnownRange::NOWHERE, "the end of the file");
+        assert_eq!(holes.at(&file, 0), hole(MIB), "an earlier offset");
+        assert_eq!(Holes::new(&file, false).at(&file, 0), KnownRange::NOWHERE);
+    }
+
+    #[test]
+    fn data_that_reaches_the_size_has_no_end() {
+        let (_dir, file) = sparse(2 * MIB + 5, &[(MIB, 2 * MIB + 5)]);
+        let mut holes = Holes::new(&file, true);
+        assert_eq!(holes.at(&file, 0), hole(MIB));
+        assert_eq!(holes.at(&file, MIB), KnownRange::NOWHERE);
+    }
+
+    #[test]
+    fn short_holes_are_data_unless_all_are_wanted() {
+        let islands: Vec<_> = (0..64).map(|nth| (nth * 12_288, nth * 12_288 + 4096)).collect();
+        let (_dir, file) = sparse(MIB, &islands);
+        assert_eq!(Holes::new(&file, true).at(&file, 4096), data(4096 + NO_LOOKUP));
+        assert_eq!(Holes::all(&file).at(&file, 4096), hole(12_288));
+        let last = islands[63].1;
+        assert_eq!(Holes::new(&file, true).at(&file, last), hole(MIB));
     }
 
     #[test]
     fn dense_files_are_not_searched_for_holes() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("dense");
-        std::fs::write(&path, [1; 100_000]).unwrap();
-        std::fs::File::open(&path).unwrap().sync_all().unwrap();
-        assert_eq!(Holes::new(&open(&path), true).at(0), KnownRange::NOWHERE);
+        let (_dir, file) = sparse(100_000, &[(0, 100_000)]);
+        assert_eq!(Holes::new(&file, true).at(&file, 0), KnownRange::NOWHERE);
     }
 
     #[test]
     fn all_finds_holes_in_a_file_with_as_many_blocks_as_its_size_needs() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("tail");
-        let file = std::fs::File::create(&path).unwrap();
-        file.write_all_at(&[1], 4096).unwrap();
-        file.sync_all().unwrap();
-        let file = open(&path);
-        assert_eq!(Holes::new(&file, true).at(0), KnownRange::NOWHERE);
-        assert_eq!(Holes::all(&file).at(0), KnownRange { holds: true, end: 4096 });
+        let (_dir, file) = sparse(4097, &[(4096, 4097)]);
+        assert_eq!(Holes::new(&file, true).at(&file, 0), KnownRange::NOWHERE);
+        assert_eq!(Holes::all(&file).at(&file, 0), hole(4096));
+    }
+
+    /// A reader must always get on, and must read to the end of the file, whatever the file system reports.
+    #[test]
+    fn no_report_gives_an_empty_range_or_a_hole_past_the_size() {
+        const SIZE: u64 = 100_000;
+        let offsets = [0, 1, 4096, 50_000, SIZE - 1, SIZE, SIZE + 1, u64::MAX - 1];
+        for offset in offsets {
+            for end in offsets.into_iter().chain([u64::MAX]) {
+                for holds in [true, false] {
+                    for shortest in [0, SHORTEST] {
+                        let known = settle(KnownRange { holds, end }, offset, SIZE, shortest);
+                        let case = format!("{holds} {offset} {end} {shortest}: {known:?}");
+                        assert!(known.end > offset, "{case}");
+                        assert!(!known.holds || (holds && known.end <= SIZE.min(end)), "{case}");
+                        assert!(known.holds || known.end < SIZE || known == KnownRange::NOWHERE, "{case}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// A hole that is still there although the file has shrunk, or grown, ends at the size at the open.
+    #[test]
+    fn the_size_at_the_open_limits_holes() {
+        for len in [MIB, 8 * MIB] {
+            let (dir, file) = sparse(4 * MIB, &[(0, 4096)]);
+            let other = std::fs::File::options().write(true).open(dir.path().join("sparse")).unwrap();
+            other.set_len(len).unwrap();
+            assert_eq!(Holes::new(&file, true).at(&file, 2 * MIB), hole(4 * MIB));
+        }
     }
 }

@@ -67,6 +67,20 @@ impl ReadState {
         Ok(())
     }
 
+    /// Counts `len` bytes of a hole, which are zeros without a read, and detects the end. It counts as two reads,
+    /// so that [`verify`](Self::verify) always calls `fstat`: no read shows that the file shrank or grew.
+    ///
+    /// # Panics
+    /// If the hole extends past the end of the range or the size at the open.
+    pub fn count_hole(&mut self, file: &File, len: u64) {
+        let end = self.end.unwrap_or(file.stat().size);
+        self.at += len;
+        self.bytes += len;
+        self.reads += 2;
+        assert!(self.at <= end, "a hole ends at {}, after the end {end}", self.at);
+        self.has_ended = self.at == end;
+    }
+
     /// Checks that the file did not change while it was read. See [`File::verify`].
     ///
     /// # Errors
@@ -129,6 +143,34 @@ mod tests {
         let grown = state.count_read(&file, 100, 1);
         assert!(matches!(grown, Err(Failure::Changed { read: 101, .. })), "{grown:?}");
         assert!(state.has_ended() && state.verify(&file).is_err());
+    }
+
+    #[test]
+    fn a_hole_that_reaches_the_size_ends_the_file() {
+        let (_dir, path, file) = file_of_100_bytes();
+        for (end, len) in [(None, 40), (Some(90), 30)] {
+            let mut state = ReadState::new(0, end);
+            state.count_read(&file, 60, 60).unwrap();
+            state.count_hole(&file, len - 10);
+            assert_eq!((state.offset(), state.has_ended()), (50 + len, false));
+            state.count_hole(&file, 10);
+            assert!(state.has_ended());
+            state.verify(&file).unwrap();
+        }
+        let mut state = ReadState::new(0, None);
+        state.count_hole(&file, 100);
+        assert!(state.reads > 1, "`verify` calls `fstat` whenever the file was last changed");
+        OpenOptions::new().append(true).open(path).unwrap().write_all(&[7; 100]).unwrap();
+        let mut state = ReadState::new(0, None);
+        state.count_hole(&file, 100);
+        assert!(matches!(state.verify(&file), Err(Failure::Changed { read: 100, .. })));
+    }
+
+    #[test]
+    #[should_panic(expected = "a hole ends at 101, after the end 100")]
+    fn a_hole_past_the_size_panics() {
+        let (_dir, _path, file) = file_of_100_bytes();
+        ReadState::new(0, None).count_hole(&file, 101);
     }
 
     #[test]

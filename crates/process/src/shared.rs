@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ftk_file::{Failure, File, Stat};
+use ftk_file::{Failure, File, Holes, KnownRange, Stat};
 use ftk_hash::{ChainingValue, Windows};
 use ftk_inventory::Opener;
 use ftk_read::{Map, SyncReader, leave_shared_descriptors};
@@ -72,7 +72,7 @@ fn windows(
         // `join` reports this as a change.
         return Ok(part);
     }
-    let mut window = Window { file: &file, buf: Vec::new(), bytes: 0 };
+    let mut window = Window::new(&file);
     while !context.resources.stop.is_raised() && !failed.is_raised() {
         // Relaxed: the counter only hands out numbers.
         let nth = next.fetch_add(1, Ordering::Relaxed);
@@ -92,44 +92,73 @@ fn windows(
 }
 
 /// Reads a worker's windows of the file. They are mapped, which avoids a copy, or read into a buffer if
-/// mapping fails.
+/// mapping fails. Holes are neither mapped nor read.
 struct Window<'f> {
     file: &'f File,
+    holes: Holes,
+    /// The bytes of holes; empty before the first hole. They are never written to, so that they take no memory.
+    zeros: Vec<u8>,
     /// Empty as long as mapping works.
     buf: Vec<u8>,
     bytes: u64,
 }
 
-impl Window<'_> {
+impl<'f> Window<'f> {
+    fn new(file: &'f File) -> Self {
+        Self { file, holes: Holes::new(file, true), zeros: Vec::new(), buf: Vec::new(), bytes: 0 }
+    }
+
     /// Passes all bytes of `window` to `consume`, in order. They may change while it reads them: see
     /// [`Map::bytes`].
     fn read(&mut self, window: Range<u64>, mut consume: impl FnMut(&[u8])) -> Result<(), Failure> {
+        let mut at = window.start;
+        while at < window.end {
+            let KnownRange { holds, end } = self.holes.at(self.file, at);
+            let part = at..end.min(window.end);
+            at = part.end;
+            if holds { self.zeros(part, &mut consume) } else { self.data(part, &mut consume)? }
+        }
+        Ok(())
+    }
+
+    fn zeros(&mut self, hole: Range<u64>, consume: &mut impl FnMut(&[u8])) {
+        if self.zeros.is_empty() {
+            self.zeros = vec![0; SyncReader::STREAM_BUF_LEN];
+        }
+        for start in hole.clone().step_by(self.zeros.len()) {
+            let len = self.zeros.len().min((hole.end - start) as usize);
+            consume(&self.zeros[..len]);
+        }
+        self.bytes += hole.end - hole.start;
+    }
+
+    fn data(&mut self, data: Range<u64>, consume: &mut impl FnMut(&[u8])) -> Result<(), Failure> {
         if self.buf.is_empty()
-            && let Ok(map) = Map::new(self.file, window.clone())
+            && let Ok(map) = Map::new(self.file, data.clone())
         {
             // SAFETY: the digest accepts any bytes, and we do not write to files that we hash.
             consume(unsafe { map.bytes() });
-            self.bytes += map.len() as u64;
+            self.bytes += data.end - data.start;
             let Err(missing) = map.check() else { return Ok(()) };
             let lost = self.file.lost(missing);
             if matches!(lost, Failure::Io { .. }) {
                 // The size and times of the file are unchanged, but part of it could not be loaded. Reading
                 // may give the cause, such as a disk error.
-                self.copy(window, |_| {})?;
+                self.copy(data, &mut |_| {})?;
             }
             return Err(lost);
         }
-        self.copy(window, consume)
+        self.copy(data, consume)
     }
 
-    /// Does the same as [`read`](Self::read), always through the buffer.
-    fn copy(&mut self, window: Range<u64>, mut consume: impl FnMut(&[u8])) -> Result<(), Failure> {
+    /// Does the same as [`data`](Self::data), always through the buffer.
+    fn copy(&mut self, data: Range<u64>, consume: &mut impl FnMut(&[u8])) -> Result<(), Failure> {
         if self.buf.is_empty() {
             self.buf.resize(SyncReader::STREAM_BUF_LEN, 0);
         }
-        let mut at = window.start;
-        while at < window.end {
-            let ask = self.buf.len().min((window.end - at) as usize);
+        let mut at = data.start;
+        while at < data.end {
+            let ask = self.buf.len().min((data.end - at) as usize);
             self.file.read_exact_at(&mut self.buf[..ask], at)?;
             consume(&self.buf[..ask]);
             at += ask as u64;
@@ -172,7 +201,8 @@ mod tests {
     use std::ffi::CString;
     use std::fs;
     use std::os::unix::ffi::OsStrExt as _;
-    use std::path::PathBuf;
+    use std::os::unix::fs::FileExt as _;
+    use std::path::{Path, PathBuf};
 
     use ftk_file::Symlinks;
     use ftk_hash::{Algorithm, Platform};
@@ -193,14 +223,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, (0..LEN).map(|i| (i % 251) as u8).collect::<Vec<_>>()).unwrap();
-        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
-        let file = File::open(fs::File::open(dir.path()).unwrap(), &name, Symlinks::NoFollow).unwrap();
+        let file = open(&path);
         (dir, path, file)
+    }
+
+    fn open(path: &Path) -> File {
+        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
+        File::open(rustix::fs::CWD, &name, Symlinks::NoFollow).unwrap()
     }
 
     /// Returns one window that maps the file and one that reads it.
     fn both_ways(file: &File) -> [Window<'_>; 2] {
-        [Vec::new(), vec![0; 1000]].map(|buf| Window { file, buf, bytes: 0 })
+        [Vec::new(), vec![0; 1000]].map(|buf| Window { buf, ..Window::new(file) })
     }
 
     #[test]
@@ -217,6 +251,50 @@ mod tests {
             assert!(seen == expected && window.bytes == LEN);
             file.verify_always(window.bytes).unwrap();
         }
+    }
+
+    /// Data begins and ends within windows, and the last window is partly a hole.
+    #[test]
+    fn holes_are_neither_mapped_nor_read() {
+        let (_dir, path, _) = file();
+        let sparse = fs::File::create(&path).unwrap();
+        sparse.set_len(LEN).unwrap();
+        let island = 700_000..1_500_000;
+        sparse.write_all_at(&vec![7; 800_000], island.start).unwrap();
+        sparse.sync_all().unwrap();
+        let file = open(&path);
+        for mut window in both_ways(&file) {
+            let (mut seen, mut data) = (Vec::new(), 0);
+            for start in [0, Windows::WINDOW, 2 * Windows::WINDOW, 3 * Windows::WINDOW] {
+                let range = start..LEN.min(start + Windows::WINDOW);
+                let zeros = window.zeros.as_ptr_range();
+                window
+                    .read(range, |bytes| {
+                        let is_hole =
+                            bytes.len() <= SyncReader::STREAM_BUF_LEN && bytes.iter().all(|&it| it == 0);
+                        data += if is_hole { 0 } else { bytes.len() };
+                        seen.extend_from_slice(bytes);
+                    })
+                    .unwrap();
+                assert!(start == 0 || zeros == window.zeros.as_ptr_range(), "zeros are allocated once");
+            }
+            assert!(seen == fs::read(&path).unwrap() && window.bytes == LEN);
+            // The blocks that contain the island.
+            assert!((800_000..900_000).contains(&data), "{data} bytes of data");
+            file.verify_always(window.bytes).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_hole_that_is_cut_while_being_read_has_changed() {
+        let (_dir, path, _) = file();
+        fs::File::create(&path).unwrap().set_len(LEN).unwrap();
+        let file = open(&path);
+        let mut window = Window::new(&file);
+        let cut = |_: &[u8]| fs::File::options().write(true).open(&path).unwrap().set_len(10).unwrap();
+        window.read(0..LEN, cut).unwrap();
+        let verified = file.verify_always(window.bytes);
+        assert!(matches!(verified, Err(Failure::Changed { read: LEN, .. })), "{verified:?}");
     }
 
     #[test]

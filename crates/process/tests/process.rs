@@ -1,5 +1,8 @@
 //! Every choice of workers and reader gives the same rows, and each row is the digest of its file.
 
+#[path = "process/sparse.rs"]
+mod sparse;
+
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, symlink};

@@ -10,32 +10,62 @@ use ftk_file::File;
 /// The memory is not zeroed first: zeroing caused half of all page faults in a run over a hundred small
 /// files.
 #[derive(Debug)]
-pub struct Buf(Vec<u8>);
+pub struct Buf {
+    bytes: Vec<u8>,
+    /// This many bytes from the start of the memory are known to be zero, held or not. A buffer that is filled
+    /// from holes again and again is therefore zeroed only once.
+    zeros: usize,
+}
 
 impl Buf {
     /// Creates an empty buffer with room for `len` bytes.
     pub fn new(len: usize) -> Self {
-        Self(Vec::with_capacity(len))
+        Self { bytes: Vec::with_capacity(len), zeros: 0 }
     }
 
     /// Returns how many bytes the buffer can hold.
     pub(crate) fn capacity(&self) -> usize {
-        self.0.capacity()
+        self.bytes.capacity()
     }
 
     /// Removes all bytes.
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.bytes.clear();
     }
 
     /// Returns how many bytes the buffer holds.
     pub(crate) fn filled(&self) -> usize {
-        self.0.len()
+        self.bytes.len()
+    }
+
+    /// Returns how many more bytes the buffer can hold.
+    pub(crate) fn left(&self) -> usize {
+        self.capacity() - self.filled()
     }
 
     /// Returns the unused part of the buffer, where the next bytes go.
     pub(crate) fn room(&mut self) -> &mut [MaybeUninit<u8>] {
-        self.0.spare_capacity_mut()
+        // Even a read that fails may write to the room.
+        self.zeros = self.zeros.min(self.filled());
+        self.bytes.spare_capacity_mut()
+    }
+
+    /// Adds `count` zeros.
+    ///
+    /// # Panics
+    /// If the room is smaller than `count`.
+    #[expect(unsafe_code, reason = "bytes that are already zero are not written again")]
+    pub(crate) fn add_zeros(&mut self, count: usize) {
+        let (start, end) = (self.filled(), self.filled() + count);
+        assert!(count <= self.left(), "{count} zeros in a room of {}", self.left());
+        let known = if self.zeros >= start { self.zeros.min(end) - start } else { 0 };
+        self.bytes.spare_capacity_mut()[known..count].fill(MaybeUninit::new(0));
+        if self.zeros >= start {
+            self.zeros = self.zeros.max(end);
+        }
+        // SAFETY: `known` of these bytes were zero before and have not been written since, because `room` is the
+        // only access for writing. The others were just written.
+        unsafe { self.bytes.set_len(end) };
     }
 
     /// Reads once from `offset` of the file into the first `most` bytes of the room. Returns how many bytes
@@ -56,23 +86,23 @@ impl Buf {
     /// holds.
     ///
     /// # Safety
-    /// The first `got` bytes of the room must have been written.
+    /// The first `got` bytes of the room must have been written, through [`room`](Self::room).
     ///
     /// # Panics
     /// If `got` is larger than the room.
     #[expect(unsafe_code, reason = "the kernel writes to memory that the compiler treats as uninitialized")]
     pub(crate) unsafe fn grow(&mut self, got: usize) {
-        let asked = self.room().len();
+        let asked = self.left();
         assert!(got <= asked, "a read of {asked} bytes returned {got}");
         // SAFETY: the caller guarantees that these bytes were written, and the assertion above guarantees
         // that they fit.
-        unsafe { self.0.set_len(self.0.len() + got) };
+        unsafe { self.bytes.set_len(self.filled() + got) };
     }
 
     #[cfg(test)]
     pub(crate) fn append(&mut self, bytes: &[u8]) {
         assert!(bytes.len() <= self.room().len());
-        self.0.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
     }
 }
 
@@ -119,6 +149,78 @@ impl Chunk {
 
 impl AsRef<[u8]> for Chunk {
     fn as_ref(&self) -> &[u8] {
-        &self.buf.0
+        &self.buf.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Zeros(usize),
+        Data(usize),
+        /// A failed read that wrote this many bytes.
+        Failed(usize),
+        Clear,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            3 => (0..50_usize).prop_map(Step::Zeros),
+            2 => (0..50_usize).prop_map(Step::Data),
+            1 => (0..50_usize).prop_map(Step::Failed),
+            2 => Just(Step::Clear),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn added_zeros_are_zero_whatever_was_there_before(steps in prop::collection::vec(step(), 0..40)) {
+            let mut buf = Buf::new(64);
+            let mut expected = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Zeros(count) => {
+                        let count = count.min(buf.left());
+                        buf.add_zeros(count);
+                        expected.resize(expected.len() + count, 0);
+                    }
+                    Step::Data(count) => {
+                        let count = count.min(buf.left());
+                        buf.append(&vec![7; count]);
+                        expected.resize(expected.len() + count, 7);
+                    }
+                    Step::Failed(count) => {
+                        let count = count.min(buf.left());
+                        buf.room()[..count].fill(MaybeUninit::new(9));
+                    }
+                    Step::Clear => {
+                        buf.clear();
+                        expected.clear();
+                    }
+                }
+                prop_assert_eq!(&buf.bytes, &expected);
+                prop_assert!(buf.zeros <= buf.capacity());
+            }
+        }
+    }
+
+    #[test]
+    fn a_buffer_that_is_filled_from_holes_is_zeroed_once() {
+        let mut buf = Buf::new(64);
+        for _ in 0..3 {
+            buf.clear();
+            buf.add_zeros(40);
+            assert_eq!((buf.zeros, buf.filled()), (40, 40));
+        }
+        buf.clear();
+        buf.append(&[7; 10]);
+        assert_eq!(buf.zeros, 0);
     }
 }

@@ -15,6 +15,7 @@
 //!
 //! - It reads only regular files, and never blocks on a FIFO, socket or device.
 //! - A short read is not treated as the end of the file.
+//! - Holes are delivered as zeros without a read, where [`Holes`](ftk_file::Holes) finds them.
 //! - A file that changed while being read is reported as [`Changed`](ftk_file::Failure::Changed).
 //!   [`File::verify`](ftk_file::File::verify) documents which changes can go unnoticed.
 //! - If no descriptor is free, an open waits until this reader closes one of its files. It fails if the

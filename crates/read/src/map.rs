@@ -31,8 +31,11 @@ const MAX_MAPPINGS: usize = 1024;
 /// whether the bytes can be trusted.
 #[derive(Debug)]
 pub struct Map {
+    /// The beginning of the page in which the window begins, and the length of the mapping from there.
     start: NonNull<u8>,
     len: usize,
+    /// Bytes before the window in its first page.
+    before: usize,
     guard: &'static Guard,
 }
 
@@ -48,49 +51,36 @@ impl Map {
     ///
     /// # Errors
     /// If the window cannot be mapped. Some file systems do not support mappings. A window of a tmpfs file
-    /// that contains a hole is refused. At most 1024 mappings can exist at once.
+    /// that contains a hole is refused, and so is every file on FUSE. At most 1024 mappings can exist at once.
     ///
     /// # Panics
-    /// If the window is empty or does not begin at a multiple of the page size.
+    /// If the window is empty.
     pub fn new(file: &File, window: Range<u64>) -> io::Result<Self> {
-        let len = usize::try_from(window.end - window.start).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        assert!(len > 0, "an empty window cannot be mapped");
+        assert!(!window.is_empty(), "an empty window cannot be mapped");
+        let before = window.start % rustix::param::page_size() as u64;
+        let offset = window.start - before;
+        let len = usize::try_from(window.end - offset).map_err(|_| io::ErrorKind::OutOfMemory)?;
         #[cfg(target_os = "linux")]
-        if would_fill_holes(file, &window) {
+        if is_harmful(file, &window) {
             return Err(io::ErrorKind::Unsupported.into());
         }
         install_handler()?;
         let (prot, flags) = (ProtFlags::READ, MapFlags::PRIVATE);
         // SAFETY: without `MAP_FIXED`, the kernel picks an unused address range.
-        let start =
-            unsafe { rustix::mm::mmap(ptr::null_mut(), len, prot, flags, file.as_fd(), window.start) };
-        let start = match start {
-            Ok(start) => NonNull::new(start.cast::<u8>()).expect("the kernel maps nothing at address zero"),
-            Err(rustix::io::Errno::INVAL)
-                if !window.start.is_multiple_of(rustix::param::page_size() as u64) =>
-            {
-                panic!("the window begins at {}, within a page", window.start)
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let start = unsafe { rustix::mm::mmap(ptr::null_mut(), len, prot, flags, file.as_fd(), offset) }?;
+        let start = NonNull::new(start.cast::<u8>()).expect("the kernel maps nothing at address zero");
         let address = start.as_ptr() as usize;
         let Some(guard) = GUARDS.iter().find(|guard| guard.acquire(address, address + len)) else {
             // SAFETY: mapped above, and the address was not passed to any other code.
             let _ = unsafe { rustix::mm::munmap(start.as_ptr().cast(), len) };
             return Err(io::Error::other("too many mappings at once"));
         };
-        let map = Self { start, len, guard };
+        let map = Self { start, len, before: before as usize, guard };
         #[cfg(target_os = "linux")]
         // SAFETY: the range is exactly the mapping made above, and the call does not change its content. It
         // fails on old kernels and for missing pages; then pages are loaded one by one.
         let _ = unsafe { rustix::mm::madvise(map.start.as_ptr().cast(), len, Advice::LinuxPopulateRead) };
         Ok(map)
-    }
-
-    /// Returns the size of the window in bytes.
-    #[expect(clippy::len_without_is_empty, reason = "no window is empty")]
-    pub fn len(&self) -> usize {
-        self.len
     }
 
     /// Returns the bytes, with zeros in the place of missing pages.
@@ -108,7 +98,8 @@ impl Map {
         // SAFETY: `new` mapped `len` bytes from `start`, which stay mapped until the drop. They stay
         // readable, since the handler replaces missing pages. The caller accepts that bytes may change (see
         // above).
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+        let pages = unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) };
+        &pages[self.before..]
     }
 
     /// Checks that all bytes accessed so far were the file's.
@@ -134,14 +125,25 @@ impl Drop for Map {
     }
 }
 
-/// Returns whether access through a mapping would allocate memory for holes in the window. A tmpfs does that
-/// for every page of a hole, until it is full. Plain reads leave holes as they are.
+/// Returns whether a mapping of the window would do harm.
+///
+/// - On tmpfs, access to a hole allocates memory for every page, until the file system is full. Plain reads
+///   leave holes as they are. Other file systems map holes without harm, and searching for a hole there may
+///   write out the file.
+/// - On FUSE, a program with `direct_io` may return fewer bytes than the kernel asked for. A read shows this,
+///   but a mapping has zeros or missing pages in their place.
 #[cfg(target_os = "linux")]
-fn would_fill_holes(file: &File, window: &Range<u64>) -> bool {
-    // Only on tmpfs (TMPFS_MAGIC). Other file systems map holes without harm, and searching for a hole there
-    // may write out the file.
-    rustix::fs::fstatfs(file).is_ok_and(|fs| fs.f_type == 0x0102_1994)
-        && rustix::fs::seek(file, SeekFrom::Hole(window.start)).map_or(true, |hole| hole < window.end)
+fn is_harmful(file: &File, window: &Range<u64>) -> bool {
+    /// `FUSE_SUPER_MAGIC` and `TMPFS_MAGIC` of `linux/magic.h`.
+    const FUSE: u32 = 0x6573_5546;
+    const TMPFS: u32 = 0x0102_1994;
+    match rustix::fs::fstatfs(file).map(|fs| fs.f_type as u32) {
+        Ok(FUSE) => true,
+        Ok(TMPFS) => {
+            rustix::fs::seek(file, SeekFrom::Hole(window.start)).map_or(true, |hole| hole < window.end)
+        }
+        _ => false,
+    }
 }
 
 static GUARDS: [Guard; MAX_MAPPINGS] = [const {
@@ -315,10 +317,12 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the window begins at 1, within a page")]
-    fn windows_must_begin_at_a_page() {
+    fn windows_may_begin_within_a_page() {
         let dir = tempfile::tempdir().unwrap();
-        let (_, file) = file(&dir, 1);
-        let _ = Map::new(&file, 1..2);
+        let (_, file) = file(&dir, 2);
+        for start in [1, PAGE - 1, PAGE + 7] {
+            let map = Map::new(&file, start as u64..2 * PAGE as u64 + 3).unwrap();
+            assert!(bytes(&map).iter().eq((start..2 * PAGE + 3).map(|i| &[1, 2, 3][i / PAGE])));
+        }
     }
 }

@@ -1,9 +1,12 @@
 //! Tracks how far a file has been read, and gives each chunk its [`Part`]. All readers share this.
 
-use ftk_file::{Failure, File, ReadState, Stat};
+use ftk_file::{Failure, File, Holes, KnownRange, ReadState, Stat};
 
 use crate::span::Pieces;
 use crate::{Buf, Chunk, Part, Span};
+
+/// For fewer bytes, in all pieces together, a read takes no longer than to look for holes.
+const LOOK_FROM: u64 = 64 << 10;
 
 /// A file that is being read.
 #[derive(Debug)]
@@ -12,6 +15,7 @@ pub(crate) struct Progress {
     slot: u32,
     /// The pieces to read, or `None` for the whole file.
     pieces: Option<Pieces>,
+    holes: Holes,
     /// Its offsets are those of the file or, with pieces, of the concatenated pieces.
     state: ReadState,
     has_started: bool,
@@ -21,8 +25,9 @@ impl Progress {
     /// Starts the reading of `span` of a file.
     pub(crate) fn new(slot: u32, file: File, span: Span) -> Self {
         let pieces = span.pieces(file.stat().size);
-        let state = ReadState::new(0, pieces.as_ref().map(Pieces::len));
-        Self { file, slot, pieces, state, has_started: false }
+        let len = pieces.as_ref().map(Pieces::len);
+        let holes = Holes::new(&file, len.unwrap_or(file.stat().size) > LOOK_FROM);
+        Self { file, slot, pieces, holes, state: ReadState::new(0, len), has_started: false }
     }
 
     pub(crate) fn stat(&self) -> &Stat {
@@ -38,15 +43,14 @@ impl Progress {
         self.state.verify(&self.file).map(|()| *self.file.stat())
     }
 
-    /// Returns the offset of the next read, and the most bytes it may ask for, given room for `room` bytes.
-    fn next(&self, room: usize) -> (u64, usize) {
-        match &self.pieces {
-            None => (self.state.offset(), room),
-            Some(pieces) => {
-                let (offset, rest) = pieces.place(self.state.offset());
-                (offset, usize::try_from(rest).unwrap_or(room).min(room))
-            }
-        }
+    /// Returns the offset of the next bytes, how many of them there are before a hole, its end or the end of a
+    /// piece begins, at most `room`, and whether they are in a hole.
+    fn next(&mut self, room: usize) -> (u64, usize, bool) {
+        let at = self.state.offset();
+        let (offset, rest) = self.pieces.as_ref().map_or((at, u64::MAX), |pieces| pieces.place(at));
+        let KnownRange { holds, end } = self.holes.at(&self.file, offset);
+        let rest = rest.min(end - offset);
+        (offset, usize::try_from(rest).unwrap_or(room).min(room), holds)
     }
 }
 
@@ -70,10 +74,24 @@ impl Filling {
         Self { progress, buf }
     }
 
+    /// Fills the buffer as long as the next bytes are in a hole. Returns whether the chunk is complete: then
+    /// nothing must be read for it.
+    pub(crate) fn add_holes(&mut self) -> bool {
+        while !self.is_complete() {
+            let (_, most, is_hole) = self.progress.next(self.buf.left());
+            if !is_hole {
+                return false;
+            }
+            self.buf.add_zeros(most);
+            self.progress.state.count_hole(&self.progress.file, most as u64);
+        }
+        true
+    }
+
     /// Returns the parameters of the next read: the file, the buffer to append to, the offset in the file,
-    /// and the number of bytes to ask for.
+    /// and the number of bytes to ask for. [`add_holes`](Self::add_holes) must have returned false.
     pub(crate) fn next(&mut self) -> (&File, &mut Buf, u64, usize) {
-        let (offset, most) = self.progress.next(self.buf.room().len());
+        let (offset, most, _) = self.progress.next(self.buf.left());
         (&self.progress.file, &mut self.buf, offset, most)
     }
 
@@ -86,13 +104,16 @@ impl Filling {
         self.progress.slot
     }
 
-    /// Counts a read that added `got` bytes to the buffer. Returns whether the chunk is complete.
-    pub(crate) fn count_read(&mut self, got: usize) -> bool {
-        let left = self.buf.room().len();
+    /// Counts a read that added `got` bytes to the buffer.
+    pub(crate) fn count_read(&mut self, got: usize) {
+        let asked = self.buf.left() + got;
         let Progress { file, state, .. } = &mut self.progress;
         // `finish` reports a file that has grown.
-        let _ = state.count_read(file, left + got, got);
-        state.has_ended() || left == 0
+        let _ = state.count_read(file, asked, got);
+    }
+
+    fn is_complete(&self) -> bool {
+        self.progress.state.has_ended() || self.buf.left() == 0
     }
 
     /// Returns the complete chunk.
@@ -129,17 +150,14 @@ impl Filling {
         mut self,
         mut read: impl FnMut(&File, &mut Buf, u64, usize) -> std::io::Result<usize>,
     ) -> Result<(Progress, Chunk), (Buf, Failure)> {
-        loop {
+        while !self.add_holes() {
             let (file, buf, offset, most) = self.next();
             match read(file, buf, offset, most) {
-                Ok(got) => {
-                    if self.count_read(got) {
-                        return Ok(self.into_chunk());
-                    }
-                }
+                Ok(got) => self.count_read(got),
                 Err(source) => return Err((self.buf, Failure::of_read(source))),
             }
         }
+        Ok(self.into_chunk())
     }
 }
 
@@ -148,6 +166,7 @@ mod tests {
     use std::fs::{self, OpenOptions};
     use std::io::{self, Write};
     use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::FileExt as _;
 
     use ftk_file::Symlinks;
     use proptest::prelude::*;
@@ -240,6 +259,55 @@ mod tests {
             buf.read(file, offset, most)
         });
         assert_eq!((bytes.as_slice(), reads), (&b"content"[..], 1));
+    }
+
+    /// Returns the reads (offset and bytes asked for) of a file of `len` bytes that has one page of data at each of
+    /// `islands`.
+    fn reads_of(islands: &[u64], len: u64, span: Span) -> Vec<(u64, usize)> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sparse");
+        let file = fs::File::create(&path).unwrap();
+        file.set_len(len).unwrap();
+        islands.iter().for_each(|&at| file.write_all_at(&[7; 4096], at).unwrap());
+        file.sync_all().unwrap();
+        let mut reads = Vec::new();
+        let (bytes, result) = read_all(open(&path), 100_000, span, |file, buf, offset, most| {
+            reads.push((offset, most));
+            buf.read(file, offset, most)
+        });
+        result.unwrap();
+        let content = fs::read(&path).unwrap();
+        let expected: Vec<_> =
+            span.ranges(len).flat_map(|it| &content[it.start as usize..it.end as usize]).collect();
+        assert!(bytes.iter().eq(expected));
+        reads
+    }
+
+    #[test]
+    fn holes_are_not_read() {
+        const MIB: u64 = 1 << 20;
+        assert_eq!(reads_of(&[], MIB, Span::Whole), []);
+        assert_eq!(reads_of(&[], MIB + 5, Span::Whole), []);
+        assert_eq!(reads_of(&[300 * 4096], 2 * MIB, Span::Whole), [(300 * 4096, 4096)]);
+        // Part of the last data was read into the buffer before.
+        assert_eq!(reads_of(&[98_304], MIB, Span::Whole), [(98_304, 1696), (100_000, 2400)]);
+        // Data that reaches the end is read as in every other file, to find the end.
+        let reads = reads_of(&[MIB - 4096], MIB, Span::Whole);
+        assert!(reads[0].0 == MIB - 4096 && reads.len() <= 2, "{reads:?}");
+        // A short hole is read, because a lookup takes as long.
+        assert_eq!(reads_of(&[0, 8192], MIB, Span::Whole)[0], (0, 4096));
+        assert_eq!(reads_of(&[0, 8192], MIB, Span::Whole)[1], (4096, 65_536));
+    }
+
+    #[test]
+    fn holes_in_pieces_are_not_read() {
+        const MIB: u64 = 1 << 20;
+        let span = Span::Sample { whole: 0, piece: 40_960, pieces: 2 };
+        assert_eq!(reads_of(&[], MIB, span), []);
+        assert_eq!(reads_of(&[20_480], MIB, span), [(20_480, 4096)]);
+        // So little is read that lookups are not worthwhile.
+        let small = Span::Sample { whole: 0, piece: 4096, pieces: 2 };
+        assert_eq!(reads_of(&[], MIB, small), [(0, 4096), (MIB - 4096, 4096)]);
     }
 
     #[test]

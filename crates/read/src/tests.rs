@@ -1,5 +1,5 @@
-//! Compares every reader with `std::fs::read`: with files that change, vanish or are not regular, with too
-//! few descriptors, and on a ring that fails, misreports and delays.
+//! Compares every reader with `std::fs::read`: with files that change, vanish, have holes or are not regular,
+//! with too few descriptors, and on a ring that fails, misreports and delays.
 
 mod changing;
 #[cfg(target_os = "linux")]
@@ -11,3 +11,4 @@ mod not_regular;
 mod random;
 mod same_bytes;
 mod sampled;
+mod sparse;

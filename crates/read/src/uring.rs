@@ -143,12 +143,18 @@ impl Uring {
         self.plain.start(slot, Open { dir, name, symlinks, span }, buf);
     }
 
-    /// Queues the next read. The file must already be counted in `held`.
-    fn read(&mut self, filling: Filling) {
+    /// Queues the next read, or delivers the chunk if it is complete. The file must already be counted in
+    /// `held`.
+    fn read(&mut self, mut filling: Filling) {
+        let slot = filling.slot();
+        if filling.add_holes() {
+            let (progress, chunk) = filling.into_chunk();
+            self.slots[slot as usize] = Slot::Out(progress);
+            return self.ready.push_back(Ready::Data(chunk));
+        }
         if self.is_retired() {
             return self.read_plainly(filling);
         }
-        let slot = filling.slot();
         self.slots[slot as usize] = Slot::Reading(filling);
         // Take the pointer only after the `Filling` is in its place: moving it would invalidate the pointer.
         let Slot::Reading(filling) = &mut self.slots[slot as usize] else { unreachable!("just set") };
@@ -258,13 +264,8 @@ impl Uring {
                 // SAFETY: the completion of a read into the room returned the number of bytes the kernel
                 // wrote there.
                 unsafe { filling.buf().grow(got as usize) };
-                if filling.count_read(got as usize) {
-                    let (progress, chunk) = filling.into_chunk();
-                    self.slots[slot as usize] = Slot::Out(progress);
-                    self.ready.push_back(Ready::Data(chunk));
-                } else {
-                    self.read(filling);
-                }
+                filling.count_read(got as usize);
+                self.read(filling);
             }
             (Slot::Reading(filling), Err(errno)) => {
                 if is_refusal(errno) {
