@@ -48,13 +48,17 @@ impl Map {
     ///
     /// # Errors
     /// If the window cannot be mapped. Some file systems do not support mappings. A window of a tmpfs file
-    /// that contains a hole is refused. At most 1024 mappings can exist at once.
+    /// that contains a hole is refused. At most 1024 mappings can exist at once. Nothing is mapped if reads are
+    /// [limited](ftk_file::limit_rate) or must [preserve the page cache](ftk_file::preserve_page_cache).
     ///
     /// # Panics
     /// If the window is empty or does not begin at a multiple of the page size.
     pub fn new(file: &File, window: Range<u64>) -> io::Result<Self> {
         let len = usize::try_from(window.end - window.start).map_err(|_| io::ErrorKind::OutOfMemory)?;
         assert!(len > 0, "an empty window cannot be mapped");
+        if ftk_file::is_rate_limited() || ftk_file::preserves_page_cache() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         #[cfg(target_os = "linux")]
         if would_fill_holes(file, &window) {
             return Err(io::ErrorKind::Unsupported.into());
