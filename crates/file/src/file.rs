@@ -13,7 +13,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::stat::atime_ns;
 use crate::page_cache::Pages;
-use crate::{Cursor, Failure, Stat, Symlinks, limit};
+use crate::{Cursor, Failure, Stat, Symlinks, limit, page_cache};
 
 /// If the mtime or ctime at the open is younger than this, the file is always checked by another `fstat`. Two
 /// seconds is the coarsest time resolution of a file system in use (FAT), so a writer at work is always
@@ -130,6 +130,20 @@ impl File {
         };
         self.settle(len, offset, got);
         Ok(got)
+    }
+
+    /// Whether files may be read through mappings. Such reads are neither [limited](crate::limit_rate) nor do
+    /// they [leave the page cache as it was](crate::preserve_page_cache).
+    pub fn may_be_mapped() -> bool {
+        !limit::is_rate_limited() && !page_cache::preserves_page_cache()
+    }
+
+    /// Announces that only pieces of the file will be read. If the page cache is to be
+    /// [left as it was](crate::preserve_page_cache), the kernel then does not read ahead.
+    pub fn expect_pieces(&self) {
+        if let Some(pages) = &self.pages {
+            pages.expect_pieces(self.fd.as_fd());
+        }
     }
 
     /// Prepares a read of `len` bytes that the caller makes itself. Waits until the

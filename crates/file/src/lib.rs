@@ -65,7 +65,6 @@ pub use limit::{is_rate_limited, lift_rate_limit, limit_rate};
 pub use packed_stat::PackedStat;
 pub use page_cache::{
     DropMethod, PageCacheCalls, drop_methods, drop_pages_of_new_file, preserve_page_cache,
-    preserves_page_cache,
 };
 pub use read_state::ReadState;
 pub use stat::Stat;

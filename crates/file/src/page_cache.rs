@@ -6,8 +6,9 @@
 //! before the first read, and `posix_fadvise` drops the others after the reads. `mincore` is better than the
 //! newer `cachestat`: every kernel has it, and `cachestat` on an overlay reports that nothing is cached.
 //!
-//! Files of which only a part is read need `posix_fadvise` in any case: read-ahead loads pages that no read
-//! returns.
+//! Read-ahead loads pages that no read returns if a file is not read to its end. They cannot be dropped while
+//! they are being loaded. So it is switched off where it may do that: for pieces of a file, and for the first
+//! read of a file, after which many files are closed again. `posix_fadvise` drops the rest at the end.
 //!
 //! The kernel pretends that all pages of a file are cached if the user neither owns nor may write it. Then
 //! nothing is dropped.
@@ -18,11 +19,13 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::sleep;
+use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-use rustix::fs::{Advice, fadvise};
+use rustix::fs::Advice;
 use rustix::io::Errno;
 
 use crate::Stat;
@@ -47,7 +50,13 @@ pub struct PageCacheCalls {
     /// Returns the ranges of a file of this size of which no page is cached, in ascending order. Returns no
     /// ranges if that is unknown.
     pub uncached: fn(BorrowedFd<'_>, u64) -> Vec<Range<u64>>,
+    /// Returns how many pages of a range are cached or being loaded; 0 if that is unknown.
+    pub present: fn(BorrowedFd<'_>, Range<u64>) -> u64,
 }
+
+/// How often to check whether pages that are being loaded can be dropped, and the time between.
+const CHECKS: u32 = 50;
+const CHECK_EVERY: Duration = Duration::from_millis(1);
 
 static CALLS: OnceLock<PageCacheCalls> = OnceLock::new();
 
@@ -58,7 +67,7 @@ pub fn preserve_page_cache(calls: PageCacheCalls) {
 }
 
 /// Whether the process leaves the page cache as it was.
-pub fn preserves_page_cache() -> bool {
+pub(crate) fn preserves_page_cache() -> bool {
     CALLS.get().is_some()
 }
 
@@ -94,9 +103,24 @@ pub(crate) struct Pages {
     dont_cache: AtomicBool,
     /// The ranges that were not cached before the first read.
     uncached: OnceLock<Uncached>,
+    /// The state of read-ahead, one of the constants below.
+    read_ahead: AtomicU8,
+    /// Where the last read ended.
+    next: AtomicU64,
     identity: (u64, u64),
     size: u64,
 }
+
+/// Read-ahead is as the kernel's default has it. No read was made yet, or one read of the whole file.
+const UNTOUCHED: u8 = 0;
+/// Off until a read starts where the last one ended.
+const OFF: u8 = 1;
+/// On.
+const ON: u8 = 2;
+/// Off for good.
+const NEVER: u8 = 3;
+/// Off for good, but it was on before.
+const NO_LONGER: u8 = 4;
 
 impl Pages {
     /// Prepares for the reading of a file. `None` if the process does not care about the page cache.
@@ -108,7 +132,26 @@ impl Pages {
 
     fn with(calls: PageCacheCalls, dont_cache: bool, stat: &Stat) -> Self {
         let (identity, size) = (stat.identity(), stat.size);
-        Self { calls, dont_cache: AtomicBool::new(dont_cache), uncached: OnceLock::new(), identity, size }
+        Self {
+            calls,
+            dont_cache: AtomicBool::new(dont_cache),
+            uncached: OnceLock::new(),
+            read_ahead: AtomicU8::new(UNTOUCHED),
+            next: AtomicU64::new(0),
+            identity,
+            size,
+        }
+    }
+
+    /// Switches read-ahead off, because only pieces of the file are read.
+    pub(crate) fn expect_pieces(&self, file: BorrowedFd<'_>) {
+        let to = match self.read_ahead.load(Relaxed) {
+            NEVER | NO_LONGER => return,
+            ON => NO_LONGER,
+            _ => NEVER,
+        };
+        self.read_ahead.store(to, Relaxed);
+        advise(file, 0..u64::MAX, Advice::Random);
     }
 
     /// Returns the flags for `preadv2` of a read of `len` bytes from `offset`. This may call `mincore`
@@ -119,8 +162,19 @@ impl Pages {
         if !(dont_cache && is_only_read) {
             let look_up = || (self.calls.uncached)(file, self.size);
             self.uncached.get_or_init(|| Uncached::of(self.identity, look_up));
+            self.switch_read_ahead(file, offset);
         }
         if dont_cache { DONTCACHE } else { 0 }
+    }
+
+    fn switch_read_ahead(&self, file: BorrowedFd<'_>, offset: u64) {
+        let (to, advice) = match self.read_ahead.load(Relaxed) {
+            UNTOUCHED => (OFF, Advice::Random),
+            OFF if offset > 0 && offset == self.next.load(Relaxed) => (ON, Advice::Normal),
+            _ => return,
+        };
+        self.read_ahead.store(to, Relaxed);
+        advise(file, 0..u64::MAX, advice);
     }
 
     /// Reads once into `room`.
@@ -165,6 +219,7 @@ impl Pages {
 
     /// Drops pages well behind a read, every few MiB.
     pub(crate) fn count_read(&self, file: BorrowedFd<'_>, offset: u64, got: usize) {
+        self.next.store(offset + got as u64, Relaxed);
         let end = (offset + got as u64) / STEP * STEP;
         if end > offset && !self.dont_cache.load(Relaxed) {
             // One step behind, because other threads may still be reading there.
@@ -175,6 +230,25 @@ impl Pages {
     /// Drops all pages that were loaded since the first read.
     pub(crate) fn finish(&self, file: BorrowedFd<'_>) {
         self.drop_uncached(file, 0..u64::MAX);
+        let next = self.next.load(Relaxed);
+        match self.read_ahead.load(Relaxed) {
+            ON if next < self.size => self.drop_read_ahead(file, next),
+            NO_LONGER => self.drop_read_ahead(file, 0),
+            _ => {}
+        }
+    }
+
+    /// Drops the pages that read-ahead is loading. The kernel keeps them as long as they are being loaded.
+    fn drop_read_ahead(&self, file: BorrowedFd<'_>, from: u64) {
+        let Some(uncached) = self.uncached.get() else { return };
+        for _ in 0..CHECKS {
+            let present = |range| (self.calls.present)(file, range);
+            if uncached.within(from..u64::MAX).map(present).all(|pages| pages == 0) {
+                return;
+            }
+            sleep(CHECK_EVERY);
+            self.drop_uncached(file, from..u64::MAX);
+        }
     }
 
     fn drop_uncached(&self, file: BorrowedFd<'_>, within: Range<u64>) {
@@ -186,15 +260,25 @@ impl Pages {
 
 /// Advises the kernel to drop the pages of a range. It keeps those that are dirty or in use.
 fn drop_pages(file: BorrowedFd<'_>, range: Range<u64>) {
-    // Other systems have no such call, and `Pages` does not exist there.
-    #[cfg(target_os = "linux")]
-    {
-        let len = range.end.min(i64::MAX as u64).saturating_sub(range.start);
-        // A failure leaves pages in the cache, which harms nothing.
-        let _ = fadvise(file, range.start, std::num::NonZero::new(len), Advice::DontNeed);
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = (file, range);
+    advise(file, range, Advice::DontNeed);
+}
+
+/// Calls `posix_fadvise`. A failure harms nothing: pages stay in the cache.
+#[cfg(target_os = "linux")]
+fn advise(file: BorrowedFd<'_>, range: Range<u64>, advice: Advice) {
+    let len = range.end.min(i64::MAX as u64).saturating_sub(range.start);
+    let _ = rustix::fs::fadvise(file, range.start, std::num::NonZero::new(len), advice);
+}
+
+/// Other systems set no [`PageCacheCalls`], so that nothing calls this.
+#[cfg(not(target_os = "linux"))]
+fn advise(_: BorrowedFd<'_>, _: Range<u64>, _: Advice) {}
+
+#[cfg(not(target_os = "linux"))]
+enum Advice {
+    DontNeed,
+    Normal,
+    Random,
 }
 
 /// Returns the method for the file system of a file.
@@ -255,7 +339,7 @@ mod tests {
             LOOKUPS.fetch_add(1, Relaxed);
             vec![0..size]
         };
-        let calls = PageCacheCalls { read: no_read, uncached };
+        let calls = PageCacheCalls { read: no_read, uncached, present: |_, _| 0 };
         let (_dir, _path, file) = file_of_100_bytes();
         let lookups = |dont_cache, len| {
             let pages = Pages::with(calls, dont_cache, file.stat());
@@ -273,7 +357,8 @@ mod tests {
 
     #[test]
     fn a_file_without_the_flag_is_read_without_it() {
-        let calls = PageCacheCalls { read: no_read, uncached: |_, size| vec![0..size] };
+        let uncached = |_: BorrowedFd<'_>, size| vec![0..size];
+        let calls = PageCacheCalls { read: no_read, uncached, present: |_, _| 0 };
         let (_dir, _path, file) = file_of_100_bytes();
         let pages = Pages::with(calls, true, file.stat());
         let mut flags = Vec::new();
@@ -287,5 +372,22 @@ mod tests {
         assert_eq!(pages.flags(file.as_fd(), 0, 100), 0);
         let failure = pages.read(file.as_fd(), 0, 100, |_| Err(Errno::OPNOTSUPP.into())).unwrap_err();
         assert_eq!(Errno::from_io_error(&failure), Some(Errno::OPNOTSUPP), "no endless retries");
+    }
+
+    #[test]
+    fn read_ahead_begins_with_the_second_read_in_a_row() {
+        let calls = PageCacheCalls { read: no_read, uncached: |_, _| Vec::new(), present: |_, _| 0 };
+        let (_dir, _path, file) = file_of_100_bytes();
+        let pages = Pages::with(calls, true, file.stat());
+        let state = |offset, len| {
+            pages.flags(file.as_fd(), offset, len);
+            pages.count_read(file.as_fd(), offset, len);
+            pages.read_ahead.load(Relaxed)
+        };
+        assert_eq!(state(0, 10), OFF);
+        assert_eq!(state(20, 10), OFF, "not where the last read ended");
+        assert_eq!(state(30, 10), ON);
+        pages.expect_pieces(file.as_fd());
+        assert_eq!(state(40, 10), NO_LONGER);
     }
 }

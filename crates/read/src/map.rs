@@ -48,15 +48,15 @@ impl Map {
     ///
     /// # Errors
     /// If the window cannot be mapped. Some file systems do not support mappings. A window of a tmpfs file
-    /// that contains a hole is refused. At most 1024 mappings can exist at once. Nothing is mapped if reads are
-    /// [limited](ftk_file::limit_rate) or must [preserve the page cache](ftk_file::preserve_page_cache).
+    /// that contains a hole is refused. At most 1024 mappings can exist at once. Nothing is mapped unless
+    /// [`File::may_be_mapped`].
     ///
     /// # Panics
     /// If the window is empty or does not begin at a multiple of the page size.
     pub fn new(file: &File, window: Range<u64>) -> io::Result<Self> {
         let len = usize::try_from(window.end - window.start).map_err(|_| io::ErrorKind::OutOfMemory)?;
         assert!(len > 0, "an empty window cannot be mapped");
-        if ftk_file::is_rate_limited() || ftk_file::preserves_page_cache() {
+        if !File::may_be_mapped() {
             return Err(io::ErrorKind::Unsupported.into());
         }
         #[cfg(target_os = "linux")]

@@ -33,7 +33,7 @@ const MAX_RANGES: u64 = 1 << 15;
 /// # Errors
 /// If the kernel refuses the priority or the class. Everything else is in effect.
 pub fn be_polite() -> io::Result<()> {
-    preserve_page_cache(PageCacheCalls { read, uncached });
+    preserve_page_cache(PageCacheCalls { read, uncached, present });
     let priority = rustix::process::setpriority_process(None, LOWEST_PRIORITY);
     // SAFETY: the call takes no pointers.
     let class = unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, IDLE) };
@@ -90,6 +90,20 @@ fn uncached(file: BorrowedFd<'_>, size: u64) -> Vec<Range<u64>> {
     ranges
 }
 
+/// Returns how many pages of a range are cached or being loaded, by `cachestat`: `mincore` does not show pages
+/// that are being loaded. Returns 0 if the kernel does not tell.
+fn present(file: BorrowedFd<'_>, range: Range<u64>) -> u64 {
+    /// The same number on all architectures.
+    const SYS_CACHESTAT: libc::c_long = 451;
+    let range = [range.start, range.end.min(i64::MAX as u64).saturating_sub(range.start)];
+    let mut counts = [0_u64; 5];
+    // SAFETY: the kernel reads a `struct cachestat_range` of two `__u64` and writes a `struct cachestat` of five,
+    // of which the first is the number of cached pages.
+    let result =
+        unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), counts.as_mut_ptr(), 0) };
+    if result == 0 { counts[0] } else { 0 }
+}
+
 /// Returns a byte for every page of a part of a file, whose lowest bit is set if the page is cached.
 fn cached_pages(file: BorrowedFd<'_>, part: Range<u64>) -> io::Result<Vec<u8>> {
     let len = usize::try_from(part.end - part.start).map_err(io::Error::other)?;
@@ -141,6 +155,9 @@ mod tests {
         let page = rustix::param::page_size() as u64;
         let expected = [0..2 * PAGE, 2 * PAGE + page..8 * PAGE - page];
         assert_eq!(uncached(file.as_fd(), 8 * PAGE), expected);
+        assert_eq!(present(file.as_fd(), 0..2 * PAGE), 0);
+        let is_known = present(file.as_fd(), 0..u64::MAX) == 2;
+        assert!(is_known || present(file.as_fd(), 0..u64::MAX) == 0, "an old kernel does not know");
     }
 
     #[test]

@@ -21,6 +21,9 @@ impl Progress {
     /// Starts the reading of `span` of a file.
     pub(crate) fn new(slot: u32, file: File, span: Span) -> Self {
         let pieces = span.pieces(file.stat().size);
+        if pieces.is_some() {
+            file.expect_pieces();
+        }
         let state = ReadState::new(0, pieces.as_ref().map(Pieces::len));
         Self { file, slot, pieces, state, has_started: false }
     }
