@@ -126,9 +126,15 @@ const WITHOUT_EFFECT: [(&str, &[&str]); 10] = [
     ("find", &["io", "limit_rate"]),
     ("cmp", &["io"]),
     ("calibrate", &["threads", "io", "memory", "polite", "limit_rate", "progress"]),
-    ("completions", &["threads", "io", "memory", "polite", "limit_rate", "progress", "json", "quiet", "verbose", "stats"]),
+    (
+        "completions",
+        &["threads", "io", "memory", "polite", "limit_rate", "progress", "json", "quiet", "verbose", "stats"],
+    ),
     ("man", &["threads", "io", "memory", "polite", "limit_rate", "progress", "json", "verbose", "stats"]),
-    ("help", &["threads", "io", "memory", "polite", "limit_rate", "progress", "json", "quiet", "verbose", "stats"]),
+    (
+        "help",
+        &["threads", "io", "memory", "polite", "limit_rate", "progress", "json", "quiet", "verbose", "stats"],
+    ),
     ("apply", &["threads", "io", "memory"]),
     ("undo", &["threads", "io", "memory", "progress"]),
     ("diff", &["io", "limit_rate", "progress"]),

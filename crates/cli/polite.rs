@@ -23,10 +23,8 @@ pub(crate) fn begin(globals: &Globals, console: &Console) {
     if globals.polite
         && let Err(error) = be_polite()
     {
-        console.warning(format_args!(
-            "--polite: cannot set the I/O class or the priority: {}",
-            cause(&error)
-        ));
+        console
+            .warning(format_args!("--polite: cannot set the I/O class or the priority: {}", cause(&error)));
     }
 }
 
@@ -45,8 +43,8 @@ pub(crate) fn say_methods(globals: &Globals, console: &Console) {
             names.dedup();
             if names.is_empty() { String::new() } else { format!(", by {name} ({})", names.join(", ")) }
         };
-        let how = by(DropMethod::DontCache, "RWF_DONTCACHE")
-            + &by(DropMethod::Advise, "mincore and posix_fadvise");
+        let how =
+            by(DropMethod::DontCache, "RWF_DONTCACHE") + &by(DropMethod::Advise, "mincore and posix_fadvise");
         let how = how.strip_prefix(',').map_or_else(|| " of no files".into(), str::to_owned);
         format!("polite  idle I/O class, priority 19; pages dropped{how}")
     });
@@ -67,13 +65,9 @@ mod tests {
 
     #[test]
     fn rates_are_sizes_per_second() {
-        for (text, rate) in [
-            ("1", 1),
-            ("50M", 50 << 20),
-            ("50M/s", 50 << 20),
-            ("1.5MB/s", 1_500_000),
-            ("100KiB", 100 << 10),
-        ] {
+        for (text, rate) in
+            [("1", 1), ("50M", 50 << 20), ("50M/s", 50 << 20), ("1.5MB/s", 1_500_000), ("100KiB", 100 << 10)]
+        {
             assert_eq!(parse_rate(text), Ok(rate), "{text}");
         }
         for text in ["", "/s", "0", "0M/s", "-1", "fast", "1M/m", "1M/s/s", "1M /s", "99999999P"] {

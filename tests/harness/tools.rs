@@ -14,6 +14,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("busybox", "busybox"),
     ("cksum", "coreutils"),
     ("fdupes", "fdupes"),
+    ("fincore", "util-linux"),
     ("cmp", "diffutils"),
     ("diff", "diffutils"),
     ("find", "findutils"),

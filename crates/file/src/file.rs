@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{Mode, OFlags, fstat};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::stat::atime_ns;
 use crate::page_cache::Pages;
+use crate::stat::atime_ns;
 use crate::{Cursor, Failure, Stat, Symlinks, limit, page_cache};
 
 /// If the mtime or ctime at the open is younger than this, the file is always checked by another `fstat`. Two

@@ -63,9 +63,7 @@ pub use ftk_walk::{FileType, make_room};
 pub use holes::{Holes, KnownRange};
 pub use limit::{is_rate_limited, lift_rate_limit, limit_rate};
 pub use packed_stat::PackedStat;
-pub use page_cache::{
-    DropMethod, PageCacheCalls, drop_methods, drop_pages_of_new_file, preserve_page_cache,
-};
+pub use page_cache::{DropMethod, PageCacheCalls, drop_methods, drop_pages_of_new_file, preserve_page_cache};
 pub use read_state::ReadState;
 pub use stat::Stat;
 pub use stream::Stream;

@@ -189,7 +189,10 @@ mod tests {
     #[test]
     fn extreme_rates_do_not_overflow() {
         let bucket = bucket(u64::MAX);
-        assert_eq!(bucket.reserve(1 << 40, Duration::from_secs(1 << 40)), bucket.time_of(u64::MAX - u64::MAX / 10));
+        assert_eq!(
+            bucket.reserve(1 << 40, Duration::from_secs(1 << 40)),
+            bucket.time_of(u64::MAX - u64::MAX / 10)
+        );
         let slow = super::tests::bucket(1);
         slow.reserve(u64::MAX, Duration::ZERO);
         assert!(slow.reserve(1, Duration::ZERO) > Duration::from_secs(100 << 20));

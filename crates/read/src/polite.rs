@@ -48,13 +48,7 @@ fn read(file: BorrowedFd<'_>, room: &mut [MaybeUninit<u8>], offset: u64, flags: 
     loop {
         // SAFETY: the kernel writes only to the memory that `part` describes, which is borrowed mutably.
         let got = unsafe {
-            libc::preadv2(
-                file.as_raw_fd(),
-                &raw const part,
-                1,
-                offset.cast_signed(),
-                flags.cast_signed(),
-            )
+            libc::preadv2(file.as_raw_fd(), &raw const part, 1, offset.cast_signed(), flags.cast_signed())
         };
         match usize::try_from(got) {
             Ok(got) => return Ok(got),
