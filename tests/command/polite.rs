@@ -212,8 +212,6 @@ fn polite_works_without_the_calls_it_prefers() {
         ("preadv2:error=EOPNOTSUPP:when=1", true), // the first call asks for the method
         ("preadv2:error=EOPNOTSUPP:when=2", true), // a file that differs from its file system
         ("preadv2:error=EINVAL:when=1", true),
-        ("cachestat:error=ENOSYS", true),
-        ("cachestat:error=EPERM", true),
         ("mincore:error=ENOSYS", false),
         ("fadvise64:error=ENOSYS", false),
         ("ioprio_set:error=EPERM", true),

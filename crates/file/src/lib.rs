@@ -39,6 +39,7 @@
 
 mod cursor;
 mod descend;
+mod drop_method;
 mod failure;
 mod file;
 mod holes;
@@ -57,13 +58,14 @@ mod uncached;
 
 pub use cursor::Cursor;
 pub use descend::{PATH_MAX, descend};
+pub use drop_method::{DropMethod, drop_methods};
 pub use failure::{Failure, is_out_of_descriptors};
 pub use file::File;
 pub use ftk_walk::{FileType, make_room};
 pub use holes::{Holes, KnownRange};
 pub use limit::{is_rate_limited, lift_rate_limit, limit_rate};
 pub use packed_stat::PackedStat;
-pub use page_cache::{DropMethod, PageCacheCalls, drop_methods, drop_pages_of_new_file, preserve_page_cache};
+pub use page_cache::{PageCacheCalls, ReadCall, drop_pages_of_new_file, preserve_page_cache};
 pub use read_state::ReadState;
 pub use stat::Stat;
 pub use stream::Stream;

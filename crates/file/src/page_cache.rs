@@ -13,14 +13,12 @@
 //! The kernel pretends that all pages of a file are cached if the user neither owns nor may write it. Then
 //! nothing is dropped.
 
-use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -29,10 +27,11 @@ use rustix::fs::Advice;
 use rustix::io::Errno;
 
 use crate::Stat;
+use crate::drop_method::{DropMethod, method};
 use crate::uncached::Uncached;
 
 /// `RWF_DONTCACHE` of `linux/fs.h`.
-const DONTCACHE: u32 = 0x80;
+pub(crate) const DONTCACHE: u32 = 0x80;
 
 /// The offset that stands for the position of the file.
 const AT_POSITION: u64 = u64::MAX;
@@ -41,12 +40,15 @@ const AT_POSITION: u64 = u64::MAX;
 /// file occupies.
 const STEP: u64 = 8 << 20;
 
+/// The type of [`PageCacheCalls::read`]: file, buffer, offset and flags.
+pub type ReadCall = fn(BorrowedFd<'_>, &mut [MaybeUninit<u8>], u64, u32) -> io::Result<usize>;
+
 /// The system calls that this module needs and that require unsafe code, which this crate forbids.
 #[derive(Clone, Copy, Debug)]
 pub struct PageCacheCalls {
     /// Calls `preadv2` with an offset and flags, and returns how many bytes it has written to the beginning of
     /// the buffer.
-    pub read: fn(BorrowedFd<'_>, &mut [MaybeUninit<u8>], u64, u32) -> io::Result<usize>,
+    pub read: ReadCall,
     /// Returns the ranges of a file of this size of which no page is cached, in ascending order. Returns no
     /// ranges if that is unknown.
     pub uncached: fn(BorrowedFd<'_>, u64) -> Vec<Range<u64>>,
@@ -76,23 +78,6 @@ pub fn drop_pages_of_new_file(file: BorrowedFd<'_>) {
     if preserves_page_cache() {
         drop_pages(file, 0..u64::MAX);
     }
-}
-
-/// How the pages of a file system are dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DropMethod {
-    /// The kernel drops them after each read with `RWF_DONTCACHE`.
-    DontCache,
-    /// `mincore` before the first read, and `posix_fadvise` after the reads.
-    Advise,
-}
-
-/// The methods so far, by device number.
-static METHODS: Mutex<BTreeMap<u64, DropMethod>> = Mutex::new(BTreeMap::new());
-
-/// Returns the method of every device, by its number, from which a file was opened.
-pub fn drop_methods() -> BTreeMap<u64, DropMethod> {
-    METHODS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// The pages of one open file.
@@ -217,12 +202,12 @@ impl Pages {
         Ok(got)
     }
 
-    /// Drops pages well behind a read, every few MiB.
+    /// Drops pages some MiB before the end of a read, every few MiB.
     pub(crate) fn count_read(&self, file: BorrowedFd<'_>, offset: u64, got: usize) {
         self.next.store(offset + got as u64, Relaxed);
         let end = (offset + got as u64) / STEP * STEP;
         if end > offset && !self.dont_cache.load(Relaxed) {
-            // One step behind, because other threads may still be reading there.
+            // Not the last step, because other threads may still be reading there.
             self.drop_uncached(file, end.saturating_sub(2 * STEP)..end.saturating_sub(STEP));
         }
     }
@@ -281,28 +266,6 @@ enum Advice {
     Random,
 }
 
-/// Returns the method for the file system of a file.
-fn method(calls: PageCacheCalls, file: BorrowedFd<'_>, stat: &Stat) -> DropMethod {
-    thread_local! {
-        static LAST: Cell<Option<(u64, DropMethod)>> = const { Cell::new(None) };
-    }
-    if let Some((dev, method)) = LAST.get()
-        && dev == stat.dev
-    {
-        return method;
-    }
-    let mut methods = METHODS.lock().unwrap_or_else(PoisonError::into_inner);
-    let method = *methods.entry(stat.dev).or_insert_with(|| {
-        // At the end of the file: the kernel checks the flags, and reads nothing.
-        match (calls.read)(file, &mut [MaybeUninit::uninit()], stat.size, DONTCACHE) {
-            Ok(_) => DropMethod::DontCache,
-            Err(_) => DropMethod::Advise,
-        }
-    });
-    LAST.set(Some((stat.dev, method)));
-    method
-}
-
 fn is_refusal(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS))
 }
@@ -321,6 +284,7 @@ fn preadv2(file: BorrowedFd<'_>, buf: &mut [u8], offset: u64, _: u32) -> io::Res
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "these are lists of ranges")]
 mod tests {
     use std::os::fd::AsFd as _;
     use std::sync::atomic::AtomicU32;

@@ -59,6 +59,7 @@ fn known() -> MutexGuard<'static, BTreeMap<(u64, u64), Weak<Ranges>>> {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "these are lists of ranges")]
 mod tests {
     use super::*;
 

@@ -117,6 +117,7 @@ fn cached_pages(file: BorrowedFd<'_>, part: Range<u64>) -> io::Result<Vec<u8>> {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "these are lists of ranges")]
 mod tests {
     use std::fs::{self, File};
     use std::os::fd::AsFd as _;
