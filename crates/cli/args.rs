@@ -248,7 +248,7 @@ pub(crate) struct Globals {
 
     /// Read at most this many bytes per second, such as 50M
     ///
-    /// The limit applies to all workers together. The units are those of --size; a suffix `/s` is ignored.
+    /// The limit applies to all workers together. The units are those of sizes, and `/s` may follow.
     #[arg(long, global = true, value_name = "RATE", value_parser = parse_rate)]
     pub(crate) limit_rate: Option<u64>,
 
