@@ -64,6 +64,10 @@ fn read(file: BorrowedFd<'_>, room: &mut [MaybeUninit<u8>], offset: u64, flags: 
 /// belongs to no range.
 fn uncached(file: BorrowedFd<'_>, size: u64) -> Vec<Range<u64>> {
     let page = rustix::param::page_size() as u64;
+    // The usual answer for a cached file, several times faster. Where `cachestat` does not tell, it is 0.
+    if present(file, 0..size) >= size.div_ceil(page) {
+        return Vec::new();
+    }
     // Blocks of this size are either dropped as a whole or kept. They are pages unless the file is huge.
     let block = size.div_ceil(2 * MAX_RANGES).max(1).next_multiple_of(page);
     let mut ranges: Vec<Range<u64>> = Vec::new();
