@@ -21,6 +21,7 @@ use crate::help::{self, HelpArgs};
 use crate::line::Line;
 use crate::man::ManArgs;
 use crate::manifest::ManifestArgs;
+use crate::polite::parse_rate;
 
 /// A toolkit for large file trees: find, hash, deduplicate, verify and compare
 ///
@@ -216,6 +217,19 @@ pub(crate) struct Globals {
     /// The default is a quarter of the memory.
     #[arg(long, alias = "memory-budget", global = true, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
+
+    /// Read at the lowest priority, and leave the page cache as it was
+    ///
+    /// Sets the idle I/O class and the lowest CPU priority. Pages that ftk loads are dropped; pages that were
+    /// cached before stay. If the kernel does not say which pages of a file are cached, none are dropped.
+    #[arg(long, global = true)]
+    pub(crate) polite: bool,
+
+    /// Read at most this many bytes per second, such as 50M
+    ///
+    /// The limit applies to all workers together. The units are those of sizes, and `/s` may follow.
+    #[arg(long, global = true, value_name = "RATE", value_parser = parse_rate)]
+    pub(crate) limit_rate: Option<u64>,
 
     /// How to show progress on standard error
     ///

@@ -122,16 +122,22 @@ fn lines(words: &[String]) -> Vec<String> {
 
 /// Global options without effect on a command, which its help does not show.
 const WITHOUT_EFFECT: [(&str, &[&str]); 10] = [
-    ("find", &["io"]),
+    ("find", &["io", "limit_rate"]),
     ("cmp", &["io"]),
-    ("calibrate", &["threads", "io", "memory", "progress"]),
-    ("completions", &["threads", "io", "memory", "progress", "json", "quiet", "verbose", "stats"]),
-    ("man", &["threads", "io", "memory", "progress", "json", "verbose", "stats"]),
-    ("help", &["threads", "io", "memory", "progress", "json", "quiet", "verbose", "stats"]),
+    ("calibrate", &["threads", "io", "memory", "polite", "limit_rate", "progress"]),
+    (
+        "completions",
+        &["threads", "io", "memory", "polite", "limit_rate", "progress", "json", "quiet", "verbose", "stats"],
+    ),
+    ("man", &["threads", "io", "memory", "polite", "limit_rate", "progress", "json", "verbose", "stats"]),
+    (
+        "help",
+        &["threads", "io", "memory", "polite", "limit_rate", "progress", "json", "quiet", "verbose", "stats"],
+    ),
     ("apply", &["threads", "io", "memory"]),
     ("undo", &["threads", "io", "memory", "progress"]),
-    ("diff", &["io", "progress"]),
-    ("unique", &["io", "progress"]),
+    ("diff", &["io", "limit_rate", "progress"]),
+    ("unique", &["io", "limit_rate", "progress"]),
 ];
 
 /// Returns the definition of `ftk` with its help pages arranged.

@@ -23,6 +23,7 @@ mod man;
 mod manifest;
 mod meter;
 mod number;
+mod polite;
 mod progress;
 mod run;
 mod scan;
@@ -100,6 +101,7 @@ fn run() -> Outcome {
     };
     args.globals.color.write_global();
     let mut console = Console::new(&args.globals);
+    polite::begin(&args.globals, &console);
     let Some(path) = &args.globals.stats else { return execute(&args, &console) };
     // An output that cannot be created fails the run now instead of after hours of work.
     let written = Output::create(path).and_then(|output| {
@@ -126,5 +128,6 @@ fn execute(args: &Args, console: &Console) -> Outcome {
         Command::Help(args_of) => help::run(args_of),
         Command::Describe(_) => describe::run(),
     };
+    polite::say_methods(&args.globals, console);
     outcome.unwrap_or_else(|error| console.fatal(&error))
 }

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_ftk_global_optspecs
-    string join \n j/threads= io= memory= progress= color= json q/quiet v/verbose stats= h/help V/version
+    string join \n j/threads= io= memory= polite limit-rate= progress= color= json q/quiet v/verbose stats= h/help V/version
 end
 
 function __fish_ftk_needs_command
@@ -29,6 +29,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -l io -d 'How to read files' -r -f
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_needs_command" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_needs_command" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_needs_command" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -37,6 +38,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -l color -d 'When to use colours' 
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_needs_command" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_needs_command" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_needs_command" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_needs_command" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_needs_command" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -80,6 +82,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l io -d 'How to read file
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -96,6 +99,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l ignore-files -d 'Skip w
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l no-hidden -d 'Skip names that begin with a dot, and everything below them'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s x -l one-file-system -d 'Stay on the file system of each starting point'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -135,6 +139,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l io -d 'How to read file
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -160,6 +165,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l no-hidden -d 'Skip name
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s x -l one-file-system -d 'Stay on the file system of each starting point'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s L -l follow -d 'Follow symbolic links'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -198,6 +204,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -215,6 +222,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s x -l one-file-system -d 'Stay on the file system of each starting point'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s L -l follow -d 'Follow symbolic links'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -257,6 +265,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -276,6 +285,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s x -l one-file-system -d 'Stay on the file system of each starting point'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s L -l follow -d 'Follow symbolic links'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -291,6 +301,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -304,6 +315,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l script -d 'Print the plan as a POSIX shell script'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l metadata-may-differ -d 'Also link files whose metadata differs'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l isolate -d 'Keep all copies under the PATH of the kept file'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -313,6 +325,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -321,6 +334,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -330,6 +344,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_su
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -339,6 +354,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -381,6 +397,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -397,6 +414,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s x -l one-file-system -d 'Stay on the file system of each starting point'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s L -l follow -d 'Follow symbolic links'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l empty
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -412,6 +430,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -422,6 +441,7 @@ never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l exit-on-first -d 'Stop after the first entry that differs'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l all -d 'Also print entries that are as recorded'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -436,6 +456,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -444,6 +465,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -458,6 +480,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -468,6 +491,7 @@ never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l force -d 'Replace a manifest other than OLD that already exists'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l other-root -d 'Accept a ROOT that is not the recorded directory'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -478,6 +502,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -487,6 +512,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s 0 -l null -d 'End each path with NUL instead of newline'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -523,6 +549,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l io -d 'How to read files
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -545,6 +572,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s x -l one-file-system -d 
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s L -l follow -d 'Follow symbolic links'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s r -l recursive -d 'Accepted: ftk always recurses into directories. With -q, lists the differences, as `diff -rq` does'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s s -l silent -d 'Print nothing, as `cmp -s`: the same as --quiet'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -554,6 +582,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l io -d 'How to read
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -563,6 +592,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l show -d 'Print the figures in use, without measuring'
+complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -572,6 +602,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand completions" -l io -d 'How to re
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand completions" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -580,6 +611,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand completions" -l color -d 'When t
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand completions" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -589,6 +621,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand man" -l io -d 'How to read files
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand man" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -597,6 +630,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand man" -l color -d 'When to use co
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand man" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -606,6 +640,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand help" -l io -d 'How to read file
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand help" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand help" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand help" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -614,6 +649,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand help" -l color -d 'When to use c
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand help" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand help" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand help" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand help" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand help" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
@@ -623,6 +659,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand describe" -l io -d 'How to read 
 sync\t''
 uring\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand describe" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
@@ -631,6 +668,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand describe" -l color -d 'When to u
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand describe" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'

@@ -6,6 +6,7 @@ mod descriptors;
 mod help;
 mod messages;
 mod output;
+mod polite;
 mod progress;
 mod stats;
 mod terminal;

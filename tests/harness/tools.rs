@@ -15,6 +15,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("cc", "gcc"),
     ("cksum", "coreutils"),
     ("fdupes", "fdupes"),
+    ("fincore", "util-linux"),
     ("cmp", "diffutils"),
     ("diff", "diffutils"),
     ("find", "findutils"),

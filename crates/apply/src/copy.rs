@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::ops::Range;
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt;
 
 use ftk_compare::same_content;
-use ftk_file::{Holes, Symlinks};
+use ftk_file::{Holes, Symlinks, drop_pages_of_new_file};
 use ftk_sched::Stop;
 use rustix::fs::{Mode, OFlags, fsync, ioctl_ficlone, openat};
 
@@ -47,7 +48,9 @@ fn fill(source: &Held, file: &File, temp: &Temp, metadata: &Metadata, stop: &Sto
         return Err(if stop.is_raised() { ActError::Stopped } else { Refusal::ContentDiffers.into() });
     }
     restore(file, metadata).map_err(|(op, errno)| ActError::failed(op, errno))?;
-    fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))
+    fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;
+    drop_pages_of_new_file(file.as_fd());
+    Ok(())
 }
 
 /// Copies data and keeps holes.

@@ -238,6 +238,7 @@ fn plan(found: &Found) -> String {
         Reason::Pipe => "an input is not seekable",
         Reason::Small => "too small for several workers",
         Reason::Remote => "a file is on a network or FUSE file system",
+        Reason::Restricted => "--polite and --limit-rate do not apply to mapped files",
         Reason::TooLarge => "the files exceed the allowed memory",
         Reason::Fits => "the files fit into memory",
     };

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 
 use ftk_compare::Source;
-use ftk_file::{File, Stat, Symlinks};
+use ftk_file::{File, Stat, Stream, Symlinks};
 use rustix::fs::{CWD, SeekFrom, seek};
 
 use crate::cmp::CmpArgs;
@@ -31,7 +31,7 @@ impl Input {
     pub(super) fn open(path: &OsStr, args: &CmpArgs, console: &Console) -> Option<Self> {
         let name = path.as_bytes().to_vec();
         if path == "-" {
-            let content = Content::Stream(Box::new(stdin().lock()), rest_of_stdin());
+            let content = Content::Stream(Box::new(Stream::new(stdin())), rest_of_stdin());
             return Some(Self { name, content });
         }
         let failed = |verb, error: &io::Error| {
@@ -55,7 +55,7 @@ impl Input {
             }
         } else if args.special {
             match fs::File::open(path) {
-                Ok(file) => Content::Stream(Box::new(file), None),
+                Ok(file) => Content::Stream(Box::new(Stream::new(file)), None),
                 Err(error) => return failed("open", &error),
             }
         } else {

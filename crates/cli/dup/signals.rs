@@ -31,6 +31,7 @@ impl DeferredSignals {
             for signal in &mut signals {
                 let _ = watched.signal.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
                 watched.stop.raise();
+                ftk_file::lift_rate_limit();
             }
         })?;
         Ok(deferred)

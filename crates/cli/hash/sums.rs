@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read as _};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
+use ftk_file::Stream;
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::Keep;
 use ftk_process::hash_stream;
@@ -63,7 +65,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     };
     if wants_stdin {
         asked::doing(&"hashing standard input");
-        add(b"-", hash_special("stdin", io::stdin().lock(), algorithms, &run));
+        add(b"-", hash_special("stdin", io::stdin(), algorithms, &run));
     }
     for path in &special {
         asked::doing(&"hashing a device or FIFO");
@@ -115,12 +117,12 @@ fn is_special(path: &OsString) -> bool {
 /// Returns the digests of a stream. The error contains the operation that failed.
 fn hash_special(
     phase: &'static str,
-    input: impl Read,
+    input: impl AsFd,
     algorithms: &[Algorithm],
     run: &Run<'_>,
 ) -> Result<Vec<Digest>, (&'static str, io::Error)> {
     let start = Instant::now();
-    let mut input = input.take(u64::MAX);
+    let mut input = Stream::new(input).take(u64::MAX);
     let hashed = hash_stream(&mut input, algorithms, run.platform);
     run.console.stats.files(phase, start, 1, u64::from(hashed.is_err()), u64::MAX - input.limit());
     hashed.map_err(|error| ("read", error))

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use ftk_file::{Cursor, Failure, is_trusted};
+use ftk_file::{Cursor, Failure, File, is_trusted};
 use ftk_sched::logical_cpus;
 
 use crate::Side;
@@ -172,8 +172,9 @@ impl<'f> Files<'f> {
     fn plan(&self) -> FilePlan {
         let memory = self.resources.memory;
         let (way, reason) = match self.options.method {
-            Method::Mapped => (Way::Mapped, Reason::Asked),
             Method::Stream => (Way::Stream, Reason::Asked),
+            _ if !File::may_be_mapped() => (Way::Stream, Reason::Restricted),
+            Method::Mapped => (Way::Mapped, Reason::Asked),
             Method::Auto if is_remote(self.a.file) || is_remote(self.b.file) => (Way::Stream, Reason::Remote),
             Method::Auto if self.lens.0.saturating_add(self.lens.1) > memory => {
                 (Way::Stream, Reason::TooLarge)

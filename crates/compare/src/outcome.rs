@@ -94,6 +94,8 @@ pub enum Reason {
     Small,
     /// A file is on a network file system, or on one that another program provides.
     Remote,
+    /// Mappings would evade a rate limit or change the page cache.
+    Restricted,
     /// Both files together exceed the memory limit.
     TooLarge,
     /// Both files fit into the memory limit.

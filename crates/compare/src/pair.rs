@@ -95,6 +95,7 @@ pub(crate) enum Bytes {
 
 impl<'f> View<'f> {
     pub(crate) fn new(part: Part<'f>, shortcuts: bool) -> Self {
+        part.file.expect_pieces();
         Self { part, holes: Holes::new(part.file, shortcuts), buf: Vec::new() }
     }
 

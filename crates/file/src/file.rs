@@ -11,8 +11,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{Mode, OFlags, fstat};
 use rustix::io::{Errno, retry_on_intr};
 
+use crate::page_cache::Pages;
 use crate::stat::atime_ns;
-use crate::{Cursor, Failure, Stat, Symlinks};
+use crate::{Cursor, Failure, Stat, Symlinks, limit, page_cache};
 
 /// If the mtime or ctime at the open is younger than this, the file is always checked by another `fstat`. Two
 /// seconds is the coarsest time resolution of a file system in use (FAT), so a writer at work is always
@@ -39,6 +40,7 @@ pub struct File {
     stat: Stat,
     atime_ns: i128,
     is_recent: bool,
+    pages: Option<Box<Pages>>,
 }
 
 impl File {
@@ -81,7 +83,8 @@ impl File {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let recent_from = now.saturating_sub(RECENT).as_nanos() as i128;
         let is_recent = stat.mtime_ns.max(stat.ctime_ns) > recent_from;
-        Ok(Self { fd, stat, atime_ns: atime_ns(&raw), is_recent })
+        let pages = Pages::of(fd.as_fd(), &stat);
+        Ok(Self { fd, stat, atime_ns: atime_ns(&raw), is_recent, pages })
     }
 
     /// Returns the `fstat` taken when the file was opened.
@@ -101,7 +104,14 @@ impl File {
     /// # Errors
     /// Any error of `pread` except an interruption, which is retried.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        Ok(retry_on_intr(|| rustix::io::pread(&self.fd, &mut *buf, offset))?)
+        let len = self.wait_for(buf.len(), offset);
+        let buf = &mut buf[..len];
+        let got = match &self.pages {
+            None => retry_on_intr(|| rustix::io::pread(&self.fd, &mut *buf, offset))?,
+            Some(pages) => pages.read_at(self.fd.as_fd(), buf, offset)?,
+        };
+        self.settle(len, offset, got);
+        Ok(got)
     }
 
     /// Like [`read_at`](File::read_at), but into uninitialized memory. As many bytes as are returned are
@@ -110,8 +120,63 @@ impl File {
     /// # Errors
     /// As for [`read_at`](File::read_at).
     pub fn read_into(&self, room: &mut [MaybeUninit<u8>], offset: u64) -> io::Result<usize> {
-        let read = || rustix::io::pread(&self.fd, &mut *room, offset).map(|(bytes, _)| bytes.len());
-        Ok(retry_on_intr(read)?)
+        let len = self.wait_for(room.len(), offset);
+        let room = &mut room[..len];
+        let got = match &self.pages {
+            None => retry_on_intr(|| {
+                rustix::io::pread(&self.fd, &mut *room, offset).map(|(bytes, _)| bytes.len())
+            })?,
+            Some(pages) => pages.read_into(self.fd.as_fd(), room, offset)?,
+        };
+        self.settle(len, offset, got);
+        Ok(got)
+    }
+
+    /// Whether files may be read through mappings. Such reads are neither [limited](crate::limit_rate) nor do
+    /// they [leave the page cache as it was](crate::preserve_page_cache).
+    pub fn may_be_mapped() -> bool {
+        !limit::is_rate_limited() && !page_cache::preserves_page_cache()
+    }
+
+    /// Announces that only pieces of the file will be read. If the page cache is to be
+    /// [left as it was](crate::preserve_page_cache), the kernel then does not read ahead.
+    pub fn expect_pieces(&self) {
+        if let Some(pages) = &self.pages {
+            pages.expect_pieces(self.fd.as_fd());
+        }
+    }
+
+    /// Prepares a read of `len` bytes that the caller makes itself. Waits until the
+    /// [rate limit](crate::limit_rate) permits it. Returns how many bytes to ask for, at most `len`, and the
+    /// flags for `preadv2`. Call [`after_read`](File::after_read) when the read is complete.
+    pub fn before_read(&self, len: usize, offset: u64) -> (usize, u32) {
+        let len = self.wait_for(len, offset);
+        (len, self.pages.as_ref().map_or(0, |pages| pages.flags(self.fd.as_fd(), offset, len)))
+    }
+
+    /// Counts a read that [`before_read`](File::before_read) prepared. `len` and `offset` are the same as
+    /// there, and `got` is the number of bytes that were read.
+    pub fn after_read(&self, len: usize, offset: u64, got: usize) {
+        self.settle(limit::most(len), offset, got);
+        if let Some(pages) = &self.pages {
+            pages.count_read(self.fd.as_fd(), offset, got);
+        }
+    }
+
+    /// Waits until the rate limit permits a read, and returns how many bytes it may ask for.
+    fn wait_for(&self, len: usize, offset: u64) -> usize {
+        let len = limit::most(len);
+        limit::wait_for(self.expected(len, offset));
+        len
+    }
+
+    fn settle(&self, len: usize, offset: u64, got: usize) {
+        limit::settle(self.expected(len, offset), got as u64);
+    }
+
+    /// Returns how many bytes a read of `len` bytes is expected to return.
+    fn expected(&self, len: usize, offset: u64) -> u64 {
+        self.stat.size.saturating_sub(offset).min(len as u64)
     }
 
     /// Fills the buffer with the bytes from `offset` on. The file must have them.
@@ -168,6 +233,14 @@ impl File {
             return Ok(());
         }
         Err(Failure::Changed { before: Box::new(self.stat), after: Box::new(after), read: bytes })
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        if let Some(pages) = &self.pages {
+            pages.finish(self.fd.as_fd());
+        }
     }
 }
 

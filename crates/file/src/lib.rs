@@ -11,6 +11,8 @@
 //! - [`descend()`] opens directories, also beyond `PATH_MAX` and without following links.
 //! - [`temp_name()`] makes the names of files that are not in place yet.
 //! - [`Holes`] finds the ranges that need no reading, on the file systems for which [`is_trusted`] is true.
+//! - [`limit_rate()`] and [`preserve_page_cache()`] apply to all reads of the process: those of [`File`] and of
+//!   [`Stream`], which reads standard input and special files.
 //!
 //! The walker has its own code for directories and its own metadata, because it is published for programs
 //! that do not use this crate. [`Stat`] has the one conversion of that metadata.
@@ -37,27 +39,36 @@
 
 mod cursor;
 mod descend;
+mod drop_method;
 mod failure;
 mod file;
 mod holes;
+mod limit;
 mod packed_stat;
+mod page_cache;
 mod read_state;
 mod stat;
+mod stream;
 mod symlinks;
 mod temp_name;
 #[cfg(test)]
 mod testing;
 mod trusted;
+mod uncached;
 
 pub use cursor::Cursor;
 pub use descend::{PATH_MAX, descend};
+pub use drop_method::{DropMethod, drop_methods};
 pub use failure::{Failure, is_out_of_descriptors};
 pub use file::File;
 pub use ftk_walk::{FileType, make_room};
 pub use holes::{Holes, KnownRange};
+pub use limit::{is_rate_limited, lift_rate_limit, limit_rate};
 pub use packed_stat::PackedStat;
+pub use page_cache::{PageCacheCalls, ReadCall, drop_pages_of_new_file, preserve_page_cache};
 pub use read_state::ReadState;
 pub use stat::Stat;
+pub use stream::Stream;
 pub use symlinks::Symlinks;
 pub use temp_name::{is_temp_name, temp_name};
 pub use trusted::is_trusted;

@@ -67,6 +67,7 @@ fn windows(
 ) -> Result<Part, Failure> {
     // This examines the file again, because all other files may have been processed since it was first opened.
     let file = Opener::new(context.work.inventory).open_file(job.dir, job.file)?;
+    file.expect_pieces();
     let mut part = Part { stat: *file.stat(), values: Vec::new() };
     if !is_still(&part.stat, large) {
         // `join` reports this as a change.

@@ -27,9 +27,10 @@ impl Ring for Kernel {
             Op::Open { dir, name, flags } => {
                 opcode::OpenAt::new(types::Fd(dir), name).flags(flags.bits() as i32).build()
             }
-            Op::Read { file, into, len, offset } => {
-                opcode::Read::new(types::Fd(file), into, len).offset(offset).build()
-            }
+            Op::Read { file, into, len, offset, flags } => opcode::Read::new(types::Fd(file), into, len)
+                .offset(offset)
+                .rw_flags(flags.cast_signed())
+                .build(),
             Op::Cancel { key } => opcode::AsyncCancel::new(key).build(),
         };
         // SAFETY: the caller guarantees that all memory the operation points to stays valid until its

@@ -10,6 +10,7 @@
 //! - [`Map`] maps a window of an open file without a copy.
 //! - [`extents()`] reports where a file lies on its disk, so that blocks shared by several files need not be
 //!   read.
+//! - [`be_polite()`] makes the process yield to others.
 //!
 //! Every reader guarantees:
 //!
@@ -64,6 +65,8 @@ mod guard;
 mod kernel;
 mod map;
 mod name;
+#[cfg_attr(not(target_os = "linux"), path = "polite_none.rs")]
+mod polite;
 mod primitive;
 mod progress;
 mod reader;
@@ -81,6 +84,7 @@ pub use descriptors::leave_shared_descriptors;
 pub use extent::Extent;
 pub use extents::{extents, share_a_disk};
 pub use map::Map;
+pub use polite::be_polite;
 pub use reader::{Open, Reader, Ready};
 pub use span::Span;
 pub use sync::SyncReader;

@@ -52,11 +52,15 @@ impl Map {
     /// # Errors
     /// If the window cannot be mapped. Some file systems do not support mappings. A window of a tmpfs file
     /// that contains a hole is refused, and so is every file on FUSE. At most 1024 mappings can exist at once.
+    /// Nothing is mapped unless [`File::may_be_mapped`].
     ///
     /// # Panics
     /// If the window is empty.
     pub fn new(file: &File, window: Range<u64>) -> io::Result<Self> {
         assert!(!window.is_empty(), "an empty window cannot be mapped");
+        if !File::may_be_mapped() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         let before = window.start % rustix::param::page_size() as u64;
         let offset = window.start - before;
         let len = usize::try_from(window.end - offset).map_err(|_| io::ErrorKind::OutOfMemory)?;

@@ -25,6 +25,9 @@ impl Progress {
     /// Starts the reading of `span` of a file.
     pub(crate) fn new(slot: u32, file: File, span: Span) -> Self {
         let pieces = span.pieces(file.stat().size);
+        if pieces.is_some() {
+            file.expect_pieces();
+        }
         let len = pieces.as_ref().map(Pieces::len);
         let holes = Holes::new(&file, len.unwrap_or(file.stat().size) > LOOK_FROM);
         Self { file, slot, pieces, holes, state: ReadState::new(0, len), has_started: false }

@@ -17,8 +17,8 @@ use rustix::fs::OFlags;
 pub(crate) enum Op {
     /// `openat`. The result is a descriptor.
     Open { dir: RawFd, name: *const c_char, flags: OFlags },
-    /// `pread`. The result is a number of bytes.
-    Read { file: RawFd, into: *mut u8, len: u32, offset: u64 },
+    /// `preadv2`. The result is a number of bytes.
+    Read { file: RawFd, into: *mut u8, len: u32, offset: u64, flags: u32 },
     /// Requests the early end of the operation with this key.
     Cancel { key: u64 },
 }

@@ -152,6 +152,10 @@ impl Uring {
             self.slots[slot as usize] = Slot::Out(progress);
             return self.ready.push_back(Ready::Data(chunk));
         }
+        if ftk_file::is_rate_limited() {
+            // The disk can work on the queued operations while this thread waits.
+            self.submit(false);
+        }
         if self.is_retired() {
             return self.read_plainly(filling);
         }
@@ -159,9 +163,10 @@ impl Uring {
         // Take the pointer only after the `Filling` is in its place: moving it would invalidate the pointer.
         let Slot::Reading(filling) = &mut self.slots[slot as usize] else { unreachable!("just set") };
         let (file, buf, offset, most) = filling.next();
-        let len = u32::try_from(most).unwrap_or(u32::MAX);
-        let op =
-            Op::Read { file: file.as_fd().as_raw_fd(), into: buf.room().as_mut_ptr().cast(), len, offset };
+        let (len, flags) = file.before_read(most, offset);
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
+        let file = file.as_fd().as_raw_fd();
+        let op = Op::Read { file, into: buf.room().as_mut_ptr().cast(), len, offset, flags };
         // SAFETY: the slot owns the buffer, and nothing accesses it until `complete` takes it out of the
         // slot. If the completion never comes, `abandon` leaks the buffer.
         unsafe { self.push(slot, op) };
@@ -261,6 +266,8 @@ impl Uring {
                 errno => self.ready.push_back(Ready::Failed { slot, buf, failure: Failure::of_open(errno) }),
             },
             (Slot::Reading(mut filling), Ok(got)) => {
+                let (file, _, offset, most) = filling.next();
+                file.after_read(most, offset, got as usize);
                 // SAFETY: the completion of a read into the room returned the number of bytes the kernel
                 // wrote there.
                 unsafe { filling.buf().grow(got as usize) };

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use anyhow::Context as _;
-use ftk_file::Failure;
+use ftk_file::{Failure, Stream};
 use ftk_hash::{Algorithm, Digest, Platform};
 use ftk_inventory::{Budget, DirNo, FileNo, Inventory, PathList};
 use ftk_process::hash_stream;
@@ -191,7 +191,7 @@ fn stdin(lines: &Lines, platform: Platform) -> Result<Vec<(Algorithm, Digest)>, 
     if algorithms.is_empty() {
         return Ok(Vec::new());
     }
-    let digests = hash_stream(io::stdin().lock(), &algorithms, platform);
+    let digests = hash_stream(Stream::new(io::stdin()), &algorithms, platform);
     digests.map(|digests| algorithms.into_iter().zip(digests).collect()).map_err(|error| cause(&error))
 }
 

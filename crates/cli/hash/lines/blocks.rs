@@ -3,15 +3,15 @@
 use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
 
+use ftk_file::Stream;
 use memchr::{memchr, memrchr};
-use rustix::buffer::spare_capacity;
 
 /// Size of a block: a few thousand short lines, whose digests still fit in the second-level cache.
 pub(super) const BLOCK: usize = 128 << 10;
 
 /// The input that has not been returned yet.
 pub(super) struct Blocks<'f> {
-    input: BorrowedFd<'f>,
+    input: Stream<BorrowedFd<'f>>,
     /// The byte that ends a line.
     end: u8,
     /// Bytes that were read but belong to the next block.
@@ -33,7 +33,7 @@ pub(super) enum Block {
 
 impl<'f> Blocks<'f> {
     pub(super) fn new(input: BorrowedFd<'f>, end: u8) -> Self {
-        Self { input, end, rest: Vec::new(), is_over: false, bytes: 0 }
+        Self { input: Stream::new(input), end, rest: Vec::new(), is_over: false, bytes: 0 }
     }
 
     /// Replaces the content of `block` with the next block. Returns as soon as there is a whole line, so that
@@ -57,7 +57,7 @@ impl<'f> Blocks<'f> {
             }
             seen = block.len();
             block.reserve(BLOCK - seen);
-            let n = retry(|| rustix::io::read(self.input, spare_capacity(block)))?;
+            let n = self.input.append_to(block)?;
             self.count(n);
         }
     }
@@ -93,7 +93,7 @@ impl Read for Line<'_, '_> {
         if self.is_over {
             return Ok(0);
         }
-        let n = retry(|| rustix::io::read(self.blocks.input, &mut *buffer))?;
+        let n = self.blocks.input.read(buffer)?;
         self.blocks.count(n);
         let end = memchr(self.blocks.end, &buffer[..n]);
         self.is_over = n == 0 || end.is_some();
@@ -101,14 +101,5 @@ impl Read for Line<'_, '_> {
             self.blocks.rest.extend_from_slice(&buffer[at + 1..n]);
         }
         Ok(end.unwrap_or(n))
-    }
-}
-
-fn retry(mut read: impl FnMut() -> rustix::io::Result<usize>) -> io::Result<usize> {
-    loop {
-        match read() {
-            Err(rustix::io::Errno::INTR) => {}
-            done => return Ok(done?),
-        }
     }
 }

@@ -109,7 +109,7 @@ impl Fake {
                 let (dir, name) = unsafe { (BorrowedFd::borrow_raw(dir), CStr::from_ptr(name)) };
                 rustix::fs::openat(dir, name, flags, Mode::empty()).map(IntoRawFd::into_raw_fd)
             }
-            (None, Op::Read { file, into, len, offset }) => {
+            (None, Op::Read { file, into, len, offset, .. }) => {
                 let len = if script.is_short { 1 + script.below(len as usize) } else { len as usize };
                 // SAFETY: the caller of `push` guarantees that the file stays open, and that nothing else
                 // accesses the buffer.
