@@ -57,7 +57,7 @@ pub use ftk_walk::{FileType, make_room};
 pub use holes::{Holes, KnownRange};
 pub use packed_stat::PackedStat;
 pub use read_state::ReadState;
-pub use stat::Stat;
+pub use stat::{Birth, Stat};
 pub use symlinks::Symlinks;
 pub use temp_name::{is_temp_name, temp_name};
 pub use trusted::is_trusted;

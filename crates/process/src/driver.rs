@@ -172,7 +172,7 @@ impl<'w> Driver<'w> {
         let buf = slots.spare.take();
         let name = self.inventory.name(job.dir, job.file);
         let symlinks = self.inventory.symlinks(job.dir, job.file);
-        reader.start(slot, Open { dir: &dir, name, symlinks, span: self.span }, buf);
+        reader.start(slot, Open { dir: &dir, name, symlinks, birth: job.row.birth(), span: self.span }, buf);
         slots.jobs[slot as usize] = Some(job);
         None
     }
