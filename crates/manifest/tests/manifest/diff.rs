@@ -56,7 +56,7 @@ proptest! {
     fn identical_lines_around_a_difference_do_not_hide_it(
         old in entries(8),
         changes in prop::collection::btree_map(0..PATHS.len(), prop::option::of(entry(8)), 0..4),
-        ignore in prop::sample::subsequence(Field::ALL.to_vec(), 0..10),
+        ignore in prop::sample::subsequence(Field::ALL.to_vec(), 0..Field::ALL.len()),
     ) {
         let mut new = old.clone();
         for (nth, change) in changes {
