@@ -136,6 +136,19 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
         true => line.integer("size_bytes")?,
         false => values.integer(Field::Size, "size_bytes")?,
     };
+    let allocated = match line.optional("allocated_bytes").filter(|_| header.version > 1) {
+        None if header.version > 1 => return None,
+        None | Some(None) => {
+            values.absent.insert(Field::Allocated);
+            0
+        }
+        Some(Some(bytes)) => bytes.integer::<u64>().filter(|bytes| bytes % 512 == 0)?,
+    };
+    let birth_ns = match line.optional("birth_ns").filter(|_| header.version > 1) {
+        None if header.version > 1 => return None,
+        None | Some(None) => None,
+        Some(Some(birth_ns)) => Some(birth_ns.integer()?),
+    };
     let mode = match values.of(Field::Mode, "mode")? {
         Some(digits) => mode(&digits.text()?)?,
         None => 0,
@@ -143,6 +156,8 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
     let stat = Stat {
         file_type,
         size,
+        blocks: allocated / 512,
+        birth_ns,
         mtime_ns: values.integer(Field::Mtime, "mtime_ns")?,
         ctime_ns: values.integer(Field::Ctime, "ctime_ns")?,
         mode,

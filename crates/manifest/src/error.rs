@@ -63,6 +63,8 @@ pub enum EntryError {
     Mode(String),
     /// The member of this name is missing.
     Missing(&'static str),
+    /// This number of allocated bytes is not a multiple of 512.
+    Allocated(u64),
     /// Something other than a device has an `rdev`.
     Rdev,
     /// A symbolic link has no target, or another type has one.
@@ -170,6 +172,7 @@ impl fmt::Display for EntryError {
             Self::Type(text) => return write!(f, "unknown type {text:?}"),
             Self::Mode(text) => return write!(f, "{text:?} is not a mode of four octal digits"),
             Self::Missing(name) => return write!(f, "the member `{name}` is missing"),
+            Self::Allocated(bytes) => return write!(f, "{bytes} allocated bytes are not a multiple of 512"),
             Self::Rdev => "only devices can have `rdev`",
             Self::Target => "target is required for symbolic links and not allowed for other types",
             Self::TargetPath(error) => return write!(f, "target: {error}"),

@@ -18,10 +18,14 @@ pub enum Field {
     Type,
     /// The length.
     Size,
+    /// The space on the disk.
+    Allocated,
     /// The time of the last change to the content.
     Mtime,
     /// The time of the last change to the inode.
     Ctime,
+    /// The time when the inode was created, if the file system records it.
+    Birth,
     /// The permissions.
     Mode,
     /// The owner.
@@ -45,6 +49,9 @@ pub enum Field {
     /// When the content was first found to be damaged.
     Damaged,
 }
+
+/// The unit of `st_blocks` in bytes.
+const BLOCK: u64 = 512;
 
 /// What is the same for all entries with a member.
 struct Member {
@@ -70,11 +77,13 @@ macro_rules! member {
 
 impl Field {
     /// All members, in the order they are written.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Type,
         Self::Size,
+        Self::Allocated,
         Self::Mtime,
         Self::Ctime,
+        Self::Birth,
         Self::Mode,
         Self::Uid,
         Self::Gid,
@@ -92,8 +101,10 @@ impl Field {
         match self {
             Self::Type => member!("type", since 1, compared true),
             Self::Size => member!("size_bytes", since 1, compared true),
+            Self::Allocated => member!("allocated_bytes", since 2, compared false),
             Self::Mtime => member!("mtime_ns", since 1, compared true),
             Self::Ctime => member!("ctime_ns", since 1, compared false),
+            Self::Birth => member!("birth_ns", since 2, compared false),
             Self::Mode => member!("mode", since 1, compared true),
             Self::Uid => member!("uid", since 1, compared true),
             Self::Gid => member!("gid", since 1, compared true),
@@ -165,8 +176,14 @@ impl Field {
                 stat.file_type = values.check(type_of(&name), || EntryError::Type(lossy(&name)))?;
             }
             Self::Size => stat.size = values.natural()?,
+            Self::Allocated => {
+                let bytes = values.natural()?;
+                let blocks = bytes.is_multiple_of(BLOCK).then_some(bytes / BLOCK);
+                stat.blocks = values.check(blocks, || EntryError::Allocated(bytes))?;
+            }
             Self::Mtime => stat.mtime_ns = values.integer()?,
             Self::Ctime => stat.ctime_ns = values.integer()?,
+            Self::Birth => stat.birth_ns = Some(values.integer()?),
             Self::Mode => {
                 let digits = values.text()?;
                 stat.mode = values.check(mode(&digits), || EntryError::Mode(lossy(&digits)))?;
@@ -188,6 +205,9 @@ impl Field {
     /// Returns whether `entry` has the member.
     pub(crate) fn is_of(self, entry: &Entry<'_>) -> bool {
         match self {
+            // A number of blocks that cannot be bytes is implausible.
+            Self::Allocated => entry.knows(self) && entry.stat.blocks.checked_mul(BLOCK).is_some(),
+            Self::Birth => entry.stat.birth_ns.is_some(),
             Self::Rdev => entry.stat.is_device() && entry.knows(self),
             Self::Target => entry.target.is_some(),
             Self::Digests => !entry.digests.is_empty(),
@@ -224,8 +244,10 @@ impl Field {
                 out.push(b'"');
             }
             Self::Size => push_number(out, stat.size),
+            Self::Allocated => push_number(out, stat.blocks * BLOCK),
             Self::Mtime => push_time(out, stat.mtime_ns),
             Self::Ctime => push_time(out, stat.ctime_ns),
+            Self::Birth => push_time(out, stat.birth_ns.unwrap_or_default()),
             Self::Mode => push_mode(out, stat.mode),
             Self::Uid => push_number(out, stat.uid),
             Self::Gid => push_number(out, stat.gid),
@@ -274,7 +296,8 @@ impl Field {
             Self::Target => old.target != new.target,
             Self::Digests => is_same == Some(false),
             Self::Xattrs => old.xattrs.zip(new.xattrs).is_some_and(|(old, new)| old != new),
-            Self::Ctime | Self::Dev | Self::Ino | Self::Nlink | Self::Damaged => false,
+            Self::Allocated | Self::Ctime | Self::Birth => false,
+            Self::Dev | Self::Ino | Self::Nlink | Self::Damaged => false,
         }
     }
 }

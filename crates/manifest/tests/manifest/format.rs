@@ -34,7 +34,9 @@ fn any_entry() -> impl Strategy<Value = Owned> {
         let ([size, dev, ino, nlink], [uid, gid], time, [more, less]) = numbers;
         let mode = uid & 0o7777;
         let (mtime_ns, ctime_ns) = (i128::from(time) * i128::from(more), i128::from(less));
-        entry.stat = Stat { size, dev, ino, nlink, uid, gid, mode, mtime_ns, ctime_ns, ..entry.stat };
+        let (blocks, birth_ns) = (size / 512, (nlink % 3 > 0).then_some(mtime_ns / 2));
+        let times = Stat { mtime_ns, ctime_ns, birth_ns, ..entry.stat };
+        entry.stat = Stat { size, blocks, dev, ino, nlink, uid, gid, mode, ..times };
         if matches!(entry.stat.file_type, FileType::Block | FileType::Char) {
             entry.stat.rdev = nlink;
         }
@@ -68,7 +70,7 @@ proptest! {
     }
 }
 
-const A: &str = "{\"path\":\"a\",\"type\":\"file\",\"size_bytes\":1,\"mtime_ns\":-2,\"ctime_ns\":3,\"mode\":\"0644\",\
+const A: &str = "{\"path\":\"a\",\"type\":\"file\",\"size_bytes\":1,\"allocated_bytes\":1024,\"mtime_ns\":-2,\"ctime_ns\":3,\"birth_ns\":-4,\"mode\":\"0644\",\
                  \"uid\":4,\"gid\":5,\"dev\":6,\"ino\":7,\"nlink\":8,\"digests\":{\"xxh3\":\"0123456789abcdef\"}}";
 const L: &str = "{\"path\":\"l\",\"type\":\"symlink\",\"size_bytes\":1,\"mtime_ns\":2,\"ctime_ns\":3,\"mode\":\"0777\",\
                  \"uid\":4,\"gid\":5,\"dev\":6,\"ino\":7,\"nlink\":8,\"target\":\"a\"}";
@@ -102,8 +104,10 @@ fn a_line_is_as_documented() {
     let stat = Stat {
         file_type: FileType::Regular,
         size: 1,
+        blocks: 2,
         mtime_ns: -2,
         ctime_ns: 3,
+        birth_ns: Some(-4),
         mode: 0o644,
         uid: 4,
         gid: 5,
@@ -116,7 +120,9 @@ fn a_line_is_as_documented() {
     let digests = 0x0123_4567_89ab_cdef_u64.to_be_bytes().to_vec();
     let file = Owned::new(stat, digests);
     assert_eq!(entries[&Path::new("a")], file);
-    assert_eq!(entries[&Path::new("l")].target.as_deref(), Some(&b"a"[..]));
+    let link = &entries[&Path::new("l")];
+    assert_eq!(link.target.as_deref(), Some(&b"a"[..]));
+    assert!(link.absent.contains(Field::Allocated) && link.stat.birth_ns.is_none());
     assert_eq!(written(&header(&[Algorithm::Xxh3], false), &entries), sealed(&[A, L]));
 }
 
@@ -208,6 +214,8 @@ fn invalid_entries_are_errors_with_line_numbers() {
 #[test]
 fn members_may_be_absent_only_from_version_2_on() {
     for (field, text) in [
+        (Field::Allocated, ",\"allocated_bytes\":1024"),
+        (Field::Birth, ",\"birth_ns\":-4"),
         (Field::Mtime, ",\"mtime_ns\":-2"),
         (Field::Ctime, ",\"ctime_ns\":3"),
         (Field::Mode, ",\"mode\":\"0644\""),
@@ -218,8 +226,10 @@ fn members_may_be_absent_only_from_version_2_on() {
         (Field::Nlink, ",\"nlink\":8"),
     ] {
         let shorter = A.replace(text, "");
-        let error = paths_as(1, &[&shorter]).unwrap_err().to_string();
-        assert_eq!(error, format!("line 2: the member `{field}` is missing"));
+        if ![Field::Allocated, Field::Birth].contains(&field) {
+            let error = paths_as(1, &[&shorter]).unwrap_err().to_string();
+            assert_eq!(error, format!("line 2: the member `{field}` is missing"));
+        }
         let null = A.replace(text, &format!(",\"{field}\":null"));
         let [found, same] = [&shorter, &null].map(|line| read(&open(&sealed(&[line])).unwrap()).unwrap());
         assert_eq!(found, same);
@@ -238,6 +248,25 @@ fn members_may_be_absent_only_from_version_2_on() {
         A.replace(",\"digests\":{\"xxh3\":\"0123456789abcdef\"}", "").replace("file", "block_device");
     assert_eq!(paths(&[&device]).unwrap(), ["a"]);
     assert_eq!(paths_as(1, &[&device]).unwrap_err().to_string(), "line 2: the member `rdev` is missing");
+}
+
+#[test]
+fn members_of_version_2_are_checked() {
+    for (from, to, why) in [
+        ("1024", "1023", "line 2: 1023 allocated bytes are not a multiple of 512"),
+        ("1024", "-512", "integer `-512` where an integer of 0 or more is expected"),
+        ("\"birth_ns\":-4", "\"birth_ns\":\"-4\"", "its JSON is broken"),
+        ("\"birth_ns\":-4", "\"birth_ns\":-4,\"birth_ns\":-4", "the member `birth_ns` appears twice"),
+    ] {
+        let line = A.replace(from, to);
+        let error = paths(&[&line]).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        // Version 1 gives these names no meaning.
+        assert_eq!(paths_as(1, &[&line]).unwrap(), ["a"]);
+    }
+    let first = read(&open(&sealed_as(1, &[A])).unwrap()).unwrap();
+    let entry = &first[&Path::new("a")];
+    assert!(entry.absent.contains(Field::Allocated) && entry.stat.birth_ns.is_none());
 }
 
 #[test]

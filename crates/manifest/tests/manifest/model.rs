@@ -50,10 +50,12 @@ impl Path {
 }
 
 /// Members that version 2 allows to be absent.
-pub(crate) const OPTIONAL: [Field; 10] = [
+pub(crate) const OPTIONAL: [Field; 12] = [
     Field::Size,
+    Field::Allocated,
     Field::Mtime,
     Field::Ctime,
+    Field::Birth,
     Field::Mode,
     Field::Uid,
     Field::Gid,
@@ -73,8 +75,11 @@ impl Owned {
         let stat = &mut self.stat;
         match field {
             Field::Size if !stat.is_regular() => stat.size = 0,
+            Field::Allocated => stat.blocks = 0,
             Field::Mtime => stat.mtime_ns = 0,
             Field::Ctime => stat.ctime_ns = 0,
+            // Its absence is `None`.
+            Field::Birth => return stat.birth_ns.take().is_some(),
             Field::Mode => stat.mode = 0,
             Field::Uid => stat.uid = 0,
             Field::Gid => stat.gid = 0,
@@ -145,6 +150,29 @@ pub(crate) fn seal<L: AsRef<str>>(lines: &[L]) -> Vec<u8> {
     }
     seal.footer(&mut file);
     file
+}
+
+/// Returns the manifest that version 1 would have written.
+pub(crate) fn version_1(header: &Header, entries: &Entries) -> Manifest {
+    let mut entries = entries.clone();
+    entries.values_mut().for_each(|entry| {
+        entry.forget(Field::Allocated);
+        entry.forget(Field::Birth);
+    });
+    let text =
+        String::from_utf8(written(header, &entries)).unwrap().replacen("\"version\":2", "\"version\":1", 1);
+    let lines: Vec<_> = text.lines().filter(|line| !line.starts_with("{\"footer\"")).collect();
+    open(&seal(&lines)).unwrap()
+}
+
+/// Returns the manifests of all versions that can represent the entries.
+pub(crate) fn all_versions(header: &Header, entries: &Entries) -> Vec<Manifest> {
+    let is_in_1 = |entry: &Owned| {
+        let mut others = OPTIONAL.iter().filter(|field| **field != Field::Allocated);
+        !others.any(|field| entry.absent.contains(*field))
+    };
+    let first = entries.values().all(is_in_1).then(|| version_1(header, entries));
+    first.into_iter().chain([manifest(header, entries)]).collect()
 }
 
 /// Opens a manifest of these bytes.
@@ -299,6 +327,8 @@ pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
             let stat = Stat {
                 file_type,
                 size,
+                blocks: other.into(),
+                birth_ns: (mode == 0).then_some(mtime_ns - 1),
                 mtime_ns,
                 ctime_ns: i128::from(other) - 1,
                 mode: 0o640 + mode,
