@@ -129,7 +129,7 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
     let target = line.optional_bytes("target")?;
     let is_file = file_type == FileType::Regular;
     let algorithms = if is_file { &*header.algorithms } else { &[] };
-    let mut values = Values { line, is_lenient: header.version > 1, absent: FieldSet::default() };
+    let mut values = Values { line, may_be_absent: header.version > 1, absent: FieldSet::default() };
     let is_device = matches!(file_type, FileType::Block | FileType::Char);
     let rdev = if is_device { values.integer(Field::Rdev, "rdev")? } else { 0 };
     let size = match is_file {
@@ -192,7 +192,7 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
 struct Values<'l, 'j> {
     line: &'l Members<'j>,
     /// Whether this version allows it.
-    is_lenient: bool,
+    may_be_absent: bool,
     absent: FieldSet,
 }
 
@@ -200,7 +200,7 @@ impl<'j> Values<'_, 'j> {
     fn of(&mut self, field: Field, name: &str) -> Option<Option<Json<'j>>> {
         let value = self.line.optional(name)?;
         if value.is_none() {
-            self.is_lenient.then(|| self.absent.insert(field))?;
+            self.may_be_absent.then(|| self.absent.insert(field))?;
         }
         Some(value)
     }

@@ -68,8 +68,16 @@ pub(crate) fn push_entry(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Alg
     out.push(b'{');
     write_path(out, "path", entry.path);
     for field in Field::ALL.into_iter().filter(|field| field.is_of(entry)) {
-        out.push(b',');
-        field.write_member(out, field.name(), entry, algorithms);
+        match (field, entry.target) {
+            (Field::Target, Some(target)) => {
+                out.push(b',');
+                write_path(out, field.name(), target);
+            }
+            _ => {
+                out.extend_from_slice(field.in_line());
+                field.write_value(out, entry, algorithms);
+            }
+        }
     }
     out.extend_from_slice(b"}\n");
 }
