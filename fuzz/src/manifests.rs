@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use ftk_file::Stat;
 use ftk_hash::Algorithm;
-use ftk_manifest::{Entry, Header, Manifest, Writer, Xattr};
+use ftk_manifest::{Entry, Field, FieldSet, Header, Manifest, Writer, Xattr};
 use ftk_walk::FileType;
 
 use crate::json::{Json, Members, base64, hex, mode};
@@ -48,7 +48,7 @@ fn again(header: &Header, found: &[Owned]) {
     found.iter().for_each(|entry| writer.entry(&entry.entry()).expect("a Vec takes everything"));
     writer.finish().expect("a Vec takes everything");
     let again = open(&file).expect("what is written is a manifest");
-    assert_eq!(again.header(), header);
+    assert_eq!(again.header(), &Header { version: Header::VERSION, ..header.clone() });
     let mut entries = again.entries().expect("it was read to its end");
     for entry in found {
         assert_eq!(entries.next().expect("what is written is read"), Some(entry.entry()));
@@ -64,7 +64,8 @@ fn open(bytes: &[u8]) -> Result<Manifest, ftk_manifest::Error> {
 
 fn header(line: &[u8]) -> Option<Header> {
     let line = Json::read(line)?.members()?;
-    let is_manifest = line.text("ftk")? == "manifest" && line.integer::<u64>("version")? == 1;
+    let version = line.integer::<u64>("version").filter(|version| (1..=Header::VERSION).contains(version))?;
+    let is_manifest = line.text("ftk")? == "manifest";
     let mut algorithms = Vec::new();
     for name in line.get("algorithms")?.items()? {
         let name = name.text()?;
@@ -77,6 +78,7 @@ fn header(line: &[u8]) -> Option<Header> {
         .into_iter()
         .map(|option| option.members()?.bytes("option").filter(|option| is_known(option)));
     is_manifest.then_some(Header {
+        version,
         root: line.bytes("root")?,
         algorithms,
         xattrs: line.get("xattrs")?.boolean()?,
@@ -124,41 +126,91 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
         "char_device" => FileType::Char,
         _ => return None,
     };
-    let rdev = match line.optional("rdev")? {
-        Some(rdev) => Some(rdev.integer()?),
-        None => None,
+    let target = line.optional_bytes("target")?;
+    let is_file = file_type == FileType::Regular;
+    let algorithms = if is_file { &*header.algorithms } else { &[] };
+    let mut values = Values { line, may_be_absent: header.version > 1, absent: FieldSet::default() };
+    let is_device = matches!(file_type, FileType::Block | FileType::Char);
+    let rdev = if is_device { values.integer(Field::Rdev, "rdev")? } else { 0 };
+    let size = match is_file {
+        true => line.integer("size_bytes")?,
+        false => values.integer(Field::Size, "size_bytes")?,
+    };
+    let allocated = match line.optional("allocated_bytes").filter(|_| header.version > 1) {
+        None if header.version > 1 => return None,
+        None | Some(None) => {
+            values.absent.insert(Field::Allocated);
+            0
+        }
+        Some(Some(bytes)) => bytes.integer::<u64>().filter(|bytes| bytes % 512 == 0)?,
+    };
+    let birth_ns = match line.optional("birth_ns").filter(|_| header.version > 1) {
+        None if header.version > 1 => return None,
+        None | Some(None) => None,
+        Some(Some(birth_ns)) => Some(birth_ns.integer()?),
+    };
+    let mode = match values.of(Field::Mode, "mode")? {
+        Some(digits) => mode(&digits.text()?)?,
+        None => 0,
+    };
+    let stat = Stat {
+        file_type,
+        size,
+        blocks: allocated / 512,
+        birth_ns,
+        mtime_ns: values.integer(Field::Mtime, "mtime_ns")?,
+        ctime_ns: values.integer(Field::Ctime, "ctime_ns")?,
+        mode,
+        uid: values.integer(Field::Uid, "uid")?,
+        gid: values.integer(Field::Gid, "gid")?,
+        dev: values.integer(Field::Dev, "dev")?,
+        ino: values.integer(Field::Ino, "ino")?,
+        nlink: values.integer(Field::Nlink, "nlink")?,
+        rdev,
+        ..Stat::EMPTY
     };
     let damaged_ns = match line.optional("damaged_ns")? {
         Some(damaged_ns) => Some(damaged_ns.integer()?),
         None => None,
     };
-    let target = line.optional_bytes("target")?;
-    let is_device = matches!(file_type, FileType::Block | FileType::Char);
-    let is_whole =
-        rdev.is_some() == is_device && target.is_some() == (file_type == FileType::Symlink) && is_below;
-    let algorithms = if file_type == FileType::Regular { &*header.algorithms } else { &[] };
-    let is_whole = is_whole && !(damaged_ns.is_some() && algorithms.is_empty());
+    let is_whole = (is_device || line.optional("rdev")?.is_none())
+        && target.is_some() == (file_type == FileType::Symlink)
+        && is_below
+        && !(damaged_ns.is_some() && algorithms.is_empty());
     is_whole.then_some(Owned {
         path,
-        stat: Stat {
-            file_type,
-            size: line.integer("size_bytes")?,
-            mtime_ns: line.integer("mtime_ns")?,
-            ctime_ns: line.integer("ctime_ns")?,
-            mode: mode(&line.text("mode")?)?,
-            uid: line.integer("uid")?,
-            gid: line.integer("gid")?,
-            dev: line.integer("dev")?,
-            ino: line.integer("ino")?,
-            nlink: line.integer("nlink")?,
-            rdev: rdev.unwrap_or(0),
-            ..Stat::EMPTY
-        },
+        stat,
+        absent: values.absent,
         target,
         digests: digests(line.optional("digests")?, algorithms)?,
         xattrs: xattrs(line.optional("xattrs")?, header)?,
         damaged_ns,
     })
+}
+
+/// Members that may be absent in some versions.
+struct Values<'l, 'j> {
+    line: &'l Members<'j>,
+    /// Whether this version allows it.
+    may_be_absent: bool,
+    absent: FieldSet,
+}
+
+impl<'j> Values<'_, 'j> {
+    fn of(&mut self, field: Field, name: &str) -> Option<Option<Json<'j>>> {
+        let value = self.line.optional(name)?;
+        if value.is_none() {
+            self.may_be_absent.then(|| self.absent.insert(field))?;
+        }
+        Some(value)
+    }
+
+    fn integer<T: TryFrom<i128> + Default>(&mut self, field: Field, name: &str) -> Option<T> {
+        match self.of(field, name)? {
+            Some(value) => value.integer(),
+            None => Some(T::default()),
+        }
+    }
 }
 
 fn digests(found: Option<Json<'_>>, algorithms: &[Algorithm]) -> Option<Vec<u8>> {
@@ -191,6 +243,7 @@ fn xattrs(found: Option<Json<'_>>, header: &Header) -> Option<Option<Vec<Xattr>>
 struct Owned {
     path: Vec<u8>,
     stat: Stat,
+    absent: FieldSet,
     target: Option<Vec<u8>>,
     digests: Vec<u8>,
     xattrs: Option<Vec<Xattr>>,
@@ -202,6 +255,7 @@ impl Owned {
         Self {
             path: entry.path.to_vec(),
             stat: entry.stat,
+            absent: entry.absent,
             target: entry.target.map(<[u8]>::to_vec),
             digests: entry.digests.to_vec(),
             xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
@@ -213,6 +267,7 @@ impl Owned {
         Entry {
             path: &self.path,
             stat: self.stat,
+            absent: self.absent,
             target: self.target.as_deref(),
             digests: &self.digests,
             xattrs: self.xattrs.as_deref(),

@@ -124,11 +124,13 @@ impl Scene {
     }
 
     /// Returns the lines of standard output and of the output file, except those that differ from run to run.
+    /// Without `statx`, the time of birth is absent.
     fn lines(&self, dir: &Dir, run: &Run) -> BTreeSet<Vec<u8>> {
         let file = fs::read(dir.aside(OUT)).unwrap_or_default();
         let all = run.out.split(|&byte| byte == b'\n').chain(file.split(|&byte| byte == b'\n'));
         let changing = |line: &&[u8]| line.starts_with(b"{\"ftk\":") || line.starts_with(b"{\"footer\":");
-        all.filter(|line| !changing(line)).map(<[u8]>::to_vec).collect()
+        let birth = regex::bytes::Regex::new(r#","birth_ns":-?[0-9]+"#).unwrap();
+        all.filter(|line| !changing(line)).map(|line| birth.replace_all(line, b"").into_owned()).collect()
     }
 
     /// Returns whether a failure of the call must be reported: calls that read the tree. Two kinds need not

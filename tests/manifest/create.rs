@@ -19,17 +19,20 @@ struct Stat {
     numbers: [u64; 5],
     mtime_ns: i128,
     ctime_ns: i128,
+    allocated: u64,
+    /// `None` if the file system does not record it.
+    birth_ns: Option<i128>,
 }
 
 /// Returns the output of `stat` for every entry below `root`, by relative path; the root is `.`.
 fn stat(root: &Path) -> BTreeMap<Vec<u8>, Stat> {
     let mut command = Command::new("sh");
     let script = "cd \"$1\" && find . -print0 | xargs -0 stat --printf \
-                  '%n\\0%F\\0%s\\0%a\\0%u\\0%g\\0%d\\0%i\\0%h\\0%.9Y\\0%.9Z\\0'";
+                  '%n\\0%F\\0%s\\0%a\\0%u\\0%g\\0%d\\0%i\\0%h\\0%.9Y\\0%.9Z\\0%b\\0%.9W\\0'";
     let output = command.args(["-c", script, "sh"]).arg(root).env("LC_ALL", "C").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let fields = records(&output.stdout, 0);
-    fields.chunks(11).map(|fields| (below(&fields[0]), of_fields(&fields[1..]))).collect()
+    fields.chunks(13).map(|fields| (below(&fields[0]), of_fields(&fields[1..]))).collect()
 }
 
 fn of_fields(fields: &[Vec<u8>]) -> Stat {
@@ -50,6 +53,8 @@ fn of_fields(fields: &[Vec<u8>]) -> Stat {
         numbers: [3, 4, 5, 6, 7].map(number),
         mtime_ns: nanos(8),
         ctime_ns: nanos(9),
+        allocated: 512 * number(10),
+        birth_ns: Some(nanos(11)).filter(|birth_ns| *birth_ns != 0),
     }
 }
 
@@ -74,6 +79,8 @@ fn stats(manifest: &Manifest, oracle: &BTreeMap<Vec<u8>, Stat>) -> BTreeMap<Vec<
             numbers: ["uid", "gid", "dev", "ino", "nlink"].map(number),
             mtime_ns: nanos("mtime_ns"),
             ctime_ns: nanos("ctime_ns"),
+            allocated: number("allocated_bytes"),
+            birth_ns: entry.get("birth_ns").map(|birth_ns| i128::from(birth_ns.as_i64().unwrap())),
         };
         (path.clone(), stat)
     };

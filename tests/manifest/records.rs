@@ -26,7 +26,7 @@ impl Manifest {
         let value = |line: &&[u8]| serde_json::from_slice::<Value>(line).expect("every line is JSON");
         let [header, entries @ .., footer] = &*lines else { panic!("a manifest has two lines at least") };
         let (header, footer) = (value(header), &value(footer)["footer"]);
-        assert_eq!((&header["ftk"], &header["version"]), (&"manifest".into(), &1.into()));
+        assert_eq!((&header["ftk"], &header["version"]), (&"manifest".into(), &2.into()));
         let sealed = &bytes[..bytes.len() - lines.last().unwrap().len() - 1];
         assert_eq!(footer["sha256"], sha256(sealed));
         let entries: Vec<_> = entries.iter().map(value).map(|entry| (name(&entry, "path"), entry)).collect();

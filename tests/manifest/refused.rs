@@ -49,8 +49,8 @@ fn a_valid_manifest_with_a_new_footer_is_accepted() {
 fn another_version_and_another_kind() {
     let (dir, lines) = recorded();
     for (from, to, why) in [
-        ("\"version\":1", "\"version\":2", "version 2"),
-        ("\"version\":1", "\"version\":\"1\"", "not a manifest"),
+        ("\"version\":2", "\"version\":3", "version 3 needs a newer ftk"),
+        ("\"version\":2", "\"version\":\"2\"", "not a manifest"),
         ("\"ftk\":\"manifest\"", "\"ftk\":\"dup-report\"", "dup-report"),
         ("\"sha256\"", "\"sha257\"", "unknown algorithm"),
     ] {

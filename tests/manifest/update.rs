@@ -55,6 +55,35 @@ fn opened(dir: &Dir, args: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn version_1_verifies_and_is_upgraded() {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("d/b", b"xyz");
+    let path = create_later(&dir, &[]);
+    let now = lines(&path);
+    let member = regex::Regex::new(r#","(allocated_bytes|birth_ns)":-?[0-9]+"#).unwrap();
+    let mut first: Vec<_> = now.iter().map(|line| member.replace_all(line, "").into_owned()).collect();
+    first[0] = first[0].replace("\"version\":2", "\"version\":1");
+    assert!(first.iter().zip(&now).all(|(first, now)| first.len() <= now.len() && first != now));
+    fs::write(&path, seal(&first)).unwrap();
+    verify(&dir, &[]).status(0).stdout("");
+    update(&dir, &[]).status(0).stdout("");
+    let new = lines(&dir.aside("new"));
+    assert_eq!(new[1..], now[1..]);
+    assert!(new[0].contains("\"version\":2"));
+    for (a, b) in [("manifest", "new"), ("new", "manifest")] {
+        let diff = dir.ftk(["manifest", "diff"]).arg(dir.aside(a)).arg(dir.aside(b)).run();
+        diff.status(0).stdout("");
+        let unique = dir.ftk(["manifest", "unique"]).arg(dir.aside(a)).arg(dir.aside(b)).run();
+        unique.status(0).stdout("");
+    }
+    dir.file("a", b"abcd");
+    for manifest in ["manifest", "new"] {
+        let verify = dir.ftk(["manifest", "verify", "."]).arg(dir.aside(manifest)).run();
+        verify.status(1);
+    }
+}
+
+#[test]
 fn only_changed_files_are_read() {
     needs!("strace");
     let dir = Dir::new();

@@ -199,8 +199,7 @@ impl Tally {
         let counts = self.counts.iter().zip(words).filter(|(n, _)| **n > 0);
         let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
         let differences = if counts.is_empty() { "no differences".into() } else { counts.join(", ") };
-        let (read, done) =
-            (human::count(pairs.read(), "pair"), human::rate(bytes, run.start.elapsed()));
+        let (read, done) = (human::count(pairs.read(), "pair"), human::rate(bytes, run.start.elapsed()));
         run.console.summary(format_args!("{differences}; {read} of files compared, {done}"));
         if self.failed > 0 {
             let failed = human::count(self.failed, "pair");

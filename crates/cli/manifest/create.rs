@@ -88,6 +88,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     }
     let run = Run::new(globals, console)?;
     let header = Header {
+        version: Header::VERSION,
         root: args.root.as_bytes().to_vec(),
         algorithms: if args.no_content { Vec::new() } else { wanted(&args.algorithms) },
         xattrs: args.xattrs,

@@ -29,18 +29,20 @@ fn name(field: Field) -> &'static str {
     }
 }
 
+/// Describes a single value. Numbers and modes look as in a manifest.
 fn value(field: Field, entry: &Entry<'_>) -> String {
     let stat = &entry.stat;
     match field {
         Field::Type => type_name(stat.file_type).into(),
-        Field::Size => stat.size.to_string(),
         Field::Mode => format!("{:04o}", stat.mode),
-        Field::Uid => stat.uid.to_string(),
-        Field::Gid => stat.gid.to_string(),
         Field::Mtime => local_time(stat.mtime_ns),
         Field::Target => entry.target.map_or_else(|| "none".into(), quote),
         Field::Rdev => device(stat.rdev),
-        Field::Digests | Field::Xattrs => unreachable!("they have more than one value"),
+        _ => {
+            let mut json = Vec::new();
+            field.write_value(&mut json, entry, &[]);
+            String::from_utf8_lossy(&json).into_owned()
+        }
     }
 }
 

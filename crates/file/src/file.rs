@@ -8,12 +8,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Mode, OFlags, fstat};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::page_cache::Pages;
-use crate::stat::atime_ns;
-use crate::{Cursor, Failure, Stat, Symlinks, limit, page_cache};
+use crate::stat::with_access_time;
+use crate::{Birth, Cursor, Failure, Stat, Symlinks, limit, page_cache};
 
 /// If the mtime or ctime at the open is younger than this, the file is always checked by another `fstat`. Two
 /// seconds is the coarsest time resolution of a file system in use (FAT), so a writer at work is always
@@ -51,6 +51,14 @@ impl File {
     /// [`Failure::NotRegular`] if it is not a regular file, or a symbolic link that is not to be followed;
     /// [`Failure::Io`] if a system call fails.
     pub fn open(dir: impl AsFd, name: &CStr, symlinks: Symlinks) -> Result<Self, Failure> {
+        Self::open_with(dir, name, symlinks, Birth::Unknown)
+    }
+
+    /// Like [`open`](Self::open), and determines whether the first `fstat` has the time of birth.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn open_with(dir: impl AsFd, name: &CStr, symlinks: Symlinks, birth: Birth) -> Result<Self, Failure> {
         let dir = dir.as_fd();
         let open = |flags| retry_on_intr(|| rustix::fs::openat(dir, name, flags, Mode::empty()));
         let flags = Self::open_flags(symlinks);
@@ -60,7 +68,7 @@ impl File {
             }
             result => result,
         };
-        Self::from_fd(fd.map_err(Failure::of_open)?)
+        Self::from_fd(fd.map_err(Failure::of_open)?, birth)
     }
 
     /// Returns the flags with which every file is opened.
@@ -74,9 +82,8 @@ impl File {
     ///
     /// # Errors
     /// As for [`open`](Self::open).
-    pub fn from_fd(fd: OwnedFd) -> Result<Self, Failure> {
-        let raw = fstat(&fd).map_err(Failure::of_stat)?;
-        let stat = Stat::from(&raw);
+    pub fn from_fd(fd: OwnedFd, birth: Birth) -> Result<Self, Failure> {
+        let (stat, atime_ns) = with_access_time(&fd, birth).map_err(Failure::of_stat)?;
         if !stat.is_regular() {
             return Err(Failure::NotRegular);
         }
@@ -84,7 +91,7 @@ impl File {
         let recent_from = now.saturating_sub(RECENT).as_nanos() as i128;
         let is_recent = stat.mtime_ns.max(stat.ctime_ns) > recent_from;
         let pages = Pages::of(fd.as_fd(), &stat);
-        Ok(Self { fd, stat, atime_ns: atime_ns(&raw), is_recent, pages })
+        Ok(Self { fd, stat, atime_ns, is_recent, pages })
     }
 
     /// Returns the `fstat` taken when the file was opened.

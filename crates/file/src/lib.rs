@@ -67,7 +67,7 @@ pub use limit::{is_rate_limited, lift_rate_limit, limit_rate};
 pub use packed_stat::PackedStat;
 pub use page_cache::{PageCacheCalls, ReadCall, drop_pages_of_new_file, preserve_page_cache};
 pub use read_state::ReadState;
-pub use stat::Stat;
+pub use stat::{Birth, Stat};
 pub use stream::Stream;
 pub use symlinks::Symlinks;
 pub use temp_name::{is_temp_name, temp_name};

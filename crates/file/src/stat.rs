@@ -36,6 +36,9 @@ pub struct Stat {
     pub mtime_ns: i128,
     /// Time of the last change to the inode.
     pub ctime_ns: i128,
+    /// Time when the inode was created. `None` if it was not [requested](Birth), or the file system does not
+    /// record it.
+    pub birth_ns: Option<i128>,
 }
 
 impl Stat {
@@ -53,6 +56,7 @@ impl Stat {
         blocks: 0,
         mtime_ns: 0,
         ctime_ns: 0,
+        birth_ns: None,
     };
 
     /// Calls `fstat` on an open file.
@@ -101,7 +105,7 @@ impl Stat {
     }
 }
 
-/// The only conversion from what the system returns.
+/// The only conversion from what `fstat` and `fstatat` return.
 impl From<&rustix::fs::Stat> for Stat {
     #[allow(clippy::unnecessary_cast, reason = "the widths of the fields differ between platforms")]
     fn from(raw: &rustix::fs::Stat) -> Self {
@@ -120,6 +124,7 @@ impl From<&rustix::fs::Stat> for Stat {
             blocks: raw.st_blocks as u64,
             mtime_ns: nanos(raw.st_mtime as i64, raw.st_mtime_nsec as i64),
             ctime_ns: nanos(raw.st_ctime as i64, raw.st_ctime_nsec as i64),
+            birth_ns: None,
         }
     }
 }
@@ -128,15 +133,64 @@ impl From<&rustix::fs::Stat> for Stat {
 impl From<&Metadata> for Stat {
     fn from(walked: &Metadata) -> Self {
         let &Metadata { file_type, mode, uid, gid, dev, rdev, ino, nlink, size, blocks, .. } = walked;
-        let &Metadata { mtime_ns, ctime_ns, .. } = walked;
-        Self { file_type, mode, uid, gid, dev, rdev, ino, nlink, size, blocks, mtime_ns, ctime_ns }
+        let &Metadata { mtime_ns, ctime_ns, birth_ns, .. } = walked;
+        Self { file_type, mode, uid, gid, dev, rdev, ino, nlink, size, blocks, mtime_ns, ctime_ns, birth_ns }
     }
 }
 
-/// Returns the time of the last access.
-#[allow(clippy::unnecessary_cast, reason = "the widths of the fields differ between platforms")]
-pub(crate) fn atime_ns(raw: &rustix::fs::Stat) -> i128 {
-    nanos(raw.st_atime as i64, raw.st_atime_nsec as i64)
+/// Whether the time of birth is requested too. Only `statx` returns it, and `fstat` costs less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Birth {
+    /// Call `fstat`: [`Stat::birth_ns`] is `None`.
+    #[default]
+    Unknown,
+    /// Call `statx` instead, where the system has it.
+    Requested,
+}
+
+/// Returns the metadata of an open file, and the time of its last access.
+pub(crate) fn with_access_time(file: impl AsFd, birth: Birth) -> rustix::io::Result<(Stat, i128)> {
+    #[cfg(target_os = "linux")]
+    if birth == Birth::Requested {
+        use rustix::fs::{AtFlags, StatxFlags, statx};
+
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        match statx(&file, c"", AtFlags::EMPTY_PATH, wanted) {
+            Err(rustix::io::Errno::NOSYS) => {} // Linux before 4.11, and some sandboxes
+            raw => return raw.map(|raw| from_statx(&raw)),
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = birth;
+    let raw = fstat(file)?;
+    #[allow(clippy::unnecessary_cast, reason = "the widths of the fields differ between platforms")]
+    let atime_ns = nanos(raw.st_atime as i64, raw.st_atime_nsec as i64);
+    Ok((Stat::from(&raw), atime_ns))
+}
+
+#[cfg(target_os = "linux")]
+fn from_statx(raw: &rustix::fs::Statx) -> (Stat, i128) {
+    use rustix::fs::{StatxFlags, StatxTimestamp, makedev};
+
+    let file_type = FileType::from_mode(raw.stx_mode.into());
+    let time = |time: &StatxTimestamp| nanos(time.tv_sec, time.tv_nsec.into());
+    let has_birth = raw.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let stat = Stat {
+        file_type,
+        mode: u32::from(raw.stx_mode) & 0o7777,
+        uid: raw.stx_uid,
+        gid: raw.stx_gid,
+        dev: makedev(raw.stx_dev_major, raw.stx_dev_minor),
+        rdev: if file_type.is_device() { makedev(raw.stx_rdev_major, raw.stx_rdev_minor) } else { 0 },
+        ino: raw.stx_ino,
+        nlink: raw.stx_nlink.into(),
+        size: raw.stx_size,
+        blocks: raw.stx_blocks,
+        mtime_ns: time(&raw.stx_mtime),
+        ctime_ns: time(&raw.stx_ctime),
+        birth_ns: has_birth.then(|| time(&raw.stx_btime)),
+    };
+    (stat, time(&raw.stx_atime))
 }
 
 fn nanos(seconds: i64, nanoseconds: i64) -> i128 {
@@ -167,5 +221,25 @@ mod tests {
         assert_eq!(stat.ctime_ns, nanos(metadata.ctime(), metadata.ctime_nsec()));
         assert!(stat.is_regular() && stat.rdev == 0);
         assert_eq!(Stat::at(rustix::fs::CWD, dir.path().join("file"), Symlinks::NoFollow).unwrap(), stat);
+    }
+
+    #[test]
+    fn statx_returns_the_same_and_the_time_of_birth() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, [7; 10_000]).unwrap();
+        let device = std::fs::File::open("/dev/null").unwrap();
+        let file = std::fs::File::open(&path).unwrap();
+        file.sync_all().unwrap();
+        for file in [&file, &std::fs::File::open(dir.path()).unwrap(), &device] {
+            let [(without, atime_ns), (with, same)] =
+                [Birth::Unknown, Birth::Requested].map(|birth| with_access_time(file, birth).unwrap());
+            assert_eq!((without.birth_ns, atime_ns), (None, same));
+            assert_eq!(Stat { birth_ns: None, ..with }, without);
+            let born = file.metadata().unwrap().created().ok();
+            let born =
+                born.map(|time| time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i128);
+            assert_eq!(with.birth_ns, born);
+        }
     }
 }

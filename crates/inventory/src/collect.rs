@@ -100,7 +100,7 @@ impl Collect {
     /// Adds an entry with its metadata. Returns `None` if that fails, or if `stat` reports a type that is not
     /// kept.
     fn add_with_stat(&mut self, entry: &mut Entry<'_>) -> Result<Option<Name>, Full> {
-        let (metadata, target) = match stat(entry) {
+        let (metadata, target) = match stat(entry, self.keep) {
             Ok(stat) => stat,
             Err(error) => {
                 self.errors.push(error);
@@ -144,18 +144,22 @@ fn symlinks(entry: &Entry<'_>) -> Symlinks {
     Symlinks::follow_if(entry.via_link())
 }
 
-/// Returns the metadata of an entry, and the target if it is a link that is not followed.
+/// Returns the metadata of an entry, and the target if it is a link that is not followed. The metadata has the
+/// time of birth if it is kept.
 ///
 /// `stat` may report a different type from the listing, because a device can be mounted over a file. But the
 /// walk only enters entries listed as directories, so a difference there is an error.
-fn stat(entry: &mut Entry<'_>) -> Result<(Metadata, Option<CString>), WalkError> {
+fn stat(entry: &mut Entry<'_>, keep: Keep) -> Result<(Metadata, Option<CString>), WalkError> {
     let failure = |entry: &Entry<'_>, op, source| {
         let mut path = Vec::new();
         entry.push_path(&mut path);
         WalkError::new(op, path, source)
     };
     let is_dir = |file_type| file_type == FileType::Directory;
-    let metadata = *entry.metadata()?;
+    let metadata = *match keep {
+        Keep::Stats { .. } => entry.metadata_with_birth()?,
+        _ => entry.metadata()?,
+    };
     if is_dir(metadata.file_type) != is_dir(entry.file_type()) {
         return Err(failure(entry, Op::Stat, io::Error::other("it was replaced while the tree was walked")));
     }

@@ -27,7 +27,7 @@
 //!
 //! A file costs 16 bytes plus its name and a terminator. A directory costs 48 bytes plus its name. Paths are
 //! not stored. With [`Keep::Sizes`] a file costs 8 bytes more, and with [`Keep::Stats`] an entry with
-//! metadata 80 bytes more. [`Budget`] limits the memory of all tables of a run.
+//! metadata 92 bytes more. [`Budget`] limits the memory of all tables of a run.
 #![forbid(unsafe_code)]
 
 mod budget;

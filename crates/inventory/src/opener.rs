@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::{Failure, File, Stat, Symlinks, descend};
+use ftk_file::{Birth, Failure, File, Stat, Symlinks, descend};
 use rustix::fs::CWD;
 use rustix::io::Errno;
 use rustix::path::Arg;
@@ -100,11 +100,19 @@ impl<'i> Opener<'i> {
     /// [`Failure::Io`] if [`open`](Self::open) fails for its directory; [`Failure::NotRegular`] if the file
     /// [may not be opened](Self::may_open); and any error of [`File::open`].
     pub fn open_file(&mut self, dir: DirNo, file: FileNo) -> Result<File, Failure> {
+        self.open_file_with(dir, file, Birth::Unknown)
+    }
+
+    /// Like [`open_file`](Self::open_file), and determines whether the first `fstat` has the time of birth.
+    ///
+    /// # Errors
+    /// As for [`open_file`](Self::open_file).
+    pub fn open_file_with(&mut self, dir: DirNo, file: FileNo, birth: Birth) -> Result<File, Failure> {
         let at = self.open(dir).map_err(|source| Failure::Io { op: "open", source })?;
         if !self.may_open(&at, dir, file) {
             return Err(Failure::NotRegular);
         }
-        File::open(&at, self.inventory.name(dir, file), self.inventory.symlinks(dir, file))
+        File::open_with(&at, self.inventory.name(dir, file), self.inventory.symlinks(dir, file), birth)
     }
 
     /// Returns the metadata of a file of the table without opening it.

@@ -84,6 +84,10 @@ fn as_kept(metadata: &fs::Metadata) -> Stat {
         blocks: metadata.blocks(),
         mtime_ns: nanos(metadata.mtime(), metadata.mtime_nsec()),
         ctime_ns: nanos(metadata.ctime(), metadata.ctime_nsec()),
+        birth_ns: metadata
+            .created()
+            .ok()
+            .map(|time| time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i128),
     }
 }
 

@@ -4,14 +4,16 @@
 //! members in that order, no spaces, no escapes, names in UTF-8, no extended attributes. Every other line,
 //! valid or not, goes to the JSON parser.
 
-use ftk_file::Stat;
-use ftk_hash::Digest;
-use ftk_walk::FileType;
+use std::borrow::Cow;
+
+use ftk_hash::{Algorithm, Digest};
 use memchr::memchr;
 
-use crate::Header;
-use crate::entry::type_of;
-use crate::parse::{Owned, check_path, mode};
+use crate::field::Field;
+use crate::field_set::FieldSet;
+use crate::json_line::Values;
+use crate::parse::{Owned, check_path};
+use crate::{EntryError, Header, Xattr};
 
 /// Parses a line in canonical form into `entry`. Returns `None` for any other line; `entry` is then
 /// unspecified.
@@ -23,50 +25,20 @@ pub(crate) fn read(line: &[u8], header: &Header, entry: &mut Owned) -> Option<()
     }
     let mut rest = Scan(line);
     rest.skip(b"{\"path\":\"")?;
-    let path = rest.text()?;
+    let path = rest.until_quote()?;
     check_path(path).ok()?;
     entry.set_path(path);
-    rest.skip(b",\"type\":\"")?;
-    entry.stat = Stat {
-        file_type: type_of(rest.text()?)?,
-        size: rest.natural(b",\"size_bytes\":")?,
-        mtime_ns: rest.integer(b",\"mtime_ns\":")?,
-        ctime_ns: rest.integer(b",\"ctime_ns\":")?,
-        mode: rest.skip(b",\"mode\":\"").and_then(|()| mode(rest.text()?))?,
-        uid: rest.natural(b",\"uid\":")?.try_into().ok()?,
-        gid: rest.natural(b",\"gid\":")?.try_into().ok()?,
-        dev: rest.natural(b",\"dev\":")?,
-        ino: rest.natural(b",\"ino\":")?,
-        nlink: rest.natural(b",\"nlink\":")?,
-        ..Stat::EMPTY
-    };
-    entry.xattrs = None;
-    entry.damaged_ns = None;
-    entry.target = None;
-    entry.digests.clear();
-    match entry.stat.file_type {
-        FileType::Block | FileType::Char => return None,
-        FileType::Symlink => {
-            rest.skip(b",\"target\":\"")?;
-            entry.target = Some(rest.text()?.to_vec());
+    entry.clear();
+    let mut members = FieldSet::default();
+    for field in Field::ALL.into_iter().filter(|field| field.is_in(header.version)) {
+        if let Some(value) = rest.0.strip_prefix(field.in_line()) {
+            rest.0 = value;
+            field.read(&mut rest, entry, header)?;
+            members.insert(field);
         }
-        FileType::Regular if !header.algorithms.is_empty() => {
-            rest.skip(b",\"digests\":{\"")?;
-            for (nth, algorithm) in header.algorithms.iter().enumerate() {
-                if nth > 0 {
-                    rest.skip(b",\"")?;
-                }
-                rest.0 = rest.0.strip_prefix(algorithm.name().as_bytes())?;
-                rest.skip(b"\":\"")?;
-                let hex = rest.0.split_off(..2 * algorithm.digest_len())?;
-                entry.digests.extend_from_slice(Digest::from_hex(hex)?.as_bytes());
-                rest.skip(b"\"")?;
-            }
-            rest.skip(b"}")?;
-        }
-        _ => {}
     }
-    (rest.0 == b"}").then_some(())
+    let is_whole = rest.0 == b"}" && entry.check(members, header).is_ok();
+    is_whole.then_some(())
 }
 
 /// The unparsed rest of a line. The line contains no escapes and no control characters.
@@ -79,15 +51,16 @@ impl<'l> Scan<'l> {
     }
 
     /// Reads a string up to its closing quote; the opening quote has already been read.
-    fn text(&mut self) -> Option<&'l [u8]> {
+    fn until_quote(&mut self) -> Option<&'l [u8]> {
         let text = self.0.split_off(..memchr(b'"', self.0)?)?;
         self.0 = &self.0[1..];
         Some(text)
     }
+}
 
-    /// Reads a member whose value is a number of at most 19 digits, which always fits.
-    fn natural<const N: usize>(&mut self, member: &[u8; N]) -> Option<u64> {
-        self.skip(member)?;
+impl<'l> Values<'l> for Scan<'l> {
+    /// Reads a number of at most 19 digits, which always fits.
+    fn natural(&mut self) -> Option<u64> {
         let (mut number, mut digits) = (0_u64, 0);
         while digits < 16
             && let Some(more) = self.0[digits..].first_chunk().and_then(|text| eight_digits(*text))
@@ -106,11 +79,42 @@ impl<'l> Scan<'l> {
         Some(number)
     }
 
-    fn integer<const N: usize>(&mut self, member: &[u8; N]) -> Option<i128> {
-        self.skip(member)?;
+    fn natural_32(&mut self) -> Option<u32> {
+        self.natural()?.try_into().ok()
+    }
+
+    fn integer(&mut self) -> Option<i128> {
         let is_negative = self.skip(b"-").is_some();
-        let number = i128::from(self.natural(b"")?);
+        let number = i128::from(self.natural()?);
         Some(if is_negative { -number } else { number })
+    }
+
+    fn text(&mut self) -> Option<Cow<'l, [u8]>> {
+        self.skip(b"\"")?;
+        self.until_quote().map(Cow::Borrowed)
+    }
+
+    fn digests(&mut self, algorithms: &[Algorithm], digests: &mut Vec<u8>) -> Option<()> {
+        self.skip(b"{\"")?;
+        for (nth, algorithm) in algorithms.iter().enumerate() {
+            if nth > 0 {
+                self.skip(b",\"")?;
+            }
+            self.0 = self.0.strip_prefix(algorithm.name().as_bytes())?;
+            self.skip(b"\":\"")?;
+            let hex = self.0.split_off(..2 * algorithm.digest_len())?;
+            digests.extend_from_slice(Digest::from_hex(hex)?.as_bytes());
+            self.skip(b"\"")?;
+        }
+        self.skip(b"}")
+    }
+
+    fn xattrs(&mut self) -> Option<Vec<Xattr>> {
+        None
+    }
+
+    fn check<T>(&mut self, made: Option<T>, _: impl FnOnce() -> EntryError) -> Option<T> {
+        made
     }
 }
 
@@ -134,13 +138,13 @@ fn eight_digits(text: [u8; 8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use ftk_hash::Algorithm;
+    use ftk_file::Stat;
     use ftk_walk::FileType;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Entry;
     use crate::write::push_entry;
-    use crate::{Entry, EntryError, Xattr};
 
     const STAT: Stat = Stat {
         file_type: FileType::Regular,
@@ -158,7 +162,14 @@ mod tests {
 
     fn header(xattrs: bool) -> Header {
         let algorithms = vec![Algorithm::Xxh3, Algorithm::Xxh64];
-        Header { root: b"/".to_vec(), algorithms, xattrs, options: vec![], start_ns: 0 }
+        Header {
+            version: Header::VERSION,
+            root: b"/".to_vec(),
+            algorithms,
+            xattrs,
+            options: vec![],
+            start_ns: 0,
+        }
     }
 
     /// Parses a line with the canonical parser and with the JSON parser.
@@ -175,20 +186,22 @@ mod tests {
     }
 
     fn lines() -> Vec<Vec<u8>> {
-        let file = Entry {
-            path: b"a/b",
-            stat: STAT,
-            target: None,
-            digests: &[0xfe; 16],
-            xattrs: None,
-            damaged_ns: None,
-        };
+        let file = Entry { digests: &[0xfe; 16], ..Entry::new(b"a/b", STAT) };
         let other = |file_type| Entry { stat: Stat { file_type, ..STAT }, digests: &[], ..file };
+        let absent = |fields: &[Field]| {
+            let mut absent = FieldSet::default();
+            fields.iter().for_each(|field| assert!(absent.insert(*field)));
+            absent
+        };
         vec![
             written(file),
             written(Entry { path: "\u{e9} \u{1f600}".as_bytes(), ..file }),
             written(other(FileType::Directory)),
             written(Entry { target: Some(b"x"), ..other(FileType::Symlink) }),
+            written(Entry { damaged_ns: Some(-7), ..file }),
+            written(Entry { stat: Stat { rdev: 9, ..other(FileType::Char).stat }, ..other(FileType::Char) }),
+            written(Entry { absent: absent(&[Field::Mtime, Field::Uid, Field::Nlink]), ..file }),
+            written(Entry { absent: absent(&[Field::Size, Field::Rdev]), ..other(FileType::Block) }),
         ]
     }
 
@@ -202,24 +215,15 @@ mod tests {
 
     #[test]
     fn unusual_lines_are_left_to_the_json_parser() {
-        let file = Entry {
-            path: b"a",
-            stat: STAT,
-            target: None,
-            digests: &[0xfe; 16],
-            xattrs: None,
-            damaged_ns: None,
-        };
+        let file = Entry { digests: &[0xfe; 16], ..Entry::new(b"a", STAT) };
         let xattrs: [Xattr; 0] = [];
-        let other = |file_type, rdev| Entry { stat: Stat { file_type, rdev, ..STAT }, digests: &[], ..file };
+        let link = Stat { file_type: FileType::Symlink, ..STAT };
         for entry in [
             Entry { path: b"quote\"", ..file },
             Entry { path: b"new\nline", ..file },
             Entry { path: b"\xff", ..file },
-            Entry { target: Some(b"\xff"), ..other(FileType::Symlink, 0) },
+            Entry { target: Some(b"\xff"), ..Entry::new(b"a", link) },
             Entry { xattrs: Some(&xattrs), ..file },
-            Entry { damaged_ns: Some(7), ..file },
-            other(FileType::Char, 9),
             Entry { stat: Stat { ino: u64::MAX, ..STAT }, ..file },
             Entry { stat: Stat { mtime_ns: i128::from(u64::MAX) * 5, ..STAT }, ..file },
         ] {
@@ -236,13 +240,13 @@ mod tests {
             [0, 9, 12_345_678, 99_999_999, 100_000_000, 1_234_567_890_123_456, 9_999_999_999_999_999_999]
         {
             for rest_of_line in ["", ",\"1\":12345678"] {
-                let text = format!(":{number}{rest_of_line}");
+                let text = format!("{number}{rest_of_line}");
                 let mut rest = Scan(text.as_bytes());
-                assert_eq!((rest.natural(b":"), rest.0), (Some(number), rest_of_line.as_bytes()), "{text}");
+                assert_eq!((rest.natural(), rest.0), (Some(number), rest_of_line.as_bytes()), "{text}");
             }
         }
         for bad in ["", "x", "-1", "01", "10000000000000000000", "123456789012345678901234567890"] {
-            assert_eq!(Scan(bad.as_bytes()).natural(b""), None, "{bad}");
+            assert_eq!(Scan(bad.as_bytes()).natural(), None, "{bad}");
         }
         for byte in 0..=u8::MAX {
             for at in 0..8 {

@@ -83,8 +83,7 @@ impl<'t> Maker<'t> {
             Content::Failed => return Made::Unread,
             Content::Pending => return Made::Pending,
         };
-        let entry =
-            Entry { path: &seen.path, stat, target: seen.target(), digests, xattrs: None, damaged_ns: None };
+        let entry = Entry { target: seen.target(), digests, ..Entry::new(&seen.path, stat) };
         match self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose() {
             Ok(xattrs) => Made::Entry(Entry { xattrs, ..entry }),
             Err(error) => Made::WithoutXattrs(entry, error),

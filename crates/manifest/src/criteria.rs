@@ -1,7 +1,5 @@
 //! Which fields are compared, and which files are read.
 
-use ftk_walk::FileType;
-
 use crate::{Entry, Field, Sample};
 
 /// The set of fields that are compared.
@@ -45,7 +43,7 @@ impl Criteria {
             }
             Mode::Metadata => field != Field::Digests,
         };
-        in_mode && !self.ignore.contains(&field)
+        field.is_compared() && in_mode && !self.ignore.contains(&field)
     }
 
     /// Returns whether the content of a file is to be read. Every sample includes the files that are known to
@@ -57,10 +55,6 @@ impl Criteria {
 
     /// Replaces `changed` with the compared fields in which the entries differ. `is_same` tells whether their
     /// digests are equal, if that is known.
-    ///
-    /// Sizes are compared for regular files only: the size of a directory depends on the file system, and
-    /// that of a link on its target. The mtime of directories is not compared, because added and removed
-    /// entries are reported themselves.
     pub(crate) fn changed(
         &self,
         old: &Entry<'_>,
@@ -68,23 +62,8 @@ impl Criteria {
         is_same: Option<bool>,
         changed: &mut Vec<Field>,
     ) {
-        let (a, b) = (&old.stat, &new.stat);
-        let both = |file_type| a.file_type == file_type && b.file_type == file_type;
-        let differs = |field: &Field| match field {
-            Field::Type => a.file_type != b.file_type,
-            Field::Size => both(FileType::Regular) && a.size != b.size,
-            Field::Mtime => {
-                ![a.file_type, b.file_type].contains(&FileType::Directory) && a.mtime_ns != b.mtime_ns
-            }
-            Field::Mode => a.mode != b.mode,
-            Field::Uid => a.uid != b.uid,
-            Field::Gid => a.gid != b.gid,
-            Field::Rdev => a.rdev != b.rdev,
-            Field::Target => old.target != new.target,
-            Field::Digests => is_same == Some(false),
-            Field::Xattrs => old.xattrs.zip(new.xattrs).is_some_and(|(old, new)| old != new),
-        };
         changed.clear();
-        changed.extend(Field::ALL.iter().filter(|field| differs(field) && self.compares(**field)));
+        let is_changed = |field: &Field| self.compares(*field) && field.differs(old, new, is_same);
+        changed.extend(Field::ALL.into_iter().filter(is_changed));
     }
 }

@@ -3,6 +3,9 @@
 use ftk_file::Stat;
 use ftk_walk::FileType;
 
+use crate::field::Field;
+use crate::field_set::FieldSet;
+
 /// One entry of a manifest, or of a tree that is recorded or verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'e> {
@@ -10,6 +13,8 @@ pub struct Entry<'e> {
     pub path: &'e [u8],
     /// The metadata.
     pub stat: Stat,
+    /// Members of a manifest's entry that are absent. Their values in `stat` have no meaning.
+    pub absent: FieldSet,
     /// The target of a symbolic link; `None` for all other types.
     pub target: Option<&'e [u8]>,
     /// The digests of a regular file, concatenated in the order of the [`Header`](crate::Header)'s
@@ -19,6 +24,24 @@ pub struct Entry<'e> {
     pub xattrs: Option<&'e [Xattr]>,
     /// When a run first found that the content has changed although size and mtime are the same.
     pub damaged_ns: Option<i128>,
+}
+
+impl<'e> Entry<'e> {
+    /// Creates an entry of which only the path and the metadata are known.
+    pub fn new(path: &'e [u8], stat: Stat) -> Self {
+        let absent = FieldSet::default();
+        Self { path, stat, absent, target: None, digests: &[], xattrs: None, damaged_ns: None }
+    }
+
+    /// Returns whether the value of a field is known. An unknown value is not compared.
+    pub fn knows(&self, field: Field) -> bool {
+        !self.absent.contains(field)
+    }
+
+    /// Returns whether the values of all these fields are known.
+    pub fn knows_all(&self, fields: &[Field]) -> bool {
+        fields.iter().all(|field| self.knows(*field))
+    }
 }
 
 /// An extended attribute.

@@ -7,6 +7,7 @@ use ftk_inventory::Full;
 use ftk_record::{PathError, SealError, quote};
 
 use crate::text::{brief, plain};
+use crate::{Field, Header};
 
 /// Why a manifest cannot be read or used.
 #[derive(Debug)]
@@ -60,7 +61,11 @@ pub enum EntryError {
     Type(String),
     /// The mode does not consist of four octal digits.
     Mode(String),
-    /// A device has no `rdev`, or another type has one.
+    /// The member of this name is missing.
+    Missing(&'static str),
+    /// This number of allocated bytes is not a multiple of 512.
+    Allocated(u64),
+    /// Something other than a device has an `rdev`.
     Rdev,
     /// A symbolic link has no target, or another type has one.
     Target,
@@ -74,8 +79,6 @@ pub enum EntryError {
     Digest(Algorithm, String),
     /// An entry without digests is marked as damaged.
     Damaged,
-    /// The extended attributes are missing.
-    NoXattrs,
     /// The entry has extended attributes, but the header says that no entry has any.
     Xattrs,
     /// The name of an extended attribute cannot be used.
@@ -109,6 +112,27 @@ impl Error {
     }
 }
 
+impl EntryError {
+    /// Returns the error for a member that the entry must have and does not have.
+    pub(crate) fn missing(field: Field) -> Self {
+        match field {
+            Field::Target | Field::Digests => Self::unexpected(field),
+            field => Self::Missing(field.name()),
+        }
+    }
+
+    /// Returns the error for a member that the entry must not have.
+    pub(crate) fn unexpected(field: Field) -> Self {
+        match field {
+            Field::Rdev => Self::Rdev,
+            Field::Target => Self::Target,
+            Field::Digests => Self::Digests,
+            Field::Damaged => Self::Damaged,
+            _ => Self::Xattrs,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -116,7 +140,11 @@ impl fmt::Display for Error {
             Self::Seal(error) => error.fmt(f),
             Self::Changed => f.write_str("changed while being read"),
             Self::NotManifest(why) => write!(f, "not a manifest of ftk: {why}"),
-            Self::Version(version) => write!(f, "manifest version {version} needs a newer ftk"),
+            Self::Version(version) => write!(
+                f,
+                "manifest version {version} needs a newer ftk; this one reads versions 1 to {}",
+                Header::VERSION
+            ),
             Self::UnknownOption(option) => {
                 write!(f, "made with an unknown option: {}", brief(quote(option)))
             }
@@ -143,7 +171,9 @@ impl fmt::Display for EntryError {
             Self::NotBelowRoot(path) => return write!(f, "{} is not a path below the root", quote(path)),
             Self::Type(text) => return write!(f, "unknown type {text:?}"),
             Self::Mode(text) => return write!(f, "{text:?} is not a mode of four octal digits"),
-            Self::Rdev => "rdev is required for devices and not allowed for other types",
+            Self::Missing(name) => return write!(f, "the member `{name}` is missing"),
+            Self::Allocated(bytes) => return write!(f, "{bytes} allocated bytes are not a multiple of 512"),
+            Self::Rdev => "only devices can have `rdev`",
             Self::Target => "target is required for symbolic links and not allowed for other types",
             Self::TargetPath(error) => return write!(f, "target: {error}"),
             Self::Digests => {
@@ -152,7 +182,6 @@ impl fmt::Display for EntryError {
             Self::NoDigest(algorithm) => return write!(f, "the {algorithm} digest is missing"),
             Self::Digest(algorithm, text) => return write!(f, "{text:?} is not a {algorithm} digest"),
             Self::Damaged => "damaged_ns is not allowed for entries without digests",
-            Self::NoXattrs => "the member `xattrs` is missing",
             Self::Xattrs => "xattrs are not allowed, since the header has `xattrs` false",
             Self::XattrName(error) => return write!(f, "xattrs: {error}"),
             Self::XattrValue => "xattrs: a value is not valid base64",

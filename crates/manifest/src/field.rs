@@ -1,30 +1,43 @@
-//! The recorded fields that can be compared, by name.
-
-use std::fmt;
-use std::str::FromStr;
+//! The members of an entry. Everything about a member is in this file: its name, the entries that have it, and
+//! how it is read, written and compared.
 
 use data_encoding::BASE64;
 use ftk_hash::{Algorithm, Digest};
 use ftk_record::write_path;
+use ftk_walk::FileType;
 
-use crate::Entry;
-use crate::entry::type_name;
+use crate::entry::{type_name, type_of};
+use crate::json_line::Values;
+use crate::parse::{Owned, mode};
+use crate::{Entry, EntryError, Header};
 
-/// A recorded field that can be compared.
+/// A member of an entry, except its path
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// The type.
     Type,
-    /// The length of a regular file.
+    /// The length.
     Size,
-    /// The mtime, except that of directories.
+    /// The space on the disk.
+    Allocated,
+    /// The time of the last change to the content.
     Mtime,
+    /// The time of the last change to the inode.
+    Ctime,
+    /// The time when the inode was created, if the file system records it.
+    Birth,
     /// The permissions.
     Mode,
     /// The owner.
     Uid,
     /// The group.
     Gid,
+    /// The device number of the file system.
+    Dev,
+    /// The inode number.
+    Ino,
+    /// The number of hard links.
+    Nlink,
     /// The device number of a device file.
     Rdev,
     /// The target of a symbolic link.
@@ -33,36 +46,174 @@ pub enum Field {
     Digests,
     /// The extended attributes, if they were recorded.
     Xattrs,
+    /// When the content was first found to be damaged.
+    Damaged,
+}
+
+/// The unit of `st_blocks` in bytes.
+const BLOCK: u64 = 512;
+
+/// What is the same for all entries with a member.
+struct Member {
+    name: &'static str,
+    /// The name as it appears in a line: with the comma before it, quotes, and the colon.
+    in_line: &'static [u8],
+    /// The first version of the format that has the member.
+    since: u64,
+    /// Whether a difference is a change of the tree.
+    is_compared: bool,
+}
+
+macro_rules! member {
+    ($name:literal, since $since:literal, compared $is_compared:literal) => {
+        Member {
+            name: $name,
+            in_line: concat!(",\"", $name, "\":").as_bytes(),
+            since: $since,
+            is_compared: $is_compared,
+        }
+    };
 }
 
 impl Field {
-    /// All fields, in the order they are listed to users.
-    pub const ALL: [Self; 10] = [
+    /// All members, in the order they are written.
+    pub const ALL: [Self; 17] = [
         Self::Type,
         Self::Size,
+        Self::Allocated,
         Self::Mtime,
+        Self::Ctime,
+        Self::Birth,
         Self::Mode,
         Self::Uid,
         Self::Gid,
+        Self::Dev,
+        Self::Ino,
+        Self::Nlink,
         Self::Rdev,
         Self::Target,
         Self::Digests,
         Self::Xattrs,
+        Self::Damaged,
     ];
 
-    /// Returns the name of the field's member in a manifest. [`FromStr`] accepts this name, and short forms.
-    pub fn name(self) -> &'static str {
+    const fn member(self) -> Member {
         match self {
-            Self::Type => "type",
-            Self::Size => "size_bytes",
-            Self::Mtime => "mtime_ns",
-            Self::Mode => "mode",
-            Self::Uid => "uid",
-            Self::Gid => "gid",
-            Self::Rdev => "rdev",
-            Self::Target => "target",
-            Self::Digests => "digests",
-            Self::Xattrs => "xattrs",
+            Self::Type => member!("type", since 1, compared true),
+            Self::Size => member!("size_bytes", since 1, compared true),
+            Self::Allocated => member!("allocated_bytes", since 2, compared false),
+            Self::Mtime => member!("mtime_ns", since 1, compared true),
+            Self::Ctime => member!("ctime_ns", since 1, compared false),
+            Self::Birth => member!("birth_ns", since 2, compared false),
+            Self::Mode => member!("mode", since 1, compared true),
+            Self::Uid => member!("uid", since 1, compared true),
+            Self::Gid => member!("gid", since 1, compared true),
+            Self::Dev => member!("dev", since 1, compared false),
+            Self::Ino => member!("ino", since 1, compared false),
+            Self::Nlink => member!("nlink", since 1, compared false),
+            Self::Rdev => member!("rdev", since 1, compared true),
+            Self::Target => member!("target", since 1, compared true),
+            Self::Digests => member!("digests", since 1, compared true),
+            Self::Xattrs => member!("xattrs", since 1, compared true),
+            Self::Damaged => member!("damaged_ns", since 1, compared false),
+        }
+    }
+
+    /// Returns the name of the member. [`FromStr`](std::str::FromStr) accepts the names of members that are compared.
+    pub fn name(self) -> &'static str {
+        self.member().name
+    }
+
+    /// Returns the name with the characters around it in a line.
+    pub(crate) fn in_line(self) -> &'static [u8] {
+        self.member().in_line
+    }
+
+    /// Returns whether manifests of this version have the member. In others, the name has no meaning.
+    pub(crate) fn is_in(self, version: u64) -> bool {
+        self.member().since <= version
+    }
+
+    /// Returns whether a difference is reported. The other members are recorded for other purposes, and differ
+    /// between a tree and a faithful copy.
+    pub fn is_compared(self) -> bool {
+        self.member().is_compared
+    }
+
+    /// Returns whether an entry of this type can have the member.
+    pub(crate) fn applies_to(self, file_type: FileType, header: &Header) -> bool {
+        match self {
+            Self::Rdev => file_type.is_device(),
+            Self::Target => file_type == FileType::Symlink,
+            Self::Digests | Self::Damaged => file_type == FileType::Regular && !header.algorithms.is_empty(),
+            Self::Xattrs => header.xattrs,
+            _ => true,
+        }
+    }
+
+    /// Returns whether the member may be absent from an entry that [can have it](Self::applies_to).
+    pub(crate) fn is_optional(self, file_type: FileType, header: &Header) -> bool {
+        match self {
+            Self::Type | Self::Target | Self::Digests | Self::Xattrs => false,
+            Self::Damaged => true,
+            // Together with the digests, the size identifies a content.
+            Self::Size => header.version > 1 && file_type != FileType::Regular,
+            _ => header.version > 1,
+        }
+    }
+
+    /// Reads the value.
+    pub(crate) fn read<'l>(
+        self,
+        values: &mut impl Values<'l>,
+        entry: &mut Owned,
+        header: &Header,
+    ) -> Option<()> {
+        let stat = &mut entry.fixed.stat;
+        match self {
+            Self::Type => {
+                let name = values.text()?;
+                stat.file_type = values.check(type_of(&name), || EntryError::Type(lossy(&name)))?;
+            }
+            Self::Size => stat.size = values.natural()?,
+            Self::Allocated => {
+                let bytes = values.natural()?;
+                let blocks = bytes.is_multiple_of(BLOCK).then_some(bytes / BLOCK);
+                stat.blocks = values.check(blocks, || EntryError::Allocated(bytes))?;
+            }
+            Self::Mtime => stat.mtime_ns = values.integer()?,
+            Self::Ctime => stat.ctime_ns = values.integer()?,
+            Self::Birth => stat.birth_ns = Some(values.integer()?),
+            Self::Mode => {
+                let digits = values.text()?;
+                stat.mode = values.check(mode(&digits), || EntryError::Mode(lossy(&digits)))?;
+            }
+            Self::Uid => stat.uid = values.natural_32()?,
+            Self::Gid => stat.gid = values.natural_32()?,
+            Self::Dev => stat.dev = values.natural()?,
+            Self::Ino => stat.ino = values.natural()?,
+            Self::Nlink => stat.nlink = values.natural()?,
+            Self::Rdev => stat.rdev = values.natural()?,
+            Self::Target => entry.target = Some(values.text()?.into_owned()),
+            Self::Digests => values.digests(&header.algorithms, &mut entry.digests)?,
+            Self::Xattrs => entry.xattrs = Some(values.xattrs()?),
+            Self::Damaged => entry.fixed.damaged_ns = Some(values.integer()?),
+        }
+        Some(())
+    }
+
+    /// Returns whether `entry` has the member.
+    pub(crate) fn is_of(self, entry: &Entry<'_>) -> bool {
+        match self {
+            // A number of blocks that cannot be bytes is implausible.
+            Self::Allocated => entry.knows(self) && entry.stat.blocks.checked_mul(BLOCK).is_some(),
+            Self::Birth => entry.stat.birth_ns.is_some(),
+            Self::Rdev => entry.stat.is_device() && entry.knows(self),
+            Self::Target => entry.target.is_some(),
+            Self::Digests => !entry.digests.is_empty(),
+            Self::Xattrs => entry.xattrs.is_some(),
+            Self::Damaged => entry.damaged_ns.is_some(),
+            _ => entry.knows(self),
         }
     }
 
@@ -71,32 +222,44 @@ impl Field {
     /// The value is `null` if the entry does not have the field. A target that is not UTF-8 is written as the
     /// member `member_b64`. `algorithms` are those of the entry's digests.
     pub fn write_member(self, out: &mut Vec<u8>, member: &str, entry: &Entry<'_>, algorithms: &[Algorithm]) {
+        if let (Self::Target, Some(target)) = (self, entry.target) {
+            return write_path(out, member, target);
+        }
+        out.push(b'"');
+        out.extend_from_slice(member.as_bytes());
+        out.extend_from_slice(b"\":");
+        self.write_value(out, entry, algorithms);
+    }
+
+    /// Appends the value alone; for a target, nothing.
+    pub fn write_value(self, out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
         let stat = &entry.stat;
-        let mut with = |push: &dyn Fn(&mut Vec<u8>)| {
-            out.push(b'"');
-            out.extend_from_slice(member.as_bytes());
-            out.extend_from_slice(b"\":");
-            push(out);
-        };
-        match (self, entry.target, entry.xattrs) {
-            (Self::Type, ..) => with(&|out| {
+        if !self.is_of(entry) {
+            return out.extend_from_slice(b"null");
+        }
+        match self {
+            Self::Type => {
                 out.push(b'"');
                 out.extend_from_slice(type_name(stat.file_type).as_bytes());
                 out.push(b'"');
-            }),
-            (Self::Size, ..) => with(&|out| push_number(out, stat.size)),
-            (Self::Mtime, ..) => with(&|out| push_time(out, stat.mtime_ns)),
-            (Self::Mode, ..) => with(&|out| push_mode(out, stat.mode)),
-            (Self::Uid, ..) => with(&|out| push_number(out, stat.uid)),
-            (Self::Gid, ..) => with(&|out| push_number(out, stat.gid)),
-            (Self::Rdev, ..) if stat.is_device() => with(&|out| push_number(out, stat.rdev)),
-            (Self::Target, Some(target), _) => write_path(out, member, target),
-            (Self::Digests, ..) if !entry.digests.is_empty() => {
-                with(&|out| push_digests(out, entry.digests, algorithms));
             }
-            (Self::Xattrs, _, Some(xattrs)) => with(&|out| {
+            Self::Size => push_number(out, stat.size),
+            Self::Allocated => push_number(out, stat.blocks * BLOCK),
+            Self::Mtime => push_time(out, stat.mtime_ns),
+            Self::Ctime => push_time(out, stat.ctime_ns),
+            Self::Birth => push_time(out, stat.birth_ns.unwrap_or_default()),
+            Self::Mode => push_mode(out, stat.mode),
+            Self::Uid => push_number(out, stat.uid),
+            Self::Gid => push_number(out, stat.gid),
+            Self::Dev => push_number(out, stat.dev),
+            Self::Ino => push_number(out, stat.ino),
+            Self::Nlink => push_number(out, stat.nlink),
+            Self::Rdev => push_number(out, stat.rdev),
+            Self::Target => {} // see `write_member`
+            Self::Digests => push_digests(out, entry.digests, algorithms),
+            Self::Xattrs => {
                 out.push(b'[');
-                for (nth, xattr) in xattrs.iter().enumerate() {
+                for (nth, xattr) in entry.xattrs.unwrap_or_default().iter().enumerate() {
                     out.extend_from_slice(if nth == 0 { b"{" } else { b",{" });
                     write_path(out, "name", &xattr.name);
                     out.extend_from_slice(b",\"value_b64\":\"");
@@ -106,61 +269,52 @@ impl Field {
                     out.extend_from_slice(b"\"}");
                 }
                 out.push(b']');
-            }),
-            _ => with(&|out| out.extend_from_slice(b"null")),
-        }
-    }
-}
-
-impl fmt::Display for Field {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Field {
-    type Err = UnknownField;
-
-    /// Parses a [name](Field::name). The suffixes `_bytes` and `_ns` and the plural `s` of `digests` are
-    /// optional; `owner`, `group` and `device` stand for `uid`, `gid` and `rdev`.
-    fn from_str(text: &str) -> Result<Self, UnknownField> {
-        match text {
-            "size" => Ok(Self::Size),
-            "mtime" => Ok(Self::Mtime),
-            "owner" => Ok(Self::Uid),
-            "group" => Ok(Self::Gid),
-            "device" => Ok(Self::Rdev),
-            "digest" => Ok(Self::Digests),
-            name => {
-                let known = Self::ALL.into_iter().find(|field| field.name() == name);
-                known.ok_or_else(|| UnknownField(text.to_owned()))
             }
+            Self::Damaged => push_time(out, entry.damaged_ns.unwrap_or_default()),
+        }
+    }
+
+    /// Returns whether the values differ. `is_same` tells whether the digests are equal, if that is known.
+    ///
+    /// A value that one of the entries does not have is not compared. Sizes are compared for regular files
+    /// only: the size of a directory depends on the file system, and that of a link on its target. The mtime of
+    /// directories is not compared, because added and removed entries are reported themselves.
+    pub(crate) fn differs(self, old: &Entry<'_>, new: &Entry<'_>, is_same: Option<bool>) -> bool {
+        let (a, b) = (&old.stat, &new.stat);
+        let is_one = |file_type| a.file_type == file_type || b.file_type == file_type;
+        if !self.is_compared() || !old.knows(self) || !new.knows(self) {
+            return false;
+        }
+        match self {
+            Self::Type => a.file_type != b.file_type,
+            Self::Size => a.is_regular() && b.is_regular() && a.size != b.size,
+            Self::Mtime => !is_one(FileType::Directory) && a.mtime_ns != b.mtime_ns,
+            Self::Mode => a.mode != b.mode,
+            Self::Uid => a.uid != b.uid,
+            Self::Gid => a.gid != b.gid,
+            Self::Rdev => a.rdev != b.rdev,
+            Self::Target => old.target != new.target,
+            Self::Digests => is_same == Some(false),
+            Self::Xattrs => old.xattrs.zip(new.xattrs).is_some_and(|(old, new)| old != new),
+            Self::Allocated | Self::Ctime | Self::Birth => false,
+            Self::Dev | Self::Ino | Self::Nlink | Self::Damaged => false,
         }
     }
 }
 
-/// A name that is not the name of a field. The message lists the valid names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownField(String);
-
-impl fmt::Display for UnknownField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = Field::ALL.map(Field::name).join(", ");
-        write!(f, "unknown field {:?}, expected one of {names}", self.0)
-    }
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
 }
-
-impl std::error::Error for UnknownField {}
 
 /// Appends a time. Nearly every time fits into 64 bits, which are much faster to format.
-pub(crate) fn push_time(out: &mut Vec<u8>, time_ns: i128) {
+fn push_time(out: &mut Vec<u8>, time_ns: i128) {
     match i64::try_from(time_ns) {
         Ok(time_ns) => push_number(out, time_ns),
         Err(_) => push_number(out, time_ns),
     }
 }
 
-pub(crate) fn push_number(out: &mut Vec<u8>, number: impl itoa::Integer) {
+fn push_number(out: &mut Vec<u8>, number: impl itoa::Integer) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
@@ -186,18 +340,17 @@ fn push_digests(out: &mut Vec<u8>, digests: &[u8], algorithms: &[Algorithm]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FieldSet;
 
     #[test]
-    fn names_are_read_back() {
-        for field in Field::ALL {
-            assert_eq!(field.name().parse(), Ok(field));
+    fn every_member_is_listed_once_under_its_own_name() {
+        let mut set = FieldSet::default();
+        for (nth, field) in Field::ALL.into_iter().enumerate() {
+            assert_eq!(field as usize, nth);
+            assert!(set.insert(field) && !set.insert(field));
             assert_eq!(field.to_string(), field.name());
+            assert_eq!(field.in_line(), format!(",\"{}\":", field.name()).as_bytes());
         }
-        for (text, field) in [("size", Field::Size), ("owner", Field::Uid), ("mtime", Field::Mtime)] {
-            assert_eq!(text.parse(), Ok(field));
-        }
-        let message = "inode".parse::<Field>().unwrap_err().to_string();
-        assert!(message.contains("\"inode\"") && message.contains("mtime_ns"), "{message}");
     }
 
     #[test]

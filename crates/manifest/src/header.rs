@@ -12,6 +12,8 @@ use crate::text::{Text, brief, plain};
 /// The root, the algorithms and the options of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// The version of the format. A [`Writer`](crate::Writer) ignores this and writes [`Header::VERSION`].
+    pub version: u64,
     /// The root as it was named when the manifest was made. For information only.
     pub root: Vec<u8>,
     /// The algorithms by which every regular file has a digest. Empty: only metadata was recorded.
@@ -45,9 +47,6 @@ pub const OPTIONS: [(&str, bool); 12] = [
 /// The value of the member `ftk` that marks a manifest.
 const KIND: &str = "manifest";
 
-/// The version that is written, and the only one that is read.
-const VERSION: u64 = 1;
-
 /// The members that headers of all versions have.
 #[derive(Deserialize)]
 struct Kind<'l> {
@@ -79,6 +78,9 @@ struct OptionLine<'l> {
 }
 
 impl Header {
+    /// The version that is written. It and all before it are read.
+    pub const VERSION: u64 = 2;
+
     /// Returns the total length of a file's digests in bytes.
     pub fn digests_len(&self) -> usize {
         self.algorithms.iter().map(|algorithm| algorithm.digest_len()).sum()
@@ -90,7 +92,7 @@ impl Header {
         write_record(out, |record| {
             record
                 .member("ftk", KIND)
-                .member("version", VERSION)
+                .member("version", Self::VERSION)
                 .path("root", &self.root)
                 .member("algorithms", algorithms)
                 .member("xattrs", self.xattrs)
@@ -112,11 +114,12 @@ impl Header {
             Some(other) => return Err(not_manifest(format!("it is a {other:?}"))),
             None => return Err(not_manifest("its first line has no member `ftk`".into())),
         }
-        match kind.version {
-            Some(VERSION) => {}
+        let version = match kind.version {
+            Some(version @ 1..=Self::VERSION) => version,
+            Some(0) => return Err(not_manifest("there is no version 0".into())),
             Some(version) => return Err(Error::Version(version)),
             None => return Err(not_manifest("its version is missing".into())),
-        }
+        };
         let Object(line): Object<Line<'_>> = serde_json::from_slice(line).map_err(broken)?;
         let name = |text: Option<&str>, b64: Option<&str>| {
             read_path(text, b64).map(Cow::into_owned).map_err(|error| not_manifest(error.to_string()))
@@ -137,6 +140,7 @@ impl Header {
             return Err(Error::UnknownOption(unknown.clone()));
         }
         Ok(Self {
+            version,
             root: name(line.root.as_deref(), line.root_b64.as_deref())?,
             algorithms,
             xattrs: line.xattrs,
@@ -160,6 +164,7 @@ mod tests {
 
     fn header() -> Header {
         Header {
+            version: Header::VERSION,
             root: b"/\xff".to_vec(),
             algorithms: vec![Algorithm::Sha256, Algorithm::Xxh3],
             xattrs: true,
@@ -180,7 +185,7 @@ mod tests {
         let line = written(&header);
         assert_eq!(
             line,
-            "{\"ftk\":\"manifest\",\"version\":1,\"root_b64\":\"L/8=\",\"algorithms\":[\"sha256\",\"xxh3\"],\
+            "{\"ftk\":\"manifest\",\"version\":2,\"root_b64\":\"L/8=\",\"algorithms\":[\"sha256\",\"xxh3\"],\
              \"xattrs\":true,\"options\":[{\"option\":\"--exclude=*.o\"},{\"option_b64\":\"LS1uYW1lPf8=\"}],\
              \"start_ns\":1763713800000000001}\n"
         );
@@ -188,8 +193,16 @@ mod tests {
     }
 
     #[test]
+    fn all_versions_are_read() {
+        let first = written(&header()).replace("\"version\":2", "\"version\":1");
+        let first = Header::read(first.trim_end().as_bytes()).unwrap();
+        assert_eq!(first, Header { version: 1, ..header() });
+        assert_eq!(written(&first), written(&header()), "only the last version is written");
+    }
+
+    #[test]
     fn unknown_members_are_ignored() {
-        let line = written(&header()).replace("\"version\":1,", "\"version\":1,\"host\":{\"a\":[1]},");
+        let line = written(&header()).replace("\"version\":2,", "\"version\":2,\"host\":{\"a\":[1]},");
         assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap(), header());
     }
 
@@ -200,9 +213,10 @@ mod tests {
         for (from, to, why) in [
             ("\"manifest\"", "\"dup-report\"", "\"dup-report\""),
             ("\"ftk\"", "\"rtk\"", "no member `ftk`"),
-            ("\"version\":1", "\"version\":2", "version 2 needs a newer ftk"),
-            ("\"version\":1", "\"version\":\"1\"", "string \"1\" where an integer of 0 or more is expected"),
-            ("\"version\":1,", "", "version is missing"),
+            ("\"version\":2", "\"version\":3", "version 3 needs a newer ftk; this one reads versions 1 to 2"),
+            ("\"version\":2", "\"version\":0", "there is no version 0"),
+            ("\"version\":2", "\"version\":\"1\"", "string \"1\" where an integer of 0 or more is expected"),
+            ("\"version\":2,", "", "version is missing"),
             ("\"sha256\"", "\"sha257\"", "unknown algorithm \"sha257\""),
             ("\"sha256\"", "\"xxh3\"", "xxh3 appears twice"),
             ("L/8=", "L/8", "base64"),

@@ -18,14 +18,14 @@
 //!
 //! # Memory
 //!
-//! Memory in bytes for each file, with SHA-256 digests. The walk itself uses 16 bytes and the name, and 72
+//! Memory in bytes for each file, with SHA-256 digests. The walk itself uses 16 bytes and the name, and 92
 //! more if it keeps the metadata.
 //!
 //! | | bytes |
 //! |---|---|
-//! | [`VerifyPlan`], file that is read | 8 for its number, 33 for its digests, 96 for its `fstat` |
+//! | [`VerifyPlan`], file that is read | 8 for its number, 33 for its digests, 92 for its `fstat` |
 //! | [`VerifyPlan`], missing file | 56 |
-//! | [`Update`], file that is read | 4 for its number, 33 for its digests, 96 for its `fstat` |
+//! | [`Update`], file that is read | 4 for its number, 33 for its digests, 92 for its `fstat` |
 //! | [`Update`], the same if the file may have been written during the old run | 4 more |
 //! | [`diff()`], file that only the old manifest has | 64 |
 //! | [`diff()`], file that only the new manifest has | 65 and its path |
@@ -45,11 +45,17 @@
 //! use std::io::Write;
 //!
 //! let mut file = tempfile::tempfile()?;
-//! let header =
-//!     Header { root: b"/a".to_vec(), algorithms: vec![Algorithm::Md5], xattrs: false, options: vec![], start_ns: 0 };
+//! let header = Header {
+//!     version: Header::VERSION,
+//!     root: b"/a".to_vec(),
+//!     algorithms: vec![Algorithm::Md5],
+//!     xattrs: false,
+//!     options: vec![],
+//!     start_ns: 0,
+//! };
 //! let stat = Stat { mode: 0o644, dev: 1, ino: 2, nlink: 1, ..Stat::EMPTY };
 //! let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line))?;
-//! writer.entry(&Entry { path: b"empty", stat, target: None, digests: &[0xd4; 16], xattrs: None, damaged_ns: None })?;
+//! writer.entry(&Entry { digests: &[0xd4; 16], ..Entry::new(b"empty", stat) })?;
 //! writer.finish()?;
 //!
 //! let manifest = Manifest::open(file)?;
@@ -70,7 +76,10 @@ mod diff;
 mod entry;
 mod error;
 mod field;
+mod field_name;
+mod field_set;
 mod header;
+mod json_line;
 mod keys;
 mod lines;
 mod merge;
@@ -94,7 +103,9 @@ pub use criteria::{Criteria, Mode};
 pub use diff::diff;
 pub use entry::{Entry, Xattr};
 pub use error::{EntryError, Error, Which};
-pub use field::{Field, UnknownField};
+pub use field::Field;
+pub use field_name::UnknownField;
+pub use field_set::FieldSet;
 pub use header::{Header, OPTIONS};
 pub use reader::{Entries, Manifest};
 pub use sample::Sample;

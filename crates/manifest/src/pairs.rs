@@ -27,7 +27,7 @@ pub(crate) fn merge_manifests(
     let (a, b) = (old.header(), new.header());
     // With different headers, a line that is valid in one manifest may be invalid or mean something else in
     // the other.
-    let is_alike = (&a.algorithms, a.xattrs) == (&b.algorithms, b.xattrs);
+    let is_alike = (a.version, &a.algorithms, a.xattrs) == (b.version, &b.algorithms, b.xattrs);
     let both = |old: &mut Entries<'_>, new: &mut Entries<'_>| {
         let mut has_read_old = false;
         while is_alike && old.is_at_line_of(new)? {

@@ -1,103 +1,31 @@
 //! Parsing one line of a manifest.
 
-use std::fmt;
-
 use ftk_file::Stat;
-use ftk_hash::Digest;
-use ftk_record::{Object, read_base64, read_path};
-use ftk_walk::FileType;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use ftk_record::read_path;
+use serde::de::DeserializeSeed as _;
 
 use crate::canonical;
-use crate::entry::{ROOT, type_of};
-use crate::text::Text;
+use crate::entry::ROOT;
+use crate::field::Field;
+use crate::field_set::FieldSet;
+use crate::json_line::{Found, Line};
 use crate::{Entry, EntryError, Header, Xattr};
-
-/// The members of a line. Unknown members are ignored; duplicate members are errors.
-#[derive(Debug, Deserialize)]
-struct Line<'l> {
-    #[serde(borrow)]
-    path: Option<Text<'l>>,
-    #[serde(borrow)]
-    path_b64: Option<Text<'l>>,
-    #[serde(borrow, rename = "type")]
-    file_type: Text<'l>,
-    size_bytes: u64,
-    mtime_ns: i128,
-    ctime_ns: i128,
-    #[serde(borrow)]
-    mode: Text<'l>,
-    uid: u32,
-    gid: u32,
-    dev: u64,
-    ino: u64,
-    nlink: u64,
-    rdev: Option<u64>,
-    #[serde(borrow)]
-    target: Option<Text<'l>>,
-    #[serde(borrow)]
-    target_b64: Option<Text<'l>>,
-    #[serde(borrow)]
-    digests: Option<Digests<'l>>,
-    #[serde(borrow)]
-    xattrs: Option<Vec<Object<XattrLine<'l>>>>,
-    damaged_ns: Option<i128>,
-}
-
-#[derive(Debug, Deserialize)]
-struct XattrLine<'l> {
-    #[serde(borrow)]
-    name: Option<Text<'l>>,
-    #[serde(borrow)]
-    name_b64: Option<Text<'l>>,
-    #[serde(borrow)]
-    value_b64: Text<'l>,
-}
-
-/// The digests by the names of their algorithms, in the order of the line.
-#[derive(Debug)]
-struct Digests<'l>(Vec<(Text<'l>, Text<'l>)>);
-
-impl<'l, 'de: 'l> Deserialize<'de> for Digests<'l> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-
-        impl<'l> Visitor<'l> for Members {
-            type Value = Digests<'l>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of digests")
-            }
-
-            fn visit_map<M: MapAccess<'l>>(self, mut map: M) -> Result<Digests<'l>, M::Error> {
-                let mut digests = Vec::new();
-                while let Some(digest) = map.next_entry()? {
-                    digests.push(digest);
-                }
-                Ok(Digests(digests))
-            }
-        }
-
-        deserializer.deserialize_map(Members)
-    }
-}
 
 /// An entry that owns its data. Its buffers are reused for the next entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Owned {
     path: Vec<u8>,
-    pub(crate) stat: Stat,
     pub(crate) target: Option<Vec<u8>>,
     pub(crate) digests: Vec<u8>,
     pub(crate) xattrs: Option<Vec<Xattr>>,
-    pub(crate) damaged_ns: Option<i128>,
+    /// Everything else.
+    pub(crate) fixed: Entry<'static>,
 }
 
 impl Owned {
     pub(crate) fn new() -> Self {
-        let stat = Stat { file_type: FileType::Directory, ..Stat::EMPTY };
-        Self { path: Vec::new(), stat, target: None, digests: Vec::new(), xattrs: None, damaged_ns: None }
+        let fixed = Entry::new(&[], Stat::EMPTY);
+        Self { path: Vec::new(), target: None, digests: Vec::new(), xattrs: None, fixed }
     }
 
     pub(crate) fn set_path(&mut self, path: &[u8]) {
@@ -106,14 +34,16 @@ impl Owned {
     }
 
     pub(crate) fn entry(&self) -> Entry<'_> {
-        Entry {
-            path: &self.path,
-            stat: self.stat,
-            target: self.target.as_deref(),
-            digests: &self.digests,
-            xattrs: self.xattrs.as_deref(),
-            damaged_ns: self.damaged_ns,
-        }
+        let (target, xattrs) = (self.target.as_deref(), self.xattrs.as_deref());
+        Entry { path: &self.path, target, digests: &self.digests, xattrs, ..self.fixed }
+    }
+
+    /// Removes everything except the path.
+    pub(crate) fn clear(&mut self) {
+        self.fixed = Entry::new(&[], Stat::EMPTY);
+        self.target = None;
+        self.digests.clear();
+        self.xattrs = None;
     }
 
     /// Parses a line, without its newline, of a manifest with this header.
@@ -129,87 +59,42 @@ impl Owned {
 
     /// Parses a line in any valid form.
     pub(crate) fn read_json(&mut self, line: &[u8], header: &Header) -> Result<(), EntryError> {
-        let Object(line): Object<Line<'_>> = serde_json::from_slice(line).map_err(EntryError::Json)?;
-        let path = read_path(line.path.as_deref(), line.path_b64.as_deref()).map_err(EntryError::Path)?;
+        self.clear();
+        let mut line = serde_json::Deserializer::from_slice(line);
+        let Found { members, names: [path, path_b64, target, target_b64], invalid } =
+            Line { entry: &mut *self, header }
+                .deserialize(&mut line)
+                .and_then(|found| line.end().map(|()| found))
+                .map_err(EntryError::Json)?;
+        let path = read_path(path.as_deref(), path_b64.as_deref()).map_err(EntryError::Path)?;
         check_path(&path)?;
         self.set_path(&path);
-        let file_type =
-            type_of(line.file_type.as_bytes()).ok_or_else(|| EntryError::Type(line.file_type.to_string()))?;
-        self.stat = Stat {
-            file_type,
-            size: line.size_bytes,
-            mtime_ns: line.mtime_ns,
-            ctime_ns: line.ctime_ns,
-            mode: mode(line.mode.as_bytes()).ok_or_else(|| EntryError::Mode(line.mode.to_string()))?,
-            uid: line.uid,
-            gid: line.gid,
-            dev: line.dev,
-            ino: line.ino,
-            nlink: line.nlink,
-            rdev: line.rdev.unwrap_or(0),
-            ..Stat::EMPTY
-        };
-        if line.rdev.is_some() != self.stat.is_device() {
-            return Err(EntryError::Rdev);
+        if let Some(invalid) = invalid {
+            return Err(invalid);
         }
-        self.read_target(&line)?;
-        self.read_digests(&line, header)?;
-        self.damaged_ns = line.damaged_ns;
-        if self.damaged_ns.is_some() && self.digests.is_empty() {
-            return Err(EntryError::Damaged);
+        if members.contains(Field::Target) {
+            let target = read_path(target.as_deref(), target_b64.as_deref());
+            self.target = Some(target.map_err(EntryError::TargetPath)?.into_owned());
         }
-        self.read_xattrs(&line, header)
+        self.check(members, header)
     }
 
-    fn read_target(&mut self, line: &Line<'_>) -> Result<(), EntryError> {
-        self.target = match (&line.target, &line.target_b64) {
-            (None, None) => None,
-            (text, b64) => {
-                let target = read_path(text.as_deref(), b64.as_deref());
-                Some(target.map_err(EntryError::TargetPath)?.into_owned())
+    /// Checks that the entry has the members that its type must have, and no others. `found` are those of the
+    /// line. Records which optional ones are absent.
+    pub(crate) fn check(&mut self, found: FieldSet, header: &Header) -> Result<(), EntryError> {
+        let file_type = self.fixed.stat.file_type;
+        for field in Field::ALL {
+            match (found.contains(field), field.applies_to(file_type, header)) {
+                (true, true) | (false, false) => {}
+                (true, false) => return Err(EntryError::unexpected(field)),
+                (false, true) if !field.is_in(header.version) || field.is_optional(file_type, header) => {
+                    if field.is_of(&self.fixed) {
+                        self.fixed.absent.insert(field);
+                    }
+                }
+                (false, true) => return Err(EntryError::missing(field)),
             }
-        };
-        if self.target.is_some() != (self.stat.file_type == FileType::Symlink) {
-            return Err(EntryError::Target);
         }
-        Ok(())
-    }
-
-    fn read_digests(&mut self, line: &Line<'_>, header: &Header) -> Result<(), EntryError> {
-        self.digests.clear();
-        let found = line.digests.as_ref().map_or(&[][..], |digests| &digests.0);
-        let expected = if self.stat.is_regular() { &*header.algorithms } else { &[] };
-        if found.len() != expected.len() || line.digests.is_some() == expected.is_empty() {
-            return Err(EntryError::Digests);
-        }
-        for algorithm in expected {
-            let hex = found.iter().find(|(name, _)| &**name == algorithm.name());
-            let (_, hex) = hex.ok_or(EntryError::NoDigest(*algorithm))?;
-            let digest = Digest::from_hex(hex.as_bytes())
-                .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
-                .ok_or_else(|| EntryError::Digest(*algorithm, hex.to_string()))?;
-            self.digests.extend_from_slice(digest.as_bytes());
-        }
-        Ok(())
-    }
-
-    fn read_xattrs(&mut self, line: &Line<'_>, header: &Header) -> Result<(), EntryError> {
-        self.xattrs = None;
-        if line.xattrs.is_some() != header.xattrs {
-            return Err(if header.xattrs { EntryError::NoXattrs } else { EntryError::Xattrs });
-        }
-        let Some(found) = &line.xattrs else { return Ok(()) };
-        let mut xattrs = Vec::with_capacity(found.len());
-        for Object(xattr) in found {
-            let name = read_path(xattr.name.as_deref(), xattr.name_b64.as_deref());
-            let name = name.map_err(EntryError::XattrName)?.into_owned();
-            let value = read_base64(&xattr.value_b64).ok_or(EntryError::XattrValue)?;
-            xattrs.push(Xattr { name, value });
-        }
-        if !xattrs.is_sorted_by(|a, b| a.name < b.name) {
-            return Err(EntryError::XattrOrder);
-        }
-        self.xattrs = Some(xattrs);
         Ok(())
     }
 }

@@ -109,7 +109,9 @@ impl<'u> Update<'u> {
             };
             if let Some(old) = old.filter(|_| seen.is_root()) {
                 let now = stat(seen);
-                update.is_other_root = old.stat.dev != now.dev && old.stat.ino != now.ino;
+                update.is_other_root = old.stat.dev != now.dev
+                    && old.stat.ino != now.ino
+                    && old.knows_all(&[Field::Dev, Field::Ino]);
             }
             let old = old.filter(|old| old.stat.is_regular());
             if let Some(file) = seen.file.filter(|_| reads)
@@ -145,7 +147,7 @@ impl<'u> Update<'u> {
         let is_accepted = self.unknown.remove(old.path);
         is_accepted
             || old.damaged_ns.is_some()
-            || !is_unchanged(&old.stat, &stat(seen), self.old.header().start_ns)
+            || !is_unchanged(old, &stat(seen), self.old.header().start_ns)
             || check.is_some_and(|check| check.matches(old.path))
     }
 
@@ -266,9 +268,11 @@ fn is_corrupted(old: &Entry<'_>, new: &Entry<'_>) -> bool {
 
 /// Returns whether a file cannot have been written since it was read for a manifest whose run began at
 /// `start_ns`.
-fn is_unchanged(old: &Stat, new: &Stat, start_ns: i128) -> bool {
-    let key = |stat: &Stat| (stat.file_type, stat.dev, stat.ino, stat.size, stat.mtime_ns, stat.ctime_ns);
-    key(old) == key(new) && !is_recent(old, start_ns)
+fn is_unchanged(old: &Entry<'_>, new: &Stat, start_ns: i128) -> bool {
+    old.stat.file_type == new.file_type
+        && old.stat.is_same_content(new)
+        && old.knows_all(&[Field::Dev, Field::Ino, Field::Size, Field::Mtime, Field::Ctime])
+        && !is_recent(&old.stat, start_ns)
 }
 
 /// Returns whether a file may have been written again after a run that began at `start_ns` read it, without a
@@ -296,26 +300,13 @@ mod tests {
     const START: i128 = 1_763_713_800_500_000_000;
 
     fn stat(mtime_ns: i128, ctime_ns: i128) -> Stat {
-        Stat {
-            file_type: FileType::Regular,
-            size: 3,
-            mtime_ns,
-            ctime_ns,
-            mode: 0o644,
-            uid: 1,
-            gid: 2,
-            dev: 4,
-            ino: 5,
-            nlink: 1,
-            rdev: 0,
-            ..Stat::EMPTY
-        }
+        Stat { size: 3, mtime_ns, ctime_ns, dev: 4, ino: 5, nlink: 1, ..Stat::EMPTY }
     }
 
     #[test]
     fn only_files_older_than_the_run_with_the_same_stat_are_unchanged() {
         let old = stat(START - 30_000_000, START - 30_000_001);
-        assert!(is_unchanged(&old, &old, START));
+        assert!(is_unchanged(&Entry::new(b"a", old), &old, START));
         for (mtime_ns, ctime_ns) in [
             (START, START - 30_000_000),
             (START - 30_000_000, START),
@@ -326,22 +317,28 @@ mod tests {
             (START - 1_500_000_000, START + 1),
         ] {
             let recent = stat(mtime_ns, ctime_ns);
-            assert!(!is_unchanged(&recent, &recent, START), "{recent:?}");
+            assert!(!is_unchanged(&Entry::new(b"a", recent), &recent, START), "{recent:?}");
         }
         let whole = stat(START - 2_500_000_000, START - 2_500_000_000);
-        assert!(is_unchanged(&whole, &whole, START));
-        let old = stat(START / 2, START / 2 + 1);
+        assert!(is_unchanged(&Entry::new(b"a", whole), &whole, START));
+        let stat = stat(START / 2, START / 2 + 1);
+        let old = Entry::new(b"a", stat);
         for new in [
-            Stat { size: 4, ..old },
-            Stat { mtime_ns: 1, ..old },
-            Stat { ctime_ns: old.ctime_ns + 1, ..old },
-            Stat { dev: 9, ..old },
-            Stat { ino: 9, ..old },
-            Stat { file_type: FileType::Fifo, ..old },
+            Stat { size: 4, ..stat },
+            Stat { mtime_ns: 1, ..stat },
+            Stat { ctime_ns: stat.ctime_ns + 1, ..stat },
+            Stat { dev: 9, ..stat },
+            Stat { ino: 9, ..stat },
+            Stat { file_type: FileType::Fifo, ..stat },
         ] {
             assert!(!is_unchanged(&old, &new, START), "{new:?}");
         }
         // An unchanged ctime is sufficient: other fields are ignored.
-        assert!(is_unchanged(&old, &Stat { nlink: 2, ..old }, START));
+        assert!(is_unchanged(&old, &Stat { nlink: 2, ..stat }, START));
+        for field in [Field::Dev, Field::Ino, Field::Size, Field::Mtime, Field::Ctime] {
+            let mut old = old;
+            old.absent.insert(field);
+            assert!(!is_unchanged(&old, &stat, START), "{field} is not recorded");
+        }
     }
 }

@@ -61,12 +61,14 @@ impl Verdict {
     pub(crate) fn of(old: &Entry<'_>, new: &Entry<'_>, changed: &[Field]) -> Self {
         let is_content =
             |field: &Field| matches!(field, Field::Type | Field::Size | Field::Target | Field::Digests);
-        // Even if size or mtime are not compared, they distinguish a normal change from corruption.
+        // Even if size or mtime are not compared, they distinguish a normal change from corruption. If one is
+        // not known, nothing shows that it did not change.
         let stat = |it: &Entry<'_>| (it.stat.file_type, it.stat.size, it.stat.mtime_ns);
+        let is_known = |it: &Entry<'_>| it.knows_all(&[Field::Size, Field::Mtime]);
         match () {
             () if changed.is_empty() => Self::Ok,
             () if !changed.iter().any(is_content) => Self::Metadata,
-            () if stat(old) != stat(new) => Self::Modified,
+            () if stat(old) != stat(new) || !is_known(old) || !is_known(new) => Self::Modified,
             () => Self::Corrupted,
         }
     }

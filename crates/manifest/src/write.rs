@@ -5,11 +5,10 @@ use std::io::{self, ErrorKind};
 use ftk_hash::Algorithm;
 use ftk_record::{Seal, write_path};
 
-use crate::field::{push_number, push_time};
 use crate::{Entry, Field, Header};
 
 /// A writer of a manifest: the header, the entries, and the footer. Without the footer, the manifest is
-/// incomplete.
+/// incomplete. It always writes [`Header::VERSION`].
 #[derive(Debug)]
 pub struct Writer<S> {
     sink: S,
@@ -66,40 +65,19 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
 
 /// Appends the line of an entry, including its newline.
 pub(crate) fn push_entry(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
-    let stat = &entry.stat;
-    let member = |out: &mut Vec<u8>, field: Field| {
-        out.push(b',');
-        field.write_member(out, field.name(), entry, algorithms);
-    };
     out.push(b'{');
     write_path(out, "path", entry.path);
-    member(out, Field::Type);
-    member(out, Field::Size);
-    member(out, Field::Mtime);
-    out.extend_from_slice(b",\"ctime_ns\":");
-    push_time(out, stat.ctime_ns);
-    for field in [Field::Mode, Field::Uid, Field::Gid] {
-        member(out, field);
-    }
-    for (name, number) in [(",\"dev\":", stat.dev), (",\"ino\":", stat.ino), (",\"nlink\":", stat.nlink)] {
-        out.extend_from_slice(name.as_bytes());
-        push_number(out, number);
-    }
-    if stat.is_device() {
-        member(out, Field::Rdev);
-    }
-    if entry.target.is_some() {
-        member(out, Field::Target);
-    }
-    if !entry.digests.is_empty() {
-        member(out, Field::Digests);
-    }
-    if entry.xattrs.is_some() {
-        member(out, Field::Xattrs);
-    }
-    if let Some(ns) = entry.damaged_ns {
-        out.extend_from_slice(b",\"damaged_ns\":");
-        push_time(out, ns);
+    for field in Field::ALL.into_iter().filter(|field| field.is_of(entry)) {
+        match (field, entry.target) {
+            (Field::Target, Some(target)) => {
+                out.push(b',');
+                write_path(out, field.name(), target);
+            }
+            _ => {
+                out.extend_from_slice(field.in_line());
+                field.write_value(out, entry, algorithms);
+            }
+        }
     }
     out.extend_from_slice(b"}\n");
 }

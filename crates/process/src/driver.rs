@@ -175,9 +175,10 @@ impl<'w> Driver<'w> {
         }
         let slot = slots.free.pop().expect("the caller saw a free slot");
         let buf = slots.spare.take();
-        let name = self.context.work.inventory.name(job.dir, job.file);
-        let symlinks = self.context.work.inventory.symlinks(job.dir, job.file);
-        reader.start(slot, Open { dir: &dir, name, symlinks, span: self.context.work.span }, buf);
+        let inventory = self.context.work.inventory;
+        let (name, symlinks) = (inventory.name(job.dir, job.file), inventory.symlinks(job.dir, job.file));
+        let (birth, span) = (job.row.birth(), self.context.work.span);
+        reader.start(slot, Open { dir: &dir, name, symlinks, birth, span }, buf);
         slots.jobs[slot as usize] = Some(job);
         None
     }

@@ -1,6 +1,6 @@
 //! Results, one row for each file. Only rows whose state is `Ok` have a digest.
 
-use ftk_file::{Failure, PackedStat, Stat};
+use ftk_file::{Birth, Failure, PackedStat, Stat};
 use ftk_hash::Algorithm;
 
 /// The result for a file.
@@ -176,6 +176,11 @@ pub(crate) struct RowMut<'r> {
 }
 
 impl RowMut<'_> {
+    /// Returns whether the row keeps the time of birth.
+    pub(crate) fn birth(&self) -> Birth {
+        if self.stat.is_some() { Birth::Requested } else { Birth::Unknown }
+    }
+
     pub(crate) fn is_pending(&self) -> bool {
         *self.state == State::Pending
     }

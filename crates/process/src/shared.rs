@@ -66,7 +66,7 @@ fn windows(
     job: &Job<'_>,
 ) -> Result<Part, Failure> {
     // This examines the file again, because all other files may have been processed since it was first opened.
-    let file = Opener::new(context.work.inventory).open_file(job.dir, job.file)?;
+    let file = Opener::new(context.work.inventory).open_file_with(job.dir, job.file, job.row.birth())?;
     file.expect_pieces();
     let mut part = Part { stat: *file.stat(), values: Vec::new() };
     if !is_still(&part.stat, large) {

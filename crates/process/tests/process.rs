@@ -158,6 +158,10 @@ fn check(work: &Work<'_>, large: impl Fn(usize) -> bool) {
                 let mtime_ns =
                     i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec());
                 assert_eq!(stat.mtime_ns, mtime_ns);
+                let born = metadata.created().ok();
+                let born =
+                    born.map(|time| time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i128);
+                assert_eq!(stat.birth_ns, born);
             }
         }
     }

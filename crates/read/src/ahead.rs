@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::{Builder, JoinHandle};
 
-use ftk_file::{Failure, File, Stat, Symlinks};
+use ftk_file::{Birth, Failure, File, Stat, Symlinks};
 
 use crate::name::Name;
 use crate::progress::{Filling, Progress};
@@ -37,6 +37,7 @@ enum State {
     Opening {
         dir: Rc<OwnedFd>,
         symlinks: Symlinks,
+        birth: Birth,
         span: Span,
         buf: Buf,
     },
@@ -95,9 +96,9 @@ impl Reader for Ahead {
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
         assert!(slot == 0 && matches!(self.state, State::Free), "slot {slot} is in use or does not exist");
-        let Open { dir, name, symlinks, span } = file;
+        let Open { dir, name, symlinks, birth, span } = file;
         self.name.set(name);
-        self.state = State::Opening { dir: Rc::clone(dir), symlinks, span, buf };
+        self.state = State::Opening { dir: Rc::clone(dir), symlinks, birth, span, buf };
     }
 
     fn more(&mut self, _slot: u32, buf: Buf) {
@@ -113,8 +114,8 @@ impl Reader for Ahead {
 
     fn poll(&mut self, wait: bool) -> Option<Ready> {
         match mem::replace(&mut self.state, State::Free) {
-            State::Opening { dir, symlinks, span, buf } => {
-                Some(match File::open(&*dir, self.name.as_c_str(), symlinks) {
+            State::Opening { dir, symlinks, birth, span, buf } => {
+                Some(match File::open_with(&*dir, self.name.as_c_str(), symlinks, birth) {
                     Ok(file) => self.fill(Filling::new(Progress::new(0, file, span), buf)),
                     Err(failure) => Ready::Failed { slot: 0, buf, failure },
                 })

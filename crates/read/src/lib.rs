@@ -27,11 +27,12 @@
 //! The size of one file, read chunk by chunk:
 //!
 //! ```
-//! use ftk_file::Symlinks;
+//! use ftk_file::{Birth, Symlinks};
 //! use ftk_read::{Buf, Open, Reader, Ready, Span, SyncReader};
 //!
 //! let dir = std::rc::Rc::new(std::fs::File::open("src")?.into());
-//! let file = Open { dir: &dir, name: c"lib.rs", symlinks: Symlinks::NoFollow, span: Span::Whole };
+//! let (symlinks, birth, span) = (Symlinks::NoFollow, Birth::Unknown, Span::Whole);
+//! let file = Open { dir: &dir, name: c"lib.rs", symlinks, birth, span };
 //! let mut reader = SyncReader::new(1, SyncReader::STREAM_BUF_LEN);
 //! reader.start(0, file, Buf::new(reader.buf_len()));
 //! let mut bytes = 0;

@@ -313,7 +313,7 @@ mod tests {
         let memory = std::fs::File::from(memory);
         memory.set_len(4 * PAGE as u64).unwrap();
         memory.write_all_at(&[1; PAGE], 0).unwrap();
-        let file = File::from_fd(memory.try_clone().unwrap().into()).unwrap();
+        let file = File::from_fd(memory.try_clone().unwrap().into(), ftk_file::Birth::Unknown).unwrap();
         let blocks = memory.metadata().unwrap().blocks();
         assert_eq!(bytes(&Map::new(&file, 0..PAGE as u64).unwrap()), [1; PAGE]);
         Map::new(&file, 0..4 * PAGE as u64).unwrap_err();

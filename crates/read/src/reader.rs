@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use ftk_file::{Failure, Stat, Symlinks};
+use ftk_file::{Birth, Failure, Stat, Symlinks};
 
 use crate::{Buf, Chunk, Span};
 
@@ -18,6 +18,8 @@ pub struct Open<'a> {
     pub name: &'a CStr,
     /// Whether to follow a symbolic link as last component. If not, a symbolic link is an error.
     pub symlinks: Symlinks,
+    /// Whether [`Reader::stat`] returns the time of birth too.
+    pub birth: Birth,
     /// Which bytes to read.
     pub span: Span,
 }

@@ -5,7 +5,7 @@ use std::mem;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use ftk_file::{Failure, File, Stat, Symlinks};
+use ftk_file::{Birth, Failure, File, Stat, Symlinks};
 
 use crate::name::Name;
 use crate::progress::{Filling, Progress};
@@ -40,6 +40,7 @@ enum Slot {
     Opening {
         dir: Rc<OwnedFd>,
         symlinks: Symlinks,
+        birth: Birth,
         span: Span,
         buf: Buf,
     },
@@ -99,16 +100,16 @@ impl SyncReader {
             return None;
         }
         let slot = self.opens.pop_front()?;
-        let Slot::Opening { dir, symlinks, span, buf } = self.take(slot) else {
+        let Slot::Opening { dir, symlinks, birth, span, buf } = self.take(slot) else {
             unreachable!("slot {slot} is not being opened")
         };
-        match File::open(&*dir, self.names[slot as usize].as_c_str(), symlinks) {
+        match File::open_with(&*dir, self.names[slot as usize].as_c_str(), symlinks, birth) {
             Ok(file) => {
                 self.held += 1;
                 Some(self.fill(Filling::new(Progress::new(slot, file, span), buf)))
             }
             Err(failure) if may_wait && failure.is_out_of_descriptors() => {
-                self.slots[slot as usize] = Slot::Opening { dir, symlinks, span, buf };
+                self.slots[slot as usize] = Slot::Opening { dir, symlinks, birth, span, buf };
                 self.opens.push_front(slot);
                 self.is_starved = true;
                 None
@@ -158,10 +159,10 @@ impl Reader for SyncReader {
     }
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
-        let Open { dir, name, symlinks, span } = file;
+        let Open { dir, name, symlinks, birth, span } = file;
         self.names[slot as usize].set(name);
         self.opens.push_back(slot);
-        let opening = Slot::Opening { dir: Rc::clone(dir), symlinks, span, buf };
+        let opening = Slot::Opening { dir: Rc::clone(dir), symlinks, birth, span, buf };
         let before = mem::replace(&mut self.slots[slot as usize], opening);
         assert!(matches!(before, Slot::Free), "slot {slot} is in use");
     }

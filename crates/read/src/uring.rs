@@ -21,7 +21,7 @@ use std::mem;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::{Failure, File, Stat, Symlinks};
+use ftk_file::{Birth, Failure, File, Stat, Symlinks};
 use rustix::io::Errno;
 
 use crate::name::Name;
@@ -71,6 +71,7 @@ enum Slot {
     Opening {
         dir: Rc<OwnedFd>,
         symlinks: Symlinks,
+        birth: Birth,
         span: Span,
         buf: Buf,
     },
@@ -122,25 +123,33 @@ impl Uring {
     }
 
     /// Opens the file of `slot`. Its entry in `names` must be set.
-    fn open(&mut self, slot: u32, dir: Rc<OwnedFd>, symlinks: Symlinks, span: Span, buf: Buf) {
+    fn open(&mut self, slot: u32, dir: Rc<OwnedFd>, symlinks: Symlinks, birth: Birth, span: Span, buf: Buf) {
         if self.is_retired() {
-            return self.open_plainly(slot, &dir, symlinks, span, buf);
+            return self.open_plainly(slot, &dir, symlinks, birth, span, buf);
         }
         let op = Op::Open {
             dir: dir.as_raw_fd(),
             name: self.names[slot as usize].as_c_str().as_ptr(),
             flags: File::open_flags(symlinks),
         };
-        self.slots[slot as usize] = Slot::Opening { dir, symlinks, span, buf };
+        self.slots[slot as usize] = Slot::Opening { dir, symlinks, birth, span, buf };
         // SAFETY: the name is on the heap and does not change until `complete` frees the slot. The slot's
         // `dir` keeps the directory open. If the completion never comes, `abandon` leaks the name.
         unsafe { self.push(slot, op) };
     }
 
-    fn open_plainly(&mut self, slot: u32, dir: &Rc<OwnedFd>, symlinks: Symlinks, span: Span, buf: Buf) {
+    fn open_plainly(
+        &mut self,
+        slot: u32,
+        dir: &Rc<OwnedFd>,
+        symlinks: Symlinks,
+        birth: Birth,
+        span: Span,
+        buf: Buf,
+    ) {
         self.slots[slot as usize] = Slot::Plain;
         let name = self.names[slot as usize].as_c_str();
-        self.plain.start(slot, Open { dir, name, symlinks, span }, buf);
+        self.plain.start(slot, Open { dir, name, symlinks, birth, span }, buf);
     }
 
     /// Queues the next read, or delivers the chunk if it is complete. The file must already be counted in
@@ -237,11 +246,11 @@ impl Uring {
         self.in_flight -= 1;
         let result = if result < 0 { Err(Errno::from_raw_os_error(-result)) } else { Ok(result) };
         match (mem::replace(&mut self.slots[slot as usize], Slot::Free), result) {
-            (Slot::Opening { span, buf, .. }, Ok(fd)) => {
+            (Slot::Opening { birth, span, buf, .. }, Ok(fd)) => {
                 // SAFETY: the completion of an open returned this descriptor, and each completion is
                 // processed once (see `keys`), so that nothing else owns it.
                 let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-                match File::from_fd(fd) {
+                match File::from_fd(fd, birth) {
                     Ok(file) => {
                         self.held += 1;
                         // Files that block until there is new data (`/proc/kmsg`, `trace_pipe`) report a size
@@ -254,14 +263,14 @@ impl Uring {
                     Err(failure) => self.ready.push_back(Ready::Failed { slot, buf, failure }),
                 }
             }
-            (Slot::Opening { dir, symlinks, span, buf }, Err(errno)) => match errno {
+            (Slot::Opening { dir, symlinks, birth, span, buf }, Err(errno)) => match errno {
                 // The plain reader can retry without `O_NOATIME` and can wait for a descriptor.
                 Errno::PERM | Errno::MFILE | Errno::NFILE => {
-                    self.open_plainly(slot, &dir, symlinks, span, buf)
+                    self.open_plainly(slot, &dir, symlinks, birth, span, buf)
                 }
                 errno if is_refusal(errno) => {
                     self.refusals += 1;
-                    self.open_plainly(slot, &dir, symlinks, span, buf);
+                    self.open_plainly(slot, &dir, symlinks, birth, span, buf);
                 }
                 errno => self.ready.push_back(Ready::Failed { slot, buf, failure: Failure::of_open(errno) }),
             },
@@ -301,10 +310,10 @@ impl Uring {
         self.keys.fill(NO_SLOT);
         for slot in 0..self.slots.len() as u32 {
             match mem::replace(&mut self.slots[slot as usize], Slot::Free) {
-                Slot::Opening { dir, symlinks, span, buf } => {
+                Slot::Opening { dir, symlinks, birth, span, buf } => {
                     let name = self.names[slot as usize].clone();
                     mem::forget(mem::replace(&mut self.names[slot as usize], name));
-                    self.open_plainly(slot, &dir, symlinks, span, buf);
+                    self.open_plainly(slot, &dir, symlinks, birth, span, buf);
                 }
                 Slot::Reading(mut filling) => {
                     mem::forget(filling.start_over());
@@ -340,9 +349,9 @@ impl Reader for Uring {
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
         assert!(matches!(self.slots[slot as usize], Slot::Free), "slot {slot} is in use");
-        let Open { dir, name, symlinks, span } = file;
+        let Open { dir, name, symlinks, birth, span } = file;
         self.names[slot as usize].set(name);
-        self.open(slot, Rc::clone(dir), symlinks, span, buf);
+        self.open(slot, Rc::clone(dir), symlinks, birth, span, buf);
     }
 
     fn more(&mut self, slot: u32, buf: Buf) {

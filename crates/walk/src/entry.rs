@@ -1,6 +1,7 @@
 //! The values that a visitor is shown: entries, opened directories, and repeated directories.
 
 use std::ffi::CStr;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::node::{Id, Place};
@@ -184,14 +185,31 @@ impl<'a> Entry<'a> {
     /// # Errors
     /// If `stat` fails, for example because the entry was removed.
     pub fn metadata(&mut self) -> Result<&Metadata, WalkError> {
-        let metadata = match self.metadata {
-            Some(metadata) => metadata,
-            None => match sys::stat_at(self.fd, self.name, self.via_link) {
-                Ok(metadata) => metadata,
-                Err(error) => return Err(self.error(Op::Stat, error)),
-            },
-        };
-        Ok(self.metadata.insert(metadata))
+        match self.metadata {
+            Some(metadata) => Ok(self.metadata.insert(metadata)),
+            None => self.read_metadata(sys::stat_at),
+        }
+    }
+    /// Returns the metadata with the [time of birth](Metadata::birth_ns); for a followed link, that of its
+    /// target.
+    ///
+    /// This always makes a system call. It replaces [`metadata`](Self::metadata) and costs slightly more. Later
+    /// calls of `metadata` return the same without another system call.
+    ///
+    /// # Errors
+    /// As for [`metadata`](Self::metadata).
+    pub fn metadata_with_birth(&mut self) -> Result<&Metadata, WalkError> {
+        self.read_metadata(sys::stat_with_birth)
+    }
+
+    fn read_metadata(
+        &mut self,
+        stat: fn(BorrowedFd<'_>, &CStr, bool) -> io::Result<Metadata>,
+    ) -> Result<&Metadata, WalkError> {
+        match stat(self.fd, self.name, self.via_link) {
+            Ok(metadata) => Ok(self.metadata.insert(metadata)),
+            Err(error) => Err(self.error(Op::Stat, error)),
+        }
     }
     /// Appends the path: the starting point as given, joined with the names below it.
     pub fn push_path(&self, path: &mut Vec<u8>) {
@@ -205,7 +223,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Makes the error for a failed operation on this entry.
-    pub(crate) fn error(&self, op: Op, source: std::io::Error) -> WalkError {
+    pub(crate) fn error(&self, op: Op, source: io::Error) -> WalkError {
         let mut path = Vec::new();
         self.push_path(&mut path);
         WalkError { op, path, source }
@@ -253,6 +271,14 @@ mod tests {
             assert_eq!(entry.metadata().unwrap().file_type, file_type);
             assert_eq!((entry.depth(), entry.root()), (8, 3));
         }
+        let mut entry = Entry::listed(c"link", 1, None, &Nowhere, fd.as_fd()).unwrap();
+        let without = *entry.metadata().unwrap();
+        let with = *entry.metadata_with_birth().unwrap();
+        assert_eq!(without, Metadata { birth_ns: None, ..with });
+        let born = dir.path().join("link").symlink_metadata().unwrap().created().ok();
+        let born = born.map(|time| time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i128);
+        assert!(with.birth_ns == born || cfg!(ftk_portable));
+        assert_eq!(*entry.metadata().unwrap(), with);
         let error = Entry::listed(c"gone", 1, None, &Nowhere, fd.as_fd()).unwrap_err();
         assert_eq!((error.op, &error.path[..]), (Op::Stat, &b"nowhere/gone"[..]));
     }

@@ -80,6 +80,9 @@ pub struct Metadata {
     pub ctime_ns: i128,
     /// Time of the last access.
     pub atime_ns: i128,
+    /// Time when the inode was created. `None` unless
+    /// [`metadata_with_birth`](crate::Entry::metadata_with_birth) requested it and the file system records it.
+    pub birth_ns: Option<i128>,
 }
 
 impl Metadata {

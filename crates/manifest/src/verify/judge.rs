@@ -137,7 +137,7 @@ impl Judge<'_> {
             }
         };
         let digests: &[u8] = if is_read { &self.digests } else { &[] };
-        let new = Entry { path: &seen.path, stat, target: seen.target(), digests, xattrs, damaged_ns: None };
+        let new = Entry { target: seen.target(), digests, xattrs, ..Entry::new(&seen.path, stat) };
         let is_same = is_read.then(|| old.digests == digests);
         self.plan.criteria.changed(old, &new, is_same, &mut self.changed);
         let verdict = Verdict::of(old, &new, &self.changed);
@@ -208,14 +208,7 @@ impl Judge<'_> {
             return ControlFlow::Continue(());
         }
         let stat = seen.metadata;
-        let entry = |stat| Entry {
-            path: &seen.path,
-            stat,
-            target: seen.target(),
-            digests: &[],
-            xattrs: None,
-            damaged_ns: None,
-        };
+        let entry = |stat| Entry { target: seen.target(), ..Entry::new(&seen.path, stat) };
         self.summary.add(Verdict::New);
         (self.each)(&Finding {
             verdict: Verdict::New,

@@ -33,7 +33,7 @@ fn files(n: u32, mtime_ns: i128) -> Entries {
         rdev: 0,
         ..Stat::EMPTY
     };
-    let entry = Owned { stat, target: None, digests: vec![7; 8], xattrs: None, damaged_ns: None };
+    let entry = Owned::new(stat, vec![7; 8]);
     (0..n).map(|n| (Path::new(&format!("{n:05}")), entry.clone())).collect()
 }
 

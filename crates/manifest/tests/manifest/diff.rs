@@ -8,7 +8,8 @@ use ftk_manifest::{Criteria, Error, Field, Manifest, Mode, Summary, Verdict, dif
 use proptest::prelude::*;
 
 use crate::model::{
-    Entries, Owned, PATHS, Path, Said, entries, entry, expected, header, manifest, open, seal, written,
+    Entries, Owned, PATHS, Path, Said, all_versions, entries, entry, expected, header, manifest, open, seal,
+    written,
 };
 
 fn said(old: &Manifest, new: &Manifest, criteria: &Criteria) -> Result<(Vec<Said>, Summary), Error> {
@@ -24,8 +25,21 @@ const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
 /// Checks that the findings are those of the model.
 fn check(old: &Entries, new: &Entries, criteria: &Criteria) -> Result<(), TestCaseError> {
-    let manifests = [old, new].map(|entries| manifest(&header(XXH3, false), entries));
-    let (said, summary) = said(&manifests[0], &manifests[1], criteria).unwrap();
+    let versions = [old, new].map(|entries| all_versions(&header(XXH3, false), entries));
+    for (old_manifest, new_manifest) in
+        versions[0].iter().flat_map(|a| versions[1].iter().map(move |b| (a, b)))
+    {
+        check_pair((old_manifest, old), (new_manifest, new), criteria)?;
+    }
+    Ok(())
+}
+
+fn check_pair(
+    (old_manifest, old): (&Manifest, &Entries),
+    (new_manifest, new): (&Manifest, &Entries),
+    criteria: &Criteria,
+) -> Result<(), TestCaseError> {
+    let (said, summary) = said(old_manifest, new_manifest, criteria).unwrap();
     let mut expected = expected(old, new, criteria, |_| true);
     for said in &mut expected {
         if said.verdict == Verdict::Corrupted {
@@ -56,7 +70,7 @@ proptest! {
     fn identical_lines_around_a_difference_do_not_hide_it(
         old in entries(8),
         changes in prop::collection::btree_map(0..PATHS.len(), prop::option::of(entry(8)), 0..4),
-        ignore in prop::sample::subsequence(Field::ALL.to_vec(), 0..10),
+        ignore in prop::sample::subsequence(Field::ALL.to_vec(), 0..Field::ALL.len()),
     ) {
         let mut new = old.clone();
         for (nth, change) in changes {

@@ -5,12 +5,12 @@ use std::os::fd::OwnedFd;
 
 use ftk_file::Stat;
 use ftk_hash::Algorithm;
-use ftk_manifest::{Error, Manifest, Xattr};
+use ftk_manifest::{Error, Field, Header, Manifest, Xattr};
 use ftk_record::{Seal, SealError};
 use ftk_walk::FileType;
 use proptest::prelude::*;
 
-use crate::model::{Entries, Owned, Path, entry, header, open, read, seal, written};
+use crate::model::{Entries, OPTIONAL, Owned, Path, entry, header, open, read, seal, written};
 
 /// Any path below a root.
 fn path() -> impl Strategy<Value = Path> {
@@ -34,9 +34,16 @@ fn any_entry() -> impl Strategy<Value = Owned> {
         let ([size, dev, ino, nlink], [uid, gid], time, [more, less]) = numbers;
         let mode = uid & 0o7777;
         let (mtime_ns, ctime_ns) = (i128::from(time) * i128::from(more), i128::from(less));
-        entry.stat = Stat { size, dev, ino, nlink, uid, gid, mode, mtime_ns, ctime_ns, ..entry.stat };
+        let (blocks, birth_ns) = (size / 512, (nlink % 3 > 0).then_some(mtime_ns / 2));
+        let times = Stat { mtime_ns, ctime_ns, birth_ns, ..entry.stat };
+        entry.stat = Stat { size, blocks, dev, ino, nlink, uid, gid, mode, ..times };
         if matches!(entry.stat.file_type, FileType::Block | FileType::Char) {
             entry.stat.rdev = nlink;
+        }
+        for field in OPTIONAL {
+            if entry.absent.contains(field) {
+                entry.forget(field);
+            }
         }
         entry.target = entry.target.map(|_| target);
         entry.xattrs = Some(xattrs);
@@ -63,20 +70,31 @@ proptest! {
     }
 }
 
-const A: &str = "{\"path\":\"a\",\"type\":\"file\",\"size_bytes\":1,\"mtime_ns\":-2,\"ctime_ns\":3,\"mode\":\"0644\",\
+const A: &str = "{\"path\":\"a\",\"type\":\"file\",\"size_bytes\":1,\"allocated_bytes\":1024,\"mtime_ns\":-2,\"ctime_ns\":3,\"birth_ns\":-4,\"mode\":\"0644\",\
                  \"uid\":4,\"gid\":5,\"dev\":6,\"ino\":7,\"nlink\":8,\"digests\":{\"xxh3\":\"0123456789abcdef\"}}";
 const L: &str = "{\"path\":\"l\",\"type\":\"symlink\",\"size_bytes\":1,\"mtime_ns\":2,\"ctime_ns\":3,\"mode\":\"0777\",\
                  \"uid\":4,\"gid\":5,\"dev\":6,\"ino\":7,\"nlink\":8,\"target\":\"a\"}";
 
 /// A manifest of these lines, with a valid footer.
 fn sealed(lines: &[&str]) -> Vec<u8> {
-    let head = "{\"ftk\":\"manifest\",\"version\":1,\"root\":\"/r\",\"algorithms\":[\"xxh3\"],\"xattrs\":false,\
-                \"options\":[],\"start_ns\":7}";
-    seal(&[&[head], lines].concat())
+    sealed_as(Header::VERSION, lines)
+}
+
+/// A manifest of this version.
+fn sealed_as(version: u64, lines: &[&str]) -> Vec<u8> {
+    let head = format!(
+        "{{\"ftk\":\"manifest\",\"version\":{version},\"root\":\"/r\",\"algorithms\":[\"xxh3\"],\
+         \"xattrs\":false,\"options\":[],\"start_ns\":7}}"
+    );
+    seal(&[&[&*head], lines].concat())
 }
 
 fn paths(lines: &[&str]) -> Result<Vec<String>, Error> {
-    let entries = read(&open(&sealed(lines))?)?;
+    paths_as(Header::VERSION, lines)
+}
+
+fn paths_as(version: u64, lines: &[&str]) -> Result<Vec<String>, Error> {
+    let entries = read(&open(&sealed_as(version, lines))?)?;
     Ok(entries.into_keys().map(|path| String::from_utf8(path.0).unwrap()).collect())
 }
 
@@ -86,8 +104,10 @@ fn a_line_is_as_documented() {
     let stat = Stat {
         file_type: FileType::Regular,
         size: 1,
+        blocks: 2,
         mtime_ns: -2,
         ctime_ns: 3,
+        birth_ns: Some(-4),
         mode: 0o644,
         uid: 4,
         gid: 5,
@@ -98,9 +118,11 @@ fn a_line_is_as_documented() {
         ..Stat::EMPTY
     };
     let digests = 0x0123_4567_89ab_cdef_u64.to_be_bytes().to_vec();
-    let file = Owned { stat, target: None, digests, xattrs: None, damaged_ns: None };
+    let file = Owned::new(stat, digests);
     assert_eq!(entries[&Path::new("a")], file);
-    assert_eq!(entries[&Path::new("l")].target.as_deref(), Some(&b"a"[..]));
+    let link = &entries[&Path::new("l")];
+    assert_eq!(link.target.as_deref(), Some(&b"a"[..]));
+    assert!(link.absent.contains(Field::Allocated) && link.stat.birth_ns.is_none());
     assert_eq!(written(&header(&[Algorithm::Xxh3], false), &entries), sealed(&[A, L]));
 }
 
@@ -138,8 +160,7 @@ fn invalid_entries_are_errors_with_line_numbers() {
         (A, "\"file\"", "\"door\"", "unknown type \"door\""),
         (A, "\"file\"", "\"symlink\"", "target is required for symbolic links"),
         (A, "\"file\"", "\"fifo\"", "digests by all algorithms"),
-        (A, "\"file\"", "\"block_device\"", "rdev is required"),
-        (A, "\"nlink\":8", "\"nlink\":8,\"rdev\":9", "rdev is required"),
+        (A, "\"nlink\":8", "\"nlink\":8,\"rdev\":9", "only devices can have `rdev`"),
         (A, "\"nlink\":8", "\"nlink\":8,\"target\":\"b\"", "target is required"),
         (A, "\"size_bytes\":1,", "", "the member `size_bytes` is missing"),
         (
@@ -175,13 +196,77 @@ fn invalid_entries_are_errors_with_line_numbers() {
         (L, "\"target\":\"a\"", "\"target\":\"a\",\"target_b64\":\"YQ==\"", "target: the path is given both"),
     ] {
         let lines = [A, L].map(|it| if it == line { it.replacen(from, to, 1) } else { it.to_owned() });
-        let error = paths(&[&lines[0], &lines[1]]).unwrap_err();
-        let expected = if line == A { 2 } else { 3 };
-        assert!(matches!(error, Error::Line { number, .. } if number == expected), "{from} {to}: {error:?}");
-        let text = error.to_string();
-        assert!(text.contains(why) && text.starts_with(&format!("line {expected}: ")), "{from} {to}: {text}");
-        assert!(!text.contains("column"), "{text}");
+        for version in [1, 2] {
+            let error = paths_as(version, &[&lines[0], &lines[1]]).unwrap_err();
+            let expected = if line == A { 2 } else { 3 };
+            assert!(
+                matches!(error, Error::Line { number, .. } if number == expected),
+                "{from} {to}: {error:?}"
+            );
+            let text = error.to_string();
+            let start = format!("line {expected}: ");
+            assert!(text.contains(why) && text.starts_with(&start), "{from} {to}: {text}");
+            assert!(!text.contains("column"), "{text}");
+        }
     }
+}
+
+#[test]
+fn members_may_be_absent_only_from_version_2_on() {
+    for (field, text) in [
+        (Field::Allocated, ",\"allocated_bytes\":1024"),
+        (Field::Birth, ",\"birth_ns\":-4"),
+        (Field::Mtime, ",\"mtime_ns\":-2"),
+        (Field::Ctime, ",\"ctime_ns\":3"),
+        (Field::Mode, ",\"mode\":\"0644\""),
+        (Field::Uid, ",\"uid\":4"),
+        (Field::Gid, ",\"gid\":5"),
+        (Field::Dev, ",\"dev\":6"),
+        (Field::Ino, ",\"ino\":7"),
+        (Field::Nlink, ",\"nlink\":8"),
+    ] {
+        let shorter = A.replace(text, "");
+        if ![Field::Allocated, Field::Birth].contains(&field) {
+            let error = paths_as(1, &[&shorter]).unwrap_err().to_string();
+            assert_eq!(error, format!("line 2: the member `{field}` is missing"));
+        }
+        let null = A.replace(text, &format!(",\"{field}\":null"));
+        let [found, same] = [&shorter, &null].map(|line| read(&open(&sealed(&[line])).unwrap()).unwrap());
+        assert_eq!(found, same);
+        let mut expected = read(&open(&sealed(&[A])).unwrap()).unwrap();
+        assert!(expected.get_mut(&Path::new("a")).unwrap().forget(field));
+        assert_eq!(found, expected);
+        assert_eq!(written(&header(&[Algorithm::Xxh3], false), &found), sealed(&[&shorter]));
+    }
+    // The digests identify a content only together with the size.
+    let error = paths(&[&A.replace(",\"size_bytes\":1", "")]).unwrap_err().to_string();
+    assert_eq!(error, "line 2: the member `size_bytes` is missing");
+    let link = L.replace(",\"size_bytes\":1", "");
+    assert_eq!(paths(&[&link]).unwrap(), ["l"]);
+    assert!(paths_as(1, &[&link]).is_err());
+    let device =
+        A.replace(",\"digests\":{\"xxh3\":\"0123456789abcdef\"}", "").replace("file", "block_device");
+    assert_eq!(paths(&[&device]).unwrap(), ["a"]);
+    assert_eq!(paths_as(1, &[&device]).unwrap_err().to_string(), "line 2: the member `rdev` is missing");
+}
+
+#[test]
+fn members_of_version_2_are_checked() {
+    for (from, to, why) in [
+        ("1024", "1023", "line 2: 1023 allocated bytes are not a multiple of 512"),
+        ("1024", "-512", "integer `-512` where an integer of 0 or more is expected"),
+        ("\"birth_ns\":-4", "\"birth_ns\":\"-4\"", "its JSON is broken"),
+        ("\"birth_ns\":-4", "\"birth_ns\":-4,\"birth_ns\":-4", "the member `birth_ns` appears twice"),
+    ] {
+        let line = A.replace(from, to);
+        let error = paths(&[&line]).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        // Version 1 gives these names no meaning.
+        assert_eq!(paths_as(1, &[&line]).unwrap(), ["a"]);
+    }
+    let first = read(&open(&sealed_as(1, &[A])).unwrap()).unwrap();
+    let entry = &first[&Path::new("a")];
+    assert!(entry.absent.contains(Field::Allocated) && entry.stat.birth_ns.is_none());
 }
 
 #[test]
@@ -226,8 +311,10 @@ fn one_changed_byte_is_refused() {
 
 #[test]
 fn files_that_are_not_manifests_are_refused() {
-    let later = String::from_utf8(sealed(&[A])).unwrap().replace("\"version\":1", "\"version\":2");
-    assert!(matches!(open(later.as_bytes()), Err(Error::Version(2))));
+    let error = open(&sealed_as(3, &[A])).unwrap_err();
+    assert!(matches!(error, Error::Version(3)), "{error:?}");
+    assert_eq!(error.to_string(), "manifest version 3 needs a newer ftk; this one reads versions 1 to 2");
+    assert!(matches!(open(&sealed_as(0, &[A])), Err(Error::NotManifest(_))));
     assert!(matches!(open(b"d41d8cd98f00b204e9800998ecf8427e  a\n"), Err(Error::NotManifest(_))));
     assert!(matches!(open(b"\xef\xbb\xbf{}\n"), Err(Error::NotManifest(_))));
     assert!(matches!(open(b"{\"footer\":{}}\n"), Err(Error::Seal(_))));

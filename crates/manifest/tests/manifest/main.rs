@@ -8,3 +8,4 @@ mod trees;
 mod unique;
 mod update;
 mod verify;
+mod versions;

@@ -5,7 +5,9 @@ use std::io::Write as _;
 
 use ftk_file::Stat;
 use ftk_hash::Algorithm;
-use ftk_manifest::{Criteria, Entry, Field, Finding, Header, Manifest, Mode, Verdict, Writer, Xattr};
+use ftk_manifest::{
+    Criteria, Entry, Field, FieldSet, Finding, Header, Manifest, Mode, Verdict, Writer, Xattr,
+};
 use ftk_record::Seal;
 use ftk_walk::FileType;
 use proptest::prelude::*;
@@ -14,6 +16,7 @@ use proptest::prelude::*;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owned {
     pub(crate) stat: Stat,
+    pub(crate) absent: FieldSet,
     pub(crate) target: Option<Vec<u8>>,
     pub(crate) digests: Vec<u8>,
     pub(crate) xattrs: Option<Vec<Xattr>>,
@@ -46,10 +49,54 @@ impl Path {
     }
 }
 
+/// Members that version 2 allows to be absent.
+pub(crate) const OPTIONAL: [Field; 12] = [
+    Field::Size,
+    Field::Allocated,
+    Field::Mtime,
+    Field::Ctime,
+    Field::Birth,
+    Field::Mode,
+    Field::Uid,
+    Field::Gid,
+    Field::Dev,
+    Field::Ino,
+    Field::Nlink,
+    Field::Rdev,
+];
+
 impl Owned {
+    pub(crate) fn new(stat: Stat, digests: Vec<u8>) -> Self {
+        Self { digests, ..Self::of(&Entry::new(b"", stat)) }
+    }
+
+    /// Removes the value of a member; returns false if the entry must have it, or cannot have it.
+    pub(crate) fn forget(&mut self, field: Field) -> bool {
+        let stat = &mut self.stat;
+        match field {
+            Field::Size if !stat.is_regular() => stat.size = 0,
+            Field::Allocated => stat.blocks = 0,
+            Field::Mtime => stat.mtime_ns = 0,
+            Field::Ctime => stat.ctime_ns = 0,
+            // Its absence is `None`.
+            Field::Birth => return stat.birth_ns.take().is_some(),
+            Field::Mode => stat.mode = 0,
+            Field::Uid => stat.uid = 0,
+            Field::Gid => stat.gid = 0,
+            Field::Dev => stat.dev = 0,
+            Field::Ino => stat.ino = 0,
+            Field::Nlink => stat.nlink = 0,
+            Field::Rdev if stat.is_device() => stat.rdev = 0,
+            _ => return false,
+        }
+        self.absent.insert(field);
+        true
+    }
+
     pub(crate) fn of(entry: &Entry<'_>) -> Self {
         Self {
             stat: entry.stat,
+            absent: entry.absent,
             target: entry.target.map(<[u8]>::to_vec),
             digests: entry.digests.to_vec(),
             xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
@@ -61,6 +108,7 @@ impl Owned {
         Entry {
             path: &path.0,
             stat: self.stat,
+            absent: self.absent,
             target: self.target.as_deref(),
             digests: &self.digests,
             xattrs: self.xattrs.as_deref(),
@@ -70,7 +118,14 @@ impl Owned {
 }
 
 pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
-    Header { root: b"/r".to_vec(), algorithms: algorithms.into(), xattrs, options: Vec::new(), start_ns: 7 }
+    Header {
+        version: Header::VERSION,
+        root: b"/r".to_vec(),
+        algorithms: algorithms.into(),
+        xattrs,
+        options: Vec::new(),
+        start_ns: 7,
+    }
 }
 
 /// Returns the bytes of a manifest.
@@ -95,6 +150,29 @@ pub(crate) fn seal<L: AsRef<str>>(lines: &[L]) -> Vec<u8> {
     }
     seal.footer(&mut file);
     file
+}
+
+/// Returns the manifest that version 1 would have written.
+pub(crate) fn version_1(header: &Header, entries: &Entries) -> Manifest {
+    let mut entries = entries.clone();
+    entries.values_mut().for_each(|entry| {
+        entry.forget(Field::Allocated);
+        entry.forget(Field::Birth);
+    });
+    let text =
+        String::from_utf8(written(header, &entries)).unwrap().replacen("\"version\":2", "\"version\":1", 1);
+    let lines: Vec<_> = text.lines().filter(|line| !line.starts_with("{\"footer\"")).collect();
+    open(&seal(&lines)).unwrap()
+}
+
+/// Returns the manifests of all versions that can represent the entries.
+pub(crate) fn all_versions(header: &Header, entries: &Entries) -> Vec<Manifest> {
+    let is_in_1 = |entry: &Owned| {
+        let mut others = OPTIONAL.iter().filter(|field| **field != Field::Allocated);
+        !others.any(|field| entry.absent.contains(*field))
+    };
+    let first = entries.values().all(is_in_1).then(|| version_1(header, entries));
+    first.into_iter().chain([manifest(header, entries)]).collect()
 }
 
 /// Opens a manifest of these bytes.
@@ -198,12 +276,17 @@ pub(crate) fn expected(
                         changed.push(field);
                     }
                 }
+                let is_unknown = |field| entry.absent.contains(field) || now.absent.contains(field);
+                changed.retain(|field| !is_unknown(*field));
                 let content = [Field::Type, Field::Size, Field::Target, Field::Digests];
                 if changed.is_empty() {
                     Verdict::Ok
                 } else if !changed.iter().any(|field| content.contains(field)) {
                     Verdict::Metadata
-                } else if a.size != b.size || a.mtime_ns != b.mtime_ns || a.file_type != b.file_type {
+                } else if (a.size, a.mtime_ns, a.file_type) != (b.size, b.mtime_ns, b.file_type)
+                    || is_unknown(Field::Size)
+                    || is_unknown(Field::Mtime)
+                {
                     Verdict::Modified
                 } else {
                     Verdict::Corrupted
@@ -237,12 +320,15 @@ pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
         FileType::Block,
         FileType::Char,
     ]);
-    (types, 0..2_u64, 0..2_i128, 0..2_u32, 0..2_u32, 0..3_u8, 0..2_u8).prop_map(
-        move |(file_type, size, mtime_ns, mode, owner, digest, other)| {
+    let forgotten = prop::option::weighted(0.2, prop::sample::subsequence(OPTIONAL.to_vec(), 0..4));
+    (types, 0..2_u64, 0..2_i128, 0..2_u32, 0..2_u32, 0..3_u8, 0..2_u8, forgotten).prop_map(
+        move |(file_type, size, mtime_ns, mode, owner, digest, other, forgotten)| {
             let is_device = matches!(file_type, FileType::Block | FileType::Char);
             let stat = Stat {
                 file_type,
                 size,
+                blocks: other.into(),
+                birth_ns: (mode == 0).then_some(mtime_ns - 1),
                 mtime_ns,
                 ctime_ns: i128::from(other) - 1,
                 mode: 0o640 + mode,
@@ -255,13 +341,13 @@ pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
                 ..Stat::EMPTY
             };
             let is_file = file_type == FileType::Regular;
-            Owned {
-                stat,
-                target: (file_type == FileType::Symlink).then(|| vec![b't', 0xfe + other]),
-                digests: if is_file { vec![digest; digests_len] } else { Vec::new() },
-                xattrs: None,
-                damaged_ns: None,
+            let target = (file_type == FileType::Symlink).then(|| vec![b't', 0xfe + other]);
+            let digests = if is_file { vec![digest; digests_len] } else { Vec::new() };
+            let mut entry = Owned { target, ..Owned::new(stat, digests) };
+            for field in forgotten.unwrap_or_default() {
+                entry.forget(field);
             }
+            entry
         },
     )
 }

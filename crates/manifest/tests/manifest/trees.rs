@@ -132,6 +132,7 @@ impl Walked {
 #[test]
 fn recorded_metadata_is_that_of_the_system() {
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+    use std::time::UNIX_EPOCH;
 
     let dir = Dir::new();
     let entries = dir.entries(&[Algorithm::Sha256, Algorithm::Xxh3]);
@@ -159,6 +160,9 @@ fn recorded_metadata_is_that_of_the_system() {
             "{path:?}"
         );
         assert_eq!(said.mtime_ns, nanos(is.mtime(), is.mtime_nsec()), "{path:?}");
+        assert_eq!(said.blocks, is.blocks(), "{path:?}");
+        let born = is.created().ok().map(|time| time.duration_since(UNIX_EPOCH).unwrap().as_nanos() as i128);
+        assert_eq!(said.birth_ns, born, "{path:?}");
         assert_eq!(said.ctime_ns, nanos(is.ctime(), is.ctime_nsec()), "{path:?}");
         let file_type = match is.file_type() {
             it if it.is_dir() => ftk_walk::FileType::Directory,

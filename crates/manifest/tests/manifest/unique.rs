@@ -7,18 +7,11 @@ use ftk_inventory::Budget;
 use ftk_manifest::{Error, unique};
 use proptest::prelude::*;
 
-use crate::model::{Entries, entries, header, manifest, text};
+use crate::model::{Entries, all_versions, entries, header, manifest, text};
 
 proptest! {
     #[test]
     fn contents_found_under_any_name_are_not_unique(of in entries(8), elsewhere in entries(8)) {
-        let [a, b] = [&of, &elsewhere].map(|entries| manifest(&header(&[Algorithm::Xxh64], false), entries));
-        let mut found = Vec::new();
-        let n = unique(&a, &b, &Budget::new(1 << 20), &mut |entry| {
-            found.push(text(entry.path));
-            ControlFlow::Continue(())
-        });
-        prop_assert_eq!(n.unwrap(), found.len() as u64);
         let contents: Vec<_> =
             elsewhere.values().filter(|it| !it.digests.is_empty()).map(|it| (&it.digests, it.stat.size)).collect();
         let is_unique = |entry: &crate::model::Owned| {
@@ -26,7 +19,16 @@ proptest! {
         };
         let expected: Vec<_> =
             of.iter().filter(|(_, entry)| is_unique(entry)).map(|(path, _)| text(&path.0)).collect();
-        prop_assert_eq!(found, expected);
+        let versions = [&of, &elsewhere].map(|it| all_versions(&header(&[Algorithm::Xxh64], false), it));
+        for (a, b) in versions[0].iter().flat_map(|a| versions[1].iter().map(move |b| (a, b))) {
+            let mut found = Vec::new();
+            let n = unique(a, b, &Budget::new(1 << 20), &mut |entry| {
+                found.push(text(entry.path));
+                ControlFlow::Continue(())
+            });
+            prop_assert_eq!(n.unwrap(), found.len() as u64);
+            prop_assert_eq!(&found, &expected);
+        }
     }
 }
 

@@ -7,9 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Finding, Header, Manifest, Sample, Update, Updated, Verdict, Writer};
+use ftk_manifest::{Field, Finding, Header, Manifest, Sample, Update, Updated, Verdict, Writer};
 
-use crate::model::{Path, header, manifest, open, read};
+use crate::model::{Path, header, manifest, open, read, version_1};
 use crate::trees::Dir;
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
@@ -63,6 +63,39 @@ fn no_file_of_an_unchanged_tree_is_read() {
     let run = update(&dir, &old, None, &[]);
     assert_eq!(run.read, Vec::<Vec<u8>>::new());
     assert_eq!(read(&run.new).unwrap(), read(&old).unwrap());
+}
+
+#[test]
+fn version_1_is_upgraded_without_reading_unchanged_files() {
+    let dir = Dir::new();
+    let header = later(XXH3);
+    let now = dir.entries(XXH3);
+    let old = version_1(&header, &now);
+    let run = update(&dir, &old, None, &[]);
+    assert_eq!(run.read, Vec::<Vec<u8>>::new());
+    assert_eq!((old.header().version, run.new.header().version), (1, 2));
+    assert_eq!(read(&run.new).unwrap(), now);
+    assert!(now.values().all(|entry| !entry.absent.contains(Field::Allocated)));
+
+    // A file that keeps its old record gets no values that were not read with it.
+    let mut damaged = now.clone();
+    damaged.get_mut(&Path::new("file")).unwrap().digests[3] ^= 1;
+    let run = update(&dir, &version_1(&header, &damaged), Some(100.0), &[]);
+    assert_eq!(run.corrupted, [b"file"]);
+    let kept = &read(&run.new).unwrap()[&Path::new("file")];
+    assert!(kept.absent.contains(Field::Allocated) && kept.stat.birth_ns.is_none());
+}
+
+#[test]
+fn files_without_recorded_times_are_read() {
+    let dir = Dir::new();
+    let now = dir.entries(XXH3);
+    let mut old = now.clone();
+    old.get_mut(&Path::new("file")).unwrap().forget(Field::Mtime);
+    old.get_mut(&Path::new(".")).unwrap().forget(Field::Dev);
+    let run = update(&dir, &manifest(&later(XXH3), &old), None, &[]);
+    assert_eq!(run.read, [b"file"]);
+    assert_eq!(read(&run.new).unwrap(), now);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::rc::Rc;
 
-use ftk_file::{Failure, Stat, Symlinks};
+use ftk_file::{Birth, Failure, Stat, Symlinks};
 
 use crate::tests::fake::{Fake, Script};
 use crate::{Ahead, Buf, Open, Part, Reader, Ready, Span, SyncReader, Uring};
@@ -89,7 +89,7 @@ pub(crate) fn start(reader: &mut dyn Reader, slot: u32, dir: &Rc<OwnedFd>, name:
 
 pub(crate) fn start_span(reader: &mut dyn Reader, slot: u32, dir: &Rc<OwnedFd>, name: &CStr, span: Span) {
     let buf = Buf::new(reader.buf_len());
-    reader.start(slot, Open { dir, name, symlinks: Symlinks::NoFollow, span }, buf);
+    reader.start(slot, Open { dir, name, symlinks: Symlinks::NoFollow, birth: Birth::Unknown, span }, buf);
 }
 
 /// The bytes and the `fstat` of a file, or its failure.

@@ -1,10 +1,14 @@
 //! Linux: listings with `getdents64` into a reused buffer, and pseudo file systems by magic number.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use rustix::fs::{OFlags, RawDir, RawDirEntry, fstatfs};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, OFlags, RawDir, RawDirEntry, Statx, StatxFlags, fstatfs, makedev, statx};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::{flags, nanoseconds, stat_at};
+use crate::{FileType, Metadata};
 
 /// Prevents updates of access times, which are writes. Fails with `EPERM` for directories of other users.
 pub(crate) const NO_ATIME: OFlags = OFlags::NOATIME;
@@ -40,6 +44,39 @@ impl<'a> Listing<'a> {
     /// Returns whether the next call of `next` makes a system call. Then found directories are queued first.
     pub(crate) fn drained(&self) -> bool {
         self.raw.is_buffer_empty()
+    }
+}
+
+/// Returns the metadata like [`stat_at`], with the time of birth, from one call of `statx`.
+pub(crate) fn stat_with_birth(at: BorrowedFd<'_>, path: &CStr, follow: bool) -> io::Result<Metadata> {
+    // `fstatat` never mounts an automount point; `statx` does unless told not to.
+    let flags = flags(follow) | AtFlags::NO_AUTOMOUNT;
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+    match retry_on_intr(|| statx(at, path, flags, wanted)) {
+        Err(Errno::NOSYS) => stat_at(at, path, follow), // Linux before 4.11, and some sandboxes
+        stat => Ok(metadata(&stat?)),
+    }
+}
+
+fn metadata(stat: &Statx) -> Metadata {
+    let file_type = FileType::from_mode(stat.stx_mode.into());
+    let has_birth = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
+    Metadata {
+        file_type,
+        mode: u32::from(stat.stx_mode) & 0o7777,
+        uid: stat.stx_uid,
+        gid: stat.stx_gid,
+        dev: makedev(stat.stx_dev_major, stat.stx_dev_minor),
+        // As for `stat_at`.
+        rdev: if file_type.is_device() { makedev(stat.stx_rdev_major, stat.stx_rdev_minor) } else { 0 },
+        ino: stat.stx_ino,
+        nlink: stat.stx_nlink.into(),
+        size: stat.stx_size,
+        blocks: stat.stx_blocks,
+        mtime_ns: nanoseconds(stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),
+        ctime_ns: nanoseconds(stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
+        atime_ns: nanoseconds(stat.stx_atime.tv_sec, stat.stx_atime.tv_nsec),
+        birth_ns: has_birth.then(|| nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)),
     }
 }
 

@@ -18,9 +18,9 @@ mod linux;
 mod portable;
 
 #[cfg(all(target_os = "linux", not(ftk_portable)))]
-pub(crate) use linux::{Listing, NO_ATIME, is_pseudo};
+pub(crate) use linux::{Listing, NO_ATIME, is_pseudo, stat_with_birth};
 #[cfg(not(all(target_os = "linux", not(ftk_portable))))]
-pub(crate) use portable::{Listing, NO_ATIME, is_pseudo};
+pub(crate) use portable::{Listing, NO_ATIME, is_pseudo, stat_with_birth};
 pub(crate) use rustix::fs::CWD;
 
 /// The size of the longest path that a system call accepts, including its terminating NUL.
@@ -48,9 +48,12 @@ pub(crate) fn identity(fd: impl AsFd) -> io::Result<Id> {
 
 /// Returns the metadata of `path`; if `path` is a link and `follow`, that of its target.
 pub(crate) fn stat_at(at: BorrowedFd<'_>, path: &CStr, follow: bool) -> io::Result<Metadata> {
-    let flags = if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
-    let stat = retry_on_intr(|| statat(at, path, flags))?;
+    let stat = retry_on_intr(|| statat(at, path, flags(follow)))?;
     Ok(metadata(&stat))
+}
+
+fn flags(follow: bool) -> AtFlags {
+    if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW }
 }
 
 /// Returns whether following a link failed because its target does not exist.
@@ -74,7 +77,6 @@ fn errno(error: &io::Error) -> Errno {
 
 #[allow(clippy::unnecessary_cast, reason = "the widths of these fields differ between platforms")]
 fn metadata(stat: &Stat) -> Metadata {
-    let nanoseconds = |seconds, rest| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
     let file_type = FileType::from_mode(stat.st_mode as u32);
     Metadata {
         file_type,
@@ -91,5 +93,10 @@ fn metadata(stat: &Stat) -> Metadata {
         mtime_ns: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
         ctime_ns: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
         atime_ns: nanoseconds(stat.st_atime, stat.st_atime_nsec),
+        birth_ns: None,
     }
+}
+
+fn nanoseconds(seconds: impl Into<i128>, rest: impl Into<i128>) -> i128 {
+    seconds.into() * 1_000_000_000 + rest.into()
 }

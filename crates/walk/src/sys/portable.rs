@@ -1,10 +1,14 @@
 //! Any Unix: listings with `readdir` from the C library.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
 
 use rustix::fs::{Dir, DirEntry, OFlags};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
+
+use super::stat_at;
+use crate::Metadata;
 
 /// Empty, because not every system has `O_NOATIME`.
 pub(crate) const NO_ATIME: OFlags = OFlags::empty();
@@ -38,6 +42,11 @@ impl Listing {
     pub(crate) fn drained(&self) -> bool {
         self.entries.is_multiple_of(BATCH)
     }
+}
+
+/// Returns the metadata without the time of birth: there is no portable way to find out.
+pub(crate) fn stat_with_birth(at: BorrowedFd<'_>, path: &CStr, follow: bool) -> io::Result<Metadata> {
+    stat_at(at, path, follow)
 }
 
 /// Returns `false`: there is no portable way to find out.
