@@ -167,7 +167,6 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
         ino: values.integer(Field::Ino, "ino")?,
         nlink: values.integer(Field::Nlink, "nlink")?,
         rdev,
-        ..Stat::EMPTY
     };
     let damaged_ns = match line.optional("damaged_ns")? {
         Some(damaged_ns) => Some(damaged_ns.integer()?),

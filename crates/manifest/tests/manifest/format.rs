@@ -115,7 +115,6 @@ fn a_line_is_as_documented() {
         ino: 7,
         nlink: 8,
         rdev: 0,
-        ..Stat::EMPTY
     };
     let digests = 0x0123_4567_89ab_cdef_u64.to_be_bytes().to_vec();
     let file = Owned::new(stat, digests);

@@ -338,7 +338,6 @@ pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
                 ino: 1 << 63,
                 nlink: 1,
                 rdev: if is_device { owner.into() } else { 0 },
-                ..Stat::EMPTY
             };
             let is_file = file_type == FileType::Regular;
             let target = (file_type == FileType::Symlink).then(|| vec![b't', 0xfe + other]);
