@@ -31,11 +31,6 @@ impl Paused {
         Self(child)
     }
 
-    /// Sends it a signal that arrives when it continues.
-    pub(crate) fn signal(&self, which: Signal) {
-        signal(&self.0, which);
-    }
-
     /// Continues it and waits for its end.
     pub(crate) fn go_on(self) -> std::process::Output {
         signal(&self.0, Signal::CONT);

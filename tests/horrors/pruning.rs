@@ -10,7 +10,7 @@ use std::process::Command;
 use rustix::fs::{XattrFlags, lsetxattr};
 use rustix::process::Signal;
 
-use crate::harness::{Dir, Paused, bytes, has, has_open, has_read, needs, sha256, signal, skip, wait_until};
+use crate::harness::{Dir, bytes, has, has_open, has_read, needs, sha256, signal, skip, wait_until};
 
 pub(super) const ACTIONS: [&str; 4] = ["hardlink", "symlink", "delete", "move=away"];
 
@@ -523,7 +523,7 @@ fn h49_a_signal_ends_the_search_at_once() {
 /// A signal while one pair is compared ends the run, and the pair is listed as not done.
 #[test]
 fn h49_a_signal_ends_a_comparison() {
-    const LONG: u64 = 512 << 20;
+    const LONG: u64 = 2 << 30;
     let dir = Dir::new();
     dir.zeros("a", LONG).zeros("b", LONG);
     let member = |path: &str| {
@@ -550,12 +550,13 @@ fn h49_a_signal_ends_a_comparison() {
     let report = dir.aside("report");
     fs::write(&report, body + &footer).unwrap();
     for action in ["hardlink", "delete"] {
-        let ftk = dir.ftk(["dup", "apply", "--yes", "--action", action]).arg(&report);
-        let paused = Paused::when(ftk, |child| has_read(child) > LONG / 16);
-        paused.signal(Signal::INT);
-        let output = paused.go_on();
-        assert_eq!(output.status.signal(), Some(Signal::INT.as_raw()));
+        let child = dir.ftk(["dup", "apply", "--yes", "--action", action]).arg(&report).spawn();
+        wait_until(|| has_read(&child) > 32 << 20);
+        signal(&child, Signal::INT);
+        let output = child.wait_with_output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(Signal::INT.as_raw()), "{text}{err}");
         assert!(text.contains("  not done b"), "{text}");
         assert_eq!(fs::metadata(dir.path("b")).unwrap().nlink(), 1);
     }
