@@ -84,7 +84,10 @@ fn run() -> Outcome {
             return Outcome::Error;
         }
         Err(Refused::Parser(error)) => {
-            args::color_of(Line::of_process()).write_global();
+            // The version has no colours, and to look for --color takes longer than to print it.
+            if error.kind() != clap::error::ErrorKind::DisplayVersion {
+                args::color_of(Line::of_process()).write_global();
+            }
             // Help and version are output too: failing to write them is an error.
             let is_answer = error.exit_code() == 0;
             let is_shown = match console::show(error) {
