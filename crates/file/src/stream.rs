@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use rustix::buffer::spare_capacity;
 use rustix::io::retry_on_intr;
 
-use crate::page_cache::Pages;
+use crate::page_cache::{Pages, preserves_page_cache};
 use crate::{Stat, limit};
 
 /// A file of any type that is read from its current position on. Obeys the [rate limit](crate::limit_rate).
@@ -15,12 +15,16 @@ use crate::{Stat, limit};
 pub struct Stream<F: AsFd> {
     file: F,
     pages: Option<Box<Pages>>,
+    /// Where the next read begins; used only with `pages`.
     offset: u64,
 }
 
 impl<F: AsFd> Stream<F> {
     /// Prepares to read an open file.
     pub fn new(file: F) -> Self {
+        if !preserves_page_cache() {
+            return Self { file, pages: None, offset: 0 };
+        }
         let regular = Stat::of(&file).ok().filter(Stat::is_regular);
         let pages = regular.and_then(|stat| Pages::of(file.as_fd(), &stat));
         let offset = rustix::fs::tell(&file).unwrap_or(0);
