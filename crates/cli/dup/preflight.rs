@@ -6,7 +6,7 @@ use std::ffi::CString;
 use anyhow::bail;
 use ftk_apply::{Action, Obstacle, Reach, Seen, Step, probe};
 use ftk_dedup::report::Group;
-use ftk_file::Symlinks;
+use ftk_file::{Symlinks, Version};
 use ftk_inventory::{DirNo, FileNo, Inventory};
 use ftk_record::quote;
 
@@ -41,7 +41,7 @@ pub(super) fn pairs_of(inventory: &Inventory, roots: &[CString], references: &BT
 pub(super) fn pairs_in(groups: &[Group], roots: &[usize]) -> Pairs {
     let mut ends = BTreeMap::new();
     for member in groups.iter().flat_map(|group| &group.members) {
-        ends.entry(member.dev).or_insert((member, member)).1 = member;
+        ends.entry(member.version.dev).or_insert((member, member)).1 = member;
     }
     let place = |root: usize, path: &[u8]| place(path, roots[root]);
     let pair = |(first, last): (&ftk_dedup::Member, &ftk_dedup::Member)| {
@@ -52,7 +52,7 @@ pub(super) fn pairs_in(groups: &[Group], roots: &[usize]) -> Pairs {
 
 /// Returns a file with its path alone, which is all that [`probe`] needs.
 fn place(path: &[u8], root_len: usize) -> Seen {
-    Seen { path: path.to_vec(), root_len, dev: 0, ino: 0, size: 0, mtime_ns: 0, ctime_ns: 0 }
+    Seen { path: path.to_vec(), root_len, version: Version::default() }
 }
 
 /// Warns about each file system on which the action does not work.
