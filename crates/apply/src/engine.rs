@@ -203,9 +203,8 @@ impl Engine {
             let planned = step.keeper.version.identity();
             step.keeper = self.latest(&step.keeper).clone();
             bytes = bytes.saturating_add(step.victim.version.size);
-            let ready = if planned != step.keeper.version.identity()
-                && step.keeper.version.identity() == step.victim.version.identity()
-            {
+            let keeper = step.keeper.version.identity();
+            let ready = if planned != keeper && keeper == step.victim.version.identity() {
                 Err(Refusal::TooManyLinks.into()) // another name of a file that stays
             } else {
                 self.make_ready(&step, journal, stop)

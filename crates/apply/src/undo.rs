@@ -97,20 +97,13 @@ struct Undoing {
     reach: Reach,
     /// For each victim that had several names: the copy that was made for the first of them, or the victim
     /// itself. `None` until there is one.
-    copies: HashMap<(u64, u64), Option<Copy>>,
+    copies: HashMap<(u64, u64), Option<Seen>>,
     changed: Vec<Rc<OwnedFd>>,
-}
-
-/// A restored file, or one that was never removed.
-struct Copy {
-    path: Vec<u8>,
-    root_len: usize,
-    identity: (u64, u64),
 }
 
 /// Returns a map with the value `None` for each victim that occurs in several steps, because it had several
 /// names.
-fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Copy>> {
+fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Seen>> {
     let mut names = HashMap::new();
     for intent in steps {
         *names.entry(intent.victim.version.identity()).or_insert(0_usize) += 1;
@@ -142,15 +135,11 @@ impl Undoing {
             self.remember(intent, &place);
             Ok(Undone::Restored)
         } else {
+            let victim = &intent.victim.version;
             match (intent.kind, found) {
-                (_, Some(now)) if now.identity() == intent.victim.version.identity() => {
-                    let changed = Refusal::Changed { side: Side::Victim, what: "since the run" };
-                    intent
-                        .victim
-                        .version
-                        .is_same_except_ctime(&now)
-                        .then_some(Undone::AsItWas)
-                        .ok_or(changed.into())
+                (_, Some(now)) if victim.is_same_except_ctime(&now) => Ok(Undone::AsItWas),
+                (_, Some(now)) if victim.identity() == now.identity() => {
+                    Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into())
                 }
                 (ActionKind::Move, now) => self.move_back(intent, &place, now.as_ref()),
                 (ActionKind::Delete, _) => Err(Refusal::NotUndoable.into()),
@@ -324,7 +313,7 @@ impl Undoing {
             return Ok(None); // then it gets a separate copy
         }
         let temp = Temp::made(aside.clone())?;
-        if temp.identity != copy.identity {
+        if temp.identity != copy.version.identity() {
             return Err(temp.discard(Refusal::Replaced(Side::Victim).into()));
         }
         Ok(Some(temp))
@@ -349,8 +338,7 @@ impl Undoing {
         if let Some(copy) = self.copies.get_mut(&intent.victim.version.identity())
             && let Ok(stat) = place.stat()
         {
-            let Seen { path, root_len, .. } = &intent.victim;
-            *copy = Some(Copy { path: path.clone(), root_len: *root_len, identity: stat.identity() });
+            *copy = Some(Seen { version: stat.version(), ..intent.victim.clone() });
         }
     }
 

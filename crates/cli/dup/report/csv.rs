@@ -3,9 +3,7 @@
 use std::io::Write as _;
 
 use data_encoding::BASE64;
-use ftk_dedup::Member;
 use ftk_dedup::report::Group;
-use ftk_file::Version;
 use ftk_record::sanitize;
 
 /// The header row. A path is in the column `path` if it is UTF-8, and otherwise in `path_b64` as base64. The
@@ -31,9 +29,10 @@ pub(super) fn push_group(out: &mut Vec<u8>, number: u64, group: &Group, is_shown
                 out.extend_from_slice(BASE64.encode(&member.path).as_bytes());
             }
         }
-        let &Member { root, version, nlink, blocks, .. } = member;
-        let (Version { dev, ino, mtime_ns, ctime_ns, .. }, allocated) = (version, blocks.saturating_mul(512));
-        let _ = write!(out, ",{root},{cluster},{dev},{ino},{nlink},{allocated},{mtime_ns},{ctime_ns}\r\n");
+        let (allocated, version) = (member.blocks.saturating_mul(512), member.version);
+        let (root, (dev, ino), nlink) = (member.root, version.identity(), member.nlink);
+        let (mtime, ctime) = (version.mtime_ns, version.ctime_ns);
+        let _ = write!(out, ",{root},{cluster},{dev},{ino},{nlink},{allocated},{mtime},{ctime}\r\n");
     }
 }
 

@@ -122,8 +122,8 @@ impl Writer {
 }
 
 fn push_member(out: &mut Vec<u8>, member: &Member, cluster: usize) {
-    let Member { path, root, version, nlink, blocks, .. } = member;
-    let Version { dev, ino, mtime_ns, ctime_ns, .. } = version;
+    let Member { path, root, version: Version { dev, ino, mtime_ns, ctime_ns, .. }, nlink, blocks, .. } =
+        member;
     out.push(b'{');
     write_path(out, "path", path);
     let allocated = blocks.saturating_mul(512);
