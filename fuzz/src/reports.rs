@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use ftk_dedup::Member;
 use ftk_dedup::report::{self, Group, Report};
+use ftk_file::Version;
 use ftk_hash::{Algorithm, Digest};
 
 use crate::json::{Json, Members, hex};
@@ -91,13 +92,15 @@ fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> 
     };
     (!path.is_empty() && is_apart && !climbs).then_some(Member {
         root,
-        size,
-        dev: record.integer("dev")?,
-        ino: record.integer("ino")?,
+        version: Version {
+            dev: record.integer("dev")?,
+            ino: record.integer("ino")?,
+            size,
+            mtime_ns: record.integer("mtime_ns")?,
+            ctime_ns: record.integer("ctime_ns")?,
+        },
         nlink: record.integer("nlink")?,
         blocks: record.integer::<u64>("allocated_bytes")? / 512,
-        mtime_ns: record.integer("mtime_ns")?,
-        ctime_ns: record.integer("ctime_ns")?,
         via_link,
         path,
     })

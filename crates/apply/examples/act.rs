@@ -3,14 +3,12 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its results")]
 
 use std::error::Error;
-use std::fs::symlink_metadata;
 use std::io::BufReader;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use ftk_apply::{Action, ActionOptions, Engine, Journal, Seen, Step, open_journal, undo};
+use ftk_file::{Stat, Symlinks};
 use ftk_sched::Stop;
+use rustix::fs::CWD;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<_> = std::env::args().skip(1).collect();
@@ -61,15 +59,6 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Returns the state of a file as a scan would record it. The directory of the file is trusted.
 fn seen(path: &str) -> Result<Seen, Box<dyn Error>> {
-    let stat = symlink_metadata(path)?;
-    let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
-    Ok(Seen {
-        path: Path::new(path).as_os_str().as_bytes().to_vec(),
-        root_len: path.len(),
-        dev: stat.dev(),
-        ino: stat.ino(),
-        size: stat.size(),
-        mtime_ns: nanos(stat.mtime(), stat.mtime_nsec()),
-        ctime_ns: nanos(stat.ctime(), stat.ctime_nsec()),
-    })
+    let version = Stat::at(CWD, path, Symlinks::NoFollow)?.version();
+    Ok(Seen { path: path.into(), root_len: path.len(), version })
 }

@@ -4,12 +4,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ftk_file::Stat;
+use ftk_file::{Stat, Version};
 use rustix::fs::{Mode, OFlags, fsync, openat, syncfs};
 use rustix::io::Errno;
 
 use crate::reach::Held;
-use crate::seen::Seen;
 
 /// The age from which an unchanged file is regarded as written. The kernel writes data back after 30 seconds,
 /// or after ten minutes on a laptop that lets its disk sleep.
@@ -33,7 +32,7 @@ impl Keepers {
     ///
     /// The keeper is known to be unchanged since `seen`, so a sync after the start of the run includes all of
     /// its content.
-    pub(crate) fn sync(&mut self, keeper: &Held, seen: &Seen) -> Result<(), Errno> {
+    pub(crate) fn sync(&mut self, keeper: &Held, seen: &Version) -> Result<(), Errno> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let recent_from = now.saturating_sub(WRITTEN_BACK).as_nanos() as i128;
         let (dev, ino) = keeper.identity();

@@ -171,8 +171,8 @@ impl Engine {
     /// Makes the victim of a step the keeper of later steps. Returns `false` if the victim's own successor is
     /// the same keeper, or the victim is another name of it: successors must not form a cycle.
     fn replace_keeper(&mut self, step: &Step) -> bool {
-        let full = step.keeper.identity();
-        let is_new = self.latest(&step.victim).identity() != full;
+        let full = step.keeper.version.identity();
+        let is_new = self.latest(&step.victim).version.identity() != full;
         if is_new {
             self.successors.insert(full, step.victim.clone());
         }
@@ -182,7 +182,7 @@ impl Engine {
     /// Returns the last successor of a keeper, or the keeper itself.
     fn latest<'s>(&'s self, keeper: &'s Seen) -> &'s Seen {
         let mut latest = keeper;
-        while let Some(successor) = self.successors.get(&latest.identity()) {
+        while let Some(successor) = self.successors.get(&latest.version.identity()) {
             latest = successor;
         }
         latest
@@ -200,15 +200,15 @@ impl Engine {
         let mut bytes = 0_u64;
         while batch.len() < self.max_steps && bytes < BATCH_BYTES && !stop.is_raised() {
             let Some(mut step) = next() else { break };
-            let planned = step.keeper.identity();
+            let planned = step.keeper.version.identity();
             step.keeper = self.latest(&step.keeper).clone();
-            bytes = bytes.saturating_add(step.victim.size);
-            let ready =
-                if planned != step.keeper.identity() && step.keeper.identity() == step.victim.identity() {
-                    Err(Refusal::TooManyLinks.into()) // another name of a file that stays
-                } else {
-                    self.make_ready(&step, journal, stop)
-                };
+            bytes = bytes.saturating_add(step.victim.version.size);
+            let keeper = step.keeper.version.identity();
+            let ready = if planned != keeper && keeper == step.victim.version.identity() {
+                Err(Refusal::TooManyLinks.into()) // another name of a file that stays
+            } else {
+                self.make_ready(&step, journal, stop)
+            };
             if let Ok((_, intent)) = &ready {
                 journal.intend(intent);
             }
@@ -228,7 +228,7 @@ impl Engine {
         };
         let proven = prove(victim, keeper, self.kind, self.options, stop)?;
         if self.kind != ActionKind::Reflink {
-            let synced = self.keepers.sync(&proven.keeper, &step.keeper);
+            let synced = self.keepers.sync(&proven.keeper, &step.keeper.version);
             synced.map_err(|errno| ActError::failed("sync the keeper", errno))?;
         }
         let target = (self.kind == ActionKind::Symlink).then(|| absolute_path(&proven.keeper)).transpose()?;

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::fmt::Write as _;
 
 use data_encoding::BASE64;
-use ftk_file::is_temp_name;
+use ftk_file::{Version, is_temp_name};
 use ftk_record::{Object, read_base64, read_path, write_path, write_string};
 use serde::Deserialize;
 
@@ -65,7 +65,7 @@ impl Intent {
 
 fn write_seen(out: &mut Vec<u8>, seen: &Seen) {
     write_path(out, "path", &seen.path);
-    let Seen { path: _, root_len, dev, ino, size, mtime_ns, ctime_ns } = seen;
+    let (root_len, Version { dev, ino, size, mtime_ns, ctime_ns }) = (seen.root_len, seen.version);
     let mut text = String::new();
     write!(
         text,
@@ -185,15 +185,9 @@ impl IntentRecord {
 
 impl SeenRecord {
     fn seen(&self) -> Option<Seen> {
-        Some(Seen {
-            path: bytes(&self.path, &self.path_b64)?,
-            root_len: self.root_len,
-            dev: self.dev,
-            ino: self.ino,
-            size: self.size_bytes,
-            mtime_ns: self.mtime_ns,
-            ctime_ns: self.ctime_ns,
-        })
+        let &Self { root_len, dev, ino, size_bytes: size, mtime_ns, ctime_ns, .. } = self;
+        let version = Version { dev, ino, size, mtime_ns, ctime_ns };
+        Some(Seen { path: bytes(&self.path, &self.path_b64)?, root_len, version })
     }
 }
 
@@ -228,7 +222,8 @@ mod tests {
         (path, any::<usize>(), any::<[u64; 3]>(), any::<i64>(), any::<i64>()).prop_map(
             |(path, root_len, ids, m, c)| {
                 let [dev, ino, size] = ids;
-                Seen { path, root_len, dev, ino, size, mtime_ns: i128::from(m) * 9, ctime_ns: c.into() }
+                let version = Version { dev, ino, size, mtime_ns: i128::from(m) * 9, ctime_ns: c.into() };
+                Seen { path, root_len, version }
             },
         )
     }
@@ -247,7 +242,7 @@ mod tests {
                 uid: id,
                 gid: !id,
                 atime_ns: atime.into(),
-                mtime_ns: victim.mtime_ns,
+                mtime_ns: victim.version.mtime_ns,
                 attributes,
             };
             Intent {

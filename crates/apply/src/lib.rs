@@ -45,22 +45,15 @@
 //! use std::path::Path;
 //!
 //! use ftk_apply::{Action, ActionOptions, Engine, Journal, Seen, Step, open_journal, undo};
+//! use ftk_file::{Stat, Symlinks};
 //! use ftk_sched::Stop;
+//! use rustix::fs::CWD;
 //!
 //! /// Returns the state of a file, as a scan would record it.
 //! fn seen(path: &Path) -> io::Result<Seen> {
-//!     let stat = fs::symlink_metadata(path)?;
-//!     let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+//!     let version = Stat::at(CWD, path, Symlinks::NoFollow)?.version();
 //!     let path = path.as_os_str().as_bytes().to_vec();
-//!     Ok(Seen {
-//!         root_len: path.len(),
-//!         path,
-//!         dev: stat.dev(),
-//!         ino: stat.ino(),
-//!         size: stat.size(),
-//!         mtime_ns: nanos(stat.mtime(), stat.mtime_nsec()),
-//!         ctime_ns: nanos(stat.ctime(), stat.ctime_nsec()),
-//!     })
+//!     Ok(Seen { root_len: path.len(), path, version })
 //! }
 //!
 //! let dir = tempfile::tempdir()?;

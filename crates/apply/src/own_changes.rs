@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ftk_file::Stat;
+use ftk_file::{Stat, Version};
 
 /// The inodes whose ctime this run has changed, and their present ctime.
 ///
@@ -12,16 +12,15 @@ use ftk_file::Stat;
 pub(crate) struct OwnChanges(HashMap<(u64, u64), i128>);
 
 impl OwnChanges {
-    /// Returns whether the ctime of the inode is the one that was seen, or one that this run has caused
-    /// since.
-    pub(crate) fn is_ctime(&self, seen: i128, now: &Stat) -> bool {
-        now.ctime_ns == seen || self.0.get(&now.identity()) == Some(&now.ctime_ns)
+    /// Returns whether the file is unchanged, or this run has caused its present ctime.
+    pub(crate) fn is_unchanged(&self, before: &Version, now: &Stat) -> bool {
+        *before == now.version()
+            || before.is_same_except_ctime(now) && self.0.get(&now.identity()) == Some(&now.ctime_ns)
     }
 
     /// Records the ctime of an inode after an action, unless its content has changed.
     pub(crate) fn note(&mut self, before: &Stat, after: &Stat) {
-        let content = |stat: &Stat| (stat.identity(), stat.size, stat.mtime_ns);
-        if content(before) == content(after) && after.nlink > 0 {
+        if before.version().is_same_except_ctime(after) && after.nlink > 0 {
             self.0.insert(after.identity(), after.ctime_ns);
         } else {
             // A freed inode number may be used again for another file.

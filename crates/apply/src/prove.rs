@@ -86,7 +86,7 @@ impl Proven {
     pub(crate) fn recheck(&self, own_changes: &OwnChanges) -> Result<(), Refusal> {
         for (side, held) in self.sides() {
             let now = now(side, held)?;
-            if !is_content(&held.stat, &now) || !own_changes.is_ctime(held.stat.ctime_ns, &now) {
+            if !own_changes.is_unchanged(&held.stat.version(), &now) {
                 return Err(Refusal::Changed { side, what: "since it was compared" });
             }
         }
@@ -111,7 +111,7 @@ impl Proven {
             return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim was renamed" });
         }
         for (side, held) in self.sides() {
-            if !is_content(&held.stat, &now(side, held)?) {
+            if !held.stat.version().is_same_except_ctime(&now(side, held)?) {
                 return Err(Refusal::Changed { side, what: "since it was compared" });
             }
         }
@@ -130,9 +130,4 @@ impl Proven {
 
 fn now(side: Side, held: &Held) -> Result<Stat, Refusal> {
     fstat_now(&held.file).map_err(|errno| Refusal::unreadable(side, "stat", errno))
-}
-
-fn is_content(before: &Stat, now: &Stat) -> bool {
-    let key = |stat: &Stat| (stat.identity(), stat.size, stat.mtime_ns);
-    key(before) == key(now)
 }

@@ -81,11 +81,11 @@ impl Reach {
             return Err(Refusal::TemporaryName(side));
         }
         let what = match &held.stat {
-            stat if stat.identity() != seen.identity() => return Err(Refusal::Replaced(side)),
-            stat if stat.size != seen.size => "its size",
-            stat if !seen.is_content_of(stat) => "its time of modification",
-            stat if !own_changes.is_ctime(seen.ctime_ns, stat) => "its time of change",
-            _ => return Ok(held),
+            stat if own_changes.is_unchanged(&seen.version, stat) => return Ok(held),
+            stat if stat.identity() != seen.version.identity() => return Err(Refusal::Replaced(side)),
+            stat if stat.size != seen.version.size => "its size",
+            stat if stat.mtime_ns != seen.version.mtime_ns => "its time of modification",
+            _ => "its time of change",
         };
         Err(Refusal::Changed { side, what })
     }

@@ -59,11 +59,13 @@ fn push_path(text: &mut Vec<u8>, path: &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    use ftk_file::Version;
+
     use super::*;
     use crate::seen::Seen;
 
     fn seen(path: &[u8]) -> Seen {
-        Seen { path: path.to_vec(), root_len: 0, dev: 0, ino: 0, size: 0, mtime_ns: 0, ctime_ns: 0 }
+        Seen { path: path.to_vec(), root_len: 0, version: Version::default() }
     }
 
     #[test]

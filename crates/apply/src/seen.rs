@@ -1,6 +1,6 @@
 //! Files as a scan saw them, and steps that remove one in favour of another.
 
-use ftk_file::Stat;
+use ftk_file::Version;
 
 /// A file as a scan saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,28 +13,8 @@ pub struct Seen {
     /// For a file that the user named itself, the starting point is the whole path. With 0, only the working
     /// directory is trusted, or the root directory for an absolute path.
     pub root_len: usize,
-    /// Device.
-    pub dev: u64,
-    /// Inode number.
-    pub ino: u64,
-    /// Length in bytes.
-    pub size: u64,
-    /// Last change of the content, in nanoseconds since the Unix epoch.
-    pub mtime_ns: i128,
-    /// Last change of the inode.
-    pub ctime_ns: i128,
-}
-
-impl Seen {
-    pub(crate) fn identity(&self) -> (u64, u64) {
-        (self.dev, self.ino)
-    }
-
-    /// Returns whether this is the same file with the same content. The ctime is not compared, since added
-    /// and removed links change it.
-    pub(crate) fn is_content_of(&self, stat: &Stat) -> bool {
-        self.identity() == stat.identity() && self.size == stat.size && self.mtime_ns == stat.mtime_ns
-    }
+    /// The file and the version of its content.
+    pub version: Version,
 }
 
 /// One unit of work: the victim is a copy of the keeper, and is removed or replaced.

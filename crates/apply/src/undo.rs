@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
 use ftk_compare::{End, FileResources, Options, Source, compare};
-use ftk_file::{File, FileType, Stat, is_trusted};
+use ftk_file::{File, FileType, Stat, Version, is_trusted};
 use ftk_sched::Stop;
 use rustix::fs::{AtFlags, CWD, Mode, linkat, openat, readlinkat};
 use rustix::io::Errno;
@@ -97,29 +97,22 @@ struct Undoing {
     reach: Reach,
     /// For each victim that had several names: the copy that was made for the first of them, or the victim
     /// itself. `None` until there is one.
-    copies: HashMap<(u64, u64), Option<Copy>>,
+    copies: HashMap<(u64, u64), Option<Seen>>,
     changed: Vec<Rc<OwnedFd>>,
-}
-
-/// A restored file, or one that was never removed.
-struct Copy {
-    path: Vec<u8>,
-    root_len: usize,
-    identity: (u64, u64),
 }
 
 /// Returns a map with the value `None` for each victim that occurs in several steps, because it had several
 /// names.
-fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Copy>> {
+fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Seen>> {
     let mut names = HashMap::new();
     for intent in steps {
-        *names.entry(intent.victim.identity()).or_insert(0_usize) += 1;
+        *names.entry(intent.victim.version.identity()).or_insert(0_usize) += 1;
     }
     names.into_iter().filter(|(_, n)| *n > 1).map(|(victim, _)| (victim, None)).collect()
 }
 
 /// Returns whether this is a regular file with the size and mtime that were seen.
-fn is_like(seen: &Seen, stat: &Stat) -> bool {
+fn is_like(seen: &Version, stat: &Stat) -> bool {
     stat.is_regular() && (stat.size, stat.mtime_ns) == (seen.size, seen.mtime_ns)
 }
 
@@ -127,7 +120,7 @@ fn is_like(seen: &Seen, stat: &Stat) -> bool {
 /// [`AliasCheck`](crate::alias_check::AliasCheck) creates while the victim has its name.
 fn is_alias_check_file(intent: &Intent, found: Option<&Stat>, left: &Stat) -> bool {
     let is_empty = left.is_regular() && left.size == 0;
-    let victim = intent.victim.identity();
+    let victim = intent.victim.version.identity();
     is_empty && left.identity() != victim && found.is_some_and(|now| now.identity() == victim)
 }
 
@@ -142,10 +135,11 @@ impl Undoing {
             self.remember(intent, &place);
             Ok(Undone::Restored)
         } else {
+            let victim = &intent.victim.version;
             match (intent.kind, found) {
-                (_, Some(now)) if now.identity() == intent.victim.identity() => {
-                    let changed = Refusal::Changed { side: Side::Victim, what: "since the run" };
-                    intent.victim.is_content_of(&now).then_some(Undone::AsItWas).ok_or(changed.into())
+                (_, Some(now)) if victim.is_same_except_ctime(&now) => Ok(Undone::AsItWas),
+                (_, Some(now)) if victim.identity() == now.identity() => {
+                    Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into())
                 }
                 (ActionKind::Move, now) => self.move_back(intent, &place, now.as_ref()),
                 (ActionKind::Delete, _) => Err(Refusal::NotUndoable.into()),
@@ -176,8 +170,8 @@ impl Undoing {
         let Some(left) = present(&aside)? else { return Ok(false) };
         // Device numbers change with a new mount, and FUSE file systems invent inode numbers. If the victim's
         // name is missing, a file under the private name that looks like the victim is the victim.
-        let is_victim =
-            intent.victim.is_content_of(&left) || (found.is_none() && is_like(&intent.victim, &left));
+        let is_victim = intent.victim.version.is_same_except_ctime(&left)
+            || (found.is_none() && is_like(&intent.victim.version, &left));
         if !is_victim {
             let is_removable = is_alias_check_file(intent, found, &left)
                 || self.is_unused_replacement(intent, &aside, &left)?
@@ -185,7 +179,7 @@ impl Undoing {
             if is_removable {
                 let removed = remove(&aside, left.identity());
                 removed.map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
-            } else if left.identity() == intent.victim.identity() {
+            } else if left.identity() == intent.victim.version.identity() {
                 return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
             }
             return Ok(false);
@@ -232,7 +226,7 @@ impl Undoing {
         if !is_file || !makes_copies || !self.is_replacement(intent, place, now)? {
             return Ok(false);
         }
-        if left.identity() != intent.victim.identity() {
+        if left.identity() != intent.victim.version.identity() {
             return Ok(true);
         }
         let copied = open(Side::Victim, place.sibling(&intent.temp))?;
@@ -243,7 +237,7 @@ impl Undoing {
     /// Returns whether the name leads to what the step put there.
     fn is_replacement(&self, intent: &Intent, place: &Place, now: &Stat) -> Result<bool, ActError> {
         match &intent.target {
-            None => Ok(now.identity() == intent.keeper.identity()),
+            None => Ok(now.identity() == intent.keeper.version.identity()),
             Some(_) if now.file_type != FileType::Symlink => Ok(false),
             Some(target) => {
                 let link = readlinkat(&place.dir, &place.name, Vec::new()).map_err(|errno| {
@@ -292,8 +286,7 @@ impl Undoing {
     ) -> Result<(), ActError> {
         // A hard link is known to be the same file. A symbolic link may lead to a copy, which is equally
         // good.
-        let is_unchanged =
-            |now: &Stat| (now.size, now.mtime_ns) == (intent.keeper.size, intent.keeper.mtime_ns);
+        let is_unchanged = |now: &Stat| is_like(&intent.keeper.version, now);
         if !is_unchanged(&source.stat) {
             return Err(Refusal::Changed { side: Side::Keeper, what: "since the run" }.into());
         }
@@ -314,13 +307,13 @@ impl Undoing {
     /// Creates a hard link at `aside` to the copy that was made for an earlier name of the same victim.
     /// Returns `None` if there is no such copy or it cannot be linked.
     fn link_copy(&mut self, intent: &Intent, aside: &Place) -> Result<Option<Temp>, ActError> {
-        let Some(Some(copy)) = self.copies.get(&intent.victim.identity()) else { return Ok(None) };
+        let Some(Some(copy)) = self.copies.get(&intent.victim.version.identity()) else { return Ok(None) };
         let Ok(from) = self.reach.locate(Side::Victim, &copy.path, copy.root_len) else { return Ok(None) };
         if linkat(&from.dir, &from.name, &aside.dir, &aside.name, AtFlags::empty()).is_err() {
             return Ok(None); // then it gets a separate copy
         }
         let temp = Temp::made(aside.clone())?;
-        if temp.identity != copy.identity {
+        if temp.identity != copy.version.identity() {
             return Err(temp.discard(Refusal::Replaced(Side::Victim).into()));
         }
         Ok(Some(temp))
@@ -331,9 +324,9 @@ impl Undoing {
     fn remember_untouched(&mut self, steps: &[Intent]) {
         for intent in steps {
             let Seen { path, root_len, .. } = &intent.victim;
-            if self.copies.contains_key(&intent.victim.identity())
+            if self.copies.contains_key(&intent.victim.version.identity())
                 && let Ok(place) = self.reach.locate(Side::Victim, path, *root_len)
-                && place.stat().is_ok_and(|now| intent.victim.is_content_of(&now))
+                && place.stat().is_ok_and(|now| intent.victim.version.is_same_except_ctime(&now))
             {
                 self.remember(intent, &place);
             }
@@ -342,11 +335,10 @@ impl Undoing {
 
     /// Records the restored file at `place`, if the victim had several names.
     fn remember(&mut self, intent: &Intent, place: &Place) {
-        if let Some(copy) = self.copies.get_mut(&intent.victim.identity())
+        if let Some(copy) = self.copies.get_mut(&intent.victim.version.identity())
             && let Ok(stat) = place.stat()
         {
-            let Seen { path, root_len, .. } = &intent.victim;
-            *copy = Some(Copy { path: path.clone(), root_len: *root_len, identity: stat.identity() });
+            *copy = Some(Seen { version: stat.version(), ..intent.victim.clone() });
         }
     }
 
@@ -360,7 +352,7 @@ impl Undoing {
         stop: &Stop,
     ) -> Result<Undone, ActError> {
         let replaced = Refusal::Replaced(Side::Victim);
-        if now.size != intent.victim.size {
+        if now.size != intent.victim.version.size {
             return Err(replaced.into());
         }
         let keeper = self.reach.open(Side::Keeper, &intent.keeper)?;
@@ -385,13 +377,13 @@ impl Undoing {
         let to = intent.to.as_ref().expect("the intent of a move has a new path");
         let moved = self.reach.locate(Side::Victim, &to.path, to.root_len)?;
         let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
-        if !intent.victim.is_content_of(&stat) {
+        if !intent.victim.version.is_same_except_ctime(&stat) {
             return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
         }
         if found.is_some() {
             return Err(Refusal::NameExists.into());
         }
-        displace(&moved, intent.victim.identity(), place, || Ok(()))?;
+        displace(&moved, intent.victim.version.identity(), place, || Ok(()))?;
         Ok(Undone::Restored)
     }
 

@@ -217,7 +217,7 @@ impl Job {
         let run = progress.counted(verb(self.action.kind()), self.most, false, &done, || {
             engine.run(&mut steps, &mut journal, &signals.stop, |step, result| {
                 files.fetch_add(1, Ordering::Relaxed);
-                bytes.fetch_add(step.victim.size, Ordering::Relaxed);
+                bytes.fetch_add(step.victim.version.size, Ordering::Relaxed);
                 print_waiting(&mut printer, &mut waiting.borrow_mut(), true);
                 print_result(&mut printer, step, result, console);
             })

@@ -59,7 +59,7 @@ impl Planner<'_> {
                 MemberDecision::Stays(why) => items.push(Item::Keep { path, why: reason(why, member) }),
                 MemberDecision::Skipped(why) => left.push(Item::Leave { path, why: why.to_string() }),
                 MemberDecision::Goes { keeper, frees, .. } => {
-                    let identity = (member.dev, member.ino);
+                    let identity = member.version.identity();
                     let frees = match self.action {
                         // Cloning keeps the inode, so one step for the first of its hard links replaces the
                         // blocks.
@@ -90,7 +90,7 @@ impl Planner<'_> {
 /// Returns the reason for keeping a member, such as `oldest (2019-07-02 18:22)`.
 fn reason(why: Why, member: &Member) -> String {
     match why {
-        Why::Oldest | Why::Newest => match Timestamp::from_nanosecond(member.mtime_ns) {
+        Why::Oldest | Why::Newest => match Timestamp::from_nanosecond(member.version.mtime_ns) {
             Ok(time) => format!("{why} ({})", time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M")),
             Err(_) => why.to_string(),
         },

@@ -5,12 +5,14 @@ use std::ffi::CString;
 
 use anyhow::bail;
 use ftk_apply::{Action, Obstacle, Reach, Seen, Step, probe};
+use ftk_dedup::Member;
 use ftk_dedup::report::Group;
-use ftk_file::Symlinks;
+use ftk_file::{Symlinks, Version};
 use ftk_inventory::{DirNo, FileNo, Inventory};
 use ftk_record::quote;
 
 use crate::console::Console;
+use crate::dup::sharing::seen;
 
 /// Two files of each file system on which files may be removed.
 pub(super) type Pairs = Vec<(Seen, Seen)>;
@@ -28,31 +30,24 @@ pub(super) fn pairs_of(inventory: &Inventory, roots: &[CString], references: &BT
             }
         }
     }
-    let place = |file| {
+    let seen = |file| {
         let mut path = Vec::new();
         inventory.push_path(file, &mut path);
         let root = inventory.root_of(inventory.dir_of(file), file);
-        place(&path, roots[root].as_bytes().len())
+        // The version is unknown, and `probe` does not need it.
+        Seen { path, root_len: roots[root].as_bytes().len(), version: Version::default() }
     };
-    ends.into_values().map(|(first, last)| (place(first), place(last))).collect()
+    ends.into_values().map(|(first, last)| (seen(first), seen(last))).collect()
 }
 
 /// Returns the pairs of a saved report.
 pub(super) fn pairs_in(groups: &[Group], roots: &[usize]) -> Pairs {
     let mut ends = BTreeMap::new();
     for member in groups.iter().flat_map(|group| &group.members) {
-        ends.entry(member.dev).or_insert((member, member)).1 = member;
+        ends.entry(member.version.dev).or_insert((member, member)).1 = member;
     }
-    let place = |root: usize, path: &[u8]| place(path, roots[root]);
-    let pair = |(first, last): (&ftk_dedup::Member, &ftk_dedup::Member)| {
-        (place(first.root, &first.path), place(last.root, &last.path))
-    };
-    ends.into_values().map(pair).collect()
-}
-
-/// Returns a file with its path alone, which is all that [`probe`] needs.
-fn place(path: &[u8], root_len: usize) -> Seen {
-    Seen { path: path.to_vec(), root_len, dev: 0, ino: 0, size: 0, mtime_ns: 0, ctime_ns: 0 }
+    let seen = |member: &Member| seen(member, roots[member.root]);
+    ends.into_values().map(|(first, last)| (seen(first), seen(last))).collect()
 }
 
 /// Warns about each file system on which the action does not work.

@@ -28,7 +28,7 @@ impl<'r> Sharing<'r> {
 
     /// Returns the number of bytes of a file that other files share.
     pub(super) fn of(&mut self, member: &Member) -> u64 {
-        let is_possible = self.is_possible.entry(member.dev).or_insert_with(|| {
+        let is_possible = self.is_possible.entry(member.version.dev).or_insert_with(|| {
             #[allow(clippy::unnecessary_cast, reason = "the width differs between platforms")]
             statfs(OsStr::from_bytes(&member.path)).is_ok_and(|it| !NEVER.contains(&(it.f_type as i64)))
         });
@@ -41,14 +41,5 @@ impl<'r> Sharing<'r> {
 
 /// Returns a member as the scan saw it. `root_len` is the length of the starting point in its path.
 pub(super) fn seen(member: &Member, root_len: usize) -> Seen {
-    let Member { path, dev, ino, size, mtime_ns, ctime_ns, .. } = member;
-    Seen {
-        path: path.clone(),
-        root_len,
-        dev: *dev,
-        ino: *ino,
-        size: *size,
-        mtime_ns: *mtime_ns,
-        ctime_ns: *ctime_ns,
-    }
+    Seen { path: member.path.clone(), root_len, version: member.version }
 }

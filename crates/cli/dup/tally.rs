@@ -42,14 +42,14 @@ impl Tally {
     ) {
         let mut files = BTreeMap::new();
         for member in &group.members {
-            let file = files.entry((member.dev, member.ino));
+            let file = files.entry(member.version.identity());
             let (names, ..) = file.or_insert_with(|| (0, member, shared(member)));
             *names += 1;
         }
         let names = group.members.len();
         self.files += names as u64;
         self.groups += 1;
-        let is_synthetic = group.members.first().is_some_and(|first| synthetic.contains(&first.dev));
+        let is_synthetic = group.members.first().is_some_and(|first| synthetic.contains(&first.version.dev));
         let size = if is_synthetic { 0 } else { group.size };
         self.waste += size.saturating_mul(files.len() as u64 - 1);
         let all_shared = files.values().map(|&(.., shared)| shared);
@@ -91,6 +91,7 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
+    use ftk_file::Version;
     use ftk_hash::Digest;
 
     use super::*;
@@ -99,13 +100,9 @@ mod tests {
         Member {
             root: 0,
             path: Vec::new(),
-            dev: 1,
-            ino,
-            size: 1000,
+            version: Version { dev: 1, ino, size: 1000, ..Version::default() },
             blocks,
             nlink,
-            mtime_ns: 0,
-            ctime_ns: 0,
             via_link: false,
         }
     }
@@ -122,7 +119,10 @@ mod tests {
 
     #[test]
     fn synthetic_sizes_do_not_count_as_waste() {
-        let synthetic = |ino| Member { dev: 7, ..member(ino, 1, 0) };
+        let synthetic = |ino| {
+            let member = member(ino, 1, 0);
+            Member { version: Version { dev: 7, ..member.version }, ..member }
+        };
         let tally = tally(vec![synthetic(1), synthetic(2)]);
         assert_eq!((tally.groups, tally.waste, tally.shared, tally.free), (1, 0, 0, Some(0)));
     }

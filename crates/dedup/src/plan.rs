@@ -15,9 +15,15 @@ use crate::{KeepRule, KeepRules, Member};
 ///
 /// ```
 /// use ftk_dedup::{KeepRule, Member, KeepRules, MemberDecision, Why, plan};
+/// use ftk_file::Version;
 ///
 /// let member = |path: &str, ino, mtime_ns| Member {
-///     path: path.into(), root: 0, dev: 1, ino, size: 9, blocks: 8, nlink: 1, mtime_ns, ctime_ns: 0, via_link: false,
+///     path: path.into(),
+///     root: 0,
+///     version: Version { dev: 1, ino, size: 9, mtime_ns, ctime_ns: 0 },
+///     blocks: 8,
+///     nlink: 1,
+///     via_link: false,
 /// };
 /// let members = [member("copy", 1, 2000), member("original", 2, 1000)];
 /// let rules = KeepRules { keep: vec![KeepRule::Oldest], ..KeepRules::default() };
@@ -56,7 +62,7 @@ pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
                     let outside = member.nlink - unit.names.len() as u64;
                     let is_last = outside == 0 && nth + 1 == unit.names.len();
                     MemberDecision::Goes {
-                        keeper: keeper(&keepers, members, member.dev),
+                        keeper: keeper(&keepers, members, member.version.dev),
                         outside,
                         frees: if is_last { member.blocks.saturating_mul(512) } else { 0 },
                     }
@@ -124,6 +130,6 @@ fn why(unit: &Unit, removed: Option<&Unit>, rules: &KeepRules) -> Why {
 /// Returns the best kept file on this device, because hard links cannot cross devices. If there is none,
 /// returns the best kept file.
 fn keeper(keepers: &[usize], members: &[Member], dev: u64) -> usize {
-    let near = keepers.iter().find(|&&keeper| members[keeper].dev == dev);
+    let near = keepers.iter().find(|&&keeper| members[keeper].version.dev == dev);
     *near.or(keepers.first()).expect("a copy stays before any is removed")
 }

@@ -36,13 +36,9 @@ impl<'i> Survey<'i> {
         Ok(Member {
             root: inventory.root_of(dir, file),
             path,
-            dev: stat.dev,
-            ino: stat.ino,
-            size: stat.size,
+            version: stat.version(),
             blocks: stat.blocks,
             nlink: stat.nlink,
-            mtime_ns: stat.mtime_ns,
-            ctime_ns: stat.ctime_ns,
             via_link: inventory.symlinks(dir, file) == Symlinks::Follow,
         })
     }

@@ -40,7 +40,7 @@ pub(crate) fn units(members: &[Member], rules: &KeepRules) -> Vec<Unit> {
         (!member.via_link).then(|| Best { rank: rank(member, place, rules), name })
     };
     let mut ranked: Vec<_> = order.iter().enumerate().map(best).zip(&order).collect();
-    let identity = |name: usize| (members[name].dev, members[name].ino);
+    let identity = |name: usize| members[name].version.identity();
     // The sort is stable, so the names of a file keep their order.
     ranked.sort_by_key(|&(_, &name)| identity(name));
     let mut units: Vec<Unit> = Vec::new();
@@ -75,9 +75,9 @@ fn is_reference(member: &Member, rules: &KeepRules) -> bool {
 fn rank(member: &Member, place: usize, rules: &KeepRules) -> Vec<i128> {
     let by_rule = rules.keep.iter().map(|rule| match rule {
         KeepRule::First => place as i128,
-        KeepRule::Oldest => member.mtime_ns,
+        KeepRule::Oldest => member.version.mtime_ns,
         // The complement reverses the order and, unlike negation, cannot overflow.
-        KeepRule::Newest => !member.mtime_ns,
+        KeepRule::Newest => !member.version.mtime_ns,
         KeepRule::Shortest => member.path.len() as i128,
         KeepRule::Path(accepts) => i128::from(!accepts(&member.path)),
     });

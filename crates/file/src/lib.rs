@@ -2,7 +2,8 @@
 //!
 //! It exists so that each of these has one definition, whatever command or thread needs it:
 //!
-//! - [`Stat`] is everything that `stat` returns, [`PackedStat`] the same in fewer bytes for tables.
+//! - [`Stat`] is everything that `stat` returns, [`PackedStat`] the same in fewer bytes for tables, and
+//!   [`Version`] the part that tells whether a file is still the same with the same content.
 //! - [`Symlinks`] decides whether a symbolic link is followed.
 //! - [`File`] opens a regular file, and never blocks on a FIFO or a device. [`Failure`] says why a file could
 //!   not be read.
@@ -55,6 +56,7 @@ mod temp_name;
 mod testing;
 mod trusted;
 mod uncached;
+mod version;
 
 pub use cursor::Cursor;
 pub use descend::{PATH_MAX, descend};
@@ -72,3 +74,4 @@ pub use stream::Stream;
 pub use symlinks::Symlinks;
 pub use temp_name::{is_temp_name, temp_name};
 pub use trusted::is_trusted;
+pub use version::Version;

@@ -6,7 +6,7 @@ use ftk_walk::{FileType, Metadata};
 use rustix::fs::{fstat, statat};
 use rustix::path::Arg;
 
-use crate::Symlinks;
+use crate::{Symlinks, Version};
 
 /// What `stat` returns for an entry. Times are nanoseconds since the Unix epoch, negative before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,11 +97,15 @@ impl Stat {
         (self.dev, self.ino)
     }
 
-    /// Returns whether both describe the same file with the same content, as far as `fstat` can show: device,
-    /// inode number, size, mtime and ctime are equal.
+    /// Returns the file and the version of its content.
+    pub fn version(&self) -> Version {
+        let &Self { dev, ino, size, mtime_ns, ctime_ns, .. } = self;
+        Version { dev, ino, size, mtime_ns, ctime_ns }
+    }
+
+    /// Returns whether both describe the same file with the same content: the same [`Version`].
     pub fn is_same_content(&self, other: &Self) -> bool {
-        let key = |s: &Self| (s.dev, s.ino, s.size, s.mtime_ns, s.ctime_ns);
-        key(self) == key(other)
+        self.version() == other.version()
     }
 }
 

@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use ftk_apply::{ActError, Action, Freed, Refusal};
+use ftk_file::Stat;
 
 use crate::harness::{Tree, ino, seen, set_mode};
 
@@ -126,13 +127,9 @@ fn h39_paths_longer_than_path_max_work() {
     let file = openat(&dir, "v", OFlags::WRONLY | OFlags::CREATE, Mode::RUSR | Mode::WUSR).unwrap();
     rustix::io::write(&file, b"same").unwrap();
     set_mode(&tree.path("k"), 0o600);
-    let stat = rustix::fs::fstat(&file).unwrap();
     let mut victim = seen(&tree.path("k"), tree.path("").as_os_str().len());
     victim.path = deep.join("v").into_os_string().into_encoded_bytes();
-    victim.ino = stat.st_ino;
-    let nanos = |seconds: i64, nanos: u64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
-    victim.mtime_ns = nanos(stat.st_mtime, stat.st_mtime_nsec);
-    victim.ctime_ns = nanos(stat.st_ctime, stat.st_ctime_nsec);
+    victim.version = Stat::of(&file).unwrap().version();
     let step = ftk_apply::Step { victim, keeper: tree.seen("k") };
     tree.run(Action::Hardlink, vec![step]).remove(0).unwrap();
     assert_eq!(rustix::fs::fstat(&file).unwrap().st_nlink, 0);

@@ -9,7 +9,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use ftk_apply::{ActError, Action, ActionOptions, Engine, Freed, Journal, Seen, Step, Undone, undo};
+use ftk_file::{Stat, Symlinks};
 use ftk_sched::Stop;
+use rustix::fs::CWD;
 
 /// A directory that is removed after the test. It is in memory if possible, so that syncs are fast.
 pub(crate) struct Tree {
@@ -118,21 +120,12 @@ impl Tree {
 
 /// Returns the state of a file, as a scan would record it.
 pub(crate) fn seen(path: &Path, root_len: usize) -> Seen {
-    seen_as(&fs::symlink_metadata(path).unwrap(), path, root_len)
+    seen_as(&Stat::at(CWD, path, Symlinks::NoFollow).unwrap(), path, root_len)
 }
 
 /// Returns the recorded state of a file that had this path when `stat` was made.
-pub(crate) fn seen_as(stat: &fs::Metadata, path: &Path, root_len: usize) -> Seen {
-    let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
-    Seen {
-        path: path.as_os_str().as_bytes().to_vec(),
-        root_len,
-        dev: stat.dev(),
-        ino: stat.ino(),
-        size: stat.size(),
-        mtime_ns: nanos(stat.mtime(), stat.mtime_nsec()),
-        ctime_ns: nanos(stat.ctime(), stat.ctime_nsec()),
-    }
+pub(crate) fn seen_as(stat: &Stat, path: &Path, root_len: usize) -> Seen {
+    Seen { path: path.as_os_str().as_bytes().to_vec(), root_len, version: stat.version() }
 }
 
 /// A time whose nanoseconds have nine digits.

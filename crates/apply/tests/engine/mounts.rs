@@ -44,7 +44,7 @@ fn h02_the_keeper_is_never_its_own_victim() {
     let merged = tree.path("merged/x");
     let root_len = tree.path("").as_os_str().len();
     let (upper_seen, merged_seen) = (seen(&upper, root_len), seen(&merged, root_len));
-    assert_ne!(upper_seen.dev, merged_seen.dev);
+    assert_ne!(upper_seen.version.dev, merged_seen.version.dev);
     let inode = ino(&upper);
     let moves = [Action::Move(tree.path("upper/to")), Action::Move(tree.path("merged/to"))];
     for action in [Action::Delete, Action::Symlink, Action::Hardlink].into_iter().chain(moves) {

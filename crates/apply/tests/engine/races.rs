@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 
 use ftk_apply::{Action, Step};
+use ftk_file::Stat;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::harness::{Tree, ino, seen, seen_as};
@@ -96,7 +97,7 @@ fn tried(tree: &Tree, action: &Action, names: [&str; 2]) -> bool {
     let step = || {
         let root_len = tree.path("").as_os_str().len();
         let [victim, keeper] = [("v", &victim), ("k", &keeper)]
-            .map(|(name, file)| seen_as(&file.metadata().unwrap(), &tree.path(name), root_len));
+            .map(|(name, file)| seen_as(&Stat::of(file).unwrap(), &tree.path(name), root_len));
         Step { victim, keeper }
     };
     let names = names.map(|name| tree.path(name));

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use ftk_apply::{Action, Seen, Step, script};
+use ftk_file::Version;
 
 use crate::harness::{Tree, has, ino};
 
@@ -75,7 +76,7 @@ fn run(tree: &Tree, shell: &[&str], steps: &[Step], action: &Action) -> Output {
 }
 
 fn relative(path: Vec<u8>) -> Seen {
-    Seen { path, root_len: 0, dev: 0, ino: 0, size: 0, mtime_ns: 0, ctime_ns: 0 }
+    Seen { path, root_len: 0, version: Version::default() }
 }
 
 /// Creates a pair of files for each of the [`names`]: both files have the name, and so do their directories.

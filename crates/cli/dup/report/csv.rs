@@ -29,8 +29,9 @@ pub(super) fn push_group(out: &mut Vec<u8>, number: u64, group: &Group, is_shown
                 out.extend_from_slice(BASE64.encode(&member.path).as_bytes());
             }
         }
-        let (allocated, mtime, ctime) = (member.blocks.saturating_mul(512), member.mtime_ns, member.ctime_ns);
-        let (root, dev, ino, nlink) = (member.root, member.dev, member.ino, member.nlink);
+        let (allocated, version) = (member.blocks.saturating_mul(512), member.version);
+        let (root, (dev, ino), nlink) = (member.root, version.identity(), member.nlink);
+        let (mtime, ctime) = (version.mtime_ns, version.ctime_ns);
         let _ = write!(out, ",{root},{cluster},{dev},{ino},{nlink},{allocated},{mtime},{ctime}\r\n");
     }
 }

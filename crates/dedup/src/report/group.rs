@@ -24,7 +24,7 @@ impl Group {
         let mut seen = HashMap::new();
         let number = |member: &Member| {
             let next = seen.len();
-            *seen.entry((member.dev, member.ino)).or_insert(next)
+            *seen.entry(member.version.identity()).or_insert(next)
         };
         self.members.iter().map(number).collect()
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::BufRead;
 
+use ftk_file::Version;
 use ftk_hash::{Algorithm, Digest};
 use ftk_record::{Object, SealError, SealedReader, read_path};
 use serde::Deserialize;
@@ -132,7 +133,8 @@ impl ReportParser {
             return Err(RecordError::Twice(path));
         }
         let blocks = allocated_bytes / 512;
-        Ok(Member { root, path, dev, ino, size, blocks, nlink, mtime_ns, ctime_ns, via_link })
+        let version = Version { dev, ino, size, mtime_ns, ctime_ns };
+        Ok(Member { root, path, version, blocks, nlink, via_link })
     }
 }
 

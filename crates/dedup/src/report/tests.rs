@@ -1,5 +1,6 @@
 //! Reports survive a round trip, and invalid ones are refused.
 
+use ftk_file::Version;
 use ftk_hash::{Algorithm, Digest};
 use ftk_record::{Seal, SealError};
 use proptest::collection::vec;
@@ -38,7 +39,8 @@ fn member() -> impl Strategy<Value = Member> {
     (0..2_usize, name, numbers, times, any::<bool>()).prop_map(|(root, name, numbers, times, via_link)| {
         let (dev, ino, size, blocks, nlink) = numbers;
         let (mtime_ns, ctime_ns) = times;
-        Member { root, path: name, dev, ino, size, blocks, nlink, mtime_ns, ctime_ns, via_link }
+        let version = Version { dev, ino, size, mtime_ns, ctime_ns };
+        Member { root, path: name, version, blocks, nlink, via_link }
     })
 }
 
@@ -47,7 +49,7 @@ fn groups() -> impl Strategy<Value = Vec<Group>> {
     vec(group, 0..6).prop_map(|groups| {
         let groups = groups.into_iter().enumerate().map(|(nth, (size, digest, mut members))| {
             for (number, member) in members.iter_mut().enumerate() {
-                member.size = size;
+                member.version.size = size;
                 let root: &[u8] = if member.root == 0 { b"a" } else { b"/\xff/" };
                 let unique = format!("/{nth}-{number}");
                 member.path = [root, unique.as_bytes(), &member.path].concat();
@@ -74,13 +76,9 @@ fn changed(change: impl Fn(&str) -> String) -> Result<super::Report, ReportError
     let member = |name: &str, ino| Member {
         root: 0,
         path: format!("a/{name}").into_bytes(),
-        dev: 1,
-        ino,
-        size: 3,
+        version: Version { dev: 1, ino, size: 3, mtime_ns: -5, ctime_ns: 6 },
         blocks: 8,
         nlink: 1,
-        mtime_ns: -5,
-        ctime_ns: 6,
         via_link: false,
     };
     let members = vec![member("x", 10), member("y", 11)];
@@ -157,13 +155,9 @@ fn a_group_split_over_lines_is_read_back_as_one_group() {
     let member = |nth: usize| Member {
         root: 0,
         path: [b"a/".as_slice(), &vec![1; 4000], nth.to_string().as_bytes()].concat(),
-        dev: 1,
-        ino: nth as u64 / 2,
-        size: 3,
+        version: Version { dev: 1, ino: nth as u64 / 2, size: 3, ..Version::default() },
         blocks: 8,
         nlink: 2,
-        mtime_ns: 0,
-        ctime_ns: 0,
         via_link: false,
     };
     let group =

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use ftk_file::Version;
 use ftk_hash::Algorithm;
 use ftk_record::{Seal, write_path, write_record};
 
@@ -121,7 +122,8 @@ impl Writer {
 }
 
 fn push_member(out: &mut Vec<u8>, member: &Member, cluster: usize) {
-    let Member { path, root, dev, ino, nlink, blocks, mtime_ns, ctime_ns, .. } = member;
+    let Member { path, root, version: Version { dev, ino, mtime_ns, ctime_ns, .. }, nlink, blocks, .. } =
+        member;
     out.push(b'{');
     write_path(out, "path", path);
     let allocated = blocks.saturating_mul(512);

@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::MetadataExt as _;
 
+use ftk_file::Version;
+
 use super::tree::{SMALL, Settings, Tree, run};
 use crate::{KeepRule, KeepRules, Member, MemberDecision, SkipReason, Survey, Why, plan};
 
@@ -10,13 +12,9 @@ fn member(path: &str, ino: u64, mtime_ns: i128) -> Member {
     Member {
         root: 0,
         path: path.into(),
-        dev: 1,
-        ino,
-        size: 100,
+        version: Version { dev: 1, ino, size: 100, mtime_ns, ctime_ns: 0 },
         blocks: 8,
         nlink: 1,
-        mtime_ns,
-        ctime_ns: 0,
         via_link: false,
     }
 }
@@ -78,7 +76,7 @@ fn references_stay_and_count_as_copies() {
         [MemberDecision::Stays(Why::First), reference, reference, goes(1)]
     );
     // Another name of a reference's file is not a copy that may be removed.
-    (members[0].ino, members[0].nlink, members[1].nlink) = (2, 2, 2);
+    (members[0].version.ino, members[0].nlink, members[1].nlink) = (2, 2, 2);
     let same = MemberDecision::Stays(Why::SameFile);
     rules.min_copies = 0;
     assert_eq!(decisions(&members, &rules), [same, reference, reference, goes(1)]);
@@ -146,11 +144,11 @@ fn files_with_unreliable_inode_numbers_are_not_removed() {
 #[test]
 fn the_keeper_is_on_the_same_device_if_possible() {
     let mut members = [member("a", 1, 0), member("b", 2, 0), member("c", 3, 0), member("d", 4, 0)];
-    (members[1].dev, members[3].dev) = (2, 2);
+    (members[1].version.dev, members[3].version.dev) = (2, 2);
     let rules = KeepRules { min_copies: 2, ..KeepRules::default() };
     let first = MemberDecision::Stays(Why::First);
     assert_eq!(decisions(&members, &rules), [first, first, goes(0), goes(1)]);
-    members[2].dev = 3;
+    members[2].version.dev = 3;
     assert_eq!(decisions(&members, &rules)[2], goes(0));
 }
 
@@ -168,10 +166,12 @@ fn a_survey_returns_the_current_metadata() {
     for (member, name) in members.iter().zip(["a", "b/link", "b/c"]) {
         let stat = std::fs::metadata(tree.path(name)).unwrap();
         assert_eq!(member.path, tree.path(name).as_os_str().as_encoded_bytes());
-        assert_eq!((member.root, member.dev, member.ino, member.size), (0, stat.dev(), stat.ino(), 5000));
+        let version = member.version;
+        assert_eq!((member.root, version.identity(), version.size), (0, (stat.dev(), stat.ino()), 5000));
         assert_eq!((member.blocks, member.nlink, member.via_link), (stat.blocks(), stat.nlink(), false));
-        let mtime_ns = i128::from(stat.mtime()) * 1_000_000_000 + i128::from(stat.mtime_nsec());
-        assert_eq!(member.mtime_ns, mtime_ns);
+        let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+        assert_eq!(version.mtime_ns, nanos(stat.mtime(), stat.mtime_nsec()));
+        assert_eq!(version.ctime_ns, nanos(stat.ctime(), stat.ctime_nsec()));
     }
     tree.write("b/c", [1; 5001]);
     assert!(matches!(survey.member(files[2]), Err(ftk_file::Failure::Changed { .. })));

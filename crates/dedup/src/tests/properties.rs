@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ftk_file::Version;
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -39,13 +40,9 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
                 members.push(Member {
                     root,
                     path: format!("{root}/{:01$}", nth, 1 + nth * 7 % 4).into(),
-                    dev: inode.dev,
-                    ino,
-                    size: 10,
+                    version: Version { dev: inode.dev, ino, size: 10, mtime_ns: inode.mtime_ns, ctime_ns: 0 },
                     blocks: 8,
                     nlink: nlink as u64,
-                    mtime_ns: inode.mtime_ns,
-                    ctime_ns: 0,
                     via_link,
                 });
             }
@@ -78,7 +75,7 @@ proptest! {
     fn enough_copies_stay_and_references_are_untouched(members in members(), rules in rules()) {
         let decisions = plan(&members, &rules).decisions;
         prop_assert_eq!(decisions.len(), members.len());
-        let identity = |nth: usize| (members[nth].dev, members[nth].ino);
+        let identity = |nth: usize| members[nth].version.identity();
         let is_gone = |nth: usize| matches!(decisions[nth], MemberDecision::Goes { .. });
         let regular = |nth: &usize| !members[*nth].via_link;
         let all = 0..members.len();
@@ -98,7 +95,7 @@ proptest! {
             prop_assert!(same_file().all(|nth| regular(&nth)), "a symbolic link would lead nowhere");
             prop_assert_eq!(same_file().count() as u64 + outside, members[nth].nlink);
             *freed.entry((identity(nth), outside)).or_default() += frees;
-            let is_near = |at: usize| members[at].dev == members[nth].dev;
+            let is_near = |at: usize| members[at].version.dev == members[nth].version.dev;
             let near = |&at: &usize| matches!(decisions[at], MemberDecision::Stays(why) if why != Why::SameFile)
                 && regular(&at) && is_near(at);
             prop_assert_eq!(is_near(keeper), all.clone().any(|at| near(&at)));
@@ -124,7 +121,7 @@ proptest! {
         let decisions = plan(&members, &rules).decisions;
         let inodes = |is_one: &dyn Fn(usize) -> bool| -> BTreeSet<_> {
             let those = (0..members.len()).filter(|&nth| is_one(nth));
-            those.map(|nth| (members[nth].dev, members[nth].ino)).collect()
+            those.map(|nth| members[nth].version.identity()).collect()
         };
         let stays = inodes(&|nth| matches!(decisions[nth], MemberDecision::Stays(_)));
         let references = inodes(&|nth| rules.references.contains(&members[nth].root));

@@ -1,0 +1,60 @@
+//! A file and the version of its content.
+
+use crate::Stat;
+
+/// A file and the version of its content. Times are nanoseconds since the Unix epoch, negative before it.
+///
+/// Equal versions are the same file with the same content, as far as `stat` can show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// Device of the file system that holds the inode.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// Time of the last change to the content.
+    pub mtime_ns: i128,
+    /// Time of the last change to the inode.
+    pub ctime_ns: i128,
+}
+
+impl Version {
+    /// Returns the device and the inode number. Equal numbers mean one file only on
+    /// [trusted](crate::is_trusted) file systems.
+    pub fn identity(&self) -> (u64, u64) {
+        (self.dev, self.ino)
+    }
+
+    /// Returns whether `stat` describes this version, whatever its ctime: links that are added or removed
+    /// change that.
+    pub fn is_same_except_ctime(&self, stat: &Stat) -> bool {
+        *self == Self { ctime_ns: self.ctime_ns, ..stat.version() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_five_fields_of_a_version_count() {
+        let stat = Stat { dev: 1, ino: 2, size: 3, mtime_ns: 4, ctime_ns: 5, ..Stat::EMPTY };
+        let version = stat.version();
+        assert_eq!(version, Version { dev: 1, ino: 2, size: 3, mtime_ns: 4, ctime_ns: 5 });
+        assert_eq!(version.identity(), stat.identity());
+        let compare = |now: Stat| (stat.is_same_content(&now), version.is_same_except_ctime(&now));
+        for same in [stat, Stat { mode: 1, uid: 1, gid: 1, rdev: 1, nlink: 1, blocks: 1, ..stat }] {
+            assert_eq!(compare(same), (true, true));
+        }
+        assert_eq!(compare(Stat { ctime_ns: 6, ..stat }), (false, true));
+        for other in [
+            Stat { dev: 6, ..stat },
+            Stat { ino: 6, ..stat },
+            Stat { size: 6, ..stat },
+            Stat { mtime_ns: 6, ..stat },
+        ] {
+            assert_eq!(compare(other), (false, false));
+        }
+    }
+}
