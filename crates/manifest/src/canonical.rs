@@ -66,20 +66,17 @@ impl<'l> Scan<'l> {
         Some(text)
     }
 
-    /// Reads a number of at most 19 digits, which always fits.
-    fn long_natural(&mut self) -> Option<u64> {
-        let (mut number, mut digits, mut last) = (0_u64, 0, 8);
-        while last == 8 && digits < 24 {
-            let rest = &self.0[digits..];
-            let text = rest.first_chunk().copied().unwrap_or_else(|| {
-                let mut padded = [0; 8];
-                padded[..rest.len()].copy_from_slice(rest);
-                padded
-            });
-            let more;
-            (more, last) = first_digits(text);
-            number = number.wrapping_mul(POWERS[last]).wrapping_add(more);
-            digits += last;
+    /// Reads the rest of a number, of which some digits have been parsed.
+    fn long_natural(&mut self, mut number: u64, mut digits: usize) -> Option<u64> {
+        while digits < 16
+            && let Some((more, 8)) = self.0[digits..].first_chunk().map(first_digits)
+        {
+            number = number * 100_000_000 + more;
+            digits += 8;
+        }
+        while let Some(digit @ b'0'..=b'9') = self.0.get(digits) {
+            number = number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+            digits += 1;
         }
         if !(1..=19).contains(&digits) || self.0[0] == b'0' && digits > 1 {
             return None;
@@ -90,21 +87,25 @@ impl<'l> Scan<'l> {
 }
 
 impl<'l> Values<'l> for Scan<'l> {
+    /// Reads a number of at most 19 digits, which always fits.
     #[inline(always)]
     fn natural(&mut self) -> Option<u64> {
-        match self.0.first_chunk().map(|text| first_digits(*text)) {
+        match self.0.first_chunk().map(first_digits) {
             Some((number, digits @ 1..8)) if self.0[0] != b'0' || digits == 1 => {
                 self.0 = &self.0[digits..];
                 Some(number)
             }
-            _ => self.long_natural(),
+            Some((number, 8)) => self.long_natural(number, 8),
+            _ => self.long_natural(0, 0),
         }
     }
 
+    #[inline(always)]
     fn natural_32(&mut self) -> Option<u32> {
         self.natural()?.try_into().ok()
     }
 
+    #[inline(always)]
     fn integer(&mut self) -> Option<i128> {
         let is_negative = self.skip(b"-").is_some();
         let number = i128::from(self.natural()?);
@@ -140,16 +141,13 @@ impl<'l> Values<'l> for Scan<'l> {
     }
 }
 
-/// The powers of ten.
-const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-
 /// Parses the digits at the start. Returns their value and their number.
 ///
 /// Three steps parse all of them: the first combines neighbours into pairs, and the second pairs into fours
 /// (after Lemire, "Quickly parsing eight digits", 2018).
 #[inline(always)]
-fn first_digits(text: [u8; 8]) -> (u64, usize) {
-    let digits = u64::from_le_bytes(text) ^ u64::from_ne_bytes([b'0'; 8]);
+fn first_digits(text: &[u8; 8]) -> (u64, usize) {
+    let digits = u64::from_le_bytes(*text) ^ u64::from_ne_bytes([b'0'; 8]);
     // Adding this sets the highest bit of everything above 9. A digit does not carry into the next byte, so the
     // first byte that is not a digit is exact.
     let others =
@@ -282,7 +280,7 @@ mod tests {
                 text[at] = byte;
                 let digits = if byte.is_ascii_digit() { 8 } else { at };
                 let number = str::from_utf8(&text[..digits]).unwrap().parse().unwrap_or_default();
-                assert_eq!(first_digits(text), (number, digits), "{}", text.escape_ascii());
+                assert_eq!(first_digits(&text), (number, digits), "{}", text.escape_ascii());
             }
         }
     }
