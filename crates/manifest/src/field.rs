@@ -24,7 +24,10 @@ struct Member {
 
 /// Defines the members in the order they are written. `$d` is a dollar sign.
 macro_rules! members {
-    ($d:tt $(#[doc = $doc:literal] $field:ident: $name:literal, since $since:literal, compared $is_compared:literal;)*) => {
+    ($d:tt $(
+        #[doc = $doc:literal]
+        $field:ident: $name:literal, since $since:literal, compared $is_compared:literal;
+    )*) => {
         /// A member of an entry, except its path
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Field {
@@ -47,8 +50,8 @@ macro_rules! members {
             }
         }
 
-        /// Repeats the block for each member, as a loop over [`Field::ALL`] does. Since each copy is compiled for
-        /// its member, it is several times as fast.
+        /// Repeats the block for each member, as a loop over [`Field::ALL`] does. Each copy is compiled for its
+        /// member, which is much faster.
         macro_rules! each_field {
             ($d name:ident => $d block:block) => {
                 $({

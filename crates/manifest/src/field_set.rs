@@ -12,14 +12,9 @@ impl FieldSet {
         self.0 & 1 << field as u32 != 0
     }
 
-    /// Returns the members that are in `self` but not in `other`.
-    pub(crate) fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    /// Returns the members of both sets.
-    pub(crate) fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+    /// Returns the members that only one of the sets contains.
+    pub(crate) fn differences(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
     }
 
     /// Returns the members in their order.
