@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use ftk_hash::{Algorithm, Digest};
 use memchr::memchr;
 
-use crate::field::Field;
+use crate::field::each_field;
 use crate::field_set::FieldSet;
 use crate::json_line::Values;
 use crate::parse::{Owned, check_path};
@@ -18,30 +18,39 @@ use crate::{EntryError, Header, Xattr};
 /// Parses a line in canonical form into `entry`. Returns `None` for any other line; `entry` is then
 /// unspecified.
 pub(crate) fn read(line: &[u8], header: &Header, entry: &mut Owned) -> Option<()> {
-    // Without an early exit the loop vectorises.
-    let is_odd = line.iter().fold(false, |odd, byte| odd | (*byte < b' ') | (*byte == b'\\'));
-    if is_odd || header.xattrs || str::from_utf8(line).is_err() {
+    if header.xattrs {
         return None;
     }
     let mut rest = Scan(line);
     rest.skip(b"{\"path\":\"")?;
-    let path = rest.until_quote()?;
+    let path = rest.until_quote().filter(|path| is_plain(path))?;
     check_path(path).ok()?;
     entry.set_path(path);
     entry.clear();
     let mut members = FieldSet::default();
-    for field in Field::ALL.into_iter().filter(|field| field.is_in(header.version)) {
-        if let Some(value) = rest.0.strip_prefix(field.in_line()) {
+    each_field!(field => {
+        if field.is_in(header.version)
+            && let Some(value) = rest.0.strip_prefix(field.in_line())
+        {
             rest.0 = value;
             field.read(&mut rest, entry, header)?;
             members.insert(field);
         }
-    }
+    });
     let is_whole = rest.0 == b"}" && entry.check(members, header).is_ok();
     is_whole.then_some(())
 }
 
-/// The unparsed rest of a line. The line contains no escapes and no control characters.
+/// Returns whether a string between quotes stands for itself: it is UTF-8 without escapes and control characters.
+fn is_plain(text: &[u8]) -> bool {
+    // Without an early exit the loop vectorises.
+    let (is_odd, all) = text
+        .iter()
+        .fold((false, 0), |(odd, all), byte| (odd | (*byte < b' ') | (*byte == b'\\'), all | *byte));
+    !is_odd && (all.is_ascii() || str::from_utf8(text).is_ok())
+}
+
+/// The unparsed rest of a line.
 struct Scan<'l>(&'l [u8]);
 
 impl<'l> Scan<'l> {
@@ -56,14 +65,11 @@ impl<'l> Scan<'l> {
         self.0 = &self.0[1..];
         Some(text)
     }
-}
 
-impl<'l> Values<'l> for Scan<'l> {
-    /// Reads a number of at most 19 digits, which always fits.
-    fn natural(&mut self) -> Option<u64> {
-        let (mut number, mut digits) = (0_u64, 0);
+    /// Reads the rest of a number, of which some digits have been parsed.
+    fn long_natural(&mut self, mut number: u64, mut digits: usize) -> Option<u64> {
         while digits < 16
-            && let Some(more) = self.0[digits..].first_chunk().and_then(|text| eight_digits(*text))
+            && let Some((more, 8)) = self.0[digits..].first_chunk().map(first_digits)
         {
             number = number * 100_000_000 + more;
             digits += 8;
@@ -78,11 +84,28 @@ impl<'l> Values<'l> for Scan<'l> {
         self.0 = &self.0[digits..];
         Some(number)
     }
+}
 
+impl<'l> Values<'l> for Scan<'l> {
+    /// Reads a number of at most 19 digits, which always fits.
+    #[inline(always)]
+    fn natural(&mut self) -> Option<u64> {
+        match self.0.first_chunk().map(first_digits) {
+            Some((number, digits @ 1..8)) if self.0[0] != b'0' || digits == 1 => {
+                self.0 = &self.0[digits..];
+                Some(number)
+            }
+            Some((number, 8)) => self.long_natural(number, 8),
+            _ => self.long_natural(0, 0),
+        }
+    }
+
+    #[inline(always)]
     fn natural_32(&mut self) -> Option<u32> {
         self.natural()?.try_into().ok()
     }
 
+    #[inline(always)]
     fn integer(&mut self) -> Option<i128> {
         let is_negative = self.skip(b"-").is_some();
         let number = i128::from(self.natural()?);
@@ -91,7 +114,7 @@ impl<'l> Values<'l> for Scan<'l> {
 
     fn text(&mut self) -> Option<Cow<'l, [u8]>> {
         self.skip(b"\"")?;
-        self.until_quote().map(Cow::Borrowed)
+        self.until_quote().filter(|text| is_plain(text)).map(Cow::Borrowed)
     }
 
     fn digests(&mut self, algorithms: &[Algorithm], digests: &mut Vec<u8>) -> Option<()> {
@@ -118,22 +141,25 @@ impl<'l> Values<'l> for Scan<'l> {
     }
 }
 
-/// Parses eight digits in three steps instead of eight: it combines neighbours into pairs, and pairs into
-/// fours (after Lemire, "Quickly parsing eight digits", 2018).
-fn eight_digits(text: [u8; 8]) -> Option<u64> {
-    const HIGH: u64 = u64::from_ne_bytes([0xf0; 8]);
-    let text = u64::from_le_bytes(text);
-    // Only for ASCII digits (0x30 to 0x39), the upper half of the byte is 3 and stays 3 when 6 is added.
-    let upper = text & HIGH | (text.wrapping_add(u64::from_ne_bytes([6; 8])) & HIGH) >> 4;
-    if upper != u64::from_ne_bytes([0x33; 8]) {
-        return None;
-    }
-    let digits = text & !HIGH;
+/// Parses the digits at the start. Returns their value and their number.
+///
+/// Three steps parse all of them: the first combines neighbours into pairs, and the second pairs into fours
+/// (after Lemire, "Quickly parsing eight digits", 2018).
+#[inline(always)]
+fn first_digits(text: &[u8; 8]) -> (u64, usize) {
+    let digits = u64::from_le_bytes(*text) ^ u64::from_ne_bytes([b'0'; 8]);
+    // Adding this sets the highest bit of everything above 9. A digit does not carry into the next byte, so the
+    // first byte that is not a digit is exact.
+    let others =
+        (digits.wrapping_add(u64::from_ne_bytes([0x80 - 10; 8])) | digits) & u64::from_ne_bytes([0x80; 8]);
+    let len = others.trailing_zeros() / 8;
+    // Leading zeros replace the bytes after the digits.
+    let digits = digits.unbounded_shl(64 - 8 * len);
     let pairs = digits * 10 + (digits >> 8);
     let (even, odd) = (pairs & 0xff_0000_00ff, pairs >> 16 & 0xff_0000_00ff);
     let number =
         even.wrapping_mul(100 + (1_000_000 << 32)).wrapping_add(odd.wrapping_mul(1 + (10_000 << 32)));
-    Some(number >> 32)
+    (number >> 32, len as usize)
 }
 
 #[cfg(test)]
@@ -143,8 +169,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Entry;
     use crate::write::push_entry;
+    use crate::{Entry, Field};
 
     const STAT: Stat = Stat {
         file_type: FileType::Regular,
@@ -252,9 +278,9 @@ mod tests {
             for at in 0..8 {
                 let mut text = *b"12345678";
                 text[at] = byte;
-                let expected =
-                    str::from_utf8(&text).ok().filter(|_| byte != b'+').and_then(|text| text.parse().ok());
-                assert_eq!(eight_digits(text), expected, "{}", text.escape_ascii());
+                let digits = if byte.is_ascii_digit() { 8 } else { at };
+                let number = str::from_utf8(&text[..digits]).unwrap().parse().unwrap_or_default();
+                assert_eq!(first_digits(&text), (number, digits), "{}", text.escape_ascii());
             }
         }
     }

@@ -12,6 +12,21 @@ impl FieldSet {
         self.0 & 1 << field as u32 != 0
     }
 
+    /// Returns the members that only one of the sets contains.
+    pub(crate) fn differences(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+
+    /// Returns the members in their order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = Field> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let field = Field::ALL.get(rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(*field)
+        })
+    }
+
     /// Adds a member, and returns whether it was not in the set before.
     pub fn insert(&mut self, field: Field) -> bool {
         let is_new = !self.contains(field);

@@ -6,7 +6,7 @@ use serde::de::DeserializeSeed as _;
 
 use crate::canonical;
 use crate::entry::ROOT;
-use crate::field::Field;
+use crate::field::{Field, each_field};
 use crate::field_set::FieldSet;
 use crate::json_line::{Found, Line};
 use crate::{Entry, EntryError, Header, Xattr};
@@ -31,6 +31,11 @@ impl Owned {
     pub(crate) fn set_path(&mut self, path: &[u8]) {
         self.path.clear();
         self.path.extend_from_slice(path);
+    }
+
+    /// Exchanges the path, to keep it while the next entry is read.
+    pub(crate) fn swap_path(&mut self, path: &mut Vec<u8>) {
+        std::mem::swap(&mut self.path, path);
     }
 
     pub(crate) fn entry(&self) -> Entry<'_> {
@@ -83,16 +88,22 @@ impl Owned {
     /// line. Records which optional ones are absent.
     pub(crate) fn check(&mut self, found: FieldSet, header: &Header) -> Result<(), EntryError> {
         let file_type = self.fixed.stat.file_type;
-        for field in Field::ALL {
-            match (found.contains(field), field.applies_to(file_type, header)) {
-                (true, true) | (false, false) => {}
-                (true, false) => return Err(EntryError::unexpected(field)),
-                (false, true) if !field.is_in(header.version) || field.is_optional(file_type, header) => {
-                    if field.is_of(&self.fixed) {
-                        self.fixed.absent.insert(field);
-                    }
-                }
-                (false, true) => return Err(EntryError::missing(field)),
+        let mut expected = FieldSet::default();
+        each_field!(field => {
+            if field.applies_to(file_type, header) {
+                expected.insert(field);
+            }
+        });
+        // Only one or two in nearly all lines, so that this loop is short.
+        for field in found.differences(expected).iter() {
+            if found.contains(field) {
+                return Err(EntryError::unexpected(field));
+            }
+            if field.is_in(header.version) && !field.is_optional(file_type, header) {
+                return Err(EntryError::missing(field));
+            }
+            if field.is_of(&self.fixed) {
+                self.fixed.absent.insert(field);
             }
         }
         Ok(())

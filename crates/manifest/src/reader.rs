@@ -71,7 +71,7 @@ impl Manifest {
     pub fn entries(&self) -> Result<Entries<'_>, Error> {
         let mut lines = Lines::new(&self.sealed);
         lines.next()?;
-        let (current, last) = (Owned::new(), Owned::new());
+        let (current, last) = (Owned::new(), Vec::new());
         Ok(Entries { lines, header: &self.header, current, last, is_first: true, which: None })
     }
 
@@ -99,13 +99,14 @@ impl Manifest {
     }
 }
 
-/// A reader of the entries of a manifest. Uses memory for two entries.
+/// A reader of the entries of a manifest. Uses memory for an entry and a path.
 #[derive(Debug)]
 pub struct Entries<'m> {
     lines: Lines<'m>,
     header: &'m Header,
     current: Owned,
-    last: Owned,
+    /// The path of the entry before.
+    last: Vec<u8>,
     is_first: bool,
     /// Which of two manifests this is, for errors.
     which: Option<Which>,
@@ -162,9 +163,9 @@ impl Side for Entries<'_> {
     fn advance(&mut self) -> Result<bool, Error> {
         let which = self.which;
         let Some(line) = self.lines.next().map_err(|error| error.of(which))? else { return Ok(false) };
-        std::mem::swap(&mut self.current, &mut self.last);
+        self.current.swap_path(&mut self.last);
         let read = self.current.read(line, self.header);
-        let (path, last) = (self.current.entry().path, self.last.entry().path);
+        let (path, last) = (self.current.entry().path, &*self.last);
         let read = read.and_then(|()| match key(last).cmp(key(path)) {
             _ if self.is_first => Ok(()),
             std::cmp::Ordering::Less => Ok(()),

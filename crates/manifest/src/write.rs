@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind};
 use ftk_hash::Algorithm;
 use ftk_record::{Seal, write_path};
 
-use crate::{Entry, Field, Header};
+use crate::field::{Field, each_field};
+use crate::{Entry, Header};
 
 /// A writer of a manifest: the header, the entries, and the footer. Without the footer, the manifest is
 /// incomplete. It always writes [`Header::VERSION`].
@@ -67,17 +68,18 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
 pub(crate) fn push_entry(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
     out.push(b'{');
     write_path(out, "path", entry.path);
-    for field in Field::ALL.into_iter().filter(|field| field.is_of(entry)) {
+    each_field!(field => {
         match (field, entry.target) {
+            _ if !field.is_of(entry) => {}
             (Field::Target, Some(target)) => {
                 out.push(b',');
                 write_path(out, field.name(), target);
             }
             _ => {
                 out.extend_from_slice(field.in_line());
-                field.write_value(out, entry, algorithms);
+                field.push_value(out, entry, algorithms);
             }
         }
-    }
+    });
     out.extend_from_slice(b"}\n");
 }
