@@ -57,6 +57,11 @@ impl FsId {
         Ok(None)
     }
 
+    /// Restores an identity from the bytes that [`as_bytes`](Self::as_bytes) returned.
+    pub fn from_bytes(id: [u8; 16]) -> Self {
+        Self(id)
+    }
+
     /// Returns the identity as bytes, for use in keys.
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.0

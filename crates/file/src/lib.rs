@@ -47,6 +47,8 @@ mod limit;
 mod packed_stat;
 mod page_cache;
 mod read_state;
+mod recent;
+mod settle;
 mod stat;
 mod stream;
 mod symlinks;
