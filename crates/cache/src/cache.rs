@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -49,7 +50,16 @@ impl Cache {
         Ok(Self { path: path.to_path_buf(), recorder: Recorder::start(path.to_path_buf())?, today: day(now) })
     }
 
-    /// Prepares the calling thread to look up digests.
+    /// Returns the device and inode number of the store, so that walks can skip it. Nothing else in this process
+    /// may open it.
+    ///
+    /// # Errors
+    /// Any error of `stat`.
+    pub fn identity(&self) -> io::Result<(u64, u64)> {
+        fs::metadata(&self.path).map(|metadata| (metadata.dev(), metadata.ino()))
+    }
+
+    /// Prepares the calling thread to look up digests. Nothing is stored until it drops the result.
     ///
     /// # Errors
     /// Why the store cannot be used.
@@ -104,7 +114,7 @@ impl Cache {
     /// Any error of the removal.
     pub fn clear(path: &Path) -> io::Result<bool> {
         let mut existed = false;
-        for end in ["", "-wal", "-shm"] {
+        for end in ["", "-journal"] {
             let mut path = path.as_os_str().to_owned();
             path.push(end);
             match fs::remove_file(path) {

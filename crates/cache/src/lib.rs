@@ -16,11 +16,22 @@
 //!
 //! # The store
 //!
-//! It is an SQLite database. redb 4.6 and LMDB (heed 0.23) were compared with it. All three lost no committed
-//! row in kills at random moments, and a look-up takes less than half a microsecond in each. They differ when
-//! the file is damaged: after random changes to its pages, LMDB ended the process with a signal and redb with
-//! a panic in many cases, while SQLite returned an error in every case that it noticed. What it did not notice
-//! is found by the checksum of the row. SQLite's file is also the smallest.
+//! It is an SQLite database. LMDB (heed 0.23) and redb 4.6 were compared with it:
+//!
+//! | | LMDB | redb | SQLite 3.54 |
+//! |---|---|---|---|
+//! | look-ups of a million rows, CPU time per row | 0.19 us | 0.28 us | 0.30 us |
+//! | a million inserts, CPU time | 0.4 s | 0.9 s | 0.8 s |
+//! | size of a million rows | 203 MB | 272 MB | 98 MB |
+//! | open after a kill, ten million rows | 0 s | 7.6 s | 0.04 s |
+//! | committed rows lost in 200 kills | 0 | 0 | 0 |
+//! | 1,380 damaged files | 190 signals | panics, 2 aborts | errors only |
+//!
+//! A damaged store must not end a run, which decides for SQLite. What SQLite does not notice is found by the
+//! checksum of each row.
+//!
+//! SQLite's locks belong to the process and are lost as soon as the process closes any descriptor of the file.
+//! So a walk must skip the store: see [`Cache::identity`].
 #![forbid(unsafe_code)]
 
 mod cache;

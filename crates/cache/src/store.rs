@@ -57,15 +57,19 @@ impl Store {
         if pragma("application_id")? != APPLICATION || pragma("user_version")? != VERSION {
             return Err(Unusable::OtherVersion);
         }
+        // Not `WAL`, which maps a file that others can truncate: the process would be killed by a signal.
+        db.pragma_update(None, "journal_mode", "TRUNCATE")?;
         // Each commit survives a power cut.
         db.pragma_update(None, "synchronous", "FULL")?;
+        // Damaged pages are errors instead of wrong rows.
+        db.pragma_update(None, "cell_size_check", "ON")?;
         let mut store = Self { db, tables: HashMap::new() };
         store.load_tables()?;
         Ok(store)
     }
 
-    /// From now on shows the rows that are stored now, whatever is stored later. Look-ups are faster this way,
-    /// because they take no locks.
+    /// Keeps other threads and processes from writing until this is dropped. Look-ups then need no locks of
+    /// their own.
     pub(crate) fn freeze(&self) -> Result<(), Unusable> {
         Ok(self.db.execute_batch("BEGIN")?)
     }
@@ -172,8 +176,7 @@ impl Store {
         let mut free = self.db.prepare("PRAGMA incremental_vacuum")?;
         let mut pages = free.query([])?;
         while pages.next()?.is_some() {}
-        drop(pages);
-        Ok(self.db.pragma_update(None, "wal_checkpoint", "TRUNCATE")?)
+        Ok(())
     }
 
     fn oldest_day(&self) -> Result<Option<u32>, Unusable> {
@@ -222,9 +225,8 @@ impl Store {
 
 /// Creates the tables that every store has.
 fn create(db: &mut Connection) -> Result<(), Unusable> {
-    // These two must come before the first table.
+    // This must come before the first table.
     db.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-    db.pragma_update(None, "journal_mode", "WAL")?;
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(
         "CREATE TABLE IF NOT EXISTS file_systems (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE) STRICT;
