@@ -126,7 +126,14 @@ impl<'c> Run<'c> {
             process(
                 work,
                 rows,
-                &Resources { model, limits: self.limits, memory, stop: &self.stop, watch: Some(watch) },
+                &Resources {
+                    model,
+                    limits: self.limits,
+                    memory,
+                    stop: &self.stop,
+                    watch: Some(watch),
+                    cache: None,
+                },
             )
         });
         let (done, failed) = (report.done, report.failed.len() as u64);
