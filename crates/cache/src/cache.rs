@@ -26,7 +26,7 @@ pub struct Cache {
 }
 
 /// What a store contains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// The number of files.
     pub rows: u64,

@@ -48,7 +48,6 @@ mod packed_stat;
 mod page_cache;
 mod read_state;
 mod recent;
-mod settle;
 mod stat;
 mod stream;
 mod symlinks;
@@ -57,6 +56,7 @@ mod temp_name;
 mod testing;
 mod trusted;
 mod uncached;
+mod write_back;
 
 pub use cursor::Cursor;
 pub use descend::{PATH_MAX, descend};

@@ -19,7 +19,7 @@ impl File {
     /// Any error of `sync_file_range`; [`io::ErrorKind::Unsupported`] on platforms other than Linux. The
     /// digest must not be remembered then.
     #[cfg(target_os = "linux")]
-    pub fn settle(&self) -> io::Result<()> {
+    pub fn write_back(&self) -> io::Result<()> {
         use std::os::fd::{AsFd as _, AsRawFd as _};
 
         // With all three flags, pages that are being written back are waited for, and no modified page is
@@ -39,7 +39,7 @@ impl File {
     /// # Errors
     /// [`io::ErrorKind::Unsupported`].
     #[cfg(not(target_os = "linux"))]
-    pub fn settle(&self) -> io::Result<()> {
+    pub fn write_back(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
