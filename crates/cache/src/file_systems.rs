@@ -17,14 +17,14 @@ pub struct FileSystems {
 }
 
 impl FileSystems {
-    /// Keeps the identities of these devices. A device without one is left out, and so is every device whose
+    /// Keeps the identities of these devices. A device without one is omitted, and so is every device whose
     /// identity another mounted one shares: a block-wise copy of a file system has the same inode numbers and
     /// times.
     pub fn new(devices: impl IntoIterator<Item = (u64, Option<FsId>)>) -> Self {
-        Self::beside(devices, mounted)
+        Self::next_to(devices, mounted)
     }
 
-    fn beside<M: IntoIterator<Item = (u64, FsId)>>(
+    fn next_to<M: IntoIterator<Item = (u64, FsId)>>(
         devices: impl IntoIterator<Item = (u64, Option<FsId>)>,
         mounted: impl FnOnce() -> M,
     ) -> Self {
@@ -108,7 +108,7 @@ mod tests {
     fn file_systems_that_share_an_identity_have_none() {
         let here = FsId::from_bytes([7; 16]);
         let ids = |mounted: &[(u64, FsId)]| {
-            let systems = FileSystems::beside([(1, Some(here)), (2, None)], || mounted.to_vec());
+            let systems = FileSystems::next_to([(1, Some(here)), (2, None)], || mounted.to_vec());
             [1, 2, 3].map(|dev| systems.id(dev))
         };
         assert_eq!(ids(&[]), [Some(here), None, None]);

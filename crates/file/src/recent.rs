@@ -3,7 +3,7 @@
 use crate::Stat;
 
 impl Stat {
-    /// Whether the file may have been written again after `read_ns`, the time at which somebody began to read
+    /// Whether the file may have been written again after `read_ns`, the time at which a run began to read
     /// it, without a visible change of its times. Nanoseconds since the epoch.
     ///
     /// Without this margin, a digest of the earlier content would be valid for the later one: two writes

@@ -23,7 +23,7 @@ impl File {
         use std::os::fd::{AsFd as _, AsRawFd as _};
 
         // With all three flags, pages that are being written back are waited for, and no modified page is
-        // left out (`ksys_sync_file_range` in `fs/sync.c`). The length 0 means: up to the end.
+        // skipped (`ksys_sync_file_range` in `fs/sync.c`). The length 0 means: up to the end.
         let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
             | libc::SYNC_FILE_RANGE_WRITE
             | libc::SYNC_FILE_RANGE_WAIT_AFTER;
