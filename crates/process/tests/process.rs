@@ -1,5 +1,7 @@
 //! Every choice of workers and reader gives the same rows, and each row is the digest of its file.
 
+#[path = "process/reuse.rs"]
+mod reuse;
 #[path = "process/sparse.rs"]
 mod sparse;
 
