@@ -13,8 +13,8 @@ use std::rc::Rc;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use ftk_benches::{Tree, config, is_timed};
-use ftk_file::{Birth, Symlinks};
-use ftk_read::{Ahead, Buf, Open, Reader, Ready, Span, SyncReader, Uring};
+use ftk_file::Symlinks;
+use ftk_read::{Ahead, Buf, How, Open, Reader, Ready, Span, SyncReader, Uring};
 
 /// Files that a ring reads at once.
 const DEPTH: usize = 64;
@@ -78,7 +78,7 @@ impl Files {
     }
 
     fn open<'f>(&'f self, name: &'f CStr) -> Open<'f> {
-        Open { dir: &self.dir, name, symlinks: Symlinks::NoFollow, birth: Birth::Unknown, span: Span::Whole }
+        Open { dir: &self.dir, name, how: How::new(Symlinks::NoFollow, Span::Whole) }
     }
 
     fn check(&self, name: &str, reader: &mut dyn Reader) {

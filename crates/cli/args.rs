@@ -9,6 +9,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEn
 use ftk_sched::{Backend, Threads, logical_cpus, physical_cores};
 use ftk_select::parse_bytes;
 
+use crate::cache::CacheCommandArgs;
 use crate::calibrate::CalibrateArgs;
 use crate::cmp::CmpArgs;
 use crate::completions::CompletionsArgs;
@@ -170,6 +171,7 @@ pub(crate) enum Command {
     Dup(Box<DupArgs>),
     Manifest(ManifestArgs),
     Cmp(CmpArgs),
+    Cache(CacheCommandArgs),
     Calibrate(CalibrateArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -187,6 +189,7 @@ impl Command {
             Self::Dup(_) => "dup",
             Self::Manifest(_) => "manifest",
             Self::Cmp(_) => "cmp",
+            Self::Cache(_) => "cache",
             Self::Calibrate(_) => "calibrate",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",

@@ -40,7 +40,7 @@ Examples:
   ftk calibrate           measure, store and print the figures
   ftk calibrate --show    print the figures in use";
 
-const NO_CACHE_DIR: &str = "no cache directory: set XDG_CACHE_HOME or HOME to an absolute path";
+pub(crate) const NO_CACHE_DIR: &str = "no cache directory: set XDG_CACHE_HOME or HOME to an absolute path";
 
 pub(crate) fn run(args: &CalibrateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let constants = if args.show {
@@ -81,9 +81,14 @@ pub(crate) fn in_use(say: impl FnOnce(&dyn fmt::Display)) -> Constants {
 
 /// Returns the path of the saved constants, or `None` if the environment names no cache directory.
 fn file() -> Option<PathBuf> {
+    cache_file("constants")
+}
+
+/// Returns the path of a file of ftk in the user's cache directory, or `None` if the environment names none.
+pub(crate) fn cache_file(name: &str) -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(cache.join("ftk").join("constants"))
+    Some(cache.join("ftk").join(name))
 }
 
 fn measure() -> anyhow::Result<Constants> {

@@ -4,6 +4,7 @@
 mod algorithm;
 mod args;
 mod asked;
+mod cache;
 mod calibrate;
 mod cmp;
 mod colour;
@@ -125,6 +126,7 @@ fn execute(args: &Args, console: &Console) -> Outcome {
         Command::Dup(args_of) => dup::run(args_of, &args.globals, console),
         Command::Manifest(args_of) => manifest::run(args_of, &args.globals, console),
         Command::Cmp(args_of) => cmp::run(args_of, &args.globals, console),
+        Command::Cache(args_of) => cache::run(args_of, &args.globals, console),
         Command::Calibrate(args_of) => calibrate::run(args_of, &args.globals, console),
         Command::Completions(args_of) => completions::run(args_of),
         Command::Man(args_of) => man::run(args_of, console),

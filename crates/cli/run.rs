@@ -7,10 +7,12 @@
 //! Every file that gets a digest passes through [`Run::process`], with its work and its rows. What saves or slows
 //! down reading for all commands belongs there, before the files are read.
 
+use std::cell::Cell;
 use std::ffi::CString;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use ftk_cache::{Cache, Stored};
 use ftk_file::Failure;
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Budget, FileNo, Full, Inventory, Keep};
@@ -22,9 +24,11 @@ use ftk_walk::Follow;
 use indicatif::DecimalBytes;
 
 use crate::args::Globals;
+use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
 use crate::scan::{Scan, scan, walker};
-use crate::{algorithm, calibrate, human};
+use crate::stats::{Phase, nanos};
+use crate::{algorithm, cache, calibrate, human};
 
 /// What all steps of a run share.
 #[derive(Debug)]
@@ -37,6 +41,10 @@ pub(crate) struct Run<'c> {
     pub(crate) stop: Stop,
     /// The start of the time in the summary. A command that first waits for other input sets it again.
     pub(crate) start: Instant,
+    /// The digests of earlier runs, if they are used.
+    cache: Option<Cache>,
+    /// Files whose digests were reused.
+    reused: Cell<u64>,
     pub(crate) globals: &'c Globals,
     pub(crate) console: &'c Console,
 }
@@ -75,9 +83,43 @@ impl<'c> Run<'c> {
             budget: Budget::new(globals.memory()),
             stop: Stop::new(),
             start: Instant::now(),
+            cache: None,
+            reused: Cell::new(0),
             globals,
             console,
         })
+    }
+
+    /// Reuses the digests of earlier runs, if the options say so. Returns the device and inode number of the
+    /// store, which the walk must skip.
+    ///
+    /// # Errors
+    /// Those of [`CacheArgs::open`].
+    pub(crate) fn reuse(&mut self, args: CacheArgs) -> anyhow::Result<Option<(u64, u64)>> {
+        self.cache = args.open(self.console)?;
+        Ok(self.cache.as_ref().and_then(|cache| cache.identity().ok()))
+    }
+
+    /// Returns what a walk must keep so that digests can be reused, given what the command needs.
+    fn keep(&self, keep: Keep) -> Keep {
+        match keep {
+            _ if self.cache.is_none() => keep,
+            Keep::Files | Keep::Sizes => Keep::Times,
+            Keep::Stats { .. } => Keep::Stats { files: true },
+            keep => keep,
+        }
+    }
+
+    /// Waits until the digests of this run are stored. Returns how many were reused; `None` without a cache.
+    pub(crate) fn close_cache(&mut self) -> Option<u64> {
+        let cache = self.cache.take()?;
+        let Stored { files, lost, error } = cache.finish();
+        self.console.verbose(|| format!("cache   {} stored", human::count(files, "digest")));
+        if let Some(error) = error {
+            let (lost, why) = (human::count(lost, "digest"), cache::why(&error));
+            self.console.warning(format_args!("cache: {lost} not stored: {why}"));
+        }
+        Some(self.reused.get())
     }
 
     /// Walks the starting points, and reports errors and skipped entries. `hint` is appended to the message about
@@ -93,7 +135,8 @@ impl<'c> Run<'c> {
         keep: Keep,
         hint: &str,
     ) -> anyhow::Result<Scan> {
-        scan(walker(roots, follow, self.globals), selection, keep, &self.budget, hint, self.console)
+        let walker = walker(roots, follow, self.globals);
+        scan(walker, selection, self.keep(keep), &self.budget, hint, self.console)
     }
 
     /// Returns the work of reading the files of `only`, or all of them for `None`, to their end.
@@ -126,12 +169,31 @@ impl<'c> Run<'c> {
             process(
                 work,
                 rows,
-                &Resources { model, limits: self.limits, memory, stop: &self.stop, watch: Some(watch) },
+                &Resources {
+                    model,
+                    limits: self.limits,
+                    memory,
+                    stop: &self.stop,
+                    watch: Some(watch),
+                    cache: self.cache.as_ref(),
+                },
             )
         });
         let (done, failed) = (report.done, report.failed.len() as u64);
-        self.console.stats.files(phase, start, done.files, failed, done.bytes);
+        self.console.stats.phase(Phase {
+            phase,
+            elapsed_ns: nanos(start.elapsed()),
+            files: Some(done.files),
+            failed: Some(failed),
+            bytes: Some(done.bytes),
+            reused: self.cache.is_some().then_some(report.reused),
+            ..Phase::default()
+        });
         self.console.stats.plan(work, &report);
+        self.reused.set(self.reused.get() + report.reused);
+        if let Some(error) = &report.unusable {
+            cache::say_unusable(error, self.console);
+        }
         let plan = &report.plan;
         let kernel = |it: &Algorithm| format!("{it} {}", it.kernel_name(work.platform));
         let kernels = || work.algorithms.iter().map(kernel).collect::<Vec<_>>().join(" + ");

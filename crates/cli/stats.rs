@@ -49,6 +49,9 @@ pub(crate) struct Phase {
     pub(crate) failed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) bytes: Option<u64>,
+    /// Files whose digests an earlier run had stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reused: Option<u64>,
 }
 
 /// A decision of the cost model, its inputs, and the measured result: the line `plan` of `-v`.
@@ -83,7 +86,7 @@ impl Stats {
     pub(crate) fn files(&self, phase: &'static str, start: Instant, files: u64, failed: u64, bytes: u64) {
         let (files, failed, bytes) = (Some(files), Some(failed), Some(bytes));
         let elapsed_ns = nanos(start.elapsed());
-        self.phase(Phase { phase, elapsed_ns, entries: None, files, failed, bytes });
+        self.phase(Phase { phase, elapsed_ns, files, failed, bytes, ..Phase::default() });
     }
 
     /// Counts an error. `kind` is what failed, as a verb.

@@ -9,6 +9,7 @@ use ftk_hash::Algorithm;
 use ftk_record::quote;
 use ftk_select::parse_bytes;
 
+use crate::cache::CacheArgs;
 use crate::line::Line;
 use crate::selection::{RecursiveArg, SelectionArgs};
 
@@ -27,6 +28,9 @@ pub(super) struct SearchArgs {
 
     #[command(flatten)]
     pub(super) sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub(super) cache: CacheArgs,
 
     #[command(flatten)]
     pub(super) selection: SelectionArgs,

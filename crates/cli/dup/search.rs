@@ -16,6 +16,7 @@ use ftk_walk::Follow;
 use indicatif::DecimalBytes;
 
 use crate::args::Globals;
+use crate::cache;
 use crate::console::{Console, Outcome, say_failed};
 use crate::dup::options::SearchArgs;
 use crate::human;
@@ -34,6 +35,8 @@ pub(super) struct Search {
     pub(super) outcome: Outcome,
     /// Files that could not be read.
     unread: u64,
+    /// The part of the summary about reused digests.
+    reused: String,
     took: Duration,
 }
 
@@ -62,7 +65,9 @@ pub(super) fn search(
     ensure!(min <= max, "--min-size is larger than --max-size");
     args.refuse_misread()?;
     let mut run = Run::new(globals, console)?;
-    let selection = args.selection.compile(&context.own, console)?;
+    let mut own = context.own;
+    own.extend(run.reuse(args.cache)?);
+    let selection = args.selection.compile(&own, console)?;
     let mut roots = context.references;
     roots.extend(args.selection.starts.read(&args.paths, &[c"."])?);
 
@@ -99,9 +104,10 @@ pub(super) fn search(
     say_failed(&inventory, &found.failed, "not compared", console);
     let unread = found.failed.len() as u64;
     let groups = found.into_groups();
+    let reused = cache::reused(run.close_cache());
     let failed = if unread > 0 { Outcome::Error } else { Outcome::Success };
     let outcome = failed.max(scanned.outcome);
-    Ok(Search { inventory, groups, roots, outcome, unread, took: run.start.elapsed() })
+    Ok(Search { inventory, groups, roots, outcome, unread, reused, took: run.start.elapsed() })
 }
 
 /// The name of a pass in the progress line, as a verb.
@@ -139,7 +145,11 @@ impl Search {
             0 => String::new(),
             n => format!(", found {} in {}", human::count(totals.files, "file"), human::count(n, "group")),
         };
-        console.summary(format_args!("scanned {files} in {}{found}{unread}", human::time(self.took)));
+        console.summary(format_args!(
+            "scanned {files} in {}{}{found}{unread}",
+            human::time(self.took),
+            self.reused
+        ));
     }
 }
 

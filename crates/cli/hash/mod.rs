@@ -16,6 +16,7 @@ use ftk_hash::Algorithm;
 
 use crate::algorithm::AlgorithmName;
 use crate::args::Globals;
+use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
 use crate::hash::check::CheckArgs;
 use crate::selection::{RecursiveArg, SelectionArgs};
@@ -67,6 +68,9 @@ pub(crate) struct HashArgs {
     /// Write to FILE, which appears only when it is complete
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    cache: CacheArgs,
 
     #[command(flatten)]
     mode: Mode,

@@ -19,6 +19,7 @@ use ftk_walk::Follow;
 use crate::algorithm::wanted;
 use crate::args::Globals;
 use crate::asked;
+use crate::cache;
 use crate::console::{Console, Outcome, cause, say_failed};
 use crate::hash::HashArgs;
 use crate::hash::list::{Format, emit};
@@ -43,8 +44,9 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         .partition(|path| args.special && is_special(path));
     let stdout = Stdout::default();
     let mut list = List::create(args.output.as_deref(), &stdout)?;
-    let own = list.own();
+    let mut own = list.own();
     refuse_own_input(&args.paths, &own)?;
+    own.extend(run.reuse(args.cache)?);
     // Compiled first, so that a bad pattern is refused before anything is read.
     let selection = args.selection.compile(&own, console)?;
     let mut outcome = Outcome::Success;
@@ -99,8 +101,10 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     list.finish()?;
 
     let failed = failed.len() as u64;
+    let reused = cache::reused(run.close_cache());
     if has_starts {
-        run.say_done(&human::count(done.files - failed, "file"), done.bytes, algorithms);
+        let hashed = human::count(done.files - failed, "file");
+        run.say_done(&format!("{hashed}{reused}"), done.bytes, algorithms);
     }
     Ok(outcome.max(run.say_unread(failed, NOT_HASHED)).max(scanned.outcome))
 }

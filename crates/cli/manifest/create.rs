@@ -14,6 +14,7 @@ use ftk_manifest::{Contents, Error, Header, WalkedTree, Writer, create};
 
 use crate::algorithm::{AlgorithmName, wanted};
 use crate::args::Globals;
+use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome, cause};
 use crate::list::{List, cannot_write};
 use crate::manifest::guard::refuse_to_overwrite;
@@ -68,6 +69,9 @@ pub(super) struct CreateArgs {
     no_content: bool,
 
     #[command(flatten)]
+    cache: CacheArgs,
+
+    #[command(flatten)]
     scope: ScopeArgs,
 }
 
@@ -86,7 +90,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     if !args.force {
         refuse_to_overwrite(args.output.as_deref(), None)?;
     }
-    let run = Run::new(globals, console)?;
+    let mut run = Run::new(globals, console)?;
     let header = Header {
         version: Header::VERSION,
         root: args.root.as_bytes().to_vec(),
@@ -97,8 +101,12 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     };
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
+    let mut own = list.own();
+    if !args.no_content {
+        own.extend(run.reuse(args.cache)?);
+    }
     let keep = Keep::Stats { files: args.no_content };
-    let scan = reading::walk(&run, &args.root, &args.scope, keep, &list.own())?;
+    let scan = reading::walk(&run, &args.root, &args.scope, keep, &own)?;
     let inventory = &scan.inventory;
     let read = match args.no_content {
         true => None,
@@ -117,7 +125,8 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     })?;
 
     let (done, failed) = read.map_or_else(Default::default, |read| (read.done, read.failed.len() as u64));
-    reading::say_done(&run, entries, done, failed, &header.algorithms);
+    let reused = run.close_cache();
+    reading::say_done(&run, entries, done, failed, reused, &header.algorithms);
     Ok(scan.outcome.max(run.say_unread(failed + without_xattrs, NOT_RECORDED)))
 }
 

@@ -13,6 +13,7 @@ use ftk_record::quote;
 use ftk_walk::Follow;
 use indicatif::HumanCount;
 
+use crate::cache;
 use crate::console::{cause, say_failed};
 use crate::human;
 use crate::manifest::scope::ScopeArgs;
@@ -56,16 +57,25 @@ pub(super) fn read(
     Ok(read)
 }
 
-/// Prints the last line of the summary: entries, bytes, time and rate.
-pub(super) fn say_done(run: &Run<'_>, entries: u64, done: Progress, failed: u64, algorithms: &[Algorithm]) {
+/// Prints the last line of the summary: entries, bytes, time and rate. `reused`: the number of digests that were
+/// reused, if any could be.
+pub(super) fn say_done(
+    run: &Run<'_>,
+    entries: u64,
+    done: Progress,
+    failed: u64,
+    reused: Option<u64>,
+    algorithms: &[Algorithm],
+) {
     let noun = if entries == 1 { "entry" } else { "entries" };
     let entries = format!("{} {noun}", HumanCount(entries));
     if done.files == 0 {
         let took = human::time(run.start.elapsed());
         return run.console.summary(format_args!("{entries} in {took}"));
     }
-    let read = human::count(done.files - failed, "file");
-    run.say_done(&format!("{entries}, {read} read"), done.bytes, algorithms);
+    let read = human::count(done.files - failed - reused.unwrap_or(0), "file");
+    let reused = cache::reused(reused);
+    run.say_done(&format!("{entries}, {read} read{reused}"), done.bytes, algorithms);
 }
 
 /// Returns why a file could not be read, for its finding.

@@ -130,7 +130,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         let paths = human::count(update.missing, "recorded path");
         console.summary(format_args!("{paths} not found (removed or moved)"));
     }
-    reading::say_done(&run, updated.entries, read.done, read.failed.len() as u64, algorithms);
+    reading::say_done(&run, updated.entries, read.done, read.failed.len() as u64, None, algorithms);
     Ok(scan.outcome.max(say_kept(updated, console)).max(run.say_unread(updated.failed, NOT_RECORDED)))
 }
 

@@ -142,7 +142,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     // A new file that could not be read keeps the verdict `new`, but it is an error too.
     let read = if failed > 0 { Outcome::Error } else { Outcome::Success };
     let outcome = say_counts(&summary, good, Verdict::name, scan.outcome.max(read), console);
-    reading::say_done(&run, summary.total(), done, failed, &header.algorithms);
+    reading::say_done(&run, summary.total(), done, failed, None, &header.algorithms);
     Ok(outcome)
 }
 

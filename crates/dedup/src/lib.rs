@@ -29,7 +29,7 @@
 //! let inventory = Inventory::merge(parts)?;
 //! let (model, stop) = (Model::new(Constants::default()), Stop::new());
 //! let limits = Limits { threads: Threads::Auto, backend: None, ring: true, cpus: 0 };
-//! let resources = Resources { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None };
+//! let resources = Resources { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None, cache: None };
 //! let (algorithm, platform) = (Algorithm::Xxh128, Platform::detect());
 //! let funnel = Funnel { inventory: &inventory, algorithm, platform, sizes: 1..=u64::MAX };
 //! let Ok(found) = find(&funnel, |stage, rows| Ok::<_, std::convert::Infallible>(process(&stage.work, rows, &resources)));

@@ -11,6 +11,7 @@
 //!   with blocking reads; the readers of `ftk-read` drive it as their reads complete.
 //! - [`descend()`] opens directories, also beyond `PATH_MAX` and without following links.
 //! - [`temp_name()`] makes the names of files that are not in place yet.
+//! - [`FsId`] is the identity of a file system.
 //! - [`Holes`] finds the ranges that need no reading, on the file systems for which [`is_trusted`] is true.
 //! - [`limit_rate()`] and [`preserve_page_cache()`] apply to all reads of the process: those of [`File`] and of
 //!   [`Stream`], which reads standard input and special files.
@@ -36,18 +37,18 @@
 //! assert_eq!(file.stat().size, bytes);
 //! # Ok::<(), std::io::Error>(())
 //! ```
-#![forbid(unsafe_code)]
-
 mod cursor;
 mod descend;
 mod drop_method;
 mod failure;
 mod file;
+mod fs_id;
 mod holes;
 mod limit;
 mod packed_stat;
 mod page_cache;
 mod read_state;
+mod recent;
 mod stat;
 mod stream;
 mod symlinks;
@@ -57,12 +58,14 @@ mod testing;
 mod trusted;
 mod uncached;
 mod version;
+mod write_back;
 
 pub use cursor::Cursor;
 pub use descend::{PATH_MAX, descend};
 pub use drop_method::{DropMethod, drop_methods};
 pub use failure::{Failure, is_out_of_descriptors};
 pub use file::File;
+pub use fs_id::FsId;
 pub use ftk_walk::{FileType, make_room};
 pub use holes::{Holes, KnownRange};
 pub use limit::{is_rate_limited, lift_rate_limit, limit_rate};

@@ -111,8 +111,8 @@ impl Collect {
         let added = if !self.keep.matches(metadata.file_type) {
             self.skipped.count(metadata.file_type);
             return Ok(None);
-        } else if self.keep == Keep::Sizes {
-            self.shard.add_sized(name, symlinks, &metadata)
+        } else if matches!(self.keep, Keep::Sizes | Keep::Times) {
+            self.shard.add_sized(name, symlinks, &metadata, self.keep == Keep::Times)
         } else if self.keep.needs_stat_for(metadata.file_type) {
             self.shard.add_recorded(name, target.as_deref(), symlinks, &metadata)
         } else {

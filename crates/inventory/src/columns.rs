@@ -1,4 +1,4 @@
-//! Optional columns of a shard: sizes, devices, metadata, and numbers of starting points.
+//! Optional columns of a shard: sizes, times, devices, metadata, and numbers of starting points.
 
 use ftk_file::{PackedStat, Stat};
 use ftk_walk::Metadata;
@@ -10,6 +10,8 @@ use crate::shard::Packed;
 pub(crate) struct Columns {
     /// The sizes of regular files, by row.
     pub(crate) sizes: Vec<u64>,
+    /// The times of regular files, by row; empty if they are not kept.
+    pub(crate) times: Vec<Times>,
     /// Row and device of files that are on a different device from their directory, by ascending row. They
     /// are mounted over a file, reached through a link, or given as starting points.
     devices: Vec<(u32, u64)>,
@@ -22,12 +24,28 @@ pub(crate) struct Columns {
     seen: Vec<Seen>,
 }
 
+/// The times of the last changes to the content and to the inode, in nanoseconds since the epoch. `i64::MIN`
+/// stands for a time that does not fit (before 1677 or after 2262).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) mtime_ns: i64,
+    pub(crate) ctime_ns: i64,
+}
+
 /// A file of the current listing.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     dev: u64,
     ino: u64,
     size: u64,
+    times: Option<Times>,
+}
+
+impl Times {
+    fn of(file: &Metadata) -> Self {
+        let fit = |nanos| i64::try_from(nanos).unwrap_or(i64::MIN);
+        Self { mtime_ns: fit(file.mtime_ns), ctime_ns: fit(file.ctime_ns) }
+    }
 }
 
 impl Columns {
@@ -36,13 +54,15 @@ impl Columns {
         let sizes = self.sizes.len() * size_of::<u64>() + self.devices.len() * size_of::<(u32, u64)>();
         let records = self.records.len() * size_of::<PackedStat>();
         let starting_points = self.starting_points.len() * size_of::<(u32, u32)>();
-        (sizes + records + starting_points + self.seen.len() * size_of::<Seen>()) as u64
+        let times = self.times.len() * size_of::<Times>();
+        (sizes + times + records + starting_points + self.seen.len() * size_of::<Seen>()) as u64
     }
 
     /// Adds a file of the current listing. Its row must hold the returned index instead of the inode number
     /// until [`end_listing`](Self::end_listing) stores that.
-    pub(crate) fn add_seen(&mut self, file: &Metadata) -> u64 {
-        self.seen.push(Seen { dev: file.dev, ino: file.ino, size: file.size });
+    pub(crate) fn add_seen(&mut self, file: &Metadata, with_times: bool) -> u64 {
+        let times = with_times.then(|| Times::of(file));
+        self.seen.push(Seen { dev: file.dev, ino: file.ino, size: file.size, times });
         self.seen.len() as u64 - 1
     }
 
@@ -67,6 +87,7 @@ impl Columns {
             let seen = self.seen[row.ino as usize];
             row.ino = seen.ino;
             self.sizes.push(seen.size);
+            self.times.extend(seen.times);
             if seen.dev != dev {
                 self.devices.push((at, seen.dev));
             }

@@ -130,8 +130,9 @@ impl Filler {
             let shard = &mut self.parts[usize::from(worker)].shard;
             let added = if !self.keep.needs_stat_for(file_type) {
                 shard.add(&name, ino, file_type, Symlinks::NoFollow)
-            } else if self.keep == Keep::Sizes {
-                shard.add_sized(&name, Symlinks::NoFollow, &metadata(ino, file_type))
+            } else if matches!(self.keep, Keep::Sizes | Keep::Times) {
+                let with_times = self.keep == Keep::Times;
+                shard.add_sized(&name, Symlinks::NoFollow, &metadata(ino, file_type), with_times)
             } else {
                 let target = (file_type == FileType::Symlink).then(|| target(ino));
                 shard.add_recorded(&name, target.as_deref(), Symlinks::NoFollow, &metadata(ino, file_type))

@@ -11,6 +11,8 @@ pub enum Keep {
     ///
     /// This costs one `stat` per file. If that fails, it is an error, and the file is not in the table.
     Sizes,
+    /// The same as `Sizes`, and the times of the last changes to content and inode.
+    Times,
     /// Every entry, including directories and starting points, without a `stat`.
     All,
     /// Every entry, with the metadata of each that is not a regular file, and the targets of links that are
@@ -27,7 +29,7 @@ impl Keep {
     /// Returns whether entries of this type go into the table.
     pub(crate) fn matches(self, file_type: FileType) -> bool {
         match self {
-            Self::Files | Self::Sizes => file_type == FileType::Regular,
+            Self::Files | Self::Sizes | Self::Times => file_type == FileType::Regular,
             Self::All | Self::Stats { .. } => true,
         }
     }
@@ -36,13 +38,13 @@ impl Keep {
     pub(crate) fn needs_stat_for(self, file_type: FileType) -> bool {
         match self {
             Self::Files | Self::All => false,
-            Self::Sizes => true,
+            Self::Sizes | Self::Times => true,
             Self::Stats { files } => files || file_type != FileType::Regular,
         }
     }
 
     /// Returns whether entries of any type need a `stat`.
     pub(crate) fn needs_stat(self) -> bool {
-        matches!(self, Self::Sizes | Self::Stats { .. })
+        matches!(self, Self::Sizes | Self::Times | Self::Stats { .. })
     }
 }

@@ -2,15 +2,16 @@
 
 use ftk_file::{PackedStat, Stat};
 
+use crate::columns::Times;
 use crate::shard::{Packed, Shard};
 use crate::{DirNo, FileNo, Inventory, Keep};
 
 impl Inventory {
     /// Returns whether the table has sizes, identities and link counts of regular files.
     ///
-    /// It has them with [`Keep::Sizes`], and with [`Keep::Stats`] if `files` is set.
+    /// It has them with [`Keep::Sizes`] and [`Keep::Times`], and with [`Keep::Stats`] if `files` is set.
     pub fn has_sizes(&self) -> bool {
-        matches!(self.keep, Keep::Sizes | Keep::Stats { files: true })
+        matches!(self.keep, Keep::Sizes | Keep::Times | Keep::Stats { files: true })
     }
 
     /// Returns the file's size in bytes at the time of the walk.
@@ -44,6 +45,23 @@ impl Inventory {
         }
     }
 
+    /// Returns what the walk saw of a file: device, inode number, size and times, and with
+    /// [`Keep::Stats`] all the rest. `None` if its times cannot be stored in the table.
+    ///
+    /// # Panics
+    /// If the table has no times of files, or the file is not in the directory.
+    pub fn walked(&self, dir: DirNo, file: FileNo) -> Option<Stat> {
+        let (shard, at) = self.place(dir, file);
+        if let Some(record) = self.record(shard, &shard.entries[at]) {
+            return Some(record.into());
+        }
+        let ((dev, ino), size) = (self.identity(dir, file), self.size(dir, file));
+        let &Times { mtime_ns, ctime_ns } = shard.columns.times.get(at).expect("the table has times");
+        let fits = mtime_ns != i64::MIN && ctime_ns != i64::MIN;
+        let (mtime_ns, ctime_ns) = (mtime_ns.into(), ctime_ns.into());
+        fits.then_some(Stat { dev, ino, size, mtime_ns, ctime_ns, ..Stat::EMPTY })
+    }
+
     /// Returns the metadata of a file at the time of the walk. `now` is its current metadata, which also
     /// supplies what the table does not contain.
     ///
@@ -67,7 +85,7 @@ impl Inventory {
     /// Returns the number of the starting point that the file was reached from.
     ///
     /// # Panics
-    /// If the table was made without [`Keep::Sizes`] or [`Keep::Stats`], or the file is not in the directory.
+    /// If the table was made without [`Keep::Sizes`], [`Keep::Times`] or [`Keep::Stats`], or the file is not in the directory.
     pub fn root_of(&self, dir: DirNo, file: FileNo) -> usize {
         assert!(self.keep.needs_stat(), "the table has no starting points");
         let root = if self.dir_name(dir).is_empty() {
@@ -115,7 +133,12 @@ mod tests {
         #[test]
         fn metadata_stays_with_its_entry(
             fixture in fixture(),
-            keep in select(vec![Keep::Sizes, Keep::Stats { files: false }, Keep::Stats { files: true }]),
+            keep in select(vec![
+                Keep::Sizes,
+                Keep::Times,
+                Keep::Stats { files: false },
+                Keep::Stats { files: true },
+            ]),
         ) {
             let (parts, lines) = fixture.collect(keep);
             let inventory = Inventory::merge(parts).unwrap();
@@ -130,7 +153,7 @@ mod tests {
                 let &(ref path, file_type, _) = &lines[ino as usize];
                 prop_assert_eq!((item.path, item.file_type), (&path[..], file_type));
                 let stat = metadata(ino, file_type);
-                let is_recorded = keep != Keep::Sizes && keep.needs_stat_for(file_type);
+                let is_recorded = matches!(keep, Keep::Stats { .. }) && keep.needs_stat_for(file_type);
                 prop_assert_eq!(item.metadata, is_recorded.then_some(Stat::from(&stat)));
                 let target = (file_type == FileType::Symlink).then(|| target(ino));
                 prop_assert_eq!(item.target, target.as_deref().map(|target| target.to_bytes()));
@@ -138,6 +161,10 @@ mod tests {
                     prop_assert_eq!(inventory.size(item.dir, file), stat.size);
                     prop_assert_eq!(inventory.identity(item.dir, file), (stat.dev, ino));
                     prop_assert_eq!(inventory.is_linked(item.dir, file), stat.nlink > 1);
+                    if keep != Keep::Sizes {
+                        let walked = inventory.walked(item.dir, file).expect("times that fit");
+                        prop_assert!(walked.is_same_content(&Stat::from(&stat)), "{walked:?}");
+                    }
                 }
             }
             prop_assert_eq!(seen, lines.len());

@@ -26,8 +26,9 @@
 //! # Memory
 //!
 //! A file costs 16 bytes plus its name and a terminator. A directory costs 48 bytes plus its name. Paths are
-//! not stored. With [`Keep::Sizes`] a file costs 8 bytes more, and with [`Keep::Stats`] an entry with
-//! metadata 92 bytes more. [`Budget`] limits the memory of all tables of a run.
+//! not stored. A file costs 8 bytes more with [`Keep::Sizes`] and 24 with [`Keep::Times`]; with
+//! [`Keep::Stats`], an entry with metadata costs 92 bytes more. [`Budget`] limits the memory of all tables of
+//! a run.
 #![forbid(unsafe_code)]
 
 mod budget;

@@ -126,16 +126,17 @@ impl Shard {
         Ok(at)
     }
 
-    /// Adds a file with its size, identity and link count. All entries of a table must be added in this way,
+    /// Adds a file with its size, identity and link count, and perhaps its times. All entries of a table must be added in this way,
     /// or none.
     pub(crate) fn add_sized(
         &mut self,
         name: &CStr,
         symlinks: Symlinks,
         file: &Metadata,
+        with_times: bool,
     ) -> Result<Name, Full> {
         let at = self.names.push(name)?;
-        let row = Packed::new(at, self.columns.add_seen(file), file.file_type, symlinks);
+        let row = Packed::new(at, self.columns.add_seen(file, with_times), file.file_type, symlinks);
         self.push(name, row.with_links(file.nlink));
         Ok(at)
     }

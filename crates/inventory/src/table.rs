@@ -152,6 +152,11 @@ impl Inventory {
         PathOrder::new(self)
     }
 
+    /// Returns whether this is the pseudo directory of starting points that are not directories.
+    pub fn has_starting_points(&self, dir: DirNo) -> bool {
+        self.dir_name(dir).is_empty()
+    }
+
     /// Returns the entries of a directory: its regular files, then the others.
     pub(crate) fn rows(&self, dir: DirNo) -> &[Packed] {
         let files = self.files_of(dir).len();

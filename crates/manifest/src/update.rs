@@ -42,7 +42,7 @@ pub struct Update<'u> {
     failed: Failed,
     accept: &'u BTreeSet<Vec<u8>>,
     /// Files to be read whose old records may be out of date without a change of size and times: see
-    /// [`is_recent`].
+    /// [`Stat::is_recent`].
     recent: Vec<FileNo>,
     /// Whether the new manifest keeps such an old record because the directory of its file could not be
     /// listed.
@@ -119,7 +119,7 @@ impl<'u> Update<'u> {
             {
                 reserved.consume(size_of::<FileNo>() as u64)?;
                 update.files.push(file);
-                if old.is_some_and(|old| is_recent(&old.stat, header.start_ns)) {
+                if old.is_some_and(|old| old.stat.is_recent(header.start_ns)) {
                     reserved.consume(size_of::<FileNo>() as u64)?;
                     update.recent.push(file);
                 }
@@ -133,7 +133,7 @@ impl<'u> Update<'u> {
     /// Counts a recorded entry that the walk did not find.
     fn note_missing(&mut self, old: &Entry<'_>) {
         if self.failed.covers(old.path) {
-            self.keeps_recent |= old.stat.is_regular() && is_recent(&old.stat, self.old.header().start_ns);
+            self.keeps_recent |= old.stat.is_regular() && old.stat.is_recent(self.old.header().start_ns);
         } else {
             self.missing += u64::from(old.path != ROOT);
             if old.damaged_ns.is_some() {
@@ -272,23 +272,7 @@ fn is_unchanged(old: &Entry<'_>, new: &Stat, start_ns: i128) -> bool {
     old.stat.file_type == new.file_type
         && old.stat.is_same_content(new)
         && old.knows_all(&[Field::Dev, Field::Ino, Field::Size, Field::Mtime, Field::Ctime])
-        && !is_recent(&old.stat, start_ns)
-}
-
-/// Returns whether a file may have been written again after a run that began at `start_ns` read it, without a
-/// visible change of its times.
-fn is_recent(stat: &Stat, start_ns: i128) -> bool {
-    stat.mtime_ns.max(stat.ctime_ns) >= start_ns - tick_ns(stat.ctime_ns)
-}
-
-/// The greatest delay of a file system's time stamps compared with the clock.
-///
-/// The kernel's stamps come from its timer, which ticks at least every 10 ms; this allows two ticks. A stamp
-/// of whole seconds comes from a file system with coarse stamps; the coarsest in use (FAT) counts every other
-/// second.
-fn tick_ns(stamp_ns: i128) -> i128 {
-    const SECOND: i128 = 1_000_000_000;
-    if stamp_ns % SECOND == 0 { 2 * SECOND } else { SECOND / 50 }
+        && !old.stat.is_recent(start_ns)
 }
 
 #[cfg(test)]

@@ -7,12 +7,13 @@ use std::mem;
 
 use ftk_file::{Failure, Stat, is_out_of_descriptors};
 use ftk_inventory::{DirFd, DirNo, FileNo, Opener};
-use ftk_read::{Buf, Chunk, Open, Reader, Ready};
+use ftk_read::{Buf, Chunk, How, Open, Reader, Ready};
 use ftk_sched::WorkerCounters;
 
 use crate::Work;
 use crate::claims::Job;
 use crate::engines::Engines;
+use crate::reuse::Notes;
 use crate::rows::State;
 use crate::run::Context;
 use crate::spare::Spare;
@@ -65,6 +66,8 @@ pub(crate) struct Driver<'w> {
     done: &'w WorkerCounters,
     /// Whether the files of the current run were deferred before.
     deferred: bool,
+    /// What is remembered for later runs, if anything.
+    notes: Option<Notes<'w>>,
     /// Buffers for the next run.
     pub(crate) spare: Spare,
     pub(crate) failed: Vec<Failed>,
@@ -90,6 +93,7 @@ impl<'w> Driver<'w> {
             engines: Engines::new(algorithms, platform, context.readers.max_slots()),
             done: context.counters.of(worker),
             deferred: false,
+            notes: context.reuse.map(|reuse| reuse.notes(context.readers.max_slots())),
             spare: Spare::default(),
             failed: Vec::new(),
         }
@@ -145,7 +149,8 @@ impl<'w> Driver<'w> {
                 let (slot, is_end) = (chunk.slot, chunk.part.is_end());
                 if is_end {
                     let job = slots.release(slot, chunk.into_buf());
-                    self.finish(job, slot, reader.finish(slot));
+                    let is_written_back = reader.is_written_back(slot);
+                    self.finish(job, slot, is_written_back, reader.finish(slot));
                 } else {
                     reader.more(slot, chunk.into_buf());
                 }
@@ -154,6 +159,9 @@ impl<'w> Driver<'w> {
         if self.context.resources.stop.is_raised() {
             // Discard unfinished digests; the rows of these files stay pending.
             (0..n as u32).for_each(|slot| self.engines.forget(slot));
+        }
+        if let Some(notes) = &mut self.notes {
+            notes.flush();
         }
         self.spare = slots.spare;
     }
@@ -177,8 +185,12 @@ impl<'w> Driver<'w> {
         let buf = slots.spare.take();
         let inventory = self.context.work.inventory;
         let (name, symlinks) = (inventory.name(job.dir, job.file), inventory.symlinks(job.dir, job.file));
-        let (birth, span) = (job.row.birth(), self.context.work.span);
-        reader.start(slot, Open { dir: &dir, name, symlinks, birth, span }, buf);
+        let (birth, writes_back, span) = (job.row.birth(), self.notes.is_some(), self.context.work.span);
+        if let Some(notes) = &mut self.notes {
+            notes.start(slot);
+        }
+        let how = How { symlinks, birth, writes_back, span };
+        reader.start(slot, Open { dir: &dir, name, how }, buf);
         slots.jobs[slot as usize] = Some(job);
         None
     }
@@ -262,10 +274,14 @@ impl<'w> Driver<'w> {
         differs.then(|| self.context.work.inventory.stat_then(job.dir, job.file, now))
     }
 
-    fn finish(&mut self, job: Job<'_>, slot: u32, result: Result<Stat, Failure>) {
+    fn finish(&mut self, job: Job<'_>, slot: u32, is_written_back: bool, result: Result<Stat, Failure>) {
         match result {
             Ok(stat) => {
-                job.row.ok(self.engines.digests(slot), &stat);
+                let digests = self.engines.digests(slot);
+                job.row.ok(digests, &stat);
+                if let Some(notes) = self.notes.as_mut().filter(|_| is_written_back) {
+                    notes.finish(slot, &stat, digests);
+                }
                 self.done.add_file(self.deferred);
             }
             Err(failure) => self.fail(job, failure),

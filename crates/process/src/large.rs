@@ -30,7 +30,7 @@ const SLOW_NANOS_PER_BYTE: f64 = 0.15;
 
 /// Processes the deferred files.
 pub(crate) fn process(files: &mut Files<'_>, run: &Run<'_>) {
-    let context = &Context::new(files.work, files.resources, run);
+    let context = &files.context(run);
     let (large, failed) = (&mut files.large, &mut files.failed);
     large.sort_unstable_by_key(|large| large.file);
     let rows = large.iter().map(|large| context.work.row(large.file));

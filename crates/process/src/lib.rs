@@ -29,7 +29,7 @@
 //! let work = Work { inventory: &inventory, algorithms, platform, only: None, span: Span::Whole };
 //! let model = Model::new(Constants::default());
 //! let limits = Limits { threads: Threads::Auto, backend: None, ring: true, cpus: 0 };
-//! let resources = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
+//! let resources = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None, cache: None };
 //! let mut rows = Rows::new(work.files(), algorithms);
 //! let report = process(&work, &mut rows, &resources);
 //!
@@ -49,6 +49,7 @@ mod engines;
 mod large;
 mod progress;
 mod readers;
+mod reuse;
 mod rows;
 mod run;
 mod sample;

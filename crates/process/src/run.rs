@@ -1,5 +1,6 @@
 //! A run from inventory to rows: sample, choice, small files, large files.
 
+use ftk_cache::{Cache, Unusable};
 use ftk_hash::Algorithm;
 use ftk_sched::{Choice, Counters, Jobs, Limits, Model, Progress, Run, RunPlan, Sample, Stop};
 
@@ -7,6 +8,7 @@ use crate::claims::Large;
 use crate::driver::Failed;
 use crate::progress::{Watch, watched};
 use crate::readers::Readers;
+use crate::reuse::Reuse;
 use crate::rows::Rows;
 use crate::spare::Spare;
 use crate::{Work, large, sample, small};
@@ -25,6 +27,8 @@ pub struct Resources<'e> {
     pub stop: &'e Stop,
     /// Where to show progress, if anywhere.
     pub watch: Option<Watch<'e>>,
+    /// Where to look for the digests of earlier runs, and to add those of this run.
+    pub cache: Option<&'e Cache>,
 }
 
 /// How a run went. The digests are in the rows.
@@ -32,8 +36,12 @@ pub struct Resources<'e> {
 pub struct Report {
     /// The files without a digest, sorted by their number in the inventory.
     pub failed: Vec<Failed>,
-    /// The number of files and bytes processed.
+    /// The number of files and bytes processed. Files whose digests were reused count, but not their bytes.
     pub done: Progress,
+    /// The number of files whose digests were reused.
+    pub reused: u64,
+    /// Why the store of digests could not be used to the end.
+    pub unusable: Option<Unusable>,
     /// What was decided, why, and how long it took.
     pub plan: RunPlan,
 }
@@ -42,6 +50,9 @@ pub struct Report {
 /// stopped. If the inventory [has sizes](ftk_inventory::Inventory::has_sizes), a file whose size is different
 /// when it is opened is `Changed`.
 ///
+/// With a cache, files whose digests are known are not opened. The inventory must then have times
+/// ([`Inventory::walked`](ftk_inventory::Inventory::walked)).
+///
 /// # Panics
 /// When a worker panics, after all workers have ended; if the number of rows differs from the number of wanted
 /// files; if the rows are for other algorithms; or if the files are not in ascending order.
@@ -49,13 +60,21 @@ pub fn process(work: &Work<'_>, rows: &mut Rows, resources: &Resources<'_>) -> R
     rows.assert_fits(work.files(), work.algorithms);
     work.assert_ascending();
     let counters = Counters::default();
-    let Resources { model, limits, stop, watch, .. } = *resources;
+    let Resources { model, limits, stop, watch, cache, .. } = *resources;
     let run = Run { model, limits, stop, counters: &counters };
-    let mut files = Files::new(work, rows, resources);
-    let plan = watched(watch, &counters, || run.execute(&mut files));
-    let mut failed = files.failed;
+    let reuse = cache.map(|cache| Reuse::new(cache, work));
+    let pending = rows.pending();
+    let (plan, failed, reused, unusable) = watched(watch, &counters, || {
+        let looked_up = reuse.as_ref().map_or(Ok(()), |reuse| reuse.look_up(work, rows, &run));
+        let reused = pending - rows.pending();
+        counters.of(0).add_files(reused);
+        let mut files = Files::new(work, rows, resources);
+        files.reuse = reuse.as_ref();
+        (run.execute(&mut files), files.failed, reused, looked_up.err())
+    });
+    let mut failed = failed;
     failed.sort_by_key(|failed| failed.file);
-    Report { failed, done: counters.sum(), plan }
+    Report { failed, done: counters.sum(), reused, unusable, plan }
 }
 
 /// The files of a run, and what is known about them besides their rows.
@@ -63,6 +82,7 @@ pub(crate) struct Files<'f> {
     pub(crate) work: &'f Work<'f>,
     pub(crate) rows: &'f mut Rows,
     pub(crate) resources: &'f Resources<'f>,
+    reuse: Option<&'f Reuse<'f>>,
     /// Deferred files.
     pub(crate) large: Vec<Large>,
     pub(crate) failed: Vec<Failed>,
@@ -73,7 +93,17 @@ pub(crate) struct Files<'f> {
 impl<'f> Files<'f> {
     pub(crate) fn new(work: &'f Work<'f>, rows: &'f mut Rows, resources: &'f Resources<'f>) -> Self {
         let (large, failed, spare) = (Vec::new(), Vec::new(), Spare::default());
-        Self { work, rows, resources, large, failed, spare }
+        Self { work, rows, resources, reuse: None, large, failed, spare }
+    }
+
+    /// Returns what every phase works with.
+    pub(crate) fn context<'c>(&self, run: &Run<'c>) -> Context<'c>
+    where
+        'f: 'c,
+    {
+        let Self { work, resources, reuse, .. } = *self;
+        let readers = Readers::new(&run.limits, resources.memory);
+        Context { work, resources, limits: run.limits, readers, counters: run.counters, reuse }
     }
 }
 
@@ -107,14 +137,10 @@ pub(crate) struct Context<'c> {
     pub(crate) limits: Limits,
     pub(crate) readers: Readers,
     pub(crate) counters: &'c Counters,
+    pub(crate) reuse: Option<&'c Reuse<'c>>,
 }
 
 impl<'c> Context<'c> {
-    pub(crate) fn new(work: &'c Work<'c>, resources: &'c Resources<'c>, run: &Run<'c>) -> Self {
-        let readers = Readers::new(&run.limits, resources.memory);
-        Self { work, resources, limits: run.limits, readers, counters: run.counters }
-    }
-
     /// Shows progress if it is requested now.
     pub(crate) fn show(&self) {
         if let Some(Watch { asked: Some(asked), show, .. }) = self.resources.watch

@@ -6,7 +6,7 @@ use ftk_sched::{Run, Sample, Sampling};
 use crate::claims::{FileJobs, Job, Large};
 use crate::driver::{Driver, Source};
 use crate::readers::Readers;
-use crate::run::{Context, Files};
+use crate::run::Files;
 
 /// Files in the sample. If they come from a disk, this is enough to tell waits from chance; if they are cached, it
 /// is 0.1 ms of work.
@@ -14,10 +14,14 @@ const FILES: u32 = 32;
 
 /// Processes a few files spread over the table, on the calling thread.
 pub(crate) fn process(files: &mut Files<'_>, run: &Run<'_>) -> Sample {
-    let mut driver = Driver::new(Context::new(files.work, files.resources, run), 0, 1);
+    let mut driver = Driver::new(files.context(run), 0, 1);
     let mut reader = Readers::plain(driver.width());
+    let (all, pending) = (files.work.files(), files.rows.pending() as u32);
     let jobs = FileJobs::new(files.work, files.rows);
-    let sampling = Sampling::start(jobs, files.work.files(), FILES, run.counters);
+    // Going through all rows to find those that are pending takes time, and is rarely needed.
+    let jobs: Box<dyn Iterator<Item = Job<'_>>> =
+        if pending == all { Box::new(jobs) } else { Box::new(jobs.filter(|job| job.row.is_pending())) };
+    let sampling = Sampling::start(jobs, pending, FILES, run.counters);
     let mut source = SampleSource { sampling, large: &mut files.large };
     driver.run(&mut *reader, &mut source);
     let sample = source.sampling.measured();

@@ -12,6 +12,7 @@ use ftk_sched::{Stop, Team};
 
 use crate::claims::{Job, Large};
 use crate::driver::Failed;
+use crate::reuse::now_ns;
 use crate::rows::State;
 use crate::run::Context;
 
@@ -19,6 +20,7 @@ use crate::run::Context;
 /// windows of the tree, and finally checks that the file it read did not change.
 pub(crate) fn process(context: &Context<'_>, workers: usize, large: Large, job: Job<'_>) -> Option<Failed> {
     let tree = Windows::new(large.size).expect("only files of several windows are shared");
+    let read_ns = now_ns();
     // Raised by the first worker that fails, so that the others stop reading.
     let (failed, next) = (Stop::new(), AtomicUsize::new(0));
     let parts = Team::new(workers).run(context.resources.stop, |worker| {
@@ -38,8 +40,12 @@ pub(crate) fn process(context: &Context<'_>, workers: usize, large: Large, job: 
     }
     context.counters.of(0).add_file(true);
     match parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|parts| join(&tree, large, &parts)) {
-        Ok((values, stat)) => {
-            job.row.ok(tree.root(&values).as_bytes(), &stat);
+        Ok(Whole { values, stat, is_written_back }) => {
+            let root = tree.root(&values);
+            if let Some(reuse) = context.reuse.filter(|_| is_written_back) {
+                reuse.note(&stat, read_ns, root.as_bytes());
+            }
+            job.row.ok(root.as_bytes(), &stat);
             None
         }
         Err(failure) => {
@@ -53,7 +59,15 @@ pub(crate) fn process(context: &Context<'_>, workers: usize, large: Large, job: 
 /// One worker's result: the file's metadata as it saw it, and the values of the windows it claimed.
 struct Part {
     stat: Stat,
+    is_written_back: bool,
     values: Vec<(usize, ChainingValue)>,
+}
+
+/// The results of all workers.
+struct Whole {
+    stat: Stat,
+    is_written_back: bool,
+    values: Vec<ChainingValue>,
 }
 
 fn windows(
@@ -68,7 +82,8 @@ fn windows(
     // This examines the file again, because all other files may have been processed since it was first opened.
     let file = Opener::new(context.work.inventory).open_file_with(job.dir, job.file, job.row.birth())?;
     file.expect_pieces();
-    let mut part = Part { stat: *file.stat(), values: Vec::new() };
+    let is_written_back = context.reuse.is_some() && file.write_back().is_ok();
+    let mut part = Part { stat: *file.stat(), is_written_back, values: Vec::new() };
     if !is_still(&part.stat, large) {
         // `join` reports this as a change.
         return Ok(part);
@@ -176,7 +191,7 @@ fn is_still(stat: &Stat, large: Large) -> bool {
 
 /// Returns the values of all windows in order, and the file's metadata. It is an error if the workers saw
 /// different files or contents.
-fn join(tree: &Windows, large: Large, parts: &[Part]) -> Result<(Vec<ChainingValue>, Stat), Failure> {
+fn join(tree: &Windows, large: Large, parts: &[Part]) -> Result<Whole, Failure> {
     let first = &parts[0].stat;
     let is_other = |part: &&Part| !is_still(&part.stat, large) || !part.stat.is_same_content(first);
     if let Some(other) = parts.iter().find(is_other) {
@@ -189,7 +204,8 @@ fn join(tree: &Windows, large: Large, parts: &[Part]) -> Result<(Vec<ChainingVal
         values[nth] = Some(value);
     }
     let values = values.into_iter().collect::<Option<_>>().ok_or_else(unexpected_end)?;
-    Ok((values, *first))
+    let is_written_back = parts.iter().all(|part| part.is_written_back);
+    Ok(Whole { stat: *first, is_written_back, values })
 }
 
 /// The error for a file that ended before its size, although nothing else about it changed.
@@ -329,14 +345,12 @@ mod tests {
         let mut rows = Rows::new(1, algorithms);
         let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
         let (model, stop, counters) = (Model::new(Constants::default()), Stop::new(), Counters::default());
-        let resources = Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
+        let resources =
+            Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None, cache: None };
         let run = Run { model: &model, limits, stop: &stop, counters: &counters };
         let mut files = Files::new(&work, &mut rows, &resources);
         files.sample(&run);
-        assert!(
-            Context::new(&work, &resources, &run).shares(files.large[0].size),
-            "too large for the sample"
-        );
+        assert!(files.context(&run).shares(files.large[0].size), "too large for the sample");
         change(&path);
         counters.add_team(2);
         files.do_large(&run);

@@ -20,7 +20,7 @@ const LARGE_DIRS: u32 = 256;
 
 /// Processes every pending file with the chosen workers and reader.
 pub(crate) fn process(files: &mut Files<'_>, run: &Run<'_>, sample: &Sample, choice: &Choice) {
-    let context = &Context::new(files.work, files.resources, run);
+    let context = &files.context(run);
     let inventory = context.work.inventory;
     let large_dirs = inventory.files() / inventory.dirs().max(1) >= LARGE_DIRS;
     let order = if choice.cold && large_dirs { Order::Inode } else { Order::Directory };

@@ -1,5 +1,7 @@
 //! Every choice of workers and reader gives the same rows, and each row is the digest of its file.
 
+#[path = "process/reuse.rs"]
+mod reuse;
 #[path = "process/sparse.rs"]
 mod sparse;
 
@@ -62,7 +64,8 @@ fn run_work(work: &Work<'_>, threads: Threads, io: Option<Backend>) -> (Rows, Re
     let mut rows = Rows::with_stats(work.files(), work.algorithms);
     let model = Model::new(Constants::default());
     let limits = Limits { threads, backend: io, ring: true, cpus: 4 };
-    let resources = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
+    let resources =
+        Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None, cache: None };
     let report = process(work, &mut rows, &resources);
     (rows, report)
 }
@@ -300,7 +303,8 @@ fn a_stopped_run_leaves_rows_pending() {
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     stop.raise();
     let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
-    let resources = Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
+    let resources =
+        Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None, cache: None };
     let report = process(&work, &mut rows, &resources);
     assert_eq!((report.done.files, report.failed.len()), (0, 0));
     assert!((0..40).all(|file| rows.is_pending(file) && rows.digest(file, 0).is_none()));
@@ -322,7 +326,8 @@ fn progress_never_exceeds_the_number_of_files() {
     // SAFETY: atomics use no descriptor.
     #[expect(unsafe_code, reason = "the shown function must use no descriptor")]
     let watch = Some(unsafe { Watch::new(Duration::ZERO, Duration::from_millis(1), &show) });
-    let resources = Resources { model: &model, limits, memory: 1 << 20, stop: &Stop::new(), watch };
+    let resources =
+        Resources { model: &model, limits, memory: 1 << 20, stop: &Stop::new(), watch, cache: None };
     let report = process(&work, &mut rows, &resources);
     assert_eq!(report.done.files, 130);
     assert!(calls.into_inner() > 0 && most.into_inner() <= 130);

@@ -7,11 +7,11 @@ use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::{Builder, JoinHandle};
 
-use ftk_file::{Birth, Failure, File, Stat, Symlinks};
+use ftk_file::{Failure, File, Stat};
 
 use crate::name::Name;
 use crate::progress::{Filling, Progress};
-use crate::{Buf, Chunk, Open, Reader, Ready, Span};
+use crate::{Buf, Chunk, How, Open, Reader, Ready};
 
 /// How many buffers the helper may fill before the caller asks for them.
 const BUFS_AHEAD: usize = 2;
@@ -36,9 +36,7 @@ enum State {
     Free,
     Opening {
         dir: Rc<OwnedFd>,
-        symlinks: Symlinks,
-        birth: Birth,
-        span: Span,
+        how: How,
         buf: Buf,
     },
     /// There is no helper, and the caller has asked for the next bytes.
@@ -96,9 +94,9 @@ impl Reader for Ahead {
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
         assert!(slot == 0 && matches!(self.state, State::Free), "slot {slot} is in use or does not exist");
-        let Open { dir, name, symlinks, birth, span } = file;
+        let Open { dir, name, how } = file;
         self.name.set(name);
-        self.state = State::Opening { dir: Rc::clone(dir), symlinks, birth, span, buf };
+        self.state = State::Opening { dir: Rc::clone(dir), how, buf };
     }
 
     fn more(&mut self, _slot: u32, buf: Buf) {
@@ -114,9 +112,9 @@ impl Reader for Ahead {
 
     fn poll(&mut self, wait: bool) -> Option<Ready> {
         match mem::replace(&mut self.state, State::Free) {
-            State::Opening { dir, symlinks, birth, span, buf } => {
-                Some(match File::open_with(&*dir, self.name.as_c_str(), symlinks, birth) {
-                    Ok(file) => self.fill(Filling::new(Progress::new(0, file, span), buf)),
+            State::Opening { dir, how, buf } => {
+                Some(match File::open_with(&*dir, self.name.as_c_str(), how.symlinks, how.birth) {
+                    Ok(file) => self.fill(Filling::new(Progress::new(0, file, how), buf)),
                     Err(failure) => Ready::Failed { slot: 0, buf, failure },
                 })
             }
@@ -149,6 +147,14 @@ impl Reader for Ahead {
         }
     }
 
+    fn is_written_back(&self, _slot: u32) -> bool {
+        match &self.state {
+            State::Out(progress) => progress.is_written_back(),
+            State::Helped { helper, is_asked: false } => helper.is_written_back,
+            _ => panic!("the caller has no chunk"),
+        }
+    }
+
     fn finish(&mut self, _slot: u32) -> Result<Stat, Failure> {
         match mem::replace(&mut self.state, State::Free) {
             State::Out(progress) => progress.finish(),
@@ -172,6 +178,7 @@ type Filled = Result<Chunk, (Buf, Failure)>;
 /// The thread that reads ahead. Dropping this stops the thread and waits for it.
 struct Helper {
     stat: Stat,
+    is_written_back: bool,
     /// `None` tells the thread to stop.
     empty: Option<Sender<Buf>>,
     filled: Receiver<Filled>,
@@ -183,7 +190,7 @@ impl Helper {
     /// Starts a thread that reads on from `progress`. Returns `progress` as the error if no thread can be
     /// started.
     fn start(progress: Progress, buf_len: usize, stack: usize) -> Result<Self, Box<Progress>> {
-        let stat = *progress.stat();
+        let (stat, is_written_back) = (*progress.stat(), progress.is_written_back());
         let (empty, to_fill) = mpsc::channel();
         let (to_caller, filled) = mpsc::channel();
         // Send the file after the thread has started: a closure that owned the file would be dropped with it
@@ -193,7 +200,7 @@ impl Helper {
         let Ok(thread) = Builder::new().name("ftk-ahead".into()).stack_size(stack).spawn(run) else {
             return Err(Box::new(progress));
         };
-        let helper = Self { stat, empty: Some(empty), filled, thread: Some(thread) };
+        let helper = Self { stat, is_written_back, empty: Some(empty), filled, thread: Some(thread) };
         file.send(progress).expect("the helper receives its file before anything else");
         for _ in 0..BUFS_AHEAD {
             helper.give(Buf::new(buf_len));
@@ -285,8 +292,13 @@ mod tests {
     fn the_helper_reads_at_most_two_buffers_ahead() {
         let tree = Tree::new();
         tree.file("file", &content(9 * BUF, 1));
-        let file = File::open(tree.open().as_ref(), c"file", Symlinks::NoFollow).unwrap();
-        let (progress, _) = Filling::new(Progress::new(0, file, Span::Whole), Buf::new(BUF)).fill().unwrap();
+        let file = File::open(tree.open().as_ref(), c"file", ftk_file::Symlinks::NoFollow).unwrap();
+        let (progress, _) = Filling::new(
+            Progress::new(0, file, How::new(ftk_file::Symlinks::NoFollow, crate::Span::Whole)),
+            Buf::new(BUF),
+        )
+        .fill()
+        .unwrap();
         let helper = Helper::start(progress, BUF, 128 << 10).unwrap_or_else(|_| panic!("no thread"));
         for nth in 1..=2 {
             let chunk = helper.receive(true).unwrap().unwrap();

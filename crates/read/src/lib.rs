@@ -27,12 +27,11 @@
 //! The size of one file, read chunk by chunk:
 //!
 //! ```
-//! use ftk_file::{Birth, Symlinks};
-//! use ftk_read::{Buf, Open, Reader, Ready, Span, SyncReader};
+//! use ftk_file::Symlinks;
+//! use ftk_read::{Buf, How, Open, Reader, Ready, Span, SyncReader};
 //!
 //! let dir = std::rc::Rc::new(std::fs::File::open("src")?.into());
-//! let (symlinks, birth, span) = (Symlinks::NoFollow, Birth::Unknown, Span::Whole);
-//! let file = Open { dir: &dir, name: c"lib.rs", symlinks, birth, span };
+//! let file = Open { dir: &dir, name: c"lib.rs", how: How::new(Symlinks::NoFollow, Span::Whole) };
 //! let mut reader = SyncReader::new(1, SyncReader::STREAM_BUF_LEN);
 //! reader.start(0, file, Buf::new(reader.buf_len()));
 //! let mut bytes = 0;
@@ -86,7 +85,7 @@ pub use extent::Extent;
 pub use extents::{extents, share_a_disk};
 pub use map::Map;
 pub use polite::be_polite;
-pub use reader::{Open, Reader, Ready};
+pub use reader::{How, Open, Reader, Ready};
 pub use span::Span;
 pub use sync::SyncReader;
 pub use uring::Uring;

@@ -3,7 +3,7 @@
 use ftk_file::{Failure, File, Holes, KnownRange, ReadState, Stat};
 
 use crate::span::Pieces;
-use crate::{Buf, Chunk, Part, Span};
+use crate::{Buf, Chunk, How, Part};
 
 /// For fewer bytes, in all pieces together, a read takes no longer than to look for holes.
 const LOOK_FROM: u64 = 64 << 10;
@@ -12,6 +12,7 @@ const LOOK_FROM: u64 = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct Progress {
     file: File,
+    is_written_back: bool,
     slot: u32,
     /// The pieces to read, or `None` for the whole file.
     pieces: Option<Pieces>,
@@ -22,19 +23,25 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts the reading of `span` of a file.
-    pub(crate) fn new(slot: u32, file: File, span: Span) -> Self {
-        let pieces = span.pieces(file.stat().size);
+    /// Starts the reading of a file that was just opened.
+    pub(crate) fn new(slot: u32, file: File, how: How) -> Self {
+        let is_written_back = how.writes_back && file.write_back().is_ok();
+        let pieces = how.span.pieces(file.stat().size);
         if pieces.is_some() {
             file.expect_pieces();
         }
         let len = pieces.as_ref().map(Pieces::len);
         let holes = Holes::new(&file, len.unwrap_or(file.stat().size) > LOOK_FROM);
-        Self { file, slot, pieces, holes, state: ReadState::new(0, len), has_started: false }
+        Self { file, is_written_back, slot, pieces, holes, state: ReadState::new(0, len), has_started: false }
     }
 
     pub(crate) fn stat(&self) -> &Stat {
         self.file.stat()
+    }
+
+    /// Whether modified pages were written back before the first read.
+    pub(crate) fn is_written_back(&self) -> bool {
+        self.is_written_back
     }
 
     /// Closes the file and checks whether its bytes can be trusted.
@@ -176,6 +183,7 @@ mod tests {
     use rustix::fs::CWD;
 
     use super::*;
+    use crate::Span;
 
     fn open(path: &std::path::Path) -> File {
         let path = std::ffi::CString::new(path.as_os_str().as_bytes()).unwrap();
@@ -189,7 +197,7 @@ mod tests {
         span: Span,
         mut read: impl FnMut(&File, &mut Buf, u64, usize) -> io::Result<usize>,
     ) -> (Vec<u8>, Result<Stat, Failure>) {
-        let mut progress = Progress::new(0, file, span);
+        let mut progress = Progress::new(0, file, How::new(Symlinks::NoFollow, span));
         let mut bytes = Vec::new();
         loop {
             let filling = Filling::new(progress, Buf::new(buf_len));
@@ -318,7 +326,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, b"content").unwrap();
-        let filling = Filling::new(Progress::new(0, open(&path), Span::Whole), Buf::new(8));
+        let filling = Filling::new(
+            Progress::new(0, open(&path), How::new(Symlinks::NoFollow, Span::Whole)),
+            Buf::new(8),
+        );
         let (buf, failure) = filling.fill_with(|_, _, _, _| Err(io::ErrorKind::Other.into())).unwrap_err();
         assert_eq!(buf.capacity(), 8);
         assert!(matches!(failure, Failure::Io { op: "read", .. }));
@@ -330,7 +341,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, b"content").unwrap();
-        let filling = Filling::new(Progress::new(0, open(&path), Span::Whole), Buf::new(3));
+        let filling = Filling::new(
+            Progress::new(0, open(&path), How::new(Symlinks::NoFollow, Span::Whole)),
+            Buf::new(3),
+        );
         let (progress, _) = filling.fill().unwrap();
         let _ = progress.finish();
     }

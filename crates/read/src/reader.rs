@@ -16,12 +16,28 @@ pub struct Open<'a> {
     pub dir: &'a Rc<OwnedFd>,
     /// The file's name in `dir`.
     pub name: &'a CStr,
+    /// How to open and read it.
+    pub how: How,
+}
+
+/// How to open and read a file.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
     /// Whether to follow a symbolic link as last component. If not, a symbolic link is an error.
     pub symlinks: Symlinks,
     /// Whether [`Reader::stat`] returns the time of birth too.
     pub birth: Birth,
+    /// Whether modified pages are [written back](ftk_file::File::write_back) before the first read.
+    pub writes_back: bool,
     /// Which bytes to read.
     pub span: Span,
+}
+
+impl How {
+    /// Returns the simplest way: without the time of birth, and without writing anything back.
+    pub fn new(symlinks: Symlinks, span: Span) -> Self {
+        Self { symlinks, birth: Birth::Unknown, writes_back: false, span }
+    }
 }
 
 /// The result of a [`Reader::poll`].
@@ -70,6 +86,11 @@ pub trait Reader {
     /// # Panics
     /// If the caller has no chunk of the file. `more`, `finish` and `cancel` panic in the same case.
     fn stat(&self, slot: u32) -> &Stat;
+    /// Returns whether the modified pages of the file on `slot` were written back before the first read.
+    ///
+    /// # Panics
+    /// If the caller has no chunk of the file.
+    fn is_written_back(&self, slot: u32) -> bool;
     /// Closes a file after its last chunk, and checks whether its bytes can be trusted. The slot is free
     /// again, whatever the result.
     ///

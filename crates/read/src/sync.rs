@@ -5,11 +5,11 @@ use std::mem;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use ftk_file::{Birth, Failure, File, Stat, Symlinks};
+use ftk_file::{Failure, File, Stat};
 
 use crate::name::Name;
 use crate::progress::{Filling, Progress};
-use crate::{Buf, Open, Reader, Ready, Span};
+use crate::{Buf, How, Open, Reader, Ready};
 
 /// Reads one file at a time with plain system calls, each time it is polled.
 ///
@@ -39,9 +39,7 @@ enum Slot {
     Free,
     Opening {
         dir: Rc<OwnedFd>,
-        symlinks: Symlinks,
-        birth: Birth,
-        span: Span,
+        how: How,
         buf: Buf,
     },
     Reading(Filling),
@@ -100,16 +98,16 @@ impl SyncReader {
             return None;
         }
         let slot = self.opens.pop_front()?;
-        let Slot::Opening { dir, symlinks, birth, span, buf } = self.take(slot) else {
+        let Slot::Opening { dir, how, buf } = self.take(slot) else {
             unreachable!("slot {slot} is not being opened")
         };
-        match File::open_with(&*dir, self.names[slot as usize].as_c_str(), symlinks, birth) {
+        match File::open_with(&*dir, self.names[slot as usize].as_c_str(), how.symlinks, how.birth) {
             Ok(file) => {
                 self.held += 1;
-                Some(self.fill(Filling::new(Progress::new(slot, file, span), buf)))
+                Some(self.fill(Filling::new(Progress::new(slot, file, how), buf)))
             }
             Err(failure) if may_wait && failure.is_out_of_descriptors() => {
-                self.slots[slot as usize] = Slot::Opening { dir, symlinks, birth, span, buf };
+                self.slots[slot as usize] = Slot::Opening { dir, how, buf };
                 self.opens.push_front(slot);
                 self.is_starved = true;
                 None
@@ -159,10 +157,10 @@ impl Reader for SyncReader {
     }
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
-        let Open { dir, name, symlinks, birth, span } = file;
+        let Open { dir, name, how } = file;
         self.names[slot as usize].set(name);
         self.opens.push_back(slot);
-        let opening = Slot::Opening { dir: Rc::clone(dir), symlinks, birth, span, buf };
+        let opening = Slot::Opening { dir: Rc::clone(dir), how, buf };
         let before = mem::replace(&mut self.slots[slot as usize], opening);
         assert!(matches!(before, Slot::Free), "slot {slot} is in use");
     }
@@ -180,6 +178,13 @@ impl Reader for SyncReader {
     fn stat(&self, slot: u32) -> &Stat {
         match &self.slots[slot as usize] {
             Slot::Out(progress) => progress.stat(),
+            other => panic!("the caller has no chunk of slot {slot}: {other:?}"),
+        }
+    }
+
+    fn is_written_back(&self, slot: u32) -> bool {
+        match &self.slots[slot as usize] {
+            Slot::Out(progress) => progress.is_written_back(),
             other => panic!("the caller has no chunk of slot {slot}: {other:?}"),
         }
     }

@@ -21,14 +21,14 @@ use std::mem;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::{Birth, Failure, File, Stat, Symlinks};
+use ftk_file::{Failure, File, Stat};
 use rustix::io::Errno;
 
 use crate::name::Name;
 use crate::progress::{Filling, Progress};
 use crate::ring::{self, Completion, Op, Ring};
 use crate::sync::SyncReader;
-use crate::{Buf, Open, Reader, Ready, Span};
+use crate::{Buf, How, Open, Reader, Ready};
 
 /// After this many refused operations the ring is no longer used. A kernel or file system that refuses this
 /// often usually refuses always.
@@ -70,9 +70,7 @@ enum Slot {
     /// An open is in flight. It points to the slot's entry in `names`.
     Opening {
         dir: Rc<OwnedFd>,
-        symlinks: Symlinks,
-        birth: Birth,
-        span: Span,
+        how: How,
         buf: Buf,
     },
     /// A read into the buffer is in flight.
@@ -123,33 +121,25 @@ impl Uring {
     }
 
     /// Opens the file of `slot`. Its entry in `names` must be set.
-    fn open(&mut self, slot: u32, dir: Rc<OwnedFd>, symlinks: Symlinks, birth: Birth, span: Span, buf: Buf) {
+    fn open(&mut self, slot: u32, dir: Rc<OwnedFd>, how: How, buf: Buf) {
         if self.is_retired() {
-            return self.open_plainly(slot, &dir, symlinks, birth, span, buf);
+            return self.open_plainly(slot, &dir, how, buf);
         }
         let op = Op::Open {
             dir: dir.as_raw_fd(),
             name: self.names[slot as usize].as_c_str().as_ptr(),
-            flags: File::open_flags(symlinks),
+            flags: File::open_flags(how.symlinks),
         };
-        self.slots[slot as usize] = Slot::Opening { dir, symlinks, birth, span, buf };
+        self.slots[slot as usize] = Slot::Opening { dir, how, buf };
         // SAFETY: the name is on the heap and does not change until `complete` frees the slot. The slot's
         // `dir` keeps the directory open. If the completion never comes, `abandon` leaks the name.
         unsafe { self.push(slot, op) };
     }
 
-    fn open_plainly(
-        &mut self,
-        slot: u32,
-        dir: &Rc<OwnedFd>,
-        symlinks: Symlinks,
-        birth: Birth,
-        span: Span,
-        buf: Buf,
-    ) {
+    fn open_plainly(&mut self, slot: u32, dir: &Rc<OwnedFd>, how: How, buf: Buf) {
         self.slots[slot as usize] = Slot::Plain;
         let name = self.names[slot as usize].as_c_str();
-        self.plain.start(slot, Open { dir, name, symlinks, birth, span }, buf);
+        self.plain.start(slot, Open { dir, name, how }, buf);
     }
 
     /// Queues the next read, or delivers the chunk if it is complete. The file must already be counted in
@@ -246,31 +236,29 @@ impl Uring {
         self.in_flight -= 1;
         let result = if result < 0 { Err(Errno::from_raw_os_error(-result)) } else { Ok(result) };
         match (mem::replace(&mut self.slots[slot as usize], Slot::Free), result) {
-            (Slot::Opening { birth, span, buf, .. }, Ok(fd)) => {
+            (Slot::Opening { how, buf, .. }, Ok(fd)) => {
                 // SAFETY: the completion of an open returned this descriptor, and each completion is
                 // processed once (see `keys`), so that nothing else owns it.
                 let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-                match File::from_fd(fd, birth) {
+                match File::from_fd(fd, how.birth) {
                     Ok(file) => {
                         self.held += 1;
                         // Files that block until there is new data (`/proc/kmsg`, `trace_pipe`) report a size
                         // of 0. The plain reader reads them without blocking; a ring would wait, since with
                         // `O_NONBLOCK` it polls for data.
                         let may_wait = file.stat().size == 0;
-                        let filling = Filling::new(Progress::new(slot, file, span), buf);
+                        let filling = Filling::new(Progress::new(slot, file, how), buf);
                         if may_wait { self.read_plainly(filling) } else { self.read(filling) }
                     }
                     Err(failure) => self.ready.push_back(Ready::Failed { slot, buf, failure }),
                 }
             }
-            (Slot::Opening { dir, symlinks, birth, span, buf }, Err(errno)) => match errno {
+            (Slot::Opening { dir, how, buf }, Err(errno)) => match errno {
                 // The plain reader can retry without `O_NOATIME` and can wait for a descriptor.
-                Errno::PERM | Errno::MFILE | Errno::NFILE => {
-                    self.open_plainly(slot, &dir, symlinks, birth, span, buf)
-                }
+                Errno::PERM | Errno::MFILE | Errno::NFILE => self.open_plainly(slot, &dir, how, buf),
                 errno if is_refusal(errno) => {
                     self.refusals += 1;
-                    self.open_plainly(slot, &dir, symlinks, birth, span, buf);
+                    self.open_plainly(slot, &dir, how, buf);
                 }
                 errno => self.ready.push_back(Ready::Failed { slot, buf, failure: Failure::of_open(errno) }),
             },
@@ -310,10 +298,10 @@ impl Uring {
         self.keys.fill(NO_SLOT);
         for slot in 0..self.slots.len() as u32 {
             match mem::replace(&mut self.slots[slot as usize], Slot::Free) {
-                Slot::Opening { dir, symlinks, birth, span, buf } => {
+                Slot::Opening { dir, how, buf } => {
                     let name = self.names[slot as usize].clone();
                     mem::forget(mem::replace(&mut self.names[slot as usize], name));
-                    self.open_plainly(slot, &dir, symlinks, birth, span, buf);
+                    self.open_plainly(slot, &dir, how, buf);
                 }
                 Slot::Reading(mut filling) => {
                     mem::forget(filling.start_over());
@@ -349,9 +337,9 @@ impl Reader for Uring {
 
     fn start(&mut self, slot: u32, file: Open<'_>, buf: Buf) {
         assert!(matches!(self.slots[slot as usize], Slot::Free), "slot {slot} is in use");
-        let Open { dir, name, symlinks, birth, span } = file;
+        let Open { dir, name, how } = file;
         self.names[slot as usize].set(name);
-        self.open(slot, Rc::clone(dir), symlinks, birth, span, buf);
+        self.open(slot, Rc::clone(dir), how, buf);
     }
 
     fn more(&mut self, slot: u32, buf: Buf) {
@@ -394,6 +382,14 @@ impl Reader for Uring {
         match &self.slots[slot as usize] {
             Slot::Out(progress) => progress.stat(),
             Slot::Plain => self.plain.stat(slot),
+            _ => panic!("the caller has no chunk of slot {slot}"),
+        }
+    }
+
+    fn is_written_back(&self, slot: u32) -> bool {
+        match &self.slots[slot as usize] {
+            Slot::Out(progress) => progress.is_written_back(),
+            Slot::Plain => self.plain.is_written_back(slot),
             _ => panic!("the caller has no chunk of slot {slot}"),
         }
     }

@@ -39,6 +39,11 @@ impl WorkerCounters {
         }
     }
 
+    /// Counts jobs that were finished without processing any bytes.
+    pub fn add_files(&self, n: u64) {
+        bump(&self.files, n);
+    }
+
     /// Counts processed bytes. `deferred` says whether their job was [deferred](Self::defer) before.
     pub fn add_bytes(&self, n: usize, deferred: bool) {
         bump(&self.bytes, n as u64);

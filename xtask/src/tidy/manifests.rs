@@ -10,6 +10,7 @@ const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 /// The workspace crates that each library crate may depend on. Every library crate must be listed.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("ftk-apply", &["ftk-compare", "ftk-file", "ftk-read", "ftk-record", "ftk-sched"]),
+    ("ftk-cache", &["ftk-file", "ftk-hash", "ftk-read"]),
     ("ftk-compare", &["ftk-file", "ftk-inventory", "ftk-read", "ftk-sched", "ftk-walk"]),
     (
         "ftk-dedup",
@@ -31,7 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "ftk-manifest",
         &["ftk-file", "ftk-hash", "ftk-inventory", "ftk-process", "ftk-record", "ftk-sched", "ftk-walk"],
     ),
-    ("ftk-process", &["ftk-file", "ftk-hash", "ftk-inventory", "ftk-read", "ftk-sched"]),
+    ("ftk-process", &["ftk-cache", "ftk-file", "ftk-hash", "ftk-inventory", "ftk-read", "ftk-sched"]),
     ("ftk-read", &["ftk-file"]),
     ("ftk-record", &["ftk-file"]),
     ("ftk-sched", &[]),

@@ -40,14 +40,16 @@ const TREE_CHANGES: &[&str] = &[
     "unlinkat",
 ];
 
-/// The only sources that may use them: complete-or-nothing output, and the action engine.
-const MAY_CHANGE_TREES: &[&str] = &["crates/record/src/temp.rs", "crates/apply/src/"];
+/// The only sources that may use them: complete-or-nothing output, the action engine, and the removal of ftk's own store.
+const MAY_CHANGE_TREES: &[&str] =
+    &["crates/record/src/temp.rs", "crates/apply/src/", "crates/cache/src/cache.rs"];
 
 /// Calls that create directories.
 const NEW_DIRECTORIES: &[&str] = &["create_dir", "create_dir_all", "mkdirat", "DirBuilder"];
 
 /// More sources that may create directories: in a place that the user named, or that is meant for such files.
 const MAY_MAKE_DIRECTORIES: &[&str] = &[
+    "crates/cache/src/place.rs", // the cache directory
     "crates/cli/calibrate.rs",   // files to measure with
     "crates/cli/dup/journal.rs", // the state directory
     "crates/cli/man.rs",

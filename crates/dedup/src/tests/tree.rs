@@ -123,7 +123,8 @@ pub(super) fn run<'i>(
     let Settings { algorithm, threads, backend } = settings;
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     let limits = Limits { threads, backend: Some(backend), ring: true, cpus: 4 };
-    let resources = Resources { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None };
+    let resources =
+        Resources { model: &model, limits, memory: 64 << 20, stop: &stop, watch: None, cache: None };
     let funnel = Funnel { inventory, algorithm, platform: Platform::detect(), sizes: min_size..=u64::MAX };
     let Ok(found) = find_with(&funnel, thresholds, |stage, rows| {
         before(stage);

@@ -98,8 +98,14 @@ fn a_stopped_run_finds_nothing_and_counts_pending_files() {
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     stop.raise();
     let limits = Limits { threads: Threads::Fixed(1), backend: None, ring: false, cpus: 1 };
-    let resources =
-        ftk_process::Resources { model: &model, limits, memory: 1 << 20, stop: &stop, watch: None };
+    let resources = ftk_process::Resources {
+        model: &model,
+        limits,
+        memory: 1 << 20,
+        stop: &stop,
+        watch: None,
+        cache: None,
+    };
     let (algorithm, platform) = (Algorithm::Blake3, Platform::detect());
     let funnel = Funnel { inventory: &inventory, algorithm, platform, sizes: 1..=100 };
     let Ok(found) =

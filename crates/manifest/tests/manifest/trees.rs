@@ -114,7 +114,14 @@ impl Walked {
         let mut rows = Rows::with_stats(work.files(), algorithms);
         let model = Model::new(Constants::default());
         let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: true, cpus: 2 };
-        let env = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None };
+        let env = Resources {
+            model: &model,
+            limits,
+            memory: 64 << 20,
+            stop: &Stop::new(),
+            watch: None,
+            cache: None,
+        };
         process(&work, &mut rows, &env);
         rows
     }

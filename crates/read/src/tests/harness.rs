@@ -7,10 +7,10 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::rc::Rc;
 
-use ftk_file::{Birth, Failure, Stat, Symlinks};
+use ftk_file::{Failure, Stat, Symlinks};
 
 use crate::tests::fake::{Fake, Script};
-use crate::{Ahead, Buf, Open, Part, Reader, Ready, Span, SyncReader, Uring};
+use crate::{Ahead, Buf, How, Open, Part, Reader, Ready, Span, SyncReader, Uring};
 
 /// Buffer size in these tests: small, so that few bytes make many chunks.
 pub(crate) const BUF: usize = 4096;
@@ -89,7 +89,7 @@ pub(crate) fn start(reader: &mut dyn Reader, slot: u32, dir: &Rc<OwnedFd>, name:
 
 pub(crate) fn start_span(reader: &mut dyn Reader, slot: u32, dir: &Rc<OwnedFd>, name: &CStr, span: Span) {
     let buf = Buf::new(reader.buf_len());
-    reader.start(slot, Open { dir, name, symlinks: Symlinks::NoFollow, birth: Birth::Unknown, span }, buf);
+    reader.start(slot, Open { dir, name, how: How::new(Symlinks::NoFollow, span) }, buf);
 }
 
 /// The bytes and the `fstat` of a file, or its failure.

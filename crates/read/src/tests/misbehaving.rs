@@ -157,6 +157,9 @@ impl Reader for LateWrites {
     fn stat(&self, slot: u32) -> &ftk_file::Stat {
         self.reader.stat(slot)
     }
+    fn is_written_back(&self, slot: u32) -> bool {
+        self.reader.is_written_back(slot)
+    }
     fn finish(&mut self, slot: u32) -> Result<ftk_file::Stat, ftk_file::Failure> {
         self.reader.finish(slot)
     }

@@ -5,9 +5,9 @@ use std::os::unix::net::UnixListener;
 use std::process::Command;
 
 use super::harness::{Tree, bytes_of, name, open_dir, read_all, readers};
-use ftk_file::{Birth, Symlinks};
+use ftk_file::Symlinks;
 
-use crate::{Buf, Open, Ready, Span};
+use crate::{Buf, How, Open, Ready, Span};
 
 #[test]
 fn only_regular_files_are_read() {
@@ -54,17 +54,7 @@ fn links_are_followed_on_request() {
     let (dir, name) = (tree.open(), name("link"));
     for (which, mut reader) in readers() {
         let buf = Buf::new(reader.buf_len());
-        reader.start(
-            0,
-            Open {
-                dir: &dir,
-                name: &name,
-                symlinks: Symlinks::Follow,
-                birth: Birth::Unknown,
-                span: Span::Whole,
-            },
-            buf,
-        );
+        reader.start(0, Open { dir: &dir, name: &name, how: How::new(Symlinks::Follow, Span::Whole) }, buf);
         let Some(Ready::Data(chunk)) = reader.poll(true) else { panic!("{which}") };
         assert_eq!(chunk.as_ref(), b"content", "{which}");
         reader.finish(0).unwrap();

@@ -1,0 +1,167 @@
+//! The store of a run.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Sender;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ftk_file::{FsId, Stat};
+
+use crate::recorder::Recorder;
+use crate::row::day;
+use crate::store::Store;
+use crate::{Content, Remembered, Stored, Unusable};
+
+/// The number of days during which the use of a row is not stored again.
+const TOUCH_AFTER: u32 = 30;
+
+/// The store of a run, and the thread that adds to it.
+#[derive(Debug)]
+pub struct Cache {
+    path: PathBuf,
+    recorder: Recorder,
+    today: u32,
+}
+
+/// What a store contains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// The number of files.
+    pub rows: u64,
+    /// The number of file systems that they are on.
+    pub file_systems: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// The size that it is trimmed to, in bytes.
+    pub max_bytes: u64,
+}
+
+impl Cache {
+    /// Opens the store at `path`, or creates it.
+    ///
+    /// # Errors
+    /// Why it cannot be used. The run should say so and continue without it.
+    pub fn open(path: &Path) -> Result<Self, Unusable> {
+        // Opened here first, so that the reason is known before the run begins.
+        drop(Store::open(path)?);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
+        Ok(Self { path: path.to_path_buf(), recorder: Recorder::start(path.to_path_buf())?, today: day(now) })
+    }
+
+    /// Returns the device and inode number of the store, so that walks can skip it. Nothing else in this process
+    /// may open it.
+    ///
+    /// # Errors
+    /// Any error of `stat`.
+    pub fn identity(&self) -> io::Result<(u64, u64)> {
+        fs::metadata(&self.path).map(|metadata| (metadata.dev(), metadata.ino()))
+    }
+
+    /// Prepares the calling thread to look up digests. Nothing is stored until it drops the result.
+    ///
+    /// # Errors
+    /// Why the store cannot be used.
+    pub fn known(&self) -> Result<Known, Unusable> {
+        let store = Store::open(&self.path)?;
+        store.freeze()?;
+        Ok(Known { store, today: self.today })
+    }
+
+    /// Returns where to send what was read. It is stored within a few seconds.
+    pub fn new_rows(&self) -> Sender<Vec<Remembered>> {
+        self.recorder.rows().clone()
+    }
+
+    /// Waits until everything that was sent is stored, and removes what is too old or too much. All senders
+    /// must be gone.
+    pub fn finish(self) -> Stored {
+        self.recorder.finish()
+    }
+
+    /// Returns what the store contains; `None` if there is none.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    pub fn contents(path: &Path) -> Result<Option<Contents>, Unusable> {
+        if !path.try_exists()? { Ok(None) } else { Store::open(path)?.contents().map(Some) }
+    }
+
+    /// Sets the size to which the store is trimmed from now on, in bytes, and trims it.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    pub fn set_max_size(path: &Path, bytes: u64) -> Result<(), Unusable> {
+        let mut store = Store::open(path)?;
+        store.set_max_size(bytes)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
+        store.trim(day(now))
+    }
+
+    /// Removes what is known about these files: the identity of the file system, and the inode number.
+    /// Returns how many were known.
+    ///
+    /// # Errors
+    /// Why the store cannot be used.
+    pub fn forget(path: &Path, files: impl Iterator<Item = (FsId, u64)>) -> Result<u64, Unusable> {
+        Store::open(path)?.forget(files)
+    }
+
+    /// Removes the store, even a damaged one. Returns whether there was one.
+    ///
+    /// # Errors
+    /// Any error of the removal.
+    pub fn clear(path: &Path) -> io::Result<bool> {
+        let mut existed = false;
+        for end in ["", "-journal"] {
+            let mut path = path.as_os_str().to_owned();
+            path.push(end);
+            match fs::remove_file(path) {
+                Ok(()) => existed = true,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(existed)
+    }
+}
+
+/// The digests that are known from earlier runs, as one thread sees them.
+#[derive(Debug)]
+pub struct Known {
+    store: Store,
+    today: u32,
+}
+
+impl Known {
+    /// Looks up a file that now has this metadata. Passes the digest of each content to `found`, in their
+    /// order, if all of them are known and still valid, and returns whether they are.
+    ///
+    /// `used` receives the row if its use was not stored for a long time.
+    ///
+    /// # Errors
+    /// Why the store cannot be used any more.
+    pub fn digests(
+        &self,
+        fs: FsId,
+        now: &Stat,
+        contents: &[Content],
+        digests: &mut Vec<u8>,
+        used: &mut Vec<Remembered>,
+    ) -> Result<bool, Unusable> {
+        digests.clear();
+        let Some(mut row) = self.store.row(fs, now.ino)?.filter(|row| row.is_valid(now)) else {
+            return Ok(false);
+        };
+        for &content in contents {
+            let Some(digest) = row.digest(content) else { return Ok(false) };
+            digests.extend_from_slice(digest.as_bytes());
+        }
+        if row.day.saturating_add(TOUCH_AFTER) < self.today {
+            row.day = self.today;
+            used.push(Remembered { fs, ino: now.ino, row });
+        }
+        Ok(true)
+    }
+}

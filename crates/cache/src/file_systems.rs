@@ -1,0 +1,118 @@
+//! The identities of the file systems of a run.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+
+use ftk_file::{FsId, Stat, Symlinks};
+use rustix::fs::CWD;
+
+/// The identities of the file systems that a run reads from, by device number. Device numbers change when a
+/// file system is mounted again; the identities do not.
+#[derive(Debug, Default)]
+pub struct FileSystems {
+    ids: HashMap<u64, FsId>,
+}
+
+impl FileSystems {
+    /// Keeps the identities of these devices. A device without one is omitted, and so is every device whose
+    /// identity another mounted one shares: a block-wise copy of a file system has the same inode numbers and
+    /// times.
+    pub fn new(devices: impl IntoIterator<Item = (u64, Option<FsId>)>) -> Self {
+        Self::next_to(devices, mounted)
+    }
+
+    fn next_to<M: IntoIterator<Item = (u64, FsId)>>(
+        devices: impl IntoIterator<Item = (u64, Option<FsId>)>,
+        mounted: impl FnOnce() -> M,
+    ) -> Self {
+        let mut ids: HashMap<_, _> = devices.into_iter().filter_map(|(dev, id)| Some((dev, id?))).collect();
+        if !ids.is_empty() {
+            let all: Vec<_> = ids.iter().map(|(&dev, &id)| (dev, id)).chain(mounted()).collect();
+            ids.retain(|dev, id| all.iter().all(|(other, it)| it != id || other == dev));
+        }
+        Self { ids }
+    }
+
+    /// Returns the identity of the file system with this device number, if it can be relied on.
+    pub fn id(&self, dev: u64) -> Option<FsId> {
+        self.ids.get(&dev).copied()
+    }
+
+    /// Whether no file of this run can be remembered.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+}
+
+/// Returns the device numbers and identities of the mounted file systems that have an identity.
+fn mounted() -> Vec<(u64, FsId)> {
+    // `/proc` may be missing. Then the same file system cannot be seen twice either, except by those who
+    // mount a copy of it.
+    let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let identify = |at: PathBuf| {
+        let dev = Stat::at(CWD, &at, Symlinks::NoFollow).ok()?.dev;
+        Some((dev, FsId::of(File::open(at).ok()?).ok()??))
+    };
+    mount_points(&table).filter_map(identify).collect()
+}
+
+/// Returns where file systems are mounted that may have an identity: each line of the table has the mount
+/// point as fifth field, and the type after a field `-` (`proc_pid_mountinfo(5)`).
+///
+/// Others are not touched: a network file system whose server is away would block.
+fn mount_points(table: &[u8]) -> impl Iterator<Item = PathBuf> {
+    table.split(|&byte| byte == b'\n').filter_map(|line| {
+        let mut fields = line.split(|&byte| byte == b' ');
+        let at = fields.nth(4)?;
+        let file_system = fields.skip_while(|field| *field != b"-").nth(1)?;
+        matches!(file_system, b"ext2" | b"ext3" | b"ext4" | b"btrfs" | b"xfs").then(|| unescape(at))
+    })
+}
+
+/// Space, tab, newline and backslash are written as `\` with three octal digits.
+fn unescape(mut field: &[u8]) -> PathBuf {
+    let mut path = Vec::with_capacity(field.len());
+    while let [byte, rest @ ..] = field {
+        field = rest;
+        match (byte, rest) {
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..]) => {
+                path.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
+                field = rest;
+            }
+            _ => path.push(*byte),
+        }
+    }
+    Path::new(&OsString::from_vec(path)).to_path_buf()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[u8] = b"\
+29 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw\n\
+30 29 0:26 / /dev/shm rw,nosuid - tmpfs tmpfs rw\n\
+31 29 0:49 / /mnt/with\\040space\\134 rw master:3 propagate_from:2 - xfs /dev/sdb rw\n\
+32 29 0:50 / /net rw - nfs4 server:/ rw\n";
+
+    #[test]
+    fn only_mounts_that_may_have_an_identity_are_touched() {
+        let points: Vec<_> = mount_points(TABLE).collect();
+        assert_eq!(points, [Path::new("/"), Path::new("/mnt/with space\\")]);
+    }
+
+    #[test]
+    fn file_systems_that_share_an_identity_have_none() {
+        let here = FsId::from_bytes([7; 16]);
+        let ids = |mounted: &[(u64, FsId)]| {
+            let systems = FileSystems::next_to([(1, Some(here)), (2, None)], || mounted.to_vec());
+            [1, 2, 3].map(|dev| systems.id(dev))
+        };
+        assert_eq!(ids(&[]), [Some(here), None, None]);
+        assert_eq!(ids(&[(1, here)]), [Some(here), None, None], "the same device, mounted twice");
+        assert_eq!(ids(&[(9, here)]), [None; 3], "a copy on another device");
+    }
+}

@@ -1,0 +1,259 @@
+//! The store as a run uses it: what was stored is found again, and a store that cannot be used is refused.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use ftk_cache::{Cache, Content, Contents, Remembered, Stored, Unusable};
+use ftk_file::{FsId, Stat};
+use ftk_hash::{Algorithm, Digest, Platform};
+use ftk_read::Span;
+use tempfile::TempDir;
+
+const SECOND: i128 = 1_000_000_000;
+const DAY: i128 = 24 * 60 * 60 * SECOND;
+const SHA256: Content = Content { algorithm: Algorithm::Sha256, span: Span::Whole };
+const MD5: Content = Content { algorithm: Algorithm::Md5, span: Span::Whole };
+
+/// A time after every file of these tests was written, rounded to a day.
+fn now_ns() -> i128 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    now.as_nanos() as i128 / DAY * DAY
+}
+
+fn place() -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ftk/digests");
+    (dir, path)
+}
+
+fn fs(nth: u8) -> FsId {
+    FsId::from_bytes([nth; 16])
+}
+
+fn stat(ino: u64) -> Stat {
+    Stat { ino, size: 10 * ino, mtime_ns: 7 * SECOND, ctime_ns: 8 * SECOND, ..Stat::EMPTY }
+}
+
+fn digest(content: Content, ino: u64) -> Digest {
+    content.algorithm.hash_one(Platform::detect(), &ino.to_le_bytes())
+}
+
+fn remembered(fs: FsId, ino: u64, read_ns: i128, contents: &[Content]) -> Remembered {
+    let digests: Vec<_> = contents.iter().map(|&content| (content, digest(content, ino))).collect();
+    Remembered::new(fs, &stat(ino), read_ns, &digests).unwrap()
+}
+
+fn store(path: &Path, batches: impl IntoIterator<Item = Vec<Remembered>>) -> Stored {
+    let cache = Cache::open(path).unwrap();
+    let rows = cache.new_rows();
+    batches.into_iter().for_each(|batch| rows.send(batch).unwrap());
+    drop(rows);
+    cache.finish()
+}
+
+/// The digests that the store knows for a file.
+fn known(path: &Path, fs: FsId, now: &Stat, contents: &[Content]) -> Result<Option<Vec<u8>>, Unusable> {
+    let cache = Cache::open(path)?;
+    let (mut digests, mut used) = (Vec::new(), Vec::new());
+    let found = cache.known()?.digests(fs, now, contents, &mut digests, &mut used)?;
+    assert!(cache.finish().error.is_none());
+    Ok(found.then_some(digests))
+}
+
+fn rows(path: &Path) -> u64 {
+    Cache::contents(path).unwrap().unwrap().rows
+}
+
+#[test]
+fn digests_are_found_under_file_system_inode_and_times() {
+    let (_dir, path) = place();
+    let stored = store(&path, [vec![remembered(fs(1), 5, now_ns(), &[SHA256, MD5])], vec![]]);
+    assert_eq!((stored.files, stored.lost), (1, 0), "{:?}", stored.error);
+    let both = [digest(MD5, 5).as_bytes(), digest(SHA256, 5).as_bytes()].concat();
+    assert_eq!(known(&path, fs(1), &stat(5), &[MD5, SHA256]).unwrap(), Some(both));
+    let touched = Stat { ctime_ns: 9 * SECOND, ..stat(5) };
+    let renumbered = Stat { ino: 6, ..stat(5) };
+    let sha1 = Content { algorithm: Algorithm::Sha1, span: Span::Whole };
+    for (fs, stat, content) in
+        [(fs(2), stat(5), MD5), (fs(1), touched, MD5), (fs(1), renumbered, MD5), (fs(1), stat(5), sha1)]
+    {
+        assert_eq!(known(&path, fs, &stat, &[content]).unwrap(), None, "{fs:?} {stat:?}");
+    }
+    assert_eq!(known(&path, fs(1), &stat(5), &[MD5, sha1]).unwrap(), None, "one of two is unknown");
+}
+
+#[test]
+fn runs_add_to_what_earlier_runs_stored() {
+    let (_dir, path) = place();
+    store(&path, [(1..=1000).map(|ino| remembered(fs(1), ino, now_ns(), &[SHA256])).collect()]);
+    store(&path, [vec![remembered(fs(1), 700, now_ns(), &[MD5]), remembered(fs(2), 700, now_ns(), &[MD5])]]);
+    let both = [digest(MD5, 700).as_bytes(), digest(SHA256, 700).as_bytes()].concat();
+    assert_eq!(known(&path, fs(1), &stat(700), &[MD5, SHA256]).unwrap(), Some(both));
+    assert_eq!(known(&path, fs(2), &stat(700), &[SHA256]).unwrap(), None);
+    let Contents { rows, file_systems, .. } = Cache::contents(&path).unwrap().unwrap();
+    assert_eq!((rows, file_systems), (1001, 2));
+}
+
+#[test]
+fn two_processes_use_one_store() {
+    let (_dir, path) = place();
+    let (a, b) = (Cache::open(&path).unwrap(), Cache::open(&path).unwrap());
+    for (cache, nth) in [(&a, 1), (&b, 2)] {
+        let rows = cache.new_rows();
+        rows.send((1..2000).map(|ino| remembered(fs(nth), ino, now_ns(), &[MD5])).collect()).unwrap();
+    }
+    let (a, b) = (a.finish(), b.finish());
+    assert!(a.error.is_none() && b.error.is_none(), "{a:?} {b:?}");
+    assert_eq!(rows(&path), 2 * 1999);
+}
+
+#[test]
+fn rows_that_were_not_used_for_half_a_year_are_removed() {
+    let (_dir, path) = place();
+    let row = |ino, days| remembered(fs(1), ino, now_ns() - days * DAY, &[MD5]);
+    store(&path, [vec![row(1, 190), row(2, 170), row(3, 0)]]);
+    assert_eq!(known(&path, fs(1), &stat(1), &[MD5]).unwrap(), None);
+    assert_eq!(rows(&path), 2);
+}
+
+#[test]
+fn using_a_row_makes_it_stay() {
+    let (_dir, path) = place();
+    store(&path, [vec![remembered(fs(1), 1, now_ns() - 170 * DAY, &[MD5])]]);
+    let cache = Cache::open(&path).unwrap();
+    let used_rows = || {
+        let (known, mut used) = (cache.known().unwrap(), Vec::new());
+        assert!(known.digests(fs(1), &stat(1), &[MD5], &mut Vec::new(), &mut used).unwrap());
+        used
+    };
+    let used = used_rows();
+    assert_eq!(used.len(), 1);
+    store(&path, [used]);
+    assert!(used_rows().is_empty(), "its use is stored");
+    assert_eq!(cache.finish().files, 0);
+}
+
+#[test]
+fn the_store_is_trimmed_to_its_size_and_keeps_what_was_used_last() {
+    let (_dir, path) = place();
+    for back in [3, 2, 1] {
+        let first = 10_000 * back as u64;
+        let batch = (first..first + 3000).map(|ino| remembered(fs(1), ino, now_ns() - back * DAY, &[SHA256]));
+        store(&path, [batch.collect()]);
+    }
+    let before = Cache::contents(&path).unwrap().unwrap();
+    assert_eq!(before.rows, 9000);
+    let limit = before.bytes / 2;
+    Cache::set_max_size(&path, limit).unwrap();
+    let after = Cache::contents(&path).unwrap().unwrap();
+    assert_eq!((after.rows, after.max_bytes), (3000, limit));
+    assert!(after.bytes <= limit && fs::metadata(&path).unwrap().len() <= limit, "{after:?}");
+    assert!(known(&path, fs(1), &stat(12_999), &[SHA256]).unwrap().is_some());
+    // The limit stays in force.
+    store(&path, [(1..=3000).map(|ino| remembered(fs(1), ino, now_ns(), &[SHA256])).collect()]);
+    let after = Cache::contents(&path).unwrap().unwrap();
+    assert!(after.bytes <= limit && after.rows == 3000, "{after:?}");
+}
+
+#[test]
+fn forgotten_files_are_unknown() {
+    let (_dir, path) = place();
+    store(&path, [(1..=9).map(|ino| remembered(fs(1), ino, now_ns(), &[MD5])).collect()]);
+    let files = [(fs(1), 3), (fs(1), 4), (fs(1), 77), (fs(2), 5)];
+    assert_eq!(Cache::forget(&path, files.into_iter()).unwrap(), 2);
+    assert_eq!(known(&path, fs(1), &stat(3), &[MD5]).unwrap(), None);
+    assert_eq!(rows(&path), 7);
+}
+
+#[test]
+fn only_the_owner_can_read_the_store() {
+    let (_dir, path) = place();
+    store(&path, [vec![remembered(fs(1), 1, now_ns(), &[MD5])]]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+}
+
+#[test]
+fn a_store_in_the_wrong_place_is_refused() {
+    let refused = |why: fn(&Unusable) -> bool, prepare: &dyn Fn(&Path)| {
+        let (_dir, path) = place();
+        fs::create_dir(path.parent().unwrap()).unwrap();
+        prepare(&path);
+        let error = Cache::open(&path).map(drop).unwrap_err();
+        assert!(why(&error), "{error:?}");
+    };
+    let not_a_file = |error: &Unusable| matches!(error, Unusable::NotAFile);
+    refused(not_a_file, &|path| fs::create_dir(path).unwrap());
+    refused(not_a_file, &|path| symlink("elsewhere", path).unwrap());
+    refused(not_a_file, &|path| rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap());
+    let shared = |error: &Unusable| matches!(error, Unusable::Shared);
+    refused(shared, &|path| {
+        fs::write(path, "").unwrap();
+        fs::set_permissions(path, Permissions::from_mode(0o620)).unwrap();
+    });
+    refused(shared, &|path| {
+        fs::set_permissions(path.parent().unwrap(), Permissions::from_mode(0o777)).unwrap();
+    });
+    let damaged = |error: &Unusable| matches!(error, Unusable::Damaged);
+    refused(damaged, &|path| {
+        fs::write(path, [7; 5000]).unwrap();
+        fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
+    });
+    let other = |error: &Unusable| matches!(error, Unusable::OtherVersion);
+    refused(other, &|path| {
+        drop(Cache::open(path).unwrap().finish());
+        // `user_version` is a big-endian number at byte 60 of an SQLite file.
+        OpenOptions::new().write(true).open(path).unwrap().write_all_at(&[0, 0, 0, 2], 60).unwrap();
+    });
+}
+
+#[test]
+fn a_damaged_store_never_returns_a_wrong_digest() {
+    let (dir, path) = place();
+    store(&path, [(1..=5000).map(|ino| remembered(fs(1), ino, now_ns(), &[SHA256])).collect()]);
+    let intact = fs::read(&path).unwrap();
+    let damaged = dir.path().join("damaged/digests");
+    fs::create_dir(damaged.parent().unwrap()).unwrap();
+    let (mut wrong, mut unusable) = (0, 0);
+    for nth in 0..40_usize {
+        Cache::clear(&damaged).unwrap();
+        let mut bytes = intact.clone();
+        let at = nth * 7919 * 13 % (bytes.len() - 600);
+        match nth % 4 {
+            0 => bytes[at..at + 500].fill(nth as u8),
+            1 => bytes.truncate(at),
+            2 => bytes[at] ^= 1 << (nth % 8),
+            // A page in the place of another.
+            _ => bytes.copy_within((at / 4096) * 4096..(at / 4096) * 4096 + 500, 8192),
+        }
+        fs::write(&damaged, bytes).unwrap();
+        fs::set_permissions(&damaged, Permissions::from_mode(0o600)).unwrap();
+        for ino in (1..=5000).step_by(37) {
+            match known(&damaged, fs(1), &stat(ino), &[SHA256]) {
+                Ok(None) => {}
+                Ok(Some(found)) => wrong += usize::from(found != digest(SHA256, ino).as_bytes()),
+                Err(_) => {
+                    unusable += 1;
+                    break;
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, 0);
+    assert!(unusable > 5, "only {unusable} of 40 were damaged enough to notice");
+    assert!(Cache::clear(&damaged).unwrap() && !Cache::clear(&damaged).unwrap());
+    assert_eq!(Cache::contents(&damaged).unwrap(), None);
+}
+
+#[test]
+fn a_store_that_disappears_is_reported_and_the_rest_is_counted_as_lost() {
+    let (_dir, path) = place();
+    let cache = Cache::open(&path).unwrap();
+    Cache::clear(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    cache.new_rows().send(vec![remembered(fs(1), 1, now_ns(), &[MD5])]).unwrap();
+    let stored = cache.finish();
+    assert!(matches!(stored.error, Some(Unusable::NotAFile)) && stored.lost == 1, "{stored:?}");
+    drop(File::open(&path).unwrap());
+}

@@ -1,0 +1,211 @@
+//! `--cache`, and `ftk cache`, which shows and trims the store.
+
+use std::ffi::{CString, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::{env, fs};
+
+use anyhow::{Context as _, bail};
+use clap::{Args, Subcommand};
+use ftk_cache::{Cache, Contents, Unusable};
+use ftk_file::FsId;
+use ftk_inventory::{Collect, DirNo, FileNo, Inventory, Keep};
+use ftk_record::quote;
+use ftk_select::parse_bytes;
+use ftk_walk::{Follow, Walker};
+use indicatif::BinaryBytes;
+
+use crate::args::Globals;
+use crate::calibrate::{NO_CACHE_DIR, cache_file};
+use crate::console::{Console, Outcome, cause};
+use crate::human;
+use crate::stdout::Stdout;
+
+/// Whether digests of earlier runs are reused.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct CacheArgs {
+    /// Reuse the digests of unchanged files, and store new ones [env: FTK_CACHE=1]
+    ///
+    /// A file is unchanged if it is on the same file system with the same inode number, size, mtime and ctime, and both
+    /// times are older than the read. Digests are stored every few seconds, so a run that was killed continues where it
+    /// was when it is repeated. See `ftk cache -h`.
+    #[arg(long, overrides_with = "no_cache", help_heading = "Reading")]
+    cache: bool,
+
+    /// Read every file, even if FTK_CACHE=1 is set
+    #[arg(long, overrides_with = "cache", hide_short_help = true, help_heading = "Reading")]
+    no_cache: bool,
+}
+
+impl CacheArgs {
+    /// Opens the store if it is to be used. If it cannot be used, says why; the run then reads every file.
+    ///
+    /// # Errors
+    /// If FTK_CACHE has another value than 0 or 1.
+    pub(crate) fn open(self, console: &Console) -> anyhow::Result<Option<Cache>> {
+        let is_wanted = match env::var_os("FTK_CACHE") {
+            _ if self.cache || self.no_cache => self.cache,
+            None => false,
+            Some(value) if value.is_empty() || value == "0" => false,
+            Some(value) if value == "1" => true,
+            Some(value) => bail!("FTK_CACHE is {}: it must be 0 or 1", quote(value.as_bytes())),
+        };
+        if !is_wanted {
+            return Ok(None);
+        }
+        let Some(path) = path() else {
+            console.warning(format_args!("cache not used: {NO_CACHE_DIR}"));
+            return Ok(None);
+        };
+        match Cache::open(&path) {
+            Ok(cache) => Ok(Some(cache)),
+            Err(error) => {
+                say_unusable(&error, console);
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Returns the part of a summary that counts reused digests; nothing without a cache.
+pub(crate) fn reused(digests: Option<u64>) -> String {
+    digests.map_or_else(String::new, |n| format!(", {} reused", human::count(n, "digest")))
+}
+
+/// Says why the store is not used, or no longer.
+pub(crate) fn say_unusable(error: &Unusable, console: &Console) {
+    let path = path().unwrap_or_default();
+    console.warning(format_args!("cache {} not used: {}", quote(path.as_os_str().as_bytes()), why(error)));
+}
+
+/// Returns why the store cannot be used, with the cause if there is one.
+pub(crate) fn why(error: &Unusable) -> String {
+    match error {
+        Unusable::Io(source) => format!("{error}: {}", cause(source)),
+        Unusable::Other(source) => format!("{error}: {source}"),
+        _ => error.to_string(),
+    }
+}
+
+fn path() -> Option<PathBuf> {
+    cache_file("digests")
+}
+
+/// Show, trim and clear the store of digests that --cache uses
+///
+/// The store is in $XDG_CACHE_HOME/ftk, or else in ~/.cache/ftk. It belongs to one user and is not used if others could
+/// have written to it, or if it is on a network file system. Digests are found by file system and inode number; files on
+/// FUSE, network file systems, tmpfs and overlays are never stored. Digests that no run has used for 180 days are removed.
+/// Actions, `verify`, `cmp` and `hash --check` never use the store: they read every file.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CacheCommandArgs {
+    #[command(subcommand)]
+    command: CacheCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum CacheCommand {
+    /// Print how many digests are stored, and the size of the store
+    Stats,
+    /// Remove the store
+    Clear,
+    /// Remove the digests of files, and of all files in directories
+    Forget(ForgetArgs),
+    /// Set the size of the store, and remove what was not used for the longest time
+    Trim(TrimArgs),
+}
+
+#[derive(Debug, Args)]
+struct ForgetArgs {
+    /// Files and directories
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+struct TrimArgs {
+    /// The size that the store keeps to from now on; the default is 4G
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, required = true)]
+    max_size: u64,
+}
+
+const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
+Examples:
+  ftk hash --cache -o SUMS /archive    read only what is new or changed
+  ftk cache stats                      how much is stored
+  ftk cache forget /archive            read these files again next time
+  ftk cache trim --max-size 1G         keep to a gigabyte
+  ftk cache clear                      start again";
+
+pub(crate) fn run(args: &CacheCommandArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let path = path().context(NO_CACHE_DIR)?;
+    let shown = || quote(path.as_os_str().as_bytes()).to_string();
+    let unusable = |error: Unusable| anyhow::anyhow!("cannot use {}: {}", shown(), why(&error));
+    match &args.command {
+        CacheCommand::Stats => {
+            let contents = Cache::contents(&path).map_err(unusable)?;
+            print(contents, &path, globals.json)?;
+        }
+        CacheCommand::Clear => {
+            let existed = Cache::clear(&path).with_context(|| format!("cannot remove {}", shown()))?;
+            let done = if existed { "removed" } else { "there is no" };
+            console.summary(format_args!("{done} {}", shown()));
+        }
+        CacheCommand::Forget(args) => return forget(&path, &args.paths, console),
+        CacheCommand::Trim(args) => {
+            Cache::set_max_size(&path, args.max_size).map_err(unusable)?;
+            print(Cache::contents(&path).map_err(unusable)?, &path, globals.json)?;
+        }
+    }
+    Ok(Outcome::Success)
+}
+
+fn print(contents: Option<Contents>, path: &std::path::Path, json: bool) -> anyhow::Result<()> {
+    let Contents { rows, file_systems, bytes, max_bytes } = contents.unwrap_or_default();
+    let text = if json {
+        let path = path.to_string_lossy();
+        let object = serde_json::json!({
+            "path": path, "files": rows, "file_systems": file_systems, "size_bytes": bytes, "max_size_bytes": max_bytes,
+        });
+        format!("{object}\n")
+    } else {
+        format!(
+            "{} on {}, {} of at most {}\n",
+            human::count(rows, "file"),
+            human::count(file_systems, "file system"),
+            BinaryBytes(bytes),
+            BinaryBytes(max_bytes),
+        )
+    };
+    let out = Stdout::default();
+    out.write(text.as_bytes());
+    out.finish()
+}
+
+/// Removes the digests of the files at these paths.
+fn forget(path: &std::path::Path, paths: &[OsString], console: &Console) -> anyhow::Result<Outcome> {
+    let starts = paths.iter().map(|path| CString::new(path.as_bytes())).collect::<Result<Vec<_>, _>>()?;
+    let walker = Walker::new(starts).follow(Follow::Roots);
+    let mut inventory = Inventory::merge(walker.run(|worker| Collect::new(worker, Keep::Sizes)))?;
+    let errors = inventory.take_errors();
+    errors.iter().for_each(|error| console.path_error("examine", &error.path, cause(&error.source)));
+    let mut ids = std::collections::BTreeMap::new();
+    let mut files = Vec::new();
+    for dir in (0..inventory.dirs()).map(DirNo) {
+        for file in inventory.files_of(dir).map(FileNo) {
+            let (dev, ino) = inventory.identity(dir, file);
+            let mut path = Vec::new();
+            let id = *ids.entry(dev).or_insert_with(|| {
+                inventory.push_path(file, &mut path);
+                FsId::of(fs::File::open(std::ffi::OsStr::from_bytes(&path)).ok()?).ok()?
+            });
+            files.extend(id.map(|id| (id, ino)));
+        }
+    }
+    let forgotten = Cache::forget(path, files.into_iter()).map_err(|error| anyhow::anyhow!(why(&error)))?;
+    console.summary(format_args!("forgot {}", human::count(forgotten, "file")));
+    Ok(if errors.is_empty() { Outcome::Success } else { Outcome::Error })
+}

@@ -1,0 +1,45 @@
+//! Makes later writes through a mapping visible in the times of a file.
+#![cfg_attr(target_os = "linux", expect(unsafe_code, reason = "rustix has no sync_file_range"))]
+
+use std::io;
+
+use crate::File;
+
+impl File {
+    /// Writes modified pages of the file back to its disk. From then on, any write changes the times of the
+    /// file.
+    ///
+    /// A program that writes through a shared mapping changes the times only with its first write to a page:
+    /// the kernel then lets it write to this page without noticing, until the page has been written back. A
+    /// digest of such a file could be followed by writes that `stat` does not show. So this must come before
+    /// the first read of a file whose digest is remembered. For a file without modified pages it costs one
+    /// short system call.
+    ///
+    /// # Errors
+    /// Any error of `sync_file_range`; [`io::ErrorKind::Unsupported`] on platforms other than Linux. The
+    /// digest must not be remembered then.
+    #[cfg(target_os = "linux")]
+    pub fn write_back(&self) -> io::Result<()> {
+        use std::os::fd::{AsFd as _, AsRawFd as _};
+
+        // With all three flags, pages that are being written back are waited for, and no modified page is
+        // skipped (`ksys_sync_file_range` in `fs/sync.c`). The length 0 means: up to the end.
+        let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+            | libc::SYNC_FILE_RANGE_WRITE
+            | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+        // SAFETY: the call has no pointers, and the descriptor is open.
+        match unsafe { libc::sync_file_range(self.as_fd().as_raw_fd(), 0, 0, flags) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Returns an error: this platform has no such call.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::Unsupported`].
+    #[cfg(not(target_os = "linux"))]
+    pub fn write_back(&self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
