@@ -31,7 +31,7 @@
 //! checksum of each row.
 //!
 //! SQLite's locks belong to the process and are lost as soon as the process closes any descriptor of the file.
-//! So a walk must skip the store: see [`Cache::identity`].
+//! So a walk must skip the store: see [`Cache::identities`].
 #![forbid(unsafe_code)]
 
 mod cache;
