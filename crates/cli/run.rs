@@ -149,7 +149,9 @@ impl<'c> Run<'c> {
         only: Option<&'w [FileNo]>,
         algorithms: &'w [Algorithm],
     ) -> Work<'w> {
-        Work { inventory, algorithms, platform: self.platform, only, span: Span::Whole }
+        // The cache needs sizes where the command does not: a file may grow until it is read.
+        let fixed_sizes = inventory.has_sizes() && self.cache.is_none();
+        Work { inventory, algorithms, platform: self.platform, only, span: Span::Whole, fixed_sizes }
     }
 
     /// Reserves memory for the results of `work`, and creates their rows: digests, and the metadata of each file

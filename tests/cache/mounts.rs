@@ -211,3 +211,14 @@ fn an_action_compares_the_bytes_of_files_that_the_cache_takes_for_equal() {
         assert_ne!(read("a"), read("b"), "{action}");
     }
 }
+
+/// Programs mount files, FIFOs and devices too. Opening a FIFO would wait for its other end.
+#[test]
+fn a_fifo_that_is_a_mount_point_is_not_opened() {
+    let Some(dir) = place() else { return };
+    dir.file("t/file", b"content").fifo("fifo").file("point", b"");
+    settle();
+    let args = ["--bind".into(), dir.path("fifo").into_os_string()];
+    let Some(_mounted) = Mounted::at(&dir.path("point"), args) else { return };
+    assert_eq!((cached(&dir, &["hash", "t"]), cached(&dir, &["hash", "t"])), (0, 1));
+}

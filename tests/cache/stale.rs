@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use super::{cached, place, settle};
-use crate::harness::{Dir, bytes, has_open, needs, uring};
+use crate::harness::{Dir, Paused, bytes, has_open, needs, sha256, uring};
 
 /// Gives a file the mtime of another moment.
 fn set_mtime(path: &Path, time: SystemTime) {
@@ -186,5 +186,24 @@ fn a_copy_put_in_place_of_a_file_is_read() {
         settle();
         assert_eq!(cached(&dir, &["hash", "file"]), u64::from(how.last() == Some(&"new")), "{how:?}");
         assert_eq!(cached(&dir, &["hash", "file"]), 1);
+    }
+}
+
+/// The walk notes the size of every file for the cache. The command does not depend on it.
+#[test]
+fn a_file_that_grew_since_the_walk_is_hashed_as_without_the_cache() {
+    let Some(dir) = place() else { return };
+    dir.file("t/a", &bytes(1, 60_000)).file("t/b", &bytes(2, 60_000)).file("t/z", b"short");
+    settle();
+    for args in [&["hash", "t"][..], &["manifest", "create", "t"]] {
+        let slow = dir.ftk(args).args(["--cache", "--io", "sync", "-j", "mono", "--limit-rate", "30K"]);
+        let paused = Paused::when(slow, |child| has_open(child, "a") || has_open(child, "b"));
+        dir.file("t/z", b"it is longer now");
+        let output = paused.go_on();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{args:?}: {err}");
+        assert!(String::from_utf8(output.stdout).unwrap().contains(&sha256(b"it is longer now")), "{args:?}");
+        dir.file("t/z", b"short").file("t/a", &bytes(3, 60_000)).file("t/b", &bytes(4, 60_000));
+        settle();
     }
 }
