@@ -38,19 +38,6 @@ fn a_file_with_its_old_size_and_mtime_is_read_again() {
     assert_eq!(cached(&dir, &args), 0);
 }
 
-/// Without a margin, the second write would have the times of the first.
-#[test]
-fn a_file_written_again_within_the_same_tick_is_read_again() {
-    let Some(dir) = place() else { return };
-    for nth in 0..60 {
-        dir.file("file", format!("{nth:04}a").as_bytes());
-        dir.ftk(["hash", "file", "--cache"]).run().status(0);
-        File::options().write(true).open(dir.path("file")).unwrap().write_all_at(b"b", 4).unwrap();
-        assert_eq!(cached(&dir, &["hash", "file"]), 0);
-    }
-}
-
-/// As above, but the write comes while the file is read or right afterwards.
 #[test]
 fn a_file_written_during_the_run_is_read_again() {
     let Some(dir) = place() else { return };

@@ -83,7 +83,10 @@ impl Cache {
     /// # Errors
     /// Why it cannot be used.
     pub fn contents(path: &Path) -> Result<Option<Contents>, Unusable> {
-        if !path.try_exists()? { Ok(None) } else { Store::open(path)?.contents().map(Some) }
+        match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            _ => Store::open(path)?.contents().map(Some),
+        }
     }
 
     /// Sets the size to which the store is trimmed from now on, in bytes, and trims it.
