@@ -1,5 +1,6 @@
 //! Integration tests of the `ftk` binary: its output, compared with that of the standard tools.
 
+mod cache;
 mod ceilings;
 mod cmp;
 mod command;

@@ -1,9 +1,11 @@
 //! `--cache`, and `ftk cache`, which shows and trims the store.
 
-use std::ffi::{CString, OsString};
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
-use std::{env, fs};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
@@ -163,7 +165,7 @@ pub(crate) fn run(args: &CacheCommandArgs, globals: &Globals, console: &Console)
     Ok(Outcome::Success)
 }
 
-fn print(contents: Option<Contents>, path: &std::path::Path, json: bool) -> anyhow::Result<()> {
+fn print(contents: Option<Contents>, path: &Path, json: bool) -> anyhow::Result<()> {
     let Contents { rows, file_systems, bytes, max_bytes } = contents.unwrap_or_default();
     let text = if json {
         let path = path.to_string_lossy();
@@ -185,23 +187,41 @@ fn print(contents: Option<Contents>, path: &std::path::Path, json: bool) -> anyh
     out.finish()
 }
 
+/// Returns the identity of the file system with this device number, on which this file is. If the file cannot be
+/// read, its directory can.
+fn file_system(path: &Path, dev: u64) -> io::Result<Option<FsId>> {
+    fs::File::open(path).and_then(FsId::of).or_else(|error| {
+        let parent = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match fs::File::open(parent).and_then(|parent| Ok((parent.metadata()?.dev(), FsId::of(parent)?))) {
+            Ok((device, id)) if device == dev => Ok(id),
+            _ => Err(error),
+        }
+    })
+}
+
 /// Removes the digests of the files at these paths.
-fn forget(path: &std::path::Path, paths: &[OsString], console: &Console) -> anyhow::Result<Outcome> {
+fn forget(path: &Path, paths: &[OsString], console: &Console) -> anyhow::Result<Outcome> {
     let starts = paths.iter().map(|path| CString::new(path.as_bytes())).collect::<Result<Vec<_>, _>>()?;
     let walker = Walker::new(starts).follow(Follow::Roots);
     let mut inventory = Inventory::merge(walker.run(|worker| Collect::new(worker, Keep::Sizes)))?;
     let errors = inventory.take_errors();
     errors.iter().for_each(|error| console.path_error("examine", &error.path, cause(&error.source)));
-    let mut ids = std::collections::BTreeMap::new();
+    let mut ids = BTreeMap::new();
     let mut files = Vec::new();
     for dir in (0..inventory.dirs()).map(DirNo) {
         for file in inventory.files_of(dir).map(FileNo) {
             let (dev, ino) = inventory.identity(dir, file);
-            let mut path = Vec::new();
-            let id = *ids.entry(dev).or_insert_with(|| {
-                inventory.push_path(file, &mut path);
-                FsId::of(fs::File::open(std::ffi::OsStr::from_bytes(&path)).ok()?).ok()?
-            });
+            let id = match ids.get(&dev) {
+                Some(&id) => id,
+                None => {
+                    let mut path = Vec::new();
+                    inventory.push_path(file, &mut path);
+                    let id = file_system(Path::new(OsStr::from_bytes(&path)), dev)
+                        .with_context(|| format!("cannot identify the file system of {}", quote(&path)))?;
+                    ids.insert(dev, id);
+                    id
+                }
+            };
             files.extend(id.map(|id| (id, ino)));
         }
     }

@@ -45,6 +45,8 @@ pub(crate) struct Run<'c> {
     cache: Option<Cache>,
     /// Files whose digests were reused.
     reused: Cell<u64>,
+    /// Whether a message has said that the store cannot be used.
+    is_unusable: Cell<bool>,
     pub(crate) globals: &'c Globals,
     pub(crate) console: &'c Console,
 }
@@ -85,19 +87,20 @@ impl<'c> Run<'c> {
             start: Instant::now(),
             cache: None,
             reused: Cell::new(0),
+            is_unusable: Cell::new(false),
             globals,
             console,
         })
     }
 
-    /// Reuses the digests of earlier runs, if the options say so. Returns the device and inode number of the
-    /// store, which the walk must skip.
+    /// Reuses the digests of earlier runs, if the options say so. Returns the device and inode numbers of the
+    /// files of the store, which the walk must skip.
     ///
     /// # Errors
     /// Those of [`CacheArgs::open`].
-    pub(crate) fn reuse(&mut self, args: CacheArgs) -> anyhow::Result<Option<(u64, u64)>> {
+    pub(crate) fn reuse(&mut self, args: CacheArgs) -> anyhow::Result<Vec<(u64, u64)>> {
         self.cache = args.open(self.console)?;
-        Ok(self.cache.as_ref().and_then(|cache| cache.identity().ok()))
+        Ok(self.cache.as_ref().map_or_else(Vec::new, Cache::identities))
     }
 
     /// Returns what a walk must keep so that digests can be reused, given what the command needs.
@@ -115,7 +118,7 @@ impl<'c> Run<'c> {
         let cache = self.cache.take()?;
         let Stored { files, lost, error } = cache.finish();
         self.console.verbose(|| format!("cache   {} stored", human::count(files, "digest")));
-        if let Some(error) = error {
+        if let Some(error) = error.filter(|_| !self.is_unusable.get()) {
             let (lost, why) = (human::count(lost, "digest"), cache::why(&error));
             self.console.warning(format_args!("cache: {lost} not stored: {why}"));
         }
@@ -146,7 +149,9 @@ impl<'c> Run<'c> {
         only: Option<&'w [FileNo]>,
         algorithms: &'w [Algorithm],
     ) -> Work<'w> {
-        Work { inventory, algorithms, platform: self.platform, only, span: Span::Whole }
+        // The cache needs sizes where the command does not: a file may grow until it is read.
+        let fixed_sizes = inventory.has_sizes() && self.cache.is_none();
+        Work { inventory, algorithms, platform: self.platform, only, span: Span::Whole, fixed_sizes }
     }
 
     /// Reserves memory for the results of `work`, and creates their rows: digests, and the metadata of each file
@@ -191,7 +196,7 @@ impl<'c> Run<'c> {
         });
         self.console.stats.plan(work, &report);
         self.reused.set(self.reused.get() + report.reused);
-        if let Some(error) = &report.unusable {
+        if let Some(error) = report.unusable.as_ref().filter(|_| !self.is_unusable.replace(true)) {
             cache::say_unusable(error, self.console);
         }
         let plan = &report.plan;

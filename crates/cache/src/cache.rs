@@ -50,13 +50,11 @@ impl Cache {
         Ok(Self { path: path.to_path_buf(), recorder: Recorder::start(path.to_path_buf())?, today: day(now) })
     }
 
-    /// Returns the device and inode number of the store, so that walks can skip it. Nothing else in this process
-    /// may open it.
-    ///
-    /// # Errors
-    /// Any error of `stat`.
-    pub fn identity(&self) -> io::Result<(u64, u64)> {
-        fs::metadata(&self.path).map(|metadata| (metadata.dev(), metadata.ino()))
+    /// Returns the device and inode numbers of the store and, if it exists, of its journal, so that walks can
+    /// skip them. Nothing else in this process may open the store.
+    pub fn identities(&self) -> Vec<(u64, u64)> {
+        let found = files(&self.path).into_iter().filter_map(|path| fs::metadata(path).ok());
+        found.map(|metadata| (metadata.dev(), metadata.ino())).collect()
     }
 
     /// Prepares the calling thread to look up digests. Nothing is stored until it drops the result.
@@ -85,7 +83,10 @@ impl Cache {
     /// # Errors
     /// Why it cannot be used.
     pub fn contents(path: &Path) -> Result<Option<Contents>, Unusable> {
-        if !path.try_exists()? { Ok(None) } else { Store::open(path)?.contents().map(Some) }
+        match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            _ => Store::open(path)?.contents().map(Some),
+        }
     }
 
     /// Sets the size to which the store is trimmed from now on, in bytes, and trims it.
@@ -114,9 +115,7 @@ impl Cache {
     /// Any error of the removal.
     pub fn clear(path: &Path) -> io::Result<bool> {
         let mut existed = false;
-        for end in ["", "-journal"] {
-            let mut path = path.as_os_str().to_owned();
-            path.push(end);
+        for path in files(path) {
             match fs::remove_file(path) {
                 Ok(()) => existed = true,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -125,6 +124,13 @@ impl Cache {
         }
         Ok(existed)
     }
+}
+
+/// Returns the paths of the store and of its journal, which SQLite names.
+fn files(path: &Path) -> [PathBuf; 2] {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-journal");
+    [path.to_path_buf(), journal.into()]
 }
 
 /// The digests that are known from earlier runs, as one thread sees them.

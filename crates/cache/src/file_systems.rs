@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use ftk_file::{FsId, Stat, Symlinks};
-use rustix::fs::CWD;
+use rustix::fs::{CWD, Mode, OFlags, openat};
 
 /// The identities of the file systems that a run reads from, by device number. Device numbers change when a
 /// file system is mounted again; the identities do not.
@@ -47,6 +47,13 @@ impl FileSystems {
     }
 }
 
+/// Mount points are opened with `O_PATH` where the system has it: a file system can be mounted on a FIFO or a
+/// device, which must not be opened, and on a directory that this user cannot list.
+#[cfg(target_os = "linux")]
+const ACCESS: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const ACCESS: OFlags = OFlags::DIRECTORY;
+
 /// Returns the device numbers and identities of the mounted file systems that have an identity.
 fn mounted() -> Vec<(u64, FsId)> {
     // `/proc` may be missing. Then the same file system cannot be seen twice either, except by those who
@@ -54,7 +61,11 @@ fn mounted() -> Vec<(u64, FsId)> {
     let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
     let identify = |at: PathBuf| {
         let dev = Stat::at(CWD, &at, Symlinks::NoFollow).ok()?.dev;
-        Some((dev, FsId::of(File::open(at).ok()?).ok()??))
+        let open = |flags| openat(CWD, &at, flags | OFlags::CLOEXEC, Mode::empty());
+        // Only a file descriptor that was opened for reading can be asked for the UUID of XFS.
+        let id =
+            FsId::of(open(ACCESS).ok()?).or_else(|_| FsId::of(open(OFlags::RDONLY | OFlags::DIRECTORY)?));
+        Some((dev, id.ok()??))
     };
     mount_points(&table).filter_map(identify).collect()
 }

@@ -8,7 +8,7 @@
 //! - [`FileSystems`] translates device numbers, which change with every mount, to lasting identities.
 //! - [`Remembered`] is what is stored about one file.
 //!
-//! A file is found by the identity of its file system and its inode number, so a renamed file keeps its
+//! A file is found by the identity of its file system and its inode number, so a file in a renamed directory keeps its
 //! digests. Files on file systems [without an identity](FsId) are never remembered.
 //!
 //! [`Stat::is_recent`]: ftk_file::Stat::is_recent
@@ -32,7 +32,7 @@
 //! checksum of each row.
 //!
 //! SQLite's locks belong to the process and are lost as soon as the process closes any descriptor of the file.
-//! So a walk must skip the store: see [`Cache::identity`].
+//! So a walk must skip the store: see [`Cache::identities`].
 //!
 //! # Example
 //!

@@ -95,8 +95,11 @@ impl<R> Passes<'_, '_, R> {
         let read = |size| span.ranges(size).map(|range| range.end - range.start).sum::<u64>();
         let bytes = sizes(inventory, &files).map(read).sum();
         let platform = self.funnel.platform;
-        let stage =
-            Stage { pass, work: Work { inventory, algorithms, platform, only: Some(&files), span }, bytes };
+        let stage = Stage {
+            pass,
+            work: Work { inventory, algorithms, platform, only: Some(&files), span, fixed_sizes: true },
+            bytes,
+        };
         let mut rows = Rows::new(stage.work.files(), algorithms);
         self.failed.extend((self.run)(&stage, &mut rows)?.failed);
         self.pending += (0..stage.work.files()).filter(|&row| rows.is_pending(row)).count() as u64;

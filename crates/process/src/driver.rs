@@ -237,7 +237,7 @@ impl<'w> Driver<'w> {
     ) -> bool {
         let (slot, part, len) = (chunk.slot, chunk.part, chunk.as_ref().len());
         if part.is_start()
-            && self.context.work.inventory.has_sizes()
+            && self.context.work.fixed_sizes
             && let Some(before) = self.changed_since_walk(slots.job(slot), reader.stat(slot))
         {
             let (before, after) = (Box::new(before), Box::new(*reader.stat(slot)));

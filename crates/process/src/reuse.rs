@@ -1,6 +1,7 @@
 //! Digests of earlier runs: they are looked up before any file is opened, and new ones are remembered.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::mem;
 use std::sync::Mutex;
 use std::sync::mpsc::Sender;
@@ -166,15 +167,19 @@ fn devices(inventory: &Inventory) -> BTreeMap<u64, Option<FsId>> {
         // The files given as starting points share a directory that is not theirs.
         let is_theirs = !inventory.has_starting_points(dir);
         for file in files.take(if is_theirs { 1 } else { usize::MAX }) {
-            let (dev, _) = inventory.identity(dir, file);
-            found.entry(dev).or_insert_with(|| match is_theirs {
+            let Entry::Vacant(entry) = found.entry(inventory.identity(dir, file).0) else { continue };
+            let mut identify = || match is_theirs {
                 true => {
                     let dir = opener.open(dir).ok()?;
                     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-                    FsId::of(openat(dir, c".", flags, Mode::empty()).ok()?).ok()?
+                    FsId::of(openat(dir, c".", flags, Mode::empty()).ok()?).ok()
                 }
-                false => FsId::of(opener.open_file(dir, file).ok()?).ok()?,
-            });
+                false => FsId::of(opener.open_file(dir, file).ok()?).ok(),
+            };
+            // If this one cannot be opened, the next one on the device may be.
+            if let Some(id) = identify() {
+                entry.insert(id);
+            }
         }
     }
     found

@@ -47,8 +47,7 @@ pub struct Report {
 }
 
 /// Processes every file of the work. Afterwards each row is `Ok`, `Failed` or `Changed`, unless the run was
-/// stopped. If the inventory [has sizes](ftk_inventory::Inventory::has_sizes), a file whose size is different
-/// when it is opened is `Changed`.
+/// stopped.
 ///
 /// With a cache, files whose digests are known are not opened. The inventory must then have times
 /// ([`Inventory::walked`](ftk_inventory::Inventory::walked)).

@@ -341,7 +341,14 @@ mod tests {
         let (inventory, _) = Inventory::from_list(list).unwrap();
         let algorithms = &[Algorithm::Blake3];
         let platform = Platform::detect();
-        let work = Work { inventory: &inventory, algorithms, platform, only: None, span: Span::Whole };
+        let work = Work {
+            inventory: &inventory,
+            algorithms,
+            platform,
+            only: None,
+            span: Span::Whole,
+            fixed_sizes: false,
+        };
         let mut rows = Rows::new(1, algorithms);
         let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
         let (model, stop, counters) = (Model::new(Constants::default()), Stop::new(), Counters::default());

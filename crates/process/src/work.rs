@@ -17,6 +17,9 @@ pub struct Work<'w> {
     pub only: Option<&'w [FileNo]>,
     /// Which part of each file is read.
     pub span: Span,
+    /// Whether a file whose size is different from that of the walk is a
+    /// [`Failure::Changed`](ftk_file::Failure::Changed). The inventory must then have sizes.
+    pub fixed_sizes: bool,
 }
 
 impl Work<'_> {

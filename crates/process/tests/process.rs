@@ -57,7 +57,14 @@ fn run(
 
 /// Work on all files, read whole.
 fn all<'w>(inventory: &'w Inventory, algorithms: &'w [Algorithm]) -> Work<'w> {
-    Work { inventory, algorithms, platform: Platform::detect(), only: None, span: Span::Whole }
+    Work {
+        inventory,
+        algorithms,
+        platform: Platform::detect(),
+        only: None,
+        span: Span::Whole,
+        fixed_sizes: inventory.has_sizes(),
+    }
 }
 
 fn run_work(work: &Work<'_>, threads: Threads, io: Option<Backend>) -> (Rows, Report) {

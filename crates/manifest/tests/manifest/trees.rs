@@ -110,7 +110,14 @@ impl Walked {
 
     pub(crate) fn read(&self, only: Option<&[FileNo]>, algorithms: &[Algorithm]) -> Rows {
         let platform = Platform::detect();
-        let work = Work { inventory: &self.inventory, algorithms, platform, only, span: Span::Whole };
+        let work = Work {
+            inventory: &self.inventory,
+            algorithms,
+            platform,
+            only,
+            span: Span::Whole,
+            fixed_sizes: false,
+        };
         let mut rows = Rows::with_stats(work.files(), algorithms);
         let model = Model::new(Constants::default());
         let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: true, cpus: 2 };

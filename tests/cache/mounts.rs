@@ -1,0 +1,252 @@
+//! File systems whose files are remembered across mounts, and those whose files never are.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::PathBuf;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::{cached, counted, place, settle, stored};
+use crate::harness::{Dir, Mounted, bytes, skip};
+
+/// A file system in a file next to the tree of a test.
+struct Image {
+    path: PathBuf,
+}
+
+impl Image {
+    /// Returns `None` and prints a line if it cannot be made.
+    fn new(dir: &Dir, kind: &str, len: u64) -> Option<Self> {
+        Self::with(dir, kind, len, &[])
+    }
+
+    fn with(dir: &Dir, kind: &str, len: u64, options: &[&str]) -> Option<Self> {
+        let path = dir.aside(&format!("image.{kind}"));
+        File::create(&path).unwrap().set_len(len).unwrap();
+        let made = Command::new(format!("mkfs.{kind}")).arg("-q").args(options).arg(&path).output();
+        if made.as_ref().is_ok_and(|output| output.status.success()) {
+            return Some(Self { path });
+        }
+        assert!(std::env::var_os("FTK_TEST_LOOP").is_none(), "mkfs.{kind}: {made:?}");
+        skip(&format!("no mkfs.{kind}"));
+        None
+    }
+
+    fn mount(&self, dir: &Dir, point: &str) -> Option<Mounted> {
+        dir.dir(point);
+        Mounted::at(&dir.path(point), ["-o".as_ref(), "loop".as_ref(), self.path.as_os_str()])
+    }
+}
+
+#[test]
+fn files_in_memory_are_never_stored() {
+    let dir = Dir::in_memory();
+    const TMPFS: u32 = 0x0102_1994;
+    if rustix::fs::statfs(dir.path("")).unwrap().f_type as u32 != TMPFS {
+        return skip("/dev/shm is no tmpfs");
+    }
+    dir.file("file", b"content");
+    settle();
+    assert_eq!((cached(&dir, &["hash", "."]), cached(&dir, &["hash", "file", "."])), (0, 0));
+    assert_eq!(stored(&dir), 0);
+}
+
+fn never_stored_in(dir: &Dir, view: &str) {
+    for _ in 0..2 {
+        let file = format!("{view}/file");
+        for args in [["hash", view], ["hash", &file]] {
+            assert_eq!(cached(dir, &args), 0, "{args:?}");
+        }
+    }
+    assert_eq!(stored(dir), 0);
+}
+
+#[test]
+fn files_on_fuse_are_never_stored() {
+    let Some(dir) = place() else { return };
+    dir.file("real/file", b"content").dir("view");
+    settle();
+    let Some(_view) = Mounted::by(&dir, ["bindfs", "real", "view"].map(str::to_owned), "view") else {
+        return;
+    };
+    never_stored_in(&dir, "view");
+    assert_eq!(cached(&dir, &["hash", "."]), 0);
+    assert_eq!(cached(&dir, &["hash", "."]), 1, "only the file below");
+}
+
+#[test]
+fn files_on_an_overlay_are_never_stored() {
+    let Some(dir) = place() else { return };
+    dir.file("lower/file", b"content").dir("upper").dir("work").dir("view");
+    settle();
+    let option = |name: &str| format!("{name}dir={}", dir.path(name).display());
+    let options = ["lower", "upper", "work"].map(option).join(",");
+    let args = ["-t", "overlay", "overlay", "-o", &options];
+    let Some(_view) = Mounted::at(&dir.path("view"), args) else { return };
+    never_stored_in(&dir, "view");
+    assert_eq!(cached(&dir, &["hash", "view", "lower"]), 0);
+    assert_eq!(cached(&dir, &["hash", "view", "lower"]), 1, "only the file below");
+    dir.file("view/file", b"changed");
+    settle();
+    assert_eq!(cached(&dir, &["hash", "view", "lower", "upper"]), 1);
+    cached(&dir, &["hash", "view", "lower", "upper"]);
+}
+
+/// A block-wise copy has the same identity, inode numbers and times.
+#[test]
+fn nothing_is_stored_or_reused_while_a_copy_of_the_file_system_is_mounted() {
+    let Some(dir) = place() else { return };
+    let Some(image) = Image::new(&dir, "ext4", 16 << 20) else { return };
+    {
+        let Some(_mounted) = image.mount(&dir, "one") else { return };
+        dir.file("one/file", &bytes(1, 5000));
+    }
+    settle();
+    let copy = Image { path: dir.aside("copy") };
+    fs::copy(&image.path, &copy.path).unwrap();
+    // The copy differs in a byte, and its times do not show it.
+    change_a_byte(&copy, &bytes(1, 5000));
+    let one = image.mount(&dir, "one").unwrap();
+    let both = copy.mount(&dir, "two").unwrap();
+    for _ in 0..2 {
+        for args in [&["hash", "one"][..], &["hash", "two"], &["hash", "one", "two"], &["hash", "one/file"]] {
+            assert_eq!(cached(&dir, args), 0);
+        }
+    }
+    assert_eq!(stored(&dir), 0);
+    drop(both);
+    assert_eq!((cached(&dir, &["hash", "one"]), cached(&dir, &["hash", "one"])), (0, 1));
+    let both = copy.mount(&dir, "two").unwrap();
+    assert_eq!((cached(&dir, &["hash", "one"]), cached(&dir, &["hash", "two"])), (0, 0));
+    drop((one, both));
+}
+
+/// Changes one byte of the content of a file on an image that is not mounted.
+fn change_a_byte(image: &Image, content: &[u8]) {
+    let found = fs::read(&image.path).unwrap();
+    let mut at = (0..found.len()).step_by(1024).filter(|&at| found[at..].starts_with(&content[..1024]));
+    let (Some(at), None) = (at.next(), at.next()) else { panic!("the content is there once") };
+    File::options()
+        .write(true)
+        .open(&image.path)
+        .unwrap()
+        .write_all_at(&[!content[7]], at as u64 + 7)
+        .unwrap();
+}
+
+#[test]
+fn digests_are_reused_after_the_file_system_was_mounted_again() {
+    let Some(dir) = place() else { return };
+    for (kind, len) in [("ext4", 16 << 20), ("xfs", 512 << 20), ("btrfs", 512 << 20)] {
+        let (Some(image), Some(other)) = (Image::new(&dir, kind, len), Image::new(&dir, "ext2", 1 << 20))
+        else {
+            return;
+        };
+        {
+            let Some(_mounted) = image.mount(&dir, "point") else { return };
+            dir.file("point/d/a", &bytes(1, 5000)).file("point/b", &bytes(2, 100_000));
+            settle();
+            assert_eq!(
+                (cached(&dir, &["hash", "point"]), cached(&dir, &["hash", "point"])),
+                (0, 2),
+                "{kind}"
+            );
+        }
+        // This takes the device number of the first mount.
+        let taken = other.mount(&dir, "other").unwrap();
+        let mounted = image.mount(&dir, "elsewhere").unwrap();
+        assert_eq!(cached(&dir, &["hash", "elsewhere"]), 2, "{kind}");
+        assert_eq!(cached(&dir, &["hash", "elsewhere/b"]), 1, "{kind}");
+        assert_eq!(cached(&dir, &["hash", "other"]), 0);
+        drop((mounted, taken));
+    }
+}
+
+#[test]
+fn subvolumes_and_snapshots_have_their_own_digests() {
+    let Some(dir) = place() else { return };
+    let Some(image) = Image::new(&dir, "btrfs", 512 << 20) else { return };
+    let Some(_mounted) = image.mount(&dir, "point") else { return };
+    let run =
+        |command: &[&str]| dir.ftk([""; 0]).instead(&dir, ["btrfs"].iter().chain(command)).run().status(0);
+    run(&["-q", "subvolume", "create", "point/one"]);
+    dir.file("point/one/file", b"one");
+    settle();
+    assert_eq!((cached(&dir, &["hash", "point"]), cached(&dir, &["hash", "point"])), (0, 1));
+    run(&["-q", "subvolume", "snapshot", "point/one", "point/two"]);
+    dir.file("point/two/file", b"two");
+    settle();
+    assert_eq!(cached(&dir, &["hash", "point"]), 1);
+    assert_eq!(cached(&dir, &["hash", "point"]), 2);
+    assert_eq!(cached(&dir, &["hash", "point/two/file", "point/one"]), 2);
+}
+
+/// Rot, as the cache cannot see it: the content of a file changes on the disk without its times.
+#[test]
+fn an_action_compares_the_bytes_of_files_that_the_cache_takes_for_equal() {
+    let Some(dir) = place() else { return };
+    let Some(image) = Image::new(&dir, "ext4", 16 << 20) else { return };
+    let content = bytes(1, 5000);
+    {
+        let Some(_mounted) = image.mount(&dir, "point") else { return };
+        let other = [&content[..4999], &b"!"[..]].concat();
+        dir.file("point/a", &other);
+        dir.file("point/b", &other);
+        settle();
+        dir.ftk(["dup", "--cache", "point"]).run().status(0);
+        assert_eq!(stored(&dir), 2);
+    }
+    {
+        // The first block of both is the same. Only one of them changes.
+        let found = fs::read(&image.path).unwrap();
+        let at =
+            (0..found.len()).step_by(1024).find(|&at| found[at..].starts_with(&content[..1024])).unwrap();
+        let file = File::options().write(true).open(&image.path).unwrap();
+        file.write_all_at(&[!content[7]], at as u64 + 7).unwrap();
+    }
+    let _mounted = image.mount(&dir, "point").unwrap();
+    let read = |name: &str| fs::read(dir.path("point").join(name)).unwrap();
+    assert_ne!(read("a"), read("b"));
+    let (run, reused) = counted(&dir, dir.ftk(["dup", "--cache", "point"]));
+    run.check(run.text().contains("point/b"), "the cache takes them for equal");
+    assert!(reused > Some(0));
+    for action in ["hardlink", "delete", "symlink"] {
+        let run = dir.ftk(["dup", "prune", "--cache", "--yes", "--action", action, "point"]).run();
+        run.check(run.code() != 0, "it says that they differ");
+        assert_ne!(read("a"), read("b"), "{action}");
+    }
+}
+
+/// Programs mount files, FIFOs and devices too. Opening a FIFO would wait for its other end.
+#[test]
+fn a_fifo_that_is_a_mount_point_is_not_opened() {
+    let Some(dir) = place() else { return };
+    dir.file("t/file", b"content").fifo("fifo").file("point", b"");
+    settle();
+    let args = ["--bind".into(), dir.path("fifo").into_os_string()];
+    let Some(_mounted) = Mounted::at(&dir.path("point"), args) else { return };
+    assert_eq!((cached(&dir, &["hash", "t"]), cached(&dir, &["hash", "t"])), (0, 1));
+}
+
+/// Small inodes have no room for nanoseconds. Without a margin, a second write would have the times of the first.
+#[test]
+fn a_file_written_again_within_one_tick_of_a_coarse_clock_is_read_again() {
+    let Some(dir) = place() else { return };
+    let Some(image) = Image::with(&dir, "ext4", 16 << 20, &["-I", "128"]) else { return };
+    let Some(_mounted) = image.mount(&dir, "point") else { return };
+    let times = || fs::metadata(dir.path("point/file")).map(|all| (all.mtime(), all.ctime())).unwrap();
+    dir.file("point/file", b"0000");
+    let mut same = 0;
+    for nth in 1..=20 {
+        dir.ftk(["hash", "point", "--cache"]).run().status(0);
+        let before = times();
+        let file = File::options().write(true).open(dir.path("point/file")).unwrap();
+        file.write_all_at(format!("{nth:04}").as_bytes(), 0).unwrap();
+        same += u32::from(times() == before);
+        assert_eq!(cached(&dir, &["hash", "point"]), 0);
+    }
+    assert!(same > 0, "two writes had the same times");
+    sleep(Duration::from_millis(3100));
+    assert_eq!((cached(&dir, &["hash", "point"]), cached(&dir, &["hash", "point"])), (0, 1));
+}
