@@ -49,6 +49,12 @@ pub fn is_rate_limited() -> bool {
     limit().is_some()
 }
 
+/// Whether a read may have asked for fewer bytes than its caller, now or earlier, or have waited after the file
+/// was opened.
+pub(crate) fn may_have_limited() -> bool {
+    LIMIT.get().is_some()
+}
+
 fn limit() -> Option<&'static Limit> {
     LIMIT.get().filter(|limit| !limit.is_lifted.load(Relaxed))
 }
