@@ -26,16 +26,16 @@ use crate::stdout::Stdout;
 /// Whether digests of earlier runs are reused.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct CacheArgs {
-    /// Reuse the digests of unchanged files, and store new ones [env: FTK_CACHE=1]
+    /// Reuse digests of unchanged files, and store new ones
     ///
     /// A file is unchanged if it is on the same file system with the same inode number, size, mtime and ctime, and both
     /// times are older than the read. Digests are stored every few seconds, so a run that was killed continues where it
-    /// was when it is repeated. See `ftk cache -h`.
-    #[arg(long, overrides_with = "no_cache", help_heading = "Reading")]
+    /// was when it is repeated. FTK_CACHE=1 does the same for every command that has this option. See `ftk cache -h`.
+    #[arg(long, overrides_with = "no_cache")]
     cache: bool,
 
     /// Read every file, even if FTK_CACHE=1 is set
-    #[arg(long, overrides_with = "cache", hide_short_help = true, help_heading = "Reading")]
+    #[arg(long, overrides_with = "cache", hide_short_help = true)]
     no_cache: bool,
 }
 
