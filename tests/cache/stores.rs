@@ -8,7 +8,7 @@ use std::thread;
 use super::{CACHE, cached, place, settle, stored, with_env};
 use crate::harness::{Dir, Ftk, Mounted, Run, bytes, has_open, skip, wait_until};
 
-const NOBODY: u32 = 65534;
+const OTHER_USER: u32 = 65534;
 
 /// Returns a tree of three files that are old enough.
 fn tree() -> Option<Dir> {
@@ -159,7 +159,7 @@ fn a_store_that_others_can_write_is_not_used() {
         return skip("only root gives files to other users");
     }
     for path in [&store(&dir), &place] {
-        chown(path, Some(NOBODY), None).unwrap();
+        chown(path, Some(OTHER_USER), None).unwrap();
         refuses(&dir, why);
         chown(path, Some(0), None).unwrap();
     }
@@ -170,7 +170,7 @@ fn a_store_that_others_can_write_is_not_used() {
 fn give_away(dir: &Dir) {
     if rustix::process::geteuid().is_root() {
         for path in [dir.aside("cache"), dir.aside("cache").join("ftk"), store(dir)] {
-            _ = chown(path, Some(NOBODY), Some(NOBODY));
+            _ = chown(path, Some(OTHER_USER), Some(OTHER_USER));
         }
     }
 }
