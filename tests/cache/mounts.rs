@@ -1,14 +1,17 @@
 //! File systems whose files are remembered across mounts, and those whose files never are.
 
 use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::{cached, counted, place, settle, stored};
-use crate::harness::{Dir, Mounted, bytes, skip};
+use crate::harness::{Dir, Mounted, bytes, needs, skip};
 
 /// A file system in a file next to the tree of a test.
 struct Image {
@@ -249,4 +252,64 @@ fn a_file_written_again_within_one_tick_of_a_coarse_clock_is_read_again() {
     assert!(same > 0, "two writes had the same times");
     sleep(Duration::from_millis(3100));
     assert_eq!((cached(&dir, &["hash", "point"]), cached(&dir, &["hash", "point"])), (0, 1));
+}
+
+/// A program that writes the content of a file to another one, in one call. It has the first megabyte in memory when
+/// it prints a byte, and then waits for one.
+const WRITER: &str = r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+enum { LEN = 8 << 20 };
+int main(int count, char **args) {
+    volatile char *from = mmap(0, LEN, PROT_READ, MAP_SHARED, open(args[1], O_RDONLY), 0);
+    int to = open(args[2], O_WRONLY);
+    if (count != 3 || from == MAP_FAILED || to < 0) return 1;
+    for (int at = 0; at < 1 << 20; at += 4096) from[at];
+    puts("ready");
+    fflush(stdout);
+    getchar();
+    return pwrite(to, (const void *)from, LEN, 0) != LEN;
+}
+"#;
+
+/// Returns the process that serves a view.
+fn server(view: &str) -> Pid {
+    let is_ours = |pid: &i32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.starts_with(b"bindfs\0") && line.split(|&byte| byte == 0).any(|word| word == view.as_bytes())
+    };
+    let pids = fs::read_dir("/proc").unwrap().filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok());
+    Pid::from_raw(pids.into_iter().find(is_ours).expect("bindfs runs")).unwrap()
+}
+
+/// A call of `write` changes the times of the file when it begins. Here it waits in the middle, for a page of its
+/// source.
+#[test]
+fn a_file_read_during_a_long_write_is_read_again() {
+    needs!("cc");
+    let Some(dir) = place() else { return };
+    dir.file("real/from", &bytes(1, 8 << 20)).file("to", &bytes(2, 8 << 20)).dir("view");
+    let view = dir.path("view").display().to_string();
+    let mount = ["bindfs".into(), dir.path("real").display().to_string(), view.clone()];
+    let Some(_view) = Mounted::by(&dir, mount, "view") else { return };
+    let (source, program) = (dir.aside("writer.c"), dir.aside("writer"));
+    fs::write(&source, WRITER).unwrap();
+    assert!(Command::new("cc").arg("-o").args([&program, &source]).status().unwrap().success());
+    let mut writer = Command::new(program);
+    writer.args([dir.path("view/from"), dir.path("to")]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut writer = writer.spawn().unwrap();
+    writer.stdout.as_mut().unwrap().read_exact(&mut [0; 6]).unwrap();
+    let server = server(&view);
+    kill_process(server, Signal::STOP).unwrap();
+    writer.stdin.as_mut().unwrap().write_all(b"!").unwrap();
+    settle();
+    let run = dir.ftk(["hash", "to", "--cache"]).spawn();
+    sleep(Duration::from_millis(400));
+    kill_process(server, Signal::CONT).unwrap();
+    assert!(writer.wait().unwrap().success());
+    assert!(run.wait_with_output().unwrap().status.success());
+    assert_eq!(fs::read(dir.path("to")).unwrap(), bytes(1, 8 << 20));
+    cached(&dir, &["hash", "to"]);
 }

@@ -8,8 +8,9 @@
 //! - [`FileSystems`] translates device numbers, which change with every mount, to lasting identities.
 //! - [`Remembered`] is what is stored about one file.
 //!
-//! A file is found by the identity of its file system and its inode number, so a file in a renamed directory keeps its
-//! digests. Files on file systems [without an identity](FsId) are never remembered.
+//! A file is found by the identity of its file system and its inode number, so files keep their digests when a
+//! directory above them is renamed. A rename of the file itself changes its ctime on most file systems, and the
+//! file is read once more. Files on file systems [without an identity](FsId) are never remembered.
 //!
 //! [`Stat::is_recent`]: ftk_file::Stat::is_recent
 //! [`FsId`]: ftk_file::FsId
