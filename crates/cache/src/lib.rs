@@ -10,10 +10,9 @@
 //!
 //! A file is found by the identity of its file system and its inode number, so files keep their digests when a
 //! directory above them is renamed. A rename of the file itself changes its ctime on most file systems, and the
-//! file is read once more. Files on file systems [without an identity](FsId) are never remembered.
+//! file is read once more. Files on file systems [without an identity](ftk_file::FsId) are never remembered.
 //!
 //! [`Stat::is_recent`]: ftk_file::Stat::is_recent
-//! [`FsId`]: ftk_file::FsId
 //!
 //! # The store
 //!
