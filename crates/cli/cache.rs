@@ -40,6 +40,11 @@ pub(crate) struct CacheArgs {
 }
 
 impl CacheArgs {
+    /// Whether `--cache` was given.
+    pub(crate) fn is_given(self) -> bool {
+        self.cache
+    }
+
     /// Opens the store if it is to be used. If it cannot be used, says why; the run then reads every file.
     ///
     /// # Errors

@@ -127,6 +127,26 @@ fn writes_through_an_old_mapping_are_seen() {
 }
 
 #[test]
+fn updated_manifests_see_writes_through_an_old_mapping() {
+    needs!("cc");
+    let Some(dir) = place() else { return };
+    for (len, algorithm) in [(10_000, "sha256"), (64 << 20, "blake3")] {
+        dir.file("t/file", &bytes(1, len));
+        let mut mapper = Mapper::new(&dir, "t/file");
+        mapper.write(b'1');
+        settle();
+        let run = |args: &[&str]| drop(dir.ftk(args).run().status(0));
+        run(&["manifest", "create", "t", "-a", algorithm, "-o", "list", "--force"]);
+        for byte in *b"23" {
+            mapper.write(byte);
+            settle();
+            run(&["manifest", "update", "t", "list", "-o", "list"]);
+            run(&["manifest", "verify", "t", "list"]);
+        }
+    }
+}
+
+#[test]
 fn a_renamed_file_is_not_read_again() {
     let Some(dir) = place() else { return };
     dir.file("d/old", b"content").file("other", b"other");

@@ -11,6 +11,7 @@ mod tag;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use clap::Args;
 use ftk_hash::Algorithm;
 
@@ -128,6 +129,10 @@ Examples:
 
 pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let Mode { check, diff, lines } = args.mode;
+    if let Some(mode) = [(check, "--check"), (diff, "--diff"), (lines, "--lines")].into_iter().find(|it| it.0)
+    {
+        ensure!(!args.cache.is_given(), "--cache cannot be used with {}: it always reads", mode.1);
+    }
     match (check, diff, lines) {
         (true, ..) => check::run(args, globals, console),
         (_, true, _) => diff::run(args, globals, console),

@@ -185,11 +185,12 @@ impl<'w> Driver<'w> {
         let buf = slots.spare.take();
         let inventory = self.context.work.inventory;
         let (name, symlinks) = (inventory.name(job.dir, job.file), inventory.symlinks(job.dir, job.file));
-        let (birth, writes_back, span) = (job.row.birth(), self.notes.is_some(), self.context.work.span);
+        let (birth, span) = (job.row.birth(), self.context.work.span);
+        let write_back = self.context.write_back(&job);
         if let Some(notes) = &mut self.notes {
             notes.start(slot);
         }
-        let how = How { symlinks, birth, writes_back, span };
+        let how = How { symlinks, birth, write_back, span };
         reader.start(slot, Open { dir: &dir, name, how }, buf);
         slots.jobs[slot as usize] = Some(job);
         None

@@ -176,9 +176,14 @@ pub(crate) struct RowMut<'r> {
 }
 
 impl RowMut<'_> {
+    /// Returns whether the row keeps metadata.
+    pub(crate) fn has_stat(&self) -> bool {
+        self.stat.is_some()
+    }
+
     /// Returns whether the row keeps the time of birth.
     pub(crate) fn birth(&self) -> Birth {
-        if self.stat.is_some() { Birth::Requested } else { Birth::Unknown }
+        if self.has_stat() { Birth::Requested } else { Birth::Unknown }
     }
 
     pub(crate) fn is_pending(&self) -> bool {

@@ -2,9 +2,10 @@
 
 use ftk_cache::{Cache, Unusable};
 use ftk_hash::Algorithm;
+use ftk_read::WriteBack;
 use ftk_sched::{Choice, Counters, Jobs, Limits, Model, Progress, Run, RunPlan, Sample, Stop};
 
-use crate::claims::Large;
+use crate::claims::{Job, Large};
 use crate::driver::Failed;
 use crate::progress::{Watch, watched};
 use crate::readers::Readers;
@@ -140,6 +141,17 @@ pub(crate) struct Context<'c> {
 }
 
 impl<'c> Context<'c> {
+    /// Returns when modified pages are written back before a file is read: always if its digest is remembered. The
+    /// metadata of a row is compared with that of a later run, which must see any later write; see
+    /// [`File::write_back`](ftk_file::File::write_back).
+    pub(crate) fn write_back(&self, job: &Job<'_>) -> WriteBack {
+        match (self.reuse, job.row.has_stat()) {
+            (Some(_), _) => WriteBack::Always,
+            (None, true) => WriteBack::IfRecent,
+            (None, false) => WriteBack::Never,
+        }
+    }
+
     /// Shows progress if it is requested now.
     pub(crate) fn show(&self) {
         if let Some(Watch { asked: Some(asked), show, .. }) = self.resources.watch

@@ -82,7 +82,7 @@ fn windows(
     // This examines the file again, because all other files may have been processed since it was first opened.
     let file = Opener::new(context.work.inventory).open_file_with(job.dir, job.file, job.row.birth())?;
     file.expect_pieces();
-    let is_written_back = context.reuse.is_some() && file.write_back().is_ok();
+    let is_written_back = context.write_back(job).apply(&file);
     let mut part = Part { stat: *file.stat(), is_written_back, values: Vec::new() };
     if !is_still(&part.stat, large) {
         // `join` reports this as a change.

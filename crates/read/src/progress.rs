@@ -25,7 +25,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Starts the reading of a file that was just opened.
     pub(crate) fn new(slot: u32, file: File, how: How) -> Self {
-        let is_written_back = how.writes_back && file.write_back().is_ok();
+        let is_written_back = how.write_back.apply(&file);
         let pieces = how.span.pieces(file.stat().size);
         if pieces.is_some() {
             file.expect_pieces();

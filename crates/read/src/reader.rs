@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use ftk_file::{Birth, Failure, Stat, Symlinks};
+use ftk_file::{Birth, Failure, File, Stat, Symlinks};
 
 use crate::{Buf, Chunk, Span};
 
@@ -20,6 +20,31 @@ pub struct Open<'a> {
     pub how: How,
 }
 
+/// When modified pages are [written back](ftk_file::File::write_back) before the first read. From then on, every write
+/// changes the times of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteBack {
+    /// Never: nothing is concluded from the times later.
+    Never,
+    /// If the file [changed recently](ftk_file::File::changed_recently). Other files have no modified pages, unless the
+    /// kernel was told to keep them in memory.
+    IfRecent,
+    /// Always.
+    Always,
+}
+
+impl WriteBack {
+    /// Writes the pages back if that is to be done. Returns whether it was done.
+    pub fn apply(self, file: &File) -> bool {
+        let is_due = match self {
+            Self::Never => false,
+            Self::IfRecent => file.changed_recently(),
+            Self::Always => true,
+        };
+        is_due && file.write_back().is_ok()
+    }
+}
+
 /// How to open and read a file.
 #[derive(Clone, Copy, Debug)]
 pub struct How {
@@ -28,7 +53,7 @@ pub struct How {
     /// Whether [`Reader::stat`] returns the time of birth too.
     pub birth: Birth,
     /// Whether modified pages are [written back](ftk_file::File::write_back) before the first read.
-    pub writes_back: bool,
+    pub write_back: WriteBack,
     /// Which bytes to read.
     pub span: Span,
 }
@@ -36,7 +61,7 @@ pub struct How {
 impl How {
     /// Returns the simplest way: without the time of birth, and without writing anything back.
     pub fn new(symlinks: Symlinks, span: Span) -> Self {
-        Self { symlinks, birth: Birth::Unknown, writes_back: false, span }
+        Self { symlinks, birth: Birth::Unknown, write_back: WriteBack::Never, span }
     }
 }
 
