@@ -103,7 +103,7 @@ fn path() -> Option<PathBuf> {
 /// The store is in $XDG_CACHE_HOME/ftk, or else in ~/.cache/ftk. It belongs to one user and is not used if others could
 /// have written to it, or if it is on a network file system. Digests are found by file system and inode number; files on
 /// FUSE, network file systems, tmpfs and overlays are never stored. Digests that no run has used for 180 days are removed.
-/// Actions, `verify`, `cmp` and `hash --check` never use the store: they read every file.
+/// Checks, comparisons and actions never use the store: they read every file.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CacheCommandArgs {
@@ -113,13 +113,17 @@ pub(crate) struct CacheCommandArgs {
 
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
-    /// Print how many digests are stored, and the size of the store
+    /// Print how many files are known, and the size of the store
+    #[command(after_help = STATS)]
     Stats,
     /// Remove the store
+    #[command(after_help = CLEAR)]
     Clear,
     /// Remove the digests of files, and of all files in directories
+    #[command(after_help = FORGET)]
     Forget(ForgetArgs),
     /// Set the size of the store, and remove what was not used for the longest time
+    #[command(after_help = TRIM)]
     Trim(TrimArgs),
 }
 
@@ -142,10 +146,35 @@ Exit status: 0: success; 2: any error
 
 Examples:
   ftk hash --cache -o SUMS /archive    read only what is new or changed
-  ftk cache stats                      how much is stored
+  ftk cache stats                      how many files are known
   ftk cache forget /archive            read these files again next time
   ftk cache trim --max-size 1G         keep to a gigabyte
   ftk cache clear                      start again";
+
+const STATS: &str = "\
+Exit status: 0: success; 2: any error
+
+Examples:
+  ftk cache stats           for people
+  ftk cache stats --json    for programs";
+
+const CLEAR: &str = "\
+Exit status: 0: success; 2: any error
+
+Examples:
+  ftk cache clear    start again, for example if the store is damaged";
+
+const FORGET: &str = "\
+Exit status: 0: success; 2: any error
+
+Examples:
+  ftk cache forget /archive    read these files again next time";
+
+const TRIM: &str = "\
+Exit status: 0: success; 2: any error
+
+Examples:
+  ftk cache trim --max-size 1G    keep to a gigabyte from now on";
 
 pub(crate) fn run(args: &CacheCommandArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let path = path().context(NO_CACHE_DIR)?;

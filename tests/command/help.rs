@@ -10,7 +10,7 @@ fn page(args: &[&str]) -> String {
 }
 
 /// Every command; its words as `ftk help` accepts them.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 22] = [
     "find",
     "hash",
     "dup",
@@ -24,6 +24,11 @@ const COMMANDS: [&str; 17] = [
     "manifest update",
     "manifest unique",
     "cmp",
+    "cache",
+    "cache stats",
+    "cache clear",
+    "cache forget",
+    "cache trim",
     "calibrate",
     "completions",
     "man",
@@ -135,6 +140,16 @@ fn manifest() {
 fn cmp() {
     assert_snapshot!("cmp-short", page(&["cmp", "-h"]));
     assert_snapshot!("cmp-long", page(&["cmp", "--help"]));
+}
+
+#[test]
+fn cache() {
+    for command in ["cache", "cache stats", "cache clear", "cache forget", "cache trim"] {
+        let words: Vec<_> = command.split(' ').collect();
+        let name = command.replace(' ', "-");
+        assert_snapshot!(format!("{name}-short"), page(&[&words[..], &["-h"]].concat()));
+        assert_snapshot!(format!("{name}-long"), page(&[&words[..], &["--help"]].concat()));
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The thread that stores new digests while the run goes on.
 
 use std::mem;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -50,11 +51,13 @@ pub struct Stored {
     pub error: Option<Unusable>,
 }
 
-/// The thread that stores rows.
+/// The thread that stores rows. Dropping this waits for it too, so that a run that ends with an error loses nothing.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    rows: Sender<Vec<Remembered>>,
-    thread: JoinHandle<Stored>,
+    /// `None` tells the thread to end.
+    rows: Option<Sender<Vec<Remembered>>>,
+    /// `None` after the thread was joined.
+    thread: Option<JoinHandle<Stored>>,
 }
 
 impl Recorder {
@@ -63,18 +66,29 @@ impl Recorder {
         let (rows, received) = mpsc::channel();
         let thread =
             thread::Builder::new().name("ftk-cache".into()).spawn(move || record(&path, &received))?;
-        Ok(Self { rows, thread })
+        Ok(Self { rows: Some(rows), thread: Some(thread) })
     }
 
     /// Returns where workers send their rows.
     pub(crate) fn rows(&self) -> &Sender<Vec<Remembered>> {
-        &self.rows
+        self.rows.as_ref().expect("only `finish` and `drop` clear it")
     }
 
     /// Waits until all rows are stored, or found impossible to store.
-    pub(crate) fn finish(self) -> Stored {
-        drop(self.rows);
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    pub(crate) fn finish(mut self) -> Stored {
+        self.rows = None;
+        let thread = self.thread.take().expect("only `finish` and `drop` clear it");
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.rows = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread is resumed by `finish`. Without `finish`, the run has failed already.
+            let _ = thread.join();
+        }
     }
 }
 

@@ -157,6 +157,15 @@ fn the_store_is_trimmed_to_its_size_and_keeps_what_was_used_last() {
 }
 
 #[test]
+fn a_cache_that_is_dropped_has_stored_everything() {
+    let (_dir, path) = place();
+    let cache = Cache::open(&path).unwrap();
+    cache.new_rows().send(vec![remembered(fs(1), 1, now_ns(), &[MD5])]).unwrap();
+    drop(cache);
+    assert_eq!(rows(&path), 1);
+}
+
+#[test]
 fn forgotten_files_are_unknown() {
     let (_dir, path) = place();
     store(&path, [(1..=9).map(|ino| remembered(fs(1), ino, now_ns(), &[MD5])).collect()]);
