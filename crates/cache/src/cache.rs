@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ftk_file::{FsId, Stat};
@@ -16,6 +16,9 @@ use crate::{Content, Remembered, Stored, Unusable};
 
 /// The number of days during which the use of a row is not stored again.
 const TOUCH_AFTER: u32 = 30;
+
+/// The number of rows whose use one thread stores in one run. The others follow in later runs.
+const MAX_TOUCHED: usize = 1 << 16;
 
 /// The store of a run, and the thread that adds to it.
 #[derive(Debug)]
@@ -67,8 +70,9 @@ impl Cache {
         Ok(Known { store, today: self.today })
     }
 
-    /// Returns where to send what was read. It is stored within a few seconds.
-    pub fn new_rows(&self) -> Sender<Vec<Remembered>> {
+    /// Returns where to send what was read. It is stored within a few seconds. A thread that looks digests up must not
+    /// send any: nothing is stored meanwhile, and the channel may be full.
+    pub fn new_rows(&self) -> SyncSender<Vec<Remembered>> {
         self.recorder.rows().clone()
     }
 
@@ -164,7 +168,7 @@ impl Known {
             let Some(digest) = row.digest(content) else { return Ok(false) };
             digests.extend_from_slice(digest.as_bytes());
         }
-        if row.day.saturating_add(TOUCH_AFTER) < self.today {
+        if row.day.saturating_add(TOUCH_AFTER) < self.today && used.len() < MAX_TOUCHED {
             row.day = self.today;
             used.push(Remembered { fs, ino: now.ino, row });
         }

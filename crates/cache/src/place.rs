@@ -3,16 +3,19 @@
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
 use crate::Unusable;
 
-/// Creates the file of the store if it is missing, and checks that only this user can have written it.
-pub(crate) fn prepare(path: &Path) -> Result<(), Unusable> {
+/// Creates the file of the store if it is missing, and checks that only this user can have written it. Returns its
+/// path without links: the directories above it may be links, the file may not.
+pub(crate) fn prepare(path: &Path) -> Result<PathBuf, Unusable> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    let directory = &directory.canonicalize()?;
+    let path = &directory.join(path.file_name().unwrap_or_default());
     if is_remote(directory)? {
         return Err(Unusable::Remote);
     }
@@ -35,11 +38,11 @@ pub(crate) fn prepare(path: &Path) -> Result<(), Unusable> {
             return Err(Unusable::Shared);
         }
     }
-    Ok(())
+    Ok(path.clone())
 }
 
-/// Whether the directory is on a network file system or FUSE, where the locks and the shared memory of SQLite
-/// do not work reliably (<https://www.sqlite.org/useovernet.html>).
+/// Whether the directory is on a network file system or FUSE, where the locks of SQLite do not work reliably
+/// (<https://www.sqlite.org/useovernet.html>).
 #[cfg(target_os = "linux")]
 fn is_remote(directory: &Path) -> io::Result<bool> {
     /// Numbers in `linux/magic.h` and in the sources of those file systems that are not part of Linux.

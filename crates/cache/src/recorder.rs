@@ -3,7 +3,7 @@
 use std::mem;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -19,6 +19,9 @@ const EVERY: Duration = Duration::from_secs(5);
 
 /// The number of rows after which a commit comes earlier: some 10 MiB of memory.
 const MANY: usize = 1 << 16;
+
+/// The number of batches of rows that workers may send before they wait for a commit: some 10 MiB of memory.
+const MAX_BATCHES: usize = 1024;
 
 /// The number of rows that may wait for a store that another process is writing to: some 100 MiB.
 const TOO_MANY: usize = 10 * MANY;
@@ -55,7 +58,7 @@ pub struct Stored {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     /// `None` tells the thread to end.
-    rows: Option<Sender<Vec<Remembered>>>,
+    rows: Option<SyncSender<Vec<Remembered>>>,
     /// `None` after the thread was joined.
     thread: Option<JoinHandle<Stored>>,
 }
@@ -63,14 +66,14 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// Starts the thread, which opens the store for itself.
     pub(crate) fn start(path: PathBuf) -> std::io::Result<Self> {
-        let (rows, received) = mpsc::channel();
+        let (rows, received) = mpsc::sync_channel(MAX_BATCHES);
         let thread =
             thread::Builder::new().name("ftk-cache".into()).spawn(move || record(&path, &received))?;
         Ok(Self { rows: Some(rows), thread: Some(thread) })
     }
 
     /// Returns where workers send their rows.
-    pub(crate) fn rows(&self) -> &Sender<Vec<Remembered>> {
+    pub(crate) fn rows(&self) -> &SyncSender<Vec<Remembered>> {
         self.rows.as_ref().expect("only `finish` and `drop` clear it")
     }
 
@@ -156,8 +159,8 @@ impl Recording<'_> {
     }
 
     fn finish(mut self) -> Stored {
-        if !self.waiting.is_empty() {
-            self.stored.lost += self.waiting.len() as u64;
+        self.stored.lost += self.waiting.len() as u64;
+        if self.stored.lost > 0 {
             self.stored.error.get_or_insert(Unusable::Busy);
         }
         if let (Some(store), None) = (&mut self.store, &self.stored.error) {

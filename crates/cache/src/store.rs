@@ -20,9 +20,9 @@ const VERSION: i32 = 1;
 /// Marks the file as a store of ftk: `ftkc` in ASCII.
 const APPLICATION: i32 = 0x6674_6b63;
 
-/// How long a write waits for another process that writes. Such a process commits every few seconds, and a
-/// commit takes a fraction of this.
-const BUSY: Duration = Duration::from_secs(5);
+/// How long a write waits for other users of the store, and a look-up for a write. Others commit every few seconds, or
+/// look up a million files in a second or two.
+const BUSY: Duration = Duration::from_secs(30);
 
 /// The size that the store is trimmed to, in bytes, unless another one was set.
 const MAX_SIZE: u64 = 4 << 30;
@@ -44,7 +44,7 @@ pub(crate) struct Store {
 impl Store {
     /// Opens the store, and creates it if it does not exist.
     pub(crate) fn open(path: &Path) -> Result<Self, Unusable> {
-        prepare(path)?;
+        let path = prepare(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -68,8 +68,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Keeps other threads and processes from writing until this is dropped. Look-ups then need no locks of
-    /// their own.
+    /// From the first look-up until this is dropped, keeps other threads and processes from writing. The look-ups then
+    /// need no locks of their own.
     pub(crate) fn freeze(&self) -> Result<(), Unusable> {
         Ok(self.db.execute_batch("BEGIN")?)
     }
@@ -159,9 +159,20 @@ impl Store {
         self.remove_before(today.saturating_sub(MAX_AGE))?;
         while self.size()? > limit {
             let Some(oldest) = self.oldest_day()? else { break };
-            self.remove_before(oldest + 1)?;
+            self.remove_some(oldest, limit)?;
         }
         Ok(())
+    }
+
+    /// Removes rows of this day: about as many as the store is too large, at least one.
+    fn remove_some(&mut self, day: u32, limit: u64) -> Result<(), Unusable> {
+        let Contents { rows, bytes, .. } = self.contents()?;
+        let surplus = (u128::from(rows) * u128::from(bytes - limit) / u128::from(bytes)) as i64 + 1;
+        for table in self.tables.values() {
+            let some = format!("SELECT ino FROM {table} WHERE day = ?1 LIMIT ?2");
+            self.db.execute(&format!("DELETE FROM {table} WHERE ino IN ({some})"), params![day, surplus])?;
+        }
+        self.vacuum()
     }
 
     fn remove_before(&mut self, day: u32) -> Result<(), Unusable> {

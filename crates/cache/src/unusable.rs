@@ -23,7 +23,7 @@ pub enum Unusable {
     OtherVersion,
     /// It is damaged.
     Damaged,
-    /// Another process is writing to it and has not finished within five seconds.
+    /// Another process is writing to it and has not finished within half a minute.
     Busy,
     /// Its file system is full.
     Full,
@@ -58,13 +58,13 @@ impl From<rusqlite::Error> for Unusable {
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Io(_) | Self::Other(_) => "it cannot be opened",
+            Self::Io(_) | Self::Other(_) => "it cannot be used",
             Self::NotAFile => "it is not a regular file",
             Self::Shared => "other users could have written to it",
             Self::Remote => "it is on a network file system or FUSE",
             Self::OtherVersion => "it was made by another version or program",
             Self::Damaged => "it is damaged (remove it with: ftk cache clear)",
-            Self::Busy => "another process is writing to it",
+            Self::Busy => "another process is using it",
             Self::Full => "its file system is full",
             Self::ReadOnly => "it cannot be written",
         })

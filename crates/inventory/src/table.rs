@@ -152,6 +152,11 @@ impl Inventory {
         PathOrder::new(self)
     }
 
+    /// Returns the device of a directory that was walked.
+    pub fn device(&self, dir: DirNo) -> u64 {
+        self.dirs[dir.0 as usize].dev
+    }
+
     /// Returns whether this is the pseudo directory of starting points that are not directories.
     pub fn has_starting_points(&self, dir: DirNo) -> bool {
         self.dir_name(dir).is_empty()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::mem;
 use std::sync::Mutex;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ftk_cache::{Cache, Content, FileSystems, Remembered, Unusable};
@@ -85,6 +85,11 @@ impl<'c> Reuse<'c> {
         lock(&failed).take().map_or(Ok(()), Err)
     }
 
+    /// Whether digests of files on this device are remembered.
+    pub(crate) fn covers(&self, dev: u64) -> bool {
+        self.file_systems.id(dev).is_some()
+    }
+
     /// Prepares a worker to remember what it reads. `slots`: the largest number of files in progress.
     pub(crate) fn notes(&self, slots: usize) -> Notes<'_> {
         let (rows, sent) = (self.cache.new_rows(), Instant::now());
@@ -112,7 +117,7 @@ impl<'c> Reuse<'c> {
 #[derive(Debug)]
 pub(crate) struct Notes<'r> {
     reuse: &'r Reuse<'r>,
-    rows: Sender<Vec<Remembered>>,
+    rows: SyncSender<Vec<Remembered>>,
     /// When the file on each slot was started.
     started_ns: Vec<i128>,
     waiting: Vec<Remembered>,
@@ -135,7 +140,7 @@ impl Notes<'_> {
         }
     }
 
-    /// Sends what was read. Must be called before a long file, and at the end.
+    /// Sends what was read. Must be called at the end.
     pub(crate) fn flush(&mut self) {
         self.sent = Instant::now();
         send(&self.rows, mem::take(&mut self.waiting));
@@ -144,7 +149,7 @@ impl Notes<'_> {
 
 /// Sends rows to the store. An error means that the thread has ended because of a panic, which is resumed at the
 /// end of the run.
-fn send(rows: &Sender<Vec<Remembered>>, new: Vec<Remembered>) {
+fn send(rows: &SyncSender<Vec<Remembered>>, new: Vec<Remembered>) {
     if !new.is_empty() {
         let _ = rows.send(new);
     }
@@ -162,24 +167,29 @@ pub(crate) fn now_ns() -> i128 {
 fn devices(inventory: &Inventory) -> BTreeMap<u64, Option<FsId>> {
     let mut found = BTreeMap::new();
     let mut opener = Opener::new(inventory);
-    for dir in (0..inventory.dirs()).map(DirNo) {
-        let files = inventory.files_of(dir).map(FileNo);
+    // If one file or directory cannot be opened, the next one on the same device may be.
+    let mut add = |dev, identify: &mut dyn FnMut(&mut Opener<'_>) -> Option<Option<FsId>>| {
+        if let Entry::Vacant(entry) = found.entry(dev)
+            && let Some(id) = identify(&mut opener)
+        {
+            entry.insert(id);
+        }
+    };
+    for dir in (0..inventory.dirs()).map(DirNo).filter(|&dir| !inventory.files_of(dir).is_empty()) {
+        if !inventory.has_starting_points(dir) {
+            add(inventory.device(dir), &mut |opener| {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                FsId::of(openat(opener.open(dir).ok()?, c".", flags, Mode::empty()).ok()?).ok()
+            });
+            continue;
+        }
         // The files given as starting points share a directory that is not theirs.
-        let is_theirs = !inventory.has_starting_points(dir);
-        for file in files.take(if is_theirs { 1 } else { usize::MAX }) {
-            let Entry::Vacant(entry) = found.entry(inventory.identity(dir, file).0) else { continue };
-            let mut identify = || match is_theirs {
-                true => {
-                    let dir = opener.open(dir).ok()?;
-                    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-                    FsId::of(openat(dir, c".", flags, Mode::empty()).ok()?).ok()
-                }
-                false => FsId::of(opener.open_file(dir, file).ok()?).ok(),
-            };
-            // If this one cannot be opened, the next one on the device may be.
-            if let Some(id) = identify() {
-                entry.insert(id);
-            }
+        for file in inventory.files_of(dir).map(FileNo) {
+            let (dev, _) = inventory.identity(dir, file);
+            add(dev, &mut |opener| {
+                let file = opener.open_file(dir, file).ok().filter(|file| file.stat().dev == dev)?;
+                FsId::of(file).ok()
+            });
         }
     }
     found

@@ -145,10 +145,11 @@ impl<'c> Context<'c> {
     /// metadata of a row is compared with that of a later run, which must see any later write; see
     /// [`File::write_back`](ftk_file::File::write_back).
     pub(crate) fn write_back(&self, job: &Job<'_>) -> WriteBack {
-        match (self.reuse, job.row.has_stat()) {
-            (Some(_), _) => WriteBack::Always,
-            (None, true) => WriteBack::IfRecent,
-            (None, false) => WriteBack::Never,
+        let covers = |reuse: &Reuse<'_>| reuse.covers(self.work.inventory.identity(job.dir, job.file).0);
+        match job.row.has_stat() {
+            _ if self.reuse.is_some_and(covers) => WriteBack::Always,
+            true => WriteBack::IfRecent,
+            false => WriteBack::Never,
         }
     }
 
