@@ -235,7 +235,7 @@ fn without_a_home_there_is_no_store() {
 fn a_cache_directory_that_cannot_be_made_is_reported() {
     let Some(dir) = tree() else { return };
     fs::write(dir.aside("cache"), "a file").unwrap();
-    refused(&dir, dir.ftk(["hash", "t", "-q"]).args(CACHE).run(), "not used: it cannot be opened");
+    refused(&dir, dir.ftk(["hash", "t", "-q"]).args(CACHE).run(), "not used: it cannot be used");
 }
 
 /// Starts a slow run, and returns it when it reads.

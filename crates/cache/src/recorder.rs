@@ -23,7 +23,7 @@ const MANY: usize = 1 << 16;
 /// The number of batches of rows that workers may send before they wait for a commit: some 10 MiB of memory.
 const MAX_BATCHES: usize = 1024;
 
-/// The number of rows that may wait for a store that another process is writing to: some 100 MiB.
+/// The number of rows that may wait for a store that another process is using: some 100 MiB.
 const TOO_MANY: usize = 10 * MANY;
 
 /// What is known about a file that was read in this run.
@@ -126,7 +126,7 @@ struct Recording<'p> {
 }
 
 impl Recording<'_> {
-    /// Stores what waits. If another process is writing, it goes on waiting; after any other error nothing
+    /// Stores what waits. If another process is using the store, it goes on waiting; after any other error nothing
     /// more is stored.
     fn commit(&mut self) {
         if self.waiting.is_empty() {

@@ -167,7 +167,7 @@ fn a_store_smaller_than_the_rows_of_a_day_keeps_some_of_them() {
 }
 
 #[test]
-fn a_store_behind_a_linked_directory_is_used() {
+fn a_store_below_a_linked_directory_is_used() {
     let (dir, _) = place();
     fs::create_dir(dir.path().join("real")).unwrap();
     symlink("real", dir.path().join("link")).unwrap();
