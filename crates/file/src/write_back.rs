@@ -24,7 +24,7 @@ impl File {
     /// A program that writes through a shared mapping changes the times only with its first write to a page:
     /// the kernel then lets it write to this page without noticing, until the page has been written back. A
     /// digest of such a file could be followed by writes that `stat` does not show. So this must come before
-    /// the first read of a file whose digest is remembered. For a file without modified pages it costs three
+    /// the first read of a file whose digest is remembered. For a file without modified pages it costs two
     /// short system calls.
     ///
     /// It first waits for a call of `write` in progress: such a call changes the times when it begins, and may
@@ -40,13 +40,12 @@ impl File {
         use rustix::fs::{SeekFrom, seek};
         use rustix::io::Errno;
 
-        // ext4 and Btrfs do this under the lock that a write holds (`ext4_llseek`, `btrfs_file_llseek`). XFS does not,
-        // but its reads wait for writes. Files may be mapped afterwards, so one byte is read here.
+        // ext4 and Btrfs do this under the lock that a write holds (`ext4_llseek`, `btrfs_file_llseek`). On XFS, reads
+        // wait for writes by themselves, but accesses to mapped files do not: such a file must not be mapped.
         match seek(self.as_fd(), SeekFrom::Data(0)) {
             Ok(_) | Err(Errno::NXIO) => {}
             Err(errno) => return Err(errno.into()),
         }
-        rustix::io::pread(self.as_fd(), &mut [0], 0)?;
         // With all three flags, pages that are being written back are waited for, and no modified page is
         // skipped (`ksys_sync_file_range` in `fs/sync.c`). The length 0 means: up to the end.
         let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE

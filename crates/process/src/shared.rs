@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ftk_file::{Failure, File, Holes, KnownRange, Stat};
 use ftk_hash::{ChainingValue, Windows};
 use ftk_inventory::Opener;
-use ftk_read::{Map, SyncReader, leave_shared_descriptors};
+use ftk_read::{Map, SyncReader, WriteBack, leave_shared_descriptors};
 use ftk_sched::{Stop, Team};
 
 use crate::claims::{Job, Large};
@@ -82,13 +82,18 @@ fn windows(
     // This examines the file again, because all other files may have been processed since it was first opened.
     let file = Opener::new(context.work.inventory).open_file_with(job.dir, job.file, job.row.birth())?;
     file.expect_pieces();
-    let is_written_back = context.write_back(job).apply(&file);
+    let write_back = context.write_back(job);
+    let is_written_back = write_back.apply(&file);
     let mut part = Part { stat: *file.stat(), is_written_back, values: Vec::new() };
     if !is_still(&part.stat, large) {
         // `join` reports this as a change.
         return Ok(part);
     }
     let mut window = Window::new(&file);
+    if write_back == WriteBack::Always {
+        // On XFS, only reads wait for a write that is in progress.
+        window.do_not_map();
+    }
     while !context.resources.stop.is_raised() && !failed.is_raised() {
         // Relaxed: the counter only hands out numbers.
         let nth = next.fetch_add(1, Ordering::Relaxed);
@@ -167,11 +172,16 @@ impl<'f> Window<'f> {
         self.copy(data, consume)
     }
 
-    /// Does the same as [`data`](Self::data), always through the buffer.
-    fn copy(&mut self, data: Range<u64>, consume: &mut impl FnMut(&[u8])) -> Result<(), Failure> {
+    /// From now on reads everything into the buffer.
+    fn do_not_map(&mut self) {
         if self.buf.is_empty() {
             self.buf.resize(SyncReader::STREAM_BUF_LEN, 0);
         }
+    }
+
+    /// Does the same as [`data`](Self::data), always through the buffer.
+    fn copy(&mut self, data: Range<u64>, consume: &mut impl FnMut(&[u8])) -> Result<(), Failure> {
+        self.do_not_map();
         let mut at = data.start;
         while at < data.end {
             let ask = self.buf.len().min((data.end - at) as usize);
