@@ -2,17 +2,12 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ftk_file::{Stat, Version};
 use rustix::fs::{Mode, OFlags, fsync, openat, syncfs};
 use rustix::io::Errno;
 
 use crate::reach::Held;
-
-/// The age from which an unchanged file is regarded as written. The kernel writes data back after 30 seconds,
-/// or after ten minutes on a laptop that lets its disk sleep.
-const WRITTEN_BACK: Duration = Duration::from_secs(3600);
 
 /// Up to this many keepers of a run, and directories of a batch, are synced one by one. Beyond that, one sync
 /// of the whole file system is faster, although it also writes the data of other processes.
@@ -33,11 +28,8 @@ impl Keepers {
     /// The keeper is known to be unchanged since `seen`, so a sync after the start of the run includes all of
     /// its content.
     pub(crate) fn sync(&mut self, keeper: &Held, seen: &Version) -> Result<(), Errno> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let recent_from = now.saturating_sub(WRITTEN_BACK).as_nanos() as i128;
         let (dev, ino) = keeper.identity();
-        let is_old = seen.mtime_ns.max(seen.ctime_ns) < recent_from;
-        if is_old || self.synced.contains(&(dev, ino)) || self.file_systems.contains(&dev) {
+        if seen.is_written_back() || self.synced.contains(&(dev, ino)) || self.file_systems.contains(&dev) {
             return Ok(());
         }
         if self.synced.len() < MAX_SINGLE_SYNCS {

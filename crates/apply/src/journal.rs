@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use ftk_file::now_ns;
 use ftk_record::write_record;
 
 use crate::action::Freed;
@@ -44,7 +44,7 @@ impl Journal {
         let metadata = file.metadata()?;
         let identity = (metadata.dev(), metadata.ino());
         let mut journal = Self { file, path: path.to_owned(), identity, lines: Vec::new(), next: 0 };
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let started = now_ns();
         let cwd = std::env::current_dir()?;
         write_record(&mut journal.lines, |record| {
             record

@@ -5,12 +5,11 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use ftk_file::{FsId, Stat};
 
 use crate::recorder::Recorder;
-use crate::row::day;
+use crate::row::today;
 use crate::store::Store;
 use crate::{Content, Remembered, Stored, Unusable};
 
@@ -49,8 +48,7 @@ impl Cache {
     pub fn open(path: &Path) -> Result<Self, Unusable> {
         // Opened here first, so that the reason is known before the run begins.
         drop(Store::open(path)?);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
-        Ok(Self { path: path.to_path_buf(), recorder: Recorder::start(path.to_path_buf())?, today: day(now) })
+        Ok(Self { path: path.to_path_buf(), recorder: Recorder::start(path.to_path_buf())?, today: today() })
     }
 
     /// Returns the device and inode numbers of the store and, if it exists, of its journal, so that walks can
@@ -100,8 +98,7 @@ impl Cache {
     pub fn set_max_size(path: &Path, bytes: u64) -> Result<(), Unusable> {
         let mut store = Store::open(path)?;
         store.set_max_size(bytes)?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
-        store.trim(day(now))
+        store.trim(today())
     }
 
     /// Removes what is known about these files: the identity of the file system, and the inode number.
@@ -145,8 +142,8 @@ pub struct Known {
 }
 
 impl Known {
-    /// Looks up a file that now has this metadata. Passes the digest of each content to `found`, in their
-    /// order, if all of them are known and still valid, and returns whether they are.
+    /// Looks up a file that now has this metadata. Returns whether the digests of all contents are known and still
+    /// valid. If so, `digests` receives them in the order of the contents.
     ///
     /// `used` receives the row if its use was not stored for a long time.
     ///

@@ -5,12 +5,12 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use ftk_file::{FsId, Stat};
 use ftk_hash::Digest;
 
-use crate::row::{Row, day};
+use crate::row::{Row, today};
 use crate::store::Store;
 use crate::{Content, Unusable};
 
@@ -164,10 +164,8 @@ impl Recording<'_> {
             self.stored.error.get_or_insert(Unusable::Busy);
         }
         if let (Some(store), None) = (&mut self.store, &self.stored.error) {
-            let now =
-                SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
             // All digests are stored, so an error here only means that the store stays large until next time.
-            let _ = store.trim(day(now));
+            let _ = store.trim(today());
         }
         self.stored
     }

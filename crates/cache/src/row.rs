@@ -1,11 +1,11 @@
 //! One row of the store: what is remembered about one file.
 
-use ftk_file::{FsId, Stat};
+use ftk_file::{FsId, Stat, now_ns};
 use ftk_hash::{Algorithm, Digest};
 use ftk_read::Span;
 use twox_hash::XxHash3_64;
 
-/// The key of a row: the file system and the inode number, so that a renamed file keeps its row.
+/// The key of a row: the file system and the inode number, so that it does not depend on the path.
 pub(crate) type Key = [u8; 24];
 
 /// Returns the key of a file. Keys have the order of file systems, then inode numbers.
@@ -114,17 +114,15 @@ impl Row {
         self.digests.iter().find(|(it, _)| *it == content).map(|(_, digest)| digest)
     }
 
-    /// Adds the digests of an earlier row of the same version of the file.
-    pub(crate) fn merge(&mut self, earlier: Self) {
+    /// Adds the digests of an earlier row, if it is of the same version of the file.
+    pub(crate) fn merged(mut self, mut earlier: Self) -> Self {
         let key = |row: &Self| (row.size, row.mtime_ns, row.ctime_ns);
-        if key(self) == key(&earlier) {
+        if key(&self) == key(&earlier) {
             self.read_ns = self.read_ns.min(earlier.read_ns);
-            let known = self.digests.len();
-            let is_new =
-                |(content, _): &(Content, Digest)| self.digests[..known].iter().all(|(it, _)| it != content);
-            let new: Vec<_> = earlier.digests.into_iter().filter(is_new).collect();
-            self.digests.extend(new);
+            earlier.digests.retain(|(content, _)| self.digests.iter().all(|(it, _)| it != content));
+            self.digests.append(&mut earlier.digests);
         }
+        self
     }
 
     /// Appends the bytes of the row, which end with a checksum of the key and of everything before it.
@@ -145,9 +143,10 @@ impl Row {
 
     /// Reads a row. Returns `None` if it is not a row of this key that was written by [`encode`](Self::encode).
     pub(crate) fn decode(key: &Key, bytes: &[u8]) -> Option<Self> {
-        let (mut rest, sum) =
-            bytes.split_last_chunk::<8>().filter(|(row, sum)| checksum(key, row) == **sum)?;
-        let _ = sum;
+        let (mut rest, sum) = bytes.split_last_chunk()?;
+        if checksum(key, rest) != *sum {
+            return None;
+        }
         let size = u64::from_le_bytes(take(&mut rest)?);
         let mtime_ns = i64::from_le_bytes(take(&mut rest)?);
         let ctime_ns = i64::from_le_bytes(take(&mut rest)?);
@@ -173,8 +172,13 @@ impl Row {
     }
 }
 
+/// Returns the present day, since the epoch.
+pub(crate) fn today() -> u32 {
+    day(now_ns())
+}
+
 /// Returns the day of a time, since the epoch.
-pub(crate) fn day(nanos: i128) -> u32 {
+fn day(nanos: i128) -> u32 {
     u32::try_from(nanos / (24 * 60 * 60 * 1_000_000_000)).unwrap_or(0)
 }
 
@@ -271,15 +275,13 @@ mod tests {
     fn merging_keeps_the_digests_of_the_same_version_and_the_earlier_time() {
         let sha1 = (whole(Algorithm::Sha1), digest(Algorithm::Sha1, "c"));
         let sha256 = (whole(Algorithm::Sha256), digest(Algorithm::Sha256, "newer"));
-        let mut later = Row::new(&stat(), READ + SECOND, &[sha1, sha256]).unwrap();
-        later.merge(row());
+        let later = Row::new(&stat(), READ + SECOND, &[sha1, sha256]).unwrap().merged(row());
         assert_eq!(later.read_ns, row().read_ns);
         assert_eq!(later.digest(sha1.0), Some(&sha1.1));
         assert_eq!(later.digest(sha256.0), Some(&sha256.1), "the newer of two");
         assert_eq!(later.digest(ends(300)), row().digest(ends(300)));
         let changed = Stat { mtime_ns: stat().mtime_ns + 1, ..stat() };
-        let mut other = Row::new(&changed, READ, &[sha1]).unwrap();
-        other.merge(row());
+        let other = Row::new(&changed, READ, &[sha1]).unwrap().merged(row());
         assert_eq!(other.digests, [sha1], "digests of another version");
     }
 

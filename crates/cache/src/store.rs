@@ -37,8 +37,27 @@ const TRIM_EVERY: u32 = 7;
 #[derive(Debug)]
 pub(crate) struct Store {
     db: Connection,
-    /// The table of each file system.
-    tables: HashMap<FsId, String>,
+    tables: HashMap<FsId, Table>,
+}
+
+/// The table of one file system, with the text of its most frequent statement.
+#[derive(Debug)]
+struct Table {
+    name: String,
+    find: String,
+}
+
+impl Table {
+    fn new(number: u32) -> Self {
+        let name = format!("rows{number}");
+        Self { find: format!("SELECT row FROM {name} WHERE ino = ?1"), name }
+    }
+
+    /// Returns the row of a file, if there is one and it is intact.
+    fn row(&self, db: &Connection, fs: FsId, ino: u64) -> rusqlite::Result<Option<Row>> {
+        let decode = |row: &rusqlite::Row<'_>| Ok(Row::decode(&key(fs, ino), row.get_ref(0)?.as_blob()?));
+        Ok(db.prepare_cached(&self.find)?.query_row([ino as i64], decode).optional()?.flatten())
+    }
 }
 
 impl Store {
@@ -76,21 +95,14 @@ impl Store {
 
     fn load_tables(&mut self) -> Result<(), Unusable> {
         let mut query = self.db.prepare("SELECT id, number FROM file_systems")?;
-        let rows = query.query_map([], |row| {
-            Ok((FsId::from_bytes(row.get(0)?), format!("rows{}", row.get::<_, u32>(1)?)))
-        })?;
+        let rows = query.query_map([], |row| Ok((FsId::from_bytes(row.get(0)?), Table::new(row.get(1)?))))?;
         self.tables = rows.collect::<Result<_, _>>()?;
         Ok(())
     }
 
     /// Returns the row of a file, if there is one and it is intact.
     pub(crate) fn row(&self, fs: FsId, ino: u64) -> Result<Option<Row>, Unusable> {
-        let Some(table) = self.tables.get(&fs) else { return Ok(None) };
-        let mut query = self.db.prepare_cached(&format!("SELECT row FROM {table} WHERE ino = ?1"))?;
-        let row = query
-            .query_row([ino as i64], |row| Ok(Row::decode(&key(fs, ino), row.get_ref(0)?.as_blob()?)))
-            .optional()?;
-        Ok(row.flatten())
+        Ok(self.tables.get(&fs).map_or(Ok(None), |table| table.row(&self.db, fs, ino))?)
     }
 
     /// Stores rows in one transaction, merged with what is already known about the same versions of the files.
@@ -103,28 +115,24 @@ impl Store {
             let number: u32 =
                 transaction
                     .query_row("SELECT number FROM file_systems WHERE id = ?1", [id], |row| row.get(0))?;
-            let table = format!("rows{number}");
+            let table = Table::new(number);
+            let name = &table.name;
             transaction.execute_batch(&format!(
-                "CREATE TABLE IF NOT EXISTS {table}
+                "CREATE TABLE IF NOT EXISTS {name}
                      (ino INTEGER PRIMARY KEY, day INTEGER NOT NULL, row BLOB NOT NULL) STRICT"
             ))?;
-            let mut find = transaction.prepare_cached(&format!("SELECT row FROM {table} WHERE ino = ?1"))?;
             let mut put = transaction.prepare_cached(&format!(
-                "INSERT OR REPLACE INTO {table} (ino, day, row) VALUES (?1, ?2, ?3)"
+                "INSERT OR REPLACE INTO {name} (ino, day, row) VALUES (?1, ?2, ?3)"
             ))?;
             let mut bytes = Vec::new();
             for Remembered { ino, row, .. } in rows {
-                let (key, ino) = (key(fs, *ino), *ino as i64);
-                let earlier = find
-                    .query_row([ino], |row| Ok(Row::decode(&key, row.get_ref(0)?.as_blob()?)))
-                    .optional()?;
-                let mut row = row.clone();
-                if let Some(earlier) = earlier.flatten() {
-                    row.merge(earlier);
-                }
+                let row = match table.row(&transaction, fs, *ino)? {
+                    Some(earlier) => &row.clone().merged(earlier),
+                    None => row,
+                };
                 bytes.clear();
-                row.encode(&key, &mut bytes);
-                put.execute(params![ino, row.day, bytes])?;
+                row.encode(&key(fs, *ino), &mut bytes);
+                put.execute(params![*ino as i64, row.day, bytes])?;
             }
         }
         transaction.commit()?;
@@ -136,7 +144,7 @@ impl Store {
         let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut forgotten = 0;
         for (fs, ino) in files {
-            let Some(table) = self.tables.get(&fs) else { continue };
+            let Some(Table { name: table, .. }) = self.tables.get(&fs) else { continue };
             let mut delete = transaction.prepare_cached(&format!("DELETE FROM {table} WHERE ino = ?1"))?;
             forgotten += delete.execute([ino as i64])? as u64;
         }
@@ -168,7 +176,7 @@ impl Store {
     fn remove_some(&mut self, day: u32, limit: u64) -> Result<(), Unusable> {
         let Contents { rows, bytes, .. } = self.contents()?;
         let surplus = (u128::from(rows) * u128::from(bytes - limit) / u128::from(bytes)) as i64 + 1;
-        for table in self.tables.values() {
+        for Table { name: table, .. } in self.tables.values() {
             let some = format!("SELECT ino FROM {table} WHERE day = ?1 LIMIT ?2");
             self.db.execute(&format!("DELETE FROM {table} WHERE ino IN ({some})"), params![day, surplus])?;
         }
@@ -176,7 +184,7 @@ impl Store {
     }
 
     fn remove_before(&mut self, day: u32) -> Result<(), Unusable> {
-        for table in self.tables.values() {
+        for Table { name: table, .. } in self.tables.values() {
             self.db.execute(&format!("DELETE FROM {table} WHERE day < ?1"), [day])?;
         }
         self.vacuum()
@@ -191,15 +199,16 @@ impl Store {
     }
 
     fn oldest_day(&self) -> Result<Option<u32>, Unusable> {
-        let oldest =
-            |table| self.db.query_row(&format!("SELECT min(day) FROM {table}"), [], |row| row.get(0));
+        let oldest = |Table { name, .. }: &Table| {
+            self.db.query_row(&format!("SELECT min(day) FROM {name}"), [], |row| row.get(0))
+        };
         let days: Vec<Option<u32>> = self.tables.values().map(oldest).collect::<Result<_, _>>()?;
         Ok(days.into_iter().flatten().min())
     }
 
     /// Returns the number of rows and file systems, and the size in bytes.
     pub(crate) fn contents(&self) -> Result<Contents, Unusable> {
-        let count = |table| value(&self.db, &format!("SELECT count(*) FROM {table}"));
+        let count = |table: &Table| value(&self.db, &format!("SELECT count(*) FROM {}", table.name));
         let rows = self.tables.values().map(count).sum::<Result<u64, _>>()?;
         let file_systems = self.tables.len() as u64;
         Ok(Contents { rows, file_systems, bytes: self.size()?, max_bytes: self.max_size()? })

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use clap::Args;
+use ftk_file::now_ns;
 use ftk_hash::Algorithm;
 use ftk_inventory::Keep;
 use ftk_manifest::{Contents, Error, Header, WalkedTree, Writer, create};
@@ -170,8 +170,3 @@ pub(super) fn join(root: &[u8], below: &[u8]) -> Vec<u8> {
 
 /// The consequence for files that could not be read.
 pub(super) const NOT_RECORDED: &str = "not recorded";
-
-/// Returns the current time in nanoseconds since 1970.
-pub(super) fn now_ns() -> i128 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128)
-}

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use ftk_file::now_ns;
 use ftk_inventory::Keep;
 use ftk_manifest::{Field, Finding, Header, Sample, Update, Updated, Verdict, WalkedTree};
 use ftk_record::quote;
@@ -15,7 +16,7 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
 use crate::list::List;
-use crate::manifest::create::{NOT_RECORDED, now_ns, say_no_xattrs, write};
+use crate::manifest::create::{NOT_RECORDED, say_no_xattrs, write};
 use crate::manifest::fields::change;
 use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;

@@ -6,19 +6,18 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::page_cache::Pages;
 use crate::stat::with_access_time;
-use crate::{Birth, Cursor, Failure, Stat, Symlinks, limit, page_cache};
+use crate::{Birth, Cursor, Failure, Stat, Symlinks, limit, now_ns, page_cache};
 
 /// If the mtime or ctime at the open is younger than this, the file is always checked by another `fstat`. Two
 /// seconds is the coarsest time resolution of a file system in use (FAT), so a writer at work is always
 /// noticed.
-const RECENT: Duration = Duration::from_secs(2);
+const RECENT_NS: i128 = 2_000_000_000;
 
 /// Avoids the update of the access time on disk.
 #[cfg(target_os = "linux")]
@@ -87,9 +86,7 @@ impl File {
         if !stat.is_regular() {
             return Err(Failure::NotRegular);
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let recent_from = now.saturating_sub(RECENT).as_nanos() as i128;
-        let is_recent = stat.mtime_ns.max(stat.ctime_ns) > recent_from;
+        let is_recent = stat.version().changed_ns() > now_ns() - RECENT_NS;
         let pages = Pages::of(fd.as_fd(), &stat);
         Ok(Self { fd, stat, atime_ns, is_recent, pages })
     }

@@ -43,7 +43,7 @@ const STEP: u64 = 8 << 20;
 /// The type of [`PageCacheCalls::read`]: file, buffer, offset and flags.
 pub type ReadCall = fn(BorrowedFd<'_>, &mut [MaybeUninit<u8>], u64, u32) -> io::Result<usize>;
 
-/// The system calls that this module needs and that require unsafe code, which this crate forbids.
+/// The system calls that this module needs and that require unsafe code. `ftk-read` supplies them.
 #[derive(Clone, Copy, Debug)]
 pub struct PageCacheCalls {
     /// Calls `preadv2` with an offset and flags, and returns how many bytes it has written to the beginning of

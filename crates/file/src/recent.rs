@@ -9,7 +9,7 @@ impl Stat {
     /// Without this margin, a digest of the earlier content would be valid for the later one: two writes
     /// within one tick of the file system's clock have the same times.
     pub fn is_recent(&self, read_ns: i128) -> bool {
-        self.mtime_ns.max(self.ctime_ns) >= read_ns - tick_ns(self.ctime_ns)
+        self.version().changed_ns() >= read_ns - tick_ns(self.ctime_ns)
     }
 }
 

@@ -1,6 +1,10 @@
 //! A file and the version of its content.
 
-use crate::Stat;
+use crate::{Stat, now_ns};
+
+/// The age from which an unchanged file is regarded as written, in nanoseconds. The kernel writes data back after 30
+/// seconds (`dirty_expire_centisecs`), or after ten minutes on a laptop that lets its disk sleep.
+const WRITTEN_BACK_NS: i128 = 3_600_000_000_000;
 
 /// A file and the version of its content. Times are nanoseconds since the Unix epoch, negative before it.
 ///
@@ -24,6 +28,16 @@ impl Version {
     /// [trusted](crate::is_trusted) file systems.
     pub fn identity(&self) -> (u64, u64) {
         (self.dev, self.ino)
+    }
+
+    /// Returns the time of the last change to the content or the inode.
+    pub fn changed_ns(&self) -> i128 {
+        self.mtime_ns.max(self.ctime_ns)
+    }
+
+    /// Returns whether the last change is so old that the kernel has written all of the content to the disk.
+    pub fn is_written_back(&self) -> bool {
+        self.changed_ns() < now_ns() - WRITTEN_BACK_NS
     }
 
     /// Returns whether `stat` describes this version, whatever its ctime: links that are added or removed

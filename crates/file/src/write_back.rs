@@ -2,22 +2,10 @@
 #![cfg_attr(target_os = "linux", expect(unsafe_code, reason = "rustix has no sync_file_range"))]
 
 use std::io;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::File;
 
-/// The kernel writes modified pages back after half a minute by default (`dirty_expire_centisecs`), and after ten
-/// minutes in laptop mode. This is several times more.
-const WRITTEN_BACK_AFTER: Duration = Duration::from_secs(60 * 60);
-
 impl File {
-    /// Returns whether the content or the inode changed in the hour before this call.
-    pub fn changed_recently(&self) -> bool {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let since = now.saturating_sub(WRITTEN_BACK_AFTER).as_nanos() as i128;
-        self.stat().mtime_ns.max(self.stat().ctime_ns) > since
-    }
-
     /// Writes modified pages of the file back to its disk. From then on, any write changes the times of the
     /// file.
     ///

@@ -5,10 +5,10 @@ use std::collections::btree_map::Entry;
 use std::mem;
 use std::sync::Mutex;
 use std::sync::mpsc::SyncSender;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use ftk_cache::{Cache, Content, FileSystems, Remembered, Unusable};
-use ftk_file::{FsId, Stat};
+use ftk_file::{FsId, Stat, now_ns};
 use ftk_hash::Digest;
 use ftk_inventory::{DirNo, FileNo, Inventory, Opener};
 use ftk_sched::{Limits, Run, Team, lock, logical_cpus};
@@ -153,11 +153,6 @@ fn send(rows: &SyncSender<Vec<Remembered>>, new: Vec<Remembered>) {
     if !new.is_empty() {
         let _ = rows.send(new);
     }
-}
-
-/// Returns the current time in nanoseconds since the epoch.
-pub(crate) fn now_ns() -> i128 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128)
 }
 
 /// Returns the devices that the files are on, and the identities of their file systems.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ftk_file::{Failure, File, Holes, KnownRange, Stat};
+use ftk_file::{Failure, File, Holes, KnownRange, Stat, now_ns};
 use ftk_hash::{ChainingValue, Windows};
 use ftk_inventory::Opener;
 use ftk_read::{Map, SyncReader, WriteBack, leave_shared_descriptors};
@@ -12,7 +12,6 @@ use ftk_sched::{Stop, Team};
 
 use crate::claims::{Job, Large};
 use crate::driver::Failed;
-use crate::reuse::now_ns;
 use crate::rows::State;
 use crate::run::Context;
 

@@ -26,8 +26,7 @@ pub struct Open<'a> {
 pub enum WriteBack {
     /// Never: nothing is concluded from the times later.
     Never,
-    /// If the file [changed recently](ftk_file::File::changed_recently). Other files have no modified pages, unless the
-    /// kernel was told to keep them in memory.
+    /// Unless the file is so old that it [was written back](ftk_file::Version::is_written_back).
     IfRecent,
     /// Always.
     Always,
@@ -38,7 +37,7 @@ impl WriteBack {
     pub fn apply(self, file: &File) -> bool {
         let is_due = match self {
             Self::Never => false,
-            Self::IfRecent => file.changed_recently(),
+            Self::IfRecent => !file.stat().version().is_written_back(),
             Self::Always => true,
         };
         is_due && file.write_back().is_ok()
