@@ -266,6 +266,13 @@ pub(crate) struct Globals {
     /// They include the time, files and bytes of each phase, errors, skipped entries and memory.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) stats: Option<PathBuf>,
+
+    /// Write the result of the run to FILE, for Prometheus
+    ///
+    /// FILE is for the textfile collector of node_exporter, which needs a name that ends in `.prom`. It has the exit
+    /// status, the time of the last success, and the number of errors, files, bytes and findings.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) metrics: Option<PathBuf>,
 }
 
 impl Globals {

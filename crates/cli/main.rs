@@ -23,10 +23,12 @@ mod list;
 mod man;
 mod manifest;
 mod meter;
+mod metrics;
 mod number;
 mod polite;
 mod progress;
 mod run;
+mod run_files;
 mod scan;
 mod selection;
 mod starts;
@@ -37,13 +39,13 @@ use std::io::{Cursor, ErrorKind, Write as _, stderr};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 use std::process::ExitCode;
 
-use ftk_record::Output;
 use signal_hook::consts::SIGABRT;
 use signal_hook::low_level::{exit, register};
 
 use crate::args::{Args, Command, Refused};
 use crate::console::{Console, Outcome, cause};
 use crate::line::Line;
+use crate::run_files::RunFiles;
 
 fn main() -> ExitCode {
     set_hook(Box::new(print_panic));
@@ -106,17 +108,13 @@ fn run() -> Outcome {
     args.globals.color.write_global();
     let mut console = Console::new(&args.globals);
     polite::begin(&args.globals, &console);
-    let Some(path) = &args.globals.stats else { return execute(&args, &console) };
-    // An output that cannot be created fails the run now instead of after hours of work.
-    let written = Output::create(path).and_then(|output| {
-        console.own = output.identities().to_vec();
-        let outcome = catch_unwind(AssertUnwindSafe(|| execute(&args, &console))).unwrap_or(Outcome::Error);
-        console.stats.write(output, args.command.name(), outcome).map(|()| outcome)
-    });
-    written.unwrap_or_else(|error| {
-        console.path_error("write", path.as_os_str().as_encoded_bytes(), cause(&error));
-        Outcome::Error
-    })
+    let Some(files) = RunFiles::create(&args.globals, &console) else { return Outcome::Error };
+    if files.is_empty() {
+        return execute(&args, &console);
+    }
+    console.own = files.identities();
+    let outcome = catch_unwind(AssertUnwindSafe(|| execute(&args, &console))).unwrap_or(Outcome::Error);
+    files.write(args.command.name(), outcome, &console)
 }
 
 fn execute(args: &Args, console: &Console) -> Outcome {

@@ -1,4 +1,4 @@
-//! `--stats FILE`: statistics of a run as JSON, for benchmarks and monitoring.
+//! Statistics of a run, and `--stats FILE`, which writes them as JSON. `--metrics` writes the same figures.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -21,11 +21,14 @@ pub(crate) struct Stats {
 }
 
 #[derive(Debug, Default)]
-struct Gathered {
-    phases: Vec<Phase>,
+pub(crate) struct Gathered {
+    pub(crate) phases: Vec<Phase>,
     plans: Vec<PlanStats>,
-    errors: BTreeMap<String, u64>,
-    skipped: BTreeMap<String, u64>,
+    /// The number of errors, by what failed.
+    pub(crate) errors: BTreeMap<String, u64>,
+    pub(crate) skipped: BTreeMap<String, u64>,
+    /// What the command found, by kind.
+    pub(crate) results: BTreeMap<&'static str, u64>,
 }
 
 impl Default for Stats {
@@ -99,6 +102,21 @@ impl Stats {
         *self.lock().skipped.entry(kind.into()).or_default() += n;
     }
 
+    /// Records what the command found. `kind` is a word of its output, such as a verdict; values of one kind add up.
+    pub(crate) fn result(&self, kind: &'static str, n: u64) {
+        *self.lock().results.entry(kind).or_default() += n;
+    }
+
+    /// Returns the time since the start of the run.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Returns the start of the run, since 1970 (UTC).
+    pub(crate) fn start_time(&self) -> Duration {
+        self.start_time.duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+
     pub(crate) fn plan(&self, work: &Work<'_>, report: &Report) {
         let plan = &report.plan;
         let kernel = |it: &ftk_hash::Algorithm| format!("{it} {}", it.kernel_name(work.platform));
@@ -129,21 +147,23 @@ impl Stats {
             ftk: env!("CARGO_PKG_VERSION"),
             command,
             status: outcome as u8,
-            start_ns: self.start_time.duration_since(UNIX_EPOCH).map_or(0, nanos),
-            elapsed_ns: nanos(self.start.elapsed()),
+            start_ns: nanos(self.start_time()),
+            elapsed_ns: nanos(self.elapsed()),
             cpu_ns: cpu_ns(),
             peak_memory_bytes: peak_memory(),
             phases: &gathered.phases,
             plans: &gathered.plans,
             errors: &gathered.errors,
             skipped: &gathered.skipped,
+            results: &gathered.results,
         };
         serde_json::to_writer_pretty(&mut output, &document)?;
         output.write_all(b"\n")?;
         output.commit()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Gathered> {
+    /// Returns everything that was recorded so far.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Gathered> {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -165,6 +185,7 @@ struct Document<'s> {
     plans: &'s [PlanStats],
     errors: &'s BTreeMap<String, u64>,
     skipped: &'s BTreeMap<String, u64>,
+    results: &'s BTreeMap<&'static str, u64>,
 }
 
 pub(crate) fn nanos(time: Duration) -> u64 {

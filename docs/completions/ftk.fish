@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_ftk_global_optspecs
-    string join \n j/threads= io= memory= polite limit-rate= progress= color= json q/quiet v/verbose stats= h/help V/version
+    string join \n j/threads= io= memory= polite limit-rate= progress= color= json q/quiet v/verbose stats= metrics= h/help V/version
 end
 
 function __fish_ftk_needs_command
@@ -38,6 +38,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -l color -d 'When to use colours' 
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_needs_command" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_needs_command" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_needs_command" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_needs_command" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_needs_command" -s q -l quiet -d 'Print no summary'
@@ -92,6 +93,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l color -d 'When to use c
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s c -l count -d 'Print only the number of entries'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s 0 -l null -d 'End each record with NUL instead of newline'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l sort -d 'Sort by the bytes of the path'
@@ -149,6 +151,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l color -d 'When to use c
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l tag -d 'Print lines like `SHA256 (name) = digest`'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s z -s 0 -l zero -l null -d 'End lines with NUL instead of newline, and escape no names'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l special -d 'Read PATHs that are FIFOs or devices to their end'
@@ -216,6 +219,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l summary -d 'Print only the space that pruning would free'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s 0 -l null -d 'Like fdupes, with NUL after each path and each group'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l verify -d 'Also compare the bytes before a group is reported'
@@ -279,6 +283,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l yes -d 'Carry out the plan instead of only printing it'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l script -d 'Print the plan as a POSIX shell script'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l metadata-may-differ -d 'Also link files whose metadata differs'
@@ -317,6 +322,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l edited -d 'Accept a report that was edited'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l yes -d 'Carry out the plan instead of only printing it'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l script -d 'Print the plan as a POSIX shell script'
@@ -341,6 +347,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'Print no summary'
@@ -360,6 +367,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_su
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l json -d 'Print JSON on standard output, one object per line'
@@ -413,6 +421,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l force -d 'Replace a manifest that already exists'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l xattrs -d 'Also record extended attributes'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l no-content -d 'Record no digests, and read no files'
@@ -448,6 +457,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l exit-on-first -d 'Stop after the first entry that differs'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l all -d 'Also print entries that are as recorded'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
@@ -474,6 +484,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print no summary'
@@ -498,6 +509,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l force -d 'Replace a manifest other than OLD that already exists'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l other-root -d 'Accept a ROOT that is not the recorded directory'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
@@ -520,6 +532,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s 0 -l null -d 'End each path with NUL instead of newline'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l json -d 'Print JSON on standard output, one object per line'
@@ -567,6 +580,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l color -d 'When to use co
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l no-shortcuts -d 'Read every byte, even where both sides share it'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l special -d 'Read FIFOs and devices to their end'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s l -l list -d 'Only print offsets and octal bytes (`cmp -l`)'
@@ -600,6 +614,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subco
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -s q -l quiet -d 'Print no summary'
@@ -623,6 +638,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcomman
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from stats" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from stats" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from stats" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from stats" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from stats" -s q -l quiet -d 'Print no summary'
@@ -642,6 +658,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcomman
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from clear" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from clear" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from clear" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from clear" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from clear" -s q -l quiet -d 'Print no summary'
@@ -661,6 +678,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcomman
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from forget" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from forget" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from forget" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from forget" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from forget" -s q -l quiet -d 'Print no summary'
@@ -681,6 +699,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcomman
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from trim" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from trim" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from trim" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from trim" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from trim" -s q -l quiet -d 'Print no summary'
@@ -700,6 +719,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l color -d 'When to 
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l show -d 'Print the figures in use, without measuring'
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l json -d 'Print JSON on standard output, one object per line'
@@ -720,6 +740,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand completions" -l color -d 'When t
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand completions" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -s q -l quiet -d 'Print no summary'
@@ -739,6 +760,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand man" -l color -d 'When to use co
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand man" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -s q -l quiet -d 'Print no summary'
@@ -758,6 +780,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand help" -l color -d 'When to use c
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand help" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand help" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand help" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand help" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand help" -s q -l quiet -d 'Print no summary'
@@ -777,6 +800,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand describe" -l color -d 'When to u
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand describe" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -s q -l quiet -d 'Print no summary'

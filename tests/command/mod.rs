@@ -5,6 +5,7 @@ mod definition;
 mod descriptors;
 mod help;
 mod messages;
+mod metrics;
 mod output;
 mod polite;
 mod progress;

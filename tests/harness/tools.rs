@@ -23,6 +23,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("git", "git"),
     ("jdupes", "jdupes"),
     ("md5sum", "coreutils"),
+    ("promtool", "prometheus"),
     ("rsync", "rsync"),
     ("script", "bsdutils"),
     ("setfacl", "acl"),

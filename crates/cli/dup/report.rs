@@ -74,6 +74,9 @@ pub(super) fn run(
     }
     list.finish()?;
     search.say_scanned(console);
+    if is_whole {
+        tally.record(&console.stats);
+    }
     if format != Format::Summary && is_whole {
         console.summary(tally.text());
     }

@@ -7,6 +7,8 @@ use ftk_dedup::{Member, Totals};
 use ftk_record::write_record;
 use indicatif::DecimalBytes;
 
+use crate::stats::Stats;
+
 /// Totals of all groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
@@ -72,6 +74,15 @@ impl Tally {
             (_, Some(free)) => format!("pruning would free {}", DecimalBytes(free)),
             (_, None) => format!("pruning would free about {}", DecimalBytes(self.waste)),
         }
+    }
+
+    /// Records the totals as results of the run, under the names that they have in the JSON output.
+    pub(super) fn record(&self, stats: &Stats) {
+        stats.result("files", self.files);
+        stats.result("groups", self.groups);
+        stats.result("waste_bytes", self.waste);
+        stats.result("shared_bytes", self.shared);
+        self.free.into_iter().for_each(|free| stats.result("free_bytes", free));
     }
 
     /// Appends the totals as one JSON object.

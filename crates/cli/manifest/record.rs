@@ -69,6 +69,11 @@ pub(super) fn say_counts(
     outcome: Outcome,
     console: &Console,
 ) -> Outcome {
+    // Files that were not read may differ.
+    let known = summary.count(Verdict::Ok) - summary.unread;
+    console.stats.result(word(Verdict::Ok), known);
+    console.stats.result("unread", summary.unread);
+    SAID.into_iter().for_each(|verdict| console.stats.result(word(verdict), summary.count(verdict)));
     let given = SAID.into_iter().filter(|verdict| summary.count(*verdict) > 0);
     let said: Vec<_> = given.map(|it| format!("{} {}", HumanCount(summary.count(it)), word(it))).collect();
     let found = match summary.count(Verdict::Unreadable) {
@@ -77,8 +82,6 @@ pub(super) fn say_counts(
         _ => Outcome::Error,
     };
     let outcome = outcome.max(found);
-    // Files that were not read may differ.
-    let known = summary.count(Verdict::Ok) - summary.unread;
     let same = format!("{} of {} {good}", HumanCount(known), HumanCount(summary.total()));
     let unread = match summary.unread {
         0 => String::new(),

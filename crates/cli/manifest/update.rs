@@ -127,6 +127,9 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let output = args.output.as_deref();
     let updated = write(&header, list, output, |writer| update.write(&read.rows, now_ns, writer, &mut each))?;
 
+    for (kind, n) in [("missing", update.missing), ("corrupted", updated.corrupted), ("kept", updated.kept)] {
+        console.stats.result(kind, n);
+    }
     if update.missing > 0 {
         let paths = human::count(update.missing, "recorded path");
         console.summary(format_args!("{paths} not found (removed or moved)"));

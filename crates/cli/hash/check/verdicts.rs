@@ -157,6 +157,7 @@ impl<'a> Verdicts<'a> {
     pub(super) fn finish(self, lines: &Lines, files: &Files, run: &Run<'_>) -> anyhow::Result<Outcome> {
         let Self { manner, out, console, counts, outcome, .. } = self;
         out.finish()?;
+        CheckResult::ALL.into_iter().for_each(|it| console.stats.result(it.word(), counts.of(it)));
         if !manner.args.status {
             warn(lines, counts, console);
             say_assumed(lines, counts, console);
