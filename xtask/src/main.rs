@@ -25,9 +25,9 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only
        cargo xtask bench report [RECORD] [--check]
                                   show a record, and update the pages that quote it
        cargo xtask bench compare OLD NEW         show changes that exceed the noise
-       cargo xtask soak [PART...] [--minutes N] [--ftk PROGRAM] [--quick] [--scratch DIR] [--keep] [--peers DIR]
-                        [--records DIR]
-                                  long tests: stress, races, limits, memory, exhaustive
+       cargo xtask soak [PART...] [--minutes N] [--kills N] [--ftk PROGRAM] [--quick] [--scratch DIR] [--keep]
+                        [--peers DIR] [--records DIR]
+                                  long tests: stress, races, kills, stale, limits, memory, exhaustive
        cargo xtask horrors [--peers [DIR]] [--only N,..] [--write] [--ftk PROGRAM] [-v]
                                   reproduce failures of file tools with ftk and its peers
 Relative paths start from the root of the workspace.";
