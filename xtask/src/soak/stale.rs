@@ -55,8 +55,8 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
         for nth in 0..FILES {
             fs::write(file(view, nth), content(nth))?;
         }
-        // The image cannot be unmounted while a file is mapped.
-        if let (Ok(mapper), true) = (&mapper, view.name != "image") {
+        // A file system with mapped files cannot be unmounted.
+        if let (Ok(mapper), true) = (&mapper, !view.has_snapshots()) {
             mapped.push((view.name, Mapped::new(mapper, &file(view, 0))?));
         }
     }

@@ -1,6 +1,6 @@
 //! Directories on file systems of several kinds.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -27,11 +27,10 @@ pub(super) struct View {
 impl View {
     /// Makes a directory of each kind that this machine supports below the new directory `top`.
     pub(super) fn all(top: &Path, figures: &mut Figures) -> Result<Vec<Self>> {
-        for name in ["disk", "memory", "overlay", "fuse", "image", "lower", "upper", "work", "real"] {
+        for name in ["disk", "memory", "overlay", "fuse", "image", "coarse", "lower", "upper", "work", "real"]
+        {
             fs::create_dir_all(top.join(name))?;
         }
-        let image = top.join("file-system");
-        File::create(&image)?.set_len(IMAGE_BYTES)?;
         let mut views = vec![Self::new(top, "disk", true, None)];
         let option = |name: &str| format!("{name}dir={}", top.join(name).display());
         let layers = ["lower", "upper", "work"].map(option).join(",");
@@ -45,7 +44,7 @@ impl View {
         for (name, mut mount) in mounts {
             let mut view = Self::new(top, name, false, None);
             mount.push(view.path.clone().into());
-            match run(&mount) {
+            match run(mount) {
                 Ok(()) => {
                     view.is_mounted = true;
                     views.push(view);
@@ -53,10 +52,15 @@ impl View {
                 Err(error) => figures.skip(format!("{name}: {error:#}")),
             }
         }
-        let mut view = Self::new(top, "image", true, Some(image.clone()));
-        match run(&words!["mkfs.ext4", "-q", &image]).and_then(|()| view.mount()) {
-            Ok(()) => views.push(view),
-            Err(error) => figures.skip(format!("image: {error:#}")),
+        // Small inodes have no room for fractions of a second, so that many writes have the same times.
+        for (name, inode_bytes) in [("image", "256"), ("coarse", "128")] {
+            let image = top.join(name).with_extension("ext4");
+            File::create(&image)?.set_len(IMAGE_BYTES)?;
+            let mut view = Self::new(top, name, true, Some(image.clone()));
+            match run(words!["mkfs.ext4", "-q", "-I", inode_bytes, &image]).and_then(|()| view.mount()) {
+                Ok(()) => views.push(view),
+                Err(error) => figures.skip(format!("{name}: {error:#}")),
+            }
         }
         Ok(views)
     }
@@ -96,13 +100,13 @@ impl View {
 
     fn mount(&mut self) -> Result<()> {
         let image = self.image.as_ref().context("only images are mounted again")?;
-        run(&words!["mount", "-o", "loop", image, &self.path])?;
+        run(words!["mount", "-o", "loop", image, &self.path])?;
         self.is_mounted = true;
         Ok(())
     }
 
     fn unmount(&mut self) -> Result<()> {
-        run(&words!["umount", &self.path])?;
+        run(words!["umount", &self.path])?;
         self.is_mounted = false;
         Ok(())
     }
@@ -111,17 +115,17 @@ impl View {
 impl Drop for View {
     fn drop(&mut self) {
         if self.is_mounted {
-            _ = run(&words!["umount", "-l", &self.path]);
+            _ = run(words!["umount", "-l", &self.path]);
         }
     }
 }
 
-fn run<W: AsRef<OsStr>>(words: &[W]) -> Result<()> {
+fn run(words: Vec<OsString>) -> Result<()> {
     let (program, args) = words.split_first().context("a command has a name")?;
     let mut command = Command::new(program);
     // A server in the background keeps what it inherits.
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let status = command.status().with_context(|| format!("cannot start {}", program.as_ref().display()))?;
-    ensure!(status.success(), "{} ended with {status}", program.as_ref().display());
+    let status = command.status().with_context(|| format!("cannot start {}", program.display()))?;
+    ensure!(status.success(), "{} ended with {status}", program.display());
     Ok(())
 }
