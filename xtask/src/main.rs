@@ -19,8 +19,8 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only
        cargo xtask codegen [--check]   generate manual, completions and docs/coming-from.md
        cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
                          [--records DIR] [-a ALGORITHM]... [--profile NAME]
-                                  benchmark ftk and its peers: find, find-cold, hash, hash-cold, lists, threads, scale,
-                                  startup, kernels
+                                  benchmark ftk and its peers: find, find-cold, hash, hash-cold, lists, dup, dup-cold, cache,
+                                  manifest, cmp, threads, scale, startup, kernels
        cargo xtask bench peers [--peers DIR]     list the peers, and install missing ones
        cargo xtask bench report [RECORD] [--check]
                                   show a record, and update the pages that quote it
