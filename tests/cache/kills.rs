@@ -59,6 +59,25 @@ fn what_was_stored_before_a_kill_is_reused() {
     }
 }
 
+/// The worker that reads a large file has finished others.
+#[test]
+fn what_was_read_is_stored_while_a_large_file_is_read() {
+    for reader in readers() {
+        let Some(dir) = place() else { return };
+        for nth in 0..9 {
+            dir.file(format!("t/{nth}"), &bytes(nth, 10));
+        }
+        dir.file("t/large", &bytes(9, 1_000_000));
+        settle();
+        let args = ["hash", "t", "--cache", "-j", "mono", "--limit-rate", "50K", "--io", reader];
+        let mut child = dir.ftk(args).spawn();
+        wait_until(|| stored(&dir) >= 9);
+        child.kill().unwrap();
+        assert!(!child.wait().unwrap().success(), "it was not over");
+        assert_eq!(cached(&dir, &["hash", "t"]), 9);
+    }
+}
+
 /// The store is the same at all moments between two of these calls.
 #[test]
 fn a_run_killed_before_any_call_that_changes_the_store_leaves_a_good_one() {

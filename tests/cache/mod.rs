@@ -1,4 +1,5 @@
 //! `--cache`: digests of unchanged files are reused, and a digest is never that of another content.
+//! `cargo xtask soak kills stale` runs longer forms of some of these tests.
 
 use std::fs;
 use std::thread::sleep;

@@ -57,21 +57,8 @@ fn a_file_written_during_the_run_is_read_again() {
     }
 }
 
-/// A program that maps a file and stores each byte of its input at the start of the mapping.
-const MAPPER: &str = r#"
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/mman.h>
-int main(int count, char **args) {
-    int file = open(args[1], O_RDWR);
-    char *map = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (count != 2 || map == MAP_FAILED) return 1;
-    for (int byte; (byte = getchar()) != EOF; fflush(stdout)) {
-        map[0] = byte;
-        putchar(byte);
-    }
-}
-"#;
+/// A program that writes to a mapping. `cargo xtask soak` uses it too.
+const MAPPER: &str = include_str!("mapper.c");
 
 struct Mapper(Child);
 

@@ -44,6 +44,7 @@ recipes! {
         scene.file("laptop/photos/IMG_0001.jpg", &bytes(1, 40_000)).file("laptop/photos/trip/IMG_0002.jpg", b"2");
         scene.folder("server");
     };
+    recipe_several_nights: "Hash a large disk in several nights", needs [], with |_| {};
     recipe_ci: "Add a checksum step to CI", needs [], with |scene| {
         scene.file("project/testdata/a.bin", b"a").file("project/testdata/b.bin", b"b");
     };

@@ -19,15 +19,15 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only
        cargo xtask codegen [--check]   generate manual, completions and docs/coming-from.md
        cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
                          [--records DIR] [-a ALGORITHM]... [--profile NAME]
-                                  benchmark ftk and its peers: find, find-cold, hash, hash-cold, lists, threads, scale,
-                                  startup, kernels
+                                  benchmark ftk and its peers: find, find-cold, hash, hash-cold, lists, dup, dup-cold, cache,
+                                  manifest, cmp, threads, scale, startup, kernels
        cargo xtask bench peers [--peers DIR]     list the peers, and install missing ones
        cargo xtask bench report [RECORD] [--check]
                                   show a record, and update the pages that quote it
        cargo xtask bench compare OLD NEW         show changes that exceed the noise
-       cargo xtask soak [PART...] [--minutes N] [--ftk PROGRAM] [--quick] [--scratch DIR] [--keep] [--peers DIR]
-                        [--records DIR]
-                                  long tests: stress, races, limits, memory, exhaustive
+       cargo xtask soak [PART...] [--minutes N] [--kills N] [--ftk PROGRAM] [--quick] [--scratch DIR] [--keep]
+                        [--peers DIR] [--records DIR]
+                                  long tests: stress, races, kills, stale, limits, memory, exhaustive
        cargo xtask horrors [--peers [DIR]] [--only N,..] [--write] [--ftk PROGRAM] [-v]
                                   reproduce failures of file tools with ftk and its peers
 Relative paths start from the root of the workspace.";

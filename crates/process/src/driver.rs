@@ -153,6 +153,10 @@ impl<'w> Driver<'w> {
                     self.finish(job, slot, is_written_back, reader.finish(slot));
                 } else {
                     reader.more(slot, chunk.into_buf());
+                    // The next file may end only after hours. What was read must not wait for it.
+                    if let Some(notes) = &mut self.notes {
+                        notes.flush();
+                    }
                 }
             }
         }

@@ -22,17 +22,37 @@ pub(crate) struct Case {
     pub(crate) timed: Pipeline,
     /// Gives the result instead, if parallel processes that share a pipe would mix their lines.
     serial: Option<Pipeline>,
+    /// Runs before each run, untimed.
+    before: Option<Pipeline>,
+    /// Whether it does other work, as a lower bound. Its result is not compared.
+    pub(crate) is_bound: bool,
     format: Format,
 }
 
 impl Case {
     pub(crate) fn new(tool: &str, format: Format, timed: Pipeline) -> Self {
-        Self { tool: tool.to_owned(), timed, serial: None, format }
+        let tool = tool.to_owned();
+        Self { tool, timed, serial: None, before: None, is_bound: false, format }
     }
 
     /// Gets the result from `serial`, which differs from the timed command only in its parallelism.
     pub(crate) fn answered_by(self, serial: Pipeline) -> Self {
         Self { serial: Some(serial), ..self }
+    }
+
+    /// Runs this command before each run, untimed.
+    pub(crate) fn after(self, before: Pipeline) -> Self {
+        Self { before: Some(before), ..self }
+    }
+
+    /// Marks a command that does other work, as a lower bound.
+    pub(crate) fn bounding(self) -> Self {
+        Self { is_bound: true, ..self }
+    }
+
+    /// Runs what must come before each run.
+    pub(crate) fn prepare(&self) -> Result<()> {
+        self.before.as_ref().map_or(Ok(()), |before| before.output().map(drop))
     }
 
     /// Starts every process from a shell that forks and waits, as most commands are started. A direct start may pass on
@@ -58,6 +78,7 @@ impl Case {
 
     /// Runs the command and returns its result.
     pub(crate) fn answer(&self) -> Result<Answer> {
+        self.prepare()?;
         let output = self.serial.as_ref().unwrap_or(&self.timed).output()?;
         Ok(Answer::new(&output, self.format))
     }
@@ -193,6 +214,19 @@ mod tests {
         let case = Case::new("x", Format::Lines, Pipeline::new(words!["echo", "timed"]))
             .answered_by(Pipeline::new(words!["printf", "1\\n2\\n"]));
         assert_eq!(case.answer().unwrap().lines(), 2);
+    }
+
+    #[test]
+    fn every_run_is_prepared() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = folder.path().join("mark");
+        // It fails if the mark is there already.
+        let case = Case::new("x", Format::Status, Pipeline::new(words!["mkdir", &mark]));
+        let case = case.after(Pipeline::new(words!["rm", "-rf", &mark]));
+        assert!(case.answer().is_ok() && case.answer().is_ok());
+        assert!(case.timed.time().is_err());
+        case.prepare().unwrap();
+        assert!(case.timed.time().is_ok());
     }
 
     #[test]

@@ -44,6 +44,7 @@ impl Meter<'_> {
         while round < rounds {
             for ((case, verdict), runs) in cases.iter().zip(&mut verdicts).zip(&mut runs) {
                 if verdict.is_none() {
+                    case.prepare()?;
                     self.cache.prepare()?;
                     let run = once::measure(self.helper, &case.timed);
                     interrupt::check()?; // checked first, because an interrupt may have made the command fail
@@ -85,7 +86,7 @@ fn measured(runs: &[Run]) -> Outcome {
     Outcome::Measured { median, runs, memory_kib }
 }
 
-/// Returns the fault of each result. The reference is the first result of a peer, or without peers the first of ftk.
+/// Returns the fault of each result, except those of lower bounds, which only must succeed. The reference is the first result of a peer, or without peers the first of ftk.
 fn compare(cases: &[Case]) -> Result<Vec<Option<Outcome>>> {
     let mut reference: Option<(usize, Answer)> = None;
     let mut verdicts: Vec<Option<Outcome>> = cases.iter().map(|_| None).collect();
@@ -96,6 +97,7 @@ fn compare(cases: &[Case]) -> Result<Vec<Option<Outcome>>> {
         interrupt::check()?; // checked first, because an interrupt may have made the command fail
         verdicts[nth] = match (answer, &reference) {
             (Err(error), _) => Some(Outcome::Failed(format!("{error:#}"))),
+            _ if cases[nth].is_bound => None,
             (Ok(answer), None) => {
                 reference = Some((nth, answer));
                 None
@@ -146,6 +148,15 @@ mod tests {
         let verdicts = compare(&[echo("ftk", "x"), echo("ftk --io sync", "y")]).unwrap();
         assert_eq!(verdicts[0], None);
         assert!(matches!(verdicts[1], Some(Outcome::Differs(_))));
+    }
+
+    #[test]
+    fn results_of_lower_bounds_are_not_compared() {
+        let bound = echo("find", "z").bounding();
+        let failing = Case::new("bad", Format::Lines, Pipeline::new(words!["false"])).bounding();
+        let verdicts = compare(&[bound, echo("ftk", "x"), echo("fd", "x"), failing]).unwrap();
+        assert_eq!(verdicts[..3], [None, None, None]);
+        assert!(matches!(verdicts[3], Some(Outcome::Failed(_))));
     }
 
     #[test]

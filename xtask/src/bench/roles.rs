@@ -47,7 +47,17 @@ impl Roles {
                 format!("{role}/{}", rest.display())
             })
         };
-        self.0.iter().find_map(below).unwrap_or_else(|| quoted(word))
+        if let Some(shown) = self.0.iter().find_map(below) {
+            return shown;
+        }
+        // A variable of the environment, such as `XDG_CACHE_HOME=/path`.
+        match word.as_bytes().iter().position(|&byte| byte == b'=') {
+            Some(at) if word.as_bytes()[at + 1..].starts_with(b"/") => {
+                let (name, path) = word.as_bytes().split_at(at + 1);
+                quoted(OsStr::from_bytes(name)) + &self.word(OsStr::from_bytes(path))
+            }
+            _ => quoted(word),
+        }
     }
 }
 
@@ -73,6 +83,8 @@ mod tests {
             Pipeline::new(words!["/m/tools/fd", "-g", "*e*", "/m/trees/small", "/m/trees/small/d"])
                 .pipe(words!["wc", "-l", "/m/trees/tiny"]);
         assert_eq!(roles.show(&pipeline), "fd -g '*e*' $SMALL $SMALL/d | wc -l $SCRATCH/tiny");
+        let variable = Pipeline::new(words!["env", "HOME=/m/trees/store", "A=b", "/m/tools/fd"]);
+        assert_eq!(roles.show(&variable), "env HOME=$SCRATCH/store A=b fd");
     }
 
     #[test]

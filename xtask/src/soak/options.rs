@@ -15,6 +15,8 @@ pub(super) struct Options {
     pub(super) parts: Vec<&'static Part>,
     /// A part that repeats its work ends after this time.
     pub(super) limit: Option<Duration>,
+    /// The number of kills of each kind of run; by default that of the part.
+    pub(super) kills: Option<u64>,
     pub(super) common: Common,
     /// The program to test; by default the release build.
     pub(super) ftk: Option<PathBuf>,
@@ -25,7 +27,7 @@ impl Options {
     /// If an option or part is unknown, or a value is missing or invalid.
     pub(super) fn parse(args: &[&str]) -> Result<Self> {
         let common = Common::new("target/soak");
-        let mut options = Self { parts: Vec::new(), limit: None, common, ftk: None };
+        let mut options = Self { parts: Vec::new(), limit: None, kills: None, common, ftk: None };
         let mut args = args.iter();
         while let Some(&arg) = args.next() {
             let mut value = || args.next().copied().with_context(|| format!("{arg} needs a value"));
@@ -34,6 +36,7 @@ impl Options {
             }
             match arg {
                 "--ftk" => options.ftk = Some(value()?.into()),
+                "--kills" => options.kills = Some(value()?.parse().context("--kills")?),
                 "--minutes" => {
                     let minutes: u64 = value()?.parse().context("--minutes")?;
                     options.limit = Some(Duration::from_secs(minutes * 60));
@@ -76,5 +79,6 @@ mod tests {
         assert_eq!(said(&["sleep"]), "unknown part or option \"sleep\"");
         assert_eq!(said(&["--ftk"]), "--ftk needs a value");
         assert_eq!(said(&["--minutes", "few"]), "--minutes");
+        assert_eq!(said(&["--kills", "-1"]), "--kills");
     }
 }

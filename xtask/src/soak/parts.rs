@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::command::Soak;
 use super::figures::Figures;
-use super::{exhaustive, limits, peaks, races, stress};
+use super::{exhaustive, kills, limits, peaks, races, stale, stress};
 
 /// One long test.
 #[derive(Debug)]
@@ -19,6 +19,12 @@ pub(super) struct Part {
 pub(super) const ALL: &[Part] = &[
     Part { name: "stress", title: "a million files, listed and hashed a hundred times", run: stress::run },
     Part { name: "races", title: "parent directories exchanged with links out of the tree", run: races::run },
+    Part { name: "kills", title: "runs with --cache, killed at random moments", run: kills::run },
+    Part {
+        name: "stale",
+        title: "digests of files that change in ways that are hard to see",
+        run: stale::run,
+    },
     Part { name: "limits", title: "few descriptors and little address space", run: limits::run },
     Part { name: "memory", title: "memory use on trees of extreme shapes", run: peaks::run },
     Part { name: "exhaustive", title: "the tests that other runs ignore", run: exhaustive::run },

@@ -2,14 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
 use super::command::Soak;
 use super::figures::{Digest, Figures};
-use super::process::first_word;
+use super::process::{first_word, usable};
 use crate::bench::case::{Pipeline, words};
 use crate::bench::interrupt;
 use crate::bench::shape::{self, mix};
@@ -133,20 +132,6 @@ impl Dice {
     fn of<'t>(&self, salt: u64, all: &[&'t str]) -> &'t str {
         all[(mix(self.0 << 8 | salt) % all.len() as u64) as usize]
     }
-}
-
-/// Returns those of `all` that ftk supports on this machine.
-fn usable<'t>(
-    figures: &mut Figures,
-    all: &[&'t str],
-    command: impl Fn(&str) -> Vec<OsString>,
-) -> Vec<&'t str> {
-    let (usable, others): (Vec<_>, Vec<_>) = all.iter().copied().partition(|it| {
-        let output = Command::new("env").args(command(it)).stdin(Stdio::null()).output();
-        output.is_ok_and(|output| output.status.success())
-    });
-    others.iter().for_each(|it| figures.skip(format!("{it}: not supported on this machine")));
-    usable
 }
 
 /// Returns the SHA-256 of the output of a pipeline.

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{cmp, dup, find, hash, kernels, lists, manifest, scale, startup, threads};
+use super::{cmp, dup, find, hash, kernels, lists, manifest, reuse, scale, startup, threads};
 use crate::bench::context::Context;
 use crate::bench::record::Section;
 
@@ -30,6 +30,7 @@ pub(crate) const ALL: &[Kind] = &[
     kind("lists", "Checking and comparing lists", lists::make),
     kind("dup", "Finding duplicates", dup::warm),
     kind("dup-cold", "Finding duplicates with nothing in memory", dup::cold),
+    kind("cache", "Hashing and finding duplicates again, with `--cache`", reuse::make),
     kind("manifest", "Manifests", manifest::make),
     kind("cmp", "Comparing files and trees", cmp::make),
     kind("threads", "Threads, and what ftk chooses by itself", threads::make),

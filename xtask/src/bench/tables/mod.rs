@@ -10,6 +10,7 @@ mod hashers;
 mod kernels;
 mod lists;
 mod manifest;
+mod reuse;
 mod scale;
 mod startup;
 mod threads;
