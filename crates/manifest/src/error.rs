@@ -79,6 +79,8 @@ pub enum EntryError {
     Digest(Algorithm, String),
     /// An entry that is not a directory, or an entry of a manifest without algorithms, has a tree digest.
     Tree,
+    /// A directory has more or fewer tree digests than the header has algorithms.
+    TreeDigests,
     /// The tree digest of this directory is not that of the recorded entries below it.
     OtherTree(Vec<u8>),
     /// An entry without digests is marked as damaged.
@@ -187,6 +189,7 @@ impl fmt::Display for EntryError {
             Self::NoDigest(algorithm) => return write!(f, "the {algorithm} digest is missing"),
             Self::Digest(algorithm, text) => return write!(f, "{text:?} is not a {algorithm} digest"),
             Self::Tree => "tree is not allowed for entries other than directories, nor without algorithms",
+            Self::TreeDigests => "tree: digests by all algorithms of the header are required",
             Self::OtherTree(path) => {
                 return write!(f, "tree of {} is not the digest of the entries below it", quote(path));
             }

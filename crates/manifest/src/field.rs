@@ -186,8 +186,12 @@ impl Field {
             Self::Nlink => stat.nlink = values.natural()?,
             Self::Rdev => stat.rdev = values.natural()?,
             Self::Target => entry.target = Some(values.text()?.into_owned()),
-            Self::Digests => values.digests(&header.algorithms, &mut entry.digests)?,
-            Self::Tree => values.digests(&header.algorithms, &mut entry.tree)?,
+            Self::Digests => {
+                values.digests(&header.algorithms, &mut entry.digests, EntryError::Digests)?;
+            }
+            Self::Tree => {
+                values.digests(&header.algorithms, &mut entry.tree, EntryError::TreeDigests)?;
+            }
             Self::Xattrs => entry.xattrs = Some(values.xattrs()?),
             Self::Damaged => entry.fixed.damaged_ns = Some(values.integer()?),
         }

@@ -205,12 +205,14 @@ impl<'u> Update<'u> {
         let (mut updated, mut pending) = (Updated::default(), 0);
         merge(&mut self.old.entries()?, &mut self.tree.walk(), |old, new| {
             let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
-            let unreadable = updated.kept + updated.failed;
+            let (mut is_whole, mut is_read) = (new.is_some_and(|seen| seen.is_whole), true);
             let known = old.map_or(&[][..], |old| old.digests);
             let entry = match new.map(|seen| maker.make(seen, known)) {
                 None => match old {
                     Some(old) if self.failed.covers(old.path) => {
                         updated.kept += 1;
+                        // Everything below it keeps its old record too.
+                        is_whole = !old.tree.is_empty();
                         Some(old)
                     }
                     // The file may have been renamed. Without this record, its damage would be recorded under
@@ -223,6 +225,7 @@ impl<'u> Update<'u> {
                     _ => None,
                 },
                 Some(Made::Unread) => {
+                    is_read = false;
                     let old = old.filter(|old| old.stat.is_regular());
                     updated.keep(old.is_some());
                     old
@@ -233,6 +236,7 @@ impl<'u> Update<'u> {
                 }
                 Some(Made::Entry(entry)) => Some(self.judge(old, entry, now_ns, &mut updated, each)),
                 Some(Made::WithoutXattrs(entry, error)) => {
+                    is_read = false;
                     each(&Finding { error: Some(&error), ..finding(Verdict::Unreadable, &entry) });
                     let old = old.filter(|old| old.stat.file_type == entry.stat.file_type);
                     updated.keep(old.is_some());
@@ -240,13 +244,11 @@ impl<'u> Update<'u> {
                     old.is_some().then(|| self.judge(old, entry, now_ns, &mut updated, each))
                 }
             };
-            if updated.kept + updated.failed > unreadable {
-                sink(New::Unreadable(
-                    old.map_or_else(|| new.map_or(ROOT, |seen| &*seen.path), |old| old.path),
-                ))?;
+            if let Some(seen) = new.filter(|_| !is_read) {
+                sink(New::Unreadable(&seen.path))?;
             }
             if let Some(entry) = entry {
-                sink(New::Entry(entry, new.is_some_and(|seen| seen.is_whole)))?;
+                sink(New::Entry(entry, is_whole))?;
                 updated.entries += 1;
             }
             Ok(ControlFlow::Continue(()))
