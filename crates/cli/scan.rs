@@ -162,6 +162,10 @@ impl<V: Visitor> Visitor for Counted<'_, V> {
         self.visitor.leave(tag);
     }
 
+    fn filtered(&mut self, tag: &V::Dir) {
+        self.visitor.filtered(tag);
+    }
+
     fn covered(&mut self) {
         self.visitor.covered();
     }

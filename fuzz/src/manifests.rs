@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write as _;
 
 use ftk_file::Stat;
-use ftk_hash::Algorithm;
+use ftk_hash::{Algorithm, Platform};
 use ftk_manifest::{Entry, Field, FieldSet, Header, Manifest, Writer, Xattr};
 use ftk_walk::FileType;
 
@@ -105,11 +105,71 @@ fn by_hand(lines: &[Vec<u8>], header: &Header) -> (Vec<Owned>, bool) {
         let entry = Json::read(line).and_then(|line| entry(&line.members()?, header));
         let is_next = |entry: &Owned| entries.last().is_none_or(|last| last.key() < entry.key());
         match entry.filter(is_next) {
+            Some(entry) if has_wrong_tree(&entries, Some(&entry), header) => return (entries, false),
             Some(entry) => entries.push(entry),
             None => return (entries, false),
         }
     }
-    (entries, true)
+    let is_valid = !has_wrong_tree(&entries, None, header);
+    (entries, is_valid)
+}
+
+/// Returns whether a directory that gets no more entries has another tree digest than its entries. `next` is the next
+/// entry; `None` at the end.
+fn has_wrong_tree(entries: &[Owned], next: Option<&Owned>, header: &Header) -> bool {
+    let has_ended = |dir: &&Owned| {
+        next.is_none_or(|next| dir.path != b"." && *next.path > *[&dir.path, &b"0"[..]].concat())
+    };
+    let mut dirs = entries.iter().filter(|dir| !dir.tree.is_empty()).filter(has_ended);
+    dirs.any(|dir| tree(dir, entries, &header.algorithms).as_ref() != Some(&dir.tree))
+}
+
+/// Returns the tree digests of a directory, as `docs/tree-digest.md` specifies them.
+fn tree(dir: &Owned, entries: &[Owned], algorithms: &[Algorithm]) -> Option<Vec<u8>> {
+    let below = |path: &[u8]| match &*dir.path {
+        b"." => Some(path.to_vec()).filter(|path| path != b"."),
+        dir => Some(path.strip_prefix(dir)?.strip_prefix(b"/")?.to_vec()),
+    };
+    let up = |name: &[u8]| Some(name[..name.iter().rposition(|byte| *byte == b'/')?].to_vec());
+    let netstring = |bytes: &[u8]| [bytes.len().to_string().as_bytes(), b":", bytes, b","].concat();
+    let mut messages = vec![b"ftk tree 1\n".to_vec(); algorithms.len()];
+    for (entry, name) in entries.iter().filter_map(|entry| Some((entry, below(&entry.path)?))) {
+        if let Some(up) = up(&name) {
+            let is_up = |dir: &Owned| dir.stat.file_type == FileType::Directory;
+            entries.iter().find(|dir| below(&dir.path).as_ref() == Some(&up)).filter(|dir| is_up(dir))?;
+            continue;
+        }
+        let knows = |field| !entry.absent.contains(field);
+        let (letter, number) = match entry.stat.file_type {
+            FileType::Regular if !knows(Field::Mode) => return None,
+            FileType::Regular => {
+                (if entry.stat.mode & 0o100 > 0 { b'x' } else { b'f' }, Some(entry.stat.size))
+            }
+            FileType::Block | FileType::Char if !knows(Field::Rdev) => return None,
+            FileType::Block => (b'b', Some(entry.stat.rdev)),
+            FileType::Char => (b'c', Some(entry.stat.rdev)),
+            FileType::Directory => (b'd', None),
+            FileType::Symlink => (b'l', None),
+            FileType::Fifo => (b'p', None),
+            FileType::Socket => (b's', None),
+        };
+        let mut digests = match entry.stat.file_type {
+            FileType::Directory => tree(entry, entries, algorithms)?,
+            _ => entry.digests.clone(),
+        };
+        for (message, algorithm) in messages.iter_mut().zip(algorithms) {
+            message.push(letter);
+            message.extend(netstring(&name));
+            message.extend(number.map_or_else(Vec::new, |number| netstring(number.to_string().as_bytes())));
+            message.extend(entry.target.as_ref().map_or_else(Vec::new, |target| netstring(target)));
+            if !digests.is_empty() {
+                message.extend(netstring(&digests.drain(..algorithm.digest_len()).collect::<Vec<_>>()));
+            }
+        }
+    }
+    let digests = algorithms.iter().zip(&messages);
+    let digests = digests.map(|(algorithm, message)| algorithm.hash_one(Platform::detect(), message));
+    Some(digests.flat_map(|digest| digest.as_bytes().to_vec()).collect())
 }
 
 fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
@@ -172,6 +232,14 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
         Some(damaged_ns) => Some(damaged_ns.integer()?),
         None => None,
     };
+    let tree = match line.optional("tree").filter(|_| header.version > 1) {
+        None if header.version > 1 => return None,
+        None | Some(None) => Vec::new(),
+        Some(tree) if file_type == FileType::Directory && !header.algorithms.is_empty() => {
+            digests(tree, &header.algorithms)?
+        }
+        Some(_) => return None,
+    };
     let is_whole = (is_device || line.optional("rdev")?.is_none())
         && target.is_some() == (file_type == FileType::Symlink)
         && is_below
@@ -182,6 +250,7 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
         absent: values.absent,
         target,
         digests: digests(line.optional("digests")?, algorithms)?,
+        tree,
         xattrs: xattrs(line.optional("xattrs")?, header)?,
         damaged_ns,
     })
@@ -245,6 +314,7 @@ struct Owned {
     absent: FieldSet,
     target: Option<Vec<u8>>,
     digests: Vec<u8>,
+    tree: Vec<u8>,
     xattrs: Option<Vec<Xattr>>,
     damaged_ns: Option<i128>,
 }
@@ -257,6 +327,7 @@ impl Owned {
             absent: entry.absent,
             target: entry.target.map(<[u8]>::to_vec),
             digests: entry.digests.to_vec(),
+            tree: entry.tree.to_vec(),
             xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
             damaged_ns: entry.damaged_ns,
         }
@@ -269,6 +340,7 @@ impl Owned {
             absent: self.absent,
             target: self.target.as_deref(),
             digests: &self.digests,
+            tree: &self.tree,
             xattrs: self.xattrs.as_deref(),
             damaged_ns: self.damaged_ns,
         }

@@ -121,7 +121,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     };
     let output = args.output.as_deref();
     let entries = write(&header, list, output, |writer| {
-        create(&tree, &contents, header.xattrs, writer, &mut on_error)
+        create(&tree, &contents, header.xattrs, writer, &run.budget, &mut on_error)
     })?;
 
     let (done, failed) = read.map_or_else(Default::default, |read| (read.done, read.failed.len() as u64));

@@ -125,7 +125,9 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         _ => {}
     };
     let output = args.output.as_deref();
-    let updated = write(&header, list, output, |writer| update.write(&read.rows, now_ns, writer, &mut each))?;
+    let updated = write(&header, list, output, |writer| {
+        update.write(&read.rows, now_ns, writer, &run.budget, &mut each)
+    })?;
 
     for (kind, n) in [("missing", update.missing), ("corrupted", updated.corrupted), ("kept", updated.kept)] {
         console.stats.result(kind, n);

@@ -30,6 +30,8 @@ pub struct Collect {
     reserved: u64,
     /// The identity of the directory being listed.
     id: Id,
+    /// Whether the table lacks an entry of that directory.
+    is_partial: bool,
 }
 
 /// The tag of a queued directory.
@@ -58,6 +60,7 @@ impl Collect {
             budget: None,
             reserved: 0,
             id: Id::default(),
+            is_partial: false,
         }
     }
 
@@ -104,6 +107,7 @@ impl Collect {
             Ok(stat) => stat,
             Err(error) => {
                 self.errors.push(error);
+                self.is_partial = true;
                 return Ok(None);
             }
         };
@@ -199,6 +203,7 @@ impl Visitor for Collect {
     }
 
     fn enter(&mut self, tag: &DirTag, dir: &Directory<'_>) -> Step {
+        self.is_partial = false;
         self.id = Id { dev: dir.dev(), ino: dir.ino(), root: dir.root() as u32 };
         let ended = self.shard.finish_starting_points(self.worker);
         match tag.found {
@@ -219,10 +224,17 @@ impl Visitor for Collect {
     }
 
     fn leave(&mut self, tag: &DirTag) {
+        if self.is_partial {
+            self.shard.mark_partial();
+        }
         if let Some(found) = tag.found {
             let ended = self.shard.finish(found, self.id);
             self.step(ended);
         }
+    }
+
+    fn filtered(&mut self, _tag: &DirTag) {
+        self.is_partial = true;
     }
 
     fn again(&mut self, repeat: &Repeat<'_>) {
@@ -234,6 +246,7 @@ impl Visitor for Collect {
 
     fn error(&mut self, error: WalkError) -> Step {
         self.errors.push(error);
+        self.is_partial = true;
         Step::Next
     }
 }

@@ -62,6 +62,7 @@ impl<'i> Cursor<'i> {
             name: &self.path[open.prefix..],
             dir: DirNo(open.dir),
             file_type: row.file_type,
+            is_whole: row.is_whole(),
             file,
             metadata: record.map(Stat::from),
             target: is_link.then(|| open.shard.names.target(row.name())),

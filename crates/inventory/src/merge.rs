@@ -40,8 +40,24 @@ impl Inventory {
         errors.sort_by(|a, b| a.path.cmp(&b.path));
         repeated.sort_unstable();
         refused.sort();
+        if matches!(keep, Keep::Stats { .. }) {
+            mark_whole(&mut shards);
+        }
         let (dirs, files) = depth_first(&mut shards)?;
         Ok(Self { shards, dirs, files, skipped, keep, errors, refused, repeated, origin: Origin::Walked })
+    }
+}
+
+/// Marks the directories whose entries are all in the table.
+fn mark_whole(shards: &mut [Shard]) {
+    for shard in 0..shards.len() {
+        let mut partial = std::mem::take(&mut shards[shard].partial).into_iter().peekable();
+        for number in 0..shards[shard].current() {
+            if partial.next_if_eq(&number).is_none() {
+                let found = shards[shard].listings[number as usize].found;
+                shards[usize::from(found.shard)].mark_whole(found);
+            }
+        }
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Packed {
 
 /// Flag: the entry is a link that is followed.
 const VIA_LINK: u8 = 1;
+/// Flag: the entry is a directory, and all its entries are in the table.
+const WHOLE: u8 = 4;
 /// Flag: the entry has more than one hard link. Set only if the entry's metadata was read.
 const LINKED: u8 = 2;
 
@@ -41,6 +43,10 @@ impl Packed {
 
     pub(crate) fn is_linked(&self) -> bool {
         self.flags & LINKED != 0
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.flags & WHOLE != 0
     }
 
     fn with_links(self, nlink: u64) -> Self {
@@ -88,6 +94,8 @@ pub(crate) struct Shard {
     pub(crate) entries: Vec<Packed>,
     pub(crate) listings: Vec<Listing>,
     pub(crate) columns: Columns,
+    /// The numbers of listings that lack an entry, ascending.
+    pub(crate) partial: Vec<u32>,
     /// The current listing, in the order of arrival.
     files: Vec<Keyed>,
     others: Vec<Keyed>,
@@ -184,6 +192,24 @@ impl Shard {
         let Id { dev, ino, root } = id;
         self.listings.push(Listing { dev, ino, root, found, start: start as u32, files, others });
         Ok(())
+    }
+
+    /// Records that the current listing lacks an entry.
+    pub(crate) fn mark_partial(&mut self) {
+        self.partial.push(self.current());
+    }
+
+    /// Records that all entries of a directory are in the table. The directory was found by this shard.
+    pub(crate) fn mark_whole(&mut self, found: Found) {
+        let name = self.names.get(found.name);
+        // Starting points are in the first listing, if they are entries.
+        let above = self.listings.get(if found.up == ROOT { 0 } else { found.up as usize });
+        let Some(above) = above.filter(|above| found.up != ROOT || above.found.name.len == 0) else { return };
+        let start = (above.start + above.files) as usize;
+        let others = &mut self.entries[start..start + above.others as usize];
+        if let Ok(at) = others.binary_search_by(|row| self.names.get(row.name()).cmp(name)) {
+            others[at].flags |= WHOLE;
+        }
     }
 
     /// Ends the listing of starting points that are entries themselves, if there are any.

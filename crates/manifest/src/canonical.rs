@@ -117,7 +117,7 @@ impl<'l> Values<'l> for Scan<'l> {
         self.until_quote().filter(|text| is_plain(text)).map(Cow::Borrowed)
     }
 
-    fn digests(&mut self, algorithms: &[Algorithm], digests: &mut Vec<u8>) -> Option<()> {
+    fn digests(&mut self, algorithms: &[Algorithm], digests: &mut Vec<u8>, _: EntryError) -> Option<()> {
         self.skip(b"{\"")?;
         for (nth, algorithm) in algorithms.iter().enumerate() {
             if nth > 0 {

@@ -2,8 +2,12 @@
 
 use std::io;
 
+use ftk_inventory::Budget;
+
 use crate::contents::Content;
+use crate::kept_xattrs::KeptXattrs;
 use crate::merge::Side as _;
+use crate::trees::Trees;
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::XattrReader;
 use crate::{Contents, Entry, Error, Writer};
@@ -13,10 +17,12 @@ use crate::{Contents, Entry, Error, Writer};
 ///
 /// Entries that could not be read are skipped: files whose row is not `Ok`, which were reported when they
 /// were read, and entries whose extended attributes cannot be read, which are passed to `on_error` with their
-/// path below the root.
+/// path below the root. A directory has tree digests if everything below it was found and read. Their memory,
+/// and that of the extended attributes, is reserved from the budget.
 ///
 /// # Errors
-/// When the manifest cannot be written, or when a file that was to be read was never processed.
+/// When the manifest cannot be written, when a file that was to be read was never processed, or when the budget
+/// is used up.
 ///
 /// # Panics
 /// If neither the content nor the metadata of a regular file is known.
@@ -25,15 +31,28 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     contents: &Contents<'_>,
     xattrs: bool,
     writer: &mut Writer<S>,
+    budget: &Budget,
     on_error: &mut dyn FnMut(&[u8], io::Error),
 ) -> Result<u64, Error> {
+    let mut maker = Maker::new(tree, *contents, xattrs, budget);
+    let mut trees = Trees::new(writer.algorithms(), budget);
+    if trees.is_needed() {
+        let mut walk = tree.walk();
+        while walk.advance()? {
+            match maker.make(&walk.seen, &[]) {
+                Made::Entry(entry) => trees.add(&entry, walk.seen.is_whole)?,
+                _ => trees.omit(&walk.seen.path)?,
+            }
+        }
+        trees.finish()?;
+        maker.make_again();
+    }
     let mut walk = tree.walk();
-    let mut maker = Maker::new(tree, *contents, xattrs);
     let (mut written, mut pending) = (0, 0);
     while walk.advance()? {
         match maker.make(&walk.seen, &[]) {
             Made::Entry(entry) => {
-                writer.entry(&entry)?;
+                writer.entry(&trees.with_tree(entry))?;
                 written += 1;
             }
             Made::WithoutXattrs(entry, error) => on_error(entry.path, error),
@@ -59,14 +78,22 @@ pub(crate) enum Made<'m> {
 /// Makes entries from what the walk found and what was read.
 pub(crate) struct Maker<'t> {
     contents: Contents<'t>,
-    xattrs: Option<XattrReader<'t>>,
+    xattrs: Option<KeptXattrs<'t>>,
     digests: Vec<u8>,
 }
 
 impl<'t> Maker<'t> {
-    pub(crate) fn new(tree: &WalkedTree<'t>, contents: Contents<'t>, xattrs: bool) -> Self {
-        let xattrs = xattrs.then(|| XattrReader::new(tree.inventory));
+    pub(crate) fn new(tree: &WalkedTree<'t>, contents: Contents<'t>, xattrs: bool, budget: &Budget) -> Self {
+        let xattrs = xattrs.then(|| KeptXattrs::new(XattrReader::new(tree.inventory), budget));
         Self { contents, xattrs, digests: Vec::new() }
+    }
+
+    /// Prepares for making the same entries once more, in the same order. Their extended attributes are not read
+    /// again.
+    pub(crate) fn make_again(&mut self) {
+        if let Some(xattrs) = &mut self.xattrs {
+            xattrs.rewind();
+        }
     }
 
     /// Makes the entry of what was seen. `known` are the digests to use for a file that was not to be read.

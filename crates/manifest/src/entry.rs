@@ -20,6 +20,9 @@ pub struct Entry<'e> {
     /// The digests of a regular file, concatenated in the order of the [`Header`](crate::Header)'s
     /// algorithms. Empty for other types, and if the content was not read.
     pub digests: &'e [u8],
+    /// The tree digests of a directory, concatenated like `digests`. Empty for other types, and if there are
+    /// none.
+    pub tree: &'e [u8],
     /// The extended attributes, sorted by name, if they were requested.
     pub xattrs: Option<&'e [Xattr]>,
     /// When a run first found that the content has changed although size and mtime are the same.
@@ -30,7 +33,7 @@ impl<'e> Entry<'e> {
     /// Creates an entry of which only the path and the metadata are known.
     pub fn new(path: &'e [u8], stat: Stat) -> Self {
         let absent = FieldSet::default();
-        Self { path, stat, absent, target: None, digests: &[], xattrs: None, damaged_ns: None }
+        Self { path, stat, absent, target: None, digests: &[], tree: &[], xattrs: None, damaged_ns: None }
     }
 
     /// Returns whether the value of a field is known. An unknown value is not compared.

@@ -77,6 +77,12 @@ pub enum EntryError {
     NoDigest(Algorithm),
     /// This text is not a digest by the algorithm.
     Digest(Algorithm, String),
+    /// An entry that is not a directory, or an entry of a manifest without algorithms, has a tree digest.
+    Tree,
+    /// A directory has more or fewer tree digests than the header has algorithms.
+    TreeDigests,
+    /// The tree digest of this directory is not that of the recorded entries below it.
+    OtherTree(Vec<u8>),
     /// An entry without digests is marked as damaged.
     Damaged,
     /// The entry has extended attributes, but the header says that no entry has any.
@@ -127,6 +133,7 @@ impl EntryError {
             Field::Rdev => Self::Rdev,
             Field::Target => Self::Target,
             Field::Digests => Self::Digests,
+            Field::Tree => Self::Tree,
             Field::Damaged => Self::Damaged,
             _ => Self::Xattrs,
         }
@@ -181,6 +188,11 @@ impl fmt::Display for EntryError {
             }
             Self::NoDigest(algorithm) => return write!(f, "the {algorithm} digest is missing"),
             Self::Digest(algorithm, text) => return write!(f, "{text:?} is not a {algorithm} digest"),
+            Self::Tree => "tree is not allowed for entries other than directories, nor without algorithms",
+            Self::TreeDigests => "tree: digests by all algorithms of the header are required",
+            Self::OtherTree(path) => {
+                return write!(f, "tree of {} is not the digest of the entries below it", quote(path));
+            }
             Self::Damaged => "damaged_ns is not allowed for entries without digests",
             Self::Xattrs => "xattrs are not allowed, since the header has `xattrs` false",
             Self::XattrName(error) => return write!(f, "xattrs: {error}"),

@@ -96,6 +96,8 @@ members! {
     Target: "target", since 1, compared true;
     /// The digests of a regular file.
     Digests: "digests", since 1, compared true;
+    /// The tree digests of a directory.
+    Tree: "tree", since 2, compared false;
     /// The extended attributes, if they were recorded.
     Xattrs: "xattrs", since 1, compared true;
     /// When the content was first found to be damaged.
@@ -133,6 +135,7 @@ impl Field {
             Self::Rdev => file_type.is_device(),
             Self::Target => file_type == FileType::Symlink,
             Self::Digests | Self::Damaged => file_type == FileType::Regular && !header.algorithms.is_empty(),
+            Self::Tree => file_type == FileType::Directory && !header.algorithms.is_empty(),
             Self::Xattrs => header.xattrs,
             _ => true,
         }
@@ -142,7 +145,7 @@ impl Field {
     pub(crate) fn is_optional(self, file_type: FileType, header: &Header) -> bool {
         match self {
             Self::Type | Self::Target | Self::Digests | Self::Xattrs => false,
-            Self::Damaged => true,
+            Self::Tree | Self::Damaged => true,
             // Together with the digests, the size identifies a content.
             Self::Size => header.version > 1 && file_type != FileType::Regular,
             _ => header.version > 1,
@@ -183,7 +186,12 @@ impl Field {
             Self::Nlink => stat.nlink = values.natural()?,
             Self::Rdev => stat.rdev = values.natural()?,
             Self::Target => entry.target = Some(values.text()?.into_owned()),
-            Self::Digests => values.digests(&header.algorithms, &mut entry.digests)?,
+            Self::Digests => {
+                values.digests(&header.algorithms, &mut entry.digests, EntryError::Digests)?;
+            }
+            Self::Tree => {
+                values.digests(&header.algorithms, &mut entry.tree, EntryError::TreeDigests)?;
+            }
             Self::Xattrs => entry.xattrs = Some(values.xattrs()?),
             Self::Damaged => entry.fixed.damaged_ns = Some(values.integer()?),
         }
@@ -200,6 +208,7 @@ impl Field {
             Self::Rdev => entry.stat.is_device() && entry.knows(self),
             Self::Target => entry.target.is_some(),
             Self::Digests => !entry.digests.is_empty(),
+            Self::Tree => !entry.tree.is_empty(),
             Self::Xattrs => entry.xattrs.is_some(),
             Self::Damaged => entry.damaged_ns.is_some(),
             _ => entry.knows(self),
@@ -253,6 +262,7 @@ impl Field {
             Self::Rdev => push_number(out, stat.rdev),
             Self::Target => {} // see `write_member`
             Self::Digests => push_digests(out, entry.digests, algorithms),
+            Self::Tree => push_digests(out, entry.tree, algorithms),
             Self::Xattrs => {
                 out.push(b'[');
                 for (nth, xattr) in entry.xattrs.unwrap_or_default().iter().enumerate() {
@@ -293,7 +303,7 @@ impl Field {
             Self::Digests => is_same == Some(false),
             Self::Xattrs => old.xattrs.zip(new.xattrs).is_some_and(|(old, new)| old != new),
             Self::Allocated | Self::Ctime | Self::Birth => false,
-            Self::Dev | Self::Ino | Self::Nlink | Self::Damaged => false,
+            Self::Dev | Self::Ino | Self::Nlink | Self::Tree | Self::Damaged => false,
         }
     }
 }

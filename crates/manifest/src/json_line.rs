@@ -21,8 +21,9 @@ pub(crate) trait Values<'l> {
     fn natural_32(&mut self) -> Option<u32>;
     fn integer(&mut self) -> Option<i128>;
     fn text(&mut self) -> Option<Cow<'l, [u8]>>;
-    /// Appends a digest by each algorithm.
-    fn digests(&mut self, algorithms: &[Algorithm], digests: &mut Vec<u8>) -> Option<()>;
+    /// Appends a digest by each algorithm. `wrong` is the error for a number of digests other than that of the
+    /// algorithms.
+    fn digests(&mut self, algorithms: &[Algorithm], digests: &mut Vec<u8>, wrong: EntryError) -> Option<()>;
     fn xattrs(&mut self) -> Option<Vec<Xattr>>;
     /// Returns what was made of a value, or notes why nothing can be made of it.
     fn check<T>(&mut self, made: Option<T>, error: impl FnOnce() -> EntryError) -> Option<T>;
@@ -73,10 +74,10 @@ impl<'l, M: MapAccess<'l>> Values<'l> for JsonValues<M, M::Error> {
         })
     }
 
-    fn digests(&mut self, algorithms: &[Algorithm], digests: &mut Vec<u8>) -> Option<()> {
+    fn digests(&mut self, algorithms: &[Algorithm], digests: &mut Vec<u8>, wrong: EntryError) -> Option<()> {
         let Digests(found) = self.value()?;
         let is_complete = (found.len() == algorithms.len()).then_some(());
-        self.check(is_complete, || EntryError::Digests)?;
+        self.check(is_complete, || wrong)?;
         for algorithm in algorithms {
             let hex = found.iter().find(|(name, _)| &**name == algorithm.name());
             let (_, hex) = self.check(hex, || EntryError::NoDigest(*algorithm))?;

@@ -31,6 +31,8 @@
 //! | [`diff()`], file that only the new manifest has | 65 and its path |
 //! | [`unique()`], file of the manifest that is searched | 56 |
 //!
+//! Writing a manifest uses the length of the digests for each directory.
+//!
 //! A manifest itself uses 65 bytes per 256 KiB of its length, and a buffer of 256 KiB while it is read.
 //!
 //! Verifying ten million files with names of 20 bytes uses 1.8 GB. Comparing two manifests keeps nothing of
@@ -80,6 +82,7 @@ mod field_name;
 mod field_set;
 mod header;
 mod json_line;
+mod kept_xattrs;
 mod keys;
 mod lines;
 mod merge;
@@ -89,6 +92,8 @@ mod reader;
 mod sample;
 mod sniff;
 mod text;
+mod tree_digest;
+mod trees;
 mod unique;
 mod update;
 mod verdict;

@@ -34,6 +34,7 @@ pub(crate) fn merge_manifests(
             new.skip();
             if pass == Pass::First {
                 old.advance()?;
+                new.check_line_of(old)?;
                 has_read_old = true;
                 same(Some(&old.entry()));
             } else {

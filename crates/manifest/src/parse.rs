@@ -17,6 +17,7 @@ pub(crate) struct Owned {
     path: Vec<u8>,
     pub(crate) target: Option<Vec<u8>>,
     pub(crate) digests: Vec<u8>,
+    pub(crate) tree: Vec<u8>,
     pub(crate) xattrs: Option<Vec<Xattr>>,
     /// Everything else.
     pub(crate) fixed: Entry<'static>,
@@ -25,7 +26,7 @@ pub(crate) struct Owned {
 impl Owned {
     pub(crate) fn new() -> Self {
         let fixed = Entry::new(&[], Stat::EMPTY);
-        Self { path: Vec::new(), target: None, digests: Vec::new(), xattrs: None, fixed }
+        Self { path: Vec::new(), target: None, digests: Vec::new(), tree: Vec::new(), xattrs: None, fixed }
     }
 
     pub(crate) fn set_path(&mut self, path: &[u8]) {
@@ -40,7 +41,7 @@ impl Owned {
 
     pub(crate) fn entry(&self) -> Entry<'_> {
         let (target, xattrs) = (self.target.as_deref(), self.xattrs.as_deref());
-        Entry { path: &self.path, target, digests: &self.digests, xattrs, ..self.fixed }
+        Entry { path: &self.path, target, digests: &self.digests, tree: &self.tree, xattrs, ..self.fixed }
     }
 
     /// Removes everything except the path.
@@ -48,6 +49,7 @@ impl Owned {
         self.fixed = Entry::new(&[], Stat::EMPTY);
         self.target = None;
         self.digests.clear();
+        self.tree.clear();
         self.xattrs = None;
     }
 

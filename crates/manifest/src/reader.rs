@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::os::unix::fs::FileTypeExt as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ftk_record::{SealedReader, Sums};
 
@@ -12,6 +13,7 @@ use crate::lines::{Lines, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;
 use crate::sniff::{Kind, sniff};
+use crate::trees::TreeCheck;
 use crate::{Entry, EntryError, Error, Header, Which};
 
 /// An open manifest whose footer has been checked.
@@ -23,6 +25,9 @@ use crate::{Entry, EntryError, Error, Header, Which};
 pub struct Manifest {
     sealed: Sealed,
     header: Header,
+    /// Whether a pass over all entries has found that the tree digests are those of the entries. Later passes read the
+    /// same bytes.
+    are_trees_checked: AtomicBool,
 }
 
 impl Manifest {
@@ -51,7 +56,8 @@ impl Manifest {
         let header = header.unwrap_or_else(|| Err(Error::NotManifest("it has only a footer".into())))?;
         while lines.next_line()?.is_some() {}
         let footer = lines.number();
-        Ok(Self { sealed: Sealed { file, fingerprints, lines: footer - 1 }, header })
+        let sealed = Sealed { file, fingerprints, lines: footer - 1 };
+        Ok(Self { sealed, header, are_trees_checked: AtomicBool::new(false) })
     }
 
     /// Returns the header.
@@ -72,7 +78,10 @@ impl Manifest {
         let mut lines = Lines::new(&self.sealed);
         lines.next()?;
         let (current, last) = (Owned::new(), Vec::new());
-        Ok(Entries { lines, header: &self.header, current, last, is_first: true, which: None })
+        let is_checked = self.are_trees_checked.load(Ordering::Relaxed);
+        let has_trees = self.header.version > 1 && !self.header.algorithms.is_empty();
+        let check = (has_trees && !is_checked).then(|| TreeCheck::new(&self.header.algorithms));
+        Ok(Entries { manifest: self, lines, current, last, is_first: true, check, which: None })
     }
 
     /// Like [`entries`](Self::entries), for one of two manifests: errors report which one.
@@ -102,12 +111,14 @@ impl Manifest {
 /// A reader of the entries of a manifest. Uses memory for an entry and a path.
 #[derive(Debug)]
 pub struct Entries<'m> {
+    manifest: &'m Manifest,
     lines: Lines<'m>,
-    header: &'m Header,
     current: Owned,
     /// The path of the entry before.
     last: Vec<u8>,
     is_first: bool,
+    /// The check of tree digests, unless an earlier pass did it.
+    check: Option<TreeCheck>,
     /// Which of two manifests this is, for errors.
     which: Option<Which>,
 }
@@ -157,14 +168,27 @@ impl Entries<'_> {
         self.current.set_path(other.path());
         self.is_first = false;
     }
+
+    /// Checks the tree digests of `other`'s current entry, whose line was identical, in this manifest too.
+    pub(crate) fn check_line_of(&mut self, other: &Entries<'_>) -> Result<(), Error> {
+        let (number, which) = (self.lines.number(), self.which);
+        let checked = self.check.as_mut().map_or(Ok(()), |check| check.add(&other.entry(), number));
+        checked.map_err(|error| error.of(which))
+    }
 }
 
 impl Side for Entries<'_> {
     fn advance(&mut self) -> Result<bool, Error> {
         let which = self.which;
-        let Some(line) = self.lines.next().map_err(|error| error.of(which))? else { return Ok(false) };
+        let Some(line) = self.lines.next().map_err(|error| error.of(which))? else {
+            if let Some(mut check) = self.check.take() {
+                check.finish().map_err(|error| error.of(which))?;
+                self.manifest.are_trees_checked.store(true, Ordering::Relaxed);
+            }
+            return Ok(false);
+        };
         self.current.swap_path(&mut self.last);
-        let read = self.current.read(line, self.header);
+        let read = self.current.read(line, &self.manifest.header);
         let (path, last) = (self.current.entry().path, &*self.last);
         let read = read.and_then(|()| match key(last).cmp(key(path)) {
             _ if self.is_first => Ok(()),
@@ -174,6 +198,9 @@ impl Side for Entries<'_> {
         });
         let number = self.lines.number();
         read.map_err(|what| Error::Line { number, what }.of(which))?;
+        if let Some(check) = &mut self.check {
+            check.add(&self.current.entry(), number).map_err(|error| error.of(which))?;
+        }
         self.is_first = false;
         Ok(true)
     }

@@ -13,6 +13,7 @@ use crate::create::{Made, Maker};
 use crate::entry::ROOT;
 use crate::keys::Reservation;
 use crate::merge::merge;
+use crate::trees::Trees;
 use crate::verdict::finding;
 use crate::walked_tree::{Failed, Seen, WalkedTree};
 use crate::{Contents, Entry, Error, Field, Finding, Manifest, Sample, Verdict, Writer};
@@ -166,24 +167,52 @@ impl<'u> Update<'u> {
     /// attributes cannot be read, are passed to `each`.
     ///
     /// # Errors
-    /// When the old manifest cannot be read or has changed meanwhile, when the new one cannot be written, or
-    /// when a file was never processed.
+    /// When the old manifest cannot be read or has changed meanwhile, when the new one cannot be written,
+    /// when a file was never processed, or when the budget is used up.
     pub fn write<S: FnMut(&[u8]) -> io::Result<()>>(
         &self,
         rows: &Rows,
         now_ns: i128,
         writer: &mut Writer<S>,
+        budget: &Budget,
         each: &mut dyn FnMut(&Finding<'_>),
     ) -> Result<Updated, Error> {
-        let mut maker = Maker::new(&self.tree, self.contents(rows), self.old.header().xattrs);
+        let header = self.old.header();
+        let mut maker = Maker::new(&self.tree, self.contents(rows), header.xattrs, budget);
+        let mut trees = Trees::new(&header.algorithms, budget);
+        if trees.is_needed() {
+            self.make(&mut maker, now_ns, &mut |_| (), &mut |made| match made {
+                New::Entry(entry, is_whole) => Ok(trees.add(&entry, is_whole)?),
+                New::Unreadable(path) => Ok(trees.omit(path)?),
+            })?;
+            trees.finish()?;
+            maker.make_again();
+        }
+        self.make(&mut maker, now_ns, each, &mut |made| match made {
+            New::Entry(entry, _) => Ok(writer.entry(&trees.with_tree(entry))?),
+            New::Unreadable(_) => Ok(()),
+        })
+    }
+
+    /// Makes the entries of the new manifest and passes them to `sink`.
+    fn make(
+        &self,
+        maker: &mut Maker<'_>,
+        now_ns: i128,
+        each: &mut dyn FnMut(&Finding<'_>),
+        sink: &mut dyn FnMut(New<'_>) -> Result<(), Error>,
+    ) -> Result<Updated, Error> {
         let (mut updated, mut pending) = (Updated::default(), 0);
         merge(&mut self.old.entries()?, &mut self.tree.walk(), |old, new| {
-            let old = old.map(|old| old.entry());
+            let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
+            let (mut is_whole, mut is_read) = (new.is_some_and(|seen| seen.is_whole), true);
             let known = old.map_or(&[][..], |old| old.digests);
-            let entry = match new.map(|new| maker.make(&new.seen, known)) {
+            let entry = match new.map(|seen| maker.make(seen, known)) {
                 None => match old {
                     Some(old) if self.failed.covers(old.path) => {
                         updated.kept += 1;
+                        // Everything below it keeps its old record too.
+                        is_whole = !old.tree.is_empty();
                         Some(old)
                     }
                     // The file may have been renamed. Without this record, its damage would be recorded under
@@ -196,6 +225,7 @@ impl<'u> Update<'u> {
                     _ => None,
                 },
                 Some(Made::Unread) => {
+                    is_read = false;
                     let old = old.filter(|old| old.stat.is_regular());
                     updated.keep(old.is_some());
                     old
@@ -206,6 +236,7 @@ impl<'u> Update<'u> {
                 }
                 Some(Made::Entry(entry)) => Some(self.judge(old, entry, now_ns, &mut updated, each)),
                 Some(Made::WithoutXattrs(entry, error)) => {
+                    is_read = false;
                     each(&Finding { error: Some(&error), ..finding(Verdict::Unreadable, &entry) });
                     let old = old.filter(|old| old.stat.file_type == entry.stat.file_type);
                     updated.keep(old.is_some());
@@ -213,8 +244,11 @@ impl<'u> Update<'u> {
                     old.is_some().then(|| self.judge(old, entry, now_ns, &mut updated, each))
                 }
             };
+            if let Some(seen) = new.filter(|_| !is_read) {
+                sink(New::Unreadable(&seen.path))?;
+            }
             if let Some(entry) = entry {
-                writer.entry(&entry)?;
+                sink(New::Entry(entry, is_whole))?;
                 updated.entries += 1;
             }
             Ok(ControlFlow::Continue(()))
@@ -245,6 +279,14 @@ impl<'u> Update<'u> {
     fn contents<'c>(&'c self, rows: &'c Rows) -> Contents<'c> {
         Contents::read(Some(&self.files), rows)
     }
+}
+
+/// A step in the making of a manifest.
+enum New<'n> {
+    /// An entry to write, and for a directory whether the walk found all its entries.
+    Entry(Entry<'n>, bool),
+    /// The path of something that could not be read. An entry follows if it keeps an old record.
+    Unreadable(&'n [u8]),
 }
 
 impl Updated {

@@ -50,6 +50,8 @@ pub(crate) struct Seen {
     pub(crate) name: Vec<u8>,
     pub(crate) dir: DirNo,
     pub(crate) file_type: FileType,
+    /// Whether this is a directory and the walk found all its entries.
+    pub(crate) is_whole: bool,
     pub(crate) file: Option<FileNo>,
     pub(crate) metadata: Option<Stat>,
     target: Vec<u8>,
@@ -63,6 +65,7 @@ impl Default for Seen {
             name: Vec::new(),
             dir: DirNo(0),
             file_type: FileType::Directory,
+            is_whole: false,
             file: None,
             metadata: None,
             target: Vec::new(),
@@ -109,7 +112,7 @@ impl Side for Walk<'_> {
         }
         seen.has_target = item.target.is_some();
         (seen.dir, seen.file_type, seen.file) = (item.dir, item.file_type, item.file);
-        seen.metadata = item.metadata;
+        (seen.is_whole, seen.metadata) = (item.is_whole, item.metadata);
         Ok(true)
     }
 

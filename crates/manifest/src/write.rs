@@ -45,6 +45,11 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
         self.end_line()
     }
 
+    /// Returns the algorithms of the header.
+    pub(crate) fn algorithms(&self) -> &[Algorithm] {
+        &self.algorithms
+    }
+
     /// Writes the footer.
     ///
     /// # Errors

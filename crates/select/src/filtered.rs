@@ -82,6 +82,25 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if step == Step::Descend && !self.descends { Step::Next } else { step }
     }
 
+    /// Shows an entry of a directory if it is selected, and returns the next step.
+    fn entry_of(&mut self, tag: &Tag<V::Dir>, entry: &mut Entry<'_>) -> Step {
+        if self.selection.no_hidden && entry.name().starts_with(b".") {
+            self.skipped.hidden += 1;
+            return Step::Next;
+        }
+        let dir_len = self.path.len();
+        if self.selection.needs_paths {
+            self.path.extend_from_slice(entry.name());
+        }
+        let step = if self.is_pruned(entry) {
+            Step::Next
+        } else {
+            self.offer(entry, false, |inner, entry| inner.entry(&tag.inner, entry))
+        };
+        self.path.truncate(dir_len);
+        step
+    }
+
     fn matches(&mut self, entry: &mut Entry<'_>, is_root: bool) -> Result<bool, WalkError> {
         if !self.lists || !self.selection.matches(entry, is_root, self.below_root())? {
             if !is_root || entry.file_type() != FileType::Directory {
@@ -194,21 +213,16 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
     }
 
     fn entry(&mut self, tag: &Self::Dir, entry: &mut Entry<'_>) -> Step {
-        if self.selection.no_hidden && entry.name().starts_with(b".") {
-            self.skipped.hidden += 1;
-            return Step::Next;
+        let before = self.skipped.by_options();
+        let step = self.entry_of(tag, entry);
+        if self.skipped.by_options() > before {
+            self.inner.filtered(&tag.inner);
         }
-        let dir_len = self.path.len();
-        if self.selection.needs_paths {
-            self.path.extend_from_slice(entry.name());
-        }
-        let step = if self.is_pruned(entry) {
-            Step::Next
-        } else {
-            self.offer(entry, false, |inner, entry| inner.entry(&tag.inner, entry))
-        };
-        self.path.truncate(dir_len);
         step
+    }
+
+    fn filtered(&mut self, tag: &Self::Dir) {
+        self.inner.filtered(&tag.inner);
     }
 
     fn leave(&mut self, tag: &Self::Dir) {

@@ -68,6 +68,13 @@ pub trait Visitor: Send {
         let _ = repeat;
     }
 
+    /// Tells that an entry of the directory entered last is not shown.
+    ///
+    /// The walk itself shows all entries. This is for visitors that filter the entries for another visitor.
+    fn filtered(&mut self, tag: &Self::Dir) {
+        let _ = tag;
+    }
+
     /// Receives an error: a path could not be opened, listed, statted or followed. The walk continues unless
     /// this returns [`Step::Stop`].
     fn error(&mut self, error: WalkError) -> Step;

@@ -4,6 +4,7 @@ mod changed;
 mod diff;
 mod format;
 mod model;
+mod tree_digests;
 mod trees;
 mod unique;
 mod update;

@@ -19,6 +19,7 @@ pub(crate) struct Owned {
     pub(crate) absent: FieldSet,
     pub(crate) target: Option<Vec<u8>>,
     pub(crate) digests: Vec<u8>,
+    pub(crate) tree: Vec<u8>,
     pub(crate) xattrs: Option<Vec<Xattr>>,
     pub(crate) damaged_ns: Option<i128>,
 }
@@ -99,6 +100,7 @@ impl Owned {
             absent: entry.absent,
             target: entry.target.map(<[u8]>::to_vec),
             digests: entry.digests.to_vec(),
+            tree: entry.tree.to_vec(),
             xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
             damaged_ns: entry.damaged_ns,
         }
@@ -111,6 +113,7 @@ impl Owned {
             absent: self.absent,
             target: self.target.as_deref(),
             digests: &self.digests,
+            tree: &self.tree,
             xattrs: self.xattrs.as_deref(),
             damaged_ns: self.damaged_ns,
         }

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path as FsPath;
 
 use ftk_hash::{Algorithm, Platform};
-use ftk_inventory::{Collect, FileNo, Inventory, Keep};
+use ftk_inventory::{Budget, Collect, FileNo, Inventory, Keep};
 use ftk_manifest::{Contents, Header, Manifest, WalkedTree, Writer, create};
 use ftk_process::{Resources, Rows, Work, process};
 use ftk_read::Span;
@@ -91,8 +91,15 @@ impl Dir {
     }
 
     /// Returns the entries of such a manifest.
-    pub(crate) fn entries(&self, algorithms: &[Algorithm]) -> Entries {
+    pub(crate) fn recorded(&self, algorithms: &[Algorithm]) -> Entries {
         read(&self.manifest(&header(algorithms, false))).unwrap()
+    }
+
+    /// Returns the entries of such a manifest without tree digests, so that a test can change them.
+    pub(crate) fn entries(&self, algorithms: &[Algorithm]) -> Entries {
+        let mut entries = self.recorded(algorithms);
+        entries.values_mut().for_each(|entry| entry.tree.clear());
+        entries
     }
 }
 
@@ -137,7 +144,8 @@ impl Walked {
         let mut bytes = Vec::new();
         let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line)).unwrap();
         let mut fail = |path: &[u8], error| panic!("{path:?}: {error}");
-        create(&self.tree(), contents, header.xattrs, &mut writer, &mut fail).unwrap();
+        create(&self.tree(), contents, header.xattrs, &mut writer, &Budget::new(u64::MAX), &mut fail)
+            .unwrap();
         writer.finish().unwrap();
         open(&bytes).unwrap()
     }

@@ -10,6 +10,7 @@ use ftk_inventory::Budget;
 use ftk_manifest::{Field, Finding, Header, Manifest, Sample, Update, Updated, Verdict, Writer};
 
 use crate::model::{Path, header, manifest, open, read, version_1};
+use crate::tree_digests::with_trees;
 use crate::trees::Dir;
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
@@ -44,7 +45,7 @@ fn update(dir: &Dir, old: &Manifest, check: Option<f64>, accept: &[&str]) -> Run
         corrupted.push(finding.path.to_vec());
     };
     let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line)).unwrap();
-    let updated = update.write(&rows, NOW, &mut writer, &mut each).unwrap();
+    let updated = update.write(&rows, NOW, &mut writer, &Budget::new(u64::MAX), &mut each).unwrap();
     writer.finish().unwrap();
     Run { read: update.files.iter().map(path).collect(), corrupted, updated, new: open(&bytes).unwrap() }
 }
@@ -69,7 +70,7 @@ fn no_file_of_an_unchanged_tree_is_read() {
 fn version_1_is_upgraded_without_reading_unchanged_files() {
     let dir = Dir::new();
     let header = later(XXH3);
-    let now = dir.entries(XXH3);
+    let now = dir.recorded(XXH3);
     let old = version_1(&header, &now);
     let run = update(&dir, &old, None, &[]);
     assert_eq!(run.read, Vec::<Vec<u8>>::new());
@@ -89,7 +90,7 @@ fn version_1_is_upgraded_without_reading_unchanged_files() {
 #[test]
 fn files_without_recorded_times_are_read() {
     let dir = Dir::new();
-    let now = dir.entries(XXH3);
+    let now = dir.recorded(XXH3);
     let mut old = now.clone();
     old.get_mut(&Path::new("file")).unwrap().forget(Field::Mtime);
     old.get_mut(&Path::new(".")).unwrap().forget(Field::Dev);
@@ -113,7 +114,7 @@ fn changed_and_recent_files_are_read() {
     let mut run = update(&dir, &old, None, &[]);
     run.read.sort();
     assert_eq!(run.read, [&b"a-b"[..], b"a/b/c", b"a/x", b"fresh", b"moved"]);
-    assert_eq!(read(&run.new).unwrap(), dir.entries(XXH3));
+    assert_eq!(read(&run.new).unwrap(), dir.recorded(XXH3));
 
     // The same manifest, but with a run that began before the files were written.
     let young = manifest(&Header { start_ns: 7, ..header.clone() }, &read(&run.new).unwrap());
@@ -127,7 +128,7 @@ fn update_without_digests_reads_no_file() {
     dir.write("file", "CONTENT");
     let run = update(&dir, &old, Some(100.0), &[]);
     assert_eq!(run.read.len(), 0);
-    assert_eq!(read(&run.new).unwrap(), dir.entries(&[]));
+    assert_eq!(read(&run.new).unwrap(), dir.recorded(&[]));
 }
 
 #[test]
@@ -138,6 +139,7 @@ fn damaged_files_are_reported_until_repaired_changed_or_accepted() {
     let mut entries = good.clone();
     // Simulates a disk that returns other bytes than before.
     entries.get_mut(&Path::new("file")).unwrap().digests[3] ^= 1;
+    let mut entries = with_trees(entries, XXH3);
     let old = manifest(&header, &entries);
     let run = update(&dir, &old, None, &[]);
     assert_eq!((run.read.len(), run.corrupted.len()), (0, 0));

@@ -1,0 +1,318 @@
+//! The digest of a directory: one digest over everything below it. `docs/tree-digest.md` specifies it.
+
+use std::fmt;
+
+use ftk_hash::{Algorithm, Digest, Engine, Event, Platform};
+use ftk_walk::FileType;
+
+use crate::entry::key;
+use crate::{Entry, Field};
+
+/// The start of the message of every directory, so that it is never the content of a file by accident.
+const DOMAIN: &[u8] = b"ftk tree 1\n";
+
+/// A message of at least this many bytes is hashed before it is complete.
+const FLUSH: usize = 64 << 10;
+
+/// The owner's permission to execute a file.
+const OWNER_EXECUTES: u32 = 0o100;
+
+/// Computes the digests of directories from their entries, which come in the order of a manifest.
+///
+/// Other entries may come between a directory and what is below it: `a`, `a-b`, `a/x`. The paths of all directories
+/// that may still get entries are prefixes of each other, so they form a stack.
+///
+/// Uses memory for each directory that is open, and for at most 64 KiB of its entries. If entries come between
+/// a directory and what is below it, it also keeps a message of those.
+#[derive(Debug)]
+pub(crate) struct TreeDigester {
+    algorithms: Vec<Algorithm>,
+    platform: Platform,
+    /// The path of the directory opened last.
+    path: Vec<u8>,
+    open: Vec<Open>,
+    /// The number of directories so far.
+    count: usize,
+    digests: Vec<u8>,
+}
+
+/// A directory that may still get entries.
+#[derive(Debug)]
+struct Open {
+    /// The length of its path, which is a prefix of `path`; 0 for the root.
+    len: usize,
+    /// Its number among all directories.
+    number: usize,
+    /// The index of the directory that contains it, if that is recorded.
+    parent: Option<usize>,
+    /// Whether everything below it is known.
+    is_whole: bool,
+    /// The number of open directories in it: their digests are still missing in the messages.
+    waiting: usize,
+    /// The message of each algorithm. Empty if the directory has no digest.
+    messages: Vec<Message>,
+}
+
+/// What is hashed for a directory.
+struct Message {
+    /// The part that is not hashed yet.
+    bytes: Vec<u8>,
+    /// The state, if a part is hashed.
+    engine: Option<Box<dyn Engine<Vec<u8>>>>,
+    /// The place of the digest in the message of the directory above, and its length.
+    place: usize,
+    digest_len: usize,
+}
+
+/// A directory whose entries are complete.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Closed<'c> {
+    /// Its number: how many directories came before it.
+    pub(crate) number: usize,
+    pub(crate) path: &'c [u8],
+    /// The digests by all algorithms, concatenated. `None` if something below the directory is not known.
+    pub(crate) digests: Option<&'c [u8]>,
+}
+
+impl TreeDigester {
+    pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
+        Self {
+            algorithms: algorithms.to_vec(),
+            platform: Platform::detect(),
+            path: Vec::new(),
+            open: Vec::new(),
+            count: 0,
+            digests: Vec::new(),
+        }
+    }
+
+    /// Adds the next entry. `is_whole`: for a directory, whether all its entries will be added. Directories that
+    /// end before the entry are passed to `each`.
+    pub(crate) fn add<E>(
+        &mut self,
+        entry: &Entry<'_>,
+        is_whole: bool,
+        mut each: impl FnMut(Closed<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let path = key(entry.path);
+        self.close_before(path, &mut each)?;
+        let above = self.above(path);
+        let parent = above.filter(|at| !self.below(*at, path).contains(&b'/'));
+        if let Some(at) = above
+            && (parent.is_none() || !has_all(entry))
+        {
+            self.open[at].give_up();
+        }
+        let is_dir = entry.stat.file_type == FileType::Directory;
+        let mut messages = Vec::new();
+        if is_dir && is_whole {
+            messages.extend(self.algorithms.iter().map(|algorithm| Message {
+                bytes: DOMAIN.to_vec(),
+                engine: None,
+                place: 0,
+                digest_len: algorithm.digest_len(),
+            }));
+        }
+        if let Some(at) = parent.filter(|at| self.open[*at].is_whole) {
+            self.append(at, entry, &mut messages);
+        }
+        if is_dir {
+            self.path.clear();
+            self.path.extend_from_slice(path);
+            if let Some(at) = parent {
+                self.open[at].waiting += 1;
+            }
+            let (len, number) = (path.len(), self.count);
+            self.open.push(Open { len, number, parent, is_whole, waiting: 0, messages });
+            self.count += 1;
+        }
+        Ok(())
+    }
+
+    /// Notes that an entry is not known, so that no directory above it has a digest.
+    pub(crate) fn omit<E>(
+        &mut self,
+        path: &[u8],
+        mut each: impl FnMut(Closed<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.close_before(key(path), &mut each)?;
+        if let Some(at) = self.above(key(path)) {
+            self.open[at].give_up();
+        }
+        Ok(())
+    }
+
+    /// Ends all directories.
+    pub(crate) fn finish<E>(&mut self, mut each: impl FnMut(Closed<'_>) -> Result<(), E>) -> Result<(), E> {
+        while !self.open.is_empty() {
+            self.close(&mut each)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the directories that get no entries after `path`.
+    fn close_before<E>(
+        &mut self,
+        path: &[u8],
+        each: &mut impl FnMut(Closed<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // The entries of `a` come before `a0`: the byte after the slash is `0`.
+        let is_open = |dir: &Open, own: &[u8]| {
+            dir.len == 0
+                || path.starts_with(&own[..dir.len]) && path.get(dir.len).is_some_and(|byte| *byte <= b'/')
+        };
+        while self.open.last().is_some_and(|dir| !is_open(dir, &self.path)) {
+            self.close(each)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the index of the nearest directory above `path`, among those that are open.
+    fn above(&self, path: &[u8]) -> Option<usize> {
+        let is_above = |dir: &Open| if dir.len == 0 { !path.is_empty() } else { path[dir.len] == b'/' };
+        self.open.iter().rposition(is_above)
+    }
+
+    /// Returns the part of `path` below the directory with index `at`.
+    fn below<'p>(&self, at: usize, path: &'p [u8]) -> &'p [u8] {
+        let len = self.open[at].len;
+        &path[if len == 0 { 0 } else { len + 1 }..]
+    }
+
+    /// Appends an entry to the messages of its directory, with room for the digests of a directory. `messages` are
+    /// those of the entry itself.
+    fn append(&mut self, at: usize, entry: &Entry<'_>, messages: &mut [Message]) {
+        let name = self.below(at, key(entry.path));
+        let dir = &mut self.open[at];
+        let mut rest = entry.digests;
+        for (nth, (message, algorithm)) in dir.messages.iter_mut().zip(&self.algorithms).enumerate() {
+            let len = algorithm.digest_len();
+            let stat = &entry.stat;
+            let bytes = &mut message.bytes;
+            bytes.push(letter(entry));
+            push_netstring(bytes, name);
+            match stat.file_type {
+                FileType::Regular => {
+                    push_netstring(bytes, itoa::Buffer::new().format(stat.size).as_bytes());
+                    push_netstring(bytes, rest.split_off(..len).expect("a digest by every algorithm"));
+                }
+                FileType::Symlink => push_netstring(bytes, entry.target.unwrap_or_default()),
+                FileType::Block | FileType::Char => {
+                    push_netstring(bytes, itoa::Buffer::new().format(stat.rdev).as_bytes());
+                }
+                FileType::Directory => {
+                    push_netstring(bytes, &[0; Digest::MAX_LEN][..len]);
+                    if let Some(own) = messages.get_mut(nth) {
+                        own.place = bytes.len() - 1 - len;
+                    }
+                }
+                FileType::Fifo | FileType::Socket => {}
+            }
+            let is_directory = stat.file_type == FileType::Directory;
+            if dir.waiting == 0 && !is_directory && message.bytes.len() >= FLUSH {
+                message.hash(*algorithm, self.platform, false);
+            }
+        }
+    }
+
+    /// Ends the directory opened last.
+    fn close<E>(&mut self, each: &mut impl FnMut(Closed<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut dir = self.open.pop().expect("a directory is open");
+        self.digests.clear();
+        if dir.is_whole {
+            for (message, algorithm) in dir.messages.iter_mut().zip(&self.algorithms) {
+                let digest = message.finish(*algorithm, self.platform);
+                self.digests.extend_from_slice(digest.as_bytes());
+            }
+        }
+        if let Some(at) = dir.parent {
+            let parent = &mut self.open[at];
+            parent.waiting -= 1;
+            if !dir.is_whole {
+                parent.give_up();
+            }
+            let mut rest = &*self.digests;
+            for (message, own) in parent.messages.iter_mut().zip(&dir.messages) {
+                let digest = rest.split_off(..own.digest_len).expect("a digest by every algorithm");
+                message.bytes[own.place..][..digest.len()].copy_from_slice(digest);
+            }
+        }
+        let digests = dir.is_whole.then_some(&*self.digests);
+        each(Closed { number: dir.number, path: &self.path[..dir.len], digests })?;
+        self.path.truncate(self.open.last().map_or(0, |dir| dir.len));
+        Ok(())
+    }
+}
+
+impl Open {
+    /// Notes that something below the directory is not known.
+    fn give_up(&mut self) {
+        self.is_whole = false;
+        self.messages = Vec::new();
+    }
+}
+
+impl Message {
+    /// Hashes the bytes. Returns the digest if they are the last.
+    fn hash(&mut self, algorithm: Algorithm, platform: Platform, is_end: bool) -> Option<Digest> {
+        let is_start = self.engine.is_none();
+        let engine = self.engine.get_or_insert_with(|| algorithm.engine(platform, 1));
+        engine.feed(0, is_start, is_end, std::mem::take(&mut self.bytes));
+        let mut events = Vec::new();
+        while events.is_empty() {
+            engine.step(&mut events);
+        }
+        match events.pop()? {
+            Event::Dry { data, .. } => {
+                self.bytes = data;
+                self.bytes.clear();
+                None
+            }
+            Event::Done { digest, .. } => Some(digest),
+        }
+    }
+
+    fn finish(&mut self, algorithm: Algorithm, platform: Platform) -> Digest {
+        match self.engine {
+            None => algorithm.hash_one(platform, &self.bytes),
+            Some(_) => self.hash(algorithm, platform, true).expect("the message has ended"),
+        }
+    }
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message").field("bytes", &self.bytes.len()).finish_non_exhaustive()
+    }
+}
+
+/// Returns whether the entry has everything that a digest covers.
+fn has_all(entry: &Entry<'_>) -> bool {
+    match entry.stat.file_type {
+        FileType::Regular => !entry.digests.is_empty() && entry.knows_all(&[Field::Mode, Field::Size]),
+        FileType::Block | FileType::Char => entry.knows(Field::Rdev),
+        _ => true,
+    }
+}
+
+/// Returns the letter for the type of an entry.
+fn letter(entry: &Entry<'_>) -> u8 {
+    match entry.stat.file_type {
+        FileType::Regular if entry.stat.mode & OWNER_EXECUTES != 0 => b'x',
+        FileType::Regular => b'f',
+        FileType::Directory => b'd',
+        FileType::Symlink => b'l',
+        FileType::Fifo => b'p',
+        FileType::Socket => b's',
+        FileType::Block => b'b',
+        FileType::Char => b'c',
+    }
+}
+
+/// Appends the length in decimal digits, a colon, the bytes and a comma.
+fn push_netstring(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(itoa::Buffer::new().format(bytes.len()).as_bytes());
+    out.push(b':');
+    out.extend_from_slice(bytes);
+    out.push(b',');
+}

@@ -1,0 +1,146 @@
+//! The digests of all directories of a manifest, computed before it is written and checked when it is read.
+
+use ftk_hash::Algorithm;
+use ftk_inventory::{Budget, Full};
+use ftk_walk::FileType;
+
+use crate::keys::Reservation;
+use crate::tree_digest::{Closed, TreeDigester};
+use crate::{Entry, EntryError, Error};
+
+/// The digests of the directories of a manifest that is about to be written.
+///
+/// The line of a directory comes before those of its entries. So the entries are added first, without writing
+/// them, and then go through [`with_tree`](Self::with_tree) in the same order. Uses the length of the digests and one byte for
+/// each directory.
+#[derive(Debug)]
+pub(crate) struct Trees {
+    /// Absent when all directories have ended.
+    digester: Option<TreeDigester>,
+    width: usize,
+    /// The digests of each directory, concatenated.
+    digests: Vec<u8>,
+    /// Whether each directory has digests.
+    has: Vec<bool>,
+    reserved: Reservation,
+    /// The number of directories written.
+    written: usize,
+}
+
+impl Trees {
+    /// Creates the list for a manifest with digests by these algorithms. Without algorithms, there is nothing to
+    /// compute.
+    pub(crate) fn new(algorithms: &[Algorithm], budget: &Budget) -> Self {
+        Self {
+            digester: (!algorithms.is_empty()).then(|| TreeDigester::new(algorithms)),
+            width: algorithms.iter().map(|algorithm| algorithm.digest_len()).sum(),
+            digests: Vec::new(),
+            has: Vec::new(),
+            reserved: Reservation::new(budget),
+            written: 0,
+        }
+    }
+
+    /// Returns whether entries must be added before they are written.
+    pub(crate) fn is_needed(&self) -> bool {
+        self.digester.is_some()
+    }
+
+    /// Adds the next entry. `is_whole`: for a directory, whether all its entries were found.
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub(crate) fn add(&mut self, entry: &Entry<'_>, is_whole: bool) -> Result<(), Full> {
+        let Self { digester: Some(digester), digests, has, width, reserved, .. } = self else {
+            return Ok(());
+        };
+        if entry.stat.file_type == FileType::Directory {
+            reserved.consume(*width as u64 + 1)?;
+            digests.resize(digests.len() + *width, 0);
+            has.push(false);
+        }
+        digester.add(entry, is_whole, |closed| store(closed, digests, has, *width))
+    }
+
+    /// Notes that the entry at `path` is unknown.
+    pub(crate) fn omit(&mut self, path: &[u8]) -> Result<(), Full> {
+        let Self { digester: Some(digester), digests, has, width, .. } = self else { return Ok(()) };
+        digester.omit(path, |closed| store(closed, digests, has, *width))
+    }
+
+    /// Ends all directories.
+    pub(crate) fn finish(&mut self) -> Result<(), Full> {
+        let Self { digester, digests, has, width, .. } = self;
+        digester
+            .take()
+            .map_or(Ok(()), |mut digester| digester.finish(|closed| store(closed, digests, has, *width)))
+    }
+
+    /// Returns the next entry to write, with the digests of a directory.
+    pub(crate) fn with_tree<'e>(&'e mut self, entry: Entry<'e>) -> Entry<'e> {
+        if entry.stat.file_type != FileType::Directory {
+            return entry;
+        }
+        let number = self.written;
+        self.written += 1;
+        let has_tree = self.has.get(number).is_some_and(|has| *has);
+        Entry {
+            tree: if has_tree { &self.digests[number * self.width..][..self.width] } else { &[] },
+            ..entry
+        }
+    }
+}
+
+fn store(closed: Closed<'_>, digests: &mut [u8], has: &mut [bool], width: usize) -> Result<(), Full> {
+    if let Some(found) = closed.digests {
+        digests[closed.number * width..][..width].copy_from_slice(found);
+        has[closed.number] = true;
+    }
+    Ok(())
+}
+
+/// Compares the digests of directories in a manifest with those of their entries.
+#[derive(Debug)]
+pub(crate) struct TreeCheck {
+    digester: TreeDigester,
+    /// The line and the recorded digests of each open directory.
+    recorded: Vec<(u64, Vec<u8>)>,
+}
+
+impl TreeCheck {
+    pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
+        Self { digester: TreeDigester::new(algorithms), recorded: Vec::new() }
+    }
+
+    /// Adds the entry of line `number`.
+    ///
+    /// # Errors
+    /// [`EntryError::OtherTree`] for the line of a directory that ended before this entry.
+    pub(crate) fn add(&mut self, entry: &Entry<'_>, number: u64) -> Result<(), Error> {
+        let Self { digester, recorded } = self;
+        // A directory without digests is not compared, and nothing is computed for it.
+        digester.add(entry, !entry.tree.is_empty(), |closed| compare(recorded, closed))?;
+        if entry.stat.file_type == FileType::Directory {
+            recorded.push((number, entry.tree.to_vec()));
+        }
+        Ok(())
+    }
+
+    /// Ends all directories.
+    ///
+    /// # Errors
+    /// See [`add`](Self::add).
+    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+        let Self { digester, recorded } = self;
+        digester.finish(|closed| compare(recorded, closed))
+    }
+}
+
+fn compare(recorded: &mut Vec<(u64, Vec<u8>)>, closed: Closed<'_>) -> Result<(), Error> {
+    let (number, tree) = recorded.pop().expect("the directory is open");
+    if tree.is_empty() || closed.digests == Some(&*tree) {
+        return Ok(());
+    }
+    let path = if closed.path.is_empty() { crate::entry::ROOT } else { closed.path };
+    Err(Error::Line { number, what: EntryError::OtherTree(path.to_vec()) })
+}

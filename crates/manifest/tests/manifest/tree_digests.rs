@@ -1,0 +1,195 @@
+//! Tree digests, compared with those that a slow function computes as `docs/tree-digest.md` specifies.
+
+use ftk_hash::{Algorithm, Platform};
+use ftk_manifest::{Field, Header};
+use ftk_walk::FileType;
+use proptest::prelude::*;
+
+use crate::model::{Entries, Owned, Path, entry, header, open, read, written};
+use crate::trees::Dir;
+
+const ALGORITHMS: [Algorithm; 2] = [Algorithm::Xxh3, Algorithm::Sha256];
+
+/// Returns the tree digests of a directory by all algorithms, `None` if a part of it is not known.
+fn tree_of(dir: &[u8], entries: &Entries, algorithms: &[Algorithm]) -> Option<Vec<u8>> {
+    let mut messages = vec![b"ftk tree 1\n".to_vec(); algorithms.len()];
+    for (path, entry) in entries {
+        let Some(name) = below(dir, &path.0) else { continue };
+        if let Some(slash) = name.iter().position(|byte| *byte == b'/') {
+            let up = &path.0[..path.0.len() - name.len() + slash];
+            let is_dir = |above: &Owned| above.stat.file_type == FileType::Directory;
+            entries.get(&Path(up.to_vec())).filter(|above| is_dir(above))?;
+            continue;
+        }
+        let is_known = |field| !entry.absent.contains(field);
+        let netstring = |bytes: &[u8]| [format!("{}:", bytes.len()).as_bytes(), bytes, b","].concat();
+        let parts = |nth: usize, all: &[u8]| {
+            let start = algorithms[..nth].iter().map(|algorithm| algorithm.digest_len()).sum::<usize>();
+            netstring(&all[start..start + algorithms[nth].digest_len()])
+        };
+        let below = match entry.stat.file_type {
+            FileType::Directory => tree_of(&path.0, entries, algorithms)?,
+            _ => Vec::new(),
+        };
+        for (nth, message) in messages.iter_mut().enumerate() {
+            let (letter, rest) = match entry.stat.file_type {
+                FileType::Regular if is_known(Field::Mode) => {
+                    let size = netstring(entry.stat.size.to_string().as_bytes());
+                    let letter = if entry.stat.mode & 0o100 == 0 { b'f' } else { b'x' };
+                    (letter, [size, parts(nth, &entry.digests)].concat())
+                }
+                FileType::Regular => return None,
+                FileType::Directory => (b'd', parts(nth, &below)),
+                FileType::Symlink => (b'l', netstring(entry.target.as_deref().unwrap())),
+                FileType::Fifo => (b'p', Vec::new()),
+                FileType::Socket => (b's', Vec::new()),
+                _ if !is_known(Field::Rdev) => return None,
+                FileType::Block => (b'b', netstring(entry.stat.rdev.to_string().as_bytes())),
+                FileType::Char => (b'c', netstring(entry.stat.rdev.to_string().as_bytes())),
+            };
+            message.push(letter);
+            message.extend(netstring(name));
+            message.extend(rest);
+        }
+    }
+    let digests = algorithms.iter().zip(&messages);
+    let digests = digests.map(|(algorithm, message)| algorithm.hash_one(Platform::detect(), message));
+    Some(digests.flat_map(|digest| digest.as_bytes().to_vec()).collect())
+}
+
+/// Returns the part of a path below a directory.
+fn below<'p>(dir: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
+    match dir {
+        b"." => Some(path).filter(|path| *path != b"."),
+        dir => path.strip_prefix(dir)?.strip_prefix(b"/"),
+    }
+}
+
+/// Gives every directory the tree digests that it can have.
+pub(crate) fn with_trees(mut entries: Entries, algorithms: &[Algorithm]) -> Entries {
+    let dirs = entries.iter().filter(|(_, entry)| entry.stat.file_type == FileType::Directory);
+    let trees: Vec<_> =
+        dirs.filter_map(|(path, _)| Some((path.clone(), tree_of(&path.0, &entries, algorithms)?))).collect();
+    for (path, tree) in trees {
+        entries.get_mut(&path).unwrap().tree = tree;
+    }
+    entries
+}
+
+fn recorded() -> Header {
+    header(&ALGORITHMS, false)
+}
+
+/// Paths of which some are prefixes of others, with bytes before and after the slash.
+fn paths() -> impl Strategy<Value = Path> {
+    let names = ["a", "a-b", "a!", "a0", "ab", "\u{1}"];
+    let name = prop::sample::select(names.to_vec());
+    prop::collection::vec(name, 0..4).prop_map(|names| match &names[..] {
+        [] => Path::new("."),
+        names => Path::new(&names.join("/")),
+    })
+}
+
+fn all_entries() -> impl Strategy<Value = Entries> {
+    let len = ALGORITHMS.iter().map(|algorithm| algorithm.digest_len()).sum();
+    // Half of the directories above an entry are added.
+    let all = prop::collection::btree_map(paths(), (entry(len), any::<u8>()), 0..12);
+    all.prop_map(move |chosen| {
+        let mut entries = Entries::new();
+        let dir = ftk_file::Stat { file_type: FileType::Directory, ..ftk_file::Stat::EMPTY };
+        for (path, (entry, above)) in chosen {
+            for (at, _) in path.0.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+                if above > 40 {
+                    entries.insert(Path(path.0[..at].to_vec()), Owned::new(dir, Vec::new()));
+                }
+            }
+            if above > 20 {
+                entries.insert(Path::new("."), Owned::new(dir, Vec::new()));
+            }
+            entries.entry(path).or_insert(entry);
+        }
+        entries
+    })
+}
+
+/// Returns what tree digests cover.
+fn covered(entries: &Entries) -> Vec<(Vec<u8>, String)> {
+    let covered = |entry: &Owned| {
+        let stat = &entry.stat;
+        let content = stat.is_regular().then_some((stat.size, &entry.digests, stat.mode & 0o100));
+        format!("{:?} {content:?} {:?} {}", stat.file_type, entry.target, stat.rdev)
+    };
+    entries.iter().map(|(path, entry)| (path.0.clone(), covered(entry))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn manifests_with_the_right_tree_digests_are_read(entries in all_entries()) {
+        let entries = with_trees(entries, &ALGORITHMS);
+        prop_assert_eq!(read(&open(&written(&recorded(), &entries)).unwrap()).unwrap(), entries);
+    }
+
+    #[test]
+    fn a_wrong_tree_digest_is_refused(
+        entries in all_entries(),
+        at in any::<prop::sample::Index>(),
+        byte in any::<prop::sample::Index>(),
+    ) {
+        let mut entries = with_trees(entries, &ALGORITHMS);
+        let is_dir = |entry: &Owned| entry.stat.file_type == FileType::Directory;
+        let dirs: Vec<_> = entries.iter().filter(|(_, entry)| is_dir(entry)).map(|(path, _)| path.clone()).collect();
+        prop_assume!(!dirs.is_empty());
+        let wrong = at.get(&dirs);
+        let tree = &mut entries.get_mut(wrong).unwrap().tree;
+        // A directory that cannot have digests gets some.
+        tree.resize(40, 0);
+        *byte.get_mut(tree) ^= 1;
+        let error = read(&open(&written(&recorded(), &entries)).unwrap()).unwrap_err().to_string();
+        // A digest above it, or one that is in its line, does not fit either.
+        prop_assert!(error.contains(" is not the digest of the entries below it"), "{}", error);
+    }
+
+    #[test]
+    fn tree_digests_are_equal_exactly_if_what_they_cover_is_equal(old in all_entries(), new in all_entries()) {
+        let trees = [&old, &new].map(|entries| tree_of(b".", entries, &ALGORITHMS));
+        if let [Some(old_tree), Some(new_tree)] = &trees {
+            let without_root = |entries: &Entries| covered(&entries.clone().into_iter().filter(|it| it.0 != Path::new(".")).collect());
+            prop_assert_eq!(old_tree == new_tree, without_root(&old) == without_root(&new));
+        }
+    }
+}
+
+#[test]
+fn the_digests_of_a_walked_tree_are_those_of_its_entries() {
+    let dir = Dir::new();
+    let entries = dir.recorded(&ALGORITHMS);
+    let mut without = entries.clone();
+    without.values_mut().for_each(|entry| entry.tree.clear());
+    assert_eq!(with_trees(without, &ALGORITHMS), entries);
+    let dirs = entries.values().filter(|entry| entry.stat.file_type == FileType::Directory);
+    assert!(dirs.clone().count() > 4 && dirs.clone().all(|dir| dir.tree.len() == 40));
+}
+
+/// More entries than are kept until the directory ends, with and without directories in between.
+#[test]
+fn large_directories() {
+    let dir = ftk_file::Stat { file_type: FileType::Directory, ..ftk_file::Stat::EMPTY };
+    let mut entries = Entries::new();
+    for name in [".", "a", "a/b"] {
+        entries.insert(Path::new(name), Owned::new(dir, Vec::new()));
+    }
+    for n in 0..3_000 {
+        let file = Owned::new(ftk_file::Stat { size: n, ..ftk_file::Stat::EMPTY }, vec![n as u8; 40]);
+        for name in [format!("{n}"), format!("a-{n}"), format!("a/b/{n}"), format!("a/b-{n}")] {
+            entries.insert(Path::new(&name), file.clone());
+        }
+    }
+    let entries = with_trees(entries, &ALGORITHMS);
+    assert!(read(&open(&written(&recorded(), &entries)).unwrap()).unwrap() == entries);
+    let mut wrong = entries.clone();
+    wrong.get_mut(&Path::new("a/b/2999")).unwrap().stat.size += 1;
+    let error = read(&open(&written(&recorded(), &wrong)).unwrap()).unwrap_err().to_string();
+    assert_eq!(error, "line 6004: tree of 'a/b' is not the digest of the entries below it");
+}
