@@ -56,8 +56,8 @@ pub struct RestoreName {
 /// The result of restoring a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// The state of the new file when all its names were restored.
-    pub stat: Stat,
+    /// The state of the new file when all its names were restored. `None` if it cannot be queried.
+    pub stat: Option<Stat>,
     /// Whether the damaged file had set-user-ID or set-group-ID bits or capabilities, which the new file
     /// lacks.
     pub lacks_rights: bool,

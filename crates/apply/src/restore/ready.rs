@@ -101,12 +101,7 @@ impl Ready {
         }
         changed.extend(self.names.iter().map(|name| name.place.dir.clone()));
         // The last link changes the ctime and the number of links of the new file.
-        let stat = first_place.stat().map_err(|errno| ActError::failed("stat the restored file", errno));
-        let stat = match stat {
-            Ok(stat) if stat.identity() == made => stat,
-            Ok(_) => return fail(outcomes, Refusal::Replaced(Side::Target).into()),
-            Err(error) => return fail(outcomes, error),
-        };
+        let stat = first_place.stat().ok().filter(|stat| stat.identity() == made);
         let lacks_rights = self.lacks_rights;
         for (name, linked) in self.names.into_iter().zip(std::iter::once(Ok(())).chain(links)) {
             let outcome = linked.map(|()| Freed(0));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ftk_sched::Stop;
-use rustix::fs::{CWD, Mode, fsync, mkdirat, openat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fsync, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::{getegid, geteuid};
 
@@ -51,6 +51,7 @@ impl SavedFiles {
         })
     }
 
+    /// Opens the directory, and creates it the first time.
     fn open(&mut self) -> Result<Rc<OwnedFd>, Errno> {
         if let Some(dir) = &self.dir {
             return Ok(dir.clone());
@@ -68,9 +69,18 @@ impl SavedFiles {
         }
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
         for path in [&*self.path, parent.unwrap_or(Path::new("."))] {
-            let directory = openat(CWD, path, DIRECTORY - rustix::fs::OFlags::PATH, Mode::empty())?;
+            let directory = openat(CWD, path, DIRECTORY - OFlags::PATH, Mode::empty())?;
             fsync(directory)?;
         }
         Ok(())
+    }
+}
+
+impl Drop for SavedFiles {
+    fn drop(&mut self) {
+        if self.dir.is_some() {
+            // A directory that contains files is not removed.
+            let _ = unlinkat(CWD, &self.path, AtFlags::REMOVEDIR);
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::swap::{delete, replace, restore_name};
 use crate::temp::{Temp, remove};
-use crate::undo::{Undoing, Undone, present, safe_metadata};
+use crate::undo::{Undoing, Undone, begins_with, present, safe_metadata};
 
 impl Undoing {
     /// Undoes a step that replaced a damaged file or created a missing one.
@@ -26,7 +26,7 @@ impl Undoing {
             place => place?,
         };
         let found = present(&place)?;
-        let outcome = if self.clean_up(intent, &place, found.as_ref())? {
+        let outcome = if self.clean_up(intent, &place, found.as_ref(), stop)? {
             self.remember(intent, &place);
             Ok(Undone::Restored)
         } else {
@@ -53,6 +53,7 @@ impl Undoing {
         intent: &Intent,
         place: &Place,
         found: Option<&Stat>,
+        stop: &Stop,
     ) -> Result<bool, ActError> {
         let aside = place.sibling(&intent.temp);
         let Some(left) = present(&aside)? else { return Ok(false) };
@@ -69,7 +70,14 @@ impl Undoing {
             }
             return Ok(true);
         }
-        if !left.is_regular() || (left.identity() == intent.victim.version.identity() && !is_second_name) {
+        // A copy of an earlier undo may have the inode number that became free when the victim was removed. Its
+        // content distinguishes it from a victim that was rewritten since.
+        let is_copy = left.is_regular()
+            && (left.identity() != intent.victim.version.identity() || is_second_name || {
+                let copied = super::open(Side::Target, aside.clone())?;
+                begins_with(&self.saved(intent)?.file, &copied.file, stop)?
+            });
+        if !is_copy {
             return Err(Refusal::Changed { side: Side::Target, what: "since the run" }.into());
         }
         let removed = remove(&aside, left.identity());

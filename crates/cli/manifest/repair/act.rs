@@ -141,7 +141,7 @@ impl<'r> Repairs<'r> {
                     has_done = true;
                     has_saved |= name.damaged.is_some();
                     if name.is_recorded {
-                        repaired.insert(name.path.clone(), Some(*stat));
+                        repaired.insert(name.path.clone(), *stat);
                     }
                     if *lacks_rights && nth == 0 {
                         let path = quote(&name.path);

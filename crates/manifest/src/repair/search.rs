@@ -28,6 +28,8 @@ pub struct Found {
 #[derive(Debug)]
 pub struct Search<'s> {
     wanted: &'s [Wanted],
+    /// For each content that was found, the position of the name at whose path it was found.
+    ranks: Vec<usize>,
     /// For each wanted content, the file that has it.
     pub found: Vec<Option<Found>>,
 }
@@ -35,7 +37,7 @@ pub struct Search<'s> {
 impl<'s> Search<'s> {
     /// Starts a search.
     pub fn new(wanted: &'s [Wanted]) -> Self {
-        Self { wanted, found: vec![None; wanted.len()] }
+        Self { wanted, ranks: vec![usize::MAX; wanted.len()], found: vec![None; wanted.len()] }
     }
 
     /// Returns whether every content was found.
@@ -89,10 +91,12 @@ impl<'s> Search<'s> {
             let found =
                 Found { path, root_len: copy.root.len(), version: stat.version(), allocated: stat.blocks * BLOCK };
             for &at in all.iter().filter(|at| self.wanted[**at].recorded.stat.size == stat.size) {
-                let is_named_so = || self.wanted[at].names.iter().any(|name| name.path == copy.path_of(file));
-                // The file at the same path is preferred, so that the plan is easy to read.
-                if self.found[at].is_none() || is_named_so() {
+                let mut names = self.wanted[at].names.iter();
+                let rank = names.position(|name| name.path == copy.path_of(file)).unwrap_or(usize::MAX);
+                // The file at the path of the first name is preferred, so that the plan is easy to read.
+                if self.found[at].is_none() || rank < self.ranks[at] {
                     self.found[at] = Some(found.clone());
+                    self.ranks[at] = rank;
                 }
             }
         }
