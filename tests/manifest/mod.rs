@@ -6,6 +6,7 @@ mod messages;
 mod output;
 mod plans;
 pub(crate) mod records;
+pub(crate) mod repair;
 mod refused;
 mod scope;
 pub(crate) mod trees;

@@ -176,7 +176,7 @@ fn say_left(damage: &Damage, found: &[Option<Found>], printer: &mut Printer<'_>)
             Why::Unreadable => printer.say(Word::Unreadable, &left.path, "cannot be read"),
             Why::LinkOf(path) => {
                 let path = human::shown(path);
-                let why = format_args!("is a hard link of {path}, which has another recorded content");
+                let why = format_args!("is a hard link of {path}, with another recorded content");
                 printer.say(Word::Conflict, &left.path, why);
             }
         }

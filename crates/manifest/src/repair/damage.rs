@@ -73,7 +73,7 @@ pub enum Why {
     Moved(Vec<u8>),
     /// It could not be read.
     Unreadable,
-    /// It is a hard link of this file, for which another content is recorded.
+    /// It is a hard link of this file, which is repaired, but another content is recorded for it.
     LinkOf(Vec<u8>),
 }
 
@@ -228,12 +228,13 @@ impl Finder<'_> {
         if stat.nlink > 1 && self.damaged.contains_key(&stat.identity()) {
             return Ok(());
         }
-        let at = self.want(old)?;
+        let is_missing = |at: &usize| self.damage.wanted[*at].names.iter().all(|name| name.damaged.is_none());
+        let at = match self.linked_to(old).filter(is_missing) {
+            Some(at) => at,
+            None => self.want(old)?,
+        };
         if stat.nlink > 1 {
             self.damaged.insert(stat.identity(), at);
-        }
-        if is_linked(old) {
-            self.linked.insert(old.stat.identity(), at);
         }
         let name = Name { path: old.path.to_vec(), damaged: Some(stat.version()), is_recorded: true };
         let wanted = &mut self.damage.wanted[at];
@@ -249,7 +250,17 @@ impl Finder<'_> {
         let digests = old.digests.to_vec();
         let (names, recorded) = (Vec::new(), Recorded::of(old));
         self.damage.wanted.push(Wanted { names, digests, recorded, other_links: 0 });
-        Ok(self.damage.wanted.len() - 1)
+        let at = self.damage.wanted.len() - 1;
+        if is_linked(old) {
+            self.linked.insert(old.stat.identity(), at);
+        }
+        Ok(at)
+    }
+
+    /// Returns the wanted content of which an entry was a hard link when it was recorded.
+    fn linked_to(&self, old: &Entry<'_>) -> Option<usize> {
+        let at = *self.linked.get(&old.stat.identity()).filter(|_| is_linked(old))?;
+        (self.damage.wanted[at].digests == old.digests).then_some(at)
     }
 
     /// Judges an entry that is recorded and missing.
@@ -279,17 +290,9 @@ impl Finder<'_> {
             self.leave(old, Why::Moved(path));
             return Ok(());
         }
-        let same = self.linked.get(&old.stat.identity()).copied().filter(|_| is_linked(old));
-        let same = same.filter(|at| self.damage.wanted[*at].digests == old.digests);
-        let at = match same {
+        let at = match self.linked_to(old) {
             Some(at) => at,
-            None => {
-                let at = self.want(old)?;
-                if is_linked(old) {
-                    self.linked.insert(old.stat.identity(), at);
-                }
-                at
-            }
+            None => self.want(old)?,
         };
         let name = Name { path: old.path.to_vec(), damaged: None, is_recorded: true };
         self.damage.wanted[at].names.push(name);
@@ -301,7 +304,6 @@ impl Finder<'_> {
         if self.damaged.is_empty() {
             return Ok(());
         }
-        let mut conflicts: BTreeMap<usize, Vec<Vec<u8>>> = BTreeMap::new();
         merge(&mut self.plan.manifest.entries()?, &mut self.plan.tree.walk(), |old, new| {
             if let Some(seen) = new.map(|new| &new.seen)
                 && let Some(stat) = seen.metadata.filter(|stat| stat.is_regular() && stat.nlink > 1)
@@ -309,28 +311,20 @@ impl Finder<'_> {
                 && let wanted = &mut self.damage.wanted[at]
                 && wanted.names.iter().all(|name| name.path != seen.path)
             {
+                self.reserved.consume((size_of::<Name>() + seen.path.len()) as u64)?;
+                wanted.other_links = wanted.other_links.saturating_sub(1);
                 let recorded = old.map(|old| old.entry()).filter(|old| is_like(old, &stat));
+                let path = seen.path.clone();
                 if recorded.is_some_and(|old| old.digests != wanted.digests) {
-                    conflicts.entry(at).or_default().push(seen.path.clone());
+                    let why = Why::LinkOf(wanted.names[0].path.clone());
+                    self.damage.left.push(Left { path, why });
                 } else {
                     let damaged = wanted.names.iter().find_map(|name| name.damaged);
-                    let (path, is_recorded) = (seen.path.clone(), recorded.is_some());
-                    self.reserved.consume((size_of::<Name>() + path.len()) as u64)?;
-                    wanted.names.push(Name { path, damaged, is_recorded });
-                    wanted.other_links = wanted.other_links.saturating_sub(1);
+                    wanted.names.push(Name { path, damaged, is_recorded: recorded.is_some() });
                 }
             }
             Ok(ControlFlow::Continue(()))
-        })?;
-        // One file cannot have two contents: none of its names is repaired. The last comes first, so that the
-        // positions of the others stay.
-        for (at, paths) in conflicts.into_iter().rev() {
-            let names: Vec<_> = self.damage.wanted.remove(at).names.into_iter().map(|name| name.path).collect();
-            let left = |path: &Vec<u8>, of: &[u8]| Left { path: path.clone(), why: Why::LinkOf(of.to_vec()) };
-            self.damage.left.extend(paths.iter().map(|path| left(path, &names[0])));
-            self.damage.left.extend(names.iter().map(|path| left(path, &paths[0])));
-        }
-        Ok(())
+        })
     }
 }
 
