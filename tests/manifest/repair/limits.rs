@@ -66,10 +66,8 @@ fn a_manifest_without_digests_cannot_repair() {
 
 #[test]
 fn a_full_disk_is_noticed_before_anything_changes() {
-    let Some(disk) = Mounted::at(tempfile::tempdir().unwrap().keep().as_path(), ["-t", "tmpfs", "-o", "size=3M", "none"])
-    else {
-        return;
-    };
+    let point = tempfile::tempdir().unwrap();
+    let Some(disk) = Mounted::at(point.path(), ["-t", "tmpfs", "-o", "size=3M", "none"]) else { return };
     let dir = Dir::new();
     let content = bytes(1, 2 << 20);
     fs::create_dir(dir.aside("copy")).unwrap();

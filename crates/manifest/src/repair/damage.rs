@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
-use ftk_file::{Stat, Version};
+use ftk_file::{Stat, Version, is_temp_name};
 use ftk_process::Rows;
 
 use crate::contents::Content;
@@ -165,6 +165,7 @@ impl Finder<'_> {
         merge(&mut self.plan.manifest.entries()?, &mut self.plan.tree.walk(), |old, new| {
             if let (None, Some(new)) = (old, new)
                 && let Some(file) = new.seen.file
+                && !is_temp_name(&new.seen.name)
                 && let Content::Read(row, _) = self.contents.of(file)
             {
                 self.contents.digests(row, &mut digests);
@@ -315,7 +316,9 @@ impl Finder<'_> {
                 wanted.other_links = wanted.other_links.saturating_sub(1);
                 let recorded = old.map(|old| old.entry()).filter(|old| is_like(old, &stat));
                 let path = seen.path.clone();
-                if recorded.is_some_and(|old| old.digests != wanted.digests) {
+                if is_temp_name(&seen.name) {
+                    // A killed run has left it. Undo of its journal removes it.
+                } else if recorded.is_some_and(|old| old.digests != wanted.digests) {
                     let why = Why::LinkOf(wanted.names[0].path.clone());
                     self.damage.left.push(Left { path, why });
                 } else {
