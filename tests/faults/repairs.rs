@@ -34,7 +34,11 @@ impl Stage {
     fn repair(&self, journal: &str) -> Ftk {
         let dir = &self.dir;
         let ftk = dir.ftk(["manifest", "repair", ".", "--missing", "--yes", "-j", "1", "--io", "sync"]);
-        ftk.arg(dir.aside("manifest")).arg("--from").arg(dir.aside("copy")).arg("--journal").arg(dir.aside(journal))
+        ftk.arg(dir.aside("manifest"))
+            .arg("--from")
+            .arg(dir.aside("copy"))
+            .arg("--journal")
+            .arg(dir.aside(journal))
     }
 
     fn undo(&self) -> Ftk {
@@ -60,7 +64,11 @@ impl Stage {
     fn check_old(&self) -> Result<(), String> {
         let is_old = self.damaged.iter().all(|(name, content)| self.content(name).as_ref() == Some(content))
             && self.content("d/gone").is_none();
-        if is_old && self.strays().is_empty() { Ok(()) } else { Err(format!("not undone: {:?}", self.strays())) }
+        if is_old && self.strays().is_empty() {
+            Ok(())
+        } else {
+            Err(format!("not undone: {:?}", self.strays()))
+        }
     }
 
     /// Repairs what is left, and verifies the tree.

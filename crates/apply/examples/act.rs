@@ -8,8 +8,8 @@ use std::error::Error;
 use std::io::BufReader;
 
 use ftk_apply::{
-    Action, ActionOptions, Engine, Journal, RecordedMetadata, Restore, RestoreName, Restorer, Seen, Step, open_journal,
-    undo,
+    Action, ActionOptions, Engine, Journal, RecordedMetadata, Restore, RestoreName, Restorer, Seen, Step,
+    open_journal, undo,
 };
 use ftk_file::{File, Stat, Symlinks};
 use ftk_sched::Stop;

@@ -55,15 +55,8 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Hardlink,
-        Self::Reflink,
-        Self::Symlink,
-        Self::Delete,
-        Self::Move,
-        Self::Replace,
-        Self::Create,
-    ];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Hardlink, Self::Reflink, Self::Symlink, Self::Delete, Self::Move, Self::Replace, Self::Create];
 
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -183,6 +183,21 @@ impl ActError {
         }
     }
 
+    /// Replaces the side in the error of a copy, whose source is called the keeper: then that file was read for
+    /// another purpose.
+    pub(crate) fn with_source(self, source: Side) -> Self {
+        let other = |side| if side == Side::Keeper { source } else { side };
+        match self {
+            Self::Refused(Refusal::Changed { side, what }) => {
+                Refusal::Changed { side: other(side), what }.into()
+            }
+            Self::Refused(Refusal::Unreadable { side, op, source }) => {
+                Refusal::Unreadable { side: other(side), op, source }.into()
+            }
+            error => error,
+        }
+    }
+
     /// Adds the name of a file that is left.
     pub(crate) fn leaving(self, name: &[u8]) -> Self {
         let left = Some(name.to_vec());

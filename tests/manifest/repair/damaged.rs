@@ -62,7 +62,8 @@ fn a_plan_changes_nothing() {
     let manifest = fs::read(dir.aside("manifest")).unwrap();
     let run = repair(&dir, &["--missing"]).status(0);
     run.check(said(&run).len() == 2, "two lines");
-    let said = "  would repair 1 file and restore 1 missing file, 8 B. Nothing was changed: add --yes to do it.\n";
+    let said =
+        "  would repair 1 file and restore 1 missing file, 8 B. Nothing was changed: add --yes to do it.\n";
     run.stderr_has(said);
     let run = repair(&dir, &["--missing", "--json"]).status(0);
     let records = json(&run);

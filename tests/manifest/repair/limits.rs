@@ -103,13 +103,19 @@ fn a_directory_without_permission_is_an_error() {
     fs::create_dir(dir.aside("own")).unwrap();
     fs::rename(dir.aside("manifest"), dir.aside("own").join("manifest")).unwrap();
     let manifest = dir.aside("own").join("manifest");
-    for path in [&dir.path(""), &dir.path("b"), &dir.path("d/a"), &dir.aside("state"), &dir.aside("own"), &manifest] {
+    for path in
+        [&dir.path(""), &dir.path("b"), &dir.path("d/a"), &dir.aside("state"), &dir.aside("own"), &manifest]
+    {
         own(path);
     }
     fs::set_permissions(dir.path("d"), Permissions::from_mode(0o755)).unwrap();
-    let ftk = dir.ftk(["manifest", "repair", ".", "--yes"]).arg(&manifest).arg("--from").arg(dir.aside("copy"));
+    let ftk =
+        dir.ftk(["manifest", "repair", ".", "--yes"]).arg(&manifest).arg("--from").arg(dir.aside("copy"));
     let run = ftk.unprivileged(&dir).run().status(2);
-    run.check(run.text().contains("  fail     d/a") && run.text().contains("permission denied"), "it is listed");
+    run.check(
+        run.text().contains("  fail     d/a") && run.text().contains("permission denied"),
+        "it is listed",
+    );
     assert_eq!(fs::read(dir.path("b")).unwrap(), b"good");
     assert_ne!(fs::read(dir.path("d/a")).unwrap(), b"good");
     assert_eq!(names(&dir.path("d")), ["a"]);

@@ -27,7 +27,8 @@ fn all_names_of_a_damaged_file_are_repaired() {
         let run = repair(&dir, &["--yes"]).status(0).stderr_has("  repaired 4 files, 4 B\n");
         let lines = said(&run);
         run.check(lines[0].starts_with("repair a/1 4 B from "), "the first name");
-        let others: Vec<_> = ["b/2", "b/new", "c/3"].map(|it| format!("repair {it} as a hard link of a/1")).into();
+        let others: Vec<_> =
+            ["b/2", "b/new", "c/3"].map(|it| format!("repair {it} as a hard link of a/1")).into();
         assert_eq!(lines[1..], others);
         let new = inode(&dir, "a/1");
         assert!(new.0 != old && new.1 == 4, "{new:?}");

@@ -104,6 +104,10 @@ fn an_ordinary_user_restores_own_files() {
     ftk.unprivileged(&dir).run().status(0);
     for (name, mode) in [("d/a", 0o644), ("d/b", 0o755)] {
         let metadata = fs::metadata(dir.path(name)).unwrap();
-        assert_eq!((metadata.uid(), metadata.gid(), metadata.mode() & 0o7777), (65534, 65534, mode), "{name}");
+        assert_eq!(
+            (metadata.uid(), metadata.gid(), metadata.mode() & 0o7777),
+            (65534, 65534, mode),
+            "{name}"
+        );
     }
 }

@@ -46,7 +46,8 @@ impl Directories {
         root_len: usize,
     ) -> Result<Place, ActError> {
         match reach.locate(Side::Target, path, root_len) {
-            Err(Refusal::Unreadable { source, .. }) if Errno::from_io_error(&source) == Some(Errno::NOENT) => {}
+            Err(Refusal::Unreadable { source, .. })
+                if Errno::from_io_error(&source) == Some(Errno::NOENT) => {}
             located => return Ok(located?),
         }
         let ends = path.iter().enumerate().skip(root_len + 1).filter(|(_, byte)| **byte == b'/');

@@ -288,7 +288,7 @@ impl Restorer {
         journal.write()
     }
 
-    /// Saves the damaged content, and makes and checks the new file under the private name of the first name.
+    /// Makes and checks the new file under the private name of the first name, and saves the damaged content.
     /// Returns the new file.
     fn make(
         &mut self,
@@ -296,10 +296,6 @@ impl Restorer {
         stop: &Stop,
         has_content: HasContent<'_>,
     ) -> Result<Version, ActError> {
-        if let (Some(saved), Some(victim)) = (&mut self.saved, ready.victim()) {
-            let step = ready.names.iter().find(|name| name.victim.is_some()).map(|name| name.intent.step);
-            saved.save(victim, step.expect("a victim has a name"), stop)?;
-        }
         let number = ready.number;
         let mut check = |file: &File| match has_content(number, file) {
             Ok(true) => Ok(()),
@@ -309,12 +305,18 @@ impl Restorer {
         };
         let first = &ready.names[0];
         let aside = first.place.sibling(&first.intent.temp);
-        let temp = copy_checked(&ready.source, aside, &ready.metadata, Some(&mut check), stop)?;
+        let temp = copy_checked(&ready.source, aside, &ready.metadata, Some(&mut check), stop)
+            .map_err(|error| error.with_source(Side::Source))?;
         let version = match temp.place.stat() {
             Ok(stat) if stat.identity() == temp.identity => stat.version(),
             Ok(_) => return Err(temp.discard(Refusal::Replaced(Side::Target).into())),
             Err(errno) => return Err(temp.discard(ActError::failed("stat the copy", errno))),
         };
+        if let (Some(saved), Some((step, victim))) = (&mut self.saved, ready.victim())
+            && let Err(error) = saved.save(victim, step, stop)
+        {
+            return Err(temp.discard(error));
+        }
         ready.temp = Some(temp);
         Ok(version)
     }

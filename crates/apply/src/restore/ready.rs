@@ -52,9 +52,9 @@ pub(super) fn check_free(place: &Place) -> Result<(), Refusal> {
 }
 
 impl Ready {
-    /// Returns the damaged file, if any name has one.
-    pub(super) fn victim(&self) -> Option<&Held> {
-        self.names.iter().find_map(|name| name.victim.as_ref())
+    /// Returns the damaged file, if any name has one, and the step of the first such name.
+    pub(super) fn victim(&self) -> Option<(u64, &Held)> {
+        self.names.iter().find_map(|name| Some((name.intent.step, name.victim.as_ref()?)))
     }
 
     /// Adds an error to the journal as the outcome of all names, and returns it.
@@ -116,7 +116,9 @@ impl Ready {
             let now = fstat_now(&victim.file);
             let now = now.map_err(|errno| Refusal::unreadable(Side::Target, "stat", errno))?;
             if now.version() != victim.stat.version() {
-                return Err(Refusal::Changed { side: Side::Target, what: "while it was being restored" }.into());
+                return Err(
+                    Refusal::Changed { side: Side::Target, what: "while it was being restored" }.into()
+                );
             }
         }
         Ok(())
@@ -127,7 +129,8 @@ impl Name {
     /// Gives the new file this name, and removes the damaged one.
     fn swap_in(&self, temp: Temp) -> Result<(), ActError> {
         let Some(victim) = &self.victim else {
-            return restore_name(&self.place, temp.identity, &temp.place).map_err(|error| temp.discard(error));
+            return restore_name(&self.place, temp.identity, &temp.place)
+                .map_err(|error| temp.discard(error));
         };
         // The ctime is not compared: removing another name of the same damaged file changes it.
         replace(&self.place, victim.identity(), temp, || {

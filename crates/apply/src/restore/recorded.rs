@@ -64,9 +64,8 @@ impl RecordedMetadata {
 
     /// Returns the attributes that give no rights, sorted by name.
     fn safe_attributes(&self) -> Vec<Attribute> {
-        let is_safe = |(name, _): &&Attribute| {
-            name.starts_with(b"user.") || name.starts_with(b"system.posix_acl_")
-        };
+        let is_safe =
+            |(name, _): &&Attribute| name.starts_with(b"user.") || name.starts_with(b"system.posix_acl_");
         let mut safe: Vec<_> = self.attributes.iter().filter(is_safe).cloned().collect();
         safe.sort();
         safe

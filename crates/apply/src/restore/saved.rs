@@ -16,7 +16,7 @@ use crate::copy::copy;
 use crate::intent::To;
 use crate::metadata::Metadata;
 use crate::reach::{DIRECTORY, Held, Place};
-use crate::refusal::ActError;
+use crate::refusal::{ActError, Side};
 
 /// A directory with the content of damaged files, by the number of the step. Only the caller may read it.
 #[derive(Debug)]
@@ -41,13 +41,15 @@ impl SavedFiles {
 
     /// Copies the damaged file, and waits until the content is on the disk.
     pub(super) fn save(&mut self, victim: &Held, step: u64, stop: &Stop) -> Result<(), ActError> {
-        let dir = self.open().map_err(|errno| ActError::failed("make the directory for damaged files", errno))?;
+        let dir =
+            self.open().map_err(|errno| ActError::failed("make the directory for damaged files", errno))?;
         let place = Place { dir, name: CString::new(step.to_string()).expect("digits have no NUL") };
         let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
-        let metadata = Metadata { mode: 0o600, uid, gid, attributes: Vec::new(), ..Metadata::of_stat(victim) };
+        let metadata =
+            Metadata { mode: 0o600, uid, gid, attributes: Vec::new(), ..Metadata::of_stat(victim) };
         copy(victim, place, &metadata, stop).map(|_| ()).map_err(|error| match error {
             ActError::Failed { source, .. } => ActError::failed("save the damaged file", source),
-            error => error,
+            error => error.with_source(Side::Target),
         })
     }
 

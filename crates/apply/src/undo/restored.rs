@@ -34,9 +34,7 @@ impl Undoing {
                 (ActionKind::Create, None) => Ok(Undone::AsItWas),
                 (ActionKind::Create, Some(now)) => remove_created(intent, &place, &now),
                 (_, Some(now)) => self.replace_back(intent, &place, &now, stop),
-                (_, None) => {
-                    Err(Refusal::unreadable(Side::Target, "find", rustix::io::Errno::NOENT).into())
-                }
+                (_, None) => Err(Refusal::unreadable(Side::Target, "find", rustix::io::Errno::NOENT).into()),
             }
         };
         if !matches!(outcome, Ok(Undone::AsItWas) | Err(_)) {
@@ -57,7 +55,8 @@ impl Undoing {
     ) -> Result<bool, ActError> {
         let aside = place.sibling(&intent.temp);
         let Some(left) = present(&aside)? else { return Ok(false) };
-        let is_victim = intent.kind == ActionKind::Replace && intent.victim.version.is_same_except_ctime(&left);
+        let is_victim =
+            intent.kind == ActionKind::Replace && intent.victim.version.is_same_except_ctime(&left);
         let is_second_name = found.is_some_and(|now| now.identity() == left.identity());
         if is_victim && !is_second_name {
             match found {
@@ -109,7 +108,10 @@ impl Undoing {
         let aside = place.sibling(&intent.temp);
         let temp = match self.link_copy(intent, &aside)? {
             Some(temp) => temp,
-            None => copy(&saved, aside, &metadata, stop)?,
+            None => {
+                let copied = copy(&saved, aside, &metadata, stop);
+                copied.map_err(|error| error.with_source(Side::Saved))?
+            }
         };
         replace(place, now.identity(), temp, || Ok(()))?;
         self.remember(intent, place);
@@ -162,11 +164,13 @@ fn remove_created(intent: &Intent, place: &Place, now: &Stat) -> Result<Undone, 
     if !is_made(intent, now) {
         return Err(Refusal::Changed { side: Side::Target, what: "since the run" }.into());
     }
-    delete(place, made.identity(), &place.sibling(&intent.temp), || match place.sibling(&intent.temp).stat() {
-        Ok(now) if !is_made(intent, &now) => {
-            Err(Refusal::Changed { side: Side::Target, what: "since the run" })
+    delete(place, made.identity(), &place.sibling(&intent.temp), || {
+        match place.sibling(&intent.temp).stat() {
+            Ok(now) if !is_made(intent, &now) => {
+                Err(Refusal::Changed { side: Side::Target, what: "since the run" })
+            }
+            _ => Ok(()),
         }
-        _ => Ok(()),
     })?;
     Ok(Undone::Removed)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use ftk_hash::Algorithm;
 use ftk_inventory::{FileNo, Keep};
-use ftk_manifest::{Found, Search, Wanted, WalkedTree};
+use ftk_manifest::{Found, Search, WalkedTree, Wanted};
 use ftk_record::quote;
 use ftk_walk::Follow;
 

@@ -167,7 +167,9 @@ fn say_left(damage: &Damage, found: &[Option<Found>], printer: &mut Printer<'_>)
     for left in &damage.left {
         match &left.why {
             Why::Healed => printer.say(Word::Healed, &left.path, "has its recorded content again"),
-            Why::Changed => printer.say(Word::Changed, &left.path, "changed since it was recorded: see update"),
+            Why::Changed => {
+                printer.say(Word::Changed, &left.path, "changed since it was recorded: see update")
+            }
             Why::Missing => printer.say(Word::Missing, &left.path, "damaged and missing: add --missing"),
             Why::Moved(path) => {
                 let path = human::shown(path);
@@ -203,5 +205,7 @@ fn rewrite_manifest(
     path: &Path,
 ) -> anyhow::Result<()> {
     let written = write(manifest.header(), list, Some(path), |writer| rewrite(manifest, repaired, writer));
-    written.map(|_| ()).context("the files are repaired, but the manifest still marks them: repeat the command")
+    written
+        .map(|_| ())
+        .context("the files are repaired, but the manifest still marks them: repeat the command")
 }

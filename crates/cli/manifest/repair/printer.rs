@@ -143,18 +143,13 @@ impl<'o> Printer<'o> {
         });
     }
 
-    fn print(
-        &mut self,
-        word: Word,
-        path: &[u8],
-        why: &str,
-        add: impl FnOnce(&mut RecordWriter<'_, '_>),
-    ) {
+    fn print(&mut self, word: Word, path: &[u8], why: &str, add: impl FnOnce(&mut RecordWriter<'_, '_>)) {
         self.counts[word as usize] += 1;
         self.outcome = self.outcome.max(word.outcome());
         let text = word.text();
         if self.json {
-            self.lines.line(|out| write_record(out, |record| add(record.member("do", text).path("path", path))));
+            self.lines
+                .line(|out| write_record(out, |record| add(record.member("do", text).path("path", path))));
             return;
         }
         let (path, style) = (sanitize(path), word.tone().style(self.is_coloured));

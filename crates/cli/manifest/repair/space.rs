@@ -28,7 +28,8 @@ impl Demand {
     }
 
     fn entry(&mut self, directory: &Path, add: impl FnOnce(&mut (u64, u64, PathBuf))) {
-        let above = directory.ancestors().map(|it| if it.as_os_str().is_empty() { Path::new(".") } else { it });
+        let above =
+            directory.ancestors().map(|it| if it.as_os_str().is_empty() { Path::new(".") } else { it });
         let found = above.filter_map(|it| Some((it, it.metadata().ok()?.dev()))).next();
         // Without an answer the space is not checked. A full disk is then an error of the step.
         if let Some((path, dev)) = found {
@@ -43,7 +44,8 @@ impl Demand {
     pub(super) fn check(&self) -> anyhow::Result<()> {
         for (stay, moment, path) in self.devices.values() {
             let Ok(found) = rustix::fs::statvfs(path) else { continue };
-            let (needed, free) = (stay.saturating_add(*moment), found.f_bavail.saturating_mul(found.f_frsize));
+            let (needed, free) =
+                (stay.saturating_add(*moment), found.f_bavail.saturating_mul(found.f_frsize));
             ensure!(
                 needed <= free,
                 "not enough space on the file system of {}: {} needed, {} free; nothing was changed \

@@ -88,8 +88,12 @@ impl<'s> Search<'s> {
             let Some(all) = waiting.get(&*digests) else { continue };
             let mut path = Vec::new();
             copy.inventory.push_path(file, &mut path);
-            let found =
-                Found { path, root_len: copy.root.len(), version: stat.version(), allocated: stat.blocks * BLOCK };
+            let found = Found {
+                path,
+                root_len: copy.root.len(),
+                version: stat.version(),
+                allocated: stat.blocks * BLOCK,
+            };
             for &at in all.iter().filter(|at| self.wanted[**at].recorded.stat.size == stat.size) {
                 let mut names = self.wanted[at].names.iter();
                 let rank = names.position(|name| name.path == copy.path_of(file)).unwrap_or(usize::MAX);
