@@ -416,6 +416,7 @@ mod tests {
             "ftk dup a b --json",
             "ftk dup prune --action delete a",
             "ftk dup undo journal -q",
+            "ftk manifest repair a b --from c --yes",
         ] {
             let (short, long) = (Args::of_one_command(&words(line)), Args::try_parse_from(words(line)));
             assert_eq!(format!("{:?}", short.unwrap()), format!("{:?}", long.unwrap()), "{line}");

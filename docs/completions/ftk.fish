@@ -49,6 +49,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -f -a "hash" -d 'Print the digest 
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "dup" -d 'Find identical files; link or remove copies on request'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "manifest" -d 'Record a tree, and verify it later'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "cmp" -d 'Compare two files or two trees, byte by byte'
+complete -c ftk -n "__fish_ftk_needs_command" -f -a "undo" -d 'Undo a run of `dup prune`, `dup apply` or `manifest repair`'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "cache" -d 'Show, trim and clear the store of digests that --cache uses'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "calibrate" -d 'Measure this machine, so that ftk chooses its workers well'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "completions" -d 'Print a script that completes ftk\'s arguments in a shell'
@@ -234,7 +235,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -a "prune" -d 'Link, clone, move or delete surplus copies (needs --yes)'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -a "apply" -d 'Act on a report of `ftk dup --json` (needs --yes)'
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -a "undo" -d 'Undo a run of prune or apply, by its journal'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -a "undo" -d 'Undo a run of `dup prune`, `dup apply` or `manifest repair`'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l action -d 'hardlink, reflink, symlink, delete or move=DIR' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l quarantine -d 'With delete: move the files below DIR instead' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l journal -d 'New file for the journal, which undo needs' -r -F
@@ -346,31 +347,32 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l io -d 'How to read files' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
 uring\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l memory -d 'Limit for buffers and tables, such as 512M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
 json\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l color -d 'When to use colours' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l color -d 'When to use colours' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l json -d 'Print JSON on standard output, one object per line'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s q -l quiet -d 'Print no summary'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "create" -d 'Record every entry of a tree'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "verify" -d 'Check a tree against its manifest'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "diff" -d 'Print the differences between two manifests'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "update" -d 'Record a tree again, reading only what changed'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "unique" -d 'List the files of A whose content is not in B'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "create" -d 'Record every entry of a tree'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "verify" -d 'Check a tree against its manifest'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "diff" -d 'Print the differences between two manifests'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "update" -d 'Record a tree again, reading only what changed'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "repair" -d 'Restore damaged files from a copy (needs --yes)'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "unique" -d 'List the files of A whose content is not in B'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s a -l algorithm -d 'Digest algorithm [default: sha256]' -r -f -a "sha256\t''
 sha1\t''
@@ -506,6 +508,33 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l from -d 'A directory with good copies of the files; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l journal -d 'New file for the journal, which undo needs' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l max-missing -d 'Stop if more than P% or N of the recorded entries are missing' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l missing -d 'Also restore recorded files that are missing'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l yes -d 'Carry out the plan instead of only printing it'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l discard -d 'Do not keep the damaged content for undo'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l other-root -d 'Accept a ROOT that is not the recorded directory'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
@@ -586,6 +615,25 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l json -d 'Print JSON on s
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''

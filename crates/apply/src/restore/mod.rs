@@ -76,8 +76,8 @@ pub type HasContent<'c> = &'c mut dyn FnMut(usize, &File) -> Result<bool, Failur
 /// moment the name leads to the old file or to the complete new one.
 ///
 /// The new file keeps the owner, permissions, times and attributes of the damaged one. No new file is
-/// set-user-ID or set-group-ID or has capabilities: whoever supplies the copy and the recorded digest must
-/// not get a program with such rights.
+/// set-user-ID or set-group-ID or has capabilities: a user who supplies both the copy and the recorded digest
+/// must not get a program with such rights.
 #[derive(Debug)]
 pub struct Restorer {
     reach: Reach,

@@ -40,8 +40,8 @@ use crate::stdout::Stdout;
 ///
 /// The recorded content is searched in each COPY, first at the same path, then in all files of the same size. Only a file
 /// that was read and has the recorded digests is used, and the restored bytes are read back and checked. A repaired file
-/// keeps its owner, permissions, attributes and times, and all its hard links in ROOT are repaired. No restored file is
-/// set-user-ID or set-group-ID or has capabilities.
+/// keeps its owner, permissions, attributes and times, and all its hard links in ROOT are repaired. No restored file gets
+/// set-user-ID bits, set-group-ID bits or capabilities.
 ///
 /// Every step is written to a journal before it is done, and `ftk undo` can undo it: the damaged content is kept in a
 /// directory next to the journal. With --yes, FILE is rewritten: repaired files are no longer marked as damaged.
@@ -71,7 +71,7 @@ pub(super) struct RepairArgs {
     #[arg(long)]
     yes: bool,
 
-    /// Do not keep the damaged content, so that it cannot be restored
+    /// Do not keep the damaged content for undo
     #[arg(long)]
     discard: bool,
 
