@@ -23,6 +23,7 @@ use crate::line::Line;
 use crate::man::ManArgs;
 use crate::manifest::ManifestArgs;
 use crate::polite::parse_rate;
+use crate::undo::UndoArgs;
 
 /// A toolkit for large file trees: find, hash, deduplicate, verify and compare
 ///
@@ -171,6 +172,7 @@ pub(crate) enum Command {
     Dup(Box<DupArgs>),
     Manifest(ManifestArgs),
     Cmp(CmpArgs),
+    Undo(UndoArgs),
     Cache(CacheCommandArgs),
     Calibrate(CalibrateArgs),
     Completions(CompletionsArgs),
@@ -189,6 +191,7 @@ impl Command {
             Self::Dup(_) => "dup",
             Self::Manifest(_) => "manifest",
             Self::Cmp(_) => "cmp",
+            Self::Undo(_) => "undo",
             Self::Cache(_) => "cache",
             Self::Calibrate(_) => "calibrate",
             Self::Completions(_) => "completions",
@@ -420,6 +423,7 @@ mod tests {
             "ftk dup a b --json",
             "ftk dup prune --action delete a",
             "ftk dup undo journal -q",
+            "ftk manifest repair a b --from c --yes",
         ] {
             let (short, long) = (Args::of_one_command(&words(line)), Args::try_parse_from(words(line)));
             assert_eq!(format!("{:?}", short.unwrap()), format!("{:?}", long.unwrap()), "{line}");

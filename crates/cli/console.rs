@@ -139,6 +139,15 @@ pub(crate) fn cause(error: &std::io::Error) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
+/// Returns the text of an error, with the system's cause if there is one:
+/// `cannot rename the file: read-only file system`
+pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
+        Some(source) => format!("{error}: {}", cause(source)),
+        None => error.to_string(),
+    }
+}
+
 /// Prints a line for each file that was not read completely, sorted by path. `so` is the consequence, such as
 /// `not hashed`.
 pub(crate) fn say_failed(inventory: &Inventory, failed: &[Failed], so: &str, console: &Console) {

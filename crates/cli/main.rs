@@ -18,6 +18,7 @@ mod hash;
 mod help;
 mod human;
 mod input;
+mod journal;
 mod line;
 mod list;
 mod man;
@@ -31,9 +32,11 @@ mod run;
 mod run_files;
 mod scan;
 mod selection;
+mod signals;
 mod starts;
 mod stats;
 mod stdout;
+mod undo;
 
 use std::io::{Cursor, ErrorKind, Write as _, stderr};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
@@ -124,6 +127,7 @@ fn execute(args: &Args, console: &Console) -> Outcome {
         Command::Dup(args_of) => dup::run(args_of, &args.globals, console),
         Command::Manifest(args_of) => manifest::run(args_of, &args.globals, console),
         Command::Cmp(args_of) => cmp::run(args_of, &args.globals, console),
+        Command::Undo(args_of) => undo::run(args_of, &args.globals, console),
         Command::Cache(args_of) => cache::run(args_of, &args.globals, console),
         Command::Calibrate(args_of) => calibrate::run(args_of, &args.globals, console),
         Command::Completions(args_of) => completions::run(args_of),

@@ -109,7 +109,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     (
         "$XDG_STATE_HOME/ftk/dup-*.jsonl",
-        "Journals of ftk dup prune and apply, for ftk dup undo; without XDG_STATE_HOME, in ~/.local/state/ftk. May be deleted.",
+        "Journals of ftk dup prune, dup apply and manifest repair, for ftk undo, and damaged content that repair replaced; without XDG_STATE_HOME, in ~/.local/state/ftk. May be deleted.",
     ),
 ];
 

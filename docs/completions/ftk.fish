@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_ftk_global_optspecs
-    string join \n j/threads= io= memory= polite limit-rate= progress= color= json q/quiet v/verbose stats= metrics= h/help V/version
+    string join \n j/threads= io= memory= polite limit-rate= progress= color= json q/quiet v/verbose stats= h/help V/version
 end
 
 function __fish_ftk_needs_command
@@ -38,7 +38,6 @@ complete -c ftk -n "__fish_ftk_needs_command" -l color -d 'When to use colours' 
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_needs_command" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_needs_command" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_needs_command" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_needs_command" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_needs_command" -s q -l quiet -d 'Print no summary'
@@ -50,6 +49,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -f -a "hash" -d 'Print the digest 
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "dup" -d 'Find identical files; link or remove copies on request'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "manifest" -d 'Record a tree, and verify it later'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "cmp" -d 'Compare two files or two trees, byte by byte'
+complete -c ftk -n "__fish_ftk_needs_command" -f -a "undo" -d 'Undo a run of `dup prune`, `dup apply` or `manifest repair`'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "cache" -d 'Show, trim and clear the store of digests that --cache uses'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "calibrate" -d 'Measure this machine, so that ftk chooses its workers well'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "completions" -d 'Print a script that completes ftk\'s arguments in a shell'
@@ -93,7 +93,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l color -d 'When to use c
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s c -l count -d 'Print only the number of entries'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s 0 -l null -d 'End each record with NUL instead of newline'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l sort -d 'Sort by the bytes of the path'
@@ -151,7 +150,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l color -d 'When to use c
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l tag -d 'Print lines like `SHA256 (name) = digest`'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s z -s 0 -l zero -l null -d 'End lines with NUL instead of newline, and escape no names'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l special -d 'Read PATHs that are FIFOs or devices to their end'
@@ -219,7 +217,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l summary -d 'Print only the space that pruning would free'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s 0 -l null -d 'Like fdupes, with NUL after each path and each group'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l verify -d 'Also compare the bytes before a group is reported'
@@ -238,7 +235,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -a "prune" -d 'Link, clone, move or delete surplus copies (needs --yes)'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -a "apply" -d 'Act on a report of `ftk dup --json` (needs --yes)'
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -a "undo" -d 'Undo a run of prune or apply, by its journal'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -a "undo" -d 'Undo a run of `dup prune`, `dup apply` or `manifest repair`'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l action -d 'hardlink, reflink, symlink, delete or move=DIR' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l quarantine -d 'With delete: move the files below DIR instead' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l journal -d 'New file for the journal, which undo needs' -r -F
@@ -283,7 +280,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l yes -d 'Carry out the plan instead of only printing it'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l script -d 'Print the plan as a POSIX shell script'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l metadata-may-differ -d 'Also link files whose metadata differs'
@@ -322,7 +318,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l edited -d 'Accept a report that was edited'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l yes -d 'Carry out the plan instead of only printing it'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l script -d 'Print the plan as a POSIX shell script'
@@ -347,38 +342,37 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l io -d 'How to read files' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
 uring\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l memory -d 'Limit for buffers and tables, such as 512M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
 json\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l color -d 'When to use colours' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l color -d 'When to use colours' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l json -d 'Print JSON on standard output, one object per line'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s q -l quiet -d 'Print no summary'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "create" -d 'Record every entry of a tree'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "verify" -d 'Check a tree against its manifest'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "diff" -d 'Print the differences between two manifests'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "update" -d 'Record a tree again, reading only what changed'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "unique" -d 'List the files of A whose content is not in B'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "create" -d 'Record every entry of a tree'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "verify" -d 'Check a tree against its manifest'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "diff" -d 'Print the differences between two manifests'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "update" -d 'Record a tree again, reading only what changed'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "repair" -d 'Restore damaged files from a copy (needs --yes)'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update repair unique" -f -a "unique" -d 'List the files of A whose content is not in B'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s a -l algorithm -d 'Digest algorithm [default: sha256]' -r -f -a "sha256\t''
 sha1\t''
@@ -421,7 +415,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l force -d 'Replace a manifest that already exists'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l xattrs -d 'Also record extended attributes'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l no-content -d 'Record no digests, and read no files'
@@ -457,7 +450,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l exit-on-first -d 'Stop after the first entry that differs'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l all -d 'Also print entries that are as recorded'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
@@ -484,7 +476,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print no summary'
@@ -509,7 +500,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l force -d 'Replace a manifest other than OLD that already exists'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l other-root -d 'Accept a ROOT that is not the recorded directory'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
@@ -518,6 +508,33 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l from -d 'A directory with good copies of the files; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l journal -d 'New file for the journal, which undo needs' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l max-missing -d 'Stop if more than P% or N of the recorded entries are missing' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l missing -d 'Also restore recorded files that are missing'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l yes -d 'Carry out the plan instead of only printing it'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l discard -d 'Do not keep the damaged content for undo'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l other-root -d 'Accept a ROOT that is not the recorded directory'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
@@ -532,7 +549,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s 0 -l null -d 'End each path with NUL instead of newline'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l json -d 'Print JSON on standard output, one object per line'
@@ -580,7 +596,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l color -d 'When to use co
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l no-shortcuts -d 'Read every byte, even where both sides share it'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l special -d 'Read FIFOs and devices to their end'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s l -l list -d 'Only print offsets and octal bytes (`cmp -l`)'
@@ -600,6 +615,25 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l json -d 'Print JSON on s
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
@@ -614,7 +648,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subco
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and not __fish_seen_subcommand_from stats clear forget trim" -s q -l quiet -d 'Print no summary'
@@ -638,7 +671,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcomman
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from stats" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from stats" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from stats" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from stats" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from stats" -s q -l quiet -d 'Print no summary'
@@ -658,7 +690,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcomman
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from clear" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from clear" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from clear" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from clear" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from clear" -s q -l quiet -d 'Print no summary'
@@ -678,7 +709,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcomman
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from forget" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from forget" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from forget" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from forget" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from forget" -s q -l quiet -d 'Print no summary'
@@ -699,7 +729,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcomman
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from trim" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from trim" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from trim" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from trim" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand cache; and __fish_seen_subcommand_from trim" -s q -l quiet -d 'Print no summary'
@@ -719,7 +748,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l color -d 'When to 
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l show -d 'Print the figures in use, without measuring'
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand calibrate" -l json -d 'Print JSON on standard output, one object per line'
@@ -740,7 +768,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand completions" -l color -d 'When t
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand completions" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -s q -l quiet -d 'Print no summary'
@@ -760,7 +787,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand man" -l color -d 'When to use co
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand man" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand man" -s q -l quiet -d 'Print no summary'
@@ -780,7 +806,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand help" -l color -d 'When to use c
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand help" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand help" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand help" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand help" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand help" -s q -l quiet -d 'Print no summary'
@@ -800,7 +825,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand describe" -l color -d 'When to u
 always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand describe" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand describe" -s q -l quiet -d 'Print no summary'

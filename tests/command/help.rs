@@ -10,7 +10,7 @@ fn page(args: &[&str]) -> String {
 }
 
 /// Every command; its words as `ftk help` accepts them.
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 24] = [
     "find",
     "hash",
     "dup",
@@ -22,8 +22,10 @@ const COMMANDS: [&str; 22] = [
     "manifest verify",
     "manifest diff",
     "manifest update",
+    "manifest repair",
     "manifest unique",
     "cmp",
+    "undo",
     "cache",
     "cache stats",
     "cache clear",
@@ -130,10 +132,16 @@ fn dup() {
 fn manifest() {
     assert_snapshot!("manifest-short", page(&["manifest", "-h"]));
     assert_snapshot!("manifest", page(&["manifest", "--help"]));
-    for command in ["create", "verify", "diff", "update", "unique"] {
+    for command in ["create", "verify", "diff", "update", "repair", "unique"] {
         assert_snapshot!(format!("manifest-{command}-short"), page(&["manifest", command, "-h"]));
         assert_snapshot!(format!("manifest-{command}"), page(&["manifest", command, "--help"]));
     }
+}
+
+#[test]
+fn undo() {
+    assert_snapshot!("undo-short", page(&["undo", "-h"]));
+    assert_snapshot!("undo-long", page(&["undo", "--help"]));
 }
 
 #[test]

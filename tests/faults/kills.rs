@@ -7,7 +7,7 @@ use super::trace::{Call, Fault, calls, failing};
 use crate::harness::needs;
 
 /// Returns whether the call changes the file system.
-fn changes(call: &Call) -> bool {
+pub(super) fn changes(call: &Call) -> bool {
     let names = [
         "copy_file_range",
         "fallocate",

@@ -10,6 +10,7 @@ mod commands;
 mod kills;
 mod order;
 mod prunes;
+mod repairs;
 mod scene;
 mod snapshot;
 mod trace;

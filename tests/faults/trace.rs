@@ -157,6 +157,7 @@ const NEVER: &[&str] = &[
     "exit_group",
     "fcntl",
     "futex",
+    "getegid",
     "geteuid",
     "getrusage",
     "gettid",

@@ -7,6 +7,7 @@ mod output;
 mod plans;
 pub(crate) mod records;
 mod refused;
+pub(crate) mod repair;
 mod scope;
 mod tree_digests;
 pub(crate) mod trees;

@@ -1,12 +1,17 @@
 //! Performs one action on a pair of files, or undoes a journal: `cargo run -p ftk-apply --example act --
-//! hardlink KEEPER VICTIM JOURNAL`, `act undo JOURNAL`.
+//! hardlink KEEPER VICTIM JOURNAL`, `act replace SOURCE FILE JOURNAL`, `act create SOURCE FILE JOURNAL`, `act undo
+//! JOURNAL`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its results")]
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::BufReader;
 
-use ftk_apply::{Action, ActionOptions, Engine, Journal, Seen, Step, open_journal, undo};
-use ftk_file::{Stat, Symlinks};
+use ftk_apply::{
+    Action, ActionOptions, Engine, Journal, RecordedMetadata, Restore, RestoreName, Restorer, Seen, Step,
+    open_journal, undo,
+};
+use ftk_file::{File, Stat, Symlinks};
 use ftk_sched::Stop;
 use rustix::fs::CWD;
 
@@ -24,6 +29,30 @@ fn main() -> Result<(), Box<dyn Error>> {
                     Err(error) => failed = Some(error),
                 },
             )?;
+        }
+        [action @ ("replace" | "create"), source, file, journal] => {
+            let content = std::fs::read(source)?;
+            let damaged = if action == "replace" { Some(seen(file)?.version) } else { None };
+            let name = RestoreName { path: file.into(), root_len: 0, damaged };
+            let mode = Some(0o640);
+            let mtime_ns = Some(seen(source)?.version.mtime_ns);
+            let recorded = RecordedMetadata { mode, mtime_ns, ..RecordedMetadata::default() };
+            let restore = Restore { source: seen(source)?, names: vec![name], recorded };
+            let mut restorer = Restorer::new(Some("saved".as_ref()), BTreeMap::new());
+            let mut has_content = |_: usize, found: &File| {
+                let mut bytes = vec![0; content.len()];
+                found.read_exact_at(&mut bytes, 0)?;
+                found.verify_always(bytes.len() as u64)?;
+                Ok(bytes == content)
+            };
+            let mut journal = Journal::create(journal.as_ref())?;
+            restorer.run([restore], &mut journal, &Stop::new(), &mut has_content, |_, _, outcome| {
+                match outcome {
+                    Ok(restored) => println!("done, {restored:?}"),
+                    Err(error) => failed = Some(error),
+                }
+            })?;
+            journal.finish()?;
         }
         [action, keeper, victim, journal] => {
             let action = match action {
@@ -44,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => {
             return Err(
-                "act hardlink|reflink|symlink|delete|DIRECTORY KEEPER VICTIM JOURNAL, act undo JOURNAL"
+                "act hardlink|reflink|symlink|delete|DIRECTORY KEEPER VICTIM JOURNAL, act replace|create SOURCE FILE JOURNAL, act undo JOURNAL"
                     .into(),
             );
         }

@@ -38,6 +38,7 @@ pub(crate) fn act(
         ActionKind::Delete => remove(proven, intent),
         ActionKind::Move => relocate(proven, intent, destination),
         ActionKind::Reflink => unreachable!("a reflink removes no name"),
+        ActionKind::Replace | ActionKind::Create => unreachable!("the restorer performs these"),
     });
     // This is done even after a failure, which may have changed the ctime of the inodes.
     let last_went = [&proven.victim, &proven.keeper].map(|held| {

@@ -48,10 +48,15 @@ pub enum ActionKind {
     Delete,
     /// See [`Action::Move`].
     Move,
+    /// A damaged file is replaced with its recorded content: see [`Restorer`](crate::Restorer).
+    Replace,
+    /// A missing file is created with its recorded content: see [`Restorer`](crate::Restorer).
+    Create,
 }
 
 impl ActionKind {
-    const ALL: [Self; 5] = [Self::Hardlink, Self::Reflink, Self::Symlink, Self::Delete, Self::Move];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Hardlink, Self::Reflink, Self::Symlink, Self::Delete, Self::Move, Self::Replace, Self::Create];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -60,7 +65,14 @@ impl ActionKind {
             Self::Symlink => "symlink",
             Self::Delete => "delete",
             Self::Move => "move",
+            Self::Replace => "replace",
+            Self::Create => "create",
         }
+    }
+
+    /// Returns whether the victim's name gets a new file, which the journal describes once it is complete.
+    pub(crate) fn makes_a_file(self) -> bool {
+        matches!(self, Self::Replace | Self::Create)
     }
 
     pub(crate) fn from_name(name: &str) -> Option<Self> {

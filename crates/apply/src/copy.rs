@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use ftk_compare::same_content;
 use ftk_file::{Holes, Symlinks, drop_pages_of_new_file};
 use ftk_sched::Stop;
-use rustix::fs::{Mode, OFlags, fsync, ioctl_ficlone, openat};
+use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, ioctl_ficlone, openat};
 
 use crate::metadata::{Metadata, restore};
 use crate::reach::{Held, Place};
@@ -18,25 +18,52 @@ use crate::temp::Temp;
 /// Bytes copied at a time.
 const BUFFER: usize = 256 << 10;
 
+/// A check of a copy that is on the disk, in addition to the comparison with its source.
+pub(crate) type Check<'c> = &'c mut dyn FnMut(&ftk_file::File) -> Result<(), ActError>;
+
 /// Copies `source` to `place`, whose name must be free, with the metadata that another file had. On return
 /// the copy has been compared with its source and is on the disk.
 pub(crate) fn copy(source: &Held, place: Place, metadata: &Metadata, stop: &Stop) -> Result<Temp, ActError> {
+    copy_checked(source, place, metadata, None, stop)
+}
+
+/// Like [`copy`], and also runs a check on the copy. Both the comparison and the check then read the bytes
+/// from the disk, as far as the system permits.
+pub(crate) fn copy_checked(
+    source: &Held,
+    place: Place,
+    metadata: &Metadata,
+    check: Option<Check<'_>>,
+    stop: &Stop,
+) -> Result<Temp, ActError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     // Until the copy has its final owner and permissions, only the caller may open it.
     let file = openat(&place.dir, &place.name, flags, Mode::RUSR | Mode::WUSR)
         .map_err(|errno| ActError::failed("make the copy", errno))?;
     let file = File::from(file);
     let temp = Temp::made(place)?;
-    match fill(source, &file, &temp, metadata, stop) {
+    match fill(source, &file, &temp, metadata, check, stop) {
         Ok(()) => Ok(temp),
         Err(error) => Err(temp.discard(error)),
     }
 }
 
-fn fill(source: &Held, file: &File, temp: &Temp, metadata: &Metadata, stop: &Stop) -> Result<(), ActError> {
+fn fill(
+    source: &Held,
+    file: &File,
+    temp: &Temp,
+    metadata: &Metadata,
+    check: Option<Check<'_>>,
+    stop: &Stop,
+) -> Result<(), ActError> {
     // A reflink uses no space for shared blocks, and keeps holes.
     if ioctl_ficlone(file, &source.file).is_err() {
         copy_bytes(source, file, stop)?;
+    }
+    if check.is_some() {
+        // Written and unused pages leave the cache, so the next reads come from the disk.
+        fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;
+        _ = fadvise(file, 0, None, Advice::DontNeed);
     }
     let copied = ftk_file::File::open(&temp.place.dir, temp.name(), Symlinks::NoFollow)
         .map_err(|failure| ActError::from(Refusal::of_failure(Side::Victim, failure)))?;
@@ -46,6 +73,9 @@ fn fill(source: &Held, file: &File, temp: &Temp, metadata: &Metadata, stop: &Sto
     })?;
     if !same {
         return Err(if stop.is_raised() { ActError::Stopped } else { Refusal::ContentDiffers.into() });
+    }
+    if let Some(check) = check {
+        check(&copied)?;
     }
     restore(file, metadata).map_err(|(op, errno)| ActError::failed(op, errno))?;
     fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;

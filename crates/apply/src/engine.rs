@@ -27,13 +27,19 @@ const BATCH_STEPS: usize = 200;
 
 /// A batch ends when the total size of its victims reaches this, to keep the time short between the
 /// comparison of a file and the action.
-const BATCH_BYTES: u64 = 16 << 20;
+pub(crate) const BATCH_BYTES: u64 = 16 << 20;
 
 /// Descriptors that a step of a batch holds: two files and their directories.
 const STEP_DESCRIPTORS: u64 = 4;
 
 /// Descriptors that are reserved for everything else.
 const RESERVED_DESCRIPTORS: u64 = 12;
+
+/// Returns the maximal number of steps in a batch, limited by the descriptors they need.
+pub(crate) fn max_batch() -> usize {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    (limit.saturating_sub(RESERVED_DESCRIPTORS) / STEP_DESCRIPTORS).clamp(1, BATCH_STEPS as u64) as usize
+}
 
 /// A proven step and its intent.
 type Ready = Result<(Proven, Intent), ActError>;
@@ -82,9 +88,7 @@ impl Engine {
             Action::Move(path) => Some(Destination::open(reach.base(), path)?),
             _ => None,
         };
-        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        let max_steps = (limit.saturating_sub(RESERVED_DESCRIPTORS) / STEP_DESCRIPTORS)
-            .clamp(1, BATCH_STEPS as u64) as usize;
+        let max_steps = max_batch();
         let (alias_check, own_changes, keepers) =
             (AliasCheck::default(), OwnChanges::default(), Keepers::default());
         let successors = HashMap::new();
@@ -241,6 +245,8 @@ impl Engine {
             keeper: step.keeper.clone(),
             target,
             to: self.destination.as_ref().map(|destination| destination.to(&step.victim.path)),
+            saved: None,
+            made: None,
         };
         Ok((proven, intent))
     }

@@ -10,7 +10,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use ftk_record::{Object, quote, read_path};
 use serde::Deserialize;
 
-use crate::intent::{Intent, IntentRecord};
+use crate::intent::{Intent, IntentRecord, MadeRecord};
 
 /// The longest line that is read, in bytes: two paths ten thousand levels deep, and the attributes of a file.
 const MAX_LINE: u64 = 16 << 20;
@@ -58,7 +58,7 @@ impl fmt::Display for JournalError {
                 f,
                 "other users may write to it (mode {mode:04o}): check every line of the journal, then chmod go-w"
             ),
-            Self::NotJournal => f.write_str("it is not a journal of `ftk dup prune` or `ftk dup apply`"),
+            Self::NotJournal => f.write_str("it is not a journal of ftk"),
             Self::Version(version) => {
                 write!(
                     f,
@@ -124,6 +124,13 @@ impl History {
                     return Err(malformed());
                 }
                 steps.push(Some(intent));
+            } else if let Ok(Object(record)) = serde_json::from_slice::<Object<MadeRecord>>(&line) {
+                let step = usize::try_from(record.step).ok().and_then(|step| steps.get_mut(step));
+                let intent = step.and_then(Option::as_mut).ok_or_else(malformed)?;
+                if !intent.kind.makes_a_file() {
+                    return Err(malformed());
+                }
+                intent.made = Some(record.version());
             } else {
                 let Object(record): Object<OutcomeRecord> =
                     serde_json::from_slice(&line).map_err(|_| malformed())?;

@@ -28,9 +28,13 @@ pub(crate) struct Intent {
     pub(crate) target: Option<Vec<u8>>,
     /// The new path of a moved victim.
     pub(crate) to: Option<To>,
+    /// Where the content of a damaged file is saved.
+    pub(crate) saved: Option<To>,
+    /// The new file of a restore, which a later record of the journal describes. `None` until it is complete.
+    pub(crate) made: Option<Version>,
 }
 
-/// The new path of a moved file.
+/// The path of a file in a directory that the user named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct To {
     pub(crate) path: Vec<u8>,
@@ -54,22 +58,36 @@ impl Intent {
             out.push(b',');
             write_path(out, "target", target);
         }
-        if let Some(to) = &self.to {
-            out.extend_from_slice(b",\"to\":{");
-            write_path(out, "path", &to.path);
-            out.extend_from_slice(format!(",\"root_len\":{}}}", to.root_len).as_bytes());
+        for (name, to) in [("to", &self.to), ("saved", &self.saved)] {
+            if let Some(to) = to {
+                out.extend_from_slice(format!(",\"{name}\":{{").as_bytes());
+                write_path(out, "path", &to.path);
+                out.extend_from_slice(format!(",\"root_len\":{}}}", to.root_len).as_bytes());
+            }
         }
         out.extend_from_slice(b"}\n");
     }
 }
 
+/// Appends the record of a new file that is complete and is about to get its name.
+pub(crate) fn write_made(out: &mut Vec<u8>, step: u64, made: &Version) {
+    out.extend_from_slice(format!("{{\"step\":{step},\"made\":{{").as_bytes());
+    write_version(out, made);
+    out.extend_from_slice(b"}}\n");
+}
+
 fn write_seen(out: &mut Vec<u8>, seen: &Seen) {
     write_path(out, "path", &seen.path);
-    let (root_len, Version { dev, ino, size, mtime_ns, ctime_ns }) = (seen.root_len, seen.version);
+    out.extend_from_slice(format!(",\"root_len\":{},", seen.root_len).as_bytes());
+    write_version(out, &seen.version);
+}
+
+fn write_version(out: &mut Vec<u8>, version: &Version) {
+    let &Version { dev, ino, size, mtime_ns, ctime_ns } = version;
     let mut text = String::new();
     write!(
         text,
-        ",\"root_len\":{root_len},\"dev\":{dev},\"ino\":{ino},\"size_bytes\":{size},\"mtime_ns\":{mtime_ns},\"ctime_ns\":{ctime_ns}"
+        "\"dev\":{dev},\"ino\":{ino},\"size_bytes\":{size},\"mtime_ns\":{mtime_ns},\"ctime_ns\":{ctime_ns}"
     )
     .expect("writing to a String cannot fail");
     out.extend_from_slice(text.as_bytes());
@@ -105,6 +123,30 @@ pub(crate) struct IntentRecord {
     target: Option<String>,
     target_b64: Option<String>,
     to: Option<Object<ToRecord>>,
+    saved: Option<Object<ToRecord>>,
+}
+
+/// The record of a new file as it is stored in the file.
+#[derive(Debug, Deserialize)]
+pub(crate) struct MadeRecord {
+    pub(crate) step: u64,
+    made: Object<VersionRecord>,
+}
+
+impl MadeRecord {
+    pub(crate) fn version(&self) -> Version {
+        let &VersionRecord { dev, ino, size_bytes: size, mtime_ns, ctime_ns } = &self.made.0;
+        Version { dev, ino, size, mtime_ns, ctime_ns }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct VersionRecord {
+    dev: u64,
+    ino: u64,
+    size_bytes: u64,
+    mtime_ns: i128,
+    ctime_ns: i128,
 }
 
 #[derive(Debug, Deserialize)]
@@ -163,12 +205,16 @@ impl IntentRecord {
             (None, None) => None,
             (text, b64) => Some(bytes(text, b64)?),
         };
-        let to = match self.to {
-            None => None,
-            Some(Object(to)) => Some(To { path: bytes(&to.path, &to.path_b64)?, root_len: to.root_len }),
+        let below = |to: Option<Object<ToRecord>>| match to {
+            None => Some(None),
+            Some(Object(to)) => {
+                Some(Some(To { path: bytes(&to.path, &to.path_b64)?, root_len: to.root_len }))
+            }
         };
-        let is_whole =
-            (kind == ActionKind::Symlink) == target.is_some() && (kind == ActionKind::Move) == to.is_some();
+        let (to, saved) = (below(self.to)?, below(self.saved)?);
+        let is_whole = (kind == ActionKind::Symlink) == target.is_some()
+            && (kind == ActionKind::Move) == to.is_some()
+            && (kind == ActionKind::Replace || saved.is_none());
         is_whole.then_some(())?;
         Some(Intent {
             step: self.step,
@@ -179,6 +225,8 @@ impl IntentRecord {
             keeper: self.keeper.0.seen()?,
             target,
             to,
+            saved,
+            made: None,
         })
     }
 }
@@ -232,11 +280,10 @@ mod tests {
         let attribute =
             (proptest::collection::vec(1_u8.., 1..9), proptest::collection::vec(any::<u8>(), 0..9));
         let attributes = proptest::collection::vec(attribute, 0..3);
-        let numbers = (any::<u64>(), 0..5_usize, 0..=0o7777_u32, any::<u32>(), any::<i64>());
+        let numbers = (any::<u64>(), 0..ActionKind::ALL.len(), 0..=0o7777_u32, any::<u32>(), any::<i64>());
         (seen(), seen(), attributes, numbers).prop_map(|(victim, keeper, attributes, numbers)| {
             let (step, kind, mode, id, atime) = numbers;
-            let kind =
-                ActionKind::from_name(["hardlink", "reflink", "symlink", "delete", "move"][kind]).unwrap();
+            let kind = ActionKind::ALL[kind];
             let metadata = Metadata {
                 mode,
                 uid: id,
@@ -251,6 +298,8 @@ mod tests {
                 temp: ftk_file::temp_name(),
                 target: (kind == ActionKind::Symlink).then(|| keeper.path.clone()),
                 to: (kind == ActionKind::Move).then(|| To { path: keeper.path.clone(), root_len: 3 }),
+                saved: (kind == ActionKind::Replace).then(|| To { path: keeper.path.clone(), root_len: 4 }),
+                made: None,
                 victim,
                 metadata,
                 keeper,
@@ -264,7 +313,11 @@ mod tests {
             let mut line = Vec::new();
             intent.write(&mut line);
             prop_assert_eq!(line.iter().position(|&byte| byte == b'\n'), Some(line.len() - 1));
-            prop_assert_eq!(read_back(&line), Some(intent));
+            prop_assert_eq!(read_back(&line), Some(intent.clone()));
+            line.clear();
+            write_made(&mut line, intent.step, &intent.victim.version);
+            let made: MadeRecord = serde_json::from_slice(&line).unwrap();
+            prop_assert_eq!((made.step, made.version()), (intent.step, intent.victim.version));
         }
     }
 
@@ -285,6 +338,7 @@ mod tests {
             ("hardlink", "chmod"),
             ("hardlink", "symlink"),
             ("hardlink", "move"),
+            (r#""0644""#, r#""0644"},"saved":{"path":"x","root_len":0"#),
             ("0644", "10644"),
             ("0644", "rw-"),
             (r#""path":"a""#, r#""path":"a\u0000""#),

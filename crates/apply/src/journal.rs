@@ -6,11 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use ftk_file::now_ns;
+use ftk_file::{Version, now_ns};
 use ftk_record::write_record;
 
 use crate::action::Freed;
-use crate::intent::Intent;
+use crate::intent::{Intent, write_made};
 use crate::refusal::ActError;
 
 /// A journal that is being written: JSON, one record per line.
@@ -82,6 +82,11 @@ impl Journal {
     /// Adds an intent. It must be [synced](Journal::sync) before the step is performed.
     pub(crate) fn intend(&mut self, intent: &Intent) {
         intent.write(&mut self.lines);
+    }
+
+    /// Adds the new file of a step. This must be [synced](Journal::sync) before the file gets its name.
+    pub(crate) fn made(&mut self, step: u64, made: &Version) {
+        write_made(&mut self.lines, step, made);
     }
 
     /// Adds the outcome of a step.

@@ -81,6 +81,15 @@ impl Metadata {
         Ok(safe)
     }
 
+    /// Returns a copy of the metadata that gives a file no rights: without set-user-ID and set-group-ID bits
+    /// and capabilities.
+    pub(crate) fn without_rights(&self) -> Self {
+        let mut safe = self.clone();
+        safe.mode &= !SET_ID;
+        safe.attributes.retain(|(name, _)| name != CAPABILITIES);
+        safe
+    }
+
     /// Returns whether a file with this `stat` has the same metadata. The access time and attributes are not
     /// compared.
     pub(crate) fn is_of(&self, stat: &Stat) -> bool {
@@ -176,11 +185,13 @@ pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'sta
     }
     // The permissions are set after the access control list, which changes the bits of the group.
     fchmod(file, Mode::from_raw_mode(metadata.mode)).map_err(|errno| ("restore the permissions", errno))?;
-    let times = Timestamps {
-        last_access: timespec(metadata.atime_ns),
-        last_modification: timespec(metadata.mtime_ns),
-    };
-    futimens(file, &times).map_err(|errno| ("restore the times", errno))
+    set_times(file, metadata.atime_ns, metadata.mtime_ns).map_err(|errno| ("restore the times", errno))
+}
+
+/// Sets the times of an open file or directory, in nanoseconds since the Unix epoch.
+pub(crate) fn set_times(file: impl AsFd, atime_ns: i128, mtime_ns: i128) -> Result<(), Errno> {
+    let times = Timestamps { last_access: timespec(atime_ns), last_modification: timespec(mtime_ns) };
+    futimens(file, &times)
 }
 
 fn timespec(ns: i128) -> Timespec {

@@ -14,6 +14,12 @@ pub enum Side {
     Victim,
     /// The file to be kept.
     Keeper,
+    /// The file to be restored.
+    Target,
+    /// The file that has the content to be restored.
+    Source,
+    /// The saved content of a damaged file, which an undo restores.
+    Saved,
 }
 
 impl fmt::Display for Side {
@@ -21,6 +27,9 @@ impl fmt::Display for Side {
         f.write_str(match self {
             Self::Victim => "the victim",
             Self::Keeper => "the keeper",
+            Self::Target => "the file",
+            Self::Source => "the copy",
+            Self::Saved => "the saved content",
         })
     }
 }
@@ -85,6 +94,12 @@ pub enum Refusal {
     NameExists,
     /// A deletion cannot be undone.
     NotUndoable,
+    /// The bytes of the copy are not the content to be restored.
+    WrongContent,
+    /// The damaged content was not saved, so it cannot be restored.
+    NotSaved,
+    /// Another name of the same file could not be restored.
+    OtherName,
 }
 
 /// A difference in the metadata of victim and keeper.
@@ -168,6 +183,21 @@ impl ActError {
         }
     }
 
+    /// Replaces the side in the error of a copy, whose source is called the keeper: then that file was read for
+    /// another purpose.
+    pub(crate) fn with_source(self, source: Side) -> Self {
+        let other = |side| if side == Side::Keeper { source } else { side };
+        match self {
+            Self::Refused(Refusal::Changed { side, what }) => {
+                Refusal::Changed { side: other(side), what }.into()
+            }
+            Self::Refused(Refusal::Unreadable { side, op, source }) => {
+                Refusal::Unreadable { side: other(side), op, source }.into()
+            }
+            error => error,
+        }
+    }
+
     /// Adds the name of a file that is left.
     pub(crate) fn leaving(self, name: &[u8]) -> Self {
         let left = Some(name.to_vec());
@@ -226,6 +256,9 @@ impl fmt::Display for Refusal {
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
             Self::NameExists => f.write_str("another file already has the victim's new name"),
             Self::NotUndoable => f.write_str("deleted for good: only the keeper has the content"),
+            Self::WrongContent => f.write_str("the copy no longer has the recorded content"),
+            Self::NotSaved => f.write_str("the damaged content was not saved, so it cannot be restored"),
+            Self::OtherName => f.write_str("another hard link of this file could not be restored"),
         }
     }
 }
@@ -252,7 +285,7 @@ impl fmt::Display for ActError {
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Failed { op, left: None, .. } => write!(f, "cannot {op}"),
             Self::Failed { op, left: Some(name), .. } => {
-                write!(f, "cannot {op}, and {} is left: `ftk dup undo` cleans up", sanitize(name))
+                write!(f, "cannot {op}, and {} is left: `ftk undo` cleans up", sanitize(name))
             }
             Self::Stopped => f.write_str("stopped"),
         }
@@ -284,7 +317,7 @@ mod tests {
 
     #[test]
     fn every_refusal_has_a_readable_text() {
-        use Side::{Keeper, Victim};
+        use Side::{Keeper, Saved, Source, Target, Victim};
         let unreadable = |side, op| Refusal::unreadable(side, op, Errno::IO);
         let changed = |side, what| Refusal::Changed { side, what };
         for (refusal, text) in [
@@ -319,6 +352,12 @@ mod tests {
             (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
             (Refusal::NameExists, "another file already has the victim's new name"),
             (Refusal::NotUndoable, "deleted for good: only the keeper has the content"),
+            (changed(Target, "it exists now"), "the file changed (it exists now)"),
+            (unreadable(Source, "open"), "cannot open the copy"),
+            (unreadable(Saved, "open"), "cannot open the saved content"),
+            (Refusal::WrongContent, "the copy no longer has the recorded content"),
+            (Refusal::NotSaved, "the damaged content was not saved, so it cannot be restored"),
+            (Refusal::OtherName, "another hard link of this file could not be restored"),
         ] {
             assert_eq!(refusal.to_string(), text);
         }
@@ -327,7 +366,7 @@ mod tests {
     #[test]
     fn files_that_are_left_are_named() {
         let error = ActError::failed("remove the file", Errno::IO).leaving(b".ftk-0123456789abcdef");
-        let text = "cannot remove the file, and .ftk-0123456789abcdef is left: `ftk dup undo` cleans up";
+        let text = "cannot remove the file, and .ftk-0123456789abcdef is left: `ftk undo` cleans up";
         assert_eq!(error.to_string(), text);
         let error = ActError::from(Refusal::SameFile).leaving(b".ftk-0123456789abcdef");
         assert!(error.to_string().starts_with("cannot finish the step, and "), "{error}");

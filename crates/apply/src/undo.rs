@@ -1,5 +1,7 @@
 //! Undoing the steps in a journal.
 
+mod restored;
+
 use std::collections::HashMap;
 use std::io::BufRead;
 use std::ops::ControlFlow;
@@ -43,6 +45,8 @@ pub enum Undone {
     /// The file is restored, but without set-user-ID or set-group-ID bits or capabilities that are in the
     /// journal and that the file with the content does not have.
     RestoredWithoutRights,
+    /// The file that the step created is removed.
+    Removed,
     /// Nothing had to be done: the step was never performed, has already been undone, or needs no undo, as a
     /// reflink.
     AsItWas,
@@ -64,6 +68,8 @@ pub enum Undone {
 ///   permissions, times and attributes that the victim had. Victims that were hard links of one file become
 ///   hard links of one file again.
 /// - A moved file moves back; directories created for it stay.
+/// - A damaged file that was replaced gets its damaged content back, from where the run saved it. A missing
+///   file that was created is removed; directories created for it stay.
 /// - A reflink needs no undo. A deletion cannot be undone, and is refused.
 ///
 /// # Errors
@@ -128,6 +134,9 @@ impl Undoing {
     fn step(&mut self, intent: &Intent, stop: &Stop) -> Result<Undone, ActError> {
         if intent.kind == ActionKind::Reflink {
             return Ok(Undone::AsItWas);
+        }
+        if intent.kind.makes_a_file() {
+            return self.restored(intent, stop);
         }
         let place = self.reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)?;
         let found = present(&place)?;

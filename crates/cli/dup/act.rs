@@ -19,10 +19,10 @@ use ftk_dedup::report::Group;
 use ftk_process::Progress;
 use ftk_record::{quote, sanitize};
 
-use crate::console::{Console, Outcome, cause};
+use crate::console::{Console, Outcome, cause, reason};
 use crate::dup::plan::{Item, Planner};
-use crate::dup::signals::DeferredSignals;
-use crate::dup::step_printer::{StepPrinter, Word, reason, verb};
+use crate::dup::step_printer::{StepPrinter, Word, verb};
+use crate::signals::DeferredSignals;
 use crate::stdout::{Lines, Stdout};
 
 /// An action, and the rules that say to which members of a group it applies.

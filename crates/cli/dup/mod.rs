@@ -4,7 +4,6 @@
 mod act;
 mod action;
 mod apply;
-mod journal;
 mod keep;
 mod options;
 mod plan;
@@ -13,10 +12,8 @@ mod prune;
 mod report;
 mod search;
 mod sharing;
-mod signals;
 mod step_printer;
 mod tally;
-mod undo;
 
 use clap::{Args, Subcommand};
 
@@ -25,7 +22,7 @@ use crate::console::{Console, Outcome};
 use crate::dup::apply::ApplyArgs;
 use crate::dup::options::{OutputArgs, SearchArgs};
 use crate::dup::prune::PruneArgs;
-use crate::dup::undo::UndoArgs;
+use crate::undo::{self, UndoArgs};
 
 /// Find identical files; link or remove copies on request
 ///

@@ -15,11 +15,11 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
-use crate::dup::journal;
 use crate::dup::keep::{KeepArgs, protected};
 use crate::dup::options::SearchArgs;
 use crate::dup::preflight::{pairs_of, preflight};
 use crate::dup::search::{SearchContext, search};
+use crate::journal;
 use crate::stdout::Stdout;
 
 /// Link, clone, move or delete surplus copies (needs --yes)
@@ -87,7 +87,7 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
 
 /// Creates the journal if the plan is to be carried out, and prints its path before anything else.
 pub(super) fn journal_of(act: &ActionArgs, console: &Console) -> anyhow::Result<Option<(Journal, PathBuf)>> {
-    let journal = act.yes.then(|| journal::create(act.journal.as_deref())).transpose()?;
+    let journal = act.yes.then(|| journal::create("dup", act.journal.as_deref())).transpose()?;
     if let Some((_, path)) = &journal {
         console.summary(format_args!("journal: {}", quote(path.as_os_str().as_bytes())));
     }

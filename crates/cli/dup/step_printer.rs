@@ -1,8 +1,6 @@
 //! Prints a plan or a run: a line for each file, and a summary.
 
-use std::error::Error;
 use std::fmt::Display;
-use std::io;
 use std::time::Duration;
 
 use ftk_apply::{ActionKind, Step};
@@ -11,7 +9,6 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use crate::colour::{self, Tone};
-use crate::console::cause;
 use crate::human;
 use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
@@ -209,15 +206,6 @@ impl<'o> StepPrinter<'o> {
     }
 }
 
-/// Returns the text of an error, with the system's cause if there is one:
-/// `cannot rename the file: read-only file system`
-pub(super) fn reason(error: &(dyn Error + 'static)) -> String {
-    match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
-        Some(source) => format!("{error}: {}", cause(source)),
-        None => error.to_string(),
-    }
-}
-
 /// Returns the verb for an action.
 pub(super) fn verb(kind: ActionKind) -> &'static str {
     match kind {
@@ -226,6 +214,8 @@ pub(super) fn verb(kind: ActionKind) -> &'static str {
         ActionKind::Symlink => "symlink",
         ActionKind::Delete => "delete",
         ActionKind::Move => "move",
+        ActionKind::Replace => "repair",
+        ActionKind::Create => "restore",
     }
 }
 
@@ -236,5 +226,7 @@ fn past(kind: ActionKind) -> &'static str {
         ActionKind::Symlink => "symlinked",
         ActionKind::Delete => "deleted",
         ActionKind::Move => "moved",
+        ActionKind::Replace => "repaired",
+        ActionKind::Create => "restored",
     }
 }

@@ -7,6 +7,7 @@ mod guard;
 mod input;
 mod reading;
 mod record;
+mod repair;
 mod rules;
 mod scope;
 mod unique;
@@ -19,6 +20,7 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::manifest::create::CreateArgs;
 use crate::manifest::diff::DiffArgs;
+use crate::manifest::repair::RepairArgs;
 use crate::manifest::unique::UniqueArgs;
 use crate::manifest::update::UpdateArgs;
 use crate::manifest::verify::VerifyArgs;
@@ -46,6 +48,7 @@ enum ManifestCommand {
     Verify(VerifyArgs),
     Diff(DiffArgs),
     Update(UpdateArgs),
+    Repair(RepairArgs),
     Unique(UniqueArgs),
 }
 
@@ -59,6 +62,8 @@ Examples:
                         report what changed
   ftk manifest update /archive archive.jsonl -o archive.jsonl
                         record it again, reading only what changed
+  ftk manifest repair /archive archive.jsonl --from /backup
+                        restore damaged files from a backup (plan; --yes)
   ftk manifest diff monday.jsonl friday.jsonl
                         compare two manifests, without reading files
   ftk manifest unique old-disk.jsonl archive.jsonl
@@ -70,6 +75,7 @@ pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> 
         ManifestCommand::Verify(args) => verify::run(args, globals, console),
         ManifestCommand::Diff(args) => diff::run(args, globals, console),
         ManifestCommand::Update(args) => update::run(args, globals, console),
+        ManifestCommand::Repair(args) => repair::run(args, globals, console),
         ManifestCommand::Unique(args) => unique::run(args, globals, console),
     }
 }

@@ -11,6 +11,8 @@
 //!   verdicts.
 //! - [`diff()`] compares two manifests, and [`unique()`] finds contents that only one of them has.
 //! - [`Update`] finds the files that must be read to make a new manifest from an old one.
+//! - [`RepairPlan`] finds the files that must be read to find what is damaged or missing, [`Search`] finds its
+//!   content in copies, and [`rewrite`] writes the manifest of the repaired tree.
 //!
 //! Manifests and trees are merged in path order, so that memory use does not grow with the entries that are
 //! the same. This crate does not walk, hash or print. It never opens a path from a manifest, only entries
@@ -89,6 +91,7 @@ mod merge;
 mod pairs;
 mod parse;
 mod reader;
+mod repair;
 mod sample;
 mod sniff;
 mod text;
@@ -113,6 +116,9 @@ pub use field_name::UnknownField;
 pub use field_set::FieldSet;
 pub use header::{Header, OPTIONS};
 pub use reader::{Entries, Manifest};
+pub use repair::{
+    Damage, Found, Left, Name, Recorded, RepairPlan, Search, Wanted, Why, has_content, rewrite,
+};
 pub use sample::Sample;
 pub use sniff::{Kind, sniff};
 pub use unique::unique;

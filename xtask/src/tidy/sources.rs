@@ -51,7 +51,7 @@ const NEW_DIRECTORIES: &[&str] = &["create_dir", "create_dir_all", "mkdirat", "D
 const MAY_MAKE_DIRECTORIES: &[&str] = &[
     "crates/cache/src/place.rs", // the cache directory
     "crates/cli/calibrate.rs",   // files to measure with
-    "crates/cli/dup/journal.rs", // the state directory
+    "crates/cli/journal.rs",     // the state directory
     "crates/cli/man.rs",
     "crates/sched/src/store.rs", // the cache directory
 ];

@@ -10,5 +10,6 @@ mod probes;
 mod races;
 mod reflinks;
 mod refusals;
+mod restores;
 mod scripts;
 mod undoing;

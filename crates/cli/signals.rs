@@ -13,16 +13,16 @@ use signal_hook::low_level::emulate_default_handler;
 
 /// Catches signals, and remembers the first one.
 #[derive(Debug, Default)]
-pub(super) struct DeferredSignals {
+pub(crate) struct DeferredSignals {
     /// Raised by the first signal.
-    pub(super) stop: Stop,
+    pub(crate) stop: Stop,
     /// The first signal; 0 if there was none.
     signal: AtomicI32,
 }
 
 impl DeferredSignals {
     /// Starts to catch signals. From now on, a signal raises `stop` instead of ending the process.
-    pub(super) fn begin() -> io::Result<Arc<Self>> {
+    pub(crate) fn begin() -> io::Result<Arc<Self>> {
         let deferred = Arc::new(Self::default());
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
         let watched = Arc::clone(&deferred);
@@ -38,7 +38,7 @@ impl DeferredSignals {
     }
 
     /// Ends the process by the signal that was caught, if any.
-    pub(super) fn raise_again(&self) {
+    pub(crate) fn raise_again(&self) {
         let signal = self.signal.load(Ordering::Relaxed);
         if signal != 0 {
             let _ = emulate_default_handler(signal); // does not return

@@ -13,12 +13,12 @@ use jiff::Timestamp;
 const NO_DIRECTORY: &str = "no directory for the journal: neither XDG_STATE_HOME nor HOME is an absolute path; \
                             set XDG_STATE_HOME or add --journal FILE";
 
-/// Creates the journal: the given file, which must not exist yet, or a file with a unique name in the state
-/// directory of ftk.
+/// Creates the journal: the given file, which must not exist yet, or a file in the state directory of ftk with
+/// a unique name that begins with the command.
 ///
 /// # Errors
 /// If it cannot be created.
-pub(super) fn create(asked: Option<&Path>) -> anyhow::Result<(Journal, PathBuf)> {
+pub(crate) fn create(command: &str, asked: Option<&Path>) -> anyhow::Result<(Journal, PathBuf)> {
     if let Some(path) = asked {
         let journal =
             Journal::create(path).with_context(|| format!("cannot create the journal {}", shown(path)))?;
@@ -27,7 +27,7 @@ pub(super) fn create(asked: Option<&Path>) -> anyhow::Result<(Journal, PathBuf)>
     let directory = directory().context(NO_DIRECTORY)?;
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
     made.with_context(|| cannot_create_in(&directory))?;
-    let prefix = format!("dup-{}-", Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
+    let prefix = format!("{command}-{}-", Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
     let mut name = tempfile::Builder::new();
     name.prefix(&prefix).suffix(".jsonl").disable_cleanup(true);
     let made = name.make_in(&directory, Journal::create);
@@ -36,7 +36,7 @@ pub(super) fn create(asked: Option<&Path>) -> anyhow::Result<(Journal, PathBuf)>
 }
 
 /// Returns the state directory of ftk, by the XDG base directory specification.
-fn directory() -> Option<PathBuf> {
+pub(crate) fn directory() -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("ftk"))

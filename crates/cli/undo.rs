@@ -1,4 +1,4 @@
-//! `ftk dup undo`: reverts a run by its journal.
+//! `ftk undo`, also `ftk dup undo`: reverts a run by its journal.
 
 use std::ffi::OsString;
 use std::io::BufReader;
@@ -12,24 +12,24 @@ use ftk_record::{quote, sanitize, write_record};
 
 use crate::args::Globals;
 use crate::colour::{self, Tone};
-use crate::console::{Console, Outcome};
-use crate::dup::signals::DeferredSignals;
-use crate::dup::step_printer::reason;
+use crate::console::{Console, Outcome, reason};
 use crate::human;
+use crate::signals::DeferredSignals;
 use crate::stdout::{Lines, Stdout};
 
-/// Undo a run of prune or apply, by its journal
+/// Undo a run of `dup prune`, `dup apply` or `manifest repair`
 ///
 /// ftk undoes the last step first. A hard or symbolic link becomes a separate file again, with the content, owner,
-/// permissions and times that it had; moved files move back. Files that changed after the run are not overwritten. Steps
-/// that were undone before are skipped, so that you can repeat an interrupted undo. Files that were deleted without a
-/// quarantine cannot be restored: the exit status is then 2.
+/// permissions and times that it had; moved files move back. A repaired file gets its damaged content back, and a
+/// file that repair created is removed. Files that changed after the run are not overwritten. Steps that were undone
+/// before are skipped, so that you can repeat an interrupted undo. Files that were deleted without a quarantine cannot be
+/// restored: the exit status is then 2.
 ///
 /// The journal must be a regular file that belongs to you or to root and that no other user can write to. Set-user-ID
 /// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct UndoArgs {
+pub(crate) struct UndoArgs {
     /// The journal, whose path the run printed
     #[arg(value_name = "JOURNAL")]
     journal: OsString,
@@ -39,16 +39,16 @@ const EXAMPLES: &str = "\
 Exit status: 0: success; 2: any error, or a file could not be restored
 
 Examples:
-  ftk dup undo ~/.local/state/ftk/dup-20260102T030405Z-Ab3dE6.jsonl";
+  ftk undo ~/.local/state/ftk/dup-20260102T030405Z-Ab3dE6.jsonl";
 
-pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let shown = quote(args.journal.as_bytes());
     let journal = open_journal(Path::new(&args.journal)).with_context(|| format!("cannot undo {shown}"))?;
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
     let mut lines = Lines::new(&out);
     let is_coloured = colour::wanted();
-    let (mut restored, mut failed, mut reduced) = (0, 0, 0);
+    let (mut restored, mut removed, mut failed, mut reduced) = (0, 0, 0, 0);
     let ended = undo(BufReader::new(journal), &signals.stop, |step, result| {
         let (word, why) = match result {
             Ok(Undone::Restored) => {
@@ -60,6 +60,10 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 reduced += 1;
                 console.stats.error("undo");
                 ("restore", "without set-ID bits and capabilities: set them yourself".into())
+            }
+            Ok(Undone::Removed) => {
+                removed += 1;
+                ("remove", "it was created by the run".into())
             }
             Ok(Undone::AsItWas) => ("leave", "nothing to undo".into()),
             Err(ActError::Stopped) => {
@@ -82,8 +86,11 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     };
     let reductions =
         if reduced == 0 { String::new() } else { format!("; {reduced} without set-ID bits or capabilities") };
-    if ended.is_ok() || restored > 0 {
-        console.summary(format_args!("restored {}{reductions}{failures}", human::count(restored, "file")));
+    let removals =
+        if removed == 0 { String::new() } else { format!("; removed {}", human::count(removed, "file")) };
+    if ended.is_ok() || restored + removed > 0 {
+        let restored = human::count(restored, "file");
+        console.summary(format_args!("restored {restored}{removals}{reductions}{failures}"));
     }
     signals.raise_again();
     ended.with_context(|| format!("cannot undo {shown}"))?;
@@ -93,7 +100,7 @@ pub(super) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
 
 fn tone(word: &str) -> Tone {
     match word {
-        "restore" => Tone::Good,
+        "restore" | "remove" => Tone::Good,
         "fail" => Tone::Wrong,
         _ => Tone::Notable,
     }

@@ -1,0 +1,331 @@
+//! Restoring files: a damaged file is replaced with its recorded content, and a missing file is created.
+
+mod directories;
+mod ready;
+mod recorded;
+mod saved;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::rc::Rc;
+
+use ftk_file::{Failure, File, Stat, Version, temp_name};
+use ftk_sched::Stop;
+
+use crate::action::ActionKind;
+use crate::copy::copy_checked;
+use crate::durable::sync_names;
+use crate::engine::{BATCH_BYTES, max_batch};
+use crate::intent::Intent;
+use crate::journal::Journal;
+use crate::metadata::Metadata;
+use crate::own_changes::OwnChanges;
+use crate::reach::{Place, Reach};
+use crate::refusal::{ActError, Refusal, Side};
+use crate::restore::directories::Directories;
+use crate::restore::ready::{Name, Ready};
+use crate::restore::saved::SavedFiles;
+use crate::seen::Seen;
+
+pub use recorded::RecordedMetadata;
+
+/// A file to restore: one content, and one or more names that all become hard links of one new file.
+#[derive(Clone, Debug)]
+pub struct Restore {
+    /// The file that has the content.
+    pub source: Seen,
+    /// The names. If some exist, they must be hard links of one damaged file and come first.
+    pub names: Vec<RestoreName>,
+    /// The metadata of the new file if no name exists. Otherwise the damaged file determines it.
+    pub recorded: RecordedMetadata,
+}
+
+/// A name of a file to restore.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RestoreName {
+    /// The path: the starting point joined with the path below it.
+    pub path: Vec<u8>,
+    /// Length of the starting point in `path`: see [`Seen::root_len`].
+    pub root_len: usize,
+    /// The damaged file, as it was when the caller read it. `None` if the name must not exist.
+    pub damaged: Option<Version>,
+}
+
+/// The result of restoring a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// The state of the new file when all its names were restored. `None` if it cannot be queried.
+    pub stat: Option<Stat>,
+    /// Whether the damaged file had set-user-ID or set-group-ID bits or capabilities, which the new file
+    /// lacks.
+    pub lacks_rights: bool,
+}
+
+/// A function that reads a file and returns whether it has the content to be restored. The number is the
+/// position of the [`Restore`] in its run.
+pub type HasContent<'c> = &'c mut dyn FnMut(usize, &File) -> Result<bool, Failure>;
+
+/// Restores damaged and missing files from copies.
+///
+/// The engine makes a new file next to the damaged one, under a private name. It reads the bytes back from
+/// the disk, compares them with the copy, and lets the caller check them: the new file gets its name only if
+/// the caller accepts exactly these bytes. Before that, it saves the content of the damaged file for
+/// [`undo`](crate::undo()), and checks that the damaged file is still the one that the caller read. At every
+/// moment the name leads to the old file or to the complete new one.
+///
+/// The new file keeps the owner, permissions, times and attributes of the damaged one. No new file is
+/// set-user-ID or set-group-ID or has capabilities: a user who supplies both the copy and the recorded digest
+/// must not get a program with such rights.
+#[derive(Debug)]
+pub struct Restorer {
+    reach: Reach,
+    saved: Option<SavedFiles>,
+    directories: Directories,
+    /// The maximal number of files in a batch, limited by the descriptors they need.
+    max_files: usize,
+}
+
+/// A file of a batch, and the outcomes of its names so far.
+struct Item {
+    restore: Restore,
+    ready: Option<Ready>,
+    outcomes: Vec<Option<Result<Restored, ActError>>>,
+}
+
+impl Restorer {
+    /// Creates an engine. `save_in` is a directory for the content of damaged files, which is created when it
+    /// is needed; without it, undo cannot restore that content. `directories` has the recorded metadata of
+    /// directories, by their path: missing ones are created. Relative paths start from the working directory.
+    pub fn new(save_in: Option<&Path>, directories: BTreeMap<Vec<u8>, RecordedMetadata>) -> Self {
+        Self {
+            reach: Reach::new(),
+            saved: save_in.map(SavedFiles::new),
+            directories: Directories::new(directories),
+            max_files: max_batch(),
+        }
+    }
+
+    /// Restores the files in order, and calls `report` with the outcome for each name, by its index. An error
+    /// of a file ends only the work on that file.
+    ///
+    /// Raising `stop` ends the run between two files. Files that are not restored then are reported as
+    /// [`ActError::Stopped`].
+    ///
+    /// # Errors
+    /// If the journal cannot be written, or names cannot be synced. The remaining files are then not
+    /// reported.
+    ///
+    /// # Panics
+    /// If a `Restore` has no names.
+    pub fn run(
+        &mut self,
+        restores: impl IntoIterator<Item = Restore>,
+        journal: &mut Journal,
+        stop: &Stop,
+        has_content: HasContent<'_>,
+        mut report: impl FnMut(&Restore, usize, Result<Restored, ActError>),
+    ) -> io::Result<()> {
+        let mut restores = restores.into_iter().enumerate();
+        let mut outcome = Ok(());
+        loop {
+            let mut batch = self.prepare(&mut restores, journal, stop);
+            if batch.is_empty() {
+                break;
+            }
+            outcome = self.perform(&mut batch, journal, stop, has_content);
+            for Item { restore, outcomes, .. } in batch {
+                for (nth, outcome) in outcomes.into_iter().enumerate() {
+                    report(&restore, nth, outcome.unwrap_or(Err(ActError::Stopped)));
+                }
+            }
+            if outcome.is_err() {
+                break;
+            }
+        }
+        let finished = self.directories.finish(&mut self.reach);
+        outcome.and(finished)
+    }
+
+    /// Opens and checks the files of the next batch, and adds their intents to the journal.
+    fn prepare(
+        &mut self,
+        restores: &mut impl Iterator<Item = (usize, Restore)>,
+        journal: &mut Journal,
+        stop: &Stop,
+    ) -> Vec<Item> {
+        let mut batch = Vec::new();
+        let mut bytes = 0_u64;
+        while batch.len() < self.max_files && bytes < BATCH_BYTES {
+            let Some((number, restore)) = restores.next() else { break };
+            bytes = bytes.saturating_add(restore.source.version.size);
+            let mut outcomes: Vec<_> = restore.names.iter().map(|_| None).collect();
+            let ready = if stop.is_raised() {
+                None
+            } else {
+                self.make_ready(number, &restore, journal, &mut outcomes)
+            };
+            batch.push(Item { restore, ready, outcomes });
+        }
+        batch
+    }
+
+    /// Opens and checks the files of a restore. Names that are refused get an outcome; the others get an
+    /// intent.
+    fn make_ready(
+        &mut self,
+        number: usize,
+        restore: &Restore,
+        journal: &mut Journal,
+        outcomes: &mut [Option<Result<Restored, ActError>>],
+    ) -> Option<Ready> {
+        let source = match self.reach.hold(Side::Source, &restore.source, &OwnChanges::default()) {
+            Ok(source) => source,
+            Err(refusal) => {
+                fail(outcomes, refusal.into());
+                return None;
+            }
+        };
+        let mut found = Vec::new();
+        for (index, name) in restore.names.iter().enumerate() {
+            match self.open_name(name) {
+                Ok((place, victim)) => found.push((index, place, victim)),
+                Err(error) => outcomes[index] = Some(Err(error)),
+            }
+        }
+        let old = match found.iter().find_map(|(_, _, victim)| victim.as_ref()).map(Metadata::of) {
+            None => None,
+            Some(Ok(metadata)) => Some(metadata),
+            Some(Err(error)) => {
+                fail(outcomes, Refusal::unreadable(Side::Target, "read the attributes of", error).into());
+                return None;
+            }
+        };
+        let metadata = match &old {
+            Some(old) => old.without_rights(),
+            None => restore.recorded.metadata(&source),
+        };
+        let lacks_rights = old.as_ref().is_some_and(|old| *old != metadata);
+        let mut saved = None;
+        let mut names = Vec::new();
+        for (index, place, victim) in found {
+            let name = &restore.names[index];
+            let step = journal.number();
+            let kind = if victim.is_some() { ActionKind::Replace } else { ActionKind::Create };
+            if victim.is_some() && saved.is_none() {
+                saved = self.saved.as_ref().map(|saved| saved.place_of(step));
+            }
+            let version = name.damaged.unwrap_or_default();
+            let intent = Intent {
+                step,
+                kind,
+                temp: temp_name(),
+                victim: Seen { path: name.path.clone(), root_len: name.root_len, version },
+                metadata: old.clone().unwrap_or_else(|| metadata.clone()),
+                keeper: restore.source.clone(),
+                target: None,
+                to: None,
+                saved: saved.clone().filter(|_| victim.is_some()),
+                made: None,
+            };
+            journal.intend(&intent);
+            names.push(Name { index, place, victim, intent });
+        }
+        (!names.is_empty()).then_some(Ready { number, source, names, metadata, lacks_rights, temp: None })
+    }
+
+    /// Opens the damaged file, or checks that the name is free and creates its missing directories.
+    fn open_name(&mut self, name: &RestoreName) -> Result<(Place, Option<crate::reach::Held>), ActError> {
+        if let Some(version) = name.damaged {
+            let seen = Seen { path: name.path.clone(), root_len: name.root_len, version };
+            let held = self.reach.hold(Side::Target, &seen, &OwnChanges::default())?;
+            return Ok((held.place.clone(), Some(held)));
+        }
+        let place = self.directories.place(&mut self.reach, &name.path, name.root_len)?;
+        ready::check_free(&place)?;
+        Ok((place, None))
+    }
+
+    /// Restores the files of a batch.
+    fn perform(
+        &mut self,
+        batch: &mut [Item],
+        journal: &mut Journal,
+        stop: &Stop,
+        has_content: HasContent<'_>,
+    ) -> io::Result<()> {
+        if batch.iter().any(|item| item.ready.is_some()) {
+            journal.sync()?;
+        }
+        for item in batch.iter_mut() {
+            let Some(ready) = &mut item.ready else { continue };
+            let made = self.make(ready, stop, has_content);
+            match made {
+                Ok(version) => ready.names.iter().for_each(|name| journal.made(name.intent.step, &version)),
+                Err(error) => {
+                    let error = item.ready.take().expect("it was ready").note_failure(error, journal);
+                    fail(&mut item.outcomes, error);
+                }
+            }
+        }
+        let saved = self.saved.as_ref().map_or(Ok(()), SavedFiles::sync);
+        if let Err(error) = saved.and_then(|()| journal.sync()) {
+            for ready in batch.iter_mut().filter_map(|item| item.ready.take()) {
+                ready.discard();
+            }
+            return Err(error);
+        }
+        let mut changed: Vec<Rc<OwnedFd>> = Vec::new();
+        for item in batch.iter_mut() {
+            if let Some(ready) = item.ready.take() {
+                ready.give_names(stop, &mut item.outcomes, &mut changed, journal);
+            }
+        }
+        // Syncs the names before the outcomes are written: a step that the journal calls done must still be
+        // done after a power failure.
+        sync_names(&changed)?;
+        journal.write()
+    }
+
+    /// Makes and checks the new file under the private name of the first name, and saves the damaged content.
+    /// Returns the new file.
+    fn make(
+        &mut self,
+        ready: &mut Ready,
+        stop: &Stop,
+        has_content: HasContent<'_>,
+    ) -> Result<Version, ActError> {
+        let number = ready.number;
+        let mut check = |file: &File| match has_content(number, file) {
+            Ok(true) => Ok(()),
+            Ok(false) if stop.is_raised() => Err(ActError::Stopped),
+            Ok(false) => Err(Refusal::WrongContent.into()),
+            Err(failure) => Err(Refusal::of_failure(Side::Source, failure).into()),
+        };
+        let first = &ready.names[0];
+        let aside = first.place.sibling(&first.intent.temp);
+        let temp = copy_checked(&ready.source, aside, &ready.metadata, Some(&mut check), stop)
+            .map_err(|error| error.with_source(Side::Source))?;
+        let version = match temp.place.stat() {
+            Ok(stat) if stat.identity() == temp.identity => stat.version(),
+            Ok(_) => return Err(temp.discard(Refusal::Replaced(Side::Target).into())),
+            Err(errno) => return Err(temp.discard(ActError::failed("stat the copy", errno))),
+        };
+        if let (Some(saved), Some((step, victim))) = (&mut self.saved, ready.victim())
+            && let Err(error) = saved.save(victim, step, stop)
+        {
+            return Err(temp.discard(error));
+        }
+        ready.temp = Some(temp);
+        Ok(version)
+    }
+}
+
+/// Gives the first open name this error. The others report that another name failed.
+fn fail(outcomes: &mut [Option<Result<Restored, ActError>>], error: ActError) {
+    let mut error = Some(error);
+    for outcome in outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
+        *outcome = Some(Err(error.take().unwrap_or_else(|| Refusal::OtherName.into())));
+    }
+}

@@ -1,0 +1,181 @@
+//! Undoing steps that restored a file: the damaged content returns, and a created file is removed.
+
+use ftk_file::{Stat, Version};
+use ftk_sched::Stop;
+
+use crate::action::ActionKind;
+use crate::copy::copy;
+use crate::intent::Intent;
+use crate::reach::{Held, Place};
+use crate::refusal::{ActError, Refusal, Side};
+use crate::seen::Seen;
+use crate::swap::{delete, replace, restore_name};
+use crate::temp::{Temp, remove};
+use crate::undo::{Undoing, Undone, begins_with, present, safe_metadata};
+
+impl Undoing {
+    /// Undoes a step that replaced a damaged file or created a missing one.
+    pub(super) fn restored(&mut self, intent: &Intent, stop: &Stop) -> Result<Undone, ActError> {
+        let Seen { path, root_len, .. } = &intent.victim;
+        let place = match self.reach.locate(Side::Target, path, *root_len) {
+            Err(Refusal::Unreadable { source, .. })
+                if intent.kind == ActionKind::Create && source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                return Ok(Undone::AsItWas); // its directory was never created, or is removed
+            }
+            place => place?,
+        };
+        let found = present(&place)?;
+        let outcome = if self.clean_up(intent, &place, found.as_ref(), stop)? {
+            self.remember(intent, &place);
+            Ok(Undone::Restored)
+        } else {
+            match (intent.kind, found) {
+                (ActionKind::Create, None) => Ok(Undone::AsItWas),
+                (ActionKind::Create, Some(now)) => remove_created(intent, &place, &now),
+                (_, Some(now)) => self.replace_back(intent, &place, &now, stop),
+                (_, None) => Err(Refusal::unreadable(Side::Target, "find", rustix::io::Errno::NOENT).into()),
+            }
+        };
+        if !matches!(outcome, Ok(Undone::AsItWas) | Err(_)) {
+            self.changed.push(place.dir);
+        }
+        outcome
+    }
+
+    /// Handles a file that a killed run left under the private name, and returns whether that restored the
+    /// damaged file. If it is the damaged file, it gets its name back. Otherwise it is a new file that never
+    /// got its name, or a copy of an earlier undo, and is removed.
+    fn clean_up(
+        &mut self,
+        intent: &Intent,
+        place: &Place,
+        found: Option<&Stat>,
+        stop: &Stop,
+    ) -> Result<bool, ActError> {
+        let aside = place.sibling(&intent.temp);
+        let Some(left) = present(&aside)? else { return Ok(false) };
+        let is_victim =
+            intent.kind == ActionKind::Replace && intent.victim.version.is_same_except_ctime(&left);
+        let is_second_name = found.is_some_and(|now| now.identity() == left.identity());
+        if is_victim && !is_second_name {
+            match found {
+                None => restore_name(place, left.identity(), &aside)?,
+                Some(now) if is_made(intent, now) => {
+                    let old = Temp { identity: left.identity(), place: aside };
+                    replace(place, now.identity(), old, || Ok(()))?;
+                }
+                Some(_) => return Err(Refusal::Replaced(Side::Target).into()),
+            }
+            return Ok(true);
+        }
+        // A copy of an earlier undo may have the inode number that became free when the victim was removed. Its
+        // content distinguishes it from a victim that was rewritten since.
+        let is_copy = left.is_regular()
+            && (left.identity() != intent.victim.version.identity() || is_second_name || {
+                let copied = super::open(Side::Target, aside.clone())?;
+                begins_with(&self.saved(intent)?.file, &copied.file, stop)?
+            });
+        if !is_copy {
+            return Err(Refusal::Changed { side: Side::Target, what: "since the run" }.into());
+        }
+        let removed = remove(&aside, left.identity());
+        removed.map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
+        Ok(false)
+    }
+
+    /// Replaces the new file with the damaged content.
+    fn replace_back(
+        &mut self,
+        intent: &Intent,
+        place: &Place,
+        now: &Stat,
+        stop: &Stop,
+    ) -> Result<Undone, ActError> {
+        let victim = &intent.victim.version;
+        if victim.is_same_except_ctime(now) {
+            return Ok(Undone::AsItWas);
+        }
+        if victim.identity() == now.identity() {
+            return Err(Refusal::Changed { side: Side::Target, what: "since the run" }.into());
+        }
+        let saved = self.saved(intent)?;
+        let metadata = safe_metadata(intent, &saved)?;
+        if !is_made(intent, now) {
+            return self.is_replaced_back(intent, place, now, &saved, stop);
+        }
+        // If this undo is killed, the next one recognises the file by this name.
+        let aside = place.sibling(&intent.temp);
+        let temp = match self.link_copy(intent, &aside)? {
+            Some(temp) => temp,
+            None => {
+                let copied = copy(&saved, aside, &metadata, stop);
+                copied.map_err(|error| error.with_source(Side::Saved))?
+            }
+        };
+        replace(place, now.identity(), temp, || Ok(()))?;
+        self.remember(intent, place);
+        Ok(if metadata == intent.metadata { Undone::Restored } else { Undone::RestoredWithoutRights })
+    }
+
+    /// Opens the saved content of the damaged file.
+    fn saved(&mut self, intent: &Intent) -> Result<Held, ActError> {
+        let saved = intent.saved.as_ref().ok_or(Refusal::NotSaved)?;
+        let seen = Seen { path: saved.path.clone(), root_len: saved.root_len, version: Version::default() };
+        let held = self.reach.open(Side::Saved, &seen)?;
+        if held.stat.size != intent.victim.version.size {
+            return Err(Refusal::Changed { side: Side::Saved, what: "its size" }.into());
+        }
+        Ok(held)
+    }
+
+    /// Checks whether the step has already been undone: then the name leads to a separate file with the
+    /// visible metadata of the damaged file and its content.
+    fn is_replaced_back(
+        &mut self,
+        intent: &Intent,
+        place: &Place,
+        now: &Stat,
+        saved: &Held,
+        stop: &Stop,
+    ) -> Result<Undone, ActError> {
+        let replaced = || ActError::from(Refusal::Replaced(Side::Target));
+        if now.size != intent.victim.version.size || !safe_metadata(intent, saved)?.is_of(now) {
+            return Err(replaced());
+        }
+        let copied = super::open(Side::Target, place.clone())?;
+        let same = ftk_compare::same_content(&copied.file, &saved.file, stop);
+        if !same.is_ok_and(|same| same) {
+            return Err(replaced());
+        }
+        self.remember(intent, place);
+        Ok(Undone::AsItWas)
+    }
+}
+
+/// Removes a file that the step created, unless it has changed since.
+fn remove_created(intent: &Intent, place: &Place, now: &Stat) -> Result<Undone, ActError> {
+    let Some(made) = &intent.made else {
+        return Err(Refusal::Replaced(Side::Target).into()); // the step was never performed
+    };
+    if made.identity() != now.identity() {
+        return Err(Refusal::Replaced(Side::Target).into());
+    }
+    if !is_made(intent, now) {
+        return Err(Refusal::Changed { side: Side::Target, what: "since the run" }.into());
+    }
+    delete(place, made.identity(), &place.sibling(&intent.temp), || {
+        match place.sibling(&intent.temp).stat() {
+            Ok(now) if !is_made(intent, &now) => {
+                Err(Refusal::Changed { side: Side::Target, what: "since the run" })
+            }
+            _ => Ok(()),
+        }
+    })?;
+    Ok(Undone::Removed)
+}
+
+/// Returns whether this is the file that the step made, with the same content.
+fn is_made(intent: &Intent, now: &Stat) -> bool {
+    intent.made.as_ref().is_some_and(|made| now.is_regular() && made.is_same_except_ctime(now))
+}

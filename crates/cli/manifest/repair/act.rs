@@ -1,0 +1,246 @@
+//! Prints the repairs, or carries them out.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::Context as _;
+use ftk_apply::{ActError, RecordedMetadata, Restore, RestoreName, Restored, Restorer, Seen};
+use ftk_file::{File, Stat};
+use ftk_hash::{Algorithm, Platform};
+use ftk_manifest::{Damage, Field, Found, Recorded, Wanted, has_content};
+use ftk_process::Progress;
+use ftk_record::quote;
+
+use crate::console::{Console, Outcome, cause, reason};
+use crate::human;
+use crate::journal;
+use crate::manifest::create::join;
+use crate::manifest::repair::RepairArgs;
+use crate::manifest::repair::printer::{Printer, Word};
+use crate::manifest::repair::space::Demand;
+use crate::signals::DeferredSignals;
+use crate::stdout::Stdout;
+
+/// The wanted contents, and the files that have them.
+pub(super) struct Repairs<'r> {
+    pub(super) args: &'r RepairArgs,
+    pub(super) damage: &'r Damage,
+    pub(super) found: &'r [Option<Found>],
+    pub(super) algorithms: &'r [Algorithm],
+}
+
+impl<'r> Repairs<'r> {
+    /// Returns the contents that can be restored.
+    fn all(&self) -> impl Iterator<Item = (&'r Wanted, &'r Found)> {
+        let pairs = self.damage.wanted.iter().zip(self.found);
+        pairs.filter_map(|(wanted, found)| Some((wanted, found.as_ref()?)))
+    }
+
+    fn path(&self, below: &[u8]) -> Vec<u8> {
+        join(self.args.root.as_bytes(), below)
+    }
+
+    /// Returns the directory for the damaged content, next to the journal.
+    fn saved(journal: &Path) -> PathBuf {
+        journal.with_extension("damaged")
+    }
+
+    /// Checks that the file systems have enough space.
+    ///
+    /// # Errors
+    /// If one has too little.
+    pub(super) fn check_space(&self) -> anyhow::Result<()> {
+        let mut demand = Demand::default();
+        let journal = match &self.args.journal {
+            Some(journal) => Some(Self::saved(journal)),
+            None => journal::directory(),
+        };
+        for (wanted, found) in self.all() {
+            let path = self.path(&wanted.names[0].path);
+            let path = Path::new(OsStr::from_bytes(&path));
+            let directory = path.parent().unwrap_or(path);
+            if wanted.names[0].damaged.is_none() {
+                demand.add(directory, found.allocated);
+                continue;
+            }
+            demand.add_briefly(directory, found.allocated);
+            if let Some(journal) = journal.as_deref().filter(|_| !self.args.discard) {
+                demand.add(journal, found.allocated);
+            }
+        }
+        demand.check()
+    }
+
+    /// Prints what would be done.
+    pub(super) fn print(&self, printer: &mut Printer<'_>, console: &Console) {
+        for (wanted, found) in self.all() {
+            self.say_other_links(wanted, printer, console);
+            for nth in 0..wanted.names.len() {
+                print_name(wanted, found, nth, printer);
+            }
+        }
+    }
+
+    /// Reports hard links that keep the damaged content.
+    fn say_other_links(&self, wanted: &Wanted, printer: &mut Printer<'_>, console: &Console) {
+        if wanted.other_links > 0 {
+            let (path, links) = (quote(&wanted.names[0].path), human::count(wanted.other_links, "hard link"));
+            console.warning(format_args!(
+                "{path} has {links} that the walk of ROOT did not find: they keep the damaged content"
+            ));
+            printer.note_other_links();
+        }
+    }
+
+    /// Carries out the repairs, and adds the repaired files to `repaired`. A signal stops the run between two
+    /// files, and the process ends by that signal after the manifest is written.
+    pub(super) fn act(
+        &self,
+        printer: &mut Printer<'_>,
+        repaired: &mut BTreeMap<Vec<u8>, Option<Stat>>,
+        console: &Console,
+    ) -> anyhow::Result<Acted> {
+        let all: Vec<_> = self.all().collect();
+        if all.is_empty() {
+            return Ok(Acted { outcome: Outcome::Success, signals: None });
+        }
+        let (mut journal, path) = journal::create("repair", self.args.journal.as_deref())?;
+        let shown = quote(path.as_os_str().as_bytes());
+        console.summary(format_args!("journal: {shown}"));
+        let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
+        let saved = Self::saved(&path);
+        let directories = self.damage.directories.iter();
+        let directories = directories.map(|(path, recorded)| (self.path(path), metadata(recorded))).collect();
+        let mut restorer = Restorer::new((!self.args.discard).then_some(&*saved), directories);
+        let restores: Vec<_> = all.iter().map(|(wanted, found)| self.restore(wanted, found)).collect();
+
+        let platform = Platform::detect();
+        let mut check =
+            |nth: usize, file: &File| has_content(file, self.algorithms, &all[nth].0.digests, platform);
+        let (files, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
+        let done = || {
+            let (files, bytes) = (files.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed));
+            Progress { files, bytes, ..Progress::default() }
+        };
+        // A progress bar would interfere with the lines on the terminal.
+        let progress = console.progress;
+        let progress = if Stdout::is_terminal() { progress.during_output() } else { progress };
+        let (mut at, mut has_saved, mut has_done) = (0, false, false);
+        let mut outcome = Outcome::Success;
+        let run = progress.counted("repair", all.len() as u64, false, &done, || {
+            restorer.run(restores, &mut journal, &signals.stop, &mut check, |restore, nth, result| {
+                let (wanted, found) = all[at];
+                if nth == 0 {
+                    self.say_other_links(wanted, printer, console);
+                }
+                let name = &wanted.names[nth];
+                if let Ok(Restored { stat, lacks_rights }) = &result {
+                    has_done = true;
+                    has_saved |= name.damaged.is_some();
+                    if name.is_recorded {
+                        repaired.insert(name.path.clone(), *stat);
+                    }
+                    if *lacks_rights && nth == 0 {
+                        let path = quote(&name.path);
+                        console.error_of("rights", format_args!(
+                            "{path} is repaired without its set-ID bits and capabilities: set them yourself"
+                        ));
+                        outcome = Outcome::Error;
+                    }
+                }
+                print_result(wanted, found, nth, result, printer, console);
+                if nth + 1 == restore.names.len() {
+                    at += 1;
+                    files.fetch_add(1, Ordering::Relaxed);
+                    bytes.fetch_add(found.version.size, Ordering::Relaxed);
+                }
+            })
+        });
+        let ended = run.and_then(|()| journal.finish());
+        printer.flush();
+        if has_done {
+            console.summary(format_args!("to undo this: ftk undo {shown}"));
+        }
+        if has_saved && !self.args.discard {
+            let saved = quote(saved.as_os_str().as_bytes());
+            console.summary(format_args!("the damaged content is kept in {saved}"));
+        }
+        if let Err(error) = ended {
+            console.error(format_args!(
+                "the run ended early: cannot write the journal {shown}, or sync the file system: {}",
+                cause(&error)
+            ));
+            outcome = Outcome::Error;
+        }
+        Ok(Acted { outcome, signals: Some(signals) })
+    }
+
+    /// Returns the work for the engine.
+    fn restore(&self, wanted: &Wanted, found: &Found) -> Restore {
+        let root_len = self.args.root.as_bytes().len();
+        let name = |name: &ftk_manifest::Name| RestoreName {
+            path: self.path(&name.path),
+            root_len,
+            damaged: name.damaged,
+        };
+        let source = Seen { path: found.path.clone(), root_len: found.root_len, version: found.version };
+        let recorded = metadata(&wanted.recorded);
+        Restore { source, names: wanted.names.iter().map(name).collect(), recorded }
+    }
+}
+
+/// The end of a run.
+pub(super) struct Acted {
+    pub(super) outcome: Outcome,
+    /// The signals that were caught. They must be raised again when the manifest is written.
+    pub(super) signals: Option<std::sync::Arc<DeferredSignals>>,
+}
+
+/// Converts recorded metadata. Members that are absent are not restored.
+fn metadata(recorded: &Recorded) -> RecordedMetadata {
+    let stat = &recorded.stat;
+    let known = |field| recorded.knows(field);
+    RecordedMetadata {
+        mode: known(Field::Mode).then_some(stat.mode),
+        uid: known(Field::Uid).then_some(stat.uid),
+        gid: known(Field::Gid).then_some(stat.gid),
+        mtime_ns: known(Field::Mtime).then_some(stat.mtime_ns),
+        attributes: recorded.xattrs.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
+    }
+}
+
+/// Prints a name that is or would be restored.
+fn print_name(wanted: &Wanted, found: &Found, nth: usize, printer: &mut Printer<'_>) {
+    let name = &wanted.names[nth];
+    let word = if name.damaged.is_some() { Word::Repair } else { Word::Restore };
+    match nth {
+        0 => printer.file(word, &name.path, &found.path, found.version.size),
+        _ => printer.link(word, &name.path, &wanted.names[0].path),
+    }
+}
+
+fn print_result(
+    wanted: &Wanted,
+    found: &Found,
+    nth: usize,
+    result: Result<Restored, ActError>,
+    printer: &mut Printer<'_>,
+    console: &Console,
+) {
+    let path = &wanted.names[nth].path;
+    match result {
+        Ok(_) => print_name(wanted, found, nth, printer),
+        Err(error @ ActError::Refused(_)) => {
+            console.stats.error("refused");
+            printer.say(Word::Refuse, path, reason(&error));
+        }
+        Err(ActError::Stopped) => printer.say(Word::NotDone, path, ""),
+        Err(error) => {
+            console.stats.error("repair");
+            printer.say(Word::Fail, path, reason(&error));
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! `ftk manifest repair ROOT FILE --from COPY`: restores damaged and missing files from copies.
+
+mod act;
+mod copies;
+mod lock;
+mod printer;
+mod space;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use ftk_file::Stat;
+use ftk_inventory::Keep;
+use ftk_manifest::{Damage, Found, Manifest, RepairPlan, Update, WalkedTree, Why, rewrite};
+use ftk_record::quote;
+
+use crate::args::Globals;
+use crate::console::{Console, Outcome};
+use crate::human;
+use crate::list::List;
+use crate::manifest::create::write;
+use crate::manifest::guard::{GuardArgs, refuse_swapped};
+use crate::manifest::input::Input;
+use crate::manifest::reading;
+use crate::manifest::repair::act::Repairs;
+use crate::manifest::repair::printer::{Printer, Word};
+use crate::manifest::scope::ScopeArgs;
+use crate::run::Run;
+use crate::stdout::Stdout;
+
+/// Restore damaged files from a copy (needs --yes)
+///
+/// Without --yes, ftk only prints a plan. repair restores files that FILE marks as damaged. If it marks none, repair reads
+/// all files first: a file is damaged if its size and mtime are as recorded and its content is not. A file that was
+/// edited is never replaced, nor is one that changes while repair runs.
+///
+/// The recorded content is searched in each COPY, first at the same path, then in all files of the same size. Only a file
+/// that was read and has the recorded digests is used, and the restored bytes are read back and checked. A repaired file
+/// keeps its owner, permissions, attributes and times, and all its hard links in ROOT are repaired. No restored file gets
+/// set-user-ID bits, set-group-ID bits or capabilities.
+///
+/// Every step is written to a journal before it is done, and `ftk undo` can undo it: the damaged content is kept in a
+/// directory next to the journal. With --yes, FILE is rewritten: repaired files are no longer marked as damaged.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct RepairArgs {
+    /// The directory to repair; a symbolic link is followed
+    #[arg(value_name = "ROOT")]
+    root: OsString,
+
+    /// The manifest
+    #[arg(value_name = "FILE")]
+    manifest: OsString,
+
+    /// A directory with good copies of the files; repeatable
+    #[arg(long, value_name = "COPY", required = true)]
+    from: Vec<OsString>,
+
+    /// Also restore recorded files that are missing
+    ///
+    /// They get the recorded permissions and mtime, and the recorded owner if that is you or you are root. Missing
+    /// directories are created for them. A file that was renamed is not restored. Links and special files are not restored.
+    #[arg(long)]
+    missing: bool,
+
+    /// Carry out the plan instead of only printing it
+    #[arg(long)]
+    yes: bool,
+
+    /// Do not keep the damaged content for undo
+    #[arg(long)]
+    discard: bool,
+
+    /// New file for the journal, which undo needs
+    ///
+    /// Default: in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk. The damaged content is kept next to it.
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+
+    #[command(flatten)]
+    guard: GuardArgs,
+}
+
+const EXAMPLES: &str = "\
+Exit status: 0: all damage can be repaired, or was; 1: some cannot; 2: any error
+
+Examples:
+  ftk manifest repair /archive archive.jsonl --from /mnt/backup
+                        print the plan
+  ftk manifest repair /archive archive.jsonl --from /mnt/backup --yes
+                        carry it out
+  ftk manifest repair /archive archive.jsonl --from /mnt/a --from /mnt/b
+                        search several copies, in this order
+  ftk manifest repair /archive archive.jsonl --from /mnt/a --missing
+                        also restore files that were deleted
+  ftk undo ~/.local/state/ftk/repair-20260102T030405Z-Ab3dE6.jsonl
+                        undo a repair";
+
+pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    refuse_swapped(&args.root, &args.manifest)?;
+    ensure!(
+        !args.yes || args.manifest != "-",
+        "repair rewrites the manifest, so with --yes it cannot be standard input"
+    );
+    let name = || quote(args.manifest.as_bytes());
+    let run = Run::new(globals, console)?;
+    let Input { manifest, own } = Input::open(&args.manifest)?;
+    let algorithms = &manifest.header().algorithms;
+    ensure!(!algorithms.is_empty(), "{} records no digests, so nothing can be repaired by it", name());
+    if args.yes {
+        lock::lock(manifest.file(), &args.manifest)?;
+    }
+    let scope = ScopeArgs::of_words(&manifest.header().options).with_context(name)?;
+    let stdout = Stdout::default();
+    // If the manifest cannot be rewritten, the run ends before it changes the tree.
+    let path = Path::new(&args.manifest);
+    let rewritten = args.yes.then(|| List::create(Some(path), &stdout)).transpose()?;
+    let own = own.into_iter().chain(rewritten.iter().flat_map(List::own)).chain(Stdout::identity());
+    let own: Vec<_> = own.collect();
+
+    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own)?;
+    let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    let nothing = BTreeSet::new();
+    let recorded = Update::new(&manifest, &tree, None, &nothing, &run.budget).with_context(name)?;
+    args.guard.check(&recorded, &args.root)?;
+    drop(recorded);
+    let plan = RepairPlan::new(&manifest, &tree, args.missing, &run.budget).with_context(name)?;
+    if !plan.has_marks {
+        console.verbose(|| "no file is marked as damaged: all files are read".into());
+    }
+    let read = reading::read(&run, &scan.inventory, Some(&plan.files), algorithms, "not checked")?;
+    let damage = plan.damage(&read.rows).with_context(name)?;
+    let (found, copied) = copies::search(&run, &args.from, algorithms, &damage.wanted)?;
+    let unread = if read.failed.is_empty() { Outcome::Success } else { Outcome::Error };
+
+    let mut printer = Printer::new(&stdout, globals.json, args.yes);
+    say_left(&damage, &found, &mut printer);
+    let repairs = Repairs { args, damage: &damage, found: &found, algorithms };
+    repairs.check_space()?;
+    let mut healed = healed(&damage);
+    let mut outcome = scan.outcome.max(copied).max(unread);
+    if args.yes {
+        let mut repaired = BTreeMap::new();
+        let acted = repairs.act(&mut printer, &mut repaired, console)?;
+        outcome = outcome.max(acted.outcome).max(printer.finish(console));
+        repaired.append(&mut healed);
+        if let Some(list) = rewritten.filter(|_| !repaired.is_empty()) {
+            rewrite_manifest(&manifest, &repaired, list, path)?;
+        }
+        if let Some(signals) = acted.signals {
+            signals.raise_again();
+        }
+    } else {
+        repairs.print(&mut printer, console);
+        outcome = outcome.max(printer.finish(console));
+    }
+    stdout.finish()?;
+    Ok(outcome)
+}
+
+/// Prints the entries that are not repaired.
+fn say_left(damage: &Damage, found: &[Option<Found>], printer: &mut Printer<'_>) {
+    for left in &damage.left {
+        match &left.why {
+            Why::Healed => printer.say(Word::Healed, &left.path, "has its recorded content again"),
+            Why::Changed => {
+                printer.say(Word::Changed, &left.path, "changed since it was recorded: see update")
+            }
+            Why::Missing => printer.say(Word::Missing, &left.path, "damaged and missing: add --missing"),
+            Why::Moved(path) => {
+                let path = human::shown(path);
+                printer.say(Word::Moved, &left.path, format_args!("its content is now at {path}"));
+            }
+            Why::Unreadable => printer.say(Word::Unreadable, &left.path, "cannot be read"),
+            Why::LinkOf(path) => {
+                let path = human::shown(path);
+                let why = format_args!("is a hard link of {path}, with another recorded content");
+                printer.say(Word::Conflict, &left.path, why);
+            }
+        }
+    }
+    for (wanted, _) in damage.wanted.iter().zip(found).filter(|(_, found)| found.is_none()) {
+        for name in &wanted.names {
+            printer.say(Word::NoCopy, &name.path, "no COPY has its recorded content");
+        }
+    }
+    printer.others(damage.others);
+}
+
+/// Returns the files that have their recorded content again: their marks are removed.
+fn healed(damage: &Damage) -> BTreeMap<Vec<u8>, Option<Stat>> {
+    let healed = damage.left.iter().filter(|left| left.why == Why::Healed);
+    healed.map(|left| (left.path.clone(), None)).collect()
+}
+
+/// Writes the manifest again, without the marks of files that are good now.
+fn rewrite_manifest(
+    manifest: &Manifest,
+    repaired: &BTreeMap<Vec<u8>, Option<Stat>>,
+    list: List<'_>,
+    path: &Path,
+) -> anyhow::Result<()> {
+    let written = write(manifest.header(), list, Some(path), |writer| rewrite(manifest, repaired, writer));
+    written
+        .map(|_| ())
+        .context("the files are repaired, but the manifest still marks them: repeat the command")
+}

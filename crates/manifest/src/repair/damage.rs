@@ -1,0 +1,344 @@
+//! What is damaged in a tree or missing from it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+
+use ftk_file::{Stat, Version, is_temp_name};
+use ftk_process::Rows;
+
+use crate::contents::Content;
+use crate::keys::Reservation;
+use crate::merge::merge;
+use crate::repair::RepairPlan;
+use crate::{Contents, Entry, Error, Field, FieldSet, Verdict, Xattr};
+
+/// What a manifest records of an entry besides its content.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The metadata.
+    pub stat: Stat,
+    /// Members that are absent. Their values in `stat` have no meaning.
+    pub absent: FieldSet,
+    /// The extended attributes, if they were recorded.
+    pub xattrs: Vec<Xattr>,
+}
+
+impl Recorded {
+    fn of(entry: &Entry<'_>) -> Self {
+        let xattrs = entry.xattrs.unwrap_or_default().to_vec();
+        Self { stat: entry.stat, absent: entry.absent, xattrs }
+    }
+
+    /// Returns whether the value of a field is known.
+    pub fn knows(&self, field: Field) -> bool {
+        !self.absent.contains(field)
+    }
+}
+
+/// A name of a file to restore.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The path below the root.
+    pub path: Vec<u8>,
+    /// The damaged file as it was read. `None` if it is missing.
+    pub damaged: Option<Version>,
+    /// Whether the manifest records this content under this name. Otherwise the name is a hard link that was
+    /// made since.
+    pub is_recorded: bool,
+}
+
+/// A content to restore, and all names that it gets.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The names. Those of a damaged file come first. All of them are hard links of one file.
+    pub names: Vec<Name>,
+    /// The recorded digests, concatenated in the order of the manifest's algorithms.
+    pub digests: Vec<u8>,
+    /// The recorded metadata of the first name.
+    pub recorded: Recorded,
+    /// How many hard links of the damaged file are not in the tree. They keep the damaged content.
+    pub other_links: u64,
+}
+
+/// Why an entry is not repaired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It is marked as damaged and has its recorded content again.
+    Healed,
+    /// It is marked as damaged and was changed since: its type, size or mtime differs.
+    Changed,
+    /// It is marked as damaged and is missing, and missing files are not restored.
+    Missing,
+    /// It is missing, and its content is now at this path.
+    Moved(Vec<u8>),
+    /// It could not be read.
+    Unreadable,
+    /// It is a hard link of this file, which is repaired, but another content is recorded for it.
+    LinkOf(Vec<u8>),
+}
+
+/// An entry that is not repaired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The path below the root.
+    pub path: Vec<u8>,
+    /// Why it is not repaired.
+    pub why: Why,
+}
+
+/// The result of comparing a tree with its manifest for a repair.
+#[derive(Debug, Default)]
+pub struct Damage {
+    /// What should be restored, in path order of the first recorded name.
+    pub wanted: Vec<Wanted>,
+    /// What is not repaired, in path order.
+    pub left: Vec<Left>,
+    /// Missing directories by their path below the root, if missing files are restored.
+    pub directories: BTreeMap<Vec<u8>, Recorded>,
+    /// How many missing links and special files are not restored.
+    pub others: u64,
+}
+
+/// The state of the first pass.
+struct Finder<'f> {
+    plan: &'f RepairPlan<'f>,
+    contents: Contents<'f>,
+    damage: Damage,
+    reserved: Reservation,
+    /// The wanted content by the inode of the damaged file.
+    damaged: HashMap<(u64, u64), usize>,
+    /// The wanted content by the recorded inode.
+    linked: HashMap<(u64, u64), usize>,
+    /// The digests of files that are not recorded, and their paths.
+    unrecorded: HashMap<Vec<u8>, Vec<Vec<u8>>>,
+    pending: u64,
+}
+
+impl RepairPlan<'_> {
+    /// Finds what is damaged or missing, after [`files`](Self::files) were read into `rows`.
+    ///
+    /// A file is damaged if its size and mtime are as recorded and its content is not.
+    ///
+    /// # Errors
+    /// When the manifest cannot be read or has changed meanwhile, when the result does not fit into the
+    /// budget, or when a file was never processed.
+    pub fn damage(&self, rows: &Rows) -> Result<Damage, Error> {
+        let mut finder = Finder {
+            plan: self,
+            contents: Contents::read(Some(&self.files), rows),
+            damage: Damage::default(),
+            reserved: Reservation::new(self.budget),
+            damaged: HashMap::new(),
+            linked: HashMap::new(),
+            unrecorded: HashMap::new(),
+            pending: 0,
+        };
+        if self.restores_missing {
+            finder.find_unrecorded()?;
+        }
+        merge(&mut self.manifest.entries()?, &mut self.tree.walk(), |old, new| {
+            if let Some(old) = old.map(|old| old.entry()) {
+                match new.map(|new| &new.seen) {
+                    Some(seen) => finder.both(&old, seen.file, seen.metadata.as_ref())?,
+                    None => finder.only_old(&old)?,
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        finder.find_links()?;
+        if finder.pending > 0 {
+            return Err(Error::Unprocessed(finder.pending));
+        }
+        let mut damage = finder.damage;
+        damage.left.sort_by(|a, b| a.path.cmp(&b.path));
+        for wanted in &mut damage.wanted {
+            wanted.names.sort_by_key(|name| name.damaged.is_none()); // stable: path order otherwise
+        }
+        Ok(damage)
+    }
+}
+
+impl Finder<'_> {
+    /// Collects the contents of files that are not recorded: missing files may have moved there.
+    fn find_unrecorded(&mut self) -> Result<(), Error> {
+        let (mut digests, mut found) = (Vec::new(), Vec::new());
+        merge(&mut self.plan.manifest.entries()?, &mut self.plan.tree.walk(), |old, new| {
+            if let (None, Some(new)) = (old, new)
+                && let Some(file) = new.seen.file
+                && !is_temp_name(&new.seen.name)
+                && let Content::Read(row, _) = self.contents.of(file)
+            {
+                self.contents.digests(row, &mut digests);
+                self.reserved.consume((digests.len() + new.seen.path.len()) as u64)?;
+                found.push((digests.clone(), new.seen.path.clone()));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for (digests, path) in found.into_iter().rev() {
+            self.unrecorded.entry(digests).or_default().push(path);
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, old: &Entry<'_>, why: Why) {
+        self.damage.left.push(Left { path: old.path.to_vec(), why });
+    }
+
+    /// Judges an entry that is recorded and exists.
+    fn both(
+        &mut self,
+        old: &Entry<'_>,
+        file: Option<ftk_inventory::FileNo>,
+        seen: Option<&Stat>,
+    ) -> Result<(), Error> {
+        let is_marked = old.damaged_ns.is_some();
+        let Some(file) = file.filter(|_| old.stat.is_regular()) else {
+            if is_marked && seen.is_some() {
+                self.leave(old, Why::Changed);
+            }
+            return Ok(());
+        };
+        let (row, stat) = match self.contents.of(file) {
+            Content::Read(row, stat) => (row, stat),
+            Content::Unread => return Ok(()),
+            Content::Pending => {
+                self.pending += 1;
+                return Ok(());
+            }
+            Content::Failed => {
+                self.leave(old, Why::Unreadable);
+                return Ok(());
+            }
+        };
+        let mut digests = Vec::new();
+        self.contents.digests(row, &mut digests);
+        let is_same = old.digests == digests;
+        let new = Entry { digests: &digests, ..Entry::new(old.path, stat) };
+        match Verdict::of(old, &new, if is_same { &[] } else { &[Field::Digests] }) {
+            Verdict::Corrupted => self.damaged(old, &stat)?,
+            _ if !is_marked => {}
+            _ if is_same => self.leave(old, Why::Healed),
+            _ => self.leave(old, Why::Changed),
+        }
+        Ok(())
+    }
+
+    /// Adds a damaged file. All its names in the tree are found in the second pass.
+    fn damaged(&mut self, old: &Entry<'_>, stat: &Stat) -> Result<(), Error> {
+        // Without other names the inode number does not matter, and some file systems make it up.
+        if stat.nlink > 1 && self.damaged.contains_key(&stat.identity()) {
+            return Ok(());
+        }
+        let is_missing = |at: &usize| self.damage.wanted[*at].names.iter().all(|name| name.damaged.is_none());
+        let at = match self.linked_to(old).filter(is_missing) {
+            Some(at) => at,
+            None => self.want(old)?,
+        };
+        if stat.nlink > 1 {
+            self.damaged.insert(stat.identity(), at);
+        }
+        let name = Name { path: old.path.to_vec(), damaged: Some(stat.version()), is_recorded: true };
+        let wanted = &mut self.damage.wanted[at];
+        wanted.other_links = stat.nlink - 1;
+        wanted.names.push(name);
+        Ok(())
+    }
+
+    /// Adds a wanted content without names, and returns its position.
+    fn want(&mut self, old: &Entry<'_>) -> Result<usize, Error> {
+        let bytes = size_of::<Wanted>() + 2 * size_of::<Name>() + 2 * old.path.len() + old.digests.len();
+        self.reserved.consume(bytes as u64)?;
+        let digests = old.digests.to_vec();
+        let (names, recorded) = (Vec::new(), Recorded::of(old));
+        self.damage.wanted.push(Wanted { names, digests, recorded, other_links: 0 });
+        let at = self.damage.wanted.len() - 1;
+        if is_linked(old) {
+            self.linked.insert(old.stat.identity(), at);
+        }
+        Ok(at)
+    }
+
+    /// Returns the wanted content of which an entry was a hard link when it was recorded.
+    fn linked_to(&self, old: &Entry<'_>) -> Option<usize> {
+        let at = *self.linked.get(&old.stat.identity()).filter(|_| is_linked(old))?;
+        (self.damage.wanted[at].digests == old.digests).then_some(at)
+    }
+
+    /// Judges an entry that is recorded and missing.
+    fn only_old(&mut self, old: &Entry<'_>) -> Result<(), Error> {
+        if self.plan.failed.covers(old.path) {
+            if old.damaged_ns.is_some() {
+                self.leave(old, Why::Unreadable);
+            }
+            return Ok(());
+        }
+        if !self.plan.restores_missing {
+            if old.damaged_ns.is_some() {
+                self.leave(old, Why::Missing);
+            }
+            return Ok(());
+        }
+        if old.stat.file_type == ftk_walk::FileType::Directory {
+            self.reserved.consume((size_of::<Recorded>() + old.path.len()) as u64)?;
+            self.damage.directories.insert(old.path.to_vec(), Recorded::of(old));
+            return Ok(());
+        }
+        if !old.stat.is_regular() {
+            self.damage.others += 1;
+            return Ok(());
+        }
+        if let Some(path) = self.unrecorded.get_mut(old.digests).and_then(Vec::pop) {
+            self.leave(old, Why::Moved(path));
+            return Ok(());
+        }
+        let at = match self.linked_to(old) {
+            Some(at) => at,
+            None => self.want(old)?,
+        };
+        let name = Name { path: old.path.to_vec(), damaged: None, is_recorded: true };
+        self.damage.wanted[at].names.push(name);
+        Ok(())
+    }
+
+    /// Finds all other names of the damaged files in the tree.
+    fn find_links(&mut self) -> Result<(), Error> {
+        if self.damaged.is_empty() {
+            return Ok(());
+        }
+        merge(&mut self.plan.manifest.entries()?, &mut self.plan.tree.walk(), |old, new| {
+            if let Some(seen) = new.map(|new| &new.seen)
+                && let Some(stat) = seen.metadata.filter(|stat| stat.is_regular() && stat.nlink > 1)
+                && let Some(&at) = self.damaged.get(&stat.identity())
+                && let wanted = &mut self.damage.wanted[at]
+                && wanted.names.iter().all(|name| name.path != seen.path)
+            {
+                self.reserved.consume((size_of::<Name>() + seen.path.len()) as u64)?;
+                wanted.other_links = wanted.other_links.saturating_sub(1);
+                let recorded = old.map(|old| old.entry()).filter(|old| is_like(old, &stat));
+                let path = seen.path.clone();
+                if is_temp_name(&seen.name) {
+                    // A killed run has left it. Undo of its journal removes it.
+                } else if recorded.is_some_and(|old| old.digests != wanted.digests) {
+                    let why = Why::LinkOf(wanted.names[0].path.clone());
+                    self.damage.left.push(Left { path, why });
+                } else {
+                    let damaged = wanted.names.iter().find_map(|name| name.damaged);
+                    wanted.names.push(Name { path, damaged, is_recorded: recorded.is_some() });
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+}
+
+/// Returns whether an entry records a regular file with the size and mtime of this one.
+fn is_like(old: &Entry<'_>, now: &Stat) -> bool {
+    old.stat.is_regular()
+        && (old.stat.size, old.stat.mtime_ns) == (now.size, now.mtime_ns)
+        && old.knows_all(&[Field::Size, Field::Mtime])
+}
+
+/// Returns whether a recorded file had other names.
+fn is_linked(old: &Entry<'_>) -> bool {
+    old.stat.nlink > 1 && old.knows_all(&[Field::Dev, Field::Ino, Field::Nlink])
+}

@@ -1,0 +1,78 @@
+//! Which files must be read to repair a tree.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use ftk_inventory::{Budget, FileNo};
+
+use crate::keys::Reservation;
+use crate::merge::merge;
+use crate::walked_tree::{Failed, WalkedTree};
+use crate::{Error, Manifest};
+
+/// The files that must be read to find what is damaged in a tree, or missing from it.
+///
+/// If the manifest marks files as damaged, only these are read. Otherwise all recorded files are. To find
+/// missing files at a new path, files that are not recorded are read if their size is that of a missing file.
+#[derive(Debug)]
+pub struct RepairPlan<'r> {
+    /// The files to be read, ascending: with [`Rows::with_stats`](ftk_process::Rows::with_stats) and the
+    /// algorithms of the manifest.
+    pub files: Vec<FileNo>,
+    /// Whether the manifest marks files as damaged.
+    pub has_marks: bool,
+    pub(super) manifest: &'r Manifest,
+    pub(super) tree: WalkedTree<'r>,
+    pub(super) failed: Failed,
+    /// Whether missing files are restored.
+    pub(super) restores_missing: bool,
+    pub(super) budget: &'r Budget,
+}
+
+impl<'r> RepairPlan<'r> {
+    /// Goes through the manifest and the tree. The walk must have kept the metadata of all entries.
+    ///
+    /// # Errors
+    /// When the manifest cannot be read or has an invalid line, or the list of files does not fit into the
+    /// budget.
+    pub fn new(
+        manifest: &'r Manifest,
+        tree: &WalkedTree<'r>,
+        restores_missing: bool,
+        budget: &'r Budget,
+    ) -> Result<Self, Error> {
+        let mut has_marks = false;
+        let mut entries = manifest.entries()?;
+        while let Some(entry) = entries.next()? {
+            has_marks |= entry.damaged_ns.is_some();
+        }
+        let failed = Failed::of(tree);
+        let mut reserved = Reservation::new(budget);
+        let mut files = Vec::new();
+        let (mut sizes, mut candidates) = (BTreeSet::new(), Vec::new());
+        merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
+            let old = old.map(|old| old.entry()).filter(|old| old.stat.is_regular());
+            let seen = new.map(|new| &new.seen);
+            match (old, seen.and_then(|seen| seen.file)) {
+                (Some(old), Some(file)) if !has_marks || old.damaged_ns.is_some() => {
+                    reserved.consume(size_of::<FileNo>() as u64)?;
+                    files.push(file);
+                }
+                (Some(old), None) if seen.is_none() && restores_missing && !failed.covers(old.path) => {
+                    sizes.insert(old.stat.size);
+                }
+                (None, Some(file)) if restores_missing => {
+                    let size = seen.and_then(|seen| seen.metadata).map(|stat| stat.size);
+                    reserved.consume(size_of::<(FileNo, Option<u64>)>() as u64)?;
+                    candidates.push((file, size));
+                }
+                _ => {}
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let is_candidate = |size: Option<u64>| size.is_none_or(|size| sizes.contains(&size));
+        files.extend(candidates.iter().filter(|(_, size)| is_candidate(*size)).map(|(file, _)| *file));
+        files.sort_unstable();
+        Ok(Self { files, has_marks, manifest, tree: *tree, failed, restores_missing, budget })
+    }
+}

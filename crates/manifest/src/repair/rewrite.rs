@@ -1,0 +1,40 @@
+//! The manifest after a repair.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use ftk_file::Stat;
+
+use crate::{Entry, Error, Manifest, Writer};
+
+/// Writes the entries of a manifest again, without the mark of damage on repaired files, and returns the
+/// number of entries.
+///
+/// `repaired` has the paths of these files: with the state of the new file, or with `None` if the file has
+/// its recorded content without a repair. The recorded content, permissions, owner and mtime stay. Only what
+/// identifies the inode is that of the new file.
+///
+/// # Errors
+/// When the manifest cannot be read or has changed meanwhile, or the new one cannot be written.
+pub fn rewrite<S: FnMut(&[u8]) -> io::Result<()>>(
+    manifest: &Manifest,
+    repaired: &BTreeMap<Vec<u8>, Option<Stat>>,
+    writer: &mut Writer<S>,
+) -> Result<u64, Error> {
+    let mut entries = manifest.entries()?;
+    let mut written = 0;
+    while let Some(entry) = entries.next()? {
+        let entry = match repaired.get(entry.path) {
+            None => entry,
+            Some(None) => Entry { damaged_ns: None, ..entry },
+            Some(Some(new)) => {
+                let &Stat { dev, ino, nlink, blocks, ctime_ns, birth_ns, .. } = new;
+                let stat = Stat { dev, ino, nlink, blocks, ctime_ns, birth_ns, ..entry.stat };
+                Entry { damaged_ns: None, stat, ..entry }
+            }
+        };
+        writer.entry(&entry)?;
+        written += 1;
+    }
+    Ok(written)
+}

@@ -1,0 +1,231 @@
+//! `ftk manifest repair`, killed before each system call that changes anything, and with calls that fail. Every
+//! name leads to the old file or to the complete new one. `undo` restores the tree, and another repair
+//! completes the work.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::kills::changes;
+use super::scene::{Extent, faults};
+use super::trace::{Fault, calls, failing};
+use crate::harness::{Dir, Ftk, needs};
+use crate::manifest::repair::{damage, keep};
+
+/// A tree with a damaged file that has two names, another damaged file, and a missing file in a missing directory.
+struct Stage {
+    dir: Dir,
+    damaged: [(&'static str, Vec<u8>); 3],
+}
+
+const GOOD: [(&str, &[u8]); 4] = [("a", b"good"), ("b", b"good"), ("e", b"other"), ("d/gone", b"gone")];
+
+impl Stage {
+    fn new() -> Self {
+        let dir = Dir::in_memory();
+        dir.file("a", b"good").hard_link("a", "b").file("e", b"other").file("d/gone", b"gone");
+        keep(&dir);
+        damage(&dir.path("a"));
+        damage(&dir.path("e"));
+        fs::remove_dir_all(dir.path("d")).unwrap();
+        let damaged = ["a", "b", "e"].map(|name| (name, fs::read(dir.path(name)).unwrap()));
+        Self { dir, damaged }
+    }
+
+    fn repair(&self, journal: &str) -> Ftk {
+        let dir = &self.dir;
+        let ftk = dir.ftk(["manifest", "repair", ".", "--missing", "--yes", "-j", "1", "--io", "sync"]);
+        ftk.arg(dir.aside("manifest"))
+            .arg("--from")
+            .arg(dir.aside("copy"))
+            .arg("--journal")
+            .arg(dir.aside(journal))
+    }
+
+    fn undo(&self) -> Ftk {
+        self.dir.ftk(["undo"]).arg(self.dir.aside("journal"))
+    }
+
+    fn content(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.dir.path(name)).ok()
+    }
+
+    /// Checks that every name leads to a complete file.
+    fn check(&self) -> Result<(), String> {
+        for (name, good) in GOOD {
+            let content = self.content(name);
+            let old = self.damaged.iter().find(|(damaged, _)| *damaged == name).map(|(_, content)| content);
+            if content.as_deref() != Some(good) && content.as_ref() != old {
+                return Err(format!("{name} is neither old nor new"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_old(&self) -> Result<(), String> {
+        let is_old = self.damaged.iter().all(|(name, content)| self.content(name).as_ref() == Some(content))
+            && self.content("d/gone").is_none();
+        if is_old && self.strays().is_empty() {
+            Ok(())
+        } else {
+            Err(format!("not undone: {:?}", self.strays()))
+        }
+    }
+
+    /// Repairs what is left, and verifies the tree.
+    fn complete(&self) -> Result<(), String> {
+        let run = self.repair("second").run();
+        let is_good = GOOD.iter().all(|(name, good)| self.content(name).as_deref() == Some(*good));
+        if run.code() != 0 || !is_good {
+            return Err(format!("not completed: status {}\n{}{}", run.code(), run.text(), run.err));
+        }
+        let manifest = self.dir.aside("manifest");
+        let verified = self.dir.ftk(["manifest", "verify", ".", "--ignore", "mode"]).arg(manifest).run();
+        let is_stray = |line: &str| line.contains(".ftk-");
+        match verified.text().lines().find(|line| !is_stray(line)) {
+            None => Ok(()),
+            Some(line) => Err(format!("after the repair: {line}")),
+        }
+    }
+
+    fn strays(&self) -> Vec<PathBuf> {
+        let directories = [self.dir.path(""), self.dir.path("d")];
+        let entries = directories.iter().filter_map(|path| fs::read_dir(path).ok()).flatten();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.to_string_lossy().contains(".ftk-")).collect()
+    }
+
+    /// Returns whether the journal has a complete line.
+    fn has_journal(&self) -> bool {
+        fs::read(self.dir.aside("journal")).is_ok_and(|journal| journal.contains(&b'\n'))
+    }
+}
+
+#[test]
+fn h06_killed_while_repairing() {
+    needs!("strace");
+    let stage = Stage::new();
+    let (_, calls) = calls(stage.repair("journal"), &stage.dir);
+    let calls: Vec<_> = calls.iter().filter(|call| changes(call)).collect();
+    assert!(calls.len() > 30, "{calls:?}");
+    let mut problems = Vec::new();
+    for (nth, call) in calls.iter().enumerate() {
+        let stage = Stage::new();
+        let run = failing(stage.repair("journal"), &stage.dir, call, Fault::Kill).run();
+        let check = || {
+            if run.code() != 128 + 9 {
+                return Err(format!("it was not killed: status {}", run.code()));
+            }
+            stage.check()?;
+            // Every other time the repair is repeated without an undo.
+            if stage.has_journal() && nth % 2 == 0 {
+                for turn in ["undo", "undo once more"] {
+                    let undone = stage.undo().run();
+                    let what = || format!("{turn}: {}{}", undone.text(), undone.err);
+                    stage.check_old().map_err(|why| format!("{why}\n{}", what()))?;
+                    if undone.code() != 0 {
+                        return Err(what());
+                    }
+                }
+                _ = fs::remove_dir(stage.dir.path("d"));
+            }
+            stage.complete()
+        };
+        if let Err(why) = check() {
+            problems.push(format!("before {} number {}: {why}\n  {}", call.name, call.nth, call.line));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn h06_killed_while_a_repair_is_undone() {
+    needs!("strace");
+    let repaired = || {
+        let stage = Stage::new();
+        stage.repair("journal").run().status(0);
+        stage
+    };
+    let stage = repaired();
+    let (_, calls) = calls(stage.undo(), &stage.dir);
+    let calls: Vec<_> = calls.iter().filter(|call| changes(call)).collect();
+    assert!(calls.len() > 10, "{calls:?}");
+    let mut problems = Vec::new();
+    for call in &calls {
+        let stage = repaired();
+        let run = failing(stage.undo(), &stage.dir, call, Fault::Kill).run();
+        let undone = stage.undo().run();
+        let check = || {
+            if (run.code(), undone.code()) != (128 + 9, 0) {
+                return Err(format!("status {} and {}\n{}", run.code(), undone.code(), undone.text()));
+            }
+            stage.check_old()
+        };
+        if let Err(why) = check() {
+            problems.push(format!("before {} number {}: {why}\n  {}", call.name, call.nth, call.line));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+fn play(extent: Extent) {
+    needs!("strace");
+    let stage = Stage::new();
+    let (_, calls) = calls(stage.repair("journal"), &stage.dir);
+    let faults = faults(&calls, extent);
+    assert!(faults.len() > 30, "{}", faults.len());
+    let (mut reported, mut problems) = (0, Vec::new());
+    for &(call, error) in &faults {
+        let stage = Stage::new();
+        let run = failing(stage.repair("journal"), &stage.dir, call, Fault::Error(error)).run();
+        let has_failed = run.code() == 2 || (run.code() == 134 && run.err.contains("memory allocation of "));
+        let check = || {
+            stage.check()?;
+            if run.err.contains("panicked") {
+                return Err("it panics".into());
+            }
+            if let Some(stray) = stage.strays().first() {
+                let name = stray.file_name().unwrap().to_str().unwrap();
+                if !run.text().contains(name) {
+                    return Err(format!("{name} is left"));
+                }
+            }
+            let is_good = GOOD.iter().all(|(name, good)| stage.content(name).as_deref() == Some(*good));
+            if !has_failed && !is_good {
+                return Err("it is neither right nor a failure".into());
+            }
+            if stage.has_journal() {
+                let undone = stage.undo().run();
+                stage.check_old().map_err(|why| format!("{why}\n{}{}", undone.text(), undone.err))?;
+                _ = fs::remove_dir(stage.dir.path("d"));
+            }
+            stage.complete()
+        };
+        reported += usize::from(has_failed);
+        if let Err(why) = check() {
+            problems.push(format!(
+                "{error} of {} number {}: {why}\n  {}\n  status {}\n{}{}",
+                call.name,
+                call.nth,
+                call.line,
+                run.code(),
+                run.text(),
+                run.err
+            ));
+        }
+    }
+    let n = problems.len();
+    problems.truncate(30);
+    assert!(n == 0, "{n} of {}:\n{}", faults.len(), problems.join("\n"));
+    assert!(reported > 0);
+}
+
+#[test]
+fn some_calls_of_a_repair_fail() {
+    play(Extent::Some);
+}
+
+#[test]
+#[ignore = "takes minutes: every call and every error, which a soak runs"]
+fn all_calls_of_a_repair_fail() {
+    play(Extent::All);
+}

@@ -1,0 +1,113 @@
+//! `--missing`: files that are gone.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+
+use super::super::records::verify;
+use super::{is_root, keep, names, repair, said};
+use crate::harness::Dir;
+
+fn mode(dir: &Dir, path: &str) -> u32 {
+    fs::metadata(dir.path(path)).unwrap().mode() & 0o7777
+}
+
+#[test]
+fn missing_files_and_their_directories_are_restored() {
+    let dir = Dir::new();
+    dir.file("a/b/c/file", b"deep").file("a/other", b"other").file("stay", b"stay").file("stay2", b"2");
+    for (path, mode) in [("a/b/c/file", 0o604), ("a/b/c", 0o555), ("a/b", 0o2775), ("a", 0o711)] {
+        fs::set_permissions(dir.path(path), Permissions::from_mode(mode)).unwrap();
+    }
+    if is_root() {
+        for path in ["a/b/c/file", "a/b/c"] {
+            chown(dir.path(path), Some(12), Some(34)).unwrap();
+        }
+    }
+    keep(&dir);
+    let before = fs::metadata(dir.path("a/b/c")).unwrap();
+    fs::set_permissions(dir.path("a/b/c"), Permissions::from_mode(0o755)).unwrap();
+    fs::remove_dir_all(dir.path("a")).unwrap();
+    repair(&dir, &["--max-missing", "5"]).status(0).stdout("");
+    repair(&dir, &["--missing"]).status(2).stderr_has("raise --max-missing");
+    let run = repair(&dir, &["--missing", "--max-missing", "100%", "--yes"]).status(0);
+    run.stderr_has("  restored 2 missing files, 9 B\n");
+    assert_eq!(fs::read(dir.path("a/b/c/file")).unwrap(), b"deep");
+    assert_eq!((mode(&dir, "a/b/c/file"), mode(&dir, "a/b/c"), mode(&dir, "a")), (0o604, 0o555, 0o711));
+    assert_eq!(mode(&dir, "a/b"), 0o775, "set-group-ID is not restored");
+    let after = fs::metadata(dir.path("a/b/c")).unwrap();
+    assert_eq!((after.uid(), after.gid(), after.mtime()), (before.uid(), before.gid(), before.mtime()));
+    if is_root() {
+        assert_eq!(fs::metadata(dir.path("a/b/c/file")).unwrap().uid(), 12);
+    }
+    let run = verify(&dir, &[]).status(1);
+    run.check(run.text().starts_with("metadata\ta/b\t") && run.text().lines().count() == 1, "only that bit");
+}
+
+#[test]
+fn set_id_bits_of_missing_files_are_not_restored() {
+    let dir = Dir::new();
+    dir.file("a", b"good").file("b", b"b").file("c", b"c");
+    fs::set_permissions(dir.path("a"), Permissions::from_mode(0o6755)).unwrap();
+    keep(&dir);
+    fs::remove_file(dir.path("a")).unwrap();
+    repair(&dir, &["--missing", "--yes"]).status(0);
+    assert_eq!(mode(&dir, "a"), 0o755);
+}
+
+#[test]
+fn renamed_files_are_not_restored() {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same").file("c", b"c");
+    keep(&dir);
+    fs::rename(dir.path("a"), dir.path("new")).unwrap();
+    let run = repair(&dir, &["--missing", "--yes"]).status(0);
+    run.check(said(&run) == ["leave a its content is now at new"], "it is listed");
+    // One new file stands for one missing file.
+    fs::remove_file(dir.path("b")).unwrap();
+    let run = repair(&dir, &["--missing", "--yes", "--max-missing", "100%"]).status(0);
+    run.check(said(&run)[1].starts_with("restore b "), "the second file is restored");
+    assert_eq!(names(&dir.path("")), ["b", "c", "new"]);
+}
+
+#[test]
+fn links_and_special_files_are_counted() {
+    let dir = Dir::new();
+    dir.file("a", b"a").file("b", b"b").symlink("a", "link");
+    keep(&dir);
+    fs::remove_file(dir.path("link")).unwrap();
+    let run = repair(&dir, &["--missing", "--yes"]).status(1);
+    run.stderr_has("  1 missing link or special file cannot be restored by repair\n");
+}
+
+#[test]
+fn an_ordinary_user_restores_own_files() {
+    let dir = Dir::new();
+    dir.file("d/a", b"a").file("d/b", b"b").file("c", b"c").dir("../state");
+    if !is_root() {
+        return;
+    }
+    chown(dir.path("d/b"), Some(12), Some(34)).unwrap();
+    for path in [dir.path(""), dir.path("d"), dir.path("d/a"), dir.aside("state")] {
+        chown(path, Some(65534), Some(65534)).unwrap();
+    }
+    fs::set_permissions(dir.path("d/b"), Permissions::from_mode(0o4755)).unwrap();
+    keep(&dir);
+    // The directory of the manifest belongs to the user, too.
+    fs::create_dir(dir.aside("own")).unwrap();
+    fs::rename(dir.aside("manifest"), dir.aside("own").join("manifest")).unwrap();
+    for path in [dir.aside("own"), dir.aside("own").join("manifest")] {
+        chown(path, Some(65534), Some(65534)).unwrap();
+    }
+    fs::remove_dir_all(dir.path("d")).unwrap();
+    let ftk = dir.ftk(["manifest", "repair", ".", "--missing", "--max-missing", "100%", "--yes"]);
+    let ftk = ftk.arg(dir.aside("own").join("manifest")).arg("--from").arg(dir.aside("copy"));
+    ftk.unprivileged(&dir).run().status(0);
+    for (name, mode) in [("d/a", 0o644), ("d/b", 0o755)] {
+        let metadata = fs::metadata(dir.path(name)).unwrap();
+        assert_eq!(
+            (metadata.uid(), metadata.gid(), metadata.mode() & 0o7777),
+            (65534, 65534, mode),
+            "{name}"
+        );
+    }
+}

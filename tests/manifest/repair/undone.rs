@@ -1,0 +1,93 @@
+//! `ftk undo` of a repair.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+use super::super::records::{json, verdicts};
+use super::{damage, journal, keep, names, repair, said};
+use crate::harness::Dir;
+
+#[test]
+fn undo_brings_the_damaged_content_back() {
+    for command in [&["undo"][..], &["dup", "undo"]] {
+        let dir = Dir::new();
+        dir.file("a", b"good").hard_link("a", "b").file("d/gone", b"gone").file("e", b"e");
+        fs::set_permissions(dir.path("a"), Permissions::from_mode(0o640)).unwrap();
+        keep(&dir);
+        damage(&dir.path("a"));
+        fs::remove_dir_all(dir.path("d")).unwrap();
+        let (content, before) = (fs::read(dir.path("a")).unwrap(), verdicts(&dir, &[]));
+        let run = repair(&dir, &["--yes", "--missing"]).status(0);
+        let journal = journal(&dir);
+        let run = run.stderr_has(&format!("  to undo this: ftk undo '{}'\n", journal.display()));
+        let saved = journal.with_extension("damaged");
+        run.stderr_has(&format!("  the damaged content is kept in '{}'\n", saved.display()));
+        assert_eq!(fs::metadata(&saved).unwrap().mode() & 0o777, 0o700);
+
+        let undo = || dir.ftk(command).arg(&journal).run();
+        let run = undo().status(0).stderr_has("  restored 2 files; removed 1 file\n");
+        run.check(said(&run)[0] == "remove ./d/gone it was created by the run", "the last step comes first");
+        assert_eq!(fs::read(dir.path("a")).unwrap(), content);
+        let [a, b] = ["a", "b"].map(|name| fs::metadata(dir.path(name)).unwrap());
+        assert_eq!((a.ino(), a.nlink(), a.mode() & 0o7777), (b.ino(), 2, 0o640));
+        // The directory that was created stays.
+        fs::remove_dir(dir.path("d")).unwrap();
+        assert_eq!(verdicts(&dir, &[]), before);
+        undo().status(0).stderr_has("  restored 0 files\n");
+        assert_eq!(names(&dir.path("")), ["a", "b", "e"]);
+    }
+}
+
+#[test]
+fn files_that_changed_since_the_repair_are_not_undone() {
+    let dir = Dir::new();
+    dir.file("a", b"good").file("b", b"good").file("c", b"gone").file("d", b"d").file("e", b"e");
+    keep(&dir);
+    damage(&dir.path("a"));
+    damage(&dir.path("b"));
+    fs::remove_file(dir.path("c")).unwrap();
+    repair(&dir, &["--yes", "--missing"]).status(0);
+    dir.file("a", b"edited");
+    dir.file("c", b"edited");
+    fs::remove_file(dir.path("b")).unwrap();
+    dir.file("b", b"good");
+    let run = dir.ftk(["undo", "--json"]).arg(journal(&dir)).run().status(2);
+    for record in json(&run) {
+        assert_eq!(record["do"], "fail", "{record}");
+    }
+    assert_eq!(fs::read(dir.path("a")).unwrap(), b"edited");
+    assert_eq!(fs::read(dir.path("b")).unwrap(), b"good");
+    assert_eq!(fs::read(dir.path("c")).unwrap(), b"edited");
+}
+
+#[test]
+fn discarded_content_cannot_be_restored() {
+    let dir = Dir::new();
+    dir.file("a", b"good");
+    keep(&dir);
+    damage(&dir.path("a"));
+    repair(&dir, &["--yes", "--discard"]).status(0).stderr_lacks("is kept in");
+    let journal = journal(&dir);
+    assert!(!journal.with_extension("damaged").exists());
+    let run = dir.ftk(["undo"]).arg(&journal).run().status(2);
+    run.check(run.text().contains("the damaged content was not saved"), "it is said");
+    assert_eq!(fs::read(dir.path("a")).unwrap(), b"good");
+}
+
+#[test]
+fn the_journal_and_the_damaged_content_go_where_the_user_says() {
+    let dir = Dir::new();
+    dir.file("a", b"good");
+    keep(&dir);
+    damage(&dir.path("a"));
+    let journal = dir.aside("my.journal");
+    let option = journal.to_str().unwrap();
+    repair(&dir, &["--yes", "--journal", option]).status(0);
+    assert!(dir.aside("my.damaged").join("0").exists() && !dir.aside("state").exists());
+    damage(&dir.path("a"));
+    repair(&dir, &["--yes", "--journal", option]).status(2).stderr_has("cannot create the journal");
+    fs::remove_file(&journal).unwrap();
+    let run = repair(&dir, &["--yes", "--journal", option]).status(2);
+    run.check(run.text().contains("cannot make the directory for damaged files"), "the directory exists");
+    assert_ne!(fs::read(dir.path("a")).unwrap(), b"good");
+}
