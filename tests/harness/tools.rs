@@ -34,6 +34,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("strace", "strace"),
     ("xargs", "findutils"),
     ("xxhsum", "xxhash"),
+    ("zstd", "zstd"),
 ];
 
 /// Whether `tool` can be used. If not, a line on standard error says that a test did not run; with `CI` set, that is a

@@ -1,5 +1,6 @@
 //! `ftk manifest`, compared with tools that report the same properties of files.
 
+mod compressed;
 mod create;
 mod diff;
 mod messages;

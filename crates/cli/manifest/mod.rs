@@ -1,5 +1,6 @@
 //! `ftk manifest`: records trees, and compares them with their records. Each command has its own module.
 
+mod body;
 mod create;
 mod diff;
 mod fields;

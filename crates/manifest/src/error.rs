@@ -1,6 +1,7 @@
 //! Errors of reading and using manifests.
 
-use std::{fmt, io};
+use std::fmt;
+use std::io::{self, ErrorKind};
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Full;
@@ -17,6 +18,8 @@ pub enum Error {
     Io(io::Error),
     /// The footer shows that the manifest is incomplete or damaged.
     Seal(SealError),
+    /// The file is compressed, and cannot be decompressed to its end.
+    Compression(io::Error),
     /// The file has changed since it was opened.
     Changed,
     /// The file is not a manifest: a description of what it is, or of what is wrong with its first line.
@@ -138,6 +141,7 @@ impl fmt::Display for Error {
         match self {
             Self::Io(_) => f.write_str("input or output error"),
             Self::Seal(error) => error.fmt(f),
+            Self::Compression(error) => error.fmt(f),
             Self::Changed => f.write_str("changed while being read"),
             Self::NotManifest(why) => write!(f, "not a manifest of ftk: {why}"),
             Self::Version(version) => write!(
@@ -208,13 +212,17 @@ impl std::error::Error for Error {
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
-        Self::Io(error)
+        // Files themselves fail with an error of the system.
+        if error.kind() == ErrorKind::InvalidData { Self::Compression(error) } else { Self::Io(error) }
     }
 }
 
 impl From<SealError> for Error {
     fn from(error: SealError) -> Self {
-        Self::Seal(error)
+        match error {
+            SealError::Io(error) if error.kind() == ErrorKind::InvalidData => Self::Compression(error),
+            error => Self::Seal(error),
+        }
     }
 }
 

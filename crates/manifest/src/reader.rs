@@ -6,12 +6,12 @@ use std::os::unix::fs::FileTypeExt as _;
 
 use ftk_record::{SealedReader, Sums};
 
-use crate::blocks::{BLOCK, Fingerprints, FirstPass};
+use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
 use crate::entry::key;
 use crate::lines::{Lines, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;
-use crate::sniff::{Kind, sniff};
+use crate::sniff::{Kind, sniff_plain};
 use crate::{Entry, EntryError, Error, Header, Which};
 
 /// An open manifest whose footer has been checked.
@@ -26,8 +26,9 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Checks that the file is a complete and unchanged manifest. Anything but a regular file, such as a
-    /// pipe, can be read only once and is first copied to an unnamed temporary file.
+    /// Checks that the file is a complete and unchanged manifest, which may be compressed with Zstandard.
+    /// Anything but a regular file, such as a pipe, can be read only once and is first copied to an unnamed
+    /// temporary file.
     ///
     /// # Errors
     /// When the file cannot be read, is not a manifest, has a newer version, or when its footer is missing or
@@ -42,8 +43,10 @@ impl Manifest {
             io::copy(&mut file, &mut copy)?;
             file = copy;
         }
+        let is_compressed = is_compressed(&file)?;
         let mut fingerprints = Fingerprints::new();
-        let first = FirstPass { file: &file, fingerprints: &mut fingerprints };
+        let source = Source::new(&file, is_compressed)?;
+        let first = FirstPass { source, fingerprints: &mut fingerprints };
         let mut input = BufReader::with_capacity(BLOCK, first);
         refuse_others(input.fill_buf()?)?;
         let mut lines = SealedReader::new(input);
@@ -51,7 +54,7 @@ impl Manifest {
         let header = header.unwrap_or_else(|| Err(Error::NotManifest("it has only a footer".into())))?;
         while lines.next_line()?.is_some() {}
         let footer = lines.number();
-        Ok(Self { sealed: Sealed { file, fingerprints, lines: footer - 1 }, header })
+        Ok(Self { sealed: Sealed { file, is_compressed, fingerprints, lines: footer - 1 }, header })
     }
 
     /// Returns the header.
@@ -69,7 +72,7 @@ impl Manifest {
     /// # Errors
     /// When the file cannot be read.
     pub fn entries(&self) -> Result<Entries<'_>, Error> {
-        let mut lines = Lines::new(&self.sealed);
+        let mut lines = Lines::new(&self.sealed)?;
         lines.next()?;
         let (current, last) = (Owned::new(), Vec::new());
         Ok(Entries { lines, header: &self.header, current, last, is_first: true, which: None })
@@ -114,7 +117,7 @@ pub struct Entries<'m> {
 
 /// Refuses a file that does not begin like a manifest.
 fn refuse_others(start: &[u8]) -> Result<(), Error> {
-    Err(Error::NotManifest(match sniff(start) {
+    Err(Error::NotManifest(match sniff_plain(start) {
         Kind::Compressed { with, cat } => {
             format!("it is compressed with {with}: `{cat} FILE | ftk manifest verify ROOT -` reads it")
         }

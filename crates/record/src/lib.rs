@@ -11,6 +11,7 @@
 //!   refuses arrays.
 //! - [`Seal`] and [`SealedReader`] add and check a footer that proves that a file of lines is complete.
 //! - [`sanitize`] and [`quote`] escape names for terminals.
+//! - [`ZstdReader`] and [`ZstdWriter`] decompress and compress.
 //! - [`Output`] is an output file that appears under its name only when it is complete.
 //!
 //! This crate never repairs input. Input in none of the documented forms is an error with an explanation.
@@ -42,6 +43,7 @@ mod sums;
 mod target;
 mod temp;
 mod terminal;
+mod zstd;
 
 pub use changes::{Change, changes};
 pub use json::{PathError, RecordWriter, read_base64, read_path, write_path, write_record, write_string};
@@ -54,3 +56,4 @@ pub use sealed::{SealError, SealedReader};
 pub use sum::{End, Style, SumFormat, write_name};
 pub use sums::{Conflict, SortedSums, Sums};
 pub use terminal::{quote, sanitize};
+pub use zstd::{ZstdReader, ZstdWriter, is_zstd, is_zstd_name};
