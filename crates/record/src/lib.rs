@@ -6,6 +6,8 @@
 //!
 //! - [`SumFormat`] writes and [`SumLine`] reads checksum lines, as `sha256sum` and similar tools print them.
 //!   [`SumReader`] reads whole lists.
+//! - [`write_hashdeep_line`] and [`HashdeepReader`] write and read lists of `hashdeep`.
+//! - [`write_bag_line`] and [`BagReader`] write and read the manifests of BagIt bags.
 //! - [`changes()`] compares two lists.
 //! - [`write_path`] and [`read_path`] write and read names in JSON. [`Object`] accepts JSON objects and
 //!   refuses arrays.
@@ -30,8 +32,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod bag;
 mod changes;
+mod hashdeep;
 mod json;
+mod lines;
 mod object;
 mod output;
 mod parse;
@@ -45,7 +50,12 @@ mod temp;
 mod terminal;
 mod zstd;
 
+pub use bag::{BagError, BagLine, BagNameError, BagReader, BagRecord, decode_bag_path, write_bag_line};
 pub use changes::{Change, changes};
+pub use hashdeep::{
+    HASHDEEP_HEADER, HashdeepError, HashdeepLine, HashdeepNameError, HashdeepReader, HashdeepRecord,
+    write_hashdeep_header, write_hashdeep_line,
+};
 pub use json::{PathError, RecordWriter, read_base64, read_path, write_path, write_record, write_string};
 pub use object::Object;
 pub use output::Output;
