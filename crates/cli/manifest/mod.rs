@@ -3,8 +3,11 @@
 mod body;
 mod create;
 mod diff;
+mod export;
 mod fields;
+mod format;
 mod guard;
+mod import;
 mod input;
 mod reading;
 mod record;
@@ -20,6 +23,8 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::manifest::create::CreateArgs;
 use crate::manifest::diff::DiffArgs;
+use crate::manifest::export::ExportArgs;
+use crate::manifest::import::ImportArgs;
 use crate::manifest::unique::UniqueArgs;
 use crate::manifest::update::UpdateArgs;
 use crate::manifest::verify::VerifyArgs;
@@ -48,6 +53,8 @@ enum ManifestCommand {
     Diff(DiffArgs),
     Update(UpdateArgs),
     Unique(UniqueArgs),
+    Export(ExportArgs),
+    Import(ImportArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -72,5 +79,7 @@ pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> 
         ManifestCommand::Diff(args) => diff::run(args, globals, console),
         ManifestCommand::Update(args) => update::run(args, globals, console),
         ManifestCommand::Unique(args) => unique::run(args, globals, console),
+        ManifestCommand::Export(args) => export::run(args, globals, console),
+        ManifestCommand::Import(args) => import::run(args, globals, console),
     }
 }

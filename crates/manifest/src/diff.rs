@@ -125,13 +125,13 @@ impl Moves {
                 let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
                 match (old, new) {
                     (Some(old), None) if is_regular(&old) => {
-                        missing.push(common.in_old(old.digests), old.stat.size)?;
+                        missing.push(common.in_old(old.digests), old.size())?;
                     }
                     (None, Some(new)) if is_regular(&new) => {
                         reserved.consume((new.path.len() + size_of::<u64>()) as u64)?;
                         moves.paths.extend_from_slice(new.path);
                         moves.ends.push(moves.paths.len() as u64);
-                        added.push(common.in_new(new.digests), new.stat.size)?;
+                        added.push(common.in_new(new.digests), new.size())?;
                     }
                     _ => {}
                 }

@@ -11,7 +11,7 @@ use crate::{Entry, Error, Manifest, Which};
 /// Passes to `each`, in path order, the regular files of `of` whose content is not in `elsewhere` under any
 /// name, and returns how many there are.
 ///
-/// Contents are the same if their size and all common digests are equal. Each file of `elsewhere` uses 24
+/// Contents are the same if all common digests are equal, and so are their sizes if both are known. Each file of `elsewhere` uses 24
 /// bytes of memory and its common digests.
 ///
 /// # Errors
@@ -32,7 +32,7 @@ pub fn unique(
     let mut entries = elsewhere.entries_of(Which::Second)?;
     while let Some(entry) = entries.next()? {
         if entry.stat.is_regular() {
-            keys.push(common.in_new(entry.digests), entry.stat.size)?;
+            keys.push(common.in_new(entry.digests), entry.size())?;
         }
     }
     let ranked = keys.ranked();
@@ -43,8 +43,7 @@ pub fn unique(
         }
         key.clear();
         common.in_old(entry.digests).for_each(|digest| key.extend_from_slice(digest));
-        key.extend_from_slice(&entry.stat.size.to_be_bytes());
-        if keys.has(&ranked, &key) {
+        if keys.has(&ranked, &mut key, entry.size()) {
             continue;
         }
         found += 1;

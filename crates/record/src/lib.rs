@@ -57,6 +57,7 @@ pub use hashdeep::{
     write_hashdeep_header, write_hashdeep_line,
 };
 pub use json::{PathError, RecordWriter, read_base64, read_path, write_path, write_record, write_string};
+pub use lines::{MAX_LINE, read_line};
 pub use object::Object;
 pub use output::Output;
 pub use parse::{SumError, SumLine};

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, ErrorKind};
 
 /// The longest line that is parsed, in bytes. The longest path that a walk can print (ten thousand levels of
 /// names of 255 bytes, all of them escaped) makes a line of 5 MB.
-pub(crate) const MAX_LINE: usize = 16 << 20;
+pub const MAX_LINE: usize = 16 << 20;
 
 /// Appends the next line to `line`, without its end, but no more than is needed to see that it is longer than
 /// [`MAX_LINE`]. `find` returns the position of the first byte that ends a line.
@@ -14,7 +14,7 @@ pub(crate) const MAX_LINE: usize = 16 << 20;
 ///
 /// # Errors
 /// When the input cannot be read.
-pub(crate) fn read_line(
+pub fn read_line(
     input: &mut impl BufRead,
     line: &mut Vec<u8>,
     find: impl Fn(&[u8]) -> Option<usize>,
