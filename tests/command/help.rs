@@ -10,7 +10,7 @@ fn page(args: &[&str]) -> String {
 }
 
 /// Every command; its words as `ftk help` accepts them.
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 24] = [
     "find",
     "hash",
     "dup",
@@ -23,6 +23,8 @@ const COMMANDS: [&str; 22] = [
     "manifest diff",
     "manifest update",
     "manifest unique",
+    "manifest export",
+    "manifest import",
     "cmp",
     "cache",
     "cache stats",

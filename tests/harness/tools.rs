@@ -10,7 +10,9 @@ use super::Dir;
 const TOOLS: &[(&str, &str)] = &[
     ("b2sum", "coreutils"),
     ("b3sum", "b3sum"),
+    ("bagit.py", "bagit with pip (see .ci/run)"),
     ("bash", "bash"),
+    ("bsdtar", "libarchive-tools"),
     ("busybox", "busybox"),
     ("cc", "gcc"),
     ("cksum", "coreutils"),
@@ -21,8 +23,12 @@ const TOOLS: &[(&str, &str)] = &[
     ("find", "findutils"),
     ("getfattr", "attr"),
     ("git", "git"),
+    ("hashdeep", "hashdeep"),
     ("jdupes", "jdupes"),
     ("md5sum", "coreutils"),
+    ("mtree", "mtree-netbsd"),
+    ("ncdu", "ncdu"),
+    ("python3", "python3"),
     ("rsync", "rsync"),
     ("script", "bsdutils"),
     ("setfacl", "acl"),
@@ -77,10 +83,11 @@ fn works(tool: &str) -> bool {
         // A container may forbid tracing. Only an attempt shows that.
         "strace" => command.args(["-o", "/dev/null", "true"]),
         "busybox" => command.arg("true"),
-        // It has no option that only succeeds.
-        "ssh-keygen" => {
+        "hashdeep" => command.arg("-V"),
+        // They have no option that only succeeds.
+        "mtree" | "ssh-keygen" => {
             command = Command::new("sh");
-            command.args(["-c", "command -v ssh-keygen"])
+            command.args(["-c", "command -v \"$0\"", tool])
         }
         _ => command.arg("--version"),
     };

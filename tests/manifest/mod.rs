@@ -3,6 +3,8 @@
 mod compressed;
 mod create;
 mod diff;
+mod export;
+mod import;
 mod messages;
 mod output;
 mod plans;

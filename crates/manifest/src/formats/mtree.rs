@@ -16,6 +16,7 @@ const NANOS: i128 = 1_000_000_000;
 /// Writes the lines of a specification.
 #[derive(Debug)]
 pub(super) struct Mtree {
+    is_root_written: bool,
     dirs: OpenDirs<()>,
 }
 
@@ -23,13 +24,17 @@ impl Mtree {
     /// Appends the first line.
     pub(super) fn new(out: &mut Vec<u8>) -> Self {
         out.extend_from_slice(b"#mtree\n");
-        Self { dirs: OpenDirs::new() }
+        Self { is_root_written: false, dirs: OpenDirs::new() }
     }
 
     /// Appends the line of an entry. Directories that the manifest lacks come first, because mtree refuses paths in
     /// directories that it does not know.
     pub(super) fn entry(&mut self, out: &mut Vec<u8>, entry: &Entry<'_>, columns: &Columns) {
         let path = entry.path;
+        if !self.is_root_written && path != ROOT {
+            out.extend_from_slice(b". type=dir\n");
+        }
+        self.is_root_written = true;
         if path != ROOT {
             while self.dirs.pop_before(path).is_some() {}
             while let Some(dir) = self.dirs.missing(path) {
