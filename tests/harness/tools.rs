@@ -21,13 +21,19 @@ const TOOLS: &[(&str, &str)] = &[
     ("find", "findutils"),
     ("getfattr", "attr"),
     ("git", "git"),
+    ("gzip", "gzip"),
+    ("hashdeep", "hashdeep"),
     ("jdupes", "jdupes"),
     ("md5sum", "coreutils"),
+    ("openssl", "openssl"),
+    ("python3", "python3"),
     ("rsync", "rsync"),
     ("script", "bsdutils"),
     ("setfacl", "acl"),
     ("sha1sum", "coreutils"),
+    ("sha224sum", "coreutils"),
     ("sha256sum", "coreutils"),
+    ("sha384sum", "coreutils"),
     ("sha512sum", "coreutils"),
     ("ssh-keygen", "openssh-client"),
     ("stat", "coreutils"),
@@ -76,6 +82,8 @@ fn works(tool: &str) -> bool {
         // A container may forbid tracing. Only an attempt shows that.
         "strace" => command.args(["-o", "/dev/null", "true"]),
         "busybox" => command.arg("true"),
+        "hashdeep" => command.arg("-V"),
+        "openssl" => command.arg("version"),
         // It has no option that only succeeds.
         "ssh-keygen" => {
             command = Command::new("sh");
