@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_file::now_ns;
 use ftk_hash::Algorithm;
@@ -50,7 +50,8 @@ pub(super) struct CreateArgs {
 
     /// Digest algorithm [default: sha256]
     ///
-    /// Several algorithms, separated by commas, are computed in one read.
+    /// Several algorithms, separated by commas, are computed in one read. crc32 and crc32c need another one besides, since
+    /// a CRC does not identify contents.
     #[arg(
         short,
         long = "algorithm",
@@ -93,11 +94,17 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     if !args.force {
         refuse_to_overwrite(args.output.as_deref(), None)?;
     }
+    let algorithms = if args.no_content { Vec::new() } else { wanted(&args.algorithms) };
+    ensure!(
+        args.no_content || algorithms.iter().any(|algorithm| algorithm.identifies_content()),
+        "a manifest needs an algorithm that identifies contents besides {}, such as xxh3",
+        algorithms[0],
+    );
     let mut run = Run::new(globals, console)?;
     let header = Header {
         version: Header::VERSION,
         root: args.root.as_bytes().to_vec(),
-        algorithms: if args.no_content { Vec::new() } else { wanted(&args.algorithms) },
+        algorithms,
         xattrs: args.xattrs,
         options: args.scope.words()?,
         start_ns: now_ns(),

@@ -34,7 +34,8 @@ pub fn diff(
         false => Common::default(),
     };
     let is_compared = !common.is_empty();
-    let moves = if is_compared { Moves::find(old, new, &common, budget)? } else { Moves::default() };
+    let moves =
+        if common.identifies_content() { Moves::find(old, new, &common, budget)? } else { Moves::default() };
     let (mut changed, mut summary) = (Vec::new(), Summary::default());
     let (mut missing, mut added) = (0, 0);
     let (mut same, mut same_unread) = (0, 0);

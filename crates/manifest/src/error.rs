@@ -37,7 +37,7 @@ pub enum Error {
     },
     /// The data to keep does not fit into the memory budget.
     Full(Full),
-    /// The two manifests have no algorithm in common, so their contents cannot be compared.
+    /// The two manifests have no algorithm in common that is fit for the comparison.
     NoCommonAlgorithm {
         /// The algorithms of the first manifest.
         old: Vec<Algorithm>,
@@ -159,7 +159,12 @@ impl fmt::Display for Error {
                     [] => "none".to_owned(),
                     all => all.iter().map(|it| it.name()).collect::<Vec<_>>().join(", "),
                 };
-                write!(f, "no algorithm in common: {} and {}", names(old), names(new))
+                write!(f, "no algorithm in common: {} and {}", names(old), names(new))?;
+                // They may have a CRC in common.
+                if old.iter().any(|algorithm| new.contains(algorithm)) {
+                    f.write_str(" (a CRC does not identify contents)")?;
+                }
+                Ok(())
             }
             Self::Of(_, error) => error.fmt(f),
             Self::Unprocessed(files) => write!(f, "internal error: {files} files were not processed"),

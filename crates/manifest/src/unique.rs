@@ -15,8 +15,8 @@ use crate::{Entry, Error, Manifest, Which};
 /// bytes of memory and its common digests.
 ///
 /// # Errors
-/// When a manifest cannot be read or has an invalid line, when the two manifests have no algorithm in common,
-/// or when the contents of `elsewhere` do not fit into the budget.
+/// When a manifest cannot be read or has an invalid line, when the two manifests have no algorithm in common
+/// that identifies contents, or when the contents of `elsewhere` do not fit into the budget.
 pub fn unique(
     of: &Manifest,
     elsewhere: &Manifest,
@@ -24,7 +24,7 @@ pub fn unique(
     each: &mut dyn FnMut(&Entry<'_>) -> ControlFlow<()>,
 ) -> Result<u64, Error> {
     let common = Common::of(of.header(), elsewhere.header())?;
-    if common.is_empty() {
+    if !common.identifies_content() {
         let [old, new] = [of, elsewhere].map(|manifest| manifest.header().algorithms.clone());
         return Err(Error::NoCommonAlgorithm { old, new });
     }
