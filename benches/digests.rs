@@ -65,6 +65,12 @@ impl<'g, 'c, 'm> Bench<'g, 'c, 'm> {
             Algorithm::Md5 => self.crate_peer::<md5::Md5>("md-5"),
             Algorithm::Blake2b => self.crate_peer::<blake2::Blake2b512>("blake2"),
             Algorithm::Blake3 => self.peer("blake3", |message| *blake3::hash(message).as_bytes()),
+            Algorithm::Sha224 => self.crate_peer::<sha2::Sha224>("sha2"),
+            Algorithm::Sha384 => self.crate_peer::<sha2::Sha384>("sha2"),
+            Algorithm::Sha3_256 => self.crate_peer::<sha3::Sha3_256>("sha3"),
+            Algorithm::Sha3_512 => self.crate_peer::<sha3::Sha3_512>("sha3"),
+            Algorithm::Crc32 => self.peer("crc32fast", |message| crc32fast::hash(message).to_be_bytes()),
+            Algorithm::Crc32c => self.peer("crc32c", |message| crc32c::crc32c(message).to_be_bytes()),
             Algorithm::Xxh64 => {
                 self.peer("xxhash-rust", |message| xxhash_rust::xxh64::xxh64(message, 0).to_be_bytes());
                 self.peer("twox-hash", |message| twox_hash::XxHash64::oneshot(0, message).to_be_bytes());

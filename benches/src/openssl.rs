@@ -23,7 +23,11 @@ impl Context {
     pub fn new(algorithm: Algorithm) -> Option<Self> {
         let name = match algorithm {
             Algorithm::Sha256 => "SHA256",
+            Algorithm::Sha224 => "SHA224",
+            Algorithm::Sha384 => "SHA384",
             Algorithm::Sha512 => "SHA512",
+            Algorithm::Sha3_256 => "SHA3-256",
+            Algorithm::Sha3_512 => "SHA3-512",
             Algorithm::Sha1 => "SHA1",
             Algorithm::Md5 => "MD5",
             Algorithm::Blake2b => "BLAKE2B-512",

@@ -112,9 +112,15 @@ sha512\t''
 md5\t''
 blake2b\t''
 blake3\t''
+sha224\t''
+sha384\t''
+sha3-256\t''
+sha3-512\t''
 xxh64\t''
 xxh3\t''
-xxh128\t''"
+xxh128\t''
+crc32\t''
+crc32c\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l root -d 'Resolve paths in DIR; reject paths that lead out of it' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
@@ -380,9 +386,15 @@ sha512\t''
 md5\t''
 blake2b\t''
 blake3\t''
+sha224\t''
+sha384\t''
+sha3-256\t''
+sha3-512\t''
 xxh64\t''
 xxh3\t''
-xxh128\t''"
+xxh128\t''
+crc32\t''
+crc32c\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s n -l name -d 'Match names against this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l iname -d 'Like --name, ignoring case' -r

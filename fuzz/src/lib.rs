@@ -13,6 +13,7 @@ mod journals;
 mod json;
 mod lists;
 mod manifests;
+mod other_lists;
 mod paths;
 mod reports;
 mod sealed;
@@ -27,6 +28,7 @@ pub use globs::globs;
 pub use journals::journals;
 pub use lists::{json_paths, names, sum_lists};
 pub use manifests::manifests;
+pub use other_lists::{bag_manifests, hashdeep_lists};
 pub use paths::path_lists;
 pub use reports::reports;
 pub use sealed::sealed;
@@ -38,12 +40,14 @@ pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its program and of its folder in `corpus/`.
 pub const TARGETS: &[(&str, Target)] = &[
+    ("bag_manifests", bag_manifests),
     ("comparisons", comparisons),
     ("constants", constants),
     ("digests", digests),
     ("engines", engines),
     ("formats", formats),
     ("globs", globs),
+    ("hashdeep_lists", hashdeep_lists),
     ("ignore_files", ignore_files),
     ("journals", journals),
     ("json_paths", json_paths),

@@ -192,10 +192,7 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
     let mut values = Values { line, may_be_absent: header.version > 1, absent: FieldSet::default() };
     let is_device = matches!(file_type, FileType::Block | FileType::Char);
     let rdev = if is_device { values.integer(Field::Rdev, "rdev")? } else { 0 };
-    let size = match is_file {
-        true => line.integer("size_bytes")?,
-        false => values.integer(Field::Size, "size_bytes")?,
-    };
+    let size = values.integer(Field::Size, "size_bytes")?;
     let allocated = match line.optional("allocated_bytes").filter(|_| header.version > 1) {
         None if header.version > 1 => return None,
         None | Some(None) => {

@@ -33,7 +33,10 @@ fn bash_completes_commands_options_and_values() {
     let dir = Dir::new();
     assert_eq!(completed(&dir, &["ha"]), set(["hash"]));
     assert_eq!(completed(&dir, &["find", "--exc"]), set(["--exclude"]));
-    assert_eq!(completed(&dir, &["hash", "--algorithm", "sha"]), set(["sha1", "sha256", "sha512"]));
+    assert_eq!(
+        completed(&dir, &["hash", "--algorithm", "sha"]),
+        set(["sha1", "sha224", "sha256", "sha384", "sha512", "sha3-256", "sha3-512"])
+    );
     assert_eq!(completed(&dir, &["hash", "--progress", ""]), set(["auto", "always", "never", "json"]));
 }
 
@@ -55,7 +58,7 @@ fn the_manual_has_a_page_for_each_command() {
         fs::read_dir(dir.path("made/pages")).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
     let commands = "cache cache-clear cache-forget cache-stats cache-trim calibrate cmp completions dup dup-apply dup-prune dup-undo find hash help man manifest \
-                    manifest-create manifest-diff manifest-repair manifest-unique manifest-update manifest-verify undo";
+                    manifest-create manifest-diff manifest-export manifest-import manifest-repair manifest-unique manifest-update manifest-verify undo";
     let pages = commands.split(' ').map(|command| format!("ftk-{command}.1"));
     let mut expected: Vec<_> = pages.chain(["ftk.1".to_owned()]).collect();
     expected.sort();
@@ -109,7 +112,7 @@ fn the_description_is_complete() {
     let option =
         |long: &str| hash["options"].as_array().unwrap().iter().find(|it| it["long"] == long).unwrap();
     assert_eq!(option("algorithm")["short"], "a");
-    assert_eq!(option("algorithm")["possible_values"].as_array().unwrap().len(), 9);
+    assert_eq!(option("algorithm")["possible_values"].as_array().unwrap().len(), 15);
     assert!(option("check").get("value").is_none());
     // `ftk describe` prints the same.
     dir.ftk(["describe"]).run().status(0).stdout(&run.out);

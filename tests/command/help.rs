@@ -24,6 +24,8 @@ const COMMANDS: [&str; 24] = [
     "manifest update",
     "manifest repair",
     "manifest unique",
+    "manifest export",
+    "manifest import",
     "cmp",
     "undo",
     "cache",

@@ -10,7 +10,9 @@ use super::Dir;
 const TOOLS: &[(&str, &str)] = &[
     ("b2sum", "coreutils"),
     ("b3sum", "b3sum"),
+    ("bagit.py", "bagit with pip (see .ci/run)"),
     ("bash", "bash"),
+    ("bsdtar", "libarchive-tools"),
     ("busybox", "busybox"),
     ("cc", "gcc"),
     ("cksum", "coreutils"),
@@ -21,20 +23,29 @@ const TOOLS: &[(&str, &str)] = &[
     ("find", "findutils"),
     ("getfattr", "attr"),
     ("git", "git"),
+    ("gzip", "gzip"),
+    ("hashdeep", "hashdeep"),
     ("jdupes", "jdupes"),
     ("md5sum", "coreutils"),
     ("promtool", "prometheus"),
+    ("mtree", "mtree-netbsd"),
+    ("ncdu", "ncdu"),
+    ("openssl", "openssl"),
+    ("python3", "python3"),
     ("rsync", "rsync"),
     ("script", "bsdutils"),
     ("setfacl", "acl"),
     ("sha1sum", "coreutils"),
+    ("sha224sum", "coreutils"),
     ("sha256sum", "coreutils"),
+    ("sha384sum", "coreutils"),
     ("sha512sum", "coreutils"),
     ("ssh-keygen", "openssh-client"),
     ("stat", "coreutils"),
     ("strace", "strace"),
     ("xargs", "findutils"),
     ("xxhsum", "xxhash"),
+    ("zstd", "zstd"),
 ];
 
 /// Whether `tool` can be used. If not, a line on standard error says that a test did not run; with `CI` set, that is a
@@ -77,10 +88,12 @@ fn works(tool: &str) -> bool {
         // A container may forbid tracing. Only an attempt shows that.
         "strace" => command.args(["-o", "/dev/null", "true"]),
         "busybox" => command.arg("true"),
-        // It has no option that only succeeds.
-        "ssh-keygen" => {
+        "hashdeep" => command.arg("-V"),
+        "openssl" => command.arg("version"),
+        // They have no option that only succeeds.
+        "mtree" | "ssh-keygen" => {
             command = Command::new("sh");
-            command.args(["-c", "command -v ssh-keygen"])
+            command.args(["-c", "command -v \"$0\"", tool])
         }
         _ => command.arg("--version"),
     };

@@ -221,9 +221,9 @@ fn problems_of_a_list_are_reported() {
     write(&dir, "mixed", &text.replacen('\n', "\r\n", 2));
     let run = diff(&dir, "old", "mixed", &[]).status(2).stdout("");
     run.stderr_has("mixed': line 3 ends without the carriage return that the lines before it have");
-    write(&dir, "unsupported", &format!("{text}SHA384 (x) = {}\n", "0".repeat(96)));
+    write(&dir, "unsupported", &format!("{text}SHA3-384 (x) = {}\n", "0".repeat(96)));
     let run = diff(&dir, "old", "unsupported", &[]).status(2).stdout(CHANGES);
-    run.stderr_has("unsupported', line 8: unsupported algorithm SHA384\n");
+    run.stderr_has("unsupported', line 8: unsupported algorithm SHA3-384\n");
     diff(&dir, "old", "almost", &[]).status(2).stdout(CHANGES).stderr_has("line 8: neither");
     let run = diff(&dir, "old", "short", &[]).status(2).stderr_has("line 1: ");
     run.stdout(CHANGES.replace("added    ./copy\n", ""));
@@ -278,4 +278,20 @@ fn of_many_files() {
     list(&dir, "new", &["-j", "8"]);
     expected.sort_by_key(|line| line[9..].split(' ').next().unwrap().trim_end().to_owned());
     diff(&dir, "old", "new", &[]).status(1).stdout(expected.concat());
+}
+
+/// Equal CRCs do not show that a file was moved.
+#[test]
+fn files_with_equal_crcs_have_not_moved() {
+    let dir = Dir::new();
+    let lists = |tag: &str, digest: &str| {
+        write(&dir, "old", &format!("{tag} (a) = {digest}\n{tag} (same) = {digest}\n"));
+        write(&dir, "new", &format!("{tag} (b) = {digest}\n{tag} (same) = {digest}\n"));
+    };
+    lists("MD5", &"0a".repeat(16));
+    diff(&dir, "old", "new", &[]).status(1).stdout("moved    a → b\n");
+    for tag in ["CRC32", "CRC32C"] {
+        lists(tag, "0a0a0a0a");
+        diff(&dir, "old", "new", &[]).status(1).stdout("removed  a\nadded    b\n");
+    }
 }

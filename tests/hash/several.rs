@@ -7,7 +7,10 @@ use super::names::hostile_tree;
 use super::plans::plans;
 use crate::harness::{Dir, needs, records, sum};
 
-const ALL: [&str; 9] = ["sha256", "sha1", "sha512", "md5", "blake2b", "blake3", "xxh64", "xxh3", "xxh128"];
+const ALL: [&str; 15] = [
+    "sha256", "sha1", "sha512", "md5", "blake2b", "blake3", "sha224", "sha384", "sha3-256", "sha3-512",
+    "xxh64", "xxh3", "xxh128", "crc32", "crc32c",
+];
 
 /// Returns what separate runs print with `--tag`, merged: for each path the lines of all algorithms.
 fn together(dir: &Dir, algorithms: &[&str], end: u8, args: &[&str]) -> Vec<u8> {
@@ -158,7 +161,7 @@ fn an_unknown_algorithm_suggests_a_similar_one() {
         run.stderr_has(&format!("invalid value '{name}'")).stderr_has(&format!("'{similar}'"));
     }
     // cksum has these, ftk has not.
-    for name in ["crc", "bsd", "sysv", "sm3", "sha224", "sha384", ""] {
+    for name in ["crc", "bsd", "sysv", "sm3", "sha2", "crc32b", ""] {
         dir.ftk(["hash", "-a", name]).run().status(2).stdout("").stderr_has("blake2b");
     }
 }

@@ -3,8 +3,10 @@
 use super::algorithms::sizes;
 use crate::harness::{Dir, bytes, sha256, skip};
 
-const ALGORITHMS: [&str; 9] =
-    ["sha256", "sha1", "sha512", "md5", "blake2b", "blake3", "xxh64", "xxh3", "xxh128"];
+const ALGORITHMS: [&str; 15] = [
+    "sha256", "sha1", "sha512", "md5", "blake2b", "blake3", "sha224", "sha384", "sha3-256", "sha3-512",
+    "xxh64", "xxh3", "xxh128", "crc32", "crc32c",
+];
 
 /// The bounds, lowest first, and the names that Linux has for their instructions.
 const BOUNDS: [(&str, &[&str]); 4] = [
@@ -65,9 +67,10 @@ fn the_kernel_is_within_the_bound() {
     let order = BOUNDS.map(|(bound, _)| bound);
     let rank = |kernel: &str| order.iter().position(|bound| *bound == kernel).expect("a known kernel");
     for (nth, bound) in bounds(&dir).into_iter().enumerate() {
-        for (algorithm, checks) in ["sha256", "sha1", "sha512", "md5", "blake2b", "blake3"]
-            .into_iter()
-            .flat_map(|algorithm| [(algorithm, false), (algorithm, true)])
+        for (algorithm, checks) in
+            ["sha256", "sha1", "sha512", "md5", "blake2b", "blake3", "sha224", "sha384"]
+                .into_iter()
+                .flat_map(|algorithm| [(algorithm, false), (algorithm, true)])
         {
             let run = match checks {
                 false => dir.ftk(["hash", "-v", "-a", algorithm, "a"]),

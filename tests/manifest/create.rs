@@ -278,3 +278,19 @@ fn an_empty_tree_and_an_empty_directory() {
     dir.dir("empty");
     assert_eq!(Manifest::read(&create(&dir, &[])).paths, [&b"."[..], b"empty"]);
 }
+
+/// A CRC finds changes, but another file may have the same one.
+#[test]
+fn a_crc_needs_an_algorithm_that_identifies_contents() {
+    let dir = Dir::new();
+    dir.file("tree/a", b"abc");
+    for algorithms in ["crc32", "crc32c", "crc32,crc32c"] {
+        let run = dir.ftk(["manifest", "create", "-a", algorithms, "tree"]).run().status(2).stdout("");
+        run.stderr_has("a manifest needs an algorithm that identifies contents besides crc32");
+    }
+    let run = dir.ftk(["manifest", "create", "-a", "crc32,md5", "tree"]).run().status(0);
+    run.check(run.text().contains(r#""digests":{"crc32":"352441c2","md5":"#), "both digests");
+    dir.file("list", &run.out);
+    dir.file("tree/a", b"abd");
+    dir.ftk(["manifest", "verify", "tree", "list"]).run().status(1);
+}

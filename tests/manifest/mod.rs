@@ -1,7 +1,10 @@
 //! `ftk manifest`, compared with tools that report the same properties of files.
 
+mod compressed;
 mod create;
 mod diff;
+mod export;
+mod import;
 mod messages;
 mod output;
 mod plans;

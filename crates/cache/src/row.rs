@@ -58,6 +58,12 @@ fn number(algorithm: Algorithm) -> u8 {
         Algorithm::Xxh64 => 7,
         Algorithm::Xxh3 => 8,
         Algorithm::Xxh128 => 9,
+        Algorithm::Sha224 => 10,
+        Algorithm::Sha384 => 11,
+        Algorithm::Sha3_256 => 12,
+        Algorithm::Sha3_512 => 13,
+        Algorithm::Crc32 => 14,
+        Algorithm::Crc32c => 15,
         _ => 0,
     }
 }

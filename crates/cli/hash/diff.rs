@@ -62,7 +62,7 @@ impl Compared {
         old.note.iter().chain(&new.note).for_each(|note| console.summary(note));
         refuse_without_common(old, new)?;
 
-        let (changes, same) = changes(&old.sums, &new.sums);
+        let (changes, same) = changes(&old.sums, &new.sums, Algorithm::identifies_content);
         let mut counts = [0_u64; WORDS.len()];
         let is_coloured = list.is_coloured();
         for change in &changes {

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_file::now_ns;
 use ftk_hash::Algorithm;
@@ -17,6 +17,7 @@ use crate::args::Globals;
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome, cause};
 use crate::list::{List, cannot_write};
+use crate::manifest::body::Body;
 use crate::manifest::guard::refuse_to_overwrite;
 use crate::manifest::reading;
 use crate::manifest::scope::ScopeArgs;
@@ -38,6 +39,8 @@ pub(super) struct CreateArgs {
     root: OsString,
 
     /// Write to FILE, which appears only when it is complete
+    ///
+    /// If its name ends in .zst, FILE is compressed with Zstandard. All manifest commands read such files.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -47,7 +50,8 @@ pub(super) struct CreateArgs {
 
     /// Digest algorithm [default: sha256]
     ///
-    /// Several algorithms, separated by commas, are computed in one read.
+    /// Several algorithms, separated by commas, are computed in one read. crc32 and crc32c need another one besides, since
+    /// a CRC does not identify contents.
     #[arg(
         short,
         long = "algorithm",
@@ -80,7 +84,7 @@ Exit status: 0: success; 2: any error
 
 Examples:
   ftk manifest create . -o /backup/today.jsonl     keep it on another disk
-  ftk manifest create -E '*.tmp' -x / | zstd > /mnt/root.jsonl.zst
+  ftk manifest create -E '*.tmp' -x / -o /mnt/root.jsonl.zst
                                                    compressed
   ftk manifest create --no-content --xattrs /etc   permissions; reads no file
   ftk manifest create -a sha256,blake3 /archive -o archive.jsonl
@@ -90,11 +94,17 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     if !args.force {
         refuse_to_overwrite(args.output.as_deref(), None)?;
     }
+    let algorithms = if args.no_content { Vec::new() } else { wanted(&args.algorithms) };
+    ensure!(
+        args.no_content || algorithms.iter().any(|algorithm| algorithm.identifies_content()),
+        "a manifest needs an algorithm that identifies contents besides {}, such as xxh3",
+        algorithms[0],
+    );
     let mut run = Run::new(globals, console)?;
     let header = Header {
         version: Header::VERSION,
         root: args.root.as_bytes().to_vec(),
-        algorithms: if args.no_content { Vec::new() } else { wanted(&args.algorithms) },
+        algorithms,
         xattrs: args.xattrs,
         options: args.scope.words()?,
         start_ns: now_ns(),
@@ -133,7 +143,8 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
 /// Receives whole lines of a manifest.
 type Sink<'s> = &'s mut dyn FnMut(&[u8]) -> io::Result<()>;
 
-/// Writes a whole manifest to `output`: the header, the entries that `fill` writes, and the footer.
+/// Writes a whole manifest to `output`: the header, the entries that `fill` writes, and the footer. It is compressed if
+/// `output` ends in `.zst`.
 pub(super) fn write<T>(
     header: &Header,
     mut list: List<'_>,
@@ -141,10 +152,8 @@ pub(super) fn write<T>(
     fill: impl FnOnce(&mut Writer<Sink<'_>>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
     let unwritten = || cannot_write(output);
-    let mut sink = |line: &[u8]| {
-        list.line(|out| out.extend_from_slice(line));
-        Ok(())
-    };
+    let mut body = Body::new(&mut list, output).with_context(unwritten)?;
+    let mut sink = |line: &[u8]| body.line(line);
     let mut writer = Writer::new(header, &mut sink as Sink<'_>).with_context(unwritten)?;
     // An I/O error is returned without the manifest's wording.
     let filled = fill(&mut writer).map_err(|error| match error {
@@ -153,6 +162,7 @@ pub(super) fn write<T>(
     });
     let filled = filled.with_context(unwritten)?;
     writer.finish().with_context(unwritten)?;
+    body.finish().with_context(unwritten)?;
     list.finish()?;
     Ok(filled)
 }

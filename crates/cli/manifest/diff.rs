@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_inventory::Budget;
 use ftk_manifest::{Criteria, Field, Finding, Verdict, diff};
-use ftk_record::{End, quote};
+use ftk_record::{End, is_zstd, quote};
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
@@ -106,10 +106,10 @@ fn is_manifest(path: &OsStr) -> anyhow::Result<bool> {
     if !fs::metadata(path).with_context(cannot_open)?.is_file() {
         return Ok(true);
     }
-    let mut first = [0];
-    let mut file = File::open(path).with_context(cannot_open)?;
-    let n = file.read(&mut first).with_context(|| format!("cannot read {}", name()))?;
-    Ok(n == 0 || first == *b"{")
+    let mut start = Vec::new();
+    let file = File::open(path).with_context(cannot_open)?;
+    file.take(4).read_to_end(&mut start).with_context(|| format!("cannot read {}", name()))?;
+    Ok(start.is_empty() || start.starts_with(b"{") || is_zstd(&start))
 }
 
 /// Returns the digests of a manifest in the form of a checksum list.

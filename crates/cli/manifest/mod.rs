@@ -1,9 +1,13 @@
 //! `ftk manifest`: records trees, and compares them with their records. Each command has its own module.
 
+mod body;
 mod create;
 mod diff;
+mod export;
 mod fields;
+mod format;
 mod guard;
+mod import;
 mod input;
 mod reading;
 mod record;
@@ -21,6 +25,8 @@ use crate::console::{Console, Outcome};
 use crate::manifest::create::CreateArgs;
 use crate::manifest::diff::DiffArgs;
 use crate::manifest::repair::RepairArgs;
+use crate::manifest::export::ExportArgs;
+use crate::manifest::import::ImportArgs;
 use crate::manifest::unique::UniqueArgs;
 use crate::manifest::update::UpdateArgs;
 use crate::manifest::verify::VerifyArgs;
@@ -50,6 +56,8 @@ enum ManifestCommand {
     Update(UpdateArgs),
     Repair(RepairArgs),
     Unique(UniqueArgs),
+    Export(ExportArgs),
+    Import(ImportArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -77,5 +85,7 @@ pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> 
         ManifestCommand::Update(args) => update::run(args, globals, console),
         ManifestCommand::Repair(args) => repair::run(args, globals, console),
         ManifestCommand::Unique(args) => unique::run(args, globals, console),
+        ManifestCommand::Export(args) => export::run(args, globals, console),
+        ManifestCommand::Import(args) => import::run(args, globals, console),
     }
 }

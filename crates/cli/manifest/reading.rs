@@ -11,7 +11,6 @@ use ftk_inventory::{FileNo, Inventory, Keep};
 use ftk_process::Progress;
 use ftk_record::quote;
 use ftk_walk::Follow;
-use indicatif::HumanCount;
 
 use crate::cache;
 use crate::console::{cause, say_failed};
@@ -67,8 +66,7 @@ pub(super) fn say_done(
     reused: Option<u64>,
     algorithms: &[Algorithm],
 ) {
-    let noun = if entries == 1 { "entry" } else { "entries" };
-    let entries = format!("{} {noun}", HumanCount(entries));
+    let entries = human::entries(entries);
     if done.files == 0 {
         let took = human::time(run.start.elapsed());
         return run.console.summary(format_args!("{entries} in {took}"));

@@ -1,7 +1,6 @@
 //! `ftk manifest unique A B`: lists files of one tree whose content is nowhere in another.
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use anyhow::bail;
@@ -61,7 +60,7 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     let algorithms = &a.header().algorithms;
     let mut bytes = 0;
     let files = unique(&a, &b, &Budget::new(globals.memory()), &mut |entry: &Entry<'_>| {
-        bytes = u64::saturating_add(bytes, entry.stat.size); // a manifest may contain any size
+        bytes = u64::saturating_add(bytes, entry.size().unwrap_or_default()); // a manifest may contain any size
         list.line(|out| match (globals.json, is_shown) {
             (true, _) => push_json(out, entry, algorithms),
             (_, true) if !args.zero => {
@@ -90,8 +89,9 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
 fn push_json(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
     out.push(b'{');
     write_path(out, "path", entry.path);
-    // Writing to a Vec cannot fail.
-    let _ = write!(out, ",\"size_bytes\":{},", entry.stat.size);
+    out.push(b',');
+    Field::Size.write_member(out, "size_bytes", entry, algorithms);
+    out.push(b',');
     Field::Digests.write_member(out, "digests", entry, algorithms);
     out.extend_from_slice(b"}\n");
 }

@@ -50,6 +50,8 @@ pub(super) struct UpdateArgs {
     old: OsString,
 
     /// Write to NEW, which appears only when it is complete; may be OLD
+    ///
+    /// If its name ends in .zst, NEW is compressed with Zstandard.
     #[arg(short, long, value_name = "NEW", help_heading = "Output")]
     output: Option<PathBuf>,
 

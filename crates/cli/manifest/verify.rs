@@ -81,7 +81,7 @@ Examples:
                         a part of the files, other ones every night
   ftk manifest verify --mode metadata --exit-on-first -q / root.jsonl
                         quick; only set the exit status
-  zstdcat /mnt/root.jsonl.zst | ftk manifest verify / -
+  xzcat /mnt/root.jsonl.xz | ftk manifest verify / -
                         a manifest from standard input";
 
 pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {

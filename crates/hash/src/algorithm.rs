@@ -22,26 +22,46 @@ pub enum Algorithm {
     Blake2b,
     /// BLAKE3 with 32 bytes of output.
     Blake3,
+    /// SHA-224 (FIPS 180-4).
+    Sha224,
+    /// SHA-384 (FIPS 180-4).
+    Sha384,
+    /// SHA3-256 (FIPS 202).
+    Sha3_256,
+    /// SHA3-512 (FIPS 202).
+    Sha3_512,
     /// XXH64. Not cryptographic.
     Xxh64,
     /// XXH3 with 64 bits. Not cryptographic.
     Xxh3,
     /// XXH3 with 128 bits. Not cryptographic.
     Xxh128,
+    /// CRC-32 of zlib, gzip and PNG (ISO 3309), as 8 digits. It is another value than that of `cksum`. Finds
+    /// accidental changes, but does not [identify contents](Algorithm::identifies_content).
+    Crc32,
+    /// CRC-32C, the CRC of Castagnoli (RFC 3720). Does not [identify contents](Algorithm::identifies_content)
+    /// either.
+    Crc32c,
 }
 
 impl Algorithm {
     /// All algorithms, in the order in which they are listed to users.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 15] = [
         Self::Sha256,
         Self::Sha1,
         Self::Sha512,
         Self::Md5,
         Self::Blake2b,
         Self::Blake3,
+        Self::Sha224,
+        Self::Sha384,
+        Self::Sha3_256,
+        Self::Sha3_512,
         Self::Xxh64,
         Self::Xxh3,
         Self::Xxh128,
+        Self::Crc32,
+        Self::Crc32c,
     ];
 
     /// Returns the name on the command line and in JSON, such as `sha256`.
@@ -53,14 +73,20 @@ impl Algorithm {
             Self::Md5 => "md5",
             Self::Blake2b => "blake2b",
             Self::Blake3 => "blake3",
+            Self::Sha224 => "sha224",
+            Self::Sha384 => "sha384",
+            Self::Sha3_256 => "sha3-256",
+            Self::Sha3_512 => "sha3-512",
             Self::Xxh64 => "xxh64",
             Self::Xxh3 => "xxh3",
             Self::Xxh128 => "xxh128",
+            Self::Crc32 => "crc32",
+            Self::Crc32c => "crc32c",
         }
     }
 
-    /// Returns the name in BSD tag lines, as `cksum`, `b2sum`, `b3sum` and `xxhsum` print it, such as
-    /// `SHA256`.
+    /// Returns the name in BSD tag lines, as `cksum`, `b2sum`, `b3sum`, `xxhsum` and `rhash` print it,
+    /// such as `SHA256`.
     pub fn tag(self) -> &'static str {
         match self {
             Self::Sha256 => "SHA256",
@@ -69,21 +95,36 @@ impl Algorithm {
             Self::Md5 => "MD5",
             Self::Blake2b => "BLAKE2b",
             Self::Blake3 => "BLAKE3",
+            Self::Sha224 => "SHA224",
+            Self::Sha384 => "SHA384",
+            Self::Sha3_256 => "SHA3-256",
+            Self::Sha3_512 => "SHA3-512",
             Self::Xxh64 => "XXH64",
             Self::Xxh3 => "XXH3",
             Self::Xxh128 => "XXH128",
+            Self::Crc32 => "CRC32",
+            Self::Crc32c => "CRC32C",
         }
     }
 
     /// Returns the length of a digest in bytes.
     pub fn digest_len(self) -> usize {
         match self {
-            Self::Sha512 | Self::Blake2b => 64,
-            Self::Sha256 | Self::Blake3 => 32,
+            Self::Sha512 | Self::Blake2b | Self::Sha3_512 => 64,
+            Self::Sha384 => 48,
+            Self::Sha256 | Self::Blake3 | Self::Sha3_256 => 32,
+            Self::Sha224 => 28,
             Self::Sha1 => 20,
             Self::Md5 | Self::Xxh128 => 16,
             Self::Xxh64 | Self::Xxh3 => 8,
+            Self::Crc32 | Self::Crc32c => 4,
         }
+    }
+
+    /// Returns whether equal digests and sizes mean that contents are equal, unless they were crafted. Among
+    /// 100,000 different files of one size, two have the same CRC by chance.
+    pub fn identifies_content(self) -> bool {
+        !matches!(self, Self::Crc32 | Self::Crc32c)
     }
 
     /// Returns the name of the kernel that this algorithm uses on this platform, for messages to the user:
@@ -128,14 +169,14 @@ impl FromStr for Algorithm {
     /// Parses a [name](Algorithm::name). Ignores case, `-` and `_`, and also accepts `xxh3_64` and
     /// `xxh3_128`.
     fn from_str(text: &str) -> Result<Self, UnknownAlgorithm> {
-        let mut name = text.to_ascii_lowercase();
-        name.retain(|c| c != '-' && c != '_');
+        let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
+        let name = plain(text);
         match name.as_str() {
             "xxh364" => Ok(Self::Xxh3),
             "xxh3128" => Ok(Self::Xxh128),
             name => Self::ALL
                 .into_iter()
-                .find(|algorithm| algorithm.name() == name)
+                .find(|algorithm| plain(algorithm.name()) == name)
                 .ok_or_else(|| UnknownAlgorithm(text.to_owned())),
         }
     }
@@ -170,6 +211,8 @@ mod tests {
             ("sha_1", Algorithm::Sha1),
             ("xxh3_64", Algorithm::Xxh3),
             ("XXH3-128", Algorithm::Xxh128),
+            ("SHA3_256", Algorithm::Sha3_256),
+            ("sha3512", Algorithm::Sha3_512),
         ] {
             assert_eq!(text.parse(), Ok(algorithm));
         }
@@ -177,7 +220,7 @@ mod tests {
 
     #[test]
     fn the_error_lists_every_name() {
-        for bad in ["", "sha", "sha2567", "crc32", "sha256 "] {
+        for bad in ["", "sha", "sha2567", "crc", "sha3", "sha256 "] {
             let message = bad.parse::<Algorithm>().unwrap_err().to_string();
             assert!(message.contains(&format!("{bad:?}")), "{message}");
             assert!(Algorithm::ALL.iter().all(|a| message.contains(a.name())), "{message}");

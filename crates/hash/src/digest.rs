@@ -37,6 +37,17 @@ impl Digest {
         digest
     }
 
+    /// Returns the first `len` bytes.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub(crate) fn truncated(mut self, len: usize) -> Self {
+        assert!(len <= usize::from(self.len), "a digest of {} bytes cannot be cut to {len}", self.len);
+        self.bytes[len..].fill(0);
+        self.len = len as u8;
+        self
+    }
+
     /// Parses hexadecimal digits of either case.
     ///
     /// Returns `None` for other characters, for an odd number of digits, for no digits, or for more digits

@@ -6,7 +6,7 @@ use crate::arch::{Kernel, Narrow, NodeKernel, Portable};
 use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 use crate::lanes::Lanes;
 use crate::serial::Serial;
-use crate::stream::RustCrypto;
+use crate::stream::{Crc32, Crc32c, RustCrypto};
 use crate::tree_engine::TreeEngine;
 use crate::{Algorithm, Engine, Platform};
 
@@ -33,8 +33,10 @@ impl Choice {
     pub(crate) fn of(algorithm: Algorithm, platform: Platform) -> Self {
         let ours = match algorithm {
             Algorithm::Sha256 | Algorithm::Sha1 | Algorithm::Sha512 | Algorithm::Md5 => true,
-            Algorithm::Blake2b | Algorithm::Blake3 => true,
+            Algorithm::Sha224 | Algorithm::Sha384 | Algorithm::Blake2b | Algorithm::Blake3 => true,
+            Algorithm::Sha3_256 | Algorithm::Sha3_512 => false,
             Algorithm::Xxh64 | Algorithm::Xxh3 | Algorithm::Xxh128 => false,
+            Algorithm::Crc32 | Algorithm::Crc32c => false,
         };
         if !ours {
             return Self::Crate;
@@ -42,7 +44,9 @@ impl Choice {
         #[cfg(target_arch = "x86_64")]
         match (platform.avx512, platform.sha_ni, platform.avx2) {
             (Some(avx512), sha_ni, _) => return Self::Avx512(avx512, sha_ni),
-            (None, Some(sha_ni), _) if algorithm == Algorithm::Sha256 => return Self::ShaNi(sha_ni),
+            (None, Some(sha_ni), _) if matches!(algorithm, Algorithm::Sha256 | Algorithm::Sha224) => {
+                return Self::ShaNi(sha_ni);
+            }
             // The external crate uses the same extensions for SHA-1. Interleaving two messages would gain
             // nothing.
             (None, Some(_), _) if algorithm == Algorithm::Sha1 => return Self::Crate,
@@ -77,13 +81,13 @@ pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
     keys: usize,
 ) -> Box<dyn Engine<D> + 'd> {
     use Algorithm as A;
-    match (Choice::of(algorithm, platform), algorithm) {
-        #[cfg(target_arch = "x86_64")]
-        (Choice::Avx512(wide, Some(sha_ni)), A::Sha256) => {
-            lanes::<Sha256, _, _, D, 16, 8>(wide, sha_ni, 8, keys)
-        }
-        #[cfg(target_arch = "x86_64")]
-        (Choice::Avx512(wide, None), A::Sha256) => lanes::<Sha256, _, _, D, 16, 8>(wide, Portable, 1, keys),
+    let choice = Choice::of(algorithm, platform);
+    match (choice, algorithm) {
+        (_, A::Sha256) => sha256::<32, sha2::Sha256, D>(choice, keys),
+        (_, A::Sha224) => sha256::<28, sha2::Sha224, D>(choice, keys),
+        (_, A::Sha512) => sha512::<64, sha2::Sha512, D>(choice, keys),
+        (_, A::Sha384) => sha512::<48, sha2::Sha384, D>(choice, keys),
+
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx512(wide, Some(sha_ni)), A::Sha1) => lanes::<Sha1, _, _, D, 16, 5>(wide, sha_ni, 4, keys),
         #[cfg(target_arch = "x86_64")]
@@ -91,42 +95,70 @@ pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx512(wide, _), A::Md5) => lanes::<Md5, _, _, D, 16, 4>(wide, Portable, 0, keys),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx512(wide, _), A::Sha512) => lanes::<Sha512, _, _, D, 8, 8>(wide, Portable, 1, keys),
-        #[cfg(target_arch = "x86_64")]
         (Choice::Avx512(wide, _), A::Blake2b) => lanes::<Blake2b, _, _, D, 8, 8>(wide, Portable, 1, keys),
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx512(wide, _), A::Blake3) => tree_engine::<_, D, 16>(wide, keys),
-        #[cfg(target_arch = "x86_64")]
-        (Choice::ShaNi(wide), A::Sha256) => lanes::<Sha256, _, _, D, 2, 8>(wide, wide, 1, keys),
-        #[cfg(target_arch = "x86_64")]
-        (Choice::Avx2(wide), A::Sha256) => lanes::<Sha256, _, _, D, 8, 8>(wide, Portable, 1, keys),
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx2(wide), A::Sha1) => lanes::<Sha1, _, _, D, 8, 5>(wide, Portable, 1, keys),
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx2(wide), A::Md5) => lanes::<Md5, _, _, D, 8, 4>(wide, Portable, 1, keys),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx2(wide), A::Sha512) => lanes::<Sha512, _, _, D, 4, 8>(wide, Portable, 1, keys),
-        #[cfg(target_arch = "x86_64")]
         (Choice::Avx2(wide), A::Blake2b) => lanes::<Blake2b, _, _, D, 4, 8>(wide, Portable, 1, keys),
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx2(wide), A::Blake3) => tree_engine::<_, D, 8>(wide, keys),
 
-        (Choice::Portable, A::Sha256) => lanes::<Sha256, _, _, D, 1, 8>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Sha1) => lanes::<Sha1, _, _, D, 1, 5>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Md5) => lanes::<Md5, _, _, D, 1, 4>(Portable, Portable, 1, keys),
-        (Choice::Portable, A::Sha512) => lanes::<Sha512, _, _, D, 1, 8>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Blake2b) => lanes::<Blake2b, _, _, D, 1, 8>(Portable, Portable, 1, keys),
         (Choice::Portable, A::Blake3) => tree_engine::<_, D, 4>(Portable, keys),
 
-        (_, A::Sha256) => Box::new(Serial::<RustCrypto<sha2::Sha256>, D>::new(keys)),
-        (_, A::Sha512) => Box::new(Serial::<RustCrypto<sha2::Sha512>, D>::new(keys)),
         (_, A::Sha1) => Box::new(Serial::<RustCrypto<sha1::Sha1>, D>::new(keys)),
         (_, A::Md5) => Box::new(Serial::<RustCrypto<md5::Md5>, D>::new(keys)),
         (_, A::Blake2b) => Box::new(Serial::<RustCrypto<blake2::Blake2b512>, D>::new(keys)),
         (_, A::Blake3) => Box::new(Serial::<blake3::Hasher, D>::new(keys)),
+        (_, A::Sha3_256) => Box::new(Serial::<sha3::Sha3_256, D>::new(keys)),
+        (_, A::Sha3_512) => Box::new(Serial::<sha3::Sha3_512, D>::new(keys)),
         (_, A::Xxh64) => Box::new(Serial::<twox_hash::XxHash64, D>::new(keys)),
         (_, A::Xxh3) => Box::new(Serial::<twox_hash::XxHash3_64, D>::new(keys)),
         (_, A::Xxh128) => Box::new(Serial::<twox_hash::XxHash3_128, D>::new(keys)),
+        (_, A::Crc32) => Box::new(Serial::<Crc32, D>::new(keys)),
+        (_, A::Crc32c) => Box::new(Serial::<Crc32c, D>::new(keys)),
+    }
+}
+
+/// Creates the engine for SHA-256 or SHA-224. `C` is the hasher of the external crate.
+fn sha256<'d, const LEN: usize, C, D>(choice: Choice, keys: usize) -> Box<dyn Engine<D> + 'd>
+where
+    C: sha2::Digest + 'd,
+    D: AsRef<[u8]> + 'd,
+{
+    match choice {
+        #[cfg(target_arch = "x86_64")]
+        Choice::Avx512(wide, Some(sha_ni)) => lanes::<Sha256<LEN>, _, _, D, 16, 8>(wide, sha_ni, 8, keys),
+        #[cfg(target_arch = "x86_64")]
+        Choice::Avx512(wide, None) => lanes::<Sha256<LEN>, _, _, D, 16, 8>(wide, Portable, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        Choice::ShaNi(wide) => lanes::<Sha256<LEN>, _, _, D, 2, 8>(wide, wide, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        Choice::Avx2(wide) => lanes::<Sha256<LEN>, _, _, D, 8, 8>(wide, Portable, 1, keys),
+        Choice::Portable => lanes::<Sha256<LEN>, _, _, D, 1, 8>(Portable, Portable, 1, keys),
+        Choice::Crate => Box::new(Serial::<RustCrypto<C>, D>::new(keys)),
+    }
+}
+
+/// Creates the engine for SHA-512 or SHA-384. `C` is the hasher of the external crate.
+fn sha512<'d, const LEN: usize, C, D>(choice: Choice, keys: usize) -> Box<dyn Engine<D> + 'd>
+where
+    C: sha2::Digest + 'd,
+    D: AsRef<[u8]> + 'd,
+{
+    match choice {
+        #[cfg(target_arch = "x86_64")]
+        Choice::Avx512(wide, _) => lanes::<Sha512<LEN>, _, _, D, 8, 8>(wide, Portable, 1, keys),
+        #[cfg(target_arch = "x86_64")]
+        Choice::Avx2(wide) => lanes::<Sha512<LEN>, _, _, D, 4, 8>(wide, Portable, 1, keys),
+        Choice::Portable => lanes::<Sha512<LEN>, _, _, D, 1, 8>(Portable, Portable, 1, keys),
+        _ => Box::new(Serial::<RustCrypto<C>, D>::new(keys)),
     }
 }
 
@@ -157,9 +189,16 @@ where
 #[cfg(target_arch = "x86_64")]
 fn name_of_crate(algorithm: Algorithm) -> &'static str {
     match algorithm {
-        Algorithm::Sha256 | Algorithm::Sha1 if ShaNi::detect().is_some() => "sha-ni",
+        Algorithm::Sha256 | Algorithm::Sha224 | Algorithm::Sha1 if ShaNi::detect().is_some() => "sha-ni",
+        Algorithm::Crc32 if CPU.pclmulqdq && CPU.ssse3 && CPU.sse41 => match () {
+            () if CPU.avx512f && CPU.vpclmulqdq => "avx512",
+            () if CPU.avx2 && CPU.vpclmulqdq => "avx2",
+            () => "pclmulqdq",
+        },
+        Algorithm::Crc32c if CPU.sse42 => "sse4.2",
         Algorithm::Blake3 if CPU.avx512f && CPU.avx512vl => "avx512",
-        Algorithm::Sha512 | Algorithm::Blake3 | Algorithm::Xxh3 | Algorithm::Xxh128 if CPU.avx2 => "avx2",
+        Algorithm::Sha512 | Algorithm::Sha384 if CPU.avx2 => "avx2",
+        Algorithm::Blake3 | Algorithm::Xxh3 | Algorithm::Xxh128 if CPU.avx2 => "avx2",
         Algorithm::Blake3 if CPU.sse41 => "sse4.1",
         Algorithm::Blake3 | Algorithm::Xxh3 | Algorithm::Xxh128 => "sse2",
         _ => "portable",
@@ -170,8 +209,17 @@ fn name_of_crate(algorithm: Algorithm) -> &'static str {
 #[cfg(target_arch = "aarch64")]
 fn name_of_crate(algorithm: Algorithm) -> &'static str {
     match algorithm {
-        Algorithm::Sha256 | Algorithm::Sha1 if std::arch::is_aarch64_feature_detected!("sha2") => "sha2",
-        Algorithm::Sha512 if std::arch::is_aarch64_feature_detected!("sha3") => "sha3",
+        Algorithm::Sha256 | Algorithm::Sha224 | Algorithm::Sha1
+            if std::arch::is_aarch64_feature_detected!("sha2") =>
+        {
+            "sha2"
+        }
+        Algorithm::Crc32 | Algorithm::Crc32c if std::arch::is_aarch64_feature_detected!("crc") => "crc",
+        Algorithm::Sha512 | Algorithm::Sha384 | Algorithm::Sha3_256 | Algorithm::Sha3_512
+            if std::arch::is_aarch64_feature_detected!("sha3") =>
+        {
+            "sha3"
+        }
         Algorithm::Blake3 | Algorithm::Xxh3 | Algorithm::Xxh128 => "neon",
         _ => "portable",
     }

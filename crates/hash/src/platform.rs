@@ -37,7 +37,7 @@ impl Platform {
     /// Detects the CPU but allows no instruction set beyond `most`. This is for tests: it changes the speed,
     /// but no digest.
     ///
-    /// It does not affect XXH64, XXH3, and BLAKE3 messages that are long or arrive in pieces: their crates
+    /// It does not affect SHA-3, XXH64, XXH3, the CRCs, and BLAKE3 messages that are long or arrive in pieces: their crates
     /// detect the CPU themselves.
     ///
     /// # Errors

@@ -51,6 +51,56 @@ impl Stream for blake3::Hasher {
     }
 }
 
+/// Implements the trait for a hasher of SHA-3, whose compression is inlined where it is used. These functions are
+/// not generic, so that this is here, where tests optimise it too.
+macro_rules! sha3 {
+    ($($name:ident)*) => {$(
+        impl Stream for sha3::$name {
+            fn new() -> Self {
+                Self::default()
+            }
+            fn update(&mut self, data: &[u8]) {
+                sha3::Digest::update(self, data);
+            }
+            fn finish(self) -> Digest {
+                Digest::from_bytes(&sha3::Digest::finalize(self))
+            }
+        }
+    )*};
+}
+
+sha3!(Sha3_256 Sha3_512);
+
+/// CRC-32 (ISO 3309).
+pub(crate) struct Crc32(crc32fast::Hasher);
+
+impl Stream for Crc32 {
+    fn new() -> Self {
+        Self(crc32fast::Hasher::new())
+    }
+    fn update(&mut self, data: &[u8]) {
+        self.0.update(data);
+    }
+    fn finish(self) -> Digest {
+        Digest::from_words([self.0.finalize().to_be_bytes()])
+    }
+}
+
+/// CRC-32C (RFC 3720).
+pub(crate) struct Crc32c(u32);
+
+impl Stream for Crc32c {
+    fn new() -> Self {
+        Self(0)
+    }
+    fn update(&mut self, data: &[u8]) {
+        self.0 = crc32c::crc32c_append(self.0, data);
+    }
+    fn finish(self) -> Digest {
+        Digest::from_words([self.0.to_be_bytes()])
+    }
+}
+
 // The canonical form of an XXH digest, as xxhsum prints it, is big-endian.
 
 impl Stream for twox_hash::XxHash64 {

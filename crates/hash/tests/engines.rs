@@ -25,11 +25,25 @@ fn oracle(algorithm: Algorithm, data: &[u8]) -> Digest {
         Algorithm::Md5 => Digest::from_bytes(&md5::Md5::digest(data)),
         Algorithm::Blake2b => Digest::from_bytes(&blake2::Blake2b512::digest(data)),
         Algorithm::Blake3 => Digest::from_bytes(blake3::hash(data).as_bytes()),
+        Algorithm::Sha224 => Digest::from_bytes(&sha2::Sha224::digest(data)),
+        Algorithm::Sha384 => Digest::from_bytes(&sha2::Sha384::digest(data)),
+        Algorithm::Sha3_256 => Digest::from_bytes(&sha3::Sha3_256::digest(data)),
+        Algorithm::Sha3_512 => Digest::from_bytes(&sha3::Sha3_512::digest(data)),
+        Algorithm::Crc32 => Digest::from_bytes(&crc(0xedb8_8320, data)),
+        Algorithm::Crc32c => Digest::from_bytes(&crc(0x82f6_3b78, data)),
         Algorithm::Xxh64 => Digest::from_bytes(&twox_hash::XxHash64::oneshot(0, data).to_be_bytes()),
         Algorithm::Xxh3 => Digest::from_bytes(&twox_hash::XxHash3_64::oneshot(data).to_be_bytes()),
         Algorithm::Xxh128 => Digest::from_bytes(&twox_hash::XxHash3_128::oneshot(data).to_be_bytes()),
         other => panic!("no oracle for {other}"),
     }
+}
+
+/// Computes a CRC bit by bit. `polynomial` is reflected.
+fn crc(polynomial: u32, data: &[u8]) -> [u8; 4] {
+    let byte = |crc: u32, byte: &u8| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ if crc & 1 == 1 { polynomial } else { 0 })
+    };
+    (!data.iter().fold(!0, byte)).to_be_bytes()
 }
 
 /// A piece of a message, at any alignment.

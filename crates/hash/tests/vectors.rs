@@ -414,3 +414,267 @@ fn blake2b_around_padding() {
         ],
     );
 }
+
+/// FIPS 180-2 with change notice 1 (SHA-224: appendix 1; SHA-384: appendix D), and the empty message.
+#[test]
+fn sha224_and_sha384() {
+    check(
+        Algorithm::Sha224,
+        &[
+            (b"", "d14a028c2a3a2bc9476102bb288234c415a2b01f828ea62ac5b3e42f"),
+            (b"abc", "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
+            (
+                b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                "75388b16512776cc5dba5da1fd890150b0c6455cb4f58b1952522525",
+            ),
+            (&[b'a'; 1_000_000], "20794655980c91d8bbb4c1ea97618a4bf03f42581948b2ee4ee7ad67"),
+        ],
+    );
+    check(
+        Algorithm::Sha384,
+        &[
+            (b"", "38b060a751ac96384cd9327eb1b1e36a21fdb71114be07434c0cc7bf63f6e1da274edebfe76f65fbd51ad2f14898b95b"),
+            (b"abc", "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7"),
+            (b"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu", "09330c33f71147e83d192fc782cd1b4753111b173b3b05d22fa08086e3b0f712fcc7c71a557e2db966c3e9fa91746039"),
+            (&[b'a'; 1_000_000], "9d0e1809716474cb086e834e310a4a1ced149e9c00f248527972cec5704c2a5b07b8b3dc38ecc4ebae97ddd87f3d8985"),
+        ],
+    );
+}
+
+/// The examples of NIST for FIPS 202, and the empty message.
+#[test]
+fn sha3() {
+    check(
+        Algorithm::Sha3_256,
+        &[
+            (b"", "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a"),
+            (b"abc", "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532"),
+            (
+                b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                "41c0dba2a9d6240849100376a8235e2c82e1b9998a999e21db32dd97496d3376",
+            ),
+            (&[b'a'; 1_000_000], "5c8875ae474a3634ba4fd55ec85bffd661f32aca75c6d699d0cdcb6c115891c1"),
+        ],
+    );
+    check(
+        Algorithm::Sha3_512,
+        &[
+            (b"", "a69f73cca23a9ac5c8b567dc185a756e97c982164fe25859e0d1dcc1475c80a615b2123af1f5f94c11e3e9402c3ac558f500199d95b6d3e301758586281dcd26"),
+            (b"abc", "b751850b1a57168a5693cd924b6b096e08f621827444f70d884f5d0240d2712e10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0"),
+            (b"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu", "afebb2ef542e6579c50cad06d2e578f9f8dd6881d7dc824d26360feebf18a4fa73e3261122948efcfd492e74e82e2189ed0fb440d187f382270cb455f21dd185"),
+            (&[b'a'; 1_000_000], "3c3a876da14034ab60627c077bb98f7e120a2a5370212dffb3385a18d4f38859ed311d0a9d5141ce9cc5c66ee689b266a8aa18ace8282a0e0db596c90b0a7b87"),
+        ],
+    );
+}
+
+/// The check value of CRC-32 in the catalogue of Ross Williams; for the others, the output of zlib.
+#[test]
+fn crc32() {
+    check(
+        Algorithm::Crc32,
+        &[
+            (b"123456789", "cbf43926"),
+            (b"", "00000000"),
+            (b"abc", "352441c2"),
+            (&[b'a'; 1_000_000], "dc25bfbc"),
+        ],
+    );
+}
+
+/// RFC 3720, appendix B.4, which prints the bytes in reverse order; and the check value of CRC-32C.
+#[test]
+fn crc32c() {
+    let ascending: Vec<u8> = (0..32).collect();
+    let descending: Vec<u8> = (0..32).rev().collect();
+    let read = [
+        &[0x01, 0xc0, 0x00, 0x00][..],
+        &[0; 12],
+        &[0x14, 0, 0, 0, 0, 0, 0x04, 0, 0, 0, 0, 0x14, 0, 0, 0, 0x18, 0x28, 0, 0, 0, 0, 0, 0, 0],
+        &[0x02, 0, 0, 0, 0, 0, 0, 0],
+    ]
+    .concat();
+    check(
+        Algorithm::Crc32c,
+        &[
+            (b"", "00000000"),
+            (b"123456789", "e3069283"),
+            (&[0; 32], "8a9136aa"),
+            (&[0xff; 32], "62a8ab43"),
+            (&ascending, "46dd794e"),
+            (&descending, "113fdb5c"),
+            (&read, "d9963a56"),
+        ],
+    );
+}
+
+/// Output of Python's hashlib, for lengths at which the padding needs another block.
+#[test]
+fn sha224_around_padding() {
+    check_pattern(
+        Algorithm::Sha224,
+        &[
+            (55, "8991dfba74284e04dc7581c7c3e4068ff6cb7a63733361429834bb56"),
+            (56, "2b2cd637c16ad7290bb067ad7d8fd04e204fa43a84366afc7130f4ef"),
+            (63, "049e8dd7eab3378ce9f823bfb569e5b270235d4b7f9623606971998f"),
+            (64, "c37b88a3522dbf7ac30d1c68ea397ac11d4773571aed01ddab73531e"),
+            (65, "114b5fd665736a96585c5d5837d35250aed73c725252cbf7f8b121f6"),
+            (111, "1aeef583c448a9ae00fbc931b50bc0da5bb8323e616b11076cee8b44"),
+            (112, "01e5abf50619b5c2078e754eddedcf4de8d31185a2219313cb91a8c9"),
+            (127, "554c9c3f7e92b80f4121e00cc147535d377eaeb4fb1fa8e25c7f81c1"),
+            (128, "67d88da33fd632d8742424791dface672ff59d597fe38b3f2a998386"),
+            (129, "a80cb91e08a62f062bd17db00d0e1979d041edeb52b497b205266b9c"),
+            (102400, "aac848360c49755efb11547e980f6b1ddff196e6f65262066370344a"),
+        ],
+    );
+}
+
+/// Output of Python's hashlib, for lengths at which the padding needs another block.
+#[test]
+fn sha384_around_padding() {
+    check_pattern(
+        Algorithm::Sha384,
+        &[
+            (
+                55,
+                "dcedb6b590edb4efa849c801e6b6490657a5c1e64f69269f5f63c9267f6223de24cea7aaa6b267d9bcecc15147b6c875",
+            ),
+            (
+                56,
+                "7b9132d597b8873ad55bbc30f18ed3f2c9f340e7de69fb5774056c71a06d9bc2b14137e9e1c68b6b645fed28b188249d",
+            ),
+            (
+                63,
+                "dd66b519f51a925814407a449c60b34c553d7652d41783ee903a810a4c9f833b8181c91c7f12283eacd6a5f8a2639ddf",
+            ),
+            (
+                64,
+                "9f2c9eb7116b3d7a4ba84a74a4d4eff8a5efcf54b6d7b662693c38577914c73a214766f0a175339bb0895a863824fc0a",
+            ),
+            (
+                65,
+                "14b0a9ffce149426bf5045ffc24c057451d2473186deb4f150117b855911a7641651fb1e15df406eb373d71151c46f25",
+            ),
+            (
+                111,
+                "f5f9fe110d809d34029de262a01b208356caec6e054c7f926b2591f6c9780579d4b59f5578c6f531a84f158a33660cef",
+            ),
+            (
+                112,
+                "33ba080ec0ccb378e4e95fed3b26c23aa1a280476e007519ee47f60cd9c5c8a65d627259a9aa2fd33ca06d3c14ee5548",
+            ),
+            (
+                127,
+                "d5fcfe2fcf6b3ef375ede37c8123d9b78065fecc1d55197e2f7721e6e9a93d0ba4d7fd15f9b96dea2744df24141ba2ef",
+            ),
+            (
+                128,
+                "ca2385773319124534111a36d0581fc3f00815e907034b90cff9c3a861e126a741d5dfcff65a417b6d7296863ac0ec17",
+            ),
+            (
+                129,
+                "ef49ae5b9ad51433d00323528d81ea8d2e4d2b507dbd9f1cb84f952b66249a788b1c89fcdb77a0db9f1feb901d47fc73",
+            ),
+            (
+                102400,
+                "2c63ef39f81d19e88281bd6e79f7e0e96f5e79dda4ddea49d9f552442c47820a9faadf38643e329fd9861a727b461543",
+            ),
+        ],
+    );
+}
+
+/// Output of Python's hashlib, for lengths around a block.
+#[test]
+fn sha3_256_around_blocks() {
+    check_pattern(
+        Algorithm::Sha3_256,
+        &[
+            (135, "fded8fd9d6551c601eeb3b7c6bc5e5cfd8aad1d015b7e9aaa9c9b9475231d5e2"),
+            (136, "cf3ccff92480a29160c2d38317c430e14749bfee1788106957dfe73f8c4930e5"),
+            (137, "ce9d7dc90913ee5d92745019479a5352c6d6279bef18ed07dc0a83ee8084daca"),
+            (271, "0153fcdb6825d836b10835ccb3999dc1d8b68492f77e7e38afa31f8e244bd7af"),
+            (272, "b7ccd55b6c2c3fa144c9e0624059294975a348b02f321abe289701d3012f7794"),
+            (273, "4827800416bd25b01f53360454943ef688112eaee40422929a59af596a2c0be7"),
+            (102400, "14f61e0b532a9566801359c3238ccfc25b66b2c64815393498ffc1f60fc731e6"),
+        ],
+    );
+}
+
+/// Output of Python's hashlib, for lengths around a block.
+#[test]
+fn sha3_512_around_blocks() {
+    check_pattern(
+        Algorithm::Sha3_512,
+        &[
+            (
+                71,
+                "3ccc850d53a1287af7b4560b2ef0d43eb5d9a80d62a0e9cf1dbc040135921104d4395168e90bfc871773ebb34bca1bd67056e1cc7dc7a48ff7c3167d389f117c",
+            ),
+            (
+                72,
+                "5d63f2bbe971a983ac6847480106e4e1264ee3a0befd79954914e1d86e795b2e18238f12fc5e46cb9cc78efdec610a93647cc04e1c23d8caaa6a58c21dd26c07",
+            ),
+            (
+                73,
+                "921d9b7b2b0f3066a1646dbb058c979cb3925dec0f8c269faaa7f9648e73465ae55ec527257d5d5e1cfdbf5d6799bea1004b6186f5108c74e3b92fe924166558",
+            ),
+            (
+                143,
+                "eb9748309c6b70ffe82820052ad26ea99f43968d2af359adc804b2a76741a62ea8d710f018ea113c2259d0bd6687e3838602ae6c1dff727ae985f059141c7217",
+            ),
+            (
+                144,
+                "e1951b8bcb58ca75a34af80a7a2b765cad4257fe383a79b55bf21f180b75f6e5b08f09598851eeea7d13486387618d6c6bf88cf23c0088a3f783f59a06d60493",
+            ),
+            (
+                145,
+                "1abec62dce93a6775cd2ec0098d7264676a21e644c7c1b80580c305cfde31b7d5848c63af4d0e7cfeda2e5076a32dbd632665fbb1e7f06651b2ed4d7341ac844",
+            ),
+            (
+                102400,
+                "6b34fe8ac80287611f4eec1802c19d5432a1a1ddd067c1288825577b3bd52ef404451d50f52c863a148bbac86172288ae6155f03ae1f0a9dc09aa13179dd1c79",
+            ),
+        ],
+    );
+}
+
+/// Output of zlib, for lengths around the steps of vectors.
+#[test]
+fn crc32_around_blocks() {
+    check_pattern(
+        Algorithm::Crc32,
+        &[
+            (1, "d202ef8d"),
+            (15, "a06c675e"),
+            (16, "cecee288"),
+            (63, "dbdea683"),
+            (64, "100ece8c"),
+            (127, "dec481aa"),
+            (128, "24650d57"),
+            (255, "6f7c9956"),
+            (256, "5708a3cc"),
+            (1024, "7be4dfd0"),
+            (102400, "5cc1ce13"),
+        ],
+    );
+}
+
+/// Output of a table of bytes, for lengths around the steps of vectors.
+#[test]
+fn crc32c_around_blocks() {
+    check_pattern(
+        Algorithm::Crc32c,
+        &[
+            (1, "527d5351"),
+            (7, "a359ed4c"),
+            (8, "8a2cbc3b"),
+            (15, "68ef03f6"),
+            (16, "d9c908eb"),
+            (63, "7a873004"),
+            (64, "fb6d36eb"),
+            (255, "ebbd63b3"),
+            (256, "3449f810"),
+            (1024, "2af62c0c"),
+            (102400, "7957da17"),
+        ],
+    );
+}

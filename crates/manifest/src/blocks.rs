@@ -3,13 +3,15 @@
 //! A manifest's seal (SHA-256 of the whole file) is checked before anything else. Later passes must read the
 //! same bytes, whatever happened to the file since. So the first pass records a fingerprint (XXH3, much
 //! faster than SHA-256) of every block, and later passes use a block only after its fingerprint has matched
-//! again. File times are not trusted.
+//! again. File times are not trusted. A compressed manifest is decompressed in every pass, and its blocks are
+//! those of the decompressed lines.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileExt as _;
 
 use ftk_hash::{Algorithm, Digest, Platform};
+use ftk_record::{ZstdReader, is_zstd};
 
 use crate::Error;
 
@@ -32,32 +34,39 @@ impl Fingerprints {
         Algorithm::Xxh128.hash_one(self.platform, block)
     }
 
-    /// Reads block `number` again and returns its length.
+    /// Reads the next block of `source` again, which is block `number`, and returns its length.
     ///
     /// # Errors
     /// When the block cannot be read, and [`Error::Changed`] when its fingerprint does not match.
-    pub(crate) fn read_again(&self, file: &File, number: usize, block: &mut [u8]) -> Result<usize, Error> {
-        let n = read_block(file, number as u64 * BLOCK as u64, block)?;
+    pub(crate) fn read_again(
+        &self,
+        source: &mut Source<'_>,
+        number: usize,
+        block: &mut [u8],
+    ) -> Result<usize, Error> {
+        let n = match source.fill(block) {
+            // The first pass could decompress it.
+            Err(error) if error.kind() == ErrorKind::InvalidData => return Err(Error::Changed),
+            read => read?,
+        };
         let is_same = self.blocks.get(number).is_some_and(|fingerprint| *fingerprint == self.of(&block[..n]));
         if is_same { Ok(n) } else { Err(Error::Changed) }
     }
 }
 
-/// A reader that starts at offset 0, whatever the file's own position, and records a fingerprint of every
-/// block.
+/// A reader that records a fingerprint of every block.
 ///
 /// Callers must read one whole block at a time.
 #[derive(Debug)]
 pub(crate) struct FirstPass<'f> {
-    pub(crate) file: &'f File,
+    pub(crate) source: Source<'f>,
     pub(crate) fingerprints: &'f mut Fingerprints,
 }
 
 impl Read for FirstPass<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         assert_eq!(buffer.len(), BLOCK, "callers must read whole blocks");
-        let offset = self.fingerprints.blocks.len() as u64 * BLOCK as u64;
-        let n = read_block(self.file, offset, buffer)?;
+        let n = self.source.fill(buffer)?;
         if n > 0 {
             self.fingerprints.blocks.push(self.fingerprints.of(&buffer[..n]));
         }
@@ -65,16 +74,57 @@ impl Read for FirstPass<'_> {
     }
 }
 
-/// Fills `buffer` from `offset`, up to the end of the file.
-fn read_block(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut n = 0;
-    while n < buffer.len() {
-        match file.read_at(&mut buffer[n..], offset + n as u64) {
-            Ok(0) => break,
-            Ok(more) => n += more,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+/// The lines of a file from its start, decompressed if the file is compressed.
+#[derive(Debug)]
+pub(crate) enum Source<'f> {
+    Plain(FromStart<'f>),
+    Zstd(Box<ZstdReader<FromStart<'f>>>),
+}
+
+impl<'f> Source<'f> {
+    /// Starts at offset 0, whatever the file's own position.
+    pub(crate) fn new(file: &'f File, is_compressed: bool) -> io::Result<Self> {
+        let file = FromStart { file, offset: 0 };
+        Ok(if is_compressed { Self::Zstd(Box::new(ZstdReader::new(file)?)) } else { Self::Plain(file) })
     }
-    Ok(n)
+
+    /// Fills `buffer`, up to the end of the lines.
+    fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut n = 0;
+        while n < buffer.len() {
+            let read = match self {
+                Self::Plain(file) => file.read(&mut buffer[n..]),
+                Self::Zstd(file) => file.read(&mut buffer[n..]),
+            };
+            match read {
+                Ok(0) => break,
+                Ok(more) => n += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(n)
+    }
+}
+
+/// A reader with its own position.
+#[derive(Debug)]
+pub(crate) struct FromStart<'f> {
+    file: &'f File,
+    offset: u64,
+}
+
+impl Read for FromStart<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read_at(buffer, self.offset)?;
+        self.offset += n as u64;
+        Ok(n)
+    }
+}
+
+/// Returns whether the file begins like a compressed one.
+pub(crate) fn is_compressed(file: &File) -> io::Result<bool> {
+    let mut start = [0; 4];
+    let n = Source::new(file, false)?.fill(&mut start)?;
+    Ok(is_zstd(&start[..n]))
 }

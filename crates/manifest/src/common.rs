@@ -12,6 +12,7 @@ pub(crate) struct Common {
     /// For each common algorithm: the byte range of its digest in the digests of an entry, in the first and
     /// in the second manifest.
     ranges: Vec<(Range<usize>, Range<usize>)>,
+    identifies_content: bool,
 }
 
 impl Common {
@@ -30,11 +31,20 @@ impl Common {
                 new: new.algorithms.clone(),
             });
         }
-        Ok(Self { ranges })
+        let identifies_content = old
+            .algorithms
+            .iter()
+            .any(|algorithm| algorithm.identifies_content() && new.algorithms.contains(algorithm));
+        Ok(Self { ranges, identifies_content })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
+    }
+
+    /// Returns whether files with equal common digests have the same content. A CRC alone does not show this.
+    pub(crate) fn identifies_content(&self) -> bool {
+        self.identifies_content
     }
 
     /// Returns the total length of the common digests in bytes.

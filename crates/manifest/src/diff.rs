@@ -34,7 +34,8 @@ pub fn diff(
         false => Common::default(),
     };
     let is_compared = !common.is_empty();
-    let moves = if is_compared { Moves::find(old, new, &common, budget)? } else { Moves::default() };
+    let moves =
+        if common.identifies_content() { Moves::find(old, new, &common, budget)? } else { Moves::default() };
     let (mut changed, mut summary) = (Vec::new(), Summary::default());
     let (mut missing, mut added) = (0, 0);
     let (mut same, mut same_unread) = (0, 0);
@@ -125,13 +126,13 @@ impl Moves {
                 let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
                 match (old, new) {
                     (Some(old), None) if is_regular(&old) => {
-                        missing.push(common.in_old(old.digests), old.stat.size)?;
+                        missing.push(common.in_old(old.digests), old.size())?;
                     }
                     (None, Some(new)) if is_regular(&new) => {
                         reserved.consume((new.path.len() + size_of::<u64>()) as u64)?;
                         moves.paths.extend_from_slice(new.path);
                         moves.ends.push(moves.paths.len() as u64);
-                        added.push(common.in_new(new.digests), new.stat.size)?;
+                        added.push(common.in_new(new.digests), new.size())?;
                     }
                     _ => {}
                 }

@@ -41,6 +41,11 @@ impl<'e> Entry<'e> {
         !self.absent.contains(field)
     }
 
+    /// Returns the size, if it is known.
+    pub fn size(&self) -> Option<u64> {
+        self.knows(Field::Size).then_some(self.stat.size)
+    }
+
     /// Returns whether the values of all these fields are known.
     pub fn knows_all(&self, fields: &[Field]) -> bool {
         fields.iter().all(|field| self.knows(*field))

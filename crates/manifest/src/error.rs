@@ -1,6 +1,7 @@
 //! Errors of reading and using manifests.
 
-use std::{fmt, io};
+use std::fmt;
+use std::io::{self, ErrorKind};
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Full;
@@ -17,6 +18,8 @@ pub enum Error {
     Io(io::Error),
     /// The footer shows that the manifest is incomplete or damaged.
     Seal(SealError),
+    /// The file is compressed, and cannot be decompressed to its end.
+    Compression(io::Error),
     /// The file has changed since it was opened.
     Changed,
     /// The file is not a manifest: a description of what it is, or of what is wrong with its first line.
@@ -34,7 +37,7 @@ pub enum Error {
     },
     /// The data to keep does not fit into the memory budget.
     Full(Full),
-    /// The two manifests have no algorithm in common, so their contents cannot be compared.
+    /// The two manifests have no algorithm in common that is fit for the comparison.
     NoCommonAlgorithm {
         /// The algorithms of the first manifest.
         old: Vec<Algorithm>,
@@ -145,6 +148,7 @@ impl fmt::Display for Error {
         match self {
             Self::Io(_) => f.write_str("input or output error"),
             Self::Seal(error) => error.fmt(f),
+            Self::Compression(error) => error.fmt(f),
             Self::Changed => f.write_str("changed while being read"),
             Self::NotManifest(why) => write!(f, "not a manifest of ftk: {why}"),
             Self::Version(version) => write!(
@@ -162,7 +166,12 @@ impl fmt::Display for Error {
                     [] => "none".to_owned(),
                     all => all.iter().map(|it| it.name()).collect::<Vec<_>>().join(", "),
                 };
-                write!(f, "no algorithm in common: {} and {}", names(old), names(new))
+                write!(f, "no algorithm in common: {} and {}", names(old), names(new))?;
+                // They may have a CRC in common.
+                if old.iter().any(|algorithm| new.contains(algorithm)) {
+                    f.write_str(" (a CRC does not identify contents)")?;
+                }
+                Ok(())
             }
             Self::Of(_, error) => error.fmt(f),
             Self::Unprocessed(files) => write!(f, "internal error: {files} files were not processed"),
@@ -220,13 +229,17 @@ impl std::error::Error for Error {
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
-        Self::Io(error)
+        // Files themselves fail with an error of the system.
+        if error.kind() == ErrorKind::InvalidData { Self::Compression(error) } else { Self::Io(error) }
     }
 }
 
 impl From<SealError> for Error {
     fn from(error: SealError) -> Self {
-        Self::Seal(error)
+        match error {
+            SealError::Io(error) if error.kind() == ErrorKind::InvalidData => Self::Compression(error),
+            error => Self::Seal(error),
+        }
     }
 }
 

@@ -142,12 +142,10 @@ impl Field {
     }
 
     /// Returns whether the member may be absent from an entry that [can have it](Self::applies_to).
-    pub(crate) fn is_optional(self, file_type: FileType, header: &Header) -> bool {
+    pub(crate) fn is_optional(self, header: &Header) -> bool {
         match self {
             Self::Type | Self::Target | Self::Digests | Self::Xattrs => false,
             Self::Tree | Self::Damaged => true,
-            // Together with the digests, the size identifies a content.
-            Self::Size => header.version > 1 && file_type != FileType::Regular,
             _ => header.version > 1,
         }
     }

@@ -27,6 +27,11 @@ impl FieldSet {
         })
     }
 
+    /// Removes a member.
+    pub(crate) fn remove(&mut self, field: Field) {
+        self.0 &= !(1 << field as u32);
+    }
+
     /// Adds a member, and returns whether it was not in the set before.
     pub fn insert(&mut self, field: Field) -> bool {
         let is_new = !self.contains(field);

@@ -133,6 +133,9 @@ impl Header {
             }
             algorithms.push(algorithm);
         }
+        if !algorithms.is_empty() && !algorithms.iter().any(|algorithm| algorithm.identifies_content()) {
+            return Err(not_manifest("it has only CRCs, which do not identify contents".into()));
+        }
         let options = line.options.iter();
         let options = options.map(|Object(it)| name(it.option.as_deref(), it.option_b64.as_deref()));
         let options: Vec<_> = options.collect::<Result<_, _>>()?;

@@ -19,6 +19,9 @@ pub(crate) struct Keys {
     reserved: Reservation,
 }
 
+/// Stands for a size that is not known, in keys. No file is as large.
+const UNKNOWN: u64 = u64::MAX;
+
 /// The prefix of a key, and its index.
 type Ranked = (u64, u32);
 
@@ -28,18 +31,18 @@ impl Keys {
         Self { width: digests_len + 8, bytes: Vec::new(), reserved: Reservation::new(budget) }
     }
 
-    /// Adds a content: its digests, always by the same algorithms in the same order, and its size.
+    /// Adds a content: its digests, always by the same algorithms in the same order, and its size if it is known.
     pub(crate) fn push<'d>(
         &mut self,
         digests: impl IntoIterator<Item = &'d [u8]>,
-        size: u64,
+        size: Option<u64>,
     ) -> Result<(), Error> {
         if self.len() == u32::MAX as usize {
             return Err(Full::Entries.into());
         }
         self.reserved.consume((self.width + size_of::<Ranked>()) as u64)?;
         digests.into_iter().for_each(|digest| self.bytes.extend_from_slice(digest));
-        self.bytes.extend_from_slice(&size.to_be_bytes());
+        self.bytes.extend_from_slice(&size.unwrap_or(UNKNOWN).to_be_bytes());
         debug_assert!(self.bytes.len().is_multiple_of(self.width), "all keys are of one length");
         Ok(())
     }
@@ -48,13 +51,12 @@ impl Keys {
         self.bytes.len() / self.width
     }
 
-    /// Returns the distinct sizes, ascending.
-    pub(crate) fn sizes(&self) -> Vec<u64> {
-        let size = |key: &[u8]| u64::from_be_bytes(key[self.width - 8..].try_into().expect("8 bytes"));
-        let mut sizes: Vec<_> = self.bytes.chunks(self.width).map(size).collect();
+    /// Returns the distinct sizes, ascending; `None` if some size is not known.
+    pub(crate) fn sizes(&self) -> Option<Vec<u64>> {
+        let mut sizes: Vec<_> = self.bytes.chunks(self.width).map(size_of_key).collect();
         sizes.sort_unstable();
         sizes.dedup();
-        sizes
+        (sizes.last() != Some(&UNKNOWN)).then_some(sizes)
     }
 
     /// Returns all contents sorted by key; equal contents stay in the order they were added.
@@ -65,10 +67,23 @@ impl Keys {
         ranked
     }
 
-    /// Returns whether a content is in the list. `ranked` must be the result of [`ranked`](Self::ranked).
-    pub(crate) fn has(&self, ranked: &[Ranked], key: &[u8]) -> bool {
-        let cmp = |it: &Ranked| it.0.cmp(&prefix(key)).then_with(|| self.key(it.1).cmp(key));
-        ranked.binary_search_by(cmp).is_ok()
+    /// Returns whether a content is in the list: `digests`, concatenated, and the size if it is known. `ranked` must be
+    /// the result of [`ranked`](Self::ranked). `digests` becomes a key, with the size at its end.
+    pub(crate) fn has(&self, ranked: &[Ranked], digests: &mut Vec<u8>, size: Option<u64>) -> bool {
+        let len = digests.len();
+        let mut find = |size: u64| {
+            digests.truncate(len);
+            digests.extend_from_slice(&size.to_be_bytes());
+            ranked.binary_search_by(|it| it.0.cmp(&prefix(digests)).then_with(|| self.key(it.1).cmp(digests)))
+        };
+        match size {
+            Some(size) => find(size).is_ok() || find(UNKNOWN).is_ok(),
+            // The first content with these digests, whatever its size.
+            None => {
+                let at = find(0).unwrap_or_else(|at| at);
+                ranked.get(at).is_some_and(|it| self.key(it.1)[..len] == digests[..len])
+            }
+        }
     }
 
     fn key(&self, nth: u32) -> &[u8] {
@@ -79,6 +94,18 @@ impl Keys {
         // The prefix decides nearly every comparison without access to the keys.
         a.0.cmp(&b.0).then_with(|| self.key(a.1).cmp(other.key(b.1)))
     }
+
+    /// Compares two contents. A size that is not known equals every size.
+    fn match_up(&self, a: Ranked, other: &Self, b: Ranked) -> Ordering {
+        let (a, b) = (self.key(a.1), other.key(b.1));
+        let is_unknown = size_of_key(a) == UNKNOWN || size_of_key(b) == UNKNOWN;
+        let len = if is_unknown { self.width - 8 } else { self.width };
+        a[..len].cmp(&b[..len])
+    }
+}
+
+fn size_of_key(key: &[u8]) -> u64 {
+    u64::from_be_bytes(*key.last_chunk().expect("a key ends with eight bytes of size"))
 }
 
 /// For each content of `old`, returns the index of an equal content of `new`, if there is one. Equal contents
@@ -92,7 +119,7 @@ pub(crate) fn pair(old: &Keys, new: &Keys) -> Vec<Option<u32>> {
     let mut rest = &ranked[..];
     for it in old.ranked() {
         while let Some((first, after)) = rest.split_first() {
-            match old.cmp(it, new, *first) {
+            match old.match_up(it, new, *first) {
                 Ordering::Less => break,
                 Ordering::Equal => pairs[it.1 as usize] = Some(first.1),
                 Ordering::Greater => {}
@@ -147,7 +174,7 @@ mod tests {
         let mut keys = Keys::new(9, &Budget::new(1 << 20));
         for (digest, size) in contents {
             // All keys have the same prefix, so that the prefix alone does not decide.
-            keys.push([&[7; 8][..], &[*digest]], *size).unwrap();
+            keys.push([&[7; 8][..], &[*digest]], (*size < 9).then_some(*size)).unwrap();
         }
         keys
     }
@@ -172,10 +199,34 @@ mod tests {
             let keys = keys(&contents);
             let ranked = keys.ranked();
             for content in (0..4).flat_map(|digest| [(digest, 0_u64), (digest, 1)]) {
-                let mut key = vec![7; 8];
-                key.push(content.0);
-                key.extend_from_slice(&content.1.to_be_bytes());
-                prop_assert_eq!(keys.has(&ranked, &key), contents.contains(&content));
+                let mut digests = vec![7; 8];
+                digests.push(content.0);
+                let has = keys.has(&ranked, &mut digests, Some(content.1));
+                prop_assert_eq!(has, contents.contains(&content));
+            }
+        }
+
+        /// A size of 9 stands for one that is not known. Contents with the same digests have the same size.
+        #[test]
+        fn unknown_sizes_equal_every_size(
+            old in prop::collection::vec((0..4_u8, prop::bool::ANY), 0..8),
+            new in prop::collection::vec((0..4_u8, prop::bool::ANY), 0..8),
+        ) {
+            let contents = |of: &[(u8, bool)]| -> Vec<_> {
+                of.iter().map(|(digest, is_known)| (*digest, if *is_known { u64::from(*digest) } else { 9 })).collect()
+            };
+            let [old, new] = [contents(&old), contents(&new)];
+            let pairs = pair(&keys(&old), &keys(&new));
+            for digest in 0..4 {
+                let count = |of: &[(u8, u64)]| of.iter().filter(|it| it.0 == digest).count();
+                let paired = old.iter().zip(&pairs).filter(|(it, to)| it.0 == digest && to.is_some()).count();
+                prop_assert_eq!(paired, count(&old).min(count(&new)));
+                let keys = keys(&new);
+                for size in [None, Some(u64::from(digest))] {
+                    let mut digests = vec![7; 8];
+                    digests.push(digest);
+                    prop_assert_eq!(keys.has(&keys.ranked(), &mut digests, size), count(&new) > 0);
+                }
             }
         }
     }
@@ -183,13 +234,14 @@ mod tests {
     #[test]
     fn memory_use_stays_within_the_budget() {
         let mut keys = Keys::new(32, &Budget::new(2 * UNIT));
-        let filled = (0..).find(|_| keys.push([&[1; 32][..]], 1).is_err()).unwrap();
+        let filled = (0..).find(|_| keys.push([&[1; 32][..]], Some(1)).is_err()).unwrap();
         assert_eq!(filled as u64, 2 * (UNIT / 56));
         assert_eq!(keys.len(), filled);
     }
 
     #[test]
     fn sizes_are_distinct() {
-        assert_eq!(keys(&[(1, 5), (2, 5), (3, 1)]).sizes(), [1, 5]);
+        assert_eq!(keys(&[(1, 5), (2, 5), (3, 1)]).sizes(), Some(vec![1, 5]));
+        assert_eq!(keys(&[(1, 5), (2, 9), (3, 1)]).sizes(), None);
     }
 }

@@ -13,6 +13,7 @@
 //! - [`Update`] finds the files that must be read to make a new manifest from an old one.
 //! - [`RepairPlan`] finds the files that must be read to find what is damaged or missing, [`Search`] finds its
 //!   content in copies, and [`rewrite`] writes the manifest of the repaired tree.
+//! - [`Export`] writes a manifest in another [`Format`], and [`Import`] reads one.
 //!
 //! Manifests and trees are merged in path order, so that memory use does not grow with the entries that are
 //! the same. This crate does not walk, hash or print. It never opens a path from a manifest, only entries
@@ -82,6 +83,7 @@ mod error;
 mod field;
 mod field_name;
 mod field_set;
+mod formats;
 mod header;
 mod json_line;
 mod kept_xattrs;
@@ -114,6 +116,7 @@ pub use error::{EntryError, Error, Which};
 pub use field::Field;
 pub use field_name::UnknownField;
 pub use field_set::FieldSet;
+pub use formats::{Export, ExportError, Format, Import, ImportError};
 pub use header::{Header, OPTIONS};
 pub use reader::{Entries, Manifest};
 pub use repair::{

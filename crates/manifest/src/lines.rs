@@ -6,12 +6,13 @@ use std::ops::Range;
 use memchr::memchr;
 
 use crate::Error;
-use crate::blocks::{BLOCK, Fingerprints};
+use crate::blocks::{BLOCK, Fingerprints, Source};
 
 /// A file whose footer has been checked.
 #[derive(Debug)]
 pub(crate) struct Sealed {
     pub(crate) file: File,
+    pub(crate) is_compressed: bool,
     pub(crate) fingerprints: Fingerprints,
     /// The number of lines before the footer.
     pub(crate) lines: u64,
@@ -21,6 +22,7 @@ pub(crate) struct Sealed {
 #[derive(Debug)]
 pub(crate) struct Lines<'m> {
     sealed: &'m Sealed,
+    source: Source<'m>,
     /// The number of blocks read.
     blocks: usize,
     buffer: Vec<u8>,
@@ -33,8 +35,13 @@ pub(crate) struct Lines<'m> {
 }
 
 impl<'m> Lines<'m> {
-    pub(crate) fn new(sealed: &'m Sealed) -> Self {
-        Self { sealed, blocks: 0, buffer: Vec::new(), rest: 0..0, len: 0, number: 0 }
+    /// Starts at the first line.
+    ///
+    /// # Errors
+    /// If there is no memory to decompress the file.
+    pub(crate) fn new(sealed: &'m Sealed) -> Result<Self, Error> {
+        let source = Source::new(&sealed.file, sealed.is_compressed)?;
+        Ok(Self { sealed, source, blocks: 0, buffer: Vec::new(), rest: 0..0, len: 0, number: 0 })
     }
 
     /// Returns the next line, without its newline; `None` after the last.
@@ -82,8 +89,8 @@ impl<'m> Lines<'m> {
         if self.buffer.len() < room.end {
             self.buffer.resize(room.end, 0);
         }
-        let Sealed { file, fingerprints, .. } = self.sealed;
-        self.rest.end += fingerprints.read_again(file, self.blocks, &mut self.buffer[room])?;
+        let block = &mut self.buffer[room];
+        self.rest.end += self.sealed.fingerprints.read_again(&mut self.source, self.blocks, block)?;
         self.blocks += 1;
         Ok(())
     }

@@ -101,7 +101,7 @@ impl Owned {
             if found.contains(field) {
                 return Err(EntryError::unexpected(field));
             }
-            if field.is_in(header.version) && !field.is_optional(file_type, header) {
+            if field.is_in(header.version) && !field.is_optional(header) {
                 return Err(EntryError::missing(field));
             }
             if field.is_of(&self.fixed) {

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ftk_record::{SealedReader, Sums};
 
-use crate::blocks::{BLOCK, Fingerprints, FirstPass};
+use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
 use crate::entry::key;
 use crate::lines::{Lines, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;
-use crate::sniff::{Kind, sniff};
+use crate::sniff::{Kind, sniff_plain};
 use crate::trees::TreeCheck;
 use crate::{Entry, EntryError, Error, Header, Which};
 
@@ -31,8 +31,9 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Checks that the file is a complete and unchanged manifest. Anything but a regular file, such as a
-    /// pipe, can be read only once and is first copied to an unnamed temporary file.
+    /// Checks that the file is a complete and unchanged manifest, which may be compressed with Zstandard.
+    /// Anything but a regular file, such as a pipe, can be read only once and is first copied to an unnamed
+    /// temporary file.
     ///
     /// # Errors
     /// When the file cannot be read, is not a manifest, has a newer version, or when its footer is missing or
@@ -47,8 +48,10 @@ impl Manifest {
             io::copy(&mut file, &mut copy)?;
             file = copy;
         }
+        let is_compressed = is_compressed(&file)?;
         let mut fingerprints = Fingerprints::new();
-        let first = FirstPass { file: &file, fingerprints: &mut fingerprints };
+        let source = Source::new(&file, is_compressed)?;
+        let first = FirstPass { source, fingerprints: &mut fingerprints };
         let mut input = BufReader::with_capacity(BLOCK, first);
         refuse_others(input.fill_buf()?)?;
         let mut lines = SealedReader::new(input);
@@ -56,7 +59,7 @@ impl Manifest {
         let header = header.unwrap_or_else(|| Err(Error::NotManifest("it has only a footer".into())))?;
         while lines.next_line()?.is_some() {}
         let footer = lines.number();
-        let sealed = Sealed { file, fingerprints, lines: footer - 1 };
+        let sealed = Sealed { file, is_compressed, fingerprints, lines: footer - 1 };
         Ok(Self { sealed, header, are_trees_checked: AtomicBool::new(false) })
     }
 
@@ -75,7 +78,7 @@ impl Manifest {
     /// # Errors
     /// When the file cannot be read.
     pub fn entries(&self) -> Result<Entries<'_>, Error> {
-        let mut lines = Lines::new(&self.sealed);
+        let mut lines = Lines::new(&self.sealed)?;
         lines.next()?;
         let (current, last) = (Owned::new(), Vec::new());
         let is_checked = self.are_trees_checked.load(Ordering::Relaxed);
@@ -125,7 +128,7 @@ pub struct Entries<'m> {
 
 /// Refuses a file that does not begin like a manifest.
 fn refuse_others(start: &[u8]) -> Result<(), Error> {
-    Err(Error::NotManifest(match sniff(start) {
+    Err(Error::NotManifest(match sniff_plain(start) {
         Kind::Compressed { with, cat } => {
             format!("it is compressed with {with}: `{cat} FILE | ftk manifest verify ROOT -` reads it")
         }

@@ -1,6 +1,9 @@
 //! File type detection by the first bytes: for messages about files that are not manifests, and to protect
 //! manifests from being overwritten.
 
+use std::io::Read as _;
+
+use ftk_record::{ZstdReader, is_zstd};
 use serde_json::Value;
 
 /// What the first bytes of a file indicate.
@@ -37,28 +40,60 @@ const MAGIC: [(&[u8], Kind); 11] = [
 /// The first bytes of every manifest that ftk writes.
 const BEGINNING: &[u8] = b"{\"ftk\":\"manifest\"";
 
+/// Bytes that are decompressed to find the header of a manifest.
+const HEADER: u64 = 64 << 10;
+
 /// Detects the type of a file that begins with `start`. If the file is short, `start` is all of it.
 pub fn sniff(start: &[u8]) -> Kind {
+    if is_zstd(start) && begins_manifest(&decompressed(start)) {
+        return Kind::Manifest;
+    }
+    sniff_plain(start)
+}
+
+/// Like [`sniff`], but decompresses nothing.
+pub(crate) fn sniff_plain(start: &[u8]) -> Kind {
     if start.is_empty() {
         return Kind::Other("an empty file");
     }
     if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
         return *kind;
     }
-    let line = start.split(|&byte| byte == b'\n').next().unwrap_or(start);
-    if start.starts_with(BEGINNING) || BEGINNING.starts_with(start) {
+    if begins_manifest(start) {
         return Kind::Manifest;
     }
+    let line = first_line(start);
     match serde_json::from_slice(line) {
-        Ok(Value::Object(members)) if members.get("ftk").is_some_and(|kind| kind == "manifest") => {
-            Kind::Manifest
-        }
         Ok(Value::Object(_)) => Kind::Other("JSON of another kind"),
         _ if start.starts_with(b"{") => Kind::Other("malformed JSON"),
         _ if is_sum(line) => Kind::Other("a list of digests"),
         _ if start.contains(&0) || str::from_utf8(line).is_err() => Kind::Other("binary data"),
         _ => Kind::Other("plain text"),
     }
+}
+
+fn first_line(start: &[u8]) -> &[u8] {
+    start.split(|&byte| byte == b'\n').next().unwrap_or(start)
+}
+
+fn begins_manifest(start: &[u8]) -> bool {
+    if start.is_empty() {
+        return false;
+    }
+    let is_manifest = |line: &Value| line.get("ftk").is_some_and(|kind| kind == "manifest");
+    start.starts_with(BEGINNING)
+        || BEGINNING.starts_with(start)
+        || serde_json::from_slice(first_line(start)).is_ok_and(|line| is_manifest(&line))
+}
+
+/// Returns what the start of a compressed file expands to, at most [`HEADER`] bytes.
+fn decompressed(start: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    // The start of a frame usually ends inside a block, so an error is no surprise.
+    if let Ok(reader) = ZstdReader::new(start) {
+        let _ = reader.take(HEADER).read_to_end(&mut out);
+    }
+    out
 }
 
 /// Returns whether a line looks like a checksum line: `DIGEST  NAME` or `ALGORITHM (NAME) = DIGEST`.

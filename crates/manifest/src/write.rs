@@ -62,7 +62,7 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
 
     fn end_line(&mut self) -> io::Result<()> {
         if self.line.len() > Seal::MAX_LINE {
-            return Err(io::Error::new(ErrorKind::InvalidData, "an entry is too large for a manifest"));
+            return Err(io::Error::new(ErrorKind::InvalidInput, "an entry is too large for a manifest"));
         }
         self.seal.line(&self.line);
         (self.sink)(&self.line)

@@ -6,11 +6,14 @@
 //!
 //! - [`SumFormat`] writes and [`SumLine`] reads checksum lines, as `sha256sum` and similar tools print them.
 //!   [`SumReader`] reads whole lists.
+//! - [`write_hashdeep_line`] and [`HashdeepReader`] write and read lists of `hashdeep`.
+//! - [`write_bag_line`] and [`BagReader`] write and read the manifests of BagIt bags.
 //! - [`changes()`] compares two lists.
 //! - [`write_path`] and [`read_path`] write and read names in JSON. [`Object`] accepts JSON objects and
 //!   refuses arrays.
 //! - [`Seal`] and [`SealedReader`] add and check a footer that proves that a file of lines is complete.
 //! - [`sanitize`] and [`quote`] escape names for terminals.
+//! - [`ZstdReader`] and [`ZstdWriter`] decompress and compress.
 //! - [`Output`] is an output file that appears under its name only when it is complete.
 //!
 //! This crate never repairs input. Input in none of the documented forms is an error with an explanation.
@@ -29,8 +32,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod bag;
 mod changes;
+mod hashdeep;
 mod json;
+mod lines;
 mod object;
 mod output;
 mod parse;
@@ -42,9 +48,16 @@ mod sums;
 mod target;
 mod temp;
 mod terminal;
+mod zstd;
 
+pub use bag::{BagError, BagLine, BagNameError, BagReader, BagRecord, decode_bag_path, write_bag_line};
 pub use changes::{Change, changes};
+pub use hashdeep::{
+    HASHDEEP_HEADER, HashdeepError, HashdeepLine, HashdeepNameError, HashdeepReader, HashdeepRecord,
+    write_hashdeep_header, write_hashdeep_line,
+};
 pub use json::{PathError, RecordWriter, read_base64, read_path, write_path, write_record, write_string};
+pub use lines::{MAX_LINE, read_line};
 pub use object::Object;
 pub use output::Output;
 pub use parse::{SumError, SumLine};
@@ -54,3 +67,4 @@ pub use sealed::{SealError, SealedReader};
 pub use sum::{End, Style, SumFormat, write_name};
 pub use sums::{Conflict, SortedSums, Sums};
 pub use terminal::{quote, sanitize};
+pub use zstd::{ZstdReader, ZstdWriter, is_zstd, is_zstd_name};

@@ -4,12 +4,9 @@ use std::io::{self, BufRead, ErrorKind};
 
 use memchr::memchr;
 
+use crate::lines::{MAX_LINE, read_line};
 use crate::parse::Separator;
 use crate::{End, SumError, SumLine};
-
-/// The longest line that is parsed, in bytes. The longest path that a walk can print (ten thousand levels of
-/// names of 255 bytes, all of them escaped) makes a line of 5 MB.
-const MAX_LINE: usize = 16 << 20;
 
 /// A reader of the lines of a checksum list.
 ///
@@ -65,7 +62,8 @@ impl<R: BufRead> SumReader<R> {
         };
         let is_ended = loop {
             self.line.clear();
-            let Some(is_ended) = self.fill(end)? else { return Ok(None) };
+            let read = read_line(&mut self.input, &mut self.line, |buffer| memchr(end, buffer))?;
+            let Some(is_ended) = read.map(|end| end.is_some()) else { return Ok(None) };
             self.number += 1;
             if self.end == End::Newline {
                 self.strip_return(is_ended)?;
@@ -100,31 +98,6 @@ impl<R: BufRead> SumReader<R> {
             self.line.pop_if(|last| *last == b'\r');
         }
         Ok(())
-    }
-
-    /// Reads a line up to `end`, but no more than is needed to see that it is too long. Returns whether `end`
-    /// was found, or `None` at the end of the input.
-    fn fill(&mut self, end: u8) -> io::Result<Option<bool>> {
-        let mut is_read = false;
-        loop {
-            let buffer = match self.input.fill_buf() {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                filled => filled?,
-            };
-            if buffer.is_empty() {
-                return Ok(is_read.then_some(false));
-            }
-            is_read = true;
-            let at = memchr(end, buffer);
-            let part = &buffer[..at.unwrap_or(buffer.len())];
-            let room = MAX_LINE + 1 - self.line.len();
-            self.line.extend_from_slice(&part[..part.len().min(room)]);
-            let used = part.len() + usize::from(at.is_some());
-            self.input.consume(used);
-            if at.is_some() {
-                return Ok(Some(true));
-            }
-        }
     }
 }
 

@@ -92,7 +92,8 @@ fn needs_escape(name: &[u8]) -> bool {
     name.iter().fold(false, |found, byte| found | matches!(byte, b'\n' | b'\r' | b'\\'))
 }
 
-fn push_hex(out: &mut Vec<u8>, digest: &[u8]) {
+/// Appends the lower-case hexadecimal form of a digest.
+pub(crate) fn push_hex(out: &mut Vec<u8>, digest: &[u8]) {
     let start = out.len();
     out.resize(start + HEXLOWER.encode_len(digest.len()), 0);
     HEXLOWER.encode_mut(digest, &mut out[start..]);

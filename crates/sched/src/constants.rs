@@ -54,10 +54,14 @@ impl Default for Constants {
         let digests = [
             ("sha256/avx512", 1_400_000_000),
             ("sha256/sha-ni", 1_400_000_000),
+            ("sha224/avx512", 1_400_000_000),
+            ("sha224/sha-ni", 1_400_000_000),
             ("sha1/avx512", 1_550_000_000),
             ("sha1/sha-ni", 1_550_000_000),
             ("sha512/avx512", 400_000_000),
             ("sha512/avx2", 400_000_000),
+            ("sha384/avx512", 400_000_000),
+            ("sha384/avx2", 400_000_000),
             ("md5/avx512", 540_000_000),
             ("md5/avx2", 540_000_000),
             ("md5/portable", 540_000_000),
@@ -65,9 +69,13 @@ impl Default for Constants {
             ("blake2b/avx2", 860_000_000),
             ("blake2b/portable", 860_000_000),
             ("blake3/avx512", 5_900_000_000),
+            ("sha3-256/portable", 280_000_000),
+            ("sha3-512/portable", 150_000_000),
             ("xxh3/avx2", 25_000_000_000),
             ("xxh128/avx2", 25_000_000_000),
             ("xxh64/portable", 12_000_000_000),
+            ("crc32/avx512", 25_000_000_000),
+            ("crc32c/sse4.2", 10_000_000_000),
         ];
         Self {
             // Spawning and joining two threads: 63 us.

@@ -115,7 +115,7 @@ fn flags_need_check() {
 fn the_length_of_an_untagged_digest_selects_the_algorithm() {
     let dir = tree();
     for (algorithm, name) in
-        [("md5", "md5"), ("sha1", "sha1"), ("sha256", "sha256"), ("sha512", "sha512"), ("xxh64", "xxh64")]
+        ["md5", "sha1", "sha256", "sha512", "xxh64", "sha224", "sha384", "crc32"].map(|it| (it, it))
     {
         let list = dir.ftk(["hash", "-a", algorithm, "ok"]).run().out;
         let run = dir.ftk(["hash", "-c"]).stdin(&list).run().status(0).stdout("ok: OK\n");
@@ -126,7 +126,7 @@ fn the_length_of_an_untagged_digest_selects_the_algorithm() {
         let run = dir.ftk(["hash", "-c", "-a", algorithm]).stdin(&list).run().status(0);
         run.stderr_lacks("assumed");
     }
-    for algorithm in ["blake3", "blake2b", "xxh128"] {
+    for algorithm in ["blake3", "blake2b", "xxh128", "sha3-256", "sha3-512", "crc32c"] {
         let list = dir.ftk(["hash", "-a", algorithm, "ok"]).run().out;
         let run = dir.ftk(["hash", "-c"]).stdin(&list).run().status(1).stdout("ok: FAILED\n");
         run.stderr_has("  no digest matched: ");

@@ -71,10 +71,15 @@ fn sha256sum() {
 
 #[test]
 fn other_coreutils() {
-    needs!("md5sum", "sha1sum", "sha512sum", "b2sum", "cksum");
-    for (algorithm, tool) in
-        [("md5", "md5sum"), ("sha1", "sha1sum"), ("sha512", "sha512sum"), ("blake2b", "b2sum")]
-    {
+    needs!("md5sum", "sha1sum", "sha224sum", "sha384sum", "sha512sum", "b2sum", "cksum");
+    for (algorithm, tool) in [
+        ("md5", "md5sum"),
+        ("sha1", "sha1sum"),
+        ("sha224", "sha224sum"),
+        ("sha384", "sha384sum"),
+        ("sha512", "sha512sum"),
+        ("blake2b", "b2sum"),
+    ] {
         same_as_coreutils(algorithm, &[tool], tool);
         same_as_coreutils(algorithm, &[tool, "--tag"], tool);
         same_as_coreutils(algorithm, &["cksum", "--algorithm", algorithm], tool);

@@ -78,22 +78,26 @@ vector!(u32);
 vector!(u64);
 
 macro_rules! kernels {
-    ($($function:ty, $words:literal, $word:ty, $compress:path;)*) => {$(
-        impl Narrow<$function, $words> for Portable {
+    ($($(const $len:ident =>)? $function:ty, $words:literal, $word:ty, $compress:path;)*) => {$(
+        impl$(<const $len: usize>)? Narrow<$function, $words> for Portable {
             fn one(self, state: &mut [$word; $words], data: &[u8], counters: &Counters<1>) {
-                let mut column = state.map(|word| [word]);
-                $compress(self, &mut column, &[data], counters);
-                *state = column.map(|[word]| word);
+                // Not generic, so that it is compiled once, in this crate.
+                fn run(state: &mut [$word; $words], data: &[u8], counters: &Counters<1>) {
+                    let mut column = state.map(|word| [word]);
+                    $compress(Portable, &mut column, &[data], counters);
+                    *state = column.map(|[word]| word);
+                }
+                run(state, data, counters);
             }
         }
     )*};
 }
 
 kernels! {
-    Sha256, 8, u32, generic::sha256;
+    const LEN => Sha256<LEN>, 8, u32, generic::sha256;
     Sha1, 5, u32, generic::sha1;
     Md5, 4, u32, generic::md5;
-    Sha512, 8, u64, generic::sha512;
+    const LEN => Sha512<LEN>, 8, u64, generic::sha512;
     Blake2b, 8, u64, generic::blake2b;
 }
 

@@ -13,10 +13,10 @@ pub(crate) use cpu::CPU;
 pub(crate) use sha_ni::ShaNi;
 
 /// Implements `Kernel` for a vector type. Instantiates each compression function inside a function that has
-/// the target features.
+/// the target features. Functions that differ only in the length of their digests share it.
 macro_rules! kernels {
-    ($proof:ident, $features:literal: $($function:ty, $word:ty, $lanes:literal x $words:literal, $compress:path;)*) => {$(
-        impl Kernel<$function, $lanes, $words> for $proof {
+    ($proof:ident, $features:literal: $($(const $len:ident =>)? $function:ty, $word:ty, $lanes:literal x $words:literal, $compress:path;)*) => {$(
+        impl$(<const $len: usize>)? Kernel<$function, $lanes, $words> for $proof {
             fn compress(
                 self,
                 state: &mut [[$word; $lanes]; $words],

@@ -7,7 +7,7 @@ pub(crate) struct Blake2b;
 
 impl Blake2b {
     /// The initialization vector, which is SHA-512's (section 2.6).
-    pub(crate) const IV: [u64; 8] = Sha512::INIT;
+    pub(crate) const IV: [u64; 8] = <Sha512>::INIT;
 }
 
 impl Function<8> for Blake2b {

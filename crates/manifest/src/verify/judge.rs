@@ -69,7 +69,7 @@ impl VerifyPlan<'_> {
         for &file in &self.candidates {
             if let Content::Read(row, stat) = contents.of(file) {
                 contents.digests(row, &mut digests);
-                found.push([&*digests], stat.size)?;
+                found.push([&*digests], Some(stat.size))?;
                 files.push(file);
             }
         }

@@ -87,7 +87,7 @@ impl<'p> VerifyPlan<'p> {
                 (Some(old), None) => {
                     let old = old.entry();
                     if new.is_none() && old.stat.is_regular() && !failed.covers(old.path) {
-                        missing.push([old.digests], old.stat.size)?;
+                        missing.push([old.digests], old.size())?;
                     }
                 }
                 (None, Some(file)) => {
@@ -99,7 +99,6 @@ impl<'p> VerifyPlan<'p> {
             Ok(ControlFlow::Continue(()))
         })?;
         pairs.sort_unstable();
-        let sizes = missing.sizes();
         let (inventory, mut opener) = (tree.inventory, Opener::new(tree.inventory));
         let mut size = |file| {
             let dir = inventory.dir_of(file);
@@ -108,9 +107,11 @@ impl<'p> VerifyPlan<'p> {
                 false => opener.stat_file(dir, file).ok().map(|stat| stat.size),
             }
         };
-        candidates.retain(|&file| {
-            !sizes.is_empty() && size(file).is_none_or(|size| sizes.binary_search(&size).is_ok())
-        });
+        if let Some(sizes) = missing.sizes() {
+            candidates.retain(|&file| {
+                !sizes.is_empty() && size(file).is_none_or(|size| sizes.binary_search(&size).is_ok())
+            });
+        }
         Ok(Self { manifest, tree, criteria, failed, reads, pairs, missing, candidates, budget })
     }
 

@@ -18,7 +18,7 @@ use crate::model::{Entries, Owned, Path, header, read, written};
 /// The size of a block. A shorter manifest is a single block.
 const BLOCK: usize = 256 << 10;
 
-fn files(n: u32, mtime_ns: i128) -> Entries {
+pub(crate) fn files(n: u32, mtime_ns: i128) -> Entries {
     let stat = Stat {
         file_type: FileType::Regular,
         size: 3,

@@ -1,6 +1,7 @@
 //! Manifests compared with a slow and simple model.
 
 mod changed;
+mod compressed;
 mod diff;
 mod format;
 mod model;

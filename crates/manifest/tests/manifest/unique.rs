@@ -34,8 +34,15 @@ proptest! {
 
 #[test]
 fn unique_without_digests_is_an_error() {
-    let all = [vec![Algorithm::Md5], vec![Algorithm::Sha1], vec![]];
-    for (a, b, why) in [(0, 1, "md5 and sha1"), (0, 2, "md5 and none"), (2, 2, "none and none")] {
+    let crc = |other| vec![Algorithm::Crc32, other];
+    let all =
+        [vec![Algorithm::Md5], vec![Algorithm::Sha1], vec![], crc(Algorithm::Md5), crc(Algorithm::Sha1)];
+    for (a, b, why) in [
+        (0, 1, "md5 and sha1"),
+        (0, 2, "md5 and none"),
+        (2, 2, "none and none"),
+        (3, 4, "crc32, md5 and crc32, sha1 (a CRC does not identify contents)"),
+    ] {
         let [a, b] = [a, b].map(|nth: usize| manifest(&header(&all[nth], false), &Entries::new()));
         let found = unique(&a, &b, &Budget::new(0), &mut |_| ControlFlow::Continue(()));
         let error = found.unwrap_err();

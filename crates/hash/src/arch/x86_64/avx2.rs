@@ -19,10 +19,10 @@ impl Avx2 {
 
 kernels! {
     Avx2, "avx2":
-    Sha256, u32, 8 x 8, generic::sha256;
+    const LEN => Sha256<LEN>, u32, 8 x 8, generic::sha256;
     Sha1, u32, 8 x 5, generic::sha1;
     Md5, u32, 8 x 4, generic::md5;
-    Sha512, u64, 4 x 8, generic::sha512;
+    const LEN => Sha512<LEN>, u64, 4 x 8, generic::sha512;
     Blake2b, u64, 4 x 8, generic::blake2b;
 }
 

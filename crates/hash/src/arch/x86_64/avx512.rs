@@ -19,10 +19,10 @@ impl Avx512 {
 
 kernels! {
     Avx512, "avx512f,avx512bw,avx512vl":
-    Sha256, u32, 16 x 8, generic::sha256;
+    const LEN => Sha256<LEN>, u32, 16 x 8, generic::sha256;
     Sha1, u32, 16 x 5, generic::sha1;
     Md5, u32, 16 x 4, generic::md5;
-    Sha512, u64, 8 x 8, generic::sha512;
+    const LEN => Sha512<LEN>, u64, 8 x 8, generic::sha512;
     Blake2b, u64, 8 x 8, generic::blake2b;
 }
 

@@ -12,9 +12,13 @@ pub(crate) static CPU: LazyLock<Cpu> = LazyLock::new(Cpu::ask);
 /// Instruction sets that the CPU has and whose registers the operating system saves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cpu {
+    pub(crate) pclmulqdq: bool,
+    pub(crate) ssse3: bool,
     pub(crate) sse41: bool,
+    pub(crate) sse42: bool,
     pub(crate) sha: bool,
     pub(crate) avx2: bool,
+    pub(crate) vpclmulqdq: bool,
     pub(crate) avx512f: bool,
     pub(crate) avx512bw: bool,
     pub(crate) avx512vl: bool,
@@ -27,12 +31,21 @@ impl Cpu {
         let bit = |word: u32, nth: u32| word >> nth & 1 == 1;
         // SAFETY: every x86-64 CPU has `CPUID`, with the leaves 0 and 1.
         let (last, first) = unsafe { (__cpuid(0).eax, __cpuid(1).ecx) };
-        let sse41 = bit(first, 19);
+        let old = Self {
+            pclmulqdq: bit(first, 1),
+            ssse3: bit(first, 9),
+            sse41: bit(first, 19),
+            sse42: bit(first, 20),
+            ..Self::default()
+        };
         if last < 7 {
-            return Self { sse41, ..Self::default() };
+            return old;
         }
         // SAFETY: leaf 0 returned 7 or more as the highest leaf, so leaf 7 exists.
-        let seventh = unsafe { __cpuid_count(7, 0).ebx };
+        let (seventh, more) = unsafe {
+            let leaf = __cpuid_count(7, 0);
+            (leaf.ebx, leaf.ecx)
+        };
         // The register state that the system saves on a context switch: 16, 32 and 64 bytes of each register,
         // and the masks.
         let saved = if bit(first, 27) {
@@ -43,12 +56,13 @@ impl Cpu {
         };
         let (ymm, zmm) = (bit(first, 28) && saved & 0x06 == 0x06, saved & 0xe6 == 0xe6);
         Self {
-            sse41,
             sha: bit(seventh, 29),
             avx2: ymm && bit(seventh, 5),
+            vpclmulqdq: ymm && bit(more, 10),
             avx512f: ymm && zmm && bit(seventh, 16),
             avx512bw: ymm && zmm && bit(seventh, 30),
             avx512vl: ymm && zmm && bit(seventh, 31),
+            ..old
         }
     }
 }
@@ -60,9 +74,13 @@ mod tests {
     #[test]
     fn detection_matches_the_standard_library() {
         let expected = Cpu {
+            pclmulqdq: is_x86_feature_detected!("pclmulqdq"),
+            ssse3: is_x86_feature_detected!("ssse3"),
             sse41: is_x86_feature_detected!("sse4.1"),
+            sse42: is_x86_feature_detected!("sse4.2"),
             sha: is_x86_feature_detected!("sha"),
             avx2: is_x86_feature_detected!("avx2"),
+            vpclmulqdq: is_x86_feature_detected!("vpclmulqdq"),
             avx512f: is_x86_feature_detected!("avx512f"),
             avx512bw: is_x86_feature_detected!("avx512bw"),
             avx512vl: is_x86_feature_detected!("avx512vl"),

@@ -19,24 +19,32 @@ impl ShaNi {
     pub(crate) fn detect() -> Option<Self> {
         (CPU.sha && CPU.sse41).then_some(Self(()))
     }
-}
 
-impl Narrow<Sha256, 8> for ShaNi {
-    fn one(self, state: &mut [u32; 8], data: &[u8], _: &Counters<1>) {
+    fn sha256_one(self, state: &mut [u32; 8], data: &[u8]) {
         // SAFETY: a `ShaNi` exists only if `detect` found these features on this CPU.
         unsafe { sha256([state], [data]) }
     }
 
-    fn two(self, state: [&mut [u32; 8]; 2], data: [&[u8]; 2], _: &Counters<2>) {
+    fn sha256_two(self, state: [&mut [u32; 8]; 2], data: [&[u8]; 2]) {
         // SAFETY: a `ShaNi` exists only if `detect` found these features on this CPU.
         unsafe { sha256(state, data) }
     }
 }
 
-impl Kernel<Sha256, 2, 8> for ShaNi {
+impl<const LEN: usize> Narrow<Sha256<LEN>, 8> for ShaNi {
+    fn one(self, state: &mut [u32; 8], data: &[u8], _: &Counters<1>) {
+        self.sha256_one(state, data);
+    }
+
+    fn two(self, state: [&mut [u32; 8]; 2], data: [&[u8]; 2], _: &Counters<2>) {
+        self.sha256_two(state, data);
+    }
+}
+
+impl<const LEN: usize> Kernel<Sha256<LEN>, 2, 8> for ShaNi {
     fn compress(self, state: &mut [[u32; 2]; 8], data: &[&[u8]; 2], counters: &Counters<2>) {
         let (mut first, mut second) = (state.map(|word| word[0]), state.map(|word| word[1]));
-        self.two([&mut first, &mut second], *data, counters);
+        Narrow::<Sha256<LEN>, 8>::two(self, [&mut first, &mut second], *data, counters);
         *state = std::array::from_fn(|nth| [first[nth], second[nth]]);
     }
 }

@@ -1,0 +1,162 @@
+//! `ftk manifest export FILE`: writes a manifest in the format of another tool.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail, ensure};
+use clap::Args;
+use ftk_manifest::{Export, ExportError, Format, Manifest};
+use ftk_record::{quote, sanitize};
+use jiff::Zoned;
+
+use crate::args::Globals;
+use crate::console::{Console, Outcome};
+use crate::human;
+use crate::list::{List, cannot_write, refuse_own_input};
+use crate::manifest::body::Body;
+use crate::manifest::format::ExportFormat;
+use crate::manifest::guard::refuse_to_overwrite;
+use crate::manifest::input::Input;
+use crate::stdout::Stdout;
+
+/// Write a manifest in the format of another tool
+///
+/// Members that the format does not have are left out; docs/interop.md has a table. If the format cannot represent an
+/// entry, such as a name with a newline in a list of hashdeep, nothing is written: the error names the first such entry
+/// and their number. No file of the tree is read.
+///
+/// For bagit, FILE must be the manifest of the payload, the directory `data` of a bag. The output is its payload manifest.
+/// With -o, OUT is the bag itself, the directory that contains `data`: bagit.txt, bag-info.txt and a payload manifest for
+/// each algorithm are written there.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ExportArgs {
+    /// The manifest; `-`: standard input
+    #[arg(value_name = "FILE")]
+    manifest: OsString,
+
+    /// The format
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    format: ExportFormat,
+
+    /// Write to OUT, which appears only when it is complete
+    #[arg(short, long, value_name = "OUT", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Replace a manifest, or the files of a bag
+    #[arg(long, requires = "output", help_heading = "Output")]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
+Examples:
+  ftk manifest export --format mtree archive.jsonl | mtree -p /archive
+  ftk manifest export --format ncdu archive.jsonl | ncdu -f-
+                        browse a disk that is not mounted
+  ftk manifest export --format bagit payload.jsonl -o /bags/2026
+                        make a bag; its files are in /bags/2026/data";
+
+pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    ensure!(!globals.json, "--json cannot be used: --format decides about the output");
+    let name = || quote(args.manifest.as_bytes());
+    let manifest = Input::open(&args.manifest)?.manifest;
+    let format = Format::from(args.format);
+    if let (Format::Bagit, Some(bag)) = (format, &args.output) {
+        return write_bag(&manifest, bag, args, console);
+    }
+    if !args.force {
+        refuse_to_overwrite(args.output.as_deref(), None)?;
+    }
+    let export = Export::new(&manifest, format, None).with_context(name)?;
+    let stdout = Stdout::default();
+    let list = List::create(args.output.as_deref(), &stdout)?;
+    refuse_own_input(std::slice::from_ref(&args.manifest), &list.own())?;
+    let entries = write(&export, list, args.output.as_deref(), &args.manifest)?;
+    console.summary(format_args!("{} exported", human::entries(entries)));
+    Ok(Outcome::Success)
+}
+
+/// Writes an export to `list`, which is that of `output`.
+fn write(
+    export: &Export<'_>,
+    mut list: List<'_>,
+    output: Option<&Path>,
+    manifest: &OsStr,
+) -> anyhow::Result<u64> {
+    let is_shown = list.is_shown();
+    let mut body = Body::new(&mut list, output).with_context(|| cannot_write(output))?;
+    let written = export.write(&mut |line: &[u8]| {
+        if !is_shown {
+            return body.line(line);
+        }
+        let end = line.len() - usize::from(line.ends_with(b"\n"));
+        body.line(sanitize(&line[..end]).as_bytes())?;
+        body.line(&line[end..])
+    });
+    let written = written.with_context(|| quote(manifest.as_bytes()))?;
+    body.finish().with_context(|| cannot_write(output))?;
+    list.finish()?;
+    Ok(written)
+}
+
+/// Writes the tag files of a bag.
+fn write_bag(
+    manifest: &Manifest,
+    bag: &Path,
+    args: &ExportArgs,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let shown = |path: &Path| quote(path.as_os_str().as_bytes());
+    let payload = bag.join("data");
+    ensure!(
+        payload.is_dir(),
+        "{} is not a directory: a bag keeps its payload there, and ftk moves no files",
+        shown(&payload)
+    );
+    let declaration = bag.join("bagit.txt");
+    ensure!(
+        args.force
+            || declaration.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound),
+        "{} exists: --force replaces the files of the bag",
+        shown(&declaration)
+    );
+    let algorithms = Export::algorithms(manifest, Format::Bagit);
+    let name = || quote(args.manifest.as_bytes());
+    let exports = if algorithms.is_empty() {
+        vec![Export::new(manifest, Format::Bagit, None)]
+    } else {
+        algorithms.iter().map(|algorithm| Export::new(manifest, Format::Bagit, Some(*algorithm))).collect()
+    };
+    let exports = exports.into_iter().collect::<Result<Vec<_>, ExportError>>().with_context(name)?;
+    let Some(first) = exports.first() else { bail!("{}: nothing to export", name()) };
+    let (files, bytes) = first.payload();
+    let stdout = Stdout::default();
+    for (export, algorithm) in exports.iter().zip(&algorithms) {
+        let path = bag.join(format!("manifest-{algorithm}.txt"));
+        write(export, List::create(Some(&path), &stdout)?, Some(&path), &args.manifest)?;
+    }
+    let mut info = format!("Bag-Software-Agent: ftk {}\nBagging-Date: ", env!("CARGO_PKG_VERSION"));
+    info += &Zoned::now().date().to_string();
+    if let Some(bytes) = bytes {
+        info += &format!("\nPayload-Oxum: {bytes}.{files}");
+    }
+    info.push('\n');
+    // The declaration comes last: without it, the directory is not a bag.
+    let texts = [
+        ("bag-info.txt", info.as_str()),
+        ("bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"),
+    ];
+    for (name, text) in texts {
+        let path = bag.join(name);
+        let mut list = List::create(Some(&path), &stdout)?;
+        list.line(|out| out.extend_from_slice(text.as_bytes()));
+        list.finish()?;
+    }
+    let files = human::count(files, "file");
+    console.summary(format_args!("{} is a bag of {files}", shown(bag)));
+    Ok(Outcome::Success)
+}

@@ -1,0 +1,58 @@
+//! The names of other formats on the command line.
+
+use clap::ValueEnum;
+use ftk_manifest::Format;
+
+/// A format to export to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ExportFormat {
+    /// BSD mtree and bsdtar: all entries
+    Mtree,
+    /// hashdeep -k: files with sizes and digests
+    Hashdeep,
+    /// BagIt (RFC 8493): the manifest of a payload
+    Bagit,
+    /// sha256sum -c: files with digests
+    Sha256,
+    /// ncdu -f: names and sizes, to browse
+    Ncdu,
+    /// All members as comma-separated values, for spreadsheets
+    Csv,
+}
+
+impl From<ExportFormat> for Format {
+    fn from(format: ExportFormat) -> Self {
+        match format {
+            ExportFormat::Mtree => Self::Mtree,
+            ExportFormat::Hashdeep => Self::Hashdeep,
+            ExportFormat::Bagit => Self::Bagit,
+            ExportFormat::Sha256 => Self::Sha256,
+            ExportFormat::Ncdu => Self::Ncdu,
+            ExportFormat::Csv => Self::Csv,
+        }
+    }
+}
+
+/// A format to import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ImportFormat {
+    /// BSD mtree and bsdtar
+    Mtree,
+    /// hashdeep
+    Hashdeep,
+    /// BagIt (RFC 8493): the manifest of a payload
+    Bagit,
+    /// sha256sum
+    Sha256,
+}
+
+impl From<ImportFormat> for Format {
+    fn from(format: ImportFormat) -> Self {
+        match format {
+            ImportFormat::Mtree => Self::Mtree,
+            ImportFormat::Hashdeep => Self::Hashdeep,
+            ImportFormat::Bagit => Self::Bagit,
+            ImportFormat::Sha256 => Self::Sha256,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `ftk manifest import LIST`: makes a manifest from a list of another tool.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use ftk_file::now_ns;
+use ftk_hash::Algorithm;
+use ftk_inventory::Budget;
+use ftk_manifest::{Format, Header, Import};
+use ftk_record::{ZstdReader, is_zstd, quote};
+
+use crate::algorithm::AlgorithmName;
+use crate::args::Globals;
+use crate::console::{Console, Outcome};
+use crate::human;
+use crate::input;
+use crate::list::{List, refuse_own_input};
+use crate::manifest::create::write;
+use crate::manifest::format::ImportFormat;
+use crate::manifest::guard::refuse_to_overwrite;
+use crate::stdout::Stdout;
+
+/// Make a manifest from a list of another tool
+///
+/// What the list does not record is absent from the manifest, and is not compared: a list of digests has no times and no
+/// owners. A manifest from such a list contains only regular files, and verify does not report anything else. Every line
+/// must be valid: a list with an absolute path, `..`, a path that appears twice, or a last line without its end is
+/// refused. LIST may be compressed with Zstandard.
+///
+/// The paths in the list are those below the directory in which it was made. For bagit, LIST is a payload manifest, and
+/// paths are those below `data`, so the tree to verify is the directory `data` of the bag.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ImportArgs {
+    /// The list; `-`: standard input
+    #[arg(value_name = "LIST")]
+    list: OsString,
+
+    /// The format; by default guessed, if only one is possible
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Input")]
+    format: Option<ImportFormat>,
+
+    /// Remove DIR, with which all paths in the list begin
+    ///
+    /// Without it, all paths must be relative. hashdeep writes absolute paths unless it is called with -l.
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    root: Option<OsString>,
+
+    /// The algorithm of a BagIt manifest [default: that in its name]
+    #[arg(short, long, value_name = "ALGO", value_parser = AlgorithmName, help_heading = "Input")]
+    algorithm: Option<Algorithm>,
+
+    /// Write to FILE, which appears only when it is complete
+    ///
+    /// If its name ends in .zst, FILE is compressed with Zstandard.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Replace a manifest that already exists
+    #[arg(long, requires = "output", help_heading = "Output")]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
+Examples:
+  ftk manifest import --format sha256 SHA256SUMS -o archive.jsonl
+  mtree -c -K sha256 -p /archive | ftk manifest import --format mtree -
+  ftk manifest import --root /archive hashdeep.txt -o archive.jsonl
+  ftk manifest verify /archive archive.jsonl
+                        moved files are found too";
+
+pub(super) fn run(args: &ImportArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    if !args.force {
+        refuse_to_overwrite(args.output.as_deref(), None)?;
+    }
+    let name = || quote(args.list.as_bytes());
+    let file = input::open(&args.list).with_context(|| format!("cannot open {}", name()))?;
+    let mut list = BufReader::with_capacity(1 << 16, file);
+    let start = list.fill_buf().with_context(|| format!("cannot read {}", name()))?;
+    if is_zstd(start) {
+        let list = ZstdReader::new(list).with_context(name)?;
+        return import(BufReader::with_capacity(1 << 16, list), args, globals, console);
+    }
+    import(list, args, globals, console)
+}
+
+fn import(
+    mut list: impl BufRead,
+    args: &ImportArgs,
+    globals: &Globals,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let name = || quote(args.list.as_bytes());
+    let start = list.fill_buf().with_context(|| format!("cannot read {}", name()))?;
+    let format = match args.format {
+        Some(format) => format.into(),
+        None => Format::guess(start).with_context(|| format!("{}: of which --format is it?", name()))?,
+    };
+    let algorithm =
+        match (format, args.algorithm) {
+            (Format::Bagit, None) => Some(algorithm_of_name(Path::new(&args.list)).with_context(|| {
+                format!("{} is not named manifest-ALGORITHM.txt: give --algorithm", name())
+            })?),
+            (Format::Bagit, algorithm) => algorithm,
+            (_, Some(_)) => bail!("--algorithm is for BagIt manifests: {format} names its algorithms"),
+            (_, None) => None,
+        };
+    let stdout = Stdout::default();
+    let output = List::create(args.output.as_deref(), &stdout)?;
+    refuse_own_input(std::slice::from_ref(&args.list), &output.own())?;
+    let budget = Budget::new(globals.memory());
+    let root = args.root.as_ref().map(|root| root.as_bytes());
+    let import = Import::read(list, format, root, algorithm, &budget).with_context(name)?;
+    let header = Header {
+        version: Header::VERSION,
+        root: root.unwrap_or(b".").to_vec(),
+        algorithms: import.algorithms().to_vec(),
+        xattrs: false,
+        options: import.options().to_vec(),
+        start_ns: now_ns(),
+    };
+    let entries = write(&header, output, args.output.as_deref(), |writer| import.write(writer))?;
+    console.summary(format_args!("{} imported", human::entries(entries)));
+    Ok(Outcome::Success)
+}
+
+/// Returns the algorithm in a name such as `manifest-sha256.txt`.
+fn algorithm_of_name(path: &Path) -> Option<Algorithm> {
+    let name = path.file_name()?.to_str()?;
+    let name = name.strip_suffix(".zst").unwrap_or(name);
+    name.strip_prefix("manifest-")?.strip_suffix(".txt")?.parse().ok()
+}

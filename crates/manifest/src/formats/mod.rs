@@ -1,0 +1,87 @@
+//! Other formats: a manifest is exported to them, and lists of some of them are imported.
+//!
+//! | format | exported | imported |
+//! |---|---|---|
+//! | [`Format::Mtree`] | all entries with type, times, permissions, owners, targets and digests | the same |
+//! | [`Format::Hashdeep`] | size and digests of regular files | the same |
+//! | [`Format::Bagit`] | digests of regular files | the same |
+//! | [`Format::Sha256`] | SHA-256 of regular files | the same |
+//! | [`Format::Ncdu`] | names, sizes, types and owners, as a tree | nothing |
+//! | [`Format::Csv`] | every member | nothing |
+
+mod csv;
+mod export;
+mod import;
+mod lists;
+mod mtree;
+mod mtree_line;
+mod mtree_reader;
+mod ncdu;
+mod open_dirs;
+mod vis;
+
+use std::fmt;
+
+pub use export::{Export, ExportError};
+pub use import::{Import, ImportError};
+
+/// A format that is not ftk's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Specifications of BSD's mtree, which libarchive's `bsdtar` reads and writes too.
+    Mtree,
+    /// Lists of `hashdeep`.
+    Hashdeep,
+    /// Payload manifests of BagIt bags (RFC 8493).
+    Bagit,
+    /// Checksum lists of `sha256sum`.
+    Sha256,
+    /// The JSON of `ncdu -o`.
+    Ncdu,
+    /// Comma-separated values (RFC 4180) with a header.
+    Csv,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 6] =
+        [Self::Mtree, Self::Hashdeep, Self::Bagit, Self::Sha256, Self::Ncdu, Self::Csv];
+
+    /// Returns the name that the command line uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mtree => "mtree",
+            Self::Hashdeep => "hashdeep",
+            Self::Bagit => "bagit",
+            Self::Sha256 => "sha256",
+            Self::Ncdu => "ncdu",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// Returns the names of the algorithms whose digests the format can hold; `None`: any.
+    fn algorithms(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Mtree => Some(&["md5", "sha1", "sha256", "sha384", "sha512"]),
+            Self::Hashdeep => Some(&["md5", "sha1", "sha256"]),
+            Self::Bagit => Some(&["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]),
+            Self::Sha256 => Some(&["sha256"]),
+            Self::Ncdu | Self::Csv => None,
+        }
+    }
+
+    /// Guesses the format of a list that begins with `start`. Returns `None` if it is none of those that can be
+    /// imported, or could be several: the lines of a checksum list and of a BagIt manifest look alike.
+    pub fn guess(start: &[u8]) -> Option<Self> {
+        if start.starts_with(ftk_record::HASHDEEP_HEADER) {
+            return Some(Self::Hashdeep);
+        }
+        mtree_reader::begins_mtree(start).then_some(Self::Mtree)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,184 @@
+//! Writes the JSON of `ncdu -o`, version 1.2.
+//!
+//! A directory is an array of its own object and its contents. Names are strings of bytes: like ncdu itself, this writes
+//! bytes that are not UTF-8 as they are, although no JSON parser other than ncdu's accepts them.
+
+use std::io::Write as _;
+
+use ftk_walk::FileType;
+
+use super::open_dirs::OpenDirs;
+use crate::entry::ROOT;
+use crate::{Entry, Field, Header};
+
+/// Writes the lines of an export.
+#[derive(Debug)]
+pub(super) struct Ncdu {
+    /// The path of the root, which is its name.
+    root: Vec<u8>,
+    is_root_written: bool,
+    root_dev: Option<u64>,
+    dirs: OpenDirs<Dir>,
+}
+
+/// A directory whose contents may still follow.
+#[derive(Debug)]
+struct Dir {
+    /// The object that describes it, until the first of its contents follows.
+    unwritten: Option<Vec<u8>>,
+    dev: Option<u64>,
+}
+
+/// The bits of `st_mode` for each type.
+fn type_bits(file_type: FileType) -> u32 {
+    match file_type {
+        FileType::Fifo => 0o010_000,
+        FileType::Char => 0o020_000,
+        FileType::Directory => 0o040_000,
+        FileType::Block => 0o060_000,
+        FileType::Regular => 0o100_000,
+        FileType::Symlink => 0o120_000,
+        FileType::Socket => 0o140_000,
+    }
+}
+
+impl Ncdu {
+    /// Appends the first line. `program` is the version of this program.
+    pub(super) fn new(out: &mut Vec<u8>, header: &Header) -> Self {
+        let seconds = header.start_ns.div_euclid(1_000_000_000).max(0);
+        let version = env!("CARGO_PKG_VERSION");
+        // Writing to a Vec cannot fail.
+        let _ =
+            write!(out, "[1,2,{{\"progname\":\"ftk\",\"progver\":\"{version}\",\"timestamp\":{seconds}}},\n");
+        let root = if header.root.is_empty() { ROOT.to_vec() } else { header.root.clone() };
+        Self { root, is_root_written: false, root_dev: None, dirs: OpenDirs::new() }
+    }
+
+    /// Appends the lines of an entry.
+    pub(super) fn entry(&mut self, out: &mut Vec<u8>, entry: &Entry<'_>) {
+        let path = entry.path;
+        if path == ROOT {
+            return self.write_root(out, Some(entry));
+        }
+        if !self.is_root_written {
+            self.write_root(out, None);
+        }
+        while let Some(dir) = self.dirs.pop_before(path) {
+            close(out, dir);
+        }
+        while let Some(missing) = self.dirs.missing(path) {
+            let mut object = Vec::new();
+            push_name(&mut object, name_of(missing));
+            object.push(b'}');
+            self.dirs.push(missing, Dir { unwritten: Some(object), dev: None });
+        }
+        let mut parent_dev = self.root_dev;
+        for dir in self.dirs.around(path) {
+            if let Some(object) = dir.unwritten.take() {
+                out.extend_from_slice(b",\n[");
+                out.extend_from_slice(&object);
+            }
+            parent_dev = dir.dev.or(parent_dev);
+        }
+        if entry.stat.file_type == FileType::Directory {
+            let mut object = Vec::new();
+            push_object(&mut object, entry, name_of(path), parent_dev);
+            let dev = entry.knows(Field::Dev).then_some(entry.stat.dev);
+            self.dirs.push(path, Dir { unwritten: Some(object), dev });
+        } else {
+            out.extend_from_slice(b",\n");
+            push_object(out, entry, name_of(path), parent_dev);
+        }
+    }
+
+    /// Appends the last line.
+    pub(super) fn finish(mut self, out: &mut Vec<u8>) {
+        if !self.is_root_written {
+            self.write_root(out, None);
+        }
+        while let Some(dir) = self.dirs.pop() {
+            close(out, dir);
+        }
+        out.extend_from_slice(b"]]\n");
+    }
+
+    fn write_root(&mut self, out: &mut Vec<u8>, entry: Option<&Entry<'_>>) {
+        self.is_root_written = true;
+        out.push(b'[');
+        match entry {
+            Some(entry) => {
+                self.root_dev = entry.knows(Field::Dev).then_some(entry.stat.dev);
+                push_object(out, entry, &self.root, None);
+            }
+            None => {
+                push_name(out, &self.root);
+                out.push(b'}');
+            }
+        }
+    }
+}
+
+fn close(out: &mut Vec<u8>, dir: Dir) {
+    if let Some(object) = dir.unwritten {
+        out.extend_from_slice(b",\n[");
+        out.extend_from_slice(&object);
+    }
+    out.push(b']');
+}
+
+/// Appends the object of an entry. `parent_dev` is the device of its directory.
+fn push_object(out: &mut Vec<u8>, entry: &Entry<'_>, name: &[u8], parent_dev: Option<u64>) {
+    let stat = &entry.stat;
+    push_name(out, name);
+    let mut number = |is_known: bool, name: &str, value: u64| {
+        if is_known {
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+        }
+    };
+    number(entry.knows(Field::Size), ",\"asize\":", stat.size);
+    number(Field::Allocated.is_of(entry), ",\"dsize\":", stat.blocks.saturating_mul(512));
+    number(entry.knows(Field::Dev) && parent_dev != Some(stat.dev), ",\"dev\":", stat.dev);
+    number(entry.knows(Field::Uid), ",\"uid\":", stat.uid.into());
+    number(entry.knows(Field::Gid), ",\"gid\":", stat.gid.into());
+    number(entry.knows(Field::Mode), ",\"mode\":", (type_bits(stat.file_type) | stat.mode).into());
+    if let Ok(seconds) = u64::try_from(stat.mtime_ns.div_euclid(1_000_000_000)) {
+        number(entry.knows(Field::Mtime), ",\"mtime\":", seconds);
+    }
+    let is_linked = stat.file_type != FileType::Directory
+        && entry.knows_all(&[Field::Dev, Field::Ino, Field::Nlink])
+        && stat.nlink > 1;
+    if is_linked {
+        number(true, ",\"ino\":", stat.ino);
+        number(true, ",\"hlnkc\":true,\"nlink\":", stat.nlink);
+    }
+    if !matches!(stat.file_type, FileType::Regular | FileType::Directory) {
+        out.extend_from_slice(b",\"notreg\":true");
+    }
+    out.push(b'}');
+}
+
+/// Appends the start of an object.
+fn push_name(out: &mut Vec<u8>, name: &[u8]) {
+    out.extend_from_slice(b"{\"name\":\"");
+    let is_plain = |byte: u8| (byte >= b' ') & (byte != b'"') & (byte != b'\\') & (byte != 0x7f);
+    if name.iter().fold(true, |plain, byte| plain & is_plain(*byte)) {
+        out.extend_from_slice(name);
+    } else {
+        for &byte in name {
+            match byte {
+                b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+                byte if is_plain(byte) => out.push(byte),
+                byte => {
+                    let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
+                    out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)]);
+                }
+            }
+        }
+    }
+    out.push(b'"');
+}
+
+fn name_of(path: &[u8]) -> &[u8] {
+    memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
+}
