@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ftk_hash::Algorithm;
-use ftk_record::{SumError, SumLine};
+use ftk_record::{BagError, HashdeepError, SumError, SumLine};
 
 /// Returns the algorithm of a line, and whether it was guessed.
 ///
@@ -55,7 +55,11 @@ fn by_tag(tag: &str) -> Option<Algorithm> {
 #[derive(Clone, Debug)]
 pub(super) enum Unusable {
     Line(SumError),
-    /// The tag of an unsupported algorithm.
+    /// A line of a list of hashdeep.
+    Hashdeep(HashdeepError),
+    /// A line of a BagIt manifest.
+    Bag(BagError),
+    /// The name of an unsupported algorithm, or several.
     Tag(String),
     /// The digest has `len` bytes, unlike those of the algorithms in `of`. If `of` is empty, no supported
     /// algorithm has digests of this length.
@@ -65,10 +69,35 @@ pub(super) enum Unusable {
     },
 }
 
+impl Unusable {
+    /// Returns whether the line has a digest, which means that a file was meant to be checked.
+    pub(super) fn has_digest(&self) -> bool {
+        match self {
+            Self::Line(error) => error.has_digest(),
+            Self::Hashdeep(error) => error.has_digest(),
+            Self::Bag(_) | Self::Tag(_) | Self::Length { .. } => true,
+        }
+    }
+}
+
+impl From<HashdeepError> for Unusable {
+    fn from(error: HashdeepError) -> Self {
+        Self::Hashdeep(error)
+    }
+}
+
+impl From<BagError> for Unusable {
+    fn from(error: BagError) -> Self {
+        Self::Bag(error)
+    }
+}
+
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(error) => error.fmt(f),
+            Self::Hashdeep(error) => error.fmt(f),
+            Self::Bag(error) => error.fmt(f),
             Self::Tag(tag) => write!(f, "unsupported algorithm {tag}"),
             Self::Length { len, of } if of.is_empty() => {
                 write!(f, "no supported algorithm has digests of {} digits", 2 * len)

@@ -7,7 +7,8 @@
 //! - [`SumFormat`] writes and [`SumLine`] reads checksum lines, as `sha256sum` and similar tools print them.
 //!   [`SumReader`] reads whole lists.
 //! - [`write_hashdeep_line`] and [`HashdeepReader`] write and read lists of `hashdeep`.
-//! - [`write_bag_line`] and [`BagReader`] write and read the manifests of BagIt bags.
+//! - [`write_bag_line`] and [`BagReader`] write and read the manifests of BagIt bags, [`read_bag_tags`] and
+//!   [`FetchLine`] their other files.
 //! - [`changes()`] compares two lists.
 //! - [`write_path`] and [`read_path`] write and read names in JSON. [`Object`] accepts JSON objects and
 //!   refuses arrays.
@@ -33,6 +34,7 @@
 #![forbid(unsafe_code)]
 
 mod bag;
+mod bag_tags;
 mod changes;
 mod hashdeep;
 mod json;
@@ -51,6 +53,7 @@ mod terminal;
 mod zstd;
 
 pub use bag::{BagError, BagLine, BagNameError, BagReader, BagRecord, decode_bag_path, write_bag_line};
+pub use bag_tags::{FetchError, FetchLine, read_bag_tags};
 pub use changes::{Change, changes};
 pub use hashdeep::{
     HASHDEEP_HEADER, HashdeepError, HashdeepLine, HashdeepNameError, HashdeepReader, HashdeepRecord,
@@ -65,6 +68,6 @@ pub use reader::{SumReader, SumRecord};
 pub use seal::Seal;
 pub use sealed::{SealError, SealedReader};
 pub use sum::{End, Style, SumFormat, write_name};
-pub use sums::{Conflict, SortedSums, Sums};
+pub use sums::{Conflict, SortedSums, Sums, SumsOfFile};
 pub use terminal::{quote, sanitize};
 pub use zstd::{ZstdReader, ZstdWriter, is_zstd, is_zstd_name};

@@ -59,7 +59,7 @@ impl Files {
         let mut groups = Vec::with_capacity(parts.len());
         for (algorithms, inventory) in parts {
             let work = run.whole(&inventory, None, &algorithms);
-            let hashed = run.read(&work, run.rows(&work, false).context(TOO_LARGE)?)?;
+            let hashed = run.read(&work, run.rows(&work, lines.has_sizes).context(TOO_LARGE)?)?;
             groups.push(Group { algorithms, inventory, hashed });
         }
         Ok(Self { file_of, places, groups, stdin, is_confined })
@@ -84,7 +84,7 @@ impl Files {
     }
 
     /// Returns the digest of the file that a line names, by the algorithm of the line.
-    pub(super) fn digest(&self, line: Line, lines: &Lines) -> Result<&[u8], Trouble> {
+    fn digest(&self, line: Line, lines: &Lines) -> Result<&[u8], Trouble> {
         let unreadable = |verb, cause| Err(Trouble { verdict: CheckResult::Unreadable, verb, cause });
         if line.is_odd {
             return match (&lines.odd[line.number as usize], &self.stdin) {
@@ -105,6 +105,15 @@ impl Files {
             return Ok(digest);
         }
         Err(self.trouble(group.hashed.failure(file).expect("a row without digest has failed")))
+    }
+
+    /// Returns the size of the file that a line names, if it was read. The lists must have sizes.
+    fn size(&self, line: Line) -> Option<u64> {
+        if line.is_odd {
+            return None;
+        }
+        let (group, file) = self.place(line);
+        self.groups[group].hashed.rows.stat(file.0).map(|stat| stat.size)
     }
 
     fn trouble(&self, failure: &Failure) -> Trouble {
@@ -149,7 +158,17 @@ struct At {
     prefix: usize,
 }
 
-impl Paths<'_> {
+impl<'f> Paths<'f> {
+    /// Returns the digest of the file that a line names, by the algorithm of the line.
+    pub(super) fn digest(&self, line: Line) -> Result<&'f [u8], Trouble> {
+        self.files.digest(line, self.lines)
+    }
+
+    /// Returns the size of the file that a line names, if it was read. The lists must have sizes.
+    pub(super) fn size(&self, line: Line) -> Option<u64> {
+        self.files.size(line)
+    }
+
     /// Returns the path that a line names, as written in the list.
     pub(super) fn of(&mut self, line: Line) -> &[u8] {
         if line.is_odd {
