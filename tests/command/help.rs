@@ -10,7 +10,7 @@ fn page(args: &[&str]) -> String {
 }
 
 /// Every command; its words as `ftk help` accepts them.
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 26] = [
     "find",
     "hash",
     "dup",
