@@ -1,25 +1,25 @@
 //! `--cache`, and `ftk cache`, which shows and trims the store.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use ftk_cache::{Cache, Contents, Unusable};
-use ftk_file::FsId;
-use ftk_inventory::{Collect, DirNo, FileNo, Inventory, Keep};
+use ftk_file::{Failure, FsId, Stat};
+use ftk_inventory::{Collect, DirNo, FileNo, Inventory, Keep, Opener};
 use ftk_record::quote;
 use ftk_select::parse_bytes;
 use ftk_walk::{Follow, Walker};
 use indicatif::BinaryBytes;
+use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use crate::args::Globals;
 use crate::calibrate::{NO_CACHE_DIR, cache_file};
-use crate::console::{Console, Outcome, cause};
+use crate::console::{Console, Outcome, cause, say_failure};
 use crate::human;
 use crate::stdout::Stdout;
 
@@ -85,11 +85,11 @@ pub(crate) fn say_unusable(error: &Unusable, console: &Console) {
     console.warning(format_args!("cache {} not used: {}", quote(path.as_os_str().as_bytes()), why(error)));
 }
 
-/// Returns why the store cannot be used, with the cause if there is one.
+/// Returns why the store cannot be used: the cause if there is one.
 pub(crate) fn why(error: &Unusable) -> String {
     match error {
-        Unusable::Io(source) => format!("{error}: {}", cause(source)),
-        Unusable::Other(source) => format!("{error}: {source}"),
+        Unusable::Io(source) => cause(source),
+        Unusable::Other(source) => source.to_string(),
         _ => error.to_string(),
     }
 }
@@ -190,7 +190,15 @@ pub(crate) fn run(args: &CacheCommandArgs, globals: &Globals, console: &Console)
             let done = if existed { "removed" } else { "there is no" };
             console.summary(format_args!("{done} {}", shown()));
         }
-        CacheCommand::Forget(args) => return forget(&path, &args.paths, console),
+        CacheCommand::Forget(args) => {
+            let (files, outcome) = files(&args.paths, console)?;
+            let forgotten = match Cache::contents(&path).map_err(unusable)? {
+                Some(_) => Cache::forget(&path, files.into_iter()).map_err(unusable)?,
+                None => 0,
+            };
+            console.summary(format_args!("forgot {}", human::count(forgotten, "file")));
+            return Ok(outcome);
+        }
         CacheCommand::Trim(args) => {
             Cache::set_max_size(&path, args.max_size).map_err(unusable)?;
             print(Cache::contents(&path).map_err(unusable)?, &path, globals.json)?;
@@ -199,15 +207,16 @@ pub(crate) fn run(args: &CacheCommandArgs, globals: &Globals, console: &Console)
     Ok(Outcome::Success)
 }
 
+/// Prints what the store contains; `None` if there is no store.
 fn print(contents: Option<Contents>, path: &Path, json: bool) -> anyhow::Result<()> {
-    let Contents { rows, file_systems, bytes, max_bytes } = contents.unwrap_or_default();
+    let Contents { rows, file_systems, bytes, .. } = contents.unwrap_or_default();
     let text = if json {
-        let path = path.to_string_lossy();
+        let (path, max_bytes) = (path.to_string_lossy(), contents.map(|contents| contents.max_bytes));
         let object = serde_json::json!({
             "path": path, "files": rows, "file_systems": file_systems, "size_bytes": bytes, "max_size_bytes": max_bytes,
         });
         format!("{object}\n")
-    } else {
+    } else if let Some(Contents { max_bytes, .. }) = contents {
         format!(
             "{} on {}, {} of at most {}\n",
             human::count(rows, "file"),
@@ -215,31 +224,25 @@ fn print(contents: Option<Contents>, path: &Path, json: bool) -> anyhow::Result<
             BinaryBytes(bytes),
             BinaryBytes(max_bytes),
         )
+    } else {
+        let path = quote(path.as_os_str().as_bytes());
+        format!("nothing is stored: there is no {path} (a run with --cache makes it)\n")
     };
     let out = Stdout::default();
     out.write(text.as_bytes());
     out.finish()
 }
 
-/// Returns the identity of the file system with this device number, on which this file is. If the file cannot be
-/// read, its directory can.
-fn file_system(path: &Path, dev: u64) -> io::Result<Option<FsId>> {
-    fs::File::open(path).and_then(FsId::of).or_else(|error| {
-        let parent = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        match fs::File::open(parent).and_then(|parent| Ok((parent.metadata()?.dev(), FsId::of(parent)?))) {
-            Ok((device, id)) if device == dev => Ok(id),
-            _ => Err(error),
-        }
-    })
-}
-
-/// Removes the digests of the files at these paths.
-fn forget(path: &Path, paths: &[OsString], console: &Console) -> anyhow::Result<Outcome> {
+/// Returns the regular files at and below these paths: the identities of their file systems, and their inode numbers.
+/// Files that are never stored are omitted.
+fn files(paths: &[OsString], console: &Console) -> anyhow::Result<(Vec<(FsId, u64)>, Outcome)> {
     let starts = paths.iter().map(|path| CString::new(path.as_bytes())).collect::<Result<Vec<_>, _>>()?;
     let walker = Walker::new(starts).follow(Follow::Roots);
     let mut inventory = Inventory::merge(walker.run(|worker| Collect::new(worker, Keep::Sizes)))?;
     let errors = inventory.take_errors();
     errors.iter().for_each(|error| console.path_error("examine", &error.path, cause(&error.source)));
+    let mut outcome = if errors.is_empty() { Outcome::Success } else { Outcome::Error };
+    let mut opener = Opener::new(&inventory);
     let mut ids = BTreeMap::new();
     let mut files = Vec::new();
     for dir in (0..inventory.dirs()).map(DirNo) {
@@ -247,19 +250,42 @@ fn forget(path: &Path, paths: &[OsString], console: &Console) -> anyhow::Result<
             let (dev, ino) = inventory.identity(dir, file);
             let id = match ids.get(&dev) {
                 Some(&id) => id,
-                None => {
-                    let mut path = Vec::new();
-                    inventory.push_path(file, &mut path);
-                    let id = file_system(Path::new(OsStr::from_bytes(&path)), dev)
-                        .with_context(|| format!("cannot identify the file system of {}", quote(&path)))?;
-                    ids.insert(dev, id);
-                    id
-                }
+                None => match file_system(&inventory, &mut opener, dir, file) {
+                    Ok(id) => *ids.entry(dev).or_insert(id),
+                    Err(failure) => {
+                        let mut path = Vec::new();
+                        inventory.push_path(file, &mut path);
+                        say_failure(&path, &failure, "not forgotten", console);
+                        outcome = Outcome::Error;
+                        continue;
+                    }
+                },
             };
             files.extend(id.map(|id| (id, ino)));
         }
     }
-    let forgotten = Cache::forget(path, files.into_iter()).map_err(|error| anyhow::anyhow!(why(&error)))?;
-    console.summary(format_args!("forgot {}", human::count(forgotten, "file")));
-    Ok(if errors.is_empty() { Outcome::Success } else { Outcome::Error })
+    Ok((files, outcome))
+}
+
+/// Returns the identity of the file system that a file is on. If the file cannot be opened, its directory can.
+fn file_system(
+    inventory: &Inventory,
+    opener: &mut Opener<'_>,
+    dir: DirNo,
+    file: FileNo,
+) -> Result<Option<FsId>, Failure> {
+    let failure = match opener.open_file(dir, file) {
+        Ok(file) => return FsId::of(&file).map_err(|source| Failure::Io { op: "identify", source }),
+        Err(failure) => failure,
+    };
+    let mut path = Vec::new();
+    inventory.push_path(file, &mut path);
+    let parent = Path::new(OsStr::from_bytes(&path)).parent().filter(|it| !it.as_os_str().is_empty());
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let of_parent = openat(CWD, parent.unwrap_or(Path::new(".")), flags, Mode::empty())
+        .and_then(|parent| Ok((Stat::of(&parent)?.dev, parent)));
+    match of_parent.map(|(dev, parent)| (dev, FsId::of(parent))) {
+        Ok((dev, Ok(id))) if dev == inventory.identity(dir, file).0 => Ok(id),
+        _ => Err(failure),
+    }
 }

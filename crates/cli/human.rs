@@ -30,8 +30,11 @@ pub(crate) fn time(time: Duration) -> String {
     }
 }
 
-/// Formats bytes, their time and rate: `1.20 GB in 3.00 s (400.00 MB/s)`.
+/// Formats bytes, their time and rate: `1.20 GB in 3.00 s (400.00 MB/s)`, or `0 B in 3.00 s`.
 pub(crate) fn rate(bytes: u64, took: Duration) -> String {
+    if bytes == 0 {
+        return format!("{} in {}", DecimalBytes(0), time(took));
+    }
     let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
     format!("{} in {} ({}/s)", DecimalBytes(bytes), time(took), DecimalBytes(rate as u64))
 }
@@ -98,6 +101,12 @@ pub(crate) fn shown(name: &[u8]) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_bytes_have_no_rate() {
+        assert_eq!(rate(3_000_000, Duration::from_secs(3)), "3.00 MB in 3.00 s (1.00 MB/s)");
+        assert_eq!(rate(0, Duration::from_secs(3)), "0 B in 3.00 s");
+    }
 
     #[test]
     fn counts() {

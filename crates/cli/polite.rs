@@ -1,6 +1,6 @@
 //! `--polite` and `--limit-rate`: how a run makes room for others.
 
-use ftk_file::{DropMethod, drop_methods, limit_rate};
+use ftk_file::{DropMethod, Mount, drop_methods, limit_rate, mounts};
 use ftk_read::be_polite;
 use ftk_select::parse_bytes;
 
@@ -35,7 +35,7 @@ pub(crate) fn say_methods(globals: &Globals, console: &Console) {
     }
     console.verbose(|| {
         let methods = drop_methods();
-        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let mounts: Vec<_> = mounts().collect();
         let by = |method, name: &str| {
             let devices = methods.iter().filter(|&(_, of)| *of == method);
             let mut names: Vec<_> = devices.map(|(dev, _)| file_system(*dev, &mounts)).collect();
@@ -51,12 +51,11 @@ pub(crate) fn say_methods(globals: &Globals, console: &Console) {
 }
 
 /// Returns the type of the file system with this device number, such as `ext4`.
-fn file_system(dev: u64, mounts: &str) -> String {
-    let number = format!("{}:{}", rustix::fs::major(dev), rustix::fs::minor(dev));
-    // The third field is the device; the type follows a lone hyphen.
-    let mount = mounts.lines().find(|mount| mount.split(' ').nth(2) == Some(&number));
-    let kind = mount.and_then(|mount| mount.split_once(" - ")?.1.split(' ').next());
-    kind.map_or_else(|| format!("device {number}"), str::to_owned)
+fn file_system(dev: u64, mounts: &[Mount]) -> String {
+    mounts.iter().find(|mount| mount.dev == dev).map_or_else(
+        || format!("device {}:{}", rustix::fs::major(dev), rustix::fs::minor(dev)),
+        |mount| mount.kind.clone(),
+    )
 }
 
 #[cfg(test)]
@@ -77,8 +76,9 @@ mod tests {
 
     #[test]
     fn file_systems_are_found_by_their_number() {
-        let mounts = "26 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n\
-            30 26 0:27 / /tmp rw shared:1 - tmpfs none rw\n";
+        let mount = |dev, kind: &str| Mount { dev, at: "/".into(), kind: kind.into() };
+        let mounts =
+            &[mount(rustix::fs::makedev(254, 0), "ext4"), mount(rustix::fs::makedev(0, 27), "tmpfs")];
         assert_eq!(file_system(rustix::fs::makedev(254, 0), mounts), "ext4");
         assert_eq!(file_system(rustix::fs::makedev(0, 27), mounts), "tmpfs");
         assert_eq!(file_system(rustix::fs::makedev(0, 2), mounts), "device 0:2");

@@ -27,7 +27,7 @@ use crate::args::Globals;
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
 use crate::scan::{Scan, scan, walker};
-use crate::stats::{Phase, nanos};
+use crate::stats::Phase;
 use crate::{algorithm, cache, calibrate, human};
 
 /// What all steps of a run share.
@@ -186,13 +186,8 @@ impl<'c> Run<'c> {
         });
         let (done, failed) = (report.done, report.failed.len() as u64);
         self.console.stats.phase(Phase {
-            phase,
-            elapsed_ns: nanos(start.elapsed()),
-            files: Some(done.files),
-            failed: Some(failed),
-            bytes: Some(done.bytes),
             reused: self.cache.is_some().then_some(report.reused),
-            ..Phase::default()
+            ..Phase::of_files(phase, start, done.files, failed, done.bytes)
         });
         self.console.stats.plan(work, &report);
         self.reused.set(self.reused.get() + report.reused);

@@ -57,6 +57,14 @@ pub(crate) struct Phase {
     pub(crate) reused: Option<u64>,
 }
 
+impl Phase {
+    /// A phase that processed files since `start`. `files` includes failed ones.
+    pub(crate) fn of_files(phase: &'static str, start: Instant, files: u64, failed: u64, bytes: u64) -> Self {
+        let (files, failed, bytes) = (Some(files), Some(failed), Some(bytes));
+        Self { phase, elapsed_ns: nanos(start.elapsed()), files, failed, bytes, ..Self::default() }
+    }
+}
+
 /// A decision of the cost model, its inputs, and the measured result: the line `plan` of `-v`.
 #[derive(Clone, Debug, Serialize)]
 struct PlanStats {
@@ -87,9 +95,7 @@ impl Stats {
 
     /// Records a phase that processed files since `start`. `files` includes failed ones.
     pub(crate) fn files(&self, phase: &'static str, start: Instant, files: u64, failed: u64, bytes: u64) {
-        let (files, failed, bytes) = (Some(files), Some(failed), Some(bytes));
-        let elapsed_ns = nanos(start.elapsed());
-        self.phase(Phase { phase, elapsed_ns, files, failed, bytes, ..Phase::default() });
+        self.phase(Phase::of_files(phase, start, files, failed, bytes));
     }
 
     /// Counts an error. `kind` is what failed, as a verb.

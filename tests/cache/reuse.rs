@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::thread;
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
 use super::{CACHE, cached, counted, place, settle, stored};
-use crate::harness::{Dir, bytes, uring};
+use crate::harness::{Dir, bytes, needs, uring};
 
 /// Returns a tree with duplicates, hard links, links and files of all sizes.
 fn tree() -> Option<Dir> {
@@ -150,6 +151,52 @@ fn a_file_that_cannot_be_read_does_not_keep_others_from_being_reused() {
         let run = || dir.ftk(args).arg("-v").unprivileged(&dir).run().status(2);
         run().stderr_has("2 files, 0 digests reused");
         run().stderr_has("2 files, 2 digests reused");
+    }
+}
+
+/// The store needs descriptors too.
+#[test]
+fn few_descriptors_are_enough() {
+    let Some(dir) = place() else { return };
+    for nth in 0..2000 {
+        dir.file(format!("t/{}/{nth}", nth % 40), &bytes(nth, 100));
+    }
+    settle();
+    let readers: &[&str] = if uring() { &["sync", "uring"] } else { &["sync"] };
+    let expected = dir.ftk(["hash", "t"]).run().status(0);
+    for reader in readers {
+        dir.ftk(["cache", "clear"]).run().status(0);
+        for reused in ["0 digests reused", "2,000 digests reused"] {
+            let ftk = dir.ftk(["hash", "t", "--cache", "-j", "8", "--io", reader]).limit(&dir, "-n 16");
+            ftk.run().status(0).stdout(&expected.out).stderr_has(reused).stderr_lacks("ftk: ");
+        }
+    }
+}
+
+#[test]
+fn without_io_uring_the_other_reader_stores_and_reuses_digests() {
+    needs!("strace");
+    let Some(dir) = tree() else { return };
+    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=io_uring_setup:error=ENOSYS"];
+    let expected = dir.ftk(["hash", "t", "-q"]).run().status(0);
+    let run = || dir.ftk(["hash", "t", "-q"]).args(CACHE).under(&dir, strace);
+    run().run().status(0).stdout(&expected.out).stderr("");
+    let (run, reused) = counted(&dir, run());
+    run.status(0).stdout(&expected.out).stderr("");
+    assert_eq!(reused, Some(NAMES));
+}
+
+/// After the clock was set back, files may have times in the future. They could change without a visible difference.
+#[test]
+fn files_with_times_in_the_future_are_read_every_time() {
+    let Some(dir) = place() else { return };
+    dir.file("file", b"content");
+    let (now, year) = (SystemTime::now(), Duration::from_secs(365 * 86_400));
+    for (time, reused) in [(now + year, 0), (now - year, 1)] {
+        let file = fs::File::options().write(true).open(dir.path("file")).unwrap();
+        file.set_times(fs::FileTimes::new().set_modified(time)).unwrap();
+        settle();
+        assert_eq!((cached(&dir, &["hash", "file"]), cached(&dir, &["hash", "file"])), (0, reused));
     }
 }
 

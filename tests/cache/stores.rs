@@ -235,7 +235,54 @@ fn without_a_home_there_is_no_store() {
 fn a_cache_directory_that_cannot_be_made_is_reported() {
     let Some(dir) = tree() else { return };
     fs::write(dir.aside("cache"), "a file").unwrap();
-    refused(&dir, dir.ftk(["hash", "t", "-q"]).args(CACHE).run(), "not used: it cannot be used");
+    refused(&dir, dir.ftk(["hash", "t", "-q"]).args(CACHE).run(), "not used: not a directory\n");
+    let named = format!("ftk: cannot use '{}': not a directory\n", store(&dir).display());
+    for args in [&["cache", "stats"][..], &["cache", "forget", "t"], &["cache", "trim", "--max-size", "1G"]] {
+        dir.ftk(args).run().status(2).stdout("").stderr(&named);
+    }
+}
+
+/// The directory of the store may be a link, which others must not be able to change.
+#[test]
+fn a_store_in_a_linked_directory_is_used_if_the_directory_belongs_to_the_user() {
+    let Some(dir) = tree() else { return };
+    let place = make_place(&dir);
+    fs::remove_dir(&place).unwrap();
+    symlink("ftk", &place).unwrap();
+    refused(&dir, dir.ftk(["hash", "t", "-q"]).args(CACHE).run(), "not used: ");
+    fs::remove_file(&place).unwrap();
+    symlink(dir.path("elsewhere"), &place).unwrap();
+    refused(&dir, dir.ftk(["hash", "t", "-q"]).args(CACHE).run(), "not used: ");
+    dir.dir("elsewhere");
+    chmod(&dir.path("elsewhere"), 0o700);
+    assert_eq!((cached(&dir, &["hash", "t"]), cached(&dir, &["hash", "t"])), (0, 3));
+    assert!(dir.path("elsewhere/digests").exists());
+    chmod(&dir.path("elsewhere"), 0o777);
+    refuses(&dir, "other users could have written to it");
+}
+
+/// Waiting for the other process takes half a minute.
+#[test]
+fn a_store_that_another_process_keeps_locked_is_not_used() {
+    let Some(dir) = tree() else { return };
+    cached(&dir, &["hash", "t"]);
+    let file = fs::File::options().write(true).open(store(&dir)).unwrap();
+    rustix::fs::fcntl_lock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    let named = format!("ftk: cache '{}' not used: another process is using it\n", store(&dir).display());
+    refused(&dir, dir.ftk(["hash", "t", "-q"]).args(CACHE).run(), &named);
+    drop(file);
+    assert_eq!(cached(&dir, &["hash", "t"]), 3);
+}
+
+#[test]
+fn digests_are_stored_even_if_the_output_cannot_be_written() {
+    let Some(dir) = tree() else { return };
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    for args in [&["hash", "t", "--cache"][..], &["hash", "t", "--cache", "-a", "md5", "-o", "/dev/full"]] {
+        dir.ftk(args).stdout(full()).run().status(2).stderr_has("no space left on device");
+    }
+    assert_eq!(cached(&dir, &["hash", "t", "-a", "sha256,md5"]), 3);
+    dir.ftk(["cache", "stats"]).stdout(full()).run().status(2).stderr_has("no space left on device");
 }
 
 /// Starts a slow run, and returns it when it reads.

@@ -87,12 +87,33 @@ fn no_store_is_made_without_the_option() {
     let Some(dir) = place() else { return };
     dir.file("t/a", b"a").file("t/b", b"b");
     settle();
-    for command in
-        [&["hash", "t"][..], &["manifest", "create", "t"], &["cache", "stats"], &["cache", "clear"]]
-    {
+    for command in [
+        &["hash", "t"][..],
+        &["manifest", "create", "t"],
+        &["cache", "stats"],
+        &["cache", "forget", "t"],
+        &["cache", "clear"],
+    ] {
         dir.ftk(command).run().status(0);
         assert!(!dir.aside("cache").join("ftk/digests").exists(), "{command:?}");
     }
     dir.ftk(["manifest", "create", "--no-content", "--cache", "t"]).run().status(0);
     assert!(!dir.aside("cache").join("ftk/digests").exists(), "there are no digests");
+}
+
+#[test]
+fn without_a_store_nothing_is_stored() {
+    let dir = Dir::new();
+    let store = dir.aside("cache").join("ftk/digests");
+    let said =
+        format!("nothing is stored: there is no '{}' (a run with --cache makes it)\n", store.display());
+    dir.ftk(["cache", "stats"]).run().status(0).stdout(said).stderr("");
+    let run = dir.ftk(["cache", "stats", "--json"]).run().status(0);
+    let found: serde_json::Value = serde_json::from_str(run.text()).unwrap();
+    assert_eq!((&found["files"], &found["max_size_bytes"]), (&0.into(), &serde_json::Value::Null));
+    dir.file("file", b"content")
+        .ftk(["cache", "forget", "file"])
+        .run()
+        .status(0)
+        .stderr("  forgot 0 files\n");
 }

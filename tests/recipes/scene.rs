@@ -82,8 +82,12 @@ impl Scene {
     fn written_at(&self, seconds: u64, path: &str, content: &[u8]) -> &Self {
         self.0.file(path, content);
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        let file = fs::File::options().write(true).open(self.0.path(path)).unwrap();
+        let path = self.0.path(path);
+        let file = fs::File::options().write(true).open(&path).unwrap();
         file.set_times(FileTimes::new().set_modified(time)).unwrap();
+        // rsync lists directories whose times differ, even by the fraction of a second between two of these calls.
+        let written = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(WRITTEN));
+        fs::File::open(path.parent().unwrap()).unwrap().set_times(written).unwrap();
         self
     }
 

@@ -1,12 +1,8 @@
 //! The identities of the file systems of a run.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
-use std::fs;
-use std::os::unix::ffi::OsStringExt as _;
-use std::path::{Path, PathBuf};
 
-use ftk_file::{FsId, Stat, Symlinks};
+use ftk_file::{FsId, Mount, Stat, Symlinks, mounts};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 /// The identities of the file systems that a run reads from, by device number. Device numbers change when a
@@ -54,12 +50,16 @@ const ACCESS: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const ACCESS: OFlags = OFlags::DIRECTORY;
 
+/// The types of file systems that may have an identity. Others are not touched: a network file system whose server
+/// is away would block.
+const IDENTIFIED: [&str; 5] = ["ext2", "ext3", "ext4", "btrfs", "xfs"];
+
 /// Returns the device numbers and identities of the mounted file systems that have an identity.
+///
+/// `/proc` may be missing. Then the same file system cannot be seen twice either, except by those who mount a copy of
+/// it.
 fn mounted() -> Vec<(u64, FsId)> {
-    // `/proc` may be missing. Then the same file system cannot be seen twice either, except by those who
-    // mount a copy of it.
-    let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
-    let identify = |at: PathBuf| {
+    let identify = |Mount { at, .. }: Mount| {
         let dev = Stat::at(CWD, &at, Symlinks::NoFollow).ok()?.dev;
         let open = |flags| openat(CWD, &at, flags | OFlags::CLOEXEC, Mode::empty());
         // Only a file descriptor that was opened for reading can be asked for the UUID of XFS.
@@ -67,53 +67,12 @@ fn mounted() -> Vec<(u64, FsId)> {
             FsId::of(open(ACCESS).ok()?).or_else(|_| FsId::of(open(OFlags::RDONLY | OFlags::DIRECTORY)?));
         Some((dev, id.ok()??))
     };
-    mount_points(&table).filter_map(identify).collect()
-}
-
-/// Returns where file systems are mounted that may have an identity: each line of the table has the mount
-/// point as fifth field, and the type after a field `-` (`proc_pid_mountinfo(5)`).
-///
-/// Others are not touched: a network file system whose server is away would block.
-fn mount_points(table: &[u8]) -> impl Iterator<Item = PathBuf> {
-    table.split(|&byte| byte == b'\n').filter_map(|line| {
-        let mut fields = line.split(|&byte| byte == b' ');
-        let at = fields.nth(4)?;
-        let file_system = fields.skip_while(|field| *field != b"-").nth(1)?;
-        matches!(file_system, b"ext2" | b"ext3" | b"ext4" | b"btrfs" | b"xfs").then(|| unescape(at))
-    })
-}
-
-/// Space, tab, newline and backslash are written as `\` with three octal digits.
-fn unescape(mut field: &[u8]) -> PathBuf {
-    let mut path = Vec::with_capacity(field.len());
-    while let [byte, rest @ ..] = field {
-        field = rest;
-        match (byte, rest) {
-            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..]) => {
-                path.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
-                field = rest;
-            }
-            _ => path.push(*byte),
-        }
-    }
-    Path::new(&OsString::from_vec(path)).to_path_buf()
+    mounts().filter(|mount| IDENTIFIED.contains(&&*mount.kind)).filter_map(identify).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const TABLE: &[u8] = b"\
-29 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw\n\
-30 29 0:26 / /dev/shm rw,nosuid - tmpfs tmpfs rw\n\
-31 29 0:49 / /mnt/with\\040space\\134 rw master:3 propagate_from:2 - xfs /dev/sdb rw\n\
-32 29 0:50 / /net rw - nfs4 server:/ rw\n";
-
-    #[test]
-    fn only_mounts_that_may_have_an_identity_are_touched() {
-        let points: Vec<_> = mount_points(TABLE).collect();
-        assert_eq!(points, [Path::new("/"), Path::new("/mnt/with space\\")]);
-    }
 
     #[test]
     fn file_systems_that_share_an_identity_have_none() {
