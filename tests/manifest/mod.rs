@@ -8,7 +8,7 @@ mod plans;
 pub(crate) mod records;
 mod refused;
 mod scope;
-mod tree_digests;
+pub(crate) mod tree_digests;
 pub(crate) mod trees;
 mod unique;
 mod update;

@@ -5,7 +5,7 @@ use ftk_inventory::{Budget, Full};
 use ftk_walk::FileType;
 
 use crate::keys::Reservation;
-use crate::tree_digest::{Closed, TreeDigester};
+use crate::tree_digest::{Closed, TreeDigester, TreeForm};
 use crate::{Entry, EntryError, Error};
 
 /// The digests of the directories of a manifest that is about to be written.
@@ -32,7 +32,7 @@ impl Trees {
     /// compute.
     pub(crate) fn new(algorithms: &[Algorithm], budget: &Budget) -> Self {
         Self {
-            digester: (!algorithms.is_empty()).then(|| TreeDigester::new(algorithms)),
+            digester: (!algorithms.is_empty()).then(|| TreeDigester::new(TreeForm::Ftk, algorithms)),
             width: algorithms.iter().map(|algorithm| algorithm.digest_len()).sum(),
             digests: Vec::new(),
             has: Vec::new(),
@@ -109,7 +109,7 @@ pub(crate) struct TreeCheck {
 
 impl TreeCheck {
     pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
-        Self { digester: TreeDigester::new(algorithms), recorded: Vec::new() }
+        Self { digester: TreeDigester::new(TreeForm::Ftk, algorithms), recorded: Vec::new() }
     }
 
     /// Adds the entry of line `number`.
