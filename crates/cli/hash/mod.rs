@@ -122,11 +122,11 @@ struct Mode {
     ///
     /// It covers the names, types, contents, link targets and executable bits of everything below the directory, and is
     /// equal for equal directories; docs/tree-digest.md specifies it. A directory gets none, and the exit status is 2, if
-    /// something below it cannot be read or is skipped by an option. With --tag or several algorithms, lines have tags
-    /// like `TREE-SHA256`.
+    /// something below it cannot be read or is skipped by an option. With --tag or several algorithms, each line has a
+    /// tag, such as `TREE-SHA256 (photos) = ...`.
     ///
-    /// --tree=git prints the id that `git write-tree` gives to the directory: by SHA-1, or with `-a sha256` by SHA-256.
-    /// `.git` and empty directories are skipped; no attributes or filters apply.
+    /// With --tree=git, prints the id that `git write-tree` gives to the directory: by SHA-1, or with `-a sha256` by
+    /// SHA-256. `.git` and empty directories are skipped; no attributes or filters apply.
     #[arg(
         long,
         value_name = "FORM",
